@@ -1,0 +1,60 @@
+import { defineConfig } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+import { importX } from 'eslint-plugin-import-x';
+import { createTypeScriptImportResolver } from 'eslint-import-resolver-typescript';
+
+/**
+ * The rooms of src/ and what each may import. `domain` imports nothing of ours; the stages import `domain` and
+ * never each other; `sync` composes the stages, `cli` composes everything. The emulator stands alone, so that a
+ * mistake in our client is not repeated by the thing that checks it.
+ */
+const mayImport = {
+  domain: [],
+  config: ['domain'],
+  scan: ['domain'],
+  platform: ['domain'],
+  state: ['domain'],
+  upload: ['domain'],
+  service: ['domain'],
+  emulator: [],
+  sync: ['domain', 'config', 'scan', 'platform', 'state', 'upload', 'service'],
+};
+
+const zones = Object.entries(mayImport).map(([room, allowed]) => ({
+  target: `./src/${room}`,
+  from: './src',
+  except: [room, ...allowed].map((name) => `./${name}`),
+  message: `src/${room} may import only: ${allowed.join(', ') || 'nothing of ours'}.`,
+}));
+
+export default defineConfig(
+  { ignores: ['dist/', 'coverage/', 'node_modules/', 'examples/'] },
+  tseslint.configs.strict,
+  {
+    plugins: { 'import-x': importX },
+    settings: { 'import-x/resolver-next': [createTypeScriptImportResolver()] },
+    rules: {
+      'import-x/no-cycle': 'error',
+      'import-x/no-default-export': 'error',
+      'import-x/no-restricted-paths': ['error', { zones }],
+      eqeqeq: 'error',
+      'no-console': 'error',
+    },
+  },
+  {
+    files: ['src/**/*.ts', 'test/**/*.ts'],
+    extends: [tseslint.configs.strictTypeCheckedOnly],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      '@typescript-eslint/restrict-template-expressions': [
+        'error',
+        { allowNumber: true, allowBoolean: true },
+      ],
+    },
+  },
+  {
+    files: ['*.config.{js,ts}', 'bench/**', 'scripts/**'],
+    rules: { 'import-x/no-default-export': 'off', 'no-console': 'off' },
+  },
+);

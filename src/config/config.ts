@@ -1,0 +1,76 @@
+import type { BotId } from '../domain/brands.ts';
+import type { Limits } from '../domain/limits.ts';
+import type { Rule } from '../domain/rules.ts';
+
+/** Where a secret is kept; the config never holds the secret itself. `path` is absolute. */
+export type SecretReference =
+  | { readonly kind: 'env'; readonly name: string }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'credential'; readonly name: string };
+
+/** Optional identity headers (interface.md, Authentication 3). Part of what a record belongs to. */
+export interface Identity {
+  readonly integrationId?: string;
+  readonly integrationAlias?: string;
+  readonly integrationName?: string;
+  readonly userId?: string;
+  readonly userRole?: string;
+}
+
+/** The config's `platform` block. Addresses have no trailing slash. What is optional in the file and was left out is `null`. */
+export interface PlatformConfig {
+  readonly baseUrl: string;
+  readonly chatUrl: string;
+  readonly workspaceId: string | null;
+  readonly botId: BotId | null;
+  readonly token: SecretReference | null;
+  readonly chat: { readonly webhookId: string; readonly userKey: SecretReference } | null;
+  readonly identity: Identity;
+}
+
+/** One entry of the config's `sources`, defaults filled in. */
+export interface SourceConfig {
+  readonly name: string;
+  /** Absolute. */
+  readonly directory: string;
+  readonly keyPrefix: string;
+  readonly botId: BotId;
+  /** Patterns in gitignore syntax, after the built-in ones. */
+  readonly ignore: readonly string[];
+  readonly symlinks: 'skip' | 'inside' | 'follow';
+}
+
+/** A whole configuration as the rest of the program sees it: checked, defaults filled in, paths absolute, durations in milliseconds. */
+export interface Config {
+  /** The config file itself, absolute. */
+  readonly file: string;
+  readonly platform: PlatformConfig;
+  readonly sources: readonly SourceConfig[];
+  readonly rules: readonly Rule[];
+  readonly limits: Limits;
+  readonly removals: {
+    readonly mode: 'keep' | 'expire';
+    readonly delayMs: number;
+    readonly maxCount: number;
+    readonly maxFraction: number;
+  };
+  readonly upload: {
+    readonly concurrency: number;
+    readonly attempts: number;
+    readonly stallTimeoutMs: number;
+    readonly giveUpAfterMs: number;
+    /** `null`: no limit. */
+    readonly maxBytesPerSecond: number | null;
+    /** `null`: no limit. */
+    readonly maxRequestsPerSecond: number | null;
+  };
+  readonly watch: {
+    readonly settleMs: number;
+    readonly maxDelayMs: number;
+    readonly rescanMs: number;
+    readonly poll: boolean;
+    readonly pollIntervalMs: number;
+  };
+  /** Absolute. */
+  readonly stateFile: string;
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { configSchema } from './schema.ts';
+
+/** A node of the JSON Schema, as far as it is looked at here. */
+export interface SchemaNode {
+  readonly type?: string | readonly string[];
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly pattern?: string;
+  readonly writeOnly?: boolean;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly additionalProperties?: boolean | SchemaNode;
+  readonly items?: SchemaNode;
+  readonly anyOf?: readonly SchemaNode[];
+}
+
+/** The JSON Schema (draft 7) of the configuration file: the text of `config.schema.json`, before formatting. */
+export function configJsonSchema(): SchemaNode {
+  const schema: unknown = z.toJSONSchema(configSchema, {
+    io: 'input',
+    target: 'draft-7',
+    // zod leaves out the examples of what is transformed, since they might be of the result; ours are of the file.
+    override: ({ zodSchema, jsonSchema }) => {
+      const examples = z.globalRegistry.get(zodSchema)?.['examples'];
+      if (Array.isArray(examples)) jsonSchema.examples = examples;
+      delete jsonSchema.propertyNames;
+    },
+  });
+  return schema as SchemaNode;
+}
+
+/** The schema of the field at a path (names and positions), or `null` where there is none. */
+export function fieldSchema(root: SchemaNode, path: readonly PropertyKey[]): SchemaNode | null {
+  let node: SchemaNode | null = root;
+  for (const step of path) {
+    if (node === null) return null;
+    node = alternatives(node).map((alternative) => child(alternative, step)).find((found) => found !== null) ?? null;
+  }
+  return node;
+}
+
+/** Every field of the file with its schema, by its path as the documentation writes it: `sources[].name`. */
+export function listFields(root: SchemaNode, prefix = ''): Map<string, SchemaNode> {
+  const fields = new Map<string, SchemaNode>();
+  for (const node of alternatives(root)) {
+    for (const [name, property] of Object.entries(node.properties ?? {})) {
+      fields.set(prefix + name, property);
+      for (const inner of listFields(property, `${prefix}${name}.`)) fields.set(...inner);
+      for (const list of alternatives(property)) {
+        for (const inner of listFields(list.items ?? {}, `${prefix}${name}[].`)) fields.set(...inner);
+      }
+    }
+  }
+  return fields;
+}
+
+function alternatives(node: SchemaNode): readonly SchemaNode[] {
+  return [node, ...(node.anyOf ?? []).flatMap(alternatives)];
+}
+
+function child(node: SchemaNode, step: PropertyKey): SchemaNode | null {
+  if (typeof step === 'number') return node.items ?? null;
+  const { properties, additionalProperties } = node;
+  const property = properties !== undefined && Object.hasOwn(properties, step) ? properties[String(step)] : undefined;
+  return property ?? (typeof additionalProperties === 'object' ? additionalProperties : null);
+}

@@ -1,0 +1,171 @@
+import picomatch from 'picomatch';
+import { z } from 'zod';
+import { formatDuration } from './duration.ts';
+import { meaning, problem, quote, type Reading } from './reading.ts';
+
+/** A secret's place as the file gives it; `path` is not resolved yet. */
+export type WrittenReference =
+  | { readonly kind: 'env'; readonly name: string }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'credential'; readonly name: string };
+
+/** How a secret's place is written; goes into the JSON Schema as well. */
+export const SECRET_PATTERN = '^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:.+|credential:[A-Za-z0-9_.@-]+)$';
+
+const LONGEST_TAG_VALUE = 1000;
+const PRINTABLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/u;
+// eslint-disable-next-line no-control-regex -- control characters are what it looks for
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/u;
+
+/** Whether a text is one of the placeholders that examples carry: `…`, `<bot id>`, `YOUR_BOT_ID`. */
+export function isPlaceholder(text: string): boolean {
+  return /^(?:…|\.{3}|<.*>|your[_ -].*|change[_ -]?me|todo|x{3,})$/iu.test(text.trim());
+}
+
+/** An http(s) address without credentials, query and fragment, its trailing slashes removed. */
+export function readUrl(text: string): Reading<string> {
+  // What stands before an @ or after a ? may be a secret: these messages do not show the address.
+  if (/[?#]/u.test(text)) return problem('an address here has no query and no fragment; end it before the "?" or "#"');
+  const url = /^https?:\/\//iu.test(text) ? URL.parse(text) : null;
+  if (url === null) {
+    const guess = /^[\w.-]+\.[a-z]+(?:[:/][^@]*)?$/iu.test(text) ? `https://${text}` : 'https://api.botpress.cloud';
+    return problem(`${text.includes('@') ? 'this' : quote(text)} is not an http(s) address; write for example "${guess}"`);
+  }
+  if (url.username !== '' || url.password !== '') {
+    return problem('an address here has no user name and no password; remove all up to the "@" (the token has its own field)');
+  }
+  return meaning(`${url.origin}${url.pathname.replace(/\/+$/u, '')}`);
+}
+
+/** An id: it travels in a header or an address, so printable ASCII without spaces. */
+export function readId(text: string): Reading<string> {
+  if (text === '') return problem('is empty; write the id, or remove the field');
+  if (/^[\x21-\x7e]+$/u.test(text)) return meaning(text);
+  return problem(
+    isPlaceholder(text)
+      ? 'is still the placeholder from the example; write the id'
+      : 'holds a space or a character that no id has; write the id alone',
+  );
+}
+
+/** The id of a webhook: one segment of an address. */
+export function readWebhookId(text: string): Reading<string> {
+  return /[/?#]/u.test(text) ? problem('is an address; write the id alone, the last part of it') : readId(text);
+}
+
+/** A text that travels in a header: printable ASCII, no space at either end. */
+export function readHeaderText(text: string): Reading<string> {
+  return PRINTABLE.test(text)
+    ? meaning(text)
+    : problem('cannot be sent in a header; write printable ASCII characters without a space at either end');
+}
+
+/** Where a secret is kept. No message shows the text: it may be the secret itself. */
+export function readSecretReference(text: string): Reading<WrittenReference> {
+  const [, kind, rest = ''] = /^(env|file|credential):(.*)$/su.exec(text) ?? [];
+  switch (kind) {
+    case 'env':
+      return /^[a-z_]\w*$/iu.test(rest) && !/^bp_[a-z]+_/u.test(rest)
+        ? meaning({ kind, name: rest })
+        : problem('after "env:" stands the name of an environment variable, such as "env:BOTSYNC_TOKEN"; never the secret itself');
+    case 'file': {
+      const path = readPath(rest);
+      return path.kind === 'ok' ? meaning({ kind, path: path.value }) : problem(`after "file:" stands a path: ${path.message}`);
+    }
+    case 'credential':
+      return /^[\w.@-]+$/u.test(rest) && !/^\.+$/u.test(rest) && !/^bp_[a-z]+_/u.test(rest)
+        ? meaning({ kind, name: rest })
+        : problem('after "credential:" stands the name that LoadCredential= gives it, such as "credential:token"; never the secret itself');
+    default:
+      return problem(
+        'a secret is not written into this file; put it into an environment variable and write "env:BOTSYNC_TOKEN", or into a file and write "file:PATH" (with systemd "credential:NAME")',
+      );
+  }
+}
+
+/** A path, not resolved yet. */
+export function readPath(text: string): Reading<string> {
+  if (text.trim() === '') return problem('is empty; write a path');
+  if (text.includes('\0')) return problem('holds a NUL character; write a path');
+  return text === '~' || text.startsWith('~/')
+    ? problem('"~" is not expanded here; write the whole path, or one relative to this file')
+    : meaning(text);
+}
+
+/** The path of a file, not resolved yet. */
+export function readFilePath(text: string): Reading<string> {
+  return /\/\.{0,2}$|^\.{1,2}$/u.test(text) ? problem(`${quote(text)} is a directory; write the path of a file`) : readPath(text);
+}
+
+/** The name of a source. */
+export function readName(text: string): Reading<string> {
+  return text === '' || text !== text.trim() || CONTROL.test(text)
+    ? problem(`${quote(text)} cannot be a name; write one without control characters and without a space at either end`)
+    : meaning(text);
+}
+
+/** What comes before the path in a key. */
+export function readKeyPrefix(text: string): Reading<string> {
+  if (CONTROL.test(text)) return problem(`${quote(text)} holds a control character; remove it`);
+  return text.startsWith('/')
+    ? problem(`${quote(text)} starts with "/", which the platform would take as part of the name; write ${quote(text.replace(/^\/+/u, ''))}`)
+    : meaning(text);
+}
+
+/** A pattern of a rule's `match` (picomatch; src/domain/rules.ts, compilePattern). */
+export function readPattern(text: string): Reading<string> {
+  if (text.trim() === '') return problem('is empty; write a pattern such as "**/*.pdf", or "**" for every file');
+  if (text.endsWith('/')) return problem(`${quote(text)} matches no file, since it ends with "/"; write ${quote(`${text}**`)}`);
+  try {
+    // With `debug` picomatch throws; without it a broken pattern silently matches nothing.
+    picomatch.makeRe(text, { dot: true, debug: true });
+  } catch {
+    return problem(`${quote(text)} is not a pattern: a bracket is open or a range is reversed; put "\\\\" before a bracket that is meant literally`);
+  }
+  return meaning(text);
+}
+
+/** A line of `ignore`. */
+export function readIgnorePattern(text: string): Reading<string> {
+  return text.trim() === '' ? problem('is empty; write a pattern such as "drafts/" or "*.tmp", or remove it') : meaning(text);
+}
+
+/** A moment with its zone, in epoch milliseconds. */
+export function readMoment(text: string): Reading<number> {
+  const isMoment = (candidate: string): boolean => z.iso.datetime({ offset: true }).safeParse(candidate).success;
+  if (isMoment(text)) return meaning(Date.parse(text));
+  const guess = [`${text}Z`, `${text}:00Z`, `${text}T00:00:00Z`, text.replace(' ', 'T'), `${text.replace(' ', 'T')}Z`].find(isMoment);
+  return problem(
+    `${quote(text)} is not a moment; write ${guess === undefined ? 'one with its zone, such as "2026-12-31T00:00:00Z"' : `"${guess}"`}`,
+  );
+}
+
+/** A tag's value (platform-facts.md, Files: at most 1,000 characters). */
+export function readTagValue(text: string): Reading<string> {
+  return text.length > LONGEST_TAG_VALUE
+    ? problem(`has ${text.length.toLocaleString('en')} characters; a tag's value has at most 1,000 (metadata takes longer ones)`)
+    : meaning(text);
+}
+
+/** A MIME type. */
+export function readContentType(text: string): Reading<string> {
+  return /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?: *; *[\w-]+=(?:[\w!#$&^.+-]+|"[\x20\x21\x23-\x7e]*"))*$/u.test(text)
+    ? meaning(text)
+    : problem(`${quote(text)} is not a content type; write for example "text/markdown"`);
+}
+
+/** A file name extension, made lower case and without its dot. */
+export function readExtension(text: string): Reading<string> {
+  const extension = text.replace(/^\*?\./u, '').toLowerCase();
+  return /^[^\s/.*]+$/u.test(extension)
+    ? meaning(extension)
+    : problem(`${quote(text)} is not an extension; write for example "pdf"`);
+}
+
+/** A duration that becomes a timer: a longer one would overflow it and fire at once. */
+export function readTimer(durationMs: number): Reading<number> {
+  const longestMs = 24 * 86_400_000;
+  return durationMs > longestMs
+    ? problem(`"${formatDuration(durationMs)}" is too long; write at most "${formatDuration(longestMs)}"`)
+    : meaning(durationMs);
+}

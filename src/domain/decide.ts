@@ -1,0 +1,75 @@
+import { renewalTime } from './expiry.ts';
+import { sizeInFingerprint, type Fingerprint } from './fingerprint.ts';
+import type { FileRecord } from './record.ts';
+import type { ResolvedSettings } from './rules.ts';
+
+/** Why a file is sent. */
+export type SendReason =
+  | 'new'
+  | 'changed'
+  | 'settings-changed'
+  | 'renewal-due'
+  | 'interrupted'
+  | 'failed-before'
+  | 'returned'
+  | 'forced';
+
+/** Why a file's content is hashed and compared before anything is sent. */
+export type VerifyReason = 'touched' | 'written-recently';
+
+/** What one pair of file and record calls for. */
+export type Decision =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'send'; readonly reason: SendReason }
+  | { readonly kind: 'verify'; readonly reason: VerifyReason }
+  /** The platform refused the file as it is: nothing is sent until it or its settings change. */
+  | { readonly kind: 'hold' };
+
+const NONE: Decision = { kind: 'none' };
+const HOLD: Decision = { kind: 'hold' };
+
+/** A file as the scan found it, with its settings after the limits had their say (see `admit`). */
+export interface Candidate {
+  readonly fingerprint: Fingerprint;
+  readonly resolved: ResolvedSettings;
+}
+
+/**
+ * What to do about a file that is there.
+ *
+ * @param record - what is remembered of it under its key at its target; `null` when nothing is.
+ * @param nowMs - the platform's time, epoch milliseconds.
+ * @param forced - send it whatever the record says.
+ */
+export function decide(file: Candidate, record: FileRecord | null, nowMs: number, forced: boolean): Decision {
+  if (record === null) return send('new');
+  if (forced) return send('forced');
+  const sameFacts = file.fingerprint === record.fingerprint;
+  const sameSettings = file.resolved.digest === record.settingsDigest;
+  switch (record.state) {
+    case 'sending':
+      return send('interrupted');
+    case 'removing':
+      return send('returned');
+    case 'failed':
+      return send('failed-before');
+    case 'refused':
+      if (!sameSettings) return send('settings-changed');
+      return sameFacts ? HOLD : send('changed');
+    case 'synced': {
+      if (sizeInFingerprint(file.fingerprint) !== sizeInFingerprint(record.fingerprint))
+        return send('changed');
+      if (!sameSettings) return send('settings-changed');
+      if (record.expiresAtMs !== null) {
+        const renewAtMs = renewalTime(file.resolved.settings.expiry, record.expiresAtMs);
+        if (renewAtMs !== null && nowMs >= renewAtMs) return send('renewal-due');
+      }
+      if (!sameFacts) return { kind: 'verify', reason: 'touched' };
+      return record.trusted ? NONE : { kind: 'verify', reason: 'written-recently' };
+    }
+  }
+}
+
+function send(reason: SendReason): Decision {
+  return { kind: 'send', reason };
+}

@@ -1,0 +1,66 @@
+import type { Expiry } from './settings.ts';
+
+const MINUTE_MS = 60_000;
+
+/** interface.md, Limits: `expiresAt` is at most 90 days from now. */
+const LONGEST_LIFETIME_MS = 90 * 86_400_000;
+
+/** How long a removed file's empty successor lives: the shortest that survives truncation and a slow request. */
+const REMOVAL_LIFETIME_MS = 2 * MINUTE_MS;
+
+/** An `expiresAt` that the platform will take (epoch milliseconds, a whole minute), or why there is none. */
+export type ExpiryCheck =
+  | { readonly kind: 'ok'; readonly expiresAtMs: number }
+  | { readonly kind: 'out-of-range'; readonly reason: string };
+
+/**
+ * The `expiresAt` to send now (interface.md, Limits: only minutes count, must be in the future, at most 90 days away).
+ *
+ * A lifetime of exactly 90 days is shortened by a minute, so that neither a slow request nor a clock that is a few
+ * seconds off makes it too long. `nowMs` is the platform's time, epoch milliseconds.
+ */
+export function checkExpiry(expiry: Expiry, nowMs: number): ExpiryCheck {
+  switch (expiry.kind) {
+    case 'in': {
+      if (expiry.lifetimeMs < MINUTE_MS) {
+        return outOfRange(
+          'expiresIn is shorter than a minute, and the platform counts whole minutes; write at least "1m"',
+        );
+      }
+      if (expiry.lifetimeMs > LONGEST_LIFETIME_MS) {
+        return outOfRange(
+          'expiresIn is longer than the 90 days that the platform allows; write at most "90d"',
+        );
+      }
+      const latestMs = nowMs + LONGEST_LIFETIME_MS - MINUTE_MS;
+      return { kind: 'ok', expiresAtMs: toMinute(Math.min(nowMs + expiry.lifetimeMs, latestMs)) };
+    }
+    case 'at': {
+      const expiresAtMs = toMinute(expiry.atMs);
+      const written = new Date(expiry.atMs).toISOString();
+      if (expiresAtMs <= nowMs) return outOfRange(`expiresAt ${written} is not in the future`);
+      if (expiresAtMs > nowMs + LONGEST_LIFETIME_MS) {
+        return outOfRange(`expiresAt ${written} is more than the 90 days away that the platform allows`);
+      }
+      return { kind: 'ok', expiresAtMs };
+    }
+  }
+}
+
+/** The `expiresAt` of the empty file that removes a key, the platform having no delete (epoch milliseconds). */
+export function removalExpiry(nowMs: number): number {
+  return toMinute(nowMs + REMOVAL_LIFETIME_MS);
+}
+
+/** When a file that expires is to be sent again (epoch milliseconds); `null` when it is let expire. */
+export function renewalTime(expiry: Expiry | null, expiresAtMs: number): number | null {
+  return expiry?.kind === 'in' && expiry.renewal !== null ? expiresAtMs - expiry.renewal.beforeMs : null;
+}
+
+function toMinute(timeMs: number): number {
+  return Math.floor(timeMs / MINUTE_MS) * MINUTE_MS;
+}
+
+function outOfRange(reason: string): ExpiryCheck {
+  return { kind: 'out-of-range', reason };
+}

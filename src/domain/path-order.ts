@@ -1,0 +1,22 @@
+/**
+ * Compares two strings by their UTF-8 bytes, as SQLite's BINARY collation does.
+ *
+ * JavaScript compares UTF-16 code units, which agrees except that it puts surrogates (characters beyond the basic
+ * plane) before U+E000–U+FFFF. Negative: `a` first; positive: `b` first; 0: equal.
+ */
+export function compareUtf8(a: string, b: string): number {
+  if (a === b) return 0;
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x !== y) return rank(x) - rank(y);
+  }
+  return a.length - b.length;
+}
+
+/** Moves surrogates above U+FFFF and leaves the order otherwise as it is. */
+function rank(codeUnit: number): number {
+  if (codeUnit < 0xd800) return codeUnit;
+  return codeUnit < 0xe000 ? codeUnit + 0x2000 : codeUnit - 0x800;
+}

@@ -1,0 +1,33 @@
+import type { FileKey, RelativePath } from './brands.ts';
+import type { Fingerprint } from './fingerprint.ts';
+
+/**
+ * Where a file stands with the platform:
+ * - `sending`: an upsert is about to be sent or was; what the platform holds is unknown until it ends.
+ * - `synced`: the platform took the upsert and the store took every byte.
+ * - `failed`: the last attempt ended without that; it is made again.
+ * - `refused`: the platform will not take the file as it is.
+ * - `removing`: an empty file that expires was put in its place.
+ */
+export type RecordState = 'sending' | 'synced' | 'failed' | 'refused' | 'removing';
+
+/**
+ * Why a record has no file in its source: the file was removed, or it is not botsync's affair any more (newly ignored,
+ * set aside by a rule, or under another key since the prefix changed) and is left alone on the platform.
+ */
+export type Absence = 'removed' | 'set-aside';
+
+/** What is remembered of one file, as far as a decision needs it. */
+export interface FileRecord {
+  readonly path: RelativePath;
+  readonly key: FileKey;
+  readonly state: RecordState;
+  readonly fingerprint: Fingerprint;
+  /** Whether an equal fingerprint proves equal content (see `isTrustworthy`). */
+  readonly trusted: boolean;
+  /** `settingsDigest` of what was sent. */
+  readonly settingsDigest: string;
+  /** Epoch milliseconds. */
+  readonly expiresAtMs: number | null;
+  readonly absence: Absence | null;
+}

@@ -1,0 +1,53 @@
+/** What happened to a file in a pass, or in a dry run would. */
+export type EventKind = 'upload' | 'renew' | 'remove' | 'skip' | 'refuse' | 'problem';
+
+/** One line of `sync --json`: a file that is not simply unchanged. */
+export interface FileEvent {
+  readonly kind: EventKind;
+  readonly source: string;
+  /** Relative to the source; "." for the source itself. */
+  readonly path: string;
+  readonly key: string | null;
+  readonly reason: string;
+  /** Absent in a dry run, and where nothing was to be carried out. */
+  readonly outcome?: 'done' | 'failed';
+  /** Why the outcome is `failed`. */
+  readonly error?: string;
+}
+
+/** The counts of a pass; the last line of `sync --json`. In a dry run: what would be done. */
+export interface Summary {
+  uploaded: number;
+  renewed: number;
+  removed: number;
+  unchanged: number;
+  skipped: number;
+  refused: number;
+  failed: number;
+  problems: number;
+  /** Recorded files without a local file that are left alone on the platform. */
+  kept: number;
+  /** Files that were not tried because something larger stood in the way. */
+  pending: number;
+  /** Content bytes the store took. */
+  bytes: number;
+  durationMs: number;
+}
+
+/** A summary of nothing. */
+export function emptySummary(): Summary {
+  return {
+    uploaded: 0,
+    renewed: 0,
+    removed: 0,
+    unchanged: 0,
+    skipped: 0,
+    refused: 0,
+    failed: 0,
+    problems: 0,
+    kept: 0,
+    pending: 0,
+    bytes: 0,
+    durationMs: 0,
+  };
+}

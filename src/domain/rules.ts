@@ -1,0 +1,69 @@
+import picomatch from 'picomatch';
+import { resolveSettings, settingsDigest, type FileSettings, type RuleSettings } from './settings.ts';
+
+/** One entry of the config's `rules`. */
+export interface Rule {
+  /** Patterns of which one has to match. */
+  readonly match: readonly string[];
+  /** Names of the sources it applies to; `null` is every source. */
+  readonly sources: readonly string[] | null;
+  readonly set: RuleSettings;
+}
+
+/** The settings of a file with their digest. */
+export interface ResolvedSettings {
+  readonly settings: FileSettings;
+  readonly digest: string;
+}
+
+/** The rules of one source, compiled. */
+export interface RuleBook {
+  /** The settings of the file at a path (relative to the source, NFC). */
+  resolve: (path: string) => ResolvedSettings;
+  /** The positions in `rules` (from 0) of those that match a path, in order. */
+  matching: (path: string) => number[];
+}
+
+/**
+ * A predicate for one pattern of the config: picomatch with `dot: true`, case-sensitive, against an NFC path relative
+ * to the source. A pattern without `/` matches the name at any depth, as in .gitignore.
+ */
+export function compilePattern(pattern: string): (path: string) => boolean {
+  const normal = pattern.normalize('NFC');
+  if (normal === '**' || normal === '*') return () => true;
+  return picomatch(normal.includes('/') ? normal.replace(/^\//u, '') : `**/${normal}`, { dot: true });
+}
+
+/**
+ * Compiles the rules that apply to a source.
+ *
+ * Files that the same rules match and whose names suggest the same content type share one settings object: a tree of
+ * a million files has a handful of them.
+ */
+export function compileRules(
+  rules: readonly Rule[],
+  source: string,
+  suggestContentType: (path: string) => string,
+): RuleBook {
+  const compiled = rules.flatMap(({ match, sources, set }, position) => {
+    if (sources !== null && !sources.includes(source)) return [];
+    const patterns = match.map(compilePattern);
+    return [{ position, set, matches: (path: string) => patterns.some((pattern) => pattern(path)) }];
+  });
+  const known = new Map<string, ResolvedSettings>();
+  return {
+    matching: (path) => compiled.filter(({ matches }) => matches(path)).map(({ position }) => position),
+    resolve: (path) => {
+      let identity = suggestContentType(path);
+      for (const rule of compiled) if (rule.matches(path)) identity += `,${rule.position}`;
+      let resolved = known.get(identity);
+      if (resolved === undefined) {
+        const sets = compiled.filter(({ matches }) => matches(path)).map(({ set }) => set);
+        const settings = resolveSettings(sets, suggestContentType(path));
+        resolved = { settings, digest: settingsDigest(settings) };
+        known.set(identity, resolved);
+      }
+      return resolved;
+    },
+  };
+}

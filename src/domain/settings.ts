@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson, type JsonObject, type JsonValue } from './json.ts';
+
+/** Who may read a file's content (interface.md, Create or update a file: `accessPolicies`). */
+export type AccessPolicy = 'public_content' | 'integrations';
+
+/** What to do with a file that is to be indexed and is larger than `limits.indexBytes`. */
+export type WhenTooLargeToIndex = 'fail' | 'upload-without-index' | 'skip';
+
+/** How a file's expiry is given: a lifetime from each upload, or a fixed moment (epoch milliseconds, whole minutes). */
+export type Expiry =
+  | { readonly kind: 'in'; readonly lifetimeMs: number; readonly renewal: Renewal | null }
+  | { readonly kind: 'at'; readonly atMs: number };
+
+/** A file is sent again this long before it expires. */
+export interface Renewal {
+  readonly beforeMs: number;
+}
+
+/** Everything the rules say of one file, resolved: what goes into its upsert, and botsync's own policy for it. */
+export interface FileSettings {
+  readonly index: boolean;
+  readonly indexing: JsonObject | null;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly metadata: JsonObject;
+  readonly contentType: string;
+  readonly accessPolicies: readonly AccessPolicy[];
+  readonly publicContentImmediatelyAccessible: boolean;
+  readonly expiry: Expiry | null;
+  readonly whenTooLargeToIndex: WhenTooLargeToIndex;
+}
+
+/**
+ * What one rule says. Absent: says nothing. `null`: unsets what earlier rules said. Tags and metadata merge name by
+ * name, where `null` unsets one name; all else replaces.
+ */
+export interface RuleSettings {
+  readonly index?: boolean | null;
+  readonly indexing?: JsonObject | null;
+  readonly tags?: Readonly<Record<string, string | null>> | null;
+  readonly metadata?: JsonObject | null;
+  readonly contentType?: string | null;
+  readonly accessPolicies?: readonly AccessPolicy[] | null;
+  readonly publicContentImmediatelyAccessible?: boolean | null;
+  /** `expiresIn` and `expiresAt` are two spellings of one setting, so that the later rule wins. */
+  readonly expires?:
+    | { readonly kind: 'in'; readonly lifetimeMs: number }
+    | { readonly kind: 'at'; readonly atMs: number }
+    | null;
+  readonly renew?: boolean | null;
+  readonly renewBeforeMs?: number | null;
+  readonly whenTooLargeToIndex?: WhenTooLargeToIndex | null;
+}
+
+const DAY_MS = 86_400_000;
+
+/** The renewal lead when no rule says one: a quarter of the lifetime, at most two days. */
+const LONGEST_DEFAULT_LEAD_MS = 2 * DAY_MS;
+
+/**
+ * The settings of a file from the rules that match it, in their order, and the content type its name suggests.
+ *
+ * A renewal lead longer than half the lifetime is taken as half of it: otherwise a file would be due again as soon as
+ * it was sent.
+ */
+export function resolveSettings(rules: readonly RuleSettings[], suggestedContentType: string): FileSettings {
+  const tags = new Map<string, string>();
+  const metadata = new Map<string, JsonValue>();
+  let scalars: Omit<RuleSettings, 'tags' | 'metadata'> = {};
+  for (const { tags: ruleTags, metadata: ruleMetadata, ...ruleScalars } of rules) {
+    merge(tags, ruleTags);
+    merge(metadata, ruleMetadata);
+    scalars = { ...scalars, ...ruleScalars };
+  }
+  return {
+    index: scalars.index ?? false,
+    indexing: scalars.indexing ?? null,
+    tags: Object.fromEntries(tags),
+    metadata: Object.fromEntries(metadata),
+    contentType: scalars.contentType ?? suggestedContentType,
+    accessPolicies: scalars.accessPolicies ?? [],
+    publicContentImmediatelyAccessible: scalars.publicContentImmediatelyAccessible ?? false,
+    expiry: resolveExpiry(scalars),
+    whenTooLargeToIndex: scalars.whenTooLargeToIndex ?? 'fail',
+  };
+}
+
+function merge<T>(into: Map<string, T>, from: Readonly<Record<string, T | null>> | null | undefined): void {
+  if (from === null) into.clear();
+  for (const [name, value] of Object.entries(from ?? {})) {
+    if (value === null) into.delete(name);
+    else into.set(name, value);
+  }
+}
+
+function resolveExpiry({ expires, renew, renewBeforeMs }: RuleSettings): Expiry | null {
+  if (!expires) return null;
+  if (expires.kind === 'at') return expires;
+  const { lifetimeMs } = expires;
+  if (renew === false) return { kind: 'in', lifetimeMs, renewal: null };
+  const wantedMs = renewBeforeMs ?? Math.min(lifetimeMs / 4, LONGEST_DEFAULT_LEAD_MS);
+  return { kind: 'in', lifetimeMs, renewal: { beforeMs: Math.min(wantedMs, lifetimeMs / 2) } };
+}
+
+/**
+ * A digest of what the platform is told about a file besides its key and size. It changes exactly when the file has to
+ * be sent again for its settings: a renewal lead or a policy for too large files is botsync's own affair.
+ */
+export function settingsDigest(settings: FileSettings): string {
+  const { expiry } = settings;
+  const told: JsonObject = {
+    index: settings.index,
+    indexing: settings.indexing,
+    tags: settings.tags,
+    metadata: settings.metadata,
+    contentType: settings.contentType,
+    accessPolicies: settings.accessPolicies,
+    publicContentImmediatelyAccessible: settings.publicContentImmediatelyAccessible,
+    expiry: expiry === null ? null : expiry.kind === 'at' ? { at: expiry.atMs } : { in: expiry.lifetimeMs },
+  };
+  return createHash('sha256').update(canonicalJson(told)).digest('base64url').slice(0, 22);
+}

@@ -1,0 +1,138 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { Faults } from './faults.ts';
+import { describeFile, type FileResource } from './file-resource.ts';
+import { createHandler, type Handler } from './handler.ts';
+import { resolveSettings, type EmulatorBot, type EmulatorOptions, type Settings } from './options.ts';
+import { Platform } from './platform.ts';
+import { RequestLog, type RecordedRequest } from './request-log.ts';
+
+/** A file as `Emulator.listFiles` shows it; `content` is null until every byte has arrived. */
+export interface ListedFile extends FileResource {
+  readonly content: { readonly path: string; readonly size: number } | null;
+}
+
+/** A running emulator. */
+export interface Emulator {
+  /** The main address, without a trailing slash. */
+  readonly baseUrl: string;
+  readonly chatUrl: string;
+  readonly token: string;
+  readonly workspaceId: string;
+  readonly bots: readonly EmulatorBot[];
+  readonly webhookId: string;
+  readonly userKey: string;
+  readonly dataDir: string;
+  readonly faults: Faults;
+  /** The latest requests, oldest first, in the order of their arrival; empty unless `recordRequests` is set. */
+  readonly requests: readonly RecordedRequest[];
+  /** Requests by operation since the start. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** The files of a bot in the order of their keys. */
+  listFiles(botId: string): ListedFile[];
+  /** The content of a file, null when it has none. Without `integrationId`: a file of the bot itself. */
+  readContent(botId: string, key: string, integrationId?: string): Buffer | null;
+  /** Ends all connections, hanging ones too, and closes the data. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the local stand-in for the platform. Rejects with Node's error when it cannot listen (EADDRINUSE, EACCES)
+ * or cannot use the data directory, and with a plain Error when the data there is damaged or of another version.
+ * Source: interface.md as a whole.
+ */
+export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
+  const settings = resolveSettings(options);
+  mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
+  const platform = new Platform(settings);
+  const faults = new Faults();
+  const log = new RequestLog(settings.recordedRequestsMax);
+  const inFlight = new Set<Promise<void>>();
+  const server = serve(createHandler(platform, faults, log), inFlight);
+  try {
+    platform.baseUrl = await listen(server, settings);
+  } catch (error) {
+    platform.close();
+    throw error;
+  }
+
+  let closing: Promise<void> | null = null;
+  async function close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      server.close(() => {
+        resolve();
+      });
+    });
+    server.closeAllConnections();
+    faults.clear();
+    await closed;
+    await Promise.all(inFlight);
+    platform.close();
+  }
+
+  return {
+    baseUrl: platform.baseUrl,
+    chatUrl: `${platform.baseUrl}/chat`,
+    token: platform.identity.token,
+    workspaceId: platform.identity.workspaceId,
+    bots: platform.bots.list(),
+    webhookId: platform.identity.webhookId,
+    userKey: platform.identity.userKey,
+    dataDir: settings.dataDir,
+    faults,
+    requests: log.requests,
+    counts: log.counts,
+    listFiles: (botId) => listFiles(platform, botId),
+    readContent: (botId, key, integrationId = '') => readContent(platform, botId, key, integrationId),
+    close: () => (closing ??= close()),
+  };
+}
+
+function serve(handler: Handler, inFlight: Set<Promise<void>>): Server {
+  const server = createServer((message, response) => {
+    const work = handler(message, response);
+    inFlight.add(work);
+    void work.finally(() => inFlight.delete(work));
+  });
+  // A large upload over a slow connection may take longer than Node's five minutes.
+  server.requestTimeout = 0;
+  server.keepAliveTimeout = 60_000;
+  return server;
+}
+
+function listen(server: Server, settings: Settings): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(settings.port, settings.host, () => {
+      server.off('error', reject);
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : settings.port;
+      resolve(`http://${reachableHost(settings.host)}:${port}`);
+    });
+  });
+}
+
+/** The host that clients on this machine use for a listening address. */
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+function listFiles(platform: Platform, botId: string): ListedFile[] {
+  platform.expire();
+  return platform.files.listOfBot(botId).map((file) => {
+    const content =
+      file.uploadedAt === null
+        ? null
+        : { path: platform.content.pathOf(file.uploadId), size: file.sizeBytes };
+    return { ...describeFile(file, platform), content };
+  });
+}
+
+function readContent(platform: Platform, botId: string, key: string, integrationId: string): Buffer | null {
+  platform.expire();
+  const file = platform.files.findByKey(botId, integrationId, key);
+  if (file === null || file.uploadedAt === null) return null;
+  return readFileSync(platform.content.pathOf(file.uploadId));
+}

@@ -1,0 +1,134 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { refuse, refuseAtStore, succeed, usualErrorType, type Answer } from './answer.ts';
+import type { FaultAction } from './faults.ts';
+import type { Surface } from './operation.ts';
+import { untilClosed } from './reply.ts';
+
+/** How long a client has to read an early answer before its connection ends. */
+const EARLY_ANSWER_GRACE_MS = 100;
+
+/** A request in the hands of a fault. */
+export interface Exchange {
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly surface: Surface;
+  /** Resolves when the faults are cleared. */
+  readonly released: Promise<void>;
+  /** Carries out the operation. */
+  carryOut(): Promise<Answer>;
+  /** Sends the answer; with `holdHalf` half of its body waits for that. */
+  send(answer: Answer, holdHalf?: Promise<void>): Promise<void>;
+}
+
+/** Lets one fault strike one request; returns when the request needs no more work. */
+export async function playFault(action: FaultAction, exchange: Exchange): Promise<void> {
+  const { message, response, released } = exchange;
+  switch (action.kind) {
+    case 'status':
+      return exchange.send(statusAnswer(action, exchange.surface));
+    case 'delay':
+      await waitWhileOpen(response, action.delayMs);
+      return carryOn(exchange);
+    case 'hang':
+      await Promise.race([released, untilClosed(response)]);
+      return carryOn(exchange);
+    case 'hang-mid-body':
+      return exchange.send(await exchange.carryOut(), released);
+    case 'cut':
+      cutAfter(message, action.afterBytes);
+      return untilClosed(response);
+    case 'garbage':
+      return exchange.send(
+        textAnswer(200, '<html><body>Welcome to the hotel network</body></html>', 'text/html'),
+      );
+    case 'drop':
+      message.socket.destroy();
+      return;
+    case 'answer-then-drop':
+      response.setHeader('Connection', 'close');
+      await exchange.send(
+        exchange.surface === 'store'
+          ? { ...textAnswer(200, '', 'text/plain'), headers: { ETag: '"early"' } }
+          : succeed({}),
+      );
+      // At once, the reset could overtake the answer.
+      await waitWhileOpen(response, EARLY_ANSWER_GRACE_MS);
+      message.socket.destroy();
+      return;
+    case 'apply-then-drop':
+      await exchange.carryOut();
+      message.socket.destroy();
+      return;
+    case 'body':
+      return exchange.send(succeed(action.body));
+    case 'missing-upload-url':
+      return exchange.send(withoutUploadUrl(await exchange.carryOut()));
+    case 'redirect':
+      return exchange.send({
+        kind: 'text',
+        status: action.status ?? 307,
+        body: '',
+        headers: { Location: action.location },
+      });
+  }
+}
+
+async function carryOn(exchange: Exchange): Promise<void> {
+  if (exchange.message.socket.destroyed) return;
+  return exchange.send(await exchange.carryOut());
+}
+
+async function waitWhileOpen(response: ServerResponse, delayMs: number): Promise<void> {
+  const ended = new AbortController();
+  const { socket } = response.req;
+  const end = (): void => {
+    ended.abort();
+  };
+  socket.once('close', end);
+  if (socket.destroyed) end();
+  await sleep(delayMs, undefined, { signal: ended.signal }).catch(() => undefined);
+  socket.off('close', end);
+}
+
+function cutAfter(message: IncomingMessage, bytes: number): void {
+  let received = 0;
+  const cut = (): void => {
+    message.socket.destroy();
+  };
+  message.on('error', () => undefined);
+  if (bytes === 0 || message.readableEnded) {
+    cut();
+    return;
+  }
+  message.on('end', cut);
+  message.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    if (received >= bytes) cut();
+  });
+}
+
+function statusAnswer(action: Extract<FaultAction, { kind: 'status' }>, surface: Surface): Answer {
+  const { status, headers = {}, message = 'A scripted fault of the emulator' } = action;
+  if (typeof action.body === 'string') return textAnswer(status, action.body, 'text/plain', headers);
+  if (action.body !== undefined) return { kind: 'json', status, body: action.body, headers };
+  const type = action.type ?? usualErrorType(status);
+  const answer = surface === 'api' ? refuse(status, type, message) : refuseAtStore(status, type, message);
+  return { ...answer, headers: { ...answer.headers, ...headers } };
+}
+
+function textAnswer(
+  status: number,
+  body: string,
+  contentType: string,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  return { kind: 'text', status, body, headers: { 'Content-Type': contentType, ...headers } };
+}
+
+function withoutUploadUrl(answer: Answer): Answer {
+  if (answer.kind !== 'json') return answer;
+  const body = structuredClone(answer.body) as { file?: { uploadUrl?: string } };
+  delete body.file?.uploadUrl;
+  return { ...answer, body };
+}

@@ -1,0 +1,117 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { refuse, type Answer, type AnswerHeaders } from './answer.ts';
+import { playFault } from './fault-play.ts';
+import type { Faults } from './faults.ts';
+import type { Operation } from './operation.ts';
+import type { Platform } from './platform.ts';
+import { isSameSignature } from './presign.ts';
+import { RateLimiter } from './rate-limiter.ts';
+import { sendAnswer } from './reply.ts';
+import { EmulatorRequest } from './request.ts';
+import type { RecordedRequest, RequestLog } from './request-log.ts';
+import { findOperation } from './router.ts';
+
+/** Stands in for the operation when no route matches. */
+const unknownOperation: Operation = {
+  name: 'unknown',
+  method: '*',
+  pattern: '*',
+  surface: 'api',
+  identify: () => ({ key: null }),
+  answer: ({ message, path }) =>
+    refuse(404, 'ResourceNotFound', `There is no ${message.method ?? ''} ${path} on this emulator`),
+};
+
+/** Takes every request of the server from its arrival to its answer. Never rejects. */
+export type Handler = (message: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** Makes the handler: count and record, rate limit, scripted fault, token, operation, answer. */
+export function createHandler(platform: Platform, faults: Faults, log: RequestLog): Handler {
+  const { rateLimit } = platform.settings;
+  const limiter = rateLimit === null ? null : new RateLimiter(rateLimit);
+
+  async function handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const request = new EmulatorRequest(message, platform.settings.limits.jsonBytes);
+    const match = findOperation(request.method, request.path);
+    const operation = match?.operation ?? unknownOperation;
+    request.params = match?.params ?? {};
+    log.count(operation.name);
+
+    const isWatched = !faults.isEmpty || log.isOn;
+    const { key } = isWatched ? await operation.identify(request, platform) : { key: null };
+    const recorded = log.isOn ? log.record(operation.name, request, key) : null;
+
+    const verdict = limiter !== null && operation.surface === 'api' ? limiter.admit(platform.now()) : null;
+    const rateHeaders = verdict?.headers ?? {};
+    if (verdict !== null && !verdict.allowed) {
+      const headers = { 'Retry-After': String(verdict.resetSeconds) };
+      const answer = refuse(429, 'RateLimited', 'Too many requests', headers);
+      await send(response, answer, rateHeaders, recorded, null);
+      return;
+    }
+
+    const released = faults.released;
+    const action = faults.take(operation.name, key);
+    if (action === null) {
+      await send(response, await carryOut(operation, request), rateHeaders, recorded, null);
+      return;
+    }
+    await playFault(action, {
+      message,
+      response,
+      surface: operation.surface,
+      released,
+      carryOut: () => carryOut(operation, request),
+      send: (answer, holdHalf) => send(response, answer, rateHeaders, recorded, holdHalf ?? null),
+    });
+  }
+
+  async function carryOut(operation: Operation, request: EmulatorRequest): Promise<Answer> {
+    if (operation !== unknownOperation && operation.surface === 'api') {
+      const given = /^Bearer +(.+)$/i.exec(request.header('authorization') ?? '')?.[1] ?? '';
+      if (!isSameSignature(platform.identity.token, given)) {
+        return refuse(401, 'Unauthorized', 'The access token is missing or invalid');
+      }
+    }
+    return operation.answer(request, platform);
+  }
+
+  async function send(
+    response: ServerResponse,
+    answer: Answer,
+    rateHeaders: AnswerHeaders,
+    recorded: RecordedRequest | null,
+    holdHalf: Promise<void> | null,
+  ): Promise<void> {
+    if (response.socket === null || response.socket.destroyed) return;
+    if (recorded !== null) recorded.status = answer.kind === 'content' ? 200 : answer.status;
+    const headers = { Date: formatHttpDate(platform.now()), ...rateHeaders };
+    const status = await sendAnswer(response, answer, { headers, holdHalf });
+    if (recorded !== null) recorded.status = status;
+  }
+
+  return async (message, response) => {
+    response.sendDate = false;
+    try {
+      await handle(message, response);
+    } catch (error) {
+      // A defect of the emulator: let whoever talks to it see what it is.
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      if (response.headersSent) message.socket.destroy();
+      else await send(response, refuse(500, 'Internal', text), {}, null, null);
+    }
+  };
+}
+
+let dateSecond = NaN;
+let dateText = '';
+
+/** The value of a Date header; kept for the second, since formatting costs more than the rest of the headers. */
+function formatHttpDate(epochMs: number): string {
+  const second = Math.floor(epochMs / 1000);
+  if (second !== dateSecond) {
+    dateSecond = second;
+    dateText = new Date(epochMs).toUTCString();
+  }
+  return dateText;
+}

@@ -1,0 +1,25 @@
+import type { Answer } from './answer.ts';
+import type { Platform } from './platform.ts';
+import type { EmulatorRequest } from './request.ts';
+
+/** Which file a request is about, as far as the request tells; for scripted faults and the request log. */
+export interface Subject {
+  readonly key: string | null;
+}
+
+/** One operation of the platform. Adding one: a file of its own in operations/ and a line in the table of routes. */
+export interface Operation {
+  /** The name in faults, counts and the request log. */
+  readonly name: string;
+  /** GET serves HEAD as well. */
+  readonly method: string;
+  /** Path segments; `:name` takes any one segment, decoded, as a parameter. */
+  readonly pattern: string;
+  /** `api`: bearer token, rate limit, JSON errors. `store`: the address itself is the permission, XML errors. */
+  readonly surface: Surface;
+  identify(request: EmulatorRequest, platform: Platform): Subject | Promise<Subject>;
+  answer(request: EmulatorRequest, platform: Platform): Answer | Promise<Answer>;
+}
+
+/** The two faces of the emulator. Source: interface.md, Authentication; platform-facts.md, The upload. */
+export type Surface = 'api' | 'store';

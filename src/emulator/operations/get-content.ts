@@ -1,0 +1,39 @@
+import { refuseAtStore, type Answer } from '../answer.ts';
+import type { Operation } from '../operation.ts';
+import { isSameSignature, signContent } from '../presign.ts';
+
+/**
+ * GET or HEAD of the `url` of a file: plain for public_content, signed for all others.
+ * Source: interface.md, File (url) and Create or update a file (accessPolicies).
+ */
+export const getContent: Operation = {
+  name: 'content',
+  method: 'GET',
+  pattern: '/content/:fileId',
+  surface: 'store',
+
+  identify(request, platform) {
+    return { key: platform.files.findById(request.params['fileId'] ?? '')?.key ?? null };
+  },
+
+  answer(request, platform): Answer {
+    platform.expire();
+    const file = platform.files.findById(request.params['fileId'] ?? '');
+    if (file === null) return noSuchKey();
+    if (!file.details.accessPolicies.includes('public_content')) {
+      const expected = signContent(platform.identity.signingSecret, request.path);
+      const given = new URLSearchParams(request.query).get('X-Amz-Signature') ?? '';
+      if (!isSameSignature(expected, given)) return refuseAtStore(403, 'AccessDenied', 'Access Denied');
+    }
+    if (file.uploadedAt === null) return noSuchKey();
+    return {
+      kind: 'content',
+      path: platform.content.pathOf(file.uploadId),
+      headers: { 'Content-Type': file.details.contentType, ETag: `"${file.uploadId}"` },
+    };
+  },
+};
+
+function noSuchKey(): Answer {
+  return refuseAtStore(404, 'NoSuchKey', 'The specified key does not exist.');
+}

@@ -1,0 +1,103 @@
+/** A bot that exists on the emulated platform. */
+export interface EmulatorBot {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** What may be set on an emulator; everything but the data directory has a default. */
+export interface EmulatorOptions {
+  /** Where everything is kept; created with mode 0700. The caller makes sure that no second emulator uses it. */
+  readonly dataDir: string;
+  /** Default 127.0.0.1. */
+  readonly host?: string | undefined;
+  /** Default 0: a free port of the system's choice. */
+  readonly port?: number | undefined;
+  /** Added to the bots already in the data; the name given last counts. */
+  readonly bots?: readonly EmulatorBot[] | undefined;
+  /** Replaces the kept token for this run. */
+  readonly token?: string | undefined;
+  /** Replaces the kept workspace id for this run. */
+  readonly workspaceId?: string | undefined;
+  readonly quotas?: Partial<Quotas> | undefined;
+  readonly limits?: Partial<Limits> | undefined;
+  /** Requests a fixed window; without it nothing is limited and no RateLimit header is sent. */
+  readonly rateLimit?: RateLimit | undefined;
+  /** How long an indexed file stays indexing_pending after its upload. Default 0. */
+  readonly indexingDelayMs?: number | undefined;
+  /** How long an uploadUrl is good for, in whole seconds (rounded up). Default 15 minutes. */
+  readonly uploadUrlLifetimeMs?: number | undefined;
+  /** Epoch milliseconds. Default Date.now. */
+  readonly now?: (() => number) | undefined;
+  /** Whether `emulator.requests` is filled. Default false. */
+  readonly recordRequests?: boolean | undefined;
+  /** How many of the latest requests `emulator.requests` keeps. Default 10,000. */
+  readonly recordedRequestsMax?: number | undefined;
+}
+
+/** Storage quotas of the workspace in bytes; unlimited (Infinity) by default. Source: interface.md, Limits. */
+export interface Quotas {
+  readonly fileStorageBytes: number;
+  readonly vectorStorageBytes: number;
+}
+
+/** Limits a request. Sources: interface.md, Limits; platform-facts.md, Files. */
+export interface Limits {
+  /** Largest file with `index: true`. Default 95,000,000. */
+  readonly indexBytes: number;
+  /** Largest file. Default 1,000,000,000. */
+  readonly fileBytes: number;
+  /** Largest JSON body. Default 1,000,000. */
+  readonly jsonBytes: number;
+  /** Lower-case extensions without a dot; any other ends as indexing_failed. */
+  readonly indexableExtensions: readonly string[];
+}
+
+/** So many requests to the API in a window that starts with its first request. */
+export interface RateLimit {
+  readonly requests: number;
+  readonly windowMs: number;
+}
+
+/** The options with their defaults filled in. */
+export interface Settings {
+  readonly dataDir: string;
+  readonly host: string;
+  readonly port: number;
+  readonly bots: readonly EmulatorBot[];
+  readonly token: string | null;
+  readonly workspaceId: string | null;
+  readonly quotas: Quotas;
+  readonly limits: Limits;
+  readonly rateLimit: RateLimit | null;
+  readonly indexingDelayMs: number;
+  readonly uploadUrlLifetimeMs: number;
+  readonly now: () => number;
+  readonly recordedRequestsMax: number;
+}
+
+const DEFAULT_INDEXABLE = ['pdf', 'html', 'htm', 'txt', 'md', 'mdx', 'doc', 'docx', 'csv', 'json'];
+
+/** Fills in the defaults of all options. */
+export function resolveSettings(options: EmulatorOptions): Settings {
+  return {
+    dataDir: options.dataDir,
+    host: options.host ?? '127.0.0.1',
+    port: options.port ?? 0,
+    bots: options.bots ?? [],
+    token: options.token ?? null,
+    workspaceId: options.workspaceId ?? null,
+    quotas: { fileStorageBytes: Infinity, vectorStorageBytes: Infinity, ...options.quotas },
+    limits: {
+      indexBytes: 95_000_000,
+      fileBytes: 1_000_000_000,
+      jsonBytes: 1_000_000,
+      indexableExtensions: DEFAULT_INDEXABLE,
+      ...options.limits,
+    },
+    rateLimit: options.rateLimit ?? null,
+    indexingDelayMs: options.indexingDelayMs ?? 0,
+    uploadUrlLifetimeMs: options.uploadUrlLifetimeMs ?? 15 * 60_000,
+    now: options.now ?? Date.now,
+    recordedRequestsMax: options.recordRequests === true ? (options.recordedRequestsMax ?? 10_000) : 0,
+  };
+}

@@ -1,0 +1,52 @@
+import { BotTable } from './bot-table.ts';
+import { ContentStore } from './content-store.ts';
+import { openDatabase, type Database } from './database.ts';
+import { FileTable } from './file-table.ts';
+import { loadIdentity, type Identity } from './identity.ts';
+import type { Settings } from './options.ts';
+
+/** Everything the operations act on: the data of one directory, its settings and its clock. */
+export class Platform {
+  readonly settings: Settings;
+  readonly identity: Identity;
+  readonly bots: BotTable;
+  readonly files: FileTable;
+  readonly content: ContentStore;
+  /** Known once the server listens; without a trailing slash. */
+  baseUrl = '';
+  readonly #database: Database;
+
+  /** Opens the data directory, which must exist. Throws when its data is damaged or of another version. */
+  constructor(settings: Settings) {
+    const kept = loadIdentity(settings.dataDir);
+    this.settings = settings;
+    this.identity = {
+      ...kept,
+      token: settings.token ?? kept.token,
+      workspaceId: settings.workspaceId ?? kept.workspaceId,
+    };
+    this.#database = openDatabase(settings.dataDir);
+    this.bots = new BotTable(this.#database, settings.bots, settings.now());
+    this.files = new FileTable(this.#database);
+    this.content = new ContentStore(settings.dataDir);
+    this.content.removeOrphans((uploadId) => this.files.findByUploadId(uploadId)?.uploadedAt !== null);
+    this.expire();
+  }
+
+  /** Epoch milliseconds. */
+  now(): number {
+    return this.settings.now();
+  }
+
+  /** Deletes the files that have expired, content included. Source: interface.md, expiresAt. */
+  expire(): void {
+    for (const file of this.files.removeExpired(this.now())) {
+      if (file.uploadedAt !== null) this.content.remove(file.uploadId);
+    }
+  }
+
+  close(): void {
+    this.content.close();
+    this.#database.close();
+  }
+}

@@ -1,0 +1,53 @@
+import type { Operation } from './operation.ts';
+import { getContent } from './operations/get-content.ts';
+import { uploadContent } from './operations/upload-content.ts';
+import { upsertFile } from './operations/upsert-file.ts';
+
+/** An operation and the decoded parameters of the path. */
+export interface Match {
+  readonly operation: Operation;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+const ROUTES = [upsertFile, uploadContent, getContent].map((operation) => ({
+  operation,
+  segments: operation.pattern.split('/'),
+}));
+
+/** Finds the operation of a method and a raw path, which is split first and decoded after; null when there is none. */
+export function findOperation(method: string, path: string): Match | null {
+  const segments = path.split('/');
+  for (const route of ROUTES) {
+    if (route.operation.method !== method) continue;
+    const params = matchSegments(route.segments, segments);
+    if (params !== null) return { operation: route.operation, params };
+  }
+  return null;
+}
+
+function matchSegments(
+  pattern: readonly string[],
+  segments: readonly string[],
+): Readonly<Record<string, string>> | null {
+  if (pattern.length !== segments.length) return null;
+  const params: Record<string, string> = {};
+  for (const [index, expected] of pattern.entries()) {
+    const segment = segments[index] ?? '';
+    if (expected.startsWith(':')) {
+      const value = decodeSegment(segment);
+      if (value === null || value === '') return null;
+      params[expected.slice(1)] = value;
+    } else if (segment !== expected) {
+      return null;
+    }
+  }
+  return params;
+}
+
+function decodeSegment(segment: string): string | null {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,97 @@
+import type { PlatformFailure } from '../domain/failure.ts';
+import { retryAfterMs, type ResponseHeaders } from './rate-limit.ts';
+
+/** A response that was read whole, the body at most `LARGEST_ANSWER_BYTES`. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  readonly text: string;
+}
+
+/** Longest part of a platform's own words that goes into a message. */
+const LONGEST_QUOTE = 300;
+
+/**
+ * The failure that an answer of the platform stands for (interface.md, Errors; platform-facts.md, Errors).
+ *
+ * Both shapes of error bodies are understood, and one that is no JSON at all.
+ *
+ * @param notFound - what 404 means for this operation.
+ */
+export function failureOf(
+  answer: Answer,
+  nowMs: number,
+  notFound: 'bot-unknown' | 'refused',
+): PlatformFailure {
+  const { status, headers } = answer;
+  const { type, message: said } = readError(answer.text);
+  const message = `${status}${type === null ? '' : ` ${type}`}${said === null ? '' : `: ${said}`}`;
+  if (status === 401) return { kind: 'credentials', scope: 'all', message };
+  if (status === 402 || type === 'QuotaExceeded') return { kind: 'quota', message };
+  if (status === 403 || (status === 404 && notFound === 'bot-unknown'))
+    return { kind: 'credentials', scope: 'bot', message };
+  if (isTransient(status, type)) {
+    const askedMs = retryAfterMs(headers, nowMs);
+    return askedMs === null
+      ? { kind: 'transient', message }
+      : { kind: 'transient', message, retryAfterMs: askedMs };
+  }
+  if (status >= 300 && status < 400) return redirected(answer);
+  if (status >= 200 && status < 300)
+    return { kind: 'transient', message: `${status} with an answer that makes no sense` };
+  return { kind: 'refused', message };
+}
+
+/** Redirects are never followed: they would carry the credentials elsewhere. */
+export function redirected({ status, headers }: Pick<Answer, 'status' | 'headers'>): PlatformFailure {
+  const location = headers['location'];
+  const host =
+    typeof location === 'string' && URL.canParse(location) ? ` to ${new URL(location).origin}` : '';
+  return {
+    kind: 'transient',
+    message: `${status}: redirected${host}, which is not followed; check the address in the config`,
+  };
+}
+
+/** The failure that an error of the connection stands for. Its message names no address: those may hold a signature. */
+export function connectionFailure(error: unknown): PlatformFailure {
+  const { code, message, cause } = error as { code?: string; message?: string; cause?: { code?: string } };
+  const name = code ?? cause?.code;
+  const words = name === undefined ? undefined : CONNECTION_WORDS[name];
+  return { kind: 'transient', message: words ?? name ?? message ?? 'connection failed' };
+}
+
+const CONNECTION_WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused (ECONNREFUSED)',
+  ECONNRESET: 'connection lost (ECONNRESET)',
+  EPIPE: 'connection lost (EPIPE)',
+  UND_ERR_SOCKET: 'connection lost',
+  ENOTFOUND: 'host name not found (ENOTFOUND)',
+  EAI_AGAIN: 'host name could not be looked up (EAI_AGAIN)',
+  ETIMEDOUT: 'connection timed out (ETIMEDOUT)',
+  UND_ERR_CONNECT_TIMEOUT: 'connection timed out',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer within upload.stallTimeout',
+  UND_ERR_BODY_TIMEOUT: 'the answer stood still for upload.stallTimeout',
+};
+
+function isTransient(status: number, type: string | null): boolean {
+  if (status === 409) return type !== 'AlreadyExists' && type !== 'RelationConflict';
+  return status === 408 || status === 429 || status >= 500;
+}
+
+function readError(text: string): { type: string | null; message: string | null } {
+  try {
+    const { type, message, description } = JSON.parse(text) as Record<string, unknown>;
+    return { type: quote(type), message: quote(message) ?? quote(description) };
+  } catch {
+    return { type: null, message: null };
+  }
+}
+
+/** A platform's words, on one line and of bearable length. */
+function quote(said: unknown): string | null {
+  if (typeof said !== 'string' || said === '') return null;
+
+  const line = said.replace(/[\u0000-\u001f\u007f-\u009f]+/gu, ' ');
+  return line.length > LONGEST_QUOTE ? `${line.slice(0, LONGEST_QUOTE)}…` : line;
+}

@@ -1,0 +1,143 @@
+import type { PlatformFailure, Outcome } from '../domain/failure.ts';
+import { failed, ok } from '../domain/failure.ts';
+import type { UpsertBody } from '../domain/limits.ts';
+import type { AbortableContent } from './content.ts';
+import { failureOf, redirected, type Answer } from './failures.ts';
+import type { Http } from './http.ts';
+import { readRateLimit, retryAfterMs } from './rate-limit.ts';
+import { ServerClock } from './server-clock.ts';
+
+/** Who calls: the bearer token and the optional identity headers (interface.md, Authentication 1 and 3). */
+export interface Caller {
+  readonly token: string;
+  /** Names in lower case, such as `x-integration-id`. */
+  readonly identityHeaders: Readonly<Record<string, string>>;
+}
+
+/** What is needed of the answer to an upsert (interface.md, File). */
+export interface UpsertedFile {
+  /** Where the content goes. It holds a signature: a secret. */
+  readonly uploadUrl: URL;
+  readonly contentType: string;
+}
+
+/** The platform's file storage: upserts, and the store that takes the content. */
+export class PlatformFiles {
+  readonly serverClock: ServerClock;
+  readonly #http: Http;
+  readonly #baseUrl: string;
+  readonly #caller: Caller;
+  readonly #stallTimeoutMs: number;
+
+  /** @param baseUrl - without a trailing slash. */
+  constructor(http: Http, baseUrl: string, caller: Caller, stallTimeoutMs: number) {
+    this.#http = http;
+    this.#baseUrl = baseUrl;
+    this.#caller = caller;
+    this.#stallTimeoutMs = stallTimeoutMs;
+    this.serverClock = new ServerClock(http.clock);
+  }
+
+  /**
+   * Creates or updates a file's entry; its content is erased until it is uploaded
+   * (interface.md, Create or update a file). 404 means that the bot is unknown.
+   */
+  async upsert(botId: string, body: UpsertBody, signal: AbortSignal): Promise<Outcome<UpsertedFile>> {
+    const answered = await this.#http.send(
+      {
+        method: 'PUT',
+        url: new URL(`${this.#baseUrl}/v1/files`),
+        headers: {
+          ...this.#caller.identityHeaders,
+          authorization: `Bearer ${this.#caller.token}`,
+          'x-bot-id': botId,
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify(body),
+      },
+      signal,
+    );
+    if (answered.kind === 'failed') return answered;
+    const answer = answered.value;
+    this.#note(answer);
+    const file = isSuccess(answer) ? readUpserted(answer.text, body.contentType) : null;
+    return file === null ? failed(failureOf(answer, this.#http.clock.now(), 'bot-unknown')) : ok(file);
+  }
+
+  /**
+   * Sends a file's content to its upload address (platform-facts.md, The upload): a length always, no authorization and
+   * no identity header, `x-amz-tagging` exactly when asked for. Never a failure of credentials: what the address does
+   * not accept takes a new upsert.
+   */
+  async upload(
+    file: UpsertedFile,
+    content: AbortableContent,
+    publicAtOnce: boolean,
+    signal: AbortSignal,
+  ): Promise<Outcome<null>> {
+    const watched = content.open(this.#http.pacer, this.#stallTimeoutMs, signal);
+    const answered = await this.#http.send(
+      {
+        method: 'PUT',
+        url: file.uploadUrl,
+        headers: {
+          'content-type': file.contentType,
+          'content-length': String(content.sizeBytes),
+          ...(publicAtOnce && { 'x-amz-tagging': 'public=true' }),
+        },
+        body: watched.body,
+        headersTimeoutMs: watched.watchesProgress ? 0 : this.#stallTimeoutMs,
+      },
+      watched.signal,
+    );
+    watched.close();
+    if (answered.kind === 'failed') return answered;
+    if (!isSuccess(answered.value)) return failed(this.#storeFailure(answered.value));
+    // A server may answer before it has read everything; then it cannot have stored everything.
+    if (watched.sentBytes() === content.sizeBytes) return ok(null);
+    return failed({ kind: 'transient', message: 'the store answered before it had every byte' });
+  }
+
+  #note(answer: Answer): void {
+    this.serverClock.noteDate(answer.headers['date']);
+    const limit = readRateLimit(answer.headers, this.#http.clock.now());
+    if (limit !== null) this.#http.pacer.noteRateLimit(limit);
+    if (answer.status !== 429 && answer.status !== 503) return;
+    const askedMs = retryAfterMs(answer.headers, this.#http.clock.now());
+    if (askedMs !== null) this.#http.pacer.pause(askedMs);
+  }
+
+  #storeFailure(answer: Answer): PlatformFailure {
+    const { status, text, headers } = answer;
+    if (status >= 300 && status < 400) return redirected(answer);
+    const said = /<Code>([^<]{1,100})<\/Code>/u.exec(text)?.[1];
+    const message = `the upload address answered ${status}${said === undefined ? '' : ` ${said}`}`;
+    if (status < 500 && !NEW_ADDRESS_NEEDED.has(status)) return { kind: 'refused', message };
+    const askedMs = retryAfterMs(headers, this.#http.clock.now());
+    if (askedMs === null) return { kind: 'transient', message };
+    if (status === 429 || status === 503) this.#http.pacer.pause(askedMs);
+    return { kind: 'transient', message, retryAfterMs: askedMs };
+  }
+}
+
+/** Statuses of the store that pass: with a new address (401, 403, 404, 410), or with time. */
+const NEW_ADDRESS_NEEDED = new Set([401, 403, 404, 408, 409, 410, 429]);
+
+function isSuccess({ status }: Answer): boolean {
+  return status >= 200 && status < 300;
+}
+
+function readUpserted(text: string, sentContentType: string): UpsertedFile | null {
+  try {
+    const { file } = JSON.parse(text) as { file?: { uploadUrl?: unknown; contentType?: unknown } };
+    if (typeof file?.uploadUrl !== 'string') return null;
+    const uploadUrl = new URL(file.uploadUrl);
+    if (uploadUrl.protocol !== 'https:' && uploadUrl.protocol !== 'http:') return null;
+    return {
+      uploadUrl,
+      contentType: typeof file.contentType === 'string' ? file.contentType : sentContentType,
+    };
+  } catch {
+    return null;
+  }
+}

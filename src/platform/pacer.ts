@@ -1,0 +1,83 @@
+import type { Clock } from '../domain/clock.ts';
+import { TokenBucket } from '../domain/token-bucket.ts';
+import type { RateLimit } from './rate-limit.ts';
+
+/** Limits that the user set; `null`: none. */
+export interface PaceLimits {
+  readonly maxRequestsPerSecond: number | null;
+  readonly maxBytesPerSecond: number | null;
+}
+
+/** Requests that may be under way when an answer is read: so many must stay in reserve. */
+const RESERVE = 16;
+
+/**
+ * The gate that every request passes: one for all workers, so that a pause the platform asks for holds for all, and the
+ * rate goes down before its limit is hit.
+ */
+export class Pacer {
+  readonly #clock: Clock;
+  readonly #requests: TokenBucket | null;
+  readonly #bytes: TokenBucket | null;
+  #pausedUntilMs = 0;
+  #spacingMs = 0;
+  #spacedUntilMs = 0;
+  #nextTurnMs = 0;
+
+  constructor(limits: PaceLimits, clock: Clock) {
+    const nowMs = clock.monotonic();
+    this.#clock = clock;
+    this.#requests =
+      limits.maxRequestsPerSecond === null ? null : new TokenBucket(limits.maxRequestsPerSecond, 1, nowMs);
+    this.#bytes =
+      limits.maxBytesPerSecond === null
+        ? null
+        : new TokenBucket(limits.maxBytesPerSecond, limits.maxBytesPerSecond / 4, nowMs);
+  }
+
+  /** Waits for the right to send one request to the platform or the store. */
+  async turn(signal: AbortSignal): Promise<void> {
+    const waitMs = this.#requests?.take(1, this.#clock.monotonic()) ?? 0;
+    if (waitMs > 0) await this.#clock.sleep(waitMs, signal);
+    await this.#pauseOver(signal);
+    const nowMs = this.#clock.monotonic();
+    if (nowMs >= this.#spacedUntilMs) return;
+    this.#nextTurnMs = Math.max(this.#nextTurnMs, nowMs) + this.#spacingMs;
+    await this.#clock.sleep(this.#nextTurnMs - nowMs, signal);
+    await this.#pauseOver(signal);
+  }
+
+  /** Waits for the right to send so many bytes of content; `null` when there is no limit to wait for. */
+  bytes(count: number, signal: AbortSignal): Promise<void> | null {
+    const waitMs = this.#bytes?.take(count, this.#clock.monotonic()) ?? 0;
+    return waitMs > 0 ? this.#clock.sleep(waitMs, signal) : null;
+  }
+
+  /** Lets nothing pass for so many milliseconds from now. */
+  pause(ms: number): void {
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.monotonic() + ms);
+  }
+
+  /** Takes note of what an answer said of the rate limit: the last requests of a window are spread over its rest. */
+  noteRateLimit({ remaining, resetMs }: RateLimit): void {
+    const spare = remaining - RESERVE;
+    if (remaining === 0) {
+      this.pause(resetMs);
+    } else if (spare < RESERVE) {
+      this.#spacingMs = resetMs / Math.max(1, spare + RESERVE);
+      this.#spacedUntilMs = this.#clock.monotonic() + resetMs;
+    } else {
+      this.#spacedUntilMs = 0;
+    }
+  }
+
+  async #pauseOver(signal: AbortSignal): Promise<void> {
+    for (
+      let nowMs = this.#clock.monotonic();
+      nowMs < this.#pausedUntilMs && !signal.aborted;
+      nowMs = this.#clock.monotonic()
+    ) {
+      await this.#clock.sleep(this.#pausedUntilMs - nowMs, signal);
+    }
+  }
+}

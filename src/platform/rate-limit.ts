@@ -1,0 +1,49 @@
+/** Response headers as undici gives them, names in lower case. */
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** What the platform says of its rate limit. */
+export interface RateLimit {
+  /** Requests left in the current window. */
+  readonly remaining: number;
+  /** Until the window is renewed. */
+  readonly resetMs: number;
+}
+
+/**
+ * How long the platform asks to wait, in milliseconds: `Retry-After` (seconds or a date), else `RateLimit-Reset` or
+ * `X-RateLimit-Reset` (seconds; an epoch time in seconds is understood as well). `null` when it does not say.
+ */
+export function retryAfterMs(headers: ResponseHeaders, nowMs: number): number | null {
+  const retryAfter = single(headers['retry-after']);
+  if (retryAfter !== null) {
+    if (/^\d+(\.\d+)?$/u.test(retryAfter)) return Number(retryAfter) * 1000;
+    const dateMs = Date.parse(retryAfter);
+    if (!Number.isNaN(dateMs)) return Math.max(0, dateMs - nowMs);
+  }
+  return resetMs(headers, nowMs);
+}
+
+/** The state of the rate limit after a response; `null` when the headers do not say. */
+export function readRateLimit(headers: ResponseHeaders, nowMs: number): RateLimit | null {
+  const remaining = number(headers['ratelimit-remaining'] ?? headers['x-ratelimit-remaining']);
+  const reset = resetMs(headers, nowMs);
+  return remaining === null || reset === null ? null : { remaining, resetMs: reset };
+}
+
+/** Anything above this many seconds is no duration but a moment (in 2001, when durations so long are out of the question). */
+const EPOCH_SECONDS = 1e9;
+
+function resetMs(headers: ResponseHeaders, nowMs: number): number | null {
+  const seconds = number(headers['ratelimit-reset'] ?? headers['x-ratelimit-reset']);
+  if (seconds === null) return null;
+  return seconds < EPOCH_SECONDS ? seconds * 1000 : Math.max(0, seconds * 1000 - nowMs);
+}
+
+function number(header: string | string[] | undefined): number | null {
+  const text = single(header);
+  return text !== null && /^\d+(\.\d+)?$/u.test(text) ? Number(text) : null;
+}
+
+function single(header: string | string[] | undefined): string | null {
+  return (Array.isArray(header) ? header[0] : header)?.trim() ?? null;
+}

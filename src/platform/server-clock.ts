@@ -1,0 +1,32 @@
+import type { Clock } from '../domain/clock.ts';
+
+/** A `Date` header counts whole seconds and travelled a while; less of a difference is no difference. */
+const NOISE_MS = 2000;
+
+/** The platform's time, as far as its `Date` headers told: what `expiresAt` is held against there. */
+export class ServerClock {
+  readonly #clock: Clock;
+  #offsetMs = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** How far the platform's clock is ahead of ours, milliseconds; 0 until an answer told otherwise. */
+  get offsetMs(): number {
+    return this.#offsetMs;
+  }
+
+  /** The platform's time, epoch milliseconds. */
+  now(): number {
+    return this.#clock.now() + this.#offsetMs;
+  }
+
+  /** Takes note of an answer's `Date` header. */
+  noteDate(header: string | string[] | undefined): void {
+    const dateMs = typeof header === 'string' ? Date.parse(header) : Number.NaN;
+    if (Number.isNaN(dateMs)) return;
+    const offsetMs = dateMs + 500 - this.#clock.now();
+    this.#offsetMs = Math.abs(offsetMs) > NOISE_MS ? offsetMs : 0;
+  }
+}

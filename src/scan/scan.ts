@@ -1,0 +1,125 @@
+import { lstatSync, statSync, type BigIntStats } from 'node:fs';
+import type { RelativePath } from '../domain/brands.ts';
+import type { FileFacts } from '../domain/fingerprint.ts';
+import type { PathFilter } from './filter.ts';
+import { listDirectory, type LinkPolicy, type Listed } from './listing.ts';
+
+/** What a scan says of a source, in the order of whole paths (`compareUtf8`). */
+export type ScanEntry =
+  | { readonly kind: 'file'; readonly path: RelativePath; readonly facts: FileFacts }
+  /** Not a regular file: passed over. */
+  | { readonly kind: 'skip'; readonly path: RelativePath; readonly reason: string }
+  /** A file that cannot be known. */
+  | { readonly kind: 'problem'; readonly path: RelativePath; readonly reason: string }
+  /** A directory that cannot be listed; `path` ends in `/`, and nothing is known of what lies below it. */
+  | { readonly kind: 'unlisted'; readonly path: RelativePath; readonly reason: string }
+  /** Nothing new; a chance for the caller to let other work run. */
+  | { readonly kind: 'tick' };
+
+/** What a scan walks. */
+export interface ScanTarget extends LinkPolicy {
+  /** The source's directory, absolute. */
+  readonly root: string;
+  readonly filter: PathFilter;
+}
+
+interface Frame {
+  /** Relative, empty for the root, else ending in `/`. */
+  readonly prefix: string;
+  readonly entries: readonly Listed[];
+  next: number;
+  /** Device and inode, known only where links are followed: how a loop is noticed. */
+  readonly identity: string | null;
+}
+
+const TICK: ScanEntry = { kind: 'tick' };
+
+/**
+ * Walks a source in path order. What it holds is the names of the directories on the way down, never the tree.
+ *
+ * Synchronous on purpose: that is several times faster than asking the thread pool for every file, and the caller
+ * decides how long a stretch may last. Throws only when the root itself cannot be listed.
+ */
+export function* scan(target: ScanTarget): Generator<ScanEntry, void> {
+  const { root, filter } = target;
+  const followsLinks = target.symlinks !== 'skip';
+  const stack: Frame[] = [yield* open('')];
+  for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
+    const entry = frame.entries[frame.next++];
+    if (entry === undefined) {
+      stack.pop();
+      continue;
+    }
+    const path = (frame.prefix + entry.name) as RelativePath;
+    switch (entry.what.kind) {
+      case 'file':
+      case 'linked-file':
+        if (!filter.ignores(path, false)) yield* lookAt(path, entry.what.kind === 'linked-file');
+        break;
+      case 'directory':
+      case 'linked-directory':
+        if (!filter.ignores(path.slice(0, -1), true)) yield* enter(path);
+        break;
+      case 'skip':
+      case 'problem':
+        if (!filter.ignores(path, false)) yield { kind: entry.what.kind, path, reason: entry.what.reason };
+        break;
+    }
+  }
+
+  function* open(prefix: string): Generator<ScanEntry, Frame> {
+    const directory = root + (prefix === '' ? '' : `/${prefix.slice(0, -1)}`);
+    const listing = listDirectory(directory, target);
+    let step = listing.next();
+    for (; step.done !== true; step = listing.next()) yield TICK;
+    return {
+      prefix,
+      entries: step.value,
+      next: 0,
+      identity: followsLinks ? identityOf(statSync(directory, BIGINT)) : null,
+    };
+  }
+
+  function* enter(path: RelativePath): Generator<ScanEntry, void> {
+    try {
+      const frame = yield* open(path);
+      if (frame.identity !== null && stack.some(({ identity }) => identity === frame.identity)) {
+        yield {
+          kind: 'skip',
+          path: path.slice(0, -1) as RelativePath,
+          reason: 'symbolic link that leads back to a parent',
+        };
+      } else {
+        stack.push(frame);
+      }
+    } catch (error) {
+      if (!hasVanished(error)) yield { kind: 'unlisted', path, reason: `cannot be listed: ${codeOf(error)}` };
+    }
+  }
+
+  function* lookAt(path: RelativePath, isLink: boolean): Generator<ScanEntry, void> {
+    try {
+      const facts = isLink ? statSync(`${root}/${path}`, BIGINT) : lstatSync(`${root}/${path}`, BIGINT);
+      if (facts.isFile()) yield { kind: 'file', path, facts };
+      else yield { kind: 'skip', path, reason: 'no longer a regular file' };
+    } catch (error) {
+      if (!hasVanished(error)) yield { kind: 'problem', path, reason: `cannot be read: ${codeOf(error)}` };
+    }
+  }
+}
+
+const BIGINT = { bigint: true } as const;
+
+function identityOf(facts: BigIntStats): string {
+  return `${facts.dev}:${facts.ino}`;
+}
+
+/** Removed between being listed and being looked at, which is nobody's fault. */
+function hasVanished(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error);
+}

@@ -1,0 +1,5 @@
+/** Whether a real path is a directory itself or lies below it. Both are absolute and without links. */
+export function isWithin(realRoot: string, realPath: string): boolean {
+  const root = realRoot.endsWith('/') ? realRoot : `${realRoot}/`;
+  return realPath === realRoot || realPath.startsWith(root);
+}

@@ -1,0 +1,100 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
+import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+
+/** Who holds a lock: what stands in the JSON file beside it. */
+export interface LockHolder {
+  readonly pid: number;
+  readonly host: string;
+  /** ISO 8601. */
+  readonly since: string;
+  /** What it runs as, for people: "sync --once". */
+  readonly command: string;
+}
+
+/** A lock that is held until `release` is called or the process ends, however it ends. */
+export interface ProcessLock {
+  /** The holder before us did not release the lock: it was killed, or the machine went down. */
+  readonly wasAbandoned: boolean;
+  readonly release: () => void;
+}
+
+/** A lock, who holds it instead, or why there can be none. */
+export type LockAttempt =
+  | { readonly kind: 'held'; readonly lock: ProcessLock }
+  | { readonly kind: 'busy'; readonly holder: LockHolder | null }
+  | { readonly kind: 'unusable'; readonly reason: string };
+
+const SQLITE_BUSY = 5;
+
+/** Locks are a write transaction that stays open; these keep the connections from being collected. */
+const held = new Set<DatabaseSyncInstance>();
+
+/**
+ * Takes the lock `<subject>.lock`. The operating system releases it with the process, so a dead one is no obstacle;
+ * file locks of Node's own would not, and a process id alone proves nothing.
+ */
+export function acquireLock(subject: string, command: string, now: Date): LockAttempt {
+  let database: DatabaseSyncInstance;
+  try {
+    mkdirSync(dirname(subject), { recursive: true, mode: 0o700 });
+    database = new DatabaseSync(`${subject}.lock`, { timeout: 0 });
+  } catch (error) {
+    return { kind: 'unusable', reason: (error as Error).message };
+  }
+  try {
+    database.exec('BEGIN IMMEDIATE');
+  } catch (error) {
+    database.close();
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY)
+      return { kind: 'busy', holder: readHolder(subject) };
+    return { kind: 'unusable', reason: (error as Error).message };
+  }
+  held.add(database);
+  const holderFile = holderFileOf(subject);
+  const wasAbandoned = existsSync(holderFile);
+  const holder: LockHolder = { pid: process.pid, host: hostname(), since: now.toISOString(), command };
+  writeFileSync(holderFile, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
+  return {
+    kind: 'held',
+    lock: {
+      wasAbandoned,
+      release: () => {
+        rmSync(holderFile, { force: true });
+        held.delete(database);
+        database.close();
+      },
+    },
+  };
+}
+
+/** The live holder of a lock, found without touching it; `null` when nobody is known to hold it. */
+export function findHolder(subject: string): LockHolder | null {
+  const holder = readHolder(subject);
+  return holder !== null && (holder.host !== hostname() || isAlive(holder.pid)) ? holder : null;
+}
+
+function holderFileOf(subject: string): string {
+  return `${subject}.lock.json`;
+}
+
+function readHolder(subject: string): LockHolder | null {
+  try {
+    const holder = JSON.parse(readFileSync(holderFileOf(subject), 'utf8')) as Partial<LockHolder>;
+    const { pid, host, since, command } = holder;
+    if (typeof pid !== 'number' || typeof host !== 'string' || typeof since !== 'string') return null;
+    return { pid, host, since, command: command ?? 'botsync' };
+  } catch {
+    return null;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

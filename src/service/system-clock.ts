@@ -1,0 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '../domain/clock.ts';
+
+/** Node's timers hold 31 bits: a longer delay would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The machine's clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: async (ms, signal) => {
+    const untilMs = performance.now() + ms;
+    for (let leftMs = ms; leftMs > 0 && !signal.aborted; leftMs = untilMs - performance.now()) {
+      await delay(Math.min(leftMs, LONGEST_TIMER_MS), undefined, { signal }).catch(() => undefined);
+    }
+  },
+};

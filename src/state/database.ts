@@ -1,0 +1,56 @@
+import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
+
+/** An open connection to SQLite. */
+export type Database = DatabaseSyncInstance;
+
+/** A prepared statement. */
+export type Statement = StatementSyncInstance;
+
+/**
+ * The state file cannot be used as it should.
+ * - `damaged`: its content is not what was written.
+ * - `unwritable`: the file system will not take a write (full, read-only, gone).
+ */
+export class StateFileError extends Error {
+  readonly kind: 'damaged' | 'unwritable';
+
+  constructor(kind: 'damaged' | 'unwritable', message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StateFileError';
+    this.kind = kind;
+  }
+}
+
+// Primary result codes, https://www.sqlite.org/rescode.html
+const DAMAGED = new Set([11 /* CORRUPT */, 26 /* NOTADB */]);
+const UNWRITABLE = new Set([8 /* READONLY */, 10 /* IOERR */, 13 /* FULL */, 14 /* CANTOPEN */]);
+const BUSY = 5;
+
+/** What kind of trouble an error of SQLite is; `null` for one that is a defect of ours. */
+export function troubleOf(error: unknown): 'damaged' | 'unwritable' | 'busy' | null {
+  const { errcode } = error as { errcode?: unknown };
+  if (typeof errcode !== 'number') return null;
+  const primary = errcode & 0xff;
+  if (DAMAGED.has(primary)) return 'damaged';
+  if (UNWRITABLE.has(primary)) return 'unwritable';
+  return primary === BUSY ? 'busy' : null;
+}
+
+/** Runs something on the database; SQLite's word that the file is damaged or cannot be written becomes a `StateFileError`. */
+export function guarded<T>(action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    const trouble = troubleOf(error);
+    if (trouble === 'damaged' || trouble === 'unwritable') {
+      throw new StateFileError(trouble, (error as Error).message, { cause: error });
+    }
+    throw error;
+  }
+}
+
+/** Reads a pragma that answers with one number. */
+export function pragmaNumber(database: Database, name: string): number {
+  const row = database.prepare(`PRAGMA ${name}`).get() as Record<string, unknown> | undefined;
+  return Number(row?.[name] ?? 0);
+}

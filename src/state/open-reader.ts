@@ -1,0 +1,83 @@
+import { constants, copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { guarded, StateFileError, type Database } from './database.ts';
+import { standingOf } from './open.ts';
+import { MIGRATIONS } from './schema.ts';
+import { StateReader } from './state-reader.ts';
+
+/** A state file open for reading, or why it is not. A file that is not there reads as an empty one. */
+export type OpenedReader =
+  | { readonly kind: 'open'; readonly reader: StateReader; readonly close: () => void }
+  | { readonly kind: 'newer'; readonly version: number }
+  | { readonly kind: 'foreign' }
+  | { readonly kind: 'damaged'; readonly reason: string };
+
+/**
+ * Opens a state file without writing anything, not even beside it.
+ *
+ * SQLite reads a file that is in use together with its write-ahead log, for which it needs the files beside it that
+ * the user of the file has made. One that nobody uses is opened as immutable, which ignores the log; where a killed
+ * process left one, a copy is read in a directory of our own.
+ *
+ * @param inUse - whether a running botsync holds it.
+ */
+export function openReader(file: string, inUse: boolean): OpenedReader {
+  if (!existsSync(file) || statSync(file).size === 0) {
+    const empty = new DatabaseSync(':memory:');
+    for (const step of MIGRATIONS) empty.exec(step);
+    return opened(empty, null);
+  }
+  if (inUse) return open(pathToFileURL(file), null);
+  if (!hasLog(file)) return open(immutable(file), null);
+  const directory = mkdtempSync(join(tmpdir(), 'botsync-'));
+  const copy = join(directory, 'state.db');
+  copyFileSync(file, copy, constants.COPYFILE_FICLONE);
+  copyFileSync(`${file}-wal`, `${copy}-wal`, constants.COPYFILE_FICLONE);
+  return open(copy, directory);
+}
+
+function hasLog(file: string): boolean {
+  return (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+function immutable(file: string): URL {
+  const url = pathToFileURL(file);
+  url.searchParams.set('immutable', '1');
+  return url;
+}
+
+function open(location: string | URL, scratch: string | null): OpenedReader {
+  let database: Database | null = null;
+  try {
+    const connection = guarded(
+      () => new DatabaseSync(location, { readOnly: scratch === null, timeout: 5000 }),
+    );
+    database = connection;
+    const standing = guarded(() => standingOf(connection));
+    if (standing.kind === 'ours') return opened(connection, scratch);
+    discard(connection, scratch);
+    return standing;
+  } catch (error) {
+    discard(database, scratch);
+    if (error instanceof StateFileError) return { kind: 'damaged', reason: error.message };
+    throw error;
+  }
+}
+
+function opened(database: Database, scratch: string | null): OpenedReader {
+  return {
+    kind: 'open',
+    reader: new StateReader(database),
+    close: () => {
+      discard(database, scratch);
+    },
+  };
+}
+
+function discard(database: Database | null, scratch: string | null): void {
+  database?.close();
+  if (scratch !== null) rmSync(scratch, { recursive: true, force: true });
+}

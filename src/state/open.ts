@@ -1,0 +1,112 @@
+import { closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { guarded, type Database, pragmaNumber, StateFileError, troubleOf } from './database.ts';
+import { APPLICATION_ID, MIGRATIONS } from './schema.ts';
+import { StateStore } from './state-store.ts';
+
+/** A state file ready for use, or why there is none. `setAside` names a damaged file that was kept. */
+export type OpenedState =
+  | { readonly kind: 'open'; readonly store: StateStore; readonly setAside: string | null }
+  | { readonly kind: 'newer'; readonly version: number }
+  | { readonly kind: 'foreign' }
+  | { readonly kind: 'unusable'; readonly reason: string };
+
+/** How to open a state file. */
+export interface OpenOptions {
+  /** Read every page first: for a file whose last user did not close it. */
+  readonly checkThoroughly: boolean;
+  /** Epoch milliseconds; names a damaged file that is set aside. */
+  readonly nowMs: number;
+}
+
+/** The files that SQLite keeps beside a database. */
+const COMPANIONS = ['', '-wal', '-shm', '-journal'];
+
+/**
+ * Opens a state file for writing, creates or migrates it. A damaged one is renamed, never deleted, and a new one is
+ * begun: what it knew is found out again by sending. The caller holds the lock.
+ */
+export function openState(file: string, options: OpenOptions): OpenedState {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
+  } catch (error) {
+    return { kind: 'unusable', reason: (error as Error).message };
+  }
+  try {
+    return open(file, options.checkThoroughly, null);
+  } catch (error) {
+    if (!(error instanceof StateFileError)) throw error;
+    if (error.kind === 'unwritable') return { kind: 'unusable', reason: error.message };
+    return open(file, false, setAside(file, options.nowMs));
+  }
+}
+
+/** Renames a damaged state file with its companions and gives its new name. It must not be open. */
+export function setAside(file: string, nowMs: number): string {
+  const kept = `${file}.damaged-${new Date(nowMs).toISOString().replaceAll(':', '')}`;
+  for (const companion of COMPANIONS) {
+    if (existsSync(file + companion)) renameSync(file + companion, kept + companion);
+  }
+  return kept;
+}
+
+function open(file: string, checkThoroughly: boolean, keptAs: string | null): OpenedState {
+  const database = guarded(
+    () => new DatabaseSync(file, { timeout: 5000, enableForeignKeyConstraints: true }),
+  );
+  try {
+    const standing = guarded(() => standingOf(database));
+    if (standing.kind !== 'ours') {
+      database.close();
+      return standing;
+    }
+    guarded(() => {
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+      if (checkThoroughly) assertSound(database);
+      migrate(database, standing.version);
+    });
+    return { kind: 'open', store: new StateStore(database), setAside: keptAs };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+type Standing = { kind: 'ours'; version: number } | { kind: 'newer'; version: number } | { kind: 'foreign' };
+
+/** Whose database it is and of which version; a new, empty one is ours at version 0. */
+export function standingOf(database: Database): Standing {
+  const version = pragmaNumber(database, 'user_version');
+  const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get() as {
+    tables: number;
+  };
+  if (tables > 0 && pragmaNumber(database, 'application_id') !== APPLICATION_ID) return { kind: 'foreign' };
+  return version > MIGRATIONS.length ? { kind: 'newer', version } : { kind: 'ours', version };
+}
+
+function assertSound(database: Database): void {
+  const { quick_check: verdict } = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string };
+  if (verdict !== 'ok') throw new StateFileError('damaged', verdict);
+}
+
+function migrate(database: Database, from: number): void {
+  for (const [index, step] of MIGRATIONS.slice(from).entries()) {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      database.exec(
+        `${step}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${from + index + 1};`,
+      );
+      database.exec('COMMIT');
+    } catch (error) {
+      database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+/** Whether an error means that the state file is damaged. */
+export function isDamage(error: unknown): boolean {
+  return error instanceof StateFileError ? error.kind === 'damaged' : troubleOf(error) === 'damaged';
+}

@@ -1,0 +1,73 @@
+import type { FileKey, RelativePath } from '../domain/brands.ts';
+import type { Fingerprint } from '../domain/fingerprint.ts';
+import type { Absence, FileRecord, RecordState } from '../domain/record.ts';
+import { guarded, type Statement } from './database.ts';
+
+/** The columns of a `FileRecord`, in the order `toRecord` takes them. */
+export const RECORD_COLUMNS = 'path, key, state, fingerprint, trusted, settings, expires_at, absence';
+
+/** Rows are read this many at a time: one long read would keep SQLite from clearing its write-ahead log. */
+export const PAGE_ROWS = 1000;
+
+export type RecordRow = [string, string, string, string, number, string, number | null, string | null];
+
+/** A row of `RECORD_COLUMNS` as a record; the schema's checks vouch for the unions. */
+export function toRecord(row: RecordRow): FileRecord {
+  return {
+    path: row[0] as RelativePath,
+    key: row[1] as FileKey,
+    state: row[2] as RecordState,
+    fingerprint: row[3] as Fingerprint,
+    trusted: row[4] === 1,
+    settingsDigest: row[5],
+    expiresAtMs: row[6],
+    absence: row[7] as Absence | null,
+  };
+}
+
+/** The records of one source in path order, read page by page. */
+export class RecordCursor {
+  readonly #page: Statement;
+  readonly #target: number;
+  readonly #source: string;
+  #rows: RecordRow[] = [];
+  #next = 0;
+  #last: readonly [path: string, key: string] = ['', ''];
+  #current: FileRecord | null = null;
+
+  /** @param page - selects `PAGE_ROWS` rows after (path, key) for a target and a source, as arrays. */
+  constructor(page: Statement, target: number, source: string) {
+    this.#page = page;
+    this.#target = target;
+    this.#source = source;
+    this.advance();
+  }
+
+  /** The record the cursor stands on; `null` after the last. */
+  get current(): FileRecord | null {
+    return this.#current;
+  }
+
+  /** Moves to the next record. Throws `StateFileError` when the file is damaged. */
+  advance(): void {
+    if (this.#next === this.#rows.length) {
+      const [path, key] = this.#last;
+      this.#rows = guarded(() => this.#page.all(this.#target, this.#source, path, key) as RecordRow[]);
+      this.#next = 0;
+    }
+    const row = this.#rows[this.#next++];
+    if (row === undefined) {
+      this.#next = this.#rows.length;
+      this.#current = null;
+      return;
+    }
+    this.#last = [row[0], row[1]];
+    this.#current = toRecord(row);
+  }
+
+  /** Reads again what lies after the current record: call it after records of this source were moved. */
+  refresh(): void {
+    this.#rows = [];
+    this.#next = 0;
+  }
+}

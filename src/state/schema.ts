@@ -1,0 +1,74 @@
+/** Marks a SQLite file as a botsync state file (`PRAGMA application_id`): "bsyn". */
+export const APPLICATION_ID = 0x6273796e;
+
+/**
+ * The state file's schema, as numbered steps: step n brings version n - 1 to version n (`PRAGMA user_version`).
+ * A step that has been released is never changed; a new one is added.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  -- Where files are kept: one bot at one address under one identity. A record is worth something only for its target.
+  CREATE TABLE target (
+    id       INTEGER PRIMARY KEY,
+    base_url TEXT NOT NULL,
+    bot_id   TEXT NOT NULL,
+    identity TEXT NOT NULL,             -- canonical JSON of the identity headers
+    UNIQUE (base_url, bot_id, identity)
+  ) STRICT;
+
+  -- One row a file. In path order within a source, so that a scan merges with it while both are read once.
+  CREATE TABLE file (
+    target      INTEGER NOT NULL REFERENCES target (id),
+    source      TEXT NOT NULL,
+    path        TEXT NOT NULL,          -- relative to the source, as the file system spells it
+    key         TEXT NOT NULL,
+    state       TEXT NOT NULL CHECK (state IN ('sending', 'synced', 'failed', 'refused', 'removing')),
+    fingerprint TEXT NOT NULL,          -- size:mtime:ctime:inode, times in nanoseconds
+    trusted     INTEGER NOT NULL,       -- 0: an equal fingerprint does not prove equal content
+    settings    TEXT NOT NULL,          -- digest of the settings that were sent
+    expires_at  INTEGER,                -- epoch ms, as sent
+    absence     TEXT CHECK (absence IN ('removed', 'set-aside')),  -- why the source has no such file
+    size_bytes  INTEGER NOT NULL,
+    sha256      BLOB,                   -- of the bytes the platform holds; NULL while unknown
+    uploaded    INTEGER NOT NULL,       -- 1: the platform took, or may have taken, an upsert of ours
+    failure     TEXT,                   -- why state is failed or refused
+    changed_at  INTEGER NOT NULL,       -- epoch ms of the last change of state
+    PRIMARY KEY (target, source, path, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX file_key ON file (target, key);
+
+  -- The sources as last seen.
+  CREATE TABLE source (
+    name        TEXT PRIMARY KEY,
+    directory   TEXT NOT NULL,          -- absolute
+    inode       TEXT NOT NULL,          -- of that directory: another one means that it was replaced
+    halted      TEXT                    -- why nothing is done for it; NULL when all is well
+  ) STRICT, WITHOUT ROWID;
+
+  -- Files that could not be sent at all and so have no row of their own to say so; renewed by every full pass.
+  CREATE TABLE problem (
+    source TEXT NOT NULL,
+    path   TEXT NOT NULL,
+    key    TEXT,
+    kind   TEXT NOT NULL CHECK (kind IN ('refuse', 'problem')),
+    reason TEXT NOT NULL,
+    pass   INTEGER NOT NULL,            -- number of the pass that saw it last
+    PRIMARY KEY (source, path)
+  ) STRICT, WITHOUT ROWID;
+
+  -- Removals carried out lately: what the guard against mass removal counts.
+  CREATE TABLE removal (
+    source TEXT NOT NULL,
+    at     INTEGER NOT NULL             -- epoch ms
+  ) STRICT;
+
+  -- The last full pass.
+  CREATE TABLE pass (
+    only_row    INTEGER PRIMARY KEY CHECK (only_row = 1),
+    number      INTEGER NOT NULL,
+    finished_at INTEGER NOT NULL,       -- epoch ms
+    exit_code   INTEGER NOT NULL,
+    summary     TEXT NOT NULL           -- JSON
+  ) STRICT;
+  `,
+];

@@ -1,0 +1,170 @@
+import type { FileKey } from '../domain/brands.ts';
+import type { FileRecord } from '../domain/record.ts';
+import { guarded, type Database, type Statement } from './database.ts';
+import { PAGE_ROWS, RECORD_COLUMNS, RecordCursor, toRecord, type RecordRow } from './record-cursor.ts';
+
+/** Where a record counts: one bot at one address under one identity (canonical JSON of the identity headers). */
+export interface SyncTarget {
+  readonly baseUrl: string;
+  readonly botId: string;
+  readonly identity: string;
+}
+
+/** Names one row: a key of a target. */
+export interface RowId {
+  readonly target: number;
+  readonly key: FileKey;
+}
+
+/** A record with what only single files need. */
+export interface StoredFile extends FileRecord {
+  readonly source: string;
+  /** Of the bytes the platform holds; `null` while unknown. */
+  readonly sha256: Buffer | null;
+  /** Whether the platform took, or may have taken, an upsert of ours. */
+  readonly uploaded: boolean;
+  readonly failure: string | null;
+  /** Epoch milliseconds. */
+  readonly changedAtMs: number;
+}
+
+/** A source as it was last seen. */
+export interface SeenSource {
+  readonly directory: string;
+  readonly inode: string;
+  readonly halted: string | null;
+}
+
+const STORED_COLUMNS = `${RECORD_COLUMNS}, source, sha256, uploaded, failure, changed_at`;
+
+/** A value that is bound to a statement. */
+export type SqlValue = string | number | null | Buffer;
+type SqlRow = readonly unknown[];
+
+/** What the state file knows. All times in epoch milliseconds. Methods throw `StateFileError`. */
+export class StateReader {
+  protected readonly database: Database;
+  readonly #statements = new Map<string, Statement>();
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  /** The number of a target; one that was never used has no records and the number 0. */
+  targetId({ baseUrl, botId, identity }: SyncTarget): number {
+    const row = this.get(
+      'SELECT id FROM target WHERE base_url = ? AND bot_id = ? AND identity = ?',
+      baseUrl,
+      botId,
+      identity,
+    );
+    return Number(row?.[0] ?? 0);
+  }
+
+  /** The records of a source in path order. */
+  records(target: number, source: string): RecordCursor {
+    const page = `SELECT ${RECORD_COLUMNS} FROM file WHERE target = ? AND source = ? AND (path, key) > (?, ?)
+      ORDER BY path, key LIMIT ${PAGE_ROWS}`;
+    return new RecordCursor(this.statement(page), target, source);
+  }
+
+  /** The row of a key, whichever source it came from. */
+  find({ target, key }: RowId): StoredFile | null {
+    const row = this.get(`SELECT ${STORED_COLUMNS} FROM file WHERE target = ? AND key = ?`, target, key);
+    return row === undefined ? null : toStoredFile(row);
+  }
+
+  /** How many files a source has on record that were not found missing, and how many were removed but not carried out. */
+  countRecorded(target: number, source: string): { present: number; removed: number } {
+    const row = this.get(
+      `SELECT count(*) FILTER (WHERE absence IS NULL), count(*) FILTER (WHERE ${REMOVAL_IS_DUE})
+       FROM file WHERE target = ? AND source = ?`,
+      target,
+      source,
+    );
+    return { present: Number(row?.[0]), removed: Number(row?.[1]) };
+  }
+
+  /** Whether a source has any file on record that was not found missing. */
+  hasRecorded(target: number, source: string): boolean {
+    return (
+      this.get(
+        'SELECT 1 FROM file WHERE target = ? AND source = ? AND absence IS NULL LIMIT 1',
+        target,
+        source,
+      ) !== undefined
+    );
+  }
+
+  /** A page of files whose removal is due, after a path. */
+  removalsDue(target: number, source: string, after: string): FileRecord[] {
+    const rows = this.all(
+      `SELECT ${RECORD_COLUMNS} FROM file WHERE target = ? AND source = ? AND path > ? AND ${REMOVAL_IS_DUE}
+       ORDER BY path LIMIT ${PAGE_ROWS}`,
+      target,
+      source,
+      after,
+    );
+    return (rows as RecordRow[]).map(toRecord);
+  }
+
+  /** How many removals of a source were carried out since a moment. */
+  countRemovals(source: string, sinceMs: number): number {
+    return Number(
+      this.get('SELECT count(*) FROM removal WHERE source = ? AND at >= ?', source, sinceMs)?.[0],
+    );
+  }
+
+  /** The source as it was last seen. */
+  source(name: string): SeenSource | null {
+    const row = this.get('SELECT directory, inode, halted FROM source WHERE name = ?', name);
+    return row === undefined
+      ? null
+      : { directory: row[0] as string, inode: row[1] as string, halted: row[2] as string | null };
+  }
+
+  /** The number of the pass that begins now. */
+  nextPassNumber(): number {
+    return Number(this.get('SELECT coalesce(max(number), 0) + 1 FROM pass')?.[0]);
+  }
+
+  /** Closes the file. */
+  close(): void {
+    guarded(() => {
+      this.database.close();
+    });
+  }
+
+  protected get(sql: string, ...values: SqlValue[]): SqlRow | undefined {
+    return guarded(() => this.statement(sql).get(...values) as SqlRow | undefined);
+  }
+
+  protected all(sql: string, ...values: SqlValue[]): SqlRow[] {
+    return guarded(() => this.statement(sql).all(...values) as SqlRow[]);
+  }
+
+  protected statement(sql: string): Statement {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = guarded(() => this.database.prepare(sql));
+      statement.setReturnArrays(true);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+/** Removed locally, on the platform by us, and not put away yet. */
+const REMOVAL_IS_DUE = "absence = 'removed' AND uploaded = 1 AND state <> 'removing'";
+
+function toStoredFile(row: SqlRow): StoredFile {
+  const [source, sha256, uploaded, failure, changedAtMs] = row.slice(8);
+  return {
+    ...toRecord(row as unknown as RecordRow),
+    source: source as string,
+    sha256: sha256 === null ? null : Buffer.from(sha256 as Uint8Array),
+    uploaded: uploaded === 1,
+    failure: failure as string | null,
+    changedAtMs: changedAtMs as number,
+  };
+}

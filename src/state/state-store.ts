@@ -1,0 +1,187 @@
+import type { RelativePath } from '../domain/brands.ts';
+import type { Fingerprint } from '../domain/fingerprint.ts';
+import type { Absence } from '../domain/record.ts';
+import type { Database } from './database.ts';
+import { StateReader, type RowId, type SeenSource, type SqlValue, type SyncTarget } from './state-reader.ts';
+import { WriteGroup } from './write-group.ts';
+
+/** What a file looked like when it was sent or tried. */
+export interface Attempt {
+  readonly fingerprint: Fingerprint;
+  readonly trusted: boolean;
+  readonly settingsDigest: string;
+  readonly sizeBytes: number;
+}
+
+/** A file that could not be sent and has no row of its own to say so. */
+export interface Problem {
+  readonly source: string;
+  readonly path: string;
+  readonly key: string | null;
+  readonly kind: 'refuse' | 'problem';
+  readonly reason: string;
+}
+
+/** The state file, open for writing: one row a file. All times in epoch milliseconds. Methods throw `StateFileError`. */
+export class StateStore extends StateReader {
+  readonly #group: WriteGroup;
+
+  constructor(database: Database) {
+    super(database);
+    this.#group = new WriteGroup(database);
+  }
+
+  /** The number of a target; a new one gets a number. */
+  override targetId(target: SyncTarget): number {
+    this.#write(
+      'INSERT INTO target (base_url, bot_id, identity) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+      ...[target.baseUrl, target.botId, target.identity],
+    );
+    return super.targetId(target);
+  }
+
+  /** Notes that a file is about to be sent; durable once the promise resolves, which must be before its upsert. */
+  async beginSending(
+    id: RowId,
+    source: string,
+    path: RelativePath,
+    attempt: Attempt,
+    nowMs: number,
+  ): Promise<void> {
+    this.#write(
+      `INSERT INTO file (target, source, path, key, state, fingerprint, trusted, settings, size_bytes, uploaded, changed_at)
+       VALUES (?, ?, ?, ?, 'sending', ?, ?, ?, ?, 0, ?)
+       ON CONFLICT (target, key) DO UPDATE SET source = excluded.source, path = excluded.path, state = 'sending',
+         sha256 = NULL, expires_at = NULL, absence = NULL, failure = NULL, changed_at = excluded.changed_at`,
+      ...[id.target, source, path, id.key],
+      ...[attempt.fingerprint, Number(attempt.trusted), attempt.settingsDigest, attempt.sizeBytes, nowMs],
+    );
+    await this.#group.durable();
+  }
+
+  /** Records that the platform holds exactly these bytes. */
+  recordSynced(id: RowId, attempt: Attempt, sha256: Buffer, expiresAtMs: number | null, nowMs: number): void {
+    this.#write(
+      `UPDATE file SET state = 'synced', fingerprint = ?, trusted = ?, settings = ?, size_bytes = ?, sha256 = ?,
+         expires_at = ?, uploaded = 1, absence = NULL, failure = NULL, changed_at = ? WHERE target = ? AND key = ?`,
+      ...[attempt.fingerprint, Number(attempt.trusted), attempt.settingsDigest, attempt.sizeBytes, sha256],
+      ...[expiresAtMs, nowMs, id.target, id.key],
+    );
+  }
+
+  /** Records that an attempt ended without success; `upserted`: the platform took the upsert, or may have. */
+  recordFailure(
+    id: RowId,
+    state: 'failed' | 'refused',
+    attempt: Attempt,
+    failure: string,
+    upserted: boolean,
+    nowMs: number,
+  ): void {
+    this.#write(
+      `UPDATE file SET state = ?, fingerprint = ?, trusted = ?, settings = ?, size_bytes = ?, sha256 = NULL,
+         uploaded = max(uploaded, ?), failure = ?, changed_at = ? WHERE target = ? AND key = ?`,
+      ...[state, attempt.fingerprint, Number(attempt.trusted), attempt.settingsDigest, attempt.sizeBytes],
+      ...[Number(upserted), failure, nowMs, id.target, id.key],
+    );
+  }
+
+  /** Records that a file was put away by an empty one that expires. */
+  recordRemoving({ target, key }: RowId, source: string, expiresAtMs: number, nowMs: number): void {
+    this.#write(
+      `UPDATE file SET state = 'removing', sha256 = NULL, expires_at = ?, failure = NULL, changed_at = ?
+       WHERE target = ? AND key = ?`,
+      ...[expiresAtMs, nowMs, target, key],
+    );
+    this.#write('INSERT INTO removal (source, at) VALUES (?, ?)', source, nowMs);
+  }
+
+  /** Takes a new fingerprint for content that was found to be the same. */
+  recordTouched({ target, key }: RowId, fingerprint: Fingerprint, trusted: boolean): void {
+    this.#write(
+      'UPDATE file SET fingerprint = ?, trusted = ? WHERE target = ? AND key = ?',
+      fingerprint,
+      Number(trusted),
+      target,
+      key,
+    );
+  }
+
+  /** Moves a row to another source or path that now gives its key. */
+  adopt({ target, key }: RowId, source: string, path: RelativePath): void {
+    this.#write(
+      'UPDATE file SET source = ?, path = ?, absence = NULL WHERE target = ? AND key = ?',
+      source,
+      path,
+      target,
+      key,
+    );
+  }
+
+  /** Notes that the source has no such file (any more), or has it again. */
+  setAbsence({ target, key }: RowId, absence: Absence | null): void {
+    this.#write('UPDATE file SET absence = ? WHERE target = ? AND key = ?', absence, target, key);
+  }
+
+  /** Drops a row. */
+  forget({ target, key }: RowId): void {
+    this.#write('DELETE FROM file WHERE target = ? AND key = ?', target, key);
+  }
+
+  /** Drops the rows of removed files that have expired by now, and removals too old for the guard to count. */
+  dropExpiredRemovals(nowMs: number, countedSinceMs: number): void {
+    this.#write("DELETE FROM file WHERE state = 'removing' AND expires_at <= ?", nowMs);
+    this.#write('DELETE FROM removal WHERE at < ?', countedSinceMs);
+  }
+
+  /** Notes a file that could not be sent; the number of the pass tells it from one that is over. */
+  noteProblem({ source, path, key, kind, reason }: Problem, pass: number): void {
+    this.#write(
+      'INSERT OR REPLACE INTO problem (source, path, key, kind, reason, pass) VALUES (?, ?, ?, ?, ?, ?)',
+      source,
+      path,
+      key,
+      kind,
+      reason,
+      pass,
+    );
+  }
+
+  /** Drops the problems of a source that a pass did not see again. */
+  dropProblemsBefore(source: string, pass: number): void {
+    this.#write('DELETE FROM problem WHERE source = ? AND pass < ?', source, pass);
+  }
+
+  /** Remembers how a source looked. */
+  saveSource(name: string, { directory, inode, halted }: SeenSource): void {
+    this.#write(
+      'INSERT OR REPLACE INTO source (name, directory, inode, halted) VALUES (?, ?, ?, ?)',
+      name,
+      directory,
+      inode,
+      halted,
+    );
+  }
+
+  /** Remembers how a full pass ended; `summary` is JSON. */
+  savePass(number: number, finishedAtMs: number, exitCode: number, summary: string): void {
+    this.#write(
+      'INSERT OR REPLACE INTO pass (only_row, number, finished_at, exit_code, summary) VALUES (1, ?, ?, ?, ?)',
+      ...[number, finishedAtMs, exitCode, summary],
+    );
+  }
+
+  /** Commits what is open and closes the file. */
+  override close(): void {
+    try {
+      this.#group.commit();
+    } finally {
+      super.close();
+    }
+  }
+
+  #write(sql: string, ...values: SqlValue[]): void {
+    const statement = this.statement(sql);
+    this.#group.write(() => statement.run(...values));
+  }
+}
