@@ -1,4 +1,5 @@
 import type { BotId } from '../domain/brands.ts';
+import type { Identity } from '../domain/identity.ts';
 import type { Limits } from '../domain/limits.ts';
 import type { Rule } from '../domain/rules.ts';
 
@@ -7,15 +8,6 @@ export type SecretReference =
   | { readonly kind: 'env'; readonly name: string }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'credential'; readonly name: string };
-
-/** Optional identity headers (interface.md, Authentication 3). Part of what a record belongs to. */
-export interface Identity {
-  readonly integrationId?: string;
-  readonly integrationAlias?: string;
-  readonly integrationName?: string;
-  readonly userId?: string;
-  readonly userRole?: string;
-}
 
 /** The config's `platform` block. Addresses have no trailing slash. What is optional in the file and was left out is `null`. */
 export interface PlatformConfig {

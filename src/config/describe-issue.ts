@@ -18,7 +18,7 @@ export function describeIssue(issue: Issue, value: unknown, root: SchemaNode): F
     case 'invalid_union': {
       const branches = issue.errors.filter((issues) => !issues.some(isAboutKind));
       const inner = branches.length === 1 ? (branches[0] ?? []) : [];
-      if (inner.length === 0) return [describeKind(path, found, 'a text or a list of texts', field)];
+      if (inner.length === 0) return [describeKind(path, found, 'a string or a list of strings', field)];
       return inner.flatMap((one) => describeIssue({ ...one, path: [...path, ...one.path] }, value, root));
     }
     case 'invalid_type':
@@ -26,7 +26,12 @@ export function describeIssue(issue: Issue, value: unknown, root: SchemaNode): F
     case 'invalid_value':
       return [describeChoice(path, found, issue.values.map(String), field)];
     case 'too_small':
-      return [error(path, `is ${show(found)}; write ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}`)];
+      return [
+        error(
+          path,
+          `is ${show(found)}; write ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}`,
+        ),
+      ];
     case 'too_big':
       return [error(path, `is ${show(found)}; write at most ${issue.maximum}`)];
     case 'custom':
@@ -43,12 +48,14 @@ export function nearest(name: string, known: readonly string[]): string | null {
   if (known.length === 0) return null;
   const folded = new Map(known.map((one) => [one.toLowerCase(), one]));
   const candidate = closest(name.toLowerCase(), [...folded.keys()]);
-  const near = distance(name.toLowerCase(), candidate) <= Math.max(1, Math.floor(Math.min(name.length, candidate.length) / 3));
+  const near =
+    distance(name.toLowerCase(), candidate) <=
+    Math.max(1, Math.floor(Math.min(name.length, candidate.length) / 3));
   return near ? (folded.get(candidate) ?? null) : null;
 }
 
 const KINDS: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   int: 'a whole number',
   boolean: 'true or false',
@@ -72,17 +79,21 @@ function describeUnknown(name: string, path: FieldPath, root: SchemaNode): strin
 
 function describeKind(path: FieldPath, found: unknown, expected: string, field: SchemaNode): Finding {
   const example = field.examples?.[0] ?? field.default;
-  const forExample = example === undefined || field.writeOnly === true ? '' : `; for example ${inline(example)}`;
-  if (found === undefined) return error(path, `is missing; write ${expected}${forExample}`, 'absence');
-  const isScalar = field.properties === undefined && field.items === undefined && field.writeOnly !== true;
-  const shown = isScalar || typeof found !== 'string' ? show(found, field.writeOnly === true) : 'a text';
+  const forExample =
+    example === undefined || field.writeOnly === true ? '' : `; for example ${inline(example)}`;
+  if (found === undefined)
+    return error(path, `is missing; write ${expected}${forExample.replace(';', ',')}`, 'absence');
+  // A text where a whole block belongs may be the secret that goes into that block.
+  const mayShow = field.writeOnly !== true && (expected.includes('number') || expected === 'true or false');
+  const shown = typeof found === 'string' && !mayShow ? 'a string' : show(found, field.writeOnly === true);
   return error(path, `expected ${expected}, found ${shown}${mendKind(found, expected, field) ?? forExample}`);
 }
 
 function mendKind(found: unknown, expected: string, field: SchemaNode): string | null {
   if (field.writeOnly === true) return null;
-  if (field.pattern === DURATION_PATTERN) return typeof found === 'number' ? '; write it with a unit, such as "15m"' : null;
-  if (expected === 'a text' && (typeof found === 'number' || typeof found === 'boolean')) {
+  if (field.pattern === DURATION_PATTERN)
+    return typeof found === 'number' ? '; write it with a unit, such as "15m"' : null;
+  if (expected === 'a string' && (typeof found === 'number' || typeof found === 'boolean')) {
     return `; write it as a string: "${found}"`;
   }
   const isNumber = typeof found === 'string' && /^\d+(?:\.\d+)?$/u.test(found) && expected.includes('number');
@@ -90,26 +101,35 @@ function mendKind(found: unknown, expected: string, field: SchemaNode): string |
   return isNumber || isBoolean ? `; write it without quotes: ${found}` : null;
 }
 
-function describeChoice(path: FieldPath, found: unknown, choices: readonly string[], field: SchemaNode): Finding {
+function describeChoice(
+  path: FieldPath,
+  found: unknown,
+  choices: readonly string[],
+  field: SchemaNode,
+): Finding {
   const list = choices.map((choice) => `"${choice}"`).join(', ');
   if (found === undefined) return error(path, `is missing; write one of ${list}`, 'absence');
   const meant = typeof found === 'string' ? nearest(found, choices) : null;
-  return error(path, `is ${show(found, field.writeOnly === true)}; write ${meant === null ? `one of ${list}` : `"${meant}" (one of ${list})`}`);
+  return error(
+    path,
+    `is ${show(found, field.writeOnly === true)}; write ${meant === null ? `one of ${list}` : `"${meant}" (one of ${list})`}`,
+  );
 }
 
 function show(value: unknown, secret = false): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'an object';
-  if (secret) return typeof value === 'string' ? 'a text' : `a ${typeof value}`;
-  return typeof value === 'string' ? quote(value) : String(value);
+  if (secret) return typeof value === 'string' ? 'a string' : `a ${typeof value}`;
+  return typeof value === 'string' ? quote(value) : JSON.stringify(value);
 }
 
 function inline(value: unknown): string {
   return JSON.stringify(value).replaceAll('":', '": ').replaceAll(',"', ', "');
 }
 
-function valueAt(root: unknown, path: FieldPath): unknown {
+/** What a value holds at a path; `undefined` where it holds nothing. */
+export function valueAt(root: unknown, path: FieldPath): unknown {
   let value = root;
   for (const step of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;

@@ -1,9 +1,16 @@
-import { createScanner, findNodeAtLocation, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
+import {
+  createScanner,
+  findNodeAtLocation,
+  parseTree,
+  printParseErrorCode,
+  type Node,
+  type ParseError,
+} from 'jsonc-parser';
 import { error, type FieldPath, type Finding, type Position } from './problem.ts';
 import { quote } from './reading.ts';
 
 /** A text that is JSON with comments, as a value, with the places of its parts. */
-export interface ConfigDocument {
+interface ConfigDocument {
   readonly value: unknown;
   /** What is wrong with the text although it is JSON: a name given twice, a number too large. */
   readonly findings: readonly Finding[];
@@ -65,12 +72,15 @@ export function parseDocument(text: string): DocumentResult {
     return { kind: 'syntax-error', position: null, message };
   }
   if (root === undefined || first !== undefined) {
-    const message = SYNTAX_ERRORS[printParseErrorCode(first?.error ?? 0)] ?? 'this is not JSON';
+    const message = (first && SYNTAX_ERRORS[printParseErrorCode(first.error)]) ?? 'this is not JSON';
     return { kind: 'syntax-error', position: positionOf(first?.offset ?? 0), message };
   }
   const findings: Finding[] = [];
   const value = toValue(root, [], findings);
-  return { kind: 'ok', document: { value, findings, positionOf, offsetOf: (...field) => findOffset(root, ...field) } };
+  return {
+    kind: 'ok',
+    document: { value, findings, positionOf, offsetOf: (...field) => findOffset(root, ...field) },
+  };
 }
 
 /** Unlike jsonc-parser's own, it takes the first of two equal names, and sees `__proto__`. */
@@ -79,7 +89,8 @@ function toValue(node: Node, path: FieldPath, findings: Finding[]): unknown {
     return (node.children ?? []).map((item, position) => toValue(item, [...path, position], findings));
   }
   if (node.type !== 'object') {
-    if (node.value === Infinity || node.value === -Infinity) findings.push(error(path, 'this number is too large'));
+    if (node.value === Infinity || node.value === -Infinity)
+      findings.push(error(path, 'this number is too large'));
     return node.value;
   }
   const object: Record<string, unknown> = {};
@@ -90,7 +101,8 @@ function toValue(node: Node, path: FieldPath, findings: Finding[]): unknown {
     const inner = [...path, name];
     if (name === '__proto__') findings.push(error(inner, 'this name cannot be used; choose another', 'name'));
     else if (Object.hasOwn(object, name)) {
-      findings.push(error(inner, `${quote(name)} stands here twice; keep one of the two`, 'name'));
+      const message = `${quote(name)} stands here twice; keep one of the two`;
+      findings.push({ ...error(inner, message, 'name'), offset: nameNode.offset });
     } else object[name] = toValue(valueNode, inner, findings);
   }
   return object;

@@ -35,9 +35,13 @@ export function fieldSchema(root: SchemaNode, path: readonly PropertyKey[]): Sch
   let node: SchemaNode | null = root;
   for (const step of path) {
     if (node === null) return null;
-    node = alternatives(node).map((alternative) => child(alternative, step)).find((found) => found !== null) ?? null;
+    node =
+      alternatives(node)
+        .map((alternative) => child(alternative, step))
+        .find((found) => found !== null) ?? null;
   }
-  return node;
+  // What may be null has its pattern one level down.
+  return node && alternatives(node).reduceRight<SchemaNode>((merged, one) => ({ ...merged, ...one }), {});
 }
 
 /** Every field of the file with its schema, by its path as the documentation writes it: `sources[].name`. */
@@ -62,6 +66,7 @@ function alternatives(node: SchemaNode): readonly SchemaNode[] {
 function child(node: SchemaNode, step: PropertyKey): SchemaNode | null {
   if (typeof step === 'number') return node.items ?? null;
   const { properties, additionalProperties } = node;
-  const property = properties !== undefined && Object.hasOwn(properties, step) ? properties[String(step)] : undefined;
+  const property =
+    properties !== undefined && Object.hasOwn(properties, step) ? properties[String(step)] : undefined;
   return property ?? (typeof additionalProperties === 'object' ? additionalProperties : null);
 }

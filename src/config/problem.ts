@@ -29,6 +29,8 @@ export interface Finding {
   readonly path: FieldPath;
   /** What of the field is wrong: its value, its name, or that it is missing. */
   readonly about: 'value' | 'name' | 'absence';
+  /** Where it stands when the path does not say it: the second of two equal names. */
+  readonly offset?: number;
   readonly message: string;
 }
 

@@ -1,89 +1,22 @@
 import { z } from 'zod';
-import type { JsonObject } from '../domain/json.ts';
-import { DURATION_PATTERN, readDuration } from './duration.ts';
-import type { Reading } from './reading.ts';
+import { ruleSchema } from './rule-schema.ts';
+import { filled, secret, text, timer, whole } from './schema-fields.ts';
 import {
-  SECRET_PATTERN,
-  readContentType,
   readExtension,
   readFilePath,
   readHeaderText,
   readId,
   readIgnorePattern,
   readKeyPrefix,
-  readMoment,
   readName,
   readPath,
-  readPattern,
-  readSecretReference,
-  readTagValue,
-  readTimer,
   readUrl,
   readWebhookId,
 } from './values.ts';
 
-/** What an editor shows of a field. `examples` are as the file would have them. */
-interface Help {
-  readonly description: string;
-  readonly examples?: unknown[];
-  readonly [keyword: string]: unknown;
-}
-
-function text<T>(read: (text: string) => Reading<T>, help: Help) {
-  const schema = z.string().transform((value, context) => {
-    const reading = read(value);
-    if (reading.kind === 'ok') return reading.value;
-    context.addIssue(reading.message);
-    return z.NEVER;
-  });
-  return schema.meta(help);
-}
-
-function duration(help: Help) {
-  return text(readDuration, { ...help, pattern: DURATION_PATTERN });
-}
-
-function timer(help: Help) {
-  const read = (value: string): Reading<number> => {
-    const reading = readDuration(value);
-    return reading.kind === 'ok' ? readTimer(reading.value) : reading;
-  };
-  return text(read, { ...help, pattern: DURATION_PATTERN });
-}
-
-function secret(help: Help) {
-  return text(readSecretReference, { ...help, pattern: SECRET_PATTERN, writeOnly: true });
-}
-
-function whole(help: Help, most = Number.MAX_SAFE_INTEGER) {
-  return z.int().min(1).max(most).meta(help);
-}
-
-function jsonObject(help: Help) {
-  // What comes from JSON text holds nothing but JSON.
-  return z
-    .record(z.string(), z.unknown())
-    .transform((value) => value as JsonObject)
-    .meta(help);
-}
-
-function filled<T extends z.ZodType>(item: T, message: string) {
-  return z.array(item).superRefine((list, context) => {
-    if (list.length === 0) context.addIssue(message);
-  });
-}
-
-function oneOrMore<T extends z.ZodType<unknown, string>>(item: T, message: string, help: Help) {
-  const list = filled(item, message).meta({ minItems: 1 });
-  return z
-    .union([item.transform((single) => [single]), list])
-    .transform((values) => values as z.output<T>[])
-    .meta(help);
-}
-
 const chat = z.strictObject({
   webhookId: text(readWebhookId, {
-    description: 'The last part of the address of the bot\'s chat webhook.',
+    description: "The last part of the address of the bot's chat webhook.",
     examples: ['0d3c1f6e-6a0c-4f0e-9a3f-1d2e3c4b5a69'],
   }),
   userKey: secret({
@@ -93,11 +26,23 @@ const chat = z.strictObject({
 });
 
 const identity = z.strictObject({
-  integrationId: text(readHeaderText, { description: 'Sent as x-integration-id.', examples: ['int_01'] }).exactOptional(),
-  integrationAlias: text(readHeaderText, { description: 'Sent as x-integration-alias.', examples: ['docs'] }).exactOptional(),
-  integrationName: text(readHeaderText, { description: 'Sent as x-integration-name.', examples: ['acme/docs'] }).exactOptional(),
+  integrationId: text(readHeaderText, {
+    description: 'Sent as x-integration-id.',
+    examples: ['int_01'],
+  }).exactOptional(),
+  integrationAlias: text(readHeaderText, {
+    description: 'Sent as x-integration-alias.',
+    examples: ['docs'],
+  }).exactOptional(),
+  integrationName: text(readHeaderText, {
+    description: 'Sent as x-integration-name.',
+    examples: ['acme/docs'],
+  }).exactOptional(),
   userId: text(readHeaderText, { description: 'Sent as x-user-id.', examples: ['user_01'] }).exactOptional(),
-  userRole: text(readHeaderText, { description: 'Sent as x-user-role.', examples: ['admin'] }).exactOptional(),
+  userRole: text(readHeaderText, {
+    description: 'Sent as x-user-role.',
+    examples: ['admin'],
+  }).exactOptional(),
 });
 
 /** The fields of the config's `platform`. */
@@ -119,14 +64,16 @@ export const platformSchema = z.strictObject({
     examples: ['8f2b6c1e-4d55-4c9e-8a5e-0c7d5b1f2a33'],
   }).exactOptional(),
   token: secret({
-    description: 'Where the access token is kept (never the token itself): "env:NAME", "file:PATH" or "credential:NAME".',
+    description:
+      'Where the access token is kept (never the token itself): "env:NAME", "file:PATH" or "credential:NAME".',
     examples: ['env:BOTSYNC_TOKEN', 'file:/etc/botsync/token', 'credential:token'],
   }).exactOptional(),
-  chat: chat
-    .meta({ description: 'What "botsync message send" needs.' })
-    .exactOptional(),
+  chat: chat.meta({ description: 'What "botsync message send" needs.' }).exactOptional(),
   identity: identity
-    .meta({ description: 'Identity headers: whom the platform takes as the owner of the files. Another identity means other files.' })
+    .meta({
+      description:
+        'Identity headers: whom the platform takes as the owner of the files. Another identity means other files.',
+    })
     .prefault({}),
 });
 
@@ -151,122 +98,37 @@ export const sourceSchema = z.strictObject({
   ignore: z
     .array(text(readIgnorePattern, { description: 'One line in .gitignore syntax.' }))
     .meta({
-      description: 'Files to leave out, in .gitignore syntax, after the built-in patterns; "!" takes back in.',
+      description:
+        'Files to leave out, in .gitignore syntax, after the built-in patterns; "!" takes back in.',
       examples: [['drafts/', '*.tmp']],
     })
-    .default([]),
+    .prefault([]),
   symlinks: z
     .enum(['skip', 'inside', 'follow'])
     .meta({
-      description: 'Symbolic links: "skip" leaves them out, "inside" follows those that stay within the directory, "follow" follows all.',
+      description:
+        'Symbolic links: "skip" leaves them out, "inside" follows those that stay within the directory, "follow" follows all.',
     })
     .default('skip'),
 });
 
-const tags = z
-  .record(z.string(), text(readTagValue, { description: 'A text of at most 1,000 characters; null unsets the tag.' }).nullable())
-  .superRefine((value, context) => {
-    if ('' in value) context.addIssue({ code: 'custom', message: 'a tag needs a name', path: [''] });
-  });
-
-/** The fields of one entry of the config's `rules`. */
-export const ruleSchema = z.strictObject({
-  match: oneOrMore(
-    text(readPattern, { description: 'A pattern.' }),
-    'is empty, so the rule would match nothing; write a pattern, or "**" for every file',
-    {
-      description:
-        'Patterns, matched against the path within the source, case-sensitive. A pattern without "/" matches the name at any depth.',
-      examples: ['**/*.pdf', ['*.md', '*.html']],
-    },
-  ),
-  source: oneOrMore(
-    text(readName, { description: 'The name of a source.' }),
-    'is empty, so the rule would apply to no source; name one, or remove the field for every source',
-    { description: 'The source, or the sources, that the rule applies to. Default: every source.', examples: ['docs'] },
-  ).exactOptional(),
-  index: z
-    .boolean()
-    .nullable()
-    .meta({ description: 'Index the file, so that the bot can search it.' })
-    .exactOptional(),
-  indexing: jsonObject({
-    description: 'How to index, passed on as it is.',
-    examples: [{ configuration: { parsing: {} } }],
-  })
-    .nullable()
-    .exactOptional(),
-  tags: tags
-    .nullable()
-    .meta({
-      description: 'Tags by name; values are strings. Merged with those of earlier rules; null unsets one.',
-      examples: [{ 'managed-by': 'botsync' }],
-    })
-    .exactOptional(),
-  metadata: jsonObject({
-    description: 'Metadata by name, values of any type. Merged with that of earlier rules; null unsets one.',
-    examples: [{ department: 'sales', year: 2026 }],
-  })
-    .nullable()
-    .exactOptional(),
-  contentType: text(readContentType, {
-    description: 'Content type. Default: from the extension.',
-    examples: ['text/markdown'],
-  })
-    .nullable()
-    .exactOptional(),
-  accessPolicies: z
-    .array(z.enum(['public_content', 'integrations']))
-    .nullable()
-    .meta({
-      description: 'Who may read the content: "public_content" is everybody, "integrations" every integration of the bot.',
-      examples: [['integrations']],
-    })
-    .exactOptional(),
-  publicContentImmediatelyAccessible: z
-    .boolean()
-    .nullable()
-    .meta({ description: 'The content is public at once, without waiting for processing. Needs "public_content".' })
-    .exactOptional(),
-  expiresIn: duration({
-    description: 'How long the platform keeps the file after each upload, 1m to 90d. It is sent again before it expires, unless renew is false.',
-    examples: ['30d'],
-  })
-    .nullable()
-    .exactOptional(),
-  expiresAt: text(readMoment, {
-    description: 'When the platform deletes the file: ISO 8601 with a zone, at most 90 days away.',
-    examples: ['2026-12-31T00:00:00Z'],
-    format: 'date-time',
-  })
-    .nullable()
-    .exactOptional(),
-  renew: z
-    .boolean()
-    .nullable()
-    .meta({ description: 'false: a file with expiresIn is let expire.' })
-    .exactOptional(),
-  renewBefore: duration({
-    description: 'How long before its expiry a file is sent again. Default: a quarter of expiresIn, at most 2d.',
-    examples: ['2d'],
-  })
-    .nullable()
-    .exactOptional(),
-  whenTooLargeToIndex: z
-    .enum(['fail', 'upload-without-index', 'skip'])
-    .nullable()
-    .meta({ description: 'What to do with a file to be indexed that is larger than limits.indexBytes.' })
-    .exactOptional(),
-});
-
 /** The fields of the config's `watch`. */
 export const watchSchema = z.strictObject({
-  settle: timer({ description: 'A changed file is sent when it has stood still this long.' }).prefault('500ms'),
-  maxDelay: timer({ description: 'A file that never stands still is tried after this long.' }).prefault('10s'),
-  rescan: timer({ description: 'How often everything is looked at again, to find what events missed.' }).prefault('15m'),
+  settle: timer({ description: 'A changed file is sent when it has stood still this long.' }).prefault(
+    '500ms',
+  ),
+  maxDelay: timer({ description: 'A file that never stands still is tried after this long.' }).prefault(
+    '10s',
+  ),
+  rescan: timer({
+    description: 'How often everything is looked at again, to find what events missed.',
+  }).prefault('15m'),
   poll: z
     .boolean()
-    .meta({ description: 'Use no file system events, for network file systems: look at everything every pollInterval.' })
+    .meta({
+      description:
+        'Use no file system events, for network file systems: look at everything every pollInterval.',
+    })
     .default(false),
   pollInterval: timer({ description: 'How often to look when poll is true.' }).prefault('10s'),
 });
@@ -276,7 +138,9 @@ const limits = z.strictObject({
   fileBytes: whole({ description: 'Largest file that is sent at all, bytes.' }).default(1_000_000_000),
   indexableExtensions: z
     .array(text(readExtension, { description: 'An extension, without the dot.' }))
-    .meta({ description: 'Extensions that the platform is known to index; indexing another only draws a warning.' })
+    .meta({
+      description: 'Extensions that the platform is known to index; indexing another only draws a warning.',
+    })
     .prefault(['pdf', 'html', 'htm', 'txt', 'md', 'mdx', 'doc', 'docx']),
 });
 
@@ -284,26 +148,46 @@ const removals = z.strictObject({
   mode: z
     .enum(['keep', 'expire'])
     .meta({
-      description: 'What becomes of a removed file on the platform: "keep" leaves it, "expire" empties it and lets it expire within minutes.',
+      description:
+        'What becomes of a removed file on the platform: "keep" leaves it, "expire" empties it and lets it expire within minutes.',
     })
     .default('keep'),
-  delay: timer({ description: 'How long a file has to stay away before it counts as removed.' }).prefault('1m'),
+  delay: timer({ description: 'How long a file has to stay away before it counts as removed.' }).prefault(
+    '1m',
+  ),
   maxCount: whole({ description: 'More removals within an hour halt the source.' }).default(100),
   maxFraction: z
     .number()
     .gt(0)
     .max(1)
-    .meta({ description: 'A larger part of the source removed within an hour (and more than 10 files) halts the source.' })
+    .meta({
+      description:
+        'A larger part of the source removed within an hour (and more than 10 files) halts the source.',
+    })
     .default(0.5),
 });
 
 const upload = z.strictObject({
   concurrency: whole({ description: 'Files sent at the same time.' }, 256).default(8),
-  attempts: whole({ description: 'How often one content of a file is tried before it waits for a change or the next rescan.' }, 100).default(5),
-  stallTimeout: timer({ description: 'A transfer without progress for this long is ended and tried again.' }).prefault('30s'),
-  giveUpAfter: timer({ description: '"--once" gives up when the platform has been out of reach this long.' }).prefault('2m'),
-  maxBytesPerSecond: whole({ description: 'Speed limit over all uploads, bytes a second; null: none.' }).nullable().default(null),
-  maxRequestsPerSecond: whole({ description: 'Most requests to the platform a second; null: no limit.' }).nullable().default(null),
+  attempts: whole(
+    {
+      description:
+        'How often one content of a file is tried before it waits for a change or the next rescan.',
+    },
+    100,
+  ).default(5),
+  stallTimeout: timer({
+    description: 'A transfer without progress for this long is ended and tried again.',
+  }).prefault('30s'),
+  giveUpAfter: timer({
+    description: '"--once" gives up when the platform has been out of reach this long.',
+  }).prefault('2m'),
+  maxBytesPerSecond: whole({ description: 'Speed limit over all uploads, bytes a second; null: none.' })
+    .nullable()
+    .default(null),
+  maxRequestsPerSecond: whole({ description: 'Most requests to the platform a second; null: no limit.' })
+    .nullable()
+    .default(null),
 });
 
 /** The whole configuration file. */
@@ -325,11 +209,12 @@ export const configSchema = z
     rules: z
       .array(ruleSchema.meta({ description: 'What to do with the files that match.' }))
       .meta({
-        description: 'What the platform is told of each file. Every rule that matches applies, in order: later ones win, tags and metadata merge.',
+        description:
+          'What the platform is told of each file. Every rule that matches applies, in order: later ones win, tags and metadata merge.',
         examples: [[{ match: ['*.md', '*.pdf'], index: true }]],
       })
-      .default([]),
-    limits: limits.meta({ description: 'The platform\'s limits.' }).prefault({}),
+      .prefault([]),
+    limits: limits.meta({ description: "The platform's limits." }).prefault({}),
     removals: removals.meta({ description: 'What happens when a file is removed here.' }).prefault({}),
     upload: upload.meta({ description: 'How files are sent.' }).prefault({}),
     watch: watchSchema.meta({ description: 'How the daemon finds changes.' }).prefault({}),

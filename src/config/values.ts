@@ -13,8 +13,10 @@ export type WrittenReference =
 export const SECRET_PATTERN = '^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:.+|credential:[A-Za-z0-9_.@-]+)$';
 
 const LONGEST_TAG_VALUE = 1000;
+/** How the platform's own tokens begin. */
+const LOOKS_LIKE_TOKEN = /^bp_[a-z]+_/u;
+
 const PRINTABLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/u;
-// eslint-disable-next-line no-control-regex -- control characters are what it looks for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/u;
 
 /** Whether a text is one of the placeholders that examples carry: `…`, `<bot id>`, `YOUR_BOT_ID`. */
@@ -25,14 +27,21 @@ export function isPlaceholder(text: string): boolean {
 /** An http(s) address without credentials, query and fragment, its trailing slashes removed. */
 export function readUrl(text: string): Reading<string> {
   // What stands before an @ or after a ? may be a secret: these messages do not show the address.
-  if (/[?#]/u.test(text)) return problem('an address here has no query and no fragment; end it before the "?" or "#"');
-  const url = /^https?:\/\//iu.test(text) ? URL.parse(text) : null;
+  if (/[?#]/u.test(text))
+    return problem('an address here has no query and no fragment; end it before the "?" or "#"');
+  const url = /^https?:\/\//iu.test(text) && URL.canParse(text) ? new URL(text) : null;
   if (url === null) {
-    const guess = /^[\w.-]+\.[a-z]+(?:[:/][^@]*)?$/iu.test(text) ? `https://${text}` : 'https://api.botpress.cloud';
-    return problem(`${text.includes('@') ? 'this' : quote(text)} is not an http(s) address; write for example "${guess}"`);
+    const guess = /^[\w.-]+\.[a-z]+(?:[:/][^@]*)?$/iu.test(text)
+      ? `https://${text}`
+      : 'https://api.botpress.cloud';
+    return problem(
+      `${text.includes('@') ? 'this' : quote(text)} is not an http(s) address; write for example "${guess}"`,
+    );
   }
   if (url.username !== '' || url.password !== '') {
-    return problem('an address here has no user name and no password; remove all up to the "@" (the token has its own field)');
+    return problem(
+      'an address here has no user name and no password; remove all up to the "@" (the token has its own field)',
+    );
   }
   return meaning(`${url.origin}${url.pathname.replace(/\/+$/u, '')}`);
 }
@@ -50,7 +59,9 @@ export function readId(text: string): Reading<string> {
 
 /** The id of a webhook: one segment of an address. */
 export function readWebhookId(text: string): Reading<string> {
-  return /[/?#]/u.test(text) ? problem('is an address; write the id alone, the last part of it') : readId(text);
+  return /[/?#]/u.test(text)
+    ? problem('is an address; write the id alone, the last part of it')
+    : readId(text);
 }
 
 /** A text that travels in a header: printable ASCII, no space at either end. */
@@ -62,25 +73,35 @@ export function readHeaderText(text: string): Reading<string> {
 
 /** Where a secret is kept. No message shows the text: it may be the secret itself. */
 export function readSecretReference(text: string): Reading<WrittenReference> {
-  const [, kind, rest = ''] = /^(env|file|credential):(.*)$/su.exec(text) ?? [];
-  switch (kind) {
-    case 'env':
-      return /^[a-z_]\w*$/iu.test(rest) && !/^bp_[a-z]+_/u.test(rest)
-        ? meaning({ kind, name: rest })
-        : problem('after "env:" stands the name of an environment variable, such as "env:BOTSYNC_TOKEN"; never the secret itself');
-    case 'file': {
-      const path = readPath(rest);
-      return path.kind === 'ok' ? meaning({ kind, path: path.value }) : problem(`after "file:" stands a path: ${path.message}`);
-    }
-    case 'credential':
-      return /^[\w.@-]+$/u.test(rest) && !/^\.+$/u.test(rest) && !/^bp_[a-z]+_/u.test(rest)
-        ? meaning({ kind, name: rest })
-        : problem('after "credential:" stands the name that LoadCredential= gives it, such as "credential:token"; never the secret itself');
-    default:
-      return problem(
-        'a secret is not written into this file; put it into an environment variable and write "env:BOTSYNC_TOKEN", or into a file and write "file:PATH" (with systemd "credential:NAME")',
-      );
+  const [kind, rest] = splitAtColon(text);
+  if (kind === 'env') {
+    return /^[a-z_]\w*$/iu.test(rest) && !LOOKS_LIKE_TOKEN.test(rest)
+      ? meaning({ kind, name: rest })
+      : problem(
+          'after "env:" stands the name of an environment variable, such as "env:BOTSYNC_TOKEN"; never the secret itself',
+        );
   }
+  if (kind === 'file') {
+    const path = readPath(rest);
+    return path.kind === 'ok'
+      ? meaning({ kind, path: path.value })
+      : problem(`after "file:" stands a path: ${path.message}`);
+  }
+  if (kind === 'credential') {
+    return /^[\w.@-]+$/u.test(rest) && !/^\.+$/u.test(rest) && !LOOKS_LIKE_TOKEN.test(rest)
+      ? meaning({ kind, name: rest })
+      : problem(
+          'after "credential:" stands the name that LoadCredential= gives it, such as "credential:token"; never the secret itself',
+        );
+  }
+  return problem(
+    'a secret is not written into this file; put it into an environment variable and write "env:BOTSYNC_TOKEN", or into a file and write "file:PATH" (with systemd "credential:NAME")',
+  );
+}
+
+function splitAtColon(text: string): [string, string] {
+  const colon = text.indexOf(':');
+  return [text.slice(0, colon), text.slice(colon + 1)];
 }
 
 /** A path, not resolved yet. */
@@ -94,13 +115,17 @@ export function readPath(text: string): Reading<string> {
 
 /** The path of a file, not resolved yet. */
 export function readFilePath(text: string): Reading<string> {
-  return /\/\.{0,2}$|^\.{1,2}$/u.test(text) ? problem(`${quote(text)} is a directory; write the path of a file`) : readPath(text);
+  return /\/\.{0,2}$|^\.{1,2}$/u.test(text)
+    ? problem(`${quote(text)} is a directory; write the path of a file`)
+    : readPath(text);
 }
 
 /** The name of a source. */
 export function readName(text: string): Reading<string> {
   return text === '' || text !== text.trim() || CONTROL.test(text)
-    ? problem(`${quote(text)} cannot be a name; write one without control characters and without a space at either end`)
+    ? problem(
+        `${quote(text)} cannot be a name; write one without control characters and without a space at either end`,
+      )
     : meaning(text);
 }
 
@@ -108,33 +133,49 @@ export function readName(text: string): Reading<string> {
 export function readKeyPrefix(text: string): Reading<string> {
   if (CONTROL.test(text)) return problem(`${quote(text)} holds a control character; remove it`);
   return text.startsWith('/')
-    ? problem(`${quote(text)} starts with "/", which the platform would take as part of the name; write ${quote(text.replace(/^\/+/u, ''))}`)
+    ? problem(
+        `${quote(text)} starts with "/", which the platform would take as part of the name; write ${quote(text.replace(/^\/+/u, ''))}`,
+      )
     : meaning(text);
 }
 
 /** A pattern of a rule's `match` (picomatch; src/domain/rules.ts, compilePattern). */
 export function readPattern(text: string): Reading<string> {
-  if (text.trim() === '') return problem('is empty; write a pattern such as "**/*.pdf", or "**" for every file');
-  if (text.endsWith('/')) return problem(`${quote(text)} matches no file, since it ends with "/"; write ${quote(`${text}**`)}`);
+  if (text.trim() === '')
+    return problem('is empty; write a pattern such as "**/*.pdf", or "**" for every file');
+  if (text.endsWith('/'))
+    return problem(`${quote(text)} matches no file, since it ends with "/"; write ${quote(`${text}**`)}`);
   try {
     // With `debug` picomatch throws; without it a broken pattern silently matches nothing.
     picomatch.makeRe(text, { dot: true, debug: true });
   } catch {
-    return problem(`${quote(text)} is not a pattern: a bracket is open or a range is reversed; put "\\\\" before a bracket that is meant literally`);
+    return problem(
+      `${quote(text)} is not a pattern: a bracket is open or a range is reversed; put "\\\\" before a bracket that is meant literally`,
+    );
   }
   return meaning(text);
 }
 
 /** A line of `ignore`. */
 export function readIgnorePattern(text: string): Reading<string> {
-  return text.trim() === '' ? problem('is empty; write a pattern such as "drafts/" or "*.tmp", or remove it') : meaning(text);
+  return text.trim() === ''
+    ? problem('is empty; write a pattern such as "drafts/" or "*.tmp", or remove it')
+    : meaning(text);
 }
 
 /** A moment with its zone, in epoch milliseconds. */
 export function readMoment(text: string): Reading<number> {
-  const isMoment = (candidate: string): boolean => z.iso.datetime({ offset: true }).safeParse(candidate).success;
+  const isMoment = (candidate: string): boolean =>
+    z.iso.datetime({ offset: true }).safeParse(candidate).success;
   if (isMoment(text)) return meaning(Date.parse(text));
-  const guess = [`${text}Z`, `${text}:00Z`, `${text}T00:00:00Z`, text.replace(' ', 'T'), `${text.replace(' ', 'T')}Z`].find(isMoment);
+  const guess = [
+    `${text}Z`,
+    `${text}:00Z`,
+    `${text}T00:00:00Z`,
+    text.replace(' ', 'T'),
+    `${text.replace(' ', 'T')}Z`,
+    text.replace(/(?<=T\d\d:\d\d)(?=Z|[+-]\d\d:\d\d$)/u, ':00'),
+  ].find(isMoment);
   return problem(
     `${quote(text)} is not a moment; write ${guess === undefined ? 'one with its zone, such as "2026-12-31T00:00:00Z"' : `"${guess}"`}`,
   );
@@ -143,7 +184,9 @@ export function readMoment(text: string): Reading<number> {
 /** A tag's value (platform-facts.md, Files: at most 1,000 characters). */
 export function readTagValue(text: string): Reading<string> {
   return text.length > LONGEST_TAG_VALUE
-    ? problem(`has ${text.length.toLocaleString('en')} characters; a tag's value has at most 1,000 (metadata takes longer ones)`)
+    ? problem(
+        `has ${text.length.toLocaleString('en')} characters; a tag's value has at most 1,000 (metadata takes longer ones)`,
+      )
     : meaning(text);
 }
 

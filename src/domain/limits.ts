@@ -97,7 +97,7 @@ export function prepareUpsert(
     metadata: settings.metadata,
     accessPolicies: settings.accessPolicies,
     contentType: settings.contentType,
-    ...(settings.indexing && { indexing: settings.indexing }),
+    ...(settings.indexing && Object.keys(settings.indexing).length > 0 && { indexing: settings.indexing }),
     ...(expiry && { expiresAt: new Date(expiry.expiresAtMs).toISOString() }),
     ...(settings.publicContentImmediatelyAccessible && { publicContentImmediatelyAccessible: true }),
   };

@@ -16,6 +16,9 @@ import { readBytes } from './read-bytes.ts';
 /** Bodies up to this size are held in memory and written at once, which is several times faster than a stream. */
 const IN_MEMORY_BYTES = 256 * 1024;
 
+/** How much may wait for the disk: chunks that gather meanwhile are written together. */
+const WRITE_BEHIND_BYTES = 1024 * 1024;
+
 /** What came of a request body: a complete temporary file, or a connection that ended before its last byte. */
 export type Received =
   { readonly kind: 'complete'; readonly temporaryPath: string } | { readonly kind: 'cut' };
@@ -72,7 +75,10 @@ export class ContentStore {
       return { kind: 'complete', temporaryPath };
     }
     try {
-      await pipeline(message, createWriteStream(temporaryPath, { flags: 'wx', mode: 0o600 }));
+      await pipeline(
+        message,
+        createWriteStream(temporaryPath, { flags: 'wx', mode: 0o600, highWaterMark: WRITE_BEHIND_BYTES }),
+      );
       return { kind: 'complete', temporaryPath };
     } catch (error) {
       this.discard(temporaryPath);

@@ -64,7 +64,6 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       });
     });
     server.closeAllConnections();
-    faults.clear();
     await closed;
     await Promise.all(inFlight);
     platform.close();

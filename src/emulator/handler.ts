@@ -4,7 +4,7 @@ import { playFault } from './fault-play.ts';
 import type { Faults } from './faults.ts';
 import type { Operation } from './operation.ts';
 import type { Platform } from './platform.ts';
-import { isSameSignature } from './presign.ts';
+import { isSameSecret } from './presign.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { sendAnswer } from './reply.ts';
 import { EmulatorRequest } from './request.ts';
@@ -69,7 +69,7 @@ export function createHandler(platform: Platform, faults: Faults, log: RequestLo
   async function carryOut(operation: Operation, request: EmulatorRequest): Promise<Answer> {
     if (operation !== unknownOperation && operation.surface === 'api') {
       const given = /^Bearer +(.+)$/i.exec(request.header('authorization') ?? '')?.[1] ?? '';
-      if (!isSameSignature(platform.identity.token, given)) {
+      if (!isSameSecret(platform.identity.token, given)) {
         return refuse(401, 'Unauthorized', 'The access token is missing or invalid');
       }
     }
@@ -91,7 +91,6 @@ export function createHandler(platform: Platform, faults: Faults, log: RequestLo
   }
 
   return async (message, response) => {
-    response.sendDate = false;
     try {
       await handle(message, response);
     } catch (error) {

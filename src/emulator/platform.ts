@@ -29,7 +29,10 @@ export class Platform {
     this.bots = new BotTable(this.#database, settings.bots, settings.now());
     this.files = new FileTable(this.#database);
     this.content = new ContentStore(settings.dataDir);
-    this.content.removeOrphans((uploadId) => this.files.findByUploadId(uploadId)?.uploadedAt !== null);
+    this.content.removeOrphans((uploadId) => {
+      const file = this.files.findByUploadId(uploadId);
+      return file !== null && file.uploadedAt !== null;
+    });
     this.expire();
   }
 

@@ -33,8 +33,8 @@ export function signContent(secret: string, path: string): string {
   return sign(secret, ['GET', path]);
 }
 
-/** Compares two signatures in constant time. */
-export function isSameSignature(expected: string, given: string): boolean {
+/** Compares two secrets or signatures in constant time. */
+export function isSameSecret(expected: string, given: string): boolean {
   const [left, right] = [Buffer.from(expected), Buffer.from(given)];
   return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, type FileHandle } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { refuseAtStore, type Answer, type AnswerHeaders } from './answer.ts';
@@ -46,18 +46,19 @@ async function sendText(
   text: string,
   holdHalf: Promise<void> | null,
 ): Promise<number> {
-  // An empty body has no half to hold back: announce one byte, so that there is something to wait for.
-  const bytes = Buffer.from(holdHalf !== null && text === '' ? ' ' : text);
-  response.writeHead(status, { ...headers, 'Content-Length': bytes.length });
   if (holdHalf === null) {
-    response.end(bytes);
+    response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(text) });
+    response.end(text);
     return status;
   }
+  // An empty body has no half to hold back: announce one byte, so that there is something to wait for.
+  const bytes = Buffer.from(text === '' ? ' ' : text);
+  response.writeHead(status, { ...headers, 'Content-Length': bytes.length });
   const half = Math.floor(bytes.length / 2);
   response.flushHeaders();
   response.write(bytes.subarray(0, half));
   await Promise.race([holdHalf, untilClosed(response)]);
-  response.end(bytes.subarray(half));
+  if (!response.destroyed) response.end(bytes.subarray(half));
   return status;
 }
 
@@ -82,21 +83,24 @@ async function sendContent(
       response.end();
       return 200;
     }
-    let start = 0;
-    if (sending.holdHalf !== null) {
-      start = Math.floor(size / 2);
+    if (sending.holdHalf === null) {
+      await pipeline(file.createReadStream({ autoClose: false }), response);
+    } else {
       response.flushHeaders();
-      if (start > 0) {
-        const firstHalf = file.createReadStream({ start: 0, end: start - 1, autoClose: false });
-        await pipeline(firstHalf, response, { end: false });
-      }
-      await Promise.race([sending.holdHalf, untilClosed(response)]);
+      const held = Promise.race([sending.holdHalf, untilClosed(response)]);
+      await pipeline(readInHalves(file, size, held), response);
     }
-    await pipeline(file.createReadStream({ start, autoClose: false }), response);
   } catch (error) {
     if (!response.destroyed) throw error;
   } finally {
     await file.close();
   }
   return 200;
+}
+
+async function* readInHalves(file: FileHandle, size: number, held: Promise<void>): AsyncGenerator<Buffer> {
+  const half = Math.floor(size / 2);
+  if (half > 0) yield* file.createReadStream({ start: 0, end: half - 1, autoClose: false });
+  await held;
+  yield* file.createReadStream({ start: half, autoClose: false });
 }

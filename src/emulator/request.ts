@@ -50,7 +50,6 @@ export class EmulatorRequest {
   }
 
   async #readJson(): Promise<JsonBody> {
-    if (Number(this.headers['content-length'] ?? 0) > this.#jsonBytes) return { kind: 'too-large' };
     const body = await readBytes(this.message, this.#jsonBytes);
     if (body.kind !== 'complete') return body;
     try {

@@ -94,7 +94,7 @@ export function parseUpsertBody(value: unknown, limits: Limits, now: number): Pa
     indexed: data.index,
     indexing: data.indexing ?? null,
     indexingStack: data.indexing?.configuration.stack ?? 'v1',
-    accessPolicies: [...new Set(data.accessPolicies)],
+    accessPolicies: data.accessPolicies,
     contentType: data.contentType ?? inferContentType(data.key),
     expiresAt,
     publicImmediately: data.publicContentImmediatelyAccessible,

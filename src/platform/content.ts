@@ -1,51 +1,47 @@
+import type { OutgoingContent } from '../domain/file-platform.ts';
 import type { Pacer } from './pacer.ts';
 
 /** A request body under way. */
 export interface OpenContent {
+  readonly sizeBytes: number;
   readonly body: Buffer | AsyncIterable<Buffer>;
   /** Aborted by the caller, or for want of progress. */
   readonly signal: AbortSignal;
   /** Whether want of progress aborts `signal`; if not, the connection has to look after it. */
   readonly watchesProgress: boolean;
-  /** Bytes that were handed to the connection so far. */
+  /** Bytes that the connection has taken so far. */
   readonly sentBytes: () => number;
   readonly close: () => void;
 }
 
-/** Content of known size that can be sent, once. */
-export interface AbortableContent {
-  readonly sizeBytes: number;
-  readonly open: (pacer: Pacer, stallTimeoutMs: number, signal: AbortSignal) => OpenContent;
-}
-
-/** Content that is in memory. */
-export function wholeContent(bytes: Buffer): AbortableContent {
-  return {
-    sizeBytes: bytes.length,
-    open: (pacer, _stallTimeoutMs, signal) => {
-      const wait = bytes.length === 0 ? null : pacer.bytes(bytes.length, signal);
+/** Makes a request body of content: paced, counted, and given up when the other side takes nothing any more. */
+export function openContent(
+  content: OutgoingContent,
+  pacer: Pacer,
+  stallTimeoutMs: number,
+  signal: AbortSignal,
+): OpenContent {
+  switch (content.kind) {
+    case 'whole': {
+      const { bytes } = content;
+      const wait = pacer.bytes(bytes.length, signal);
       return {
+        sizeBytes: bytes.length,
         body: wait === null ? bytes : after(wait, bytes),
         signal,
         watchesProgress: false,
         sentBytes: () => bytes.length,
         close: () => undefined,
       };
-    },
-  };
-}
-
-/** Content that is read while it is sent. What `chunks` throws ends the request. */
-export function streamedContent(sizeBytes: number, chunks: AsyncIterable<Buffer>): AbortableContent {
-  return {
-    sizeBytes,
-    open: (pacer, stallTimeoutMs, signal) => {
+    }
+    case 'stream': {
       const stalled = new AbortController();
       const watch = new StallWatch(stallTimeoutMs, stalled);
       let sent = 0;
       return {
+        sizeBytes: content.sizeBytes,
         body: (async function* () {
-          for await (const chunk of chunks) {
+          for await (const chunk of content.chunks) {
             const wait = pacer.bytes(chunk.length, signal);
             if (wait !== null) await wait;
             // Only the other side's time counts: reading the disk and waiting for our own limits is no stall.
@@ -63,8 +59,8 @@ export function streamedContent(sizeBytes: number, chunks: AsyncIterable<Buffer>
           watch.stop();
         },
       };
-    },
-  };
+    }
+  }
 }
 
 async function* after(wait: Promise<void>, bytes: Buffer): AsyncGenerator<Buffer> {

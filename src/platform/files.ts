@@ -1,7 +1,7 @@
-import type { PlatformFailure, Outcome } from '../domain/failure.ts';
-import { failed, ok } from '../domain/failure.ts';
+import { failed, ok, type Outcome, type PlatformFailure } from '../domain/failure.ts';
 import type { UpsertBody } from '../domain/limits.ts';
-import type { AbortableContent } from './content.ts';
+import type { FilePlatform, OutgoingContent, UpsertedFile } from '../domain/file-platform.ts';
+import { openContent } from './content.ts';
 import { failureOf, redirected, type Answer } from './failures.ts';
 import type { Http } from './http.ts';
 import { readRateLimit, retryAfterMs } from './rate-limit.ts';
@@ -14,16 +14,9 @@ export interface Caller {
   readonly identityHeaders: Readonly<Record<string, string>>;
 }
 
-/** What is needed of the answer to an upsert (interface.md, File). */
-export interface UpsertedFile {
-  /** Where the content goes. It holds a signature: a secret. */
-  readonly uploadUrl: URL;
-  readonly contentType: string;
-}
-
 /** The platform's file storage: upserts, and the store that takes the content. */
-export class PlatformFiles {
-  readonly serverClock: ServerClock;
+export class PlatformFiles implements FilePlatform {
+  readonly #serverClock: ServerClock;
   readonly #http: Http;
   readonly #baseUrl: string;
   readonly #caller: Caller;
@@ -35,7 +28,7 @@ export class PlatformFiles {
     this.#baseUrl = baseUrl;
     this.#caller = caller;
     this.#stallTimeoutMs = stallTimeoutMs;
-    this.serverClock = new ServerClock(http.clock);
+    this.#serverClock = new ServerClock(http.clock);
   }
 
   /**
@@ -71,18 +64,18 @@ export class PlatformFiles {
    */
   async upload(
     file: UpsertedFile,
-    content: AbortableContent,
+    content: OutgoingContent,
     publicAtOnce: boolean,
     signal: AbortSignal,
   ): Promise<Outcome<null>> {
-    const watched = content.open(this.#http.pacer, this.#stallTimeoutMs, signal);
+    const watched = openContent(content, this.#http.pacer, this.#stallTimeoutMs, signal);
     const answered = await this.#http.send(
       {
         method: 'PUT',
         url: file.uploadUrl,
         headers: {
           'content-type': file.contentType,
-          'content-length': String(content.sizeBytes),
+          'content-length': String(watched.sizeBytes),
           ...(publicAtOnce && { 'x-amz-tagging': 'public=true' }),
         },
         body: watched.body,
@@ -94,12 +87,17 @@ export class PlatformFiles {
     if (answered.kind === 'failed') return answered;
     if (!isSuccess(answered.value)) return failed(this.#storeFailure(answered.value));
     // A server may answer before it has read everything; then it cannot have stored everything.
-    if (watched.sentBytes() === content.sizeBytes) return ok(null);
+    if (watched.sentBytes() === watched.sizeBytes) return ok(null);
     return failed({ kind: 'transient', message: 'the store answered before it had every byte' });
   }
 
+  /** The platform's time, epoch milliseconds: ours until an answer told otherwise. */
+  now(): number {
+    return this.#serverClock.now();
+  }
+
   #note(answer: Answer): void {
-    this.serverClock.noteDate(answer.headers['date']);
+    this.#serverClock.noteDate(answer.headers['date']);
     const limit = readRateLimit(answer.headers, this.#http.clock.now());
     if (limit !== null) this.#http.pacer.noteRateLimit(limit);
     if (answer.status !== 429 && answer.status !== 503) return;

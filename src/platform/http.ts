@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../domain/clock.ts';
-import { failed, ok, type Outcome } from '../domain/failure.ts';
+import { failed, ok, type Outcome, type PlatformFailure } from '../domain/failure.ts';
 import { connectionFailure, type Answer } from './failures.ts';
 import type { Pacer } from './pacer.ts';
 
@@ -44,7 +44,8 @@ export class Http {
   /** Waits for its turn, sends, and reads the answer. Redirects are not followed. Any status is an answer. */
   async send(request: HttpRequest, signal: AbortSignal): Promise<Outcome<Answer>> {
     await this.pacer.turn(signal);
-    if (signal.aborted) return failed({ kind: 'transient', message: 'interrupted' });
+    const interrupted = abortFailure(signal);
+    if (interrupted !== null) return failed(interrupted);
     try {
       this.#dispatcher ??= createDispatcher(this.#settings);
       const dispatcher = await this.#dispatcher;
@@ -64,8 +65,7 @@ export class Http {
         text: await readText(response.body),
       });
     } catch (error) {
-      if (signal.aborted) return failed({ kind: 'transient', message: abortReason(signal) });
-      return failed(connectionFailure(error));
+      return failed(abortFailure(signal) ?? connectionFailure(error));
     }
   }
 
@@ -103,6 +103,7 @@ async function readText(body: Dispatcher.ResponseData['body']): Promise<string> 
 }
 
 /** Whoever aborts may say why: `abort('no progress …')`. */
-function abortReason(signal: AbortSignal): string {
-  return typeof signal.reason === 'string' ? signal.reason : 'interrupted';
+function abortFailure(signal: AbortSignal): PlatformFailure | null {
+  if (!signal.aborted) return null;
+  return { kind: 'transient', message: typeof signal.reason === 'string' ? signal.reason : 'interrupted' };
 }

@@ -12,11 +12,6 @@ export class ServerClock {
     this.#clock = clock;
   }
 
-  /** How far the platform's clock is ahead of ours, milliseconds; 0 until an answer told otherwise. */
-  get offsetMs(): number {
-    return this.#offsetMs;
-  }
-
   /** The platform's time, epoch milliseconds. */
   now(): number {
     return this.#clock.now() + this.#offsetMs;

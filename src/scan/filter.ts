@@ -32,6 +32,8 @@ export interface PathFilter {
   ignores: (path: string, isDirectory: boolean) => boolean;
   /** Whether a file is left out, itself or by one of its parents. */
   ignoresFile: (path: string) => boolean;
+  /** What leaves a file out, in words; `null` when nothing does. */
+  whyIgnored: (path: string) => string | null;
 }
 
 /**
@@ -61,13 +63,22 @@ export function createFilter(
     const subject = byNameOnly ? path.slice(path.lastIndexOf('/') + 1) : path;
     return matches(isDirectory ? `${subject}/` : subject) || isProtected(path);
   };
+  const firstIgnored = (path: string): string | null => {
+    for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) {
+      if (ignores(path.slice(0, slash), true)) return path.slice(0, slash + 1);
+    }
+    return ignores(path, false) ? path : null;
+  };
   return {
     ignores,
-    ignoresFile: (path) => {
-      for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) {
-        if (ignores(path.slice(0, slash), true)) return true;
-      }
-      return ignores(path, false);
+    ignoresFile: (path) => firstIgnored(path) !== null,
+    whyIgnored: (path) => {
+      const ignored = firstIgnored(path);
+      if (ignored === null) return null;
+      if (isProtected(ignored))
+        return 'its use by botsync: the config, the state file and secrets are never synced';
+      const { rule } = ignore({ ignorecase: false }).add(lines).test(ignored);
+      return `the pattern "${rule?.pattern ?? ''}"${ignored === path ? '' : `, which matches ${ignored}`}`;
     },
   };
 }

@@ -1,7 +1,7 @@
 import { opendirSync, readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
 import { isUtf8 } from 'node:buffer';
 import { compareUtf8 } from '../domain/path-order.ts';
-import { isWithin } from './within.ts';
+import { isWithin } from '../domain/within.ts';
 
 /** What an entry of a directory is to a scan. */
 export type ListedKind =

@@ -9,8 +9,10 @@ export type ScanEntry =
   | { readonly kind: 'file'; readonly path: RelativePath; readonly facts: FileFacts }
   /** Not a regular file: passed over. */
   | { readonly kind: 'skip'; readonly path: RelativePath; readonly reason: string }
-  /** A file that cannot be known. */
+  /** A file that can never be synced as it is: its name is not valid, its link leads nowhere. */
   | { readonly kind: 'problem'; readonly path: RelativePath; readonly reason: string }
+  /** A file that is there but could not be looked at. */
+  | { readonly kind: 'unseen'; readonly path: RelativePath; readonly reason: string }
   /** A directory that cannot be listed; `path` ends in `/`, and nothing is known of what lies below it. */
   | { readonly kind: 'unlisted'; readonly path: RelativePath; readonly reason: string }
   /** Nothing new; a chance for the caller to let other work run. */
@@ -103,7 +105,7 @@ export function* scan(target: ScanTarget): Generator<ScanEntry, void> {
       if (facts.isFile()) yield { kind: 'file', path, facts };
       else yield { kind: 'skip', path, reason: 'no longer a regular file' };
     } catch (error) {
-      if (!hasVanished(error)) yield { kind: 'problem', path, reason: `cannot be read: ${codeOf(error)}` };
+      if (!hasVanished(error)) yield { kind: 'unseen', path, reason: `cannot be read: ${codeOf(error)}` };
     }
   }
 }

@@ -65,9 +65,14 @@ export class RecordCursor {
     this.#current = toRecord(row);
   }
 
-  /** Reads again what lies after the current record: call it after records of this source were moved. */
-  refresh(): void {
+  /** Moves to the first record after a path, read anew: for when rows of this source were moved meanwhile. */
+  seekAfter(path: RelativePath): void {
     this.#rows = [];
     this.#next = 0;
+    this.#last = [path, HIGHEST_TEXT];
+    this.advance();
   }
 }
+
+/** Sorts after every key. */
+const HIGHEST_TEXT = '\u{10ffff}';

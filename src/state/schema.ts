@@ -26,7 +26,7 @@ export const MIGRATIONS: readonly string[] = [
     fingerprint TEXT NOT NULL,          -- size:mtime:ctime:inode, times in nanoseconds
     trusted     INTEGER NOT NULL,       -- 0: an equal fingerprint does not prove equal content
     settings    TEXT NOT NULL,          -- digest of the settings that were sent
-    expires_at  INTEGER,                -- epoch ms, as sent
+    expires_at  INTEGER,                -- epoch ms, as sent; NULL while removing: not answered yet
     absence     TEXT CHECK (absence IN ('removed', 'set-aside')),  -- why the source has no such file
     size_bytes  INTEGER NOT NULL,
     sha256      BLOB,                   -- of the bytes the platform holds; NULL while unknown

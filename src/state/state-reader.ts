@@ -28,6 +28,30 @@ export interface StoredFile extends FileRecord {
   readonly changedAtMs: number;
 }
 
+/** What a source holds at a target. */
+export interface SourceTally {
+  readonly source: string;
+  readonly target: number;
+  /** In sync, with their bytes. */
+  readonly files: number;
+  readonly bytes: number;
+  readonly failed: number;
+  readonly refused: number;
+  /** Left alone on the platform without a local file. */
+  readonly kept: number;
+  /** Epoch milliseconds. */
+  readonly nextExpiryMs: number | null;
+}
+
+/** A file that is not in sync. */
+export interface Failure {
+  readonly source: string;
+  readonly path: string;
+  readonly key: string | null;
+  readonly kind: 'failed' | 'sending' | 'refused' | 'refuse' | 'problem';
+  readonly reason: string;
+}
+
 /** A source as it was last seen. */
 export interface SeenSource {
   readonly directory: string;
@@ -123,6 +147,56 @@ export class StateReader {
       : { directory: row[0] as string, inode: row[1] as string, halted: row[2] as string | null };
   }
 
+  /** What every source holds at every target, for people who ask how things stand. `nowMs`: epoch milliseconds. */
+  tallies(nowMs: number): SourceTally[] {
+    const rows = this.all(
+      `SELECT source, target,
+         count(*) FILTER (WHERE state = 'synced' AND absence IS NULL),
+         coalesce(sum(size_bytes) FILTER (WHERE state = 'synced' AND absence IS NULL), 0),
+         count(*) FILTER (WHERE state IN ('failed', 'sending') AND absence IS NULL),
+         count(*) FILTER (WHERE state = 'refused' AND absence IS NULL),
+         count(*) FILTER (WHERE absence IS NOT NULL AND uploaded = 1 AND state <> 'removing'),
+         min(expires_at) FILTER (WHERE state = 'synced' AND expires_at > ?)
+       FROM file GROUP BY source, target ORDER BY source, target`,
+      nowMs,
+    );
+    return rows.map(([source, target, files, bytes, failed, refused, kept, nextExpiryMs]) => ({
+      source: source as string,
+      target: target as number,
+      files: files as number,
+      bytes: bytes as number,
+      failed: failed as number,
+      refused: refused as number,
+      kept: kept as number,
+      nextExpiryMs: nextExpiryMs as number | null,
+    }));
+  }
+
+  /** Files that are not in sync, with the reason, in path order: at most `limit`. */
+  failures(limit: number): Failure[] {
+    const rows = this.all(
+      `SELECT source, path, key, state, coalesce(failure, 'interrupted while it was sent') FROM file
+         WHERE state IN ('failed', 'sending', 'refused') AND absence IS NULL
+       UNION ALL SELECT source, path, key, kind, reason FROM problem
+       ORDER BY 1, 2 LIMIT ?`,
+      limit,
+    );
+    return rows.map(([source, path, key, kind, reason]) => ({ source, path, key, kind, reason }) as Failure);
+  }
+
+  /** Files refused without being sent, by source. */
+  refusedHere(): Map<string, number> {
+    const rows = this.all("SELECT source, count(*) FROM problem WHERE kind = 'refuse' GROUP BY source");
+    return new Map(rows.map(([source, count]) => [source as string, count as number]));
+  }
+
+  /** The last full pass; `summary` is JSON. */
+  lastPass(): { finishedAtMs: number; exitCode: number; summary: string } | null {
+    const row = this.get('SELECT finished_at, exit_code, summary FROM pass');
+    if (row === undefined) return null;
+    return { finishedAtMs: row[0] as number, exitCode: row[1] as number, summary: row[2] as string };
+  }
+
   /** The number of the pass that begins now. */
   nextPassNumber(): number {
     return Number(this.get('SELECT coalesce(max(number), 0) + 1 FROM pass')?.[0]);
@@ -155,7 +229,7 @@ export class StateReader {
 }
 
 /** Removed locally, on the platform by us, and not put away yet. */
-const REMOVAL_IS_DUE = "absence = 'removed' AND uploaded = 1 AND state <> 'removing'";
+const REMOVAL_IS_DUE = "absence = 'removed' AND uploaded = 1 AND (state <> 'removing' OR expires_at IS NULL)";
 
 function toStoredFile(row: SqlRow): StoredFile {
   const [source, sha256, uploaded, failure, changedAtMs] = row.slice(8);

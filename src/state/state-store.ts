@@ -86,11 +86,20 @@ export class StateStore extends StateReader {
     );
   }
 
-  /** Records that a file was put away by an empty one that expires. */
-  recordRemoving({ target, key }: RowId, source: string, expiresAtMs: number, nowMs: number): void {
+  /** Notes that a file is about to be put away; durable once the promise resolves, which must be before its upsert. */
+  async beginRemoving({ target, key }: RowId, nowMs: number): Promise<void> {
     this.#write(
-      `UPDATE file SET state = 'removing', sha256 = NULL, expires_at = ?, failure = NULL, changed_at = ?
+      `UPDATE file SET state = 'removing', sha256 = NULL, expires_at = NULL, failure = NULL, changed_at = ?
        WHERE target = ? AND key = ?`,
+      ...[nowMs, target, key],
+    );
+    await this.#group.durable();
+  }
+
+  /** Records that an empty file that expires then stands in a file's place. */
+  recordRemoved({ target, key }: RowId, source: string, expiresAtMs: number, nowMs: number): void {
+    this.#write(
+      'UPDATE file SET expires_at = ?, changed_at = ? WHERE target = ? AND key = ?',
       ...[expiresAtMs, nowMs, target, key],
     );
     this.#write('INSERT INTO removal (source, at) VALUES (?, ?)', source, nowMs);
@@ -99,7 +108,7 @@ export class StateStore extends StateReader {
   /** Takes a new fingerprint for content that was found to be the same. */
   recordTouched({ target, key }: RowId, fingerprint: Fingerprint, trusted: boolean): void {
     this.#write(
-      'UPDATE file SET fingerprint = ?, trusted = ? WHERE target = ? AND key = ?',
+      'UPDATE file SET fingerprint = ?, trusted = ?, absence = NULL WHERE target = ? AND key = ?',
       fingerprint,
       Number(trusted),
       target,

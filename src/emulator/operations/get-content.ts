@@ -1,6 +1,6 @@
 import { refuseAtStore, type Answer } from '../answer.ts';
 import type { Operation } from '../operation.ts';
-import { isSameSignature, signContent } from '../presign.ts';
+import { isSameSecret, signContent } from '../presign.ts';
 
 /**
  * GET or HEAD of the `url` of a file: plain for public_content, signed for all others.
@@ -23,7 +23,7 @@ export const getContent: Operation = {
     if (!file.details.accessPolicies.includes('public_content')) {
       const expected = signContent(platform.identity.signingSecret, request.path);
       const given = new URLSearchParams(request.query).get('X-Amz-Signature') ?? '';
-      if (!isSameSignature(expected, given)) return refuseAtStore(403, 'AccessDenied', 'Access Denied');
+      if (!isSameSecret(expected, given)) return refuseAtStore(403, 'AccessDenied', 'Access Denied');
     }
     if (file.uploadedAt === null) return noSuchKey();
     return {

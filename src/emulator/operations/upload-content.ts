@@ -2,7 +2,7 @@ import { refuseAtStore, type Answer } from '../answer.ts';
 import type { StoredFile } from '../file-table.ts';
 import type { Operation } from '../operation.ts';
 import type { Platform } from '../platform.ts';
-import { isSameSignature, parseAmzDate, PUBLIC_TAGGING, signUpload } from '../presign.ts';
+import { isSameSecret, parseAmzDate, PUBLIC_TAGGING, signUpload } from '../presign.ts';
 import type { EmulatorRequest } from '../request.ts';
 
 /** Headers of the API that an object store refuses. Source: platform-facts.md, The upload. */
@@ -64,7 +64,7 @@ function noSuchUpload(): Answer {
 
 function checkRequest(request: EmulatorRequest, platform: Platform): Answer | null {
   const contentLength = request.header('content-length');
-  if (contentLength === null || request.header('transfer-encoding') !== null) {
+  if (contentLength === null) {
     const message =
       'A header you provided implies functionality that is not implemented: send Content-Length';
     return refuseAtStore(501, 'NotImplemented', message);
@@ -84,7 +84,7 @@ function checkRequest(request: EmulatorRequest, platform: Platform): Answer | nu
     contentLength,
     tagging: request.header('x-amz-tagging') ?? '',
   });
-  if (!isSameSignature(expected, query.get('X-Amz-Signature') ?? '')) {
+  if (!isSameSecret(expected, query.get('X-Amz-Signature') ?? '')) {
     return refuseAtStore(403, 'SignatureDoesNotMatch', explainMismatch(request, platform));
   }
   if (platform.now() > parseAmzDate(date) + Number(expiresSeconds) * 1000) {

@@ -69,7 +69,7 @@ function upsert(bot: EmulatorBot, request: EmulatorRequest, body: UpsertBody, pl
       publicImmediately: body.publicImmediately,
       indexing: body.indexing,
       indexingStack: body.indexingStack,
-      owner: previous?.details.owner ?? ownerOf(bot, request),
+      owner: ownerOf(bot, request),
     },
   };
   // The row first: killed in between, content without a file is left, never a file that claims content it lacks.

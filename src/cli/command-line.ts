@@ -1,0 +1,199 @@
+import { readFileSync } from 'node:fs';
+import yargs, { type Argv } from 'yargs';
+import { EXIT } from '../domain/exit-code.ts';
+import { UsageError } from './usage-error.ts';
+import { printError } from './output.ts';
+
+/** Options that every command takes. */
+export interface GlobalOptions {
+  readonly config: string;
+  readonly emulator: boolean;
+  readonly json: boolean;
+  readonly logLevel: LogLevel | undefined;
+  readonly logFormat: LogFormat;
+}
+
+/** The levels of `--log-level`, from most to least. */
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+/** One of `LOG_LEVELS`. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
+/** How log lines are written; `auto`: pretty on a terminal, else JSON. */
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+/** Runs one command. Returns the exit code; a user's mistake is told on standard error without a stack. */
+export async function runCommandLine(args: readonly string[]): Promise<number> {
+  let exitCode: number = EXIT.ok;
+  const done = (code: number): void => {
+    exitCode = code;
+  };
+  const parser = program(done);
+  try {
+    await parser.parseAsync([...args]);
+    return exitCode;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      printError(error.message);
+      return error.exitCode;
+    }
+    printError(`This is a defect of botsync ${version()}, please report it:\n${stackOf(error)}`);
+    return EXIT.defect;
+  }
+}
+
+function program(done: (code: number) => void): Argv {
+  return yargs()
+    .scriptName('botsync')
+    .usage("$0 <command>\n\nKeeps a chat bot's file storage equal to directories on this machine.")
+    .option('config', {
+      alias: 'c',
+      type: 'string',
+      description: 'Configuration file',
+      default: process.env['BOTSYNC_CONFIG'] ?? 'botsync.config.json',
+      defaultDescription: '$BOTSYNC_CONFIG, or botsync.config.json here',
+      requiresArg: true,
+    })
+    .option('emulator', {
+      type: 'boolean',
+      default: false,
+      description:
+        'Use the embedded emulator, kept in .botsync/emulator/ beside the config, not the platform',
+    })
+    .option('json', { type: 'boolean', default: false, description: 'Print results as JSON' })
+    .option('log-level', {
+      choices: LOG_LEVELS,
+      description: 'Least important log lines to write',
+      defaultDescription: 'info; on a terminal warn',
+    })
+    .option('log-format', {
+      choices: LOG_FORMATS,
+      default: 'auto' as const,
+      description: 'Form of log lines',
+    })
+    .command(
+      'sync',
+      'Bring the platform up to date with the sources',
+      (command) =>
+        command
+          .option('once', { type: 'boolean', default: false, description: 'One full pass, then exit' })
+          .option('dry-run', {
+            type: 'boolean',
+            default: false,
+            description: 'Print what would be done; send and write nothing',
+          })
+          .option('force', {
+            type: 'string',
+            description: 'Send again whatever the records say, all files or those that match GLOB',
+            defaultDescription: 'all files',
+          })
+          .option('allow-removals', {
+            type: 'boolean',
+            default: false,
+            description: 'Go ahead, this once, where a guard would halt a source',
+          })
+          .check(({ once, dryRun, force, allowRemovals }) => {
+            if (once === dryRun)
+              throw new UsageError('write either "botsync sync --once" or "botsync sync --dry-run"');
+            if (dryRun && allowRemovals) throw new UsageError('--allow-removals goes with --once');
+            if (Array.isArray(force))
+              throw new UsageError('--force may be given once; a GLOB like "{a,b}/**" matches several');
+            return true;
+          })
+          .example('$0 sync --once --emulator', 'Try a configuration without the platform')
+          .example("$0 sync --once --force 'reports/**'", 'Send some files again'),
+      async (options) => {
+        const { sync } = await import('./commands/sync.ts');
+        done(await sync(options));
+      },
+    )
+    .command(
+      'status',
+      'What is in sync, what is not, and what expires next',
+      (command) => command,
+      async (options) => {
+        const { status } = await import('./commands/status.ts');
+        done(status(options));
+      },
+    )
+    .command(
+      'explain <path>',
+      'For one local file: its key, its rules, its upsert, and what a pass would do',
+      (command) =>
+        command.positional('path', { type: 'string', demandOption: true, description: 'A file of a source' }),
+      async (options) => {
+        const { explain } = await import('./commands/explain.ts');
+        done(explain(options));
+      },
+    )
+    .command(
+      'emulator',
+      'Run the local platform until a signal ends it',
+      (command) =>
+        command
+          .option('port', {
+            type: 'number',
+            default: 8787,
+            description: 'Port on 127.0.0.1; 0 for any',
+            requiresArg: true,
+          })
+          .option('data', {
+            type: 'string',
+            default: '.botsync/emulator',
+            description: 'Directory for its data',
+            requiresArg: true,
+          })
+          .option('bot', {
+            type: 'string',
+            array: true,
+            description: 'A bot that exists: ID or ID=NAME',
+            requiresArg: true,
+          })
+          .option('token', {
+            type: 'string',
+            description: 'The token to accept, as env:NAME or file:PATH; else one is made up',
+            requiresArg: true,
+          })
+          .option('file-quota', {
+            type: 'number',
+            description: 'File Storage quota in bytes',
+            requiresArg: true,
+          })
+          .option('vector-quota', {
+            type: 'number',
+            description: 'Vector DB Storage quota in bytes',
+            requiresArg: true,
+          })
+          .check(({ port }) => {
+            if (Number.isInteger(port) && port >= 0 && port <= 65_535) return true;
+            throw new UsageError('--port takes a number from 0 to 65535');
+          }),
+      async (options) => {
+        const { emulator } = await import('./commands/emulator.ts');
+        done(await emulator(options));
+      },
+    )
+    .demandCommand(1, 1, 'Name a command.', 'Name one command only.')
+    .strict()
+    .recommendCommands()
+    .help()
+    .alias('help', 'h')
+    .version(version())
+    .wrap(Math.min(100, process.stdout.columns || 100))
+    .exitProcess(false)
+    .fail((message: string | null, error: Error | undefined) => {
+      if (error !== undefined) throw error;
+      throw new UsageError(`${message ?? 'unknown command'}\nSee botsync --help.`);
+    });
+}
+
+function version(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return manifest.version;
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

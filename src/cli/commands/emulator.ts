@@ -1,0 +1,120 @@
+import { join, resolve } from 'node:path';
+import { resolveSecret } from '../../config/secrets.ts';
+import { readSecretReference } from '../../config/values.ts';
+import { EXIT } from '../../domain/exit-code.ts';
+import { startEmulator, type Emulator } from '../../emulator/emulator.ts';
+import { listenForStop } from '../../service/stop-signals.ts';
+import type { GlobalOptions } from '../command-line.ts';
+import { holdLock } from '../hold-lock.ts';
+import { print, printError } from '../output.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** Options of `botsync emulator`. */
+export interface EmulatorCommandOptions extends GlobalOptions {
+  readonly port: number;
+  readonly data: string;
+  readonly bot: string[] | undefined;
+  readonly token: string | undefined;
+  readonly fileQuota: number | undefined;
+  readonly vectorQuota: number | undefined;
+}
+
+/** `botsync emulator`: serves until a signal. Returns the exit code; throws `UsageError`. */
+export async function emulator(options: EmulatorCommandOptions): Promise<number> {
+  const dataDir = resolve(options.data);
+  const lock = holdLock(join(dataDir, 'emulator'), 'the emulator', 'emulator');
+  try {
+    const running = await start(options, dataDir);
+    const ended = new Promise<void>((resolveEnded) => {
+      const signals = listenForStop(
+        () => {
+          signals.release();
+          resolveEnded();
+        },
+        () => process.exit(EXIT.interrupted),
+      );
+    });
+    print(options.json ? JSON.stringify(describe(running)) : introduce(running));
+    await ended;
+    await running.close();
+    return EXIT.ok;
+  } finally {
+    lock.release();
+  }
+}
+
+async function start(options: EmulatorCommandOptions, dataDir: string): Promise<Emulator> {
+  try {
+    return await startEmulator({
+      dataDir,
+      port: options.port,
+      bots: (options.bot ?? []).map(readBot),
+      token: options.token === undefined ? undefined : readToken(options.token),
+      quotas: {
+        ...(options.fileQuota !== undefined && { fileStorageBytes: options.fileQuota }),
+        ...(options.vectorQuota !== undefined && { vectorStorageBytes: options.vectorQuota }),
+      },
+    });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') {
+      throw new UsageError(
+        `port ${options.port} is in use; name another with --port, or 0 for any`,
+        EXIT.incomplete,
+      );
+    }
+    if (code === 'EACCES')
+      throw new UsageError(`${dataDir} or port ${options.port} is not allowed to this user`);
+    throw error;
+  }
+}
+
+function readBot(text: string): { id: string; name: string } {
+  const [id = '', ...rest] = text.split('=');
+  if (id === '') throw new UsageError(`--bot ${text}: write ID or ID=NAME`);
+  return { id, name: rest.length === 0 ? id : rest.join('=') };
+}
+
+/** Written out on the command line a token could be seen by every user of the machine. */
+function readToken(text: string): string {
+  const read = readSecretReference(text);
+  if (read.kind === 'problem') throw new UsageError(`--token: ${read.message}`);
+  const { value: reference } = read;
+  const secret = resolveSecret(
+    reference.kind === 'file' ? { ...reference, path: resolve(reference.path) } : reference,
+    process.env,
+  );
+  if (secret.kind === 'problem') throw new UsageError(`--token: ${secret.message}`);
+  secret.warnings.forEach((warning) => {
+    printError(`warning: ${warning}`);
+  });
+  return secret.value;
+}
+
+function describe({
+  baseUrl,
+  chatUrl,
+  token,
+  workspaceId,
+  bots,
+  webhookId,
+  userKey,
+  dataDir,
+}: Emulator): object {
+  const named = bots.map(({ id, name }) => ({ id, name }));
+  return { baseUrl, chatUrl, token, workspaceId, bots: named, webhookId, userKey, dataDir };
+}
+
+function introduce({ baseUrl, token, workspaceId, bots, dataDir }: Emulator): string {
+  return [
+    `The local platform listens on ${baseUrl}; Ctrl-C ends it.`,
+    '',
+    'In the config:',
+    `  "platform": { "baseUrl": "${baseUrl}", "workspaceId": "${workspaceId}", "botId": "${bots[0]?.id ?? ''}", "token": "env:BOTSYNC_TOKEN", … }`,
+    'In the shell (the token opens nothing but this emulator):',
+    `  export BOTSYNC_TOKEN=${token}`,
+    '',
+    `Bots: ${bots.map(({ id, name }) => (id === name ? id : `${id} (${name})`)).join(', ')}`,
+    `Data: ${dataDir}`,
+  ].join('\n');
+}

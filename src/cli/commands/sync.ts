@@ -1,0 +1,183 @@
+import type { LoadedConfig } from '../../config/load-config.ts';
+import { renderProblem } from '../../config/problem.ts';
+import { EXIT } from '../../domain/exit-code.ts';
+import { compilePattern } from '../../domain/rules.ts';
+import { listenForStop, type StopSignals } from '../../service/stop-signals.ts';
+import { systemClock } from '../../service/system-clock.ts';
+import { StateFileError } from '../../state/database.ts';
+import { setAside } from '../../state/open.ts';
+import type { StateStore } from '../../state/state-store.ts';
+import { Claims } from '../../sync/claims.ts';
+import { dryRun } from '../../sync/dry-run.ts';
+import { estimate } from '../../sync/estimate.ts';
+import { runPass, type PassResult } from '../../sync/pass.ts';
+import { findSources } from '../../sync/source.ts';
+import type { GlobalOptions } from '../command-line.ts';
+import { connect, type Connection } from '../connect.ts';
+import { holdLock } from '../hold-lock.ts';
+import { emulatorDirectory, load, platformName } from '../load.ts';
+import { readStateFile } from '../read-state-file.ts';
+import { openStateFile } from '../open-state-file.ts';
+import { invocation, print } from '../output.ts';
+import { PassView } from '../pass-view.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** Options of `botsync sync`. */
+export interface SyncOptions extends GlobalOptions {
+  readonly dryRun: boolean;
+  readonly force: string | undefined;
+  readonly allowRemovals: boolean;
+}
+
+/** `botsync sync`: one pass, or what one would do. Returns the exit code; throws `UsageError`. */
+export async function sync(options: SyncOptions): Promise<number> {
+  const loaded = load(options);
+  const view = new PassView(options);
+  for (const warning of loaded.warnings) view.warn(renderProblem(warning));
+  return options.dryRun ? await showPlan(options, loaded, view) : await syncOnce(options, loaded, view);
+}
+
+async function showPlan(options: SyncOptions, { config }: LoadedConfig, view: PassView): Promise<number> {
+  const { reader, close } = readStateFile(config.stateFile);
+  try {
+    const sources = findSources(config, platformName(options, config));
+    const claims = new Claims(reader, sources, true);
+    const input = { config, sources, state: reader, claims, now: systemClock.now, isForced: forced(options) };
+    const { summary, exitCode } = await dryRun(input, systemClock, (event) => {
+      view.planned(event);
+    });
+    view.end(summary, true);
+    return exitCode;
+  } finally {
+    close();
+  }
+}
+
+async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view: PassView): Promise<number> {
+  const { config } = loaded;
+  const lock = holdLock(config.stateFile, 'the state file', 'sync --once');
+  const signals = listenForStop(
+    (signal) => {
+      view.log.info('stopping: what is under way may end, nothing new is begun', { signal });
+    },
+    () => process.exit(EXIT.interrupted),
+  );
+  let connection: Connection | null = null;
+  try {
+    connection = await connect(options, loaded, systemClock, (message) => {
+      view.warn(message);
+    });
+    const result = await passWithSoundState(options, loaded, connection, lock.wasAbandoned, signals, view);
+    view.end(result.summary, false);
+    if (options.emulator && !options.json) print(whereTheFilesAre(options, loaded));
+    return result.exitCode;
+  } finally {
+    view.stop();
+    signals.release();
+    await connection?.close();
+    lock.release();
+  }
+}
+
+/** Runs a pass; when the state file turns out to be damaged in its midst, once more with a new one. */
+async function passWithSoundState(
+  options: SyncOptions,
+  loaded: LoadedConfig,
+  connection: Connection,
+  wasAbandoned: boolean,
+  signals: StopSignals,
+  view: PassView,
+): Promise<PassResult> {
+  const file = loaded.config.stateFile;
+  const warn = (message: string): void => {
+    view.warn(message);
+  };
+  for (let isFirst = true; ; isFirst = false) {
+    const state = openStateFile(file, wasAbandoned, warn);
+    let trouble: StateFileError | null = null;
+    try {
+      return await pass(options, loaded, connection, state, signals, view);
+    } catch (error) {
+      if (!(error instanceof StateFileError)) throw error;
+      trouble = error;
+    } finally {
+      closeQuietly(state, trouble !== null);
+    }
+    if (trouble.kind === 'unwritable' || !isFirst) {
+      throw new UsageError(
+        `${file} cannot be written: ${trouble.message}; make room, then run again: nothing is lost`,
+        EXIT.incomplete,
+      );
+    }
+    warn(
+      `THE STATE FILE IS DAMAGED (${trouble.message}). It is kept as ${setAside(file, Date.now())}; a new one is built by sending every file again.`,
+    );
+  }
+}
+
+async function pass(
+  options: SyncOptions,
+  { config }: LoadedConfig,
+  { platform }: Connection,
+  state: StateStore,
+  signals: StopSignals,
+  view: PassView,
+): Promise<PassResult> {
+  const name = platformName(options, config);
+  const isForced = forced(options);
+  const ended = new AbortController();
+  const counting = view.showsProgress ? count() : Promise.resolve();
+  try {
+    return await runPass({
+      config,
+      platformName: name,
+      state,
+      platform,
+      clock: systemClock,
+      random: Math.random,
+      report: view,
+      isForced,
+      allowRemovals: options.allowRemovals,
+      stop: signals.stop,
+      abort: signals.abort,
+    });
+  } finally {
+    ended.abort();
+    await counting;
+  }
+
+  async function count(): Promise<void> {
+    const sources = findSources(config, name);
+    const claims = new Claims(state, sources, false);
+    const input = { config, sources, state, claims, now: () => platform.now(), isForced };
+    const ahead = await estimate(input, systemClock, ended.signal);
+    if (ahead !== null) view.expect(ahead.files, ahead.bytes);
+  }
+}
+
+function closeQuietly(state: StateStore, isBroken: boolean): void {
+  try {
+    state.close();
+  } catch (error) {
+    if (!isBroken) throw error;
+  }
+}
+
+function forced({ force }: SyncOptions): (path: string) => boolean {
+  if (force === undefined) return () => false;
+  const matches = compilePattern(force === '' ? '**' : force);
+  return (path) => matches(path.normalize('NFC'));
+}
+
+function whereTheFilesAre(options: SyncOptions, { config }: LoadedConfig): string {
+  const botsync = invocation();
+  const withConfig = `--emulator -c ${options.config}`;
+  return [
+    '',
+    `The files are on the local platform (the emulator), which keeps its data in ${emulatorDirectory(config)}`,
+    'Try next:',
+    `  ${botsync} sync --once ${withConfig}    again: nothing has to be sent`,
+    `  ${botsync} status ${withConfig}         what is in sync, and what expires next`,
+    `  ${botsync} sync --dry-run ${withConfig} after you changed a file: what would be done`,
+  ].join('\n');
+}

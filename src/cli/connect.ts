@@ -1,0 +1,60 @@
+import type { LoadedConfig } from '../config/load-config.ts';
+import { renderProblem } from '../config/problem.ts';
+import { requirePlatform } from '../config/require-platform.ts';
+import { resolveSecret } from '../config/secrets.ts';
+import type { Clock } from '../domain/clock.ts';
+import { PlatformFiles } from '../platform/files.ts';
+import { Http } from '../platform/http.ts';
+import { identityHeaders } from '../platform/identity-headers.ts';
+import { Pacer } from '../platform/pacer.ts';
+import type { GlobalOptions } from './command-line.ts';
+import { startEmbedded } from './embedded-emulator.ts';
+import { UsageError } from './usage-error.ts';
+
+/** A way to the platform, or to the emulator in its place. */
+export interface Connection {
+  readonly platform: PlatformFiles;
+  readonly close: () => Promise<void>;
+}
+
+/** Connects a command to the platform its options and config name. Throws `UsageError`. */
+export async function connect(
+  options: GlobalOptions,
+  loaded: LoadedConfig,
+  clock: Clock,
+  warn: (message: string) => void,
+): Promise<Connection> {
+  const { config } = loaded;
+  const { concurrency, stallTimeoutMs, maxBytesPerSecond, maxRequestsPerSecond } = config.upload;
+  const pacer = new Pacer({ maxBytesPerSecond, maxRequestsPerSecond }, clock);
+  const http = new Http({ concurrency, stallTimeoutMs, useProxy: !options.emulator }, pacer, clock);
+  const headers = identityHeaders(config.platform.identity);
+  if (!options.emulator) {
+    const token = platformToken(loaded, warn);
+    const caller = { token, identityHeaders: headers };
+    return {
+      platform: new PlatformFiles(http, config.platform.baseUrl, caller, stallTimeoutMs),
+      close: () => http.close(),
+    };
+  }
+  const embedded = await startEmbedded(config, 'sync --emulator');
+  const caller = { token: embedded.emulator.token, identityHeaders: headers };
+  return {
+    platform: new PlatformFiles(http, embedded.emulator.baseUrl, caller, stallTimeoutMs),
+    close: async () => {
+      await http.close();
+      await embedded.close();
+    },
+  };
+}
+
+function platformToken(loaded: LoadedConfig, warn: (message: string) => void): string {
+  const problems = requirePlatform(loaded, 'files');
+  const { token } = loaded.config.platform;
+  if (problems.length > 0 || token === null) throw new UsageError(problems.map(renderProblem).join('\n'));
+  const resolved = resolveSecret(token, process.env);
+  if (resolved.kind === 'problem')
+    throw new UsageError(`${loaded.file}: platform.token: ${resolved.message}`);
+  resolved.warnings.forEach(warn);
+  return resolved.value;
+}

@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
+import { startEmulator, type Emulator } from '../emulator/emulator.ts';
+import { holdLock } from './hold-lock.ts';
+import { emulatorDirectory } from './load.ts';
+
+/** The emulator inside this process. */
+export interface EmbeddedEmulator {
+  readonly emulator: Emulator;
+  readonly close: () => Promise<void>;
+}
+
+/** Starts the emulator on a free port of loopback, with the bots that the config names. Throws `UsageError` (exit 6) when its data is in use. */
+export async function startEmbedded(config: Config, command: string): Promise<EmbeddedEmulator> {
+  const dataDir = emulatorDirectory(config);
+  const lock = holdLock(join(dataDir, 'emulator'), 'the emulator', command);
+  try {
+    const bots = [...new Set(config.sources.map(({ botId }) => botId))].map((id) => ({ id, name: id }));
+    const emulator = await startEmulator({ dataDir, bots });
+    return {
+      emulator,
+      close: async () => {
+        await emulator.close();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}

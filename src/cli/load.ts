@@ -1,0 +1,31 @@
+import { dirname, join } from 'node:path';
+import type { Config } from '../config/config.ts';
+import { loadConfig, type LoadedConfig } from '../config/load-config.ts';
+import { renderProblem } from '../config/problem.ts';
+import type { GlobalOptions } from './command-line.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Loads the configuration that a command was given. Throws `UsageError` with all that is wrong with it. */
+export function load({ config: file, emulator }: GlobalOptions): LoadedConfig {
+  const loaded = loadConfig(file);
+  if (loaded.kind === 'invalid') throw new UsageError(loaded.problems.map(renderProblem).join('\n'));
+  return emulator ? { ...loaded, config: withEmulatorState(loaded.config) } : loaded;
+}
+
+/** Where the embedded emulator keeps its data: beside the config. */
+export function emulatorDirectory(config: Config): string {
+  return join(dirname(config.file), '.botsync', 'emulator');
+}
+
+/** What the embedded emulator is called in records: its address is another one each time. */
+export const EMULATOR_NAME = 'emulator';
+
+/** What the platform of a run is called in records. */
+export function platformName(options: GlobalOptions, config: Config): string {
+  return options.emulator ? EMULATOR_NAME : config.platform.baseUrl;
+}
+
+/** Runs against the emulator have a state file of their own: the real one is never touched. */
+function withEmulatorState(config: Config): Config {
+  return { ...config, stateFile: join(emulatorDirectory(config), 'state.db') };
+}

@@ -1,0 +1,41 @@
+import { writeSync } from 'node:fs';
+import { basename, relative } from 'node:path';
+
+/** Writes a result to standard output: whole, also when it is a pipe and the process ends right after. */
+export function print(text: string): void {
+  writeWhole(1, `${text}\n`);
+}
+
+/** Writes a message for people to standard error. */
+export function printError(text: string): void {
+  writeWhole(2, `${text}\n`);
+}
+
+/** A name as it can be shown: control characters, which could command the terminal, are escaped. */
+export function shown(name: string): string {
+  return name.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
+
+/** How this program was called, for commands that people are told to run next. */
+export function invocation(): string {
+  const script = process.argv[1] ?? '';
+  return basename(script) === 'botsync' ? 'botsync' : `node ${relative(process.cwd(), script)}`;
+}
+
+function writeWhole(fd: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length;) {
+    try {
+      at += writeSync(fd, bytes, at);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      // The reader went away (`| head`): nobody is left to tell.
+      if (code === 'EPIPE') return;
+      // A pipe that is full, set to non-blocking by whoever shares it: the reader needs a moment.
+      if (code !== 'EAGAIN') throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+}

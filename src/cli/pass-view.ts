@@ -1,0 +1,77 @@
+import type { FileEvent, Summary } from '../domain/report.ts';
+import { createLog, type Log } from '../service/logger.ts';
+import type { Reporter } from '../sync/reporter.ts';
+import type { GlobalOptions } from './command-line.ts';
+import { print, shown } from './output.ts';
+import { describeSummary, TroubleList } from './pass-report.ts';
+import { Progress } from './progress.ts';
+
+/**
+ * What a person or a program sees of a pass. Results go to standard output: JSON Lines with `--json`, else a summary.
+ * Standard error has a progress line on a terminal, and log lines.
+ */
+export class PassView implements Reporter {
+  readonly log: Log;
+  /** Whether a progress line is shown. */
+  readonly showsProgress: boolean;
+  readonly #json: boolean;
+  readonly #troubles = new TroubleList();
+  readonly #progress = new Progress(process.stderr);
+
+  constructor({ json, logLevel, logFormat }: GlobalOptions) {
+    const isTerminal = process.stderr.isTTY;
+    this.#json = json;
+    this.showsProgress = isTerminal && logFormat !== 'json';
+    // Whoever watches the progress line has no use for a log line a file.
+    const level = logLevel ?? (this.showsProgress ? 'warn' : 'info');
+    const format = logFormat === 'auto' ? (isTerminal ? 'pretty' : 'json') : logFormat;
+    this.log = createLog({ level, format }, (write) => {
+      this.#progress.stepAside(write);
+    });
+  }
+
+  /** Says how much there is to send. */
+  expect(files: number, bytes: number): void {
+    this.#progress.start(files, bytes);
+  }
+
+  event(event: FileEvent): void {
+    if (this.#json) print(JSON.stringify(event));
+    else this.#troubles.add(event);
+    const { kind, outcome, ...fields } = event;
+    if (outcome === 'failed') this.log.warn(`${kind} failed`, fields);
+    else if (kind === 'problem' || kind === 'refuse') this.log.warn(kind, fields);
+    else if (kind === 'skip') this.log.debug(kind, fields);
+    else this.log.info(kind, fields);
+  }
+
+  warn(message: string): void {
+    this.log.warn(message);
+  }
+
+  retrying(path: string, reason: string, delayMs: number): void {
+    this.log.info('trying again', { path, reason, delayMs: Math.round(delayMs) });
+  }
+
+  sent(bytes: number): void {
+    this.#progress.add(bytes);
+  }
+
+  /** Prints one line of a dry run. */
+  planned(event: FileEvent): void {
+    if (this.#json) print(JSON.stringify(event));
+    else print(`${event.kind.padEnd(8)}${shown(`${event.source}:${event.path}`)}  (${shown(event.reason)})`);
+  }
+
+  /** Prints the end of a pass or a dry run. */
+  end(summary: Summary, isDryRun: boolean): void {
+    this.stop();
+    if (this.#json) print(JSON.stringify({ kind: 'summary', ...summary }));
+    else print([...this.#troubles.lines(), ...describeSummary(summary, isDryRun)].join('\n').trim());
+  }
+
+  /** Takes the progress line away. */
+  stop(): void {
+    this.#progress.stop();
+  }
+}

@@ -1,0 +1,106 @@
+import { dirname, resolve } from 'node:path';
+import type { BotId } from '../domain/brands.ts';
+import type { Rule } from '../domain/rules.ts';
+import type { RuleSettings } from '../domain/settings.ts';
+import type { Config, PlatformConfig, SecretReference, SourceConfig } from './config.ts';
+import { defaultName } from './cross-checks.ts';
+import type { WrittenConfig } from './schema.ts';
+import type { WrittenReference } from './values.ts';
+
+/** The configuration that a valid and cross-checked file means. `file` is absolute; relative paths start beside it. */
+export function buildConfig(written: WrittenConfig, file: string): Config {
+  const directory = dirname(file);
+  const { limits, removals, upload, watch } = written;
+  return {
+    file,
+    platform: buildPlatform(written.platform, directory),
+    sources: written.sources.map((source) => buildSource(source, written.platform.botId, directory)),
+    rules: written.rules.map(buildRule),
+    limits: { ...limits, indexableExtensions: [...new Set(limits.indexableExtensions)] },
+    removals: {
+      mode: removals.mode,
+      delayMs: removals.delay,
+      maxCount: removals.maxCount,
+      maxFraction: removals.maxFraction,
+    },
+    upload: {
+      concurrency: upload.concurrency,
+      attempts: upload.attempts,
+      stallTimeoutMs: upload.stallTimeout,
+      giveUpAfterMs: upload.giveUpAfter,
+      maxBytesPerSecond: upload.maxBytesPerSecond,
+      maxRequestsPerSecond: upload.maxRequestsPerSecond,
+    },
+    watch: {
+      settleMs: watch.settle,
+      maxDelayMs: watch.maxDelay,
+      rescanMs: watch.rescan,
+      poll: watch.poll,
+      pollIntervalMs: watch.pollInterval,
+    },
+    stateFile: resolve(directory, written.stateFile),
+  };
+}
+
+function buildPlatform(written: WrittenConfig['platform'], directory: string): PlatformConfig {
+  const { baseUrl, chatUrl, workspaceId, botId, token, chat, identity } = written;
+  return {
+    baseUrl,
+    chatUrl,
+    workspaceId: workspaceId ?? null,
+    botId: botId === undefined ? null : asBotId(botId),
+    token: token === undefined ? null : buildReference(token, directory),
+    chat:
+      chat === undefined
+        ? null
+        : { webhookId: chat.webhookId, userKey: buildReference(chat.userKey, directory) },
+    identity,
+  };
+}
+
+function buildReference(written: WrittenReference, directory: string): SecretReference {
+  return written.kind === 'file' ? { kind: 'file', path: resolve(directory, written.path) } : written;
+}
+
+function buildSource(
+  written: WrittenConfig['sources'][number],
+  platformBotId: string | undefined,
+  directory: string,
+): SourceConfig {
+  const botId = written.botId ?? platformBotId;
+  if (botId === undefined) throw new Error('a source without a bot passed the cross-checks');
+  return {
+    name: written.name ?? defaultName(written.directory, directory),
+    directory: resolve(directory, written.directory),
+    keyPrefix: written.keyPrefix,
+    botId: asBotId(botId),
+    ignore: written.ignore,
+    symlinks: written.symlinks,
+  };
+}
+
+/** `set` has exactly the fields that the rule mentions: what is absent leaves earlier rules alone, `null` unsets. */
+function buildRule(written: WrittenConfig['rules'][number]): Rule {
+  const { match, source, expiresIn, expiresAt, renewBefore, ...same } = written;
+  const expires: RuleSettings['expires'] =
+    typeof expiresIn === 'number'
+      ? { kind: 'in', lifetimeMs: expiresIn }
+      : typeof expiresAt === 'number'
+        ? { kind: 'at', atMs: expiresAt }
+        : null;
+  const mentionsExpiry = expiresIn !== undefined || expiresAt !== undefined;
+  return {
+    match,
+    sources: source ?? null,
+    set: {
+      ...same,
+      ...(mentionsExpiry && { expires }),
+      ...(renewBefore !== undefined && { renewBeforeMs: renewBefore }),
+    },
+  };
+}
+
+/** The one place where a text becomes a bot's id: the schema has checked that it can travel in a header. */
+function asBotId(text: string): BotId {
+  return text as BotId;
+}

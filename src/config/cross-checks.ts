@@ -1,0 +1,126 @@
+import { basename, resolve } from 'node:path';
+import { nearest, valueAt } from './describe-issue.ts';
+import { draftConfig, type ConfigDraft } from './draft.ts';
+import { formatDuration } from './duration.ts';
+import { error, warning, type Finding } from './problem.ts';
+import { quote } from './reading.ts';
+import { checkRules } from './rule-checks.ts';
+
+/**
+ * What is wrong between the fields of a configuration, each right by itself. `value` need not be valid; relative
+ * paths start at `configFile`'s directory (`configFile` absolute).
+ */
+export function crossCheck(value: unknown, configFile: string): Finding[] {
+  const draft = draftConfig(value);
+  const directory = resolve(configFile, '..');
+  const names = draft.sources.map((source, position) => {
+    const isWritten = valueAt(value, ['sources', position, 'name']) !== undefined;
+    if (isWritten || source.directory === undefined) return source.name ?? null;
+    return defaultName(source.directory, directory);
+  });
+  return [
+    ...checkAddresses(draft.platform),
+    ...checkNames(draft, names),
+    ...checkBots(value, draft),
+    ...checkKeyPrefixes(draft),
+    ...checkRuleSources(draft, names),
+    ...checkRules(draft.rules),
+    ...checkWatch(draft.watch),
+    ...checkStateFile(draft, configFile),
+  ];
+}
+
+/** The name of a source: its own, or the last part of its directory (empty for the root directory). */
+export function defaultName(directory: string, relativeTo: string): string {
+  return basename(resolve(relativeTo, directory));
+}
+
+function checkAddresses(platform: ConfigDraft['platform']): Finding[] {
+  return (['baseUrl', 'chatUrl'] as const).flatMap((field) => {
+    const address = platform[field];
+    if (address === undefined) return [];
+    const url = new URL(address);
+    const findings: Finding[] = [];
+    if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+      const secret = field === 'baseUrl' ? 'token' : 'user key';
+      findings.push(warning(['platform', field], `the ${secret} would travel in clear; write "https://"`));
+    }
+    if (field === 'baseUrl' && url.pathname.endsWith('/v1')) {
+      const message =
+        'botsync adds "/v1" itself, so that it would stand there twice; end the address before it';
+      findings.push(warning(['platform', field], message));
+    }
+    return findings;
+  });
+}
+
+function isLoopback(host: string): boolean {
+  return /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/u.test(host);
+}
+
+function checkNames({ sources }: ConfigDraft, names: readonly (string | null)[]): Finding[] {
+  return sources.flatMap((source, position) => {
+    const name = names[position] ?? null;
+    if (name === null) return [];
+    const path = ['sources', position, source.name === undefined ? 'directory' : 'name'];
+    if (name === '') return [error(path, 'this directory has no name of its own; add "name"')];
+    const first = names.indexOf(name);
+    if (first === position) return [];
+    const message =
+      source.name === undefined
+        ? `this source would be named ${quote(name)}, after its directory, as sources[${first}] is; add "name" to one of them`
+        : `sources[${first}] is named ${quote(name)} as well; give this one another name`;
+    return [error(path, message)];
+  });
+}
+
+function checkBots(value: unknown, { sources }: ConfigDraft): Finding[] {
+  if (valueAt(value, ['platform', 'botId']) !== undefined) return [];
+  const without = [...sources.keys()].filter(
+    (position) => valueAt(value, ['sources', position, 'botId']) === undefined,
+  );
+  if (without.length === 0) return [];
+  const message = `is missing, and ${without.map((position) => `sources[${position}]`).join(', ')} without a botId of its own has no bot; write the id of the bot`;
+  return [error(['platform', 'botId'], message, 'absence')];
+}
+
+function checkKeyPrefixes({ sources }: ConfigDraft): Finding[] {
+  return sources.flatMap(({ keyPrefix = '' }, position) => {
+    if (!/[\p{L}\p{N}]$/u.test(keyPrefix)) return [];
+    const message = `the key of "a.md" would be ${quote(`${keyPrefix}a.md`)}; write ${quote(`${keyPrefix}/`)} if a folder is meant`;
+    return [warning(['sources', position, 'keyPrefix'], message)];
+  });
+}
+
+function checkRuleSources({ rules }: ConfigDraft, names: readonly (string | null)[]): Finding[] {
+  const known = names.filter((name) => name !== null);
+  // With a source whose name is not understood, nobody can say which name is wrong.
+  if (known.length < names.length || known.length === 0) return [];
+  return rules.flatMap((rule, position) => {
+    const { source = [] } = rule;
+    return source.flatMap((name, index) => {
+      if (known.includes(name)) return [];
+      const meant = nearest(name, known);
+      const mend =
+        meant === null ? `the sources are ${known.map(quote).join(', ')}` : `did you mean ${quote(meant)}?`;
+      const path = ['rules', position, 'source', ...(source.length > 1 ? [index] : [])];
+      return [error(path, `there is no source ${quote(name)}; ${mend}`)];
+    });
+  });
+}
+
+function checkWatch({ settle, maxDelay }: ConfigDraft['watch']): Finding[] {
+  if (settle === undefined || maxDelay === undefined || settle <= maxDelay) return [];
+  const message = `a file would be tried before it could settle: watch.settle is ${formatDuration(settle)}; write at least that`;
+  return [error(['watch', 'maxDelay'], message)];
+}
+
+function checkStateFile({ stateFile }: ConfigDraft, configFile: string): Finding[] {
+  if (stateFile === undefined || resolve(configFile, '..', stateFile) !== configFile) return [];
+  return [
+    error(
+      ['stateFile'],
+      'is this configuration file itself; write another path, such as ".botsync/state.db"',
+    ),
+  ];
+}

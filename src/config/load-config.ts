@@ -1,0 +1,131 @@
+import { fstatSync, openSync, readFileSync, closeSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { buildConfig } from './build-config.ts';
+import type { Config } from './config.ts';
+import { crossCheck } from './cross-checks.ts';
+import { describeIssue } from './describe-issue.ts';
+import { parseDocument } from './document.ts';
+import { configJsonSchema } from './json-schema.ts';
+import {
+  formatField,
+  type ConfigProblem,
+  type ConfigWarning,
+  type FieldPath,
+  type Finding,
+  type Position,
+} from './problem.ts';
+import { formatMode, quoteForShell } from './permissions.ts';
+import { configSchema } from './schema.ts';
+
+/** A configuration that can be used. */
+export interface LoadedConfig {
+  readonly kind: 'ok';
+  /** The file as it was named; `config.file` is the absolute path. */
+  readonly file: string;
+  readonly config: Config;
+  readonly warnings: readonly ConfigWarning[];
+  /** Where a field stands in the file; for one that is not there, the innermost object that should hold it. */
+  locate: (path: FieldPath) => Position;
+}
+
+/** A configuration, or all that is wrong with it, in the order of the file. */
+export type ConfigResult =
+  LoadedConfig | { readonly kind: 'invalid'; readonly problems: readonly ConfigProblem[] };
+
+/** Reads and checks a configuration file. Paths in it start at its directory. Throws nothing. */
+export function loadConfig(file: string): ConfigResult {
+  const read = readText(file);
+  if (read.kind === 'problem') return invalid([{ file, position: null, field: '', message: read.message }]);
+  const result = parseConfig(read.text, file);
+  if (result.kind === 'invalid' || (read.mode & 0o022) === 0) return result;
+  const message = `others can write to this file (mode ${formatMode(read.mode)}), and so choose what is sent where; run: chmod go-w ${quoteForShell(file)}`;
+  return { ...result, warnings: [{ file, position: null, field: '', message }, ...result.warnings] };
+}
+
+/** Checks the text of a configuration; `file` is where it stands, absolute or relative to the working directory. Throws nothing. */
+export function parseConfig(text: string, file: string): ConfigResult {
+  const parsed = parseDocument(text);
+  if (parsed.kind === 'syntax-error') {
+    return invalid([{ file, position: parsed.position, field: '', message: parsed.message }]);
+  }
+  const { document } = parsed;
+  const path = resolve(file);
+  const checked = configSchema.safeParse(document.value);
+  const findings = [...document.findings, ...crossCheck(document.value, path)];
+  if (!checked.success) {
+    const root = configJsonSchema();
+    const known = new Set(document.findings.map((finding) => formatField(finding.path)));
+    const described = checked.error.issues.flatMap((issue) => describeIssue(issue, document.value, root));
+    findings.push(...described.filter((finding) => !known.has(formatField(finding.path))));
+  }
+  const place = ({ path: field, message, about, offset }: Finding): ConfigProblem => ({
+    file,
+    position: document.positionOf(offset ?? document.offsetOf(field, about)),
+    field: formatField(field),
+    message,
+  });
+  const placed = (severity: Finding['severity']): ConfigProblem[] =>
+    findings
+      .filter((finding) => finding.severity === severity)
+      .map(place)
+      .sort(byPosition);
+  const problems = placed('error');
+  if (!checked.success || problems.length > 0) return invalid(problems);
+  return {
+    kind: 'ok',
+    file,
+    config: buildConfig(checked.data, path),
+    warnings: placed('warning'),
+    locate: (field) => document.positionOf(document.offsetOf(field, 'value')),
+  };
+}
+
+function readText(
+  file: string,
+): { kind: 'text'; text: string; mode: number } | { kind: 'problem'; message: string } {
+  let bytes: Buffer;
+  let mode: number;
+  try {
+    const handle = openSync(file, 'r');
+    try {
+      const stats = fstatSync(handle);
+      if (stats.isDirectory())
+        return { kind: 'problem', message: 'is a directory; name the configuration file itself' };
+      mode = stats.mode;
+      bytes = readFileSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+  } catch (cause) {
+    return { kind: 'problem', message: describeReadError(cause) };
+  }
+  if (
+    bytes.subarray(0, 2).equals(Buffer.of(0xff, 0xfe)) ||
+    bytes.subarray(0, 2).equals(Buffer.of(0xfe, 0xff))
+  ) {
+    return { kind: 'problem', message: 'is UTF-16; save it as UTF-8' };
+  }
+  try {
+    // A byte order mark at the start is passed over.
+    return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), mode };
+  } catch {
+    return { kind: 'problem', message: 'is not UTF-8; save it as UTF-8' };
+  }
+}
+
+function describeReadError(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return 'there is no such file; name the configuration with --config or $BOTSYNC_CONFIG, or copy config.example.json';
+  }
+  if (code === 'EACCES' || code === 'EPERM') return 'must not be read by this user; check its permissions';
+  return `cannot be read${code === '' ? '' : ` (${code})`}`;
+}
+
+function invalid(problems: readonly ConfigProblem[]): ConfigResult {
+  return { kind: 'invalid', problems };
+}
+
+function byPosition({ position: a }: ConfigProblem, { position: b }: ConfigProblem): number {
+  return a === null || b === null ? 0 : a.line - b.line || a.column - b.column;
+}

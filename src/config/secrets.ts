@@ -1,0 +1,97 @@
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SecretReference } from './config.ts';
+import { formatMode, quoteForShell } from './permissions.ts';
+import { isPlaceholder } from './values.ts';
+
+/** A secret, or why there is none and what to do. Messages name the place and never the secret. */
+export type SecretResult =
+  | { readonly kind: 'ok'; readonly value: string; readonly warnings: readonly string[] }
+  | { readonly kind: 'problem'; readonly message: string };
+
+/** Larger than any token; a file of this size is another file. */
+const LARGEST_SECRET_BYTES = 65_536;
+
+/** Gets a secret from where it is kept. `env` is the process's environment. Throws nothing. */
+export function resolveSecret(
+  reference: SecretReference,
+  env: Readonly<Record<string, string | undefined>>,
+): SecretResult {
+  switch (reference.kind) {
+    case 'env': {
+      const { name } = reference;
+      const value = env[name] ?? '';
+      const place = `the environment variable ${name}`;
+      if (value !== '') return checkSecret(value, place, []);
+      const state = env[name] === undefined ? 'is not set' : 'is empty';
+      return refuse(
+        `${place} ${state}; set it before botsync starts: export ${name}=… (with systemd in an EnvironmentFile=)`,
+      );
+    }
+    case 'file':
+      return readSecretFile(reference.path, 'write the secret into it, or name another file', true);
+    case 'credential': {
+      const { name } = reference;
+      const directory = env['CREDENTIALS_DIRECTORY'] ?? '';
+      const mend = `the unit needs LoadCredential=${name}:PATH`;
+      if (directory === '') {
+        return refuse(
+          `credential ${name}: $CREDENTIALS_DIRECTORY is not set; ${mend}, and outside systemd write "env:" or "file:"`,
+        );
+      }
+      // systemd keeps these files from others itself.
+      return readSecretFile(join(directory, name), mend, false);
+    }
+  }
+}
+
+function readSecretFile(path: string, mend: string, isOurs: boolean): SecretResult {
+  let text: string;
+  let mode: number;
+  try {
+    const handle = openSync(path, 'r');
+    try {
+      const stats = fstatSync(handle);
+      if (stats.isDirectory()) return refuse(`${path} is a directory; name the file that holds the secret`);
+      if (stats.size > LARGEST_SECRET_BYTES)
+        return refuse(`${path} is too large for a secret; name the file that holds it`);
+      mode = stats.mode;
+      text = readFileSync(handle, 'utf8');
+    } finally {
+      closeSync(handle);
+    }
+  } catch (cause) {
+    return refuse(`${path} ${describeReadError(cause)}; ${mend}`);
+  }
+  const isOpen = isOurs && (mode & 0o066) !== 0;
+  const warnings = isOpen
+    ? [
+        `others can ${(mode & 0o044) === 0 ? 'write to' : 'read'} ${path} (mode ${formatMode(mode)}); run: chmod 600 ${quoteForShell(path)}`,
+      ]
+    : [];
+  return checkSecret(text, path, warnings);
+}
+
+function describeReadError(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
+  if (code === 'EACCES' || code === 'EPERM') return 'must not be read by this user';
+  return `cannot be read (${code})`;
+}
+
+/** What else than printable ASCII without spaces reaches a header would break it, or the platform would refuse it. */
+function checkSecret(text: string, place: string, warnings: readonly string[]): SecretResult {
+  const value = text.replace(/[\r\n]+$/u, '');
+  if (value === '') return refuse(`${place} is empty; it has to hold the secret`);
+  if (isPlaceholder(value)) return refuse(`${place} still holds a placeholder; put the secret itself there`);
+  if (/^[\x21-\x7e]+$/u.test(value)) return { kind: 'ok', value, warnings };
+  return refuse(
+    /^bearer\s/iu.test(value)
+      ? `${place} begins with "Bearer"; it has to hold the token alone`
+      : `${place} holds a space, a line break or a character that no secret has; it has to hold the secret alone, on one line`,
+  );
+}
+
+function refuse(message: string): SecretResult {
+  return { kind: 'problem', message };
+}

@@ -1,0 +1,20 @@
+import mime from 'mime-types';
+
+const UNKNOWN = 'application/octet-stream';
+
+/** Answers by extension: a tree has few of them and many files. */
+const known = new Map<string, string>();
+
+/** The content type that a file's name suggests, without charset; `application/octet-stream` when it suggests none. */
+export function suggestContentType(path: string): string {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const dot = name.lastIndexOf('.');
+  if (dot <= 0) return UNKNOWN;
+  const extension = name.slice(dot + 1).toLowerCase();
+  let type = known.get(extension);
+  if (type === undefined) {
+    type = mime.lookup(extension) || UNKNOWN;
+    known.set(extension, type);
+  }
+  return type;
+}

@@ -1,0 +1,29 @@
+import type { Summary } from './report.ts';
+
+/** Exit codes (the contract's table). */
+export const EXIT = {
+  ok: 0,
+  defect: 1,
+  usage: 2,
+  incomplete: 3,
+  credentials: 4,
+  halted: 5,
+  busy: 6,
+  interrupted: 130,
+} as const;
+
+/** What a pass met with, beside its counts. */
+export interface PassTroubles {
+  readonly interrupted: boolean;
+  readonly credentials: boolean;
+  readonly halted: boolean;
+}
+
+/** The exit code of a pass. Where several apply: 130, 4, 5, 3, 0. */
+export function exitCodeOf(summary: Summary, troubles: PassTroubles): number {
+  if (troubles.interrupted) return EXIT.interrupted;
+  if (troubles.credentials) return EXIT.credentials;
+  if (troubles.halted) return EXIT.halted;
+  const { refused, failed, problems, pending } = summary;
+  return refused + failed + problems + pending > 0 ? EXIT.incomplete : EXIT.ok;
+}

@@ -1,0 +1,30 @@
+import type { Outcome } from './failure.ts';
+import type { UpsertBody } from './limits.ts';
+
+/** The content of a file on its way out. */
+export type OutgoingContent =
+  | { readonly kind: 'whole'; readonly bytes: Buffer }
+  /** Read while it is sent, once. An error that `chunks` throws ends the request. */
+  | { readonly kind: 'stream'; readonly sizeBytes: number; readonly chunks: AsyncIterable<Buffer> };
+
+/** What is needed of the answer to an upsert (interface.md, File). */
+export interface UpsertedFile {
+  /** Where the content goes. It holds a signature: a secret. */
+  readonly uploadUrl: URL;
+  readonly contentType: string;
+}
+
+/** The file storage as the upload stage needs it: one upsert, one upload, neither repeated. */
+export interface FilePlatform {
+  /** Creates or updates a file's entry, which erases its content (interface.md, Create or update a file). */
+  readonly upsert: (botId: string, body: UpsertBody, signal: AbortSignal) => Promise<Outcome<UpsertedFile>>;
+  /** Sends the content to the upload address. `publicAtOnce`: `publicContentImmediatelyAccessible` was set. */
+  readonly upload: (
+    file: UpsertedFile,
+    content: OutgoingContent,
+    publicAtOnce: boolean,
+    signal: AbortSignal,
+  ) => Promise<Outcome<null>>;
+  /** The platform's time, epoch milliseconds. */
+  readonly now: () => number;
+}

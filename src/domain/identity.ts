@@ -1,0 +1,8 @@
+/** Who requests speak for (interface.md, Authentication 3). Part of what a record belongs to. */
+export interface Identity {
+  readonly integrationId?: string;
+  readonly integrationAlias?: string;
+  readonly integrationName?: string;
+  readonly userId?: string;
+  readonly userRole?: string;
+}

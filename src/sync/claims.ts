@@ -1,0 +1,73 @@
+import { lstatSync } from 'node:fs';
+import type { FileKey, RelativePath } from '../domain/brands.ts';
+import { compareUtf8 } from '../domain/path-order.ts';
+import type { StateReader, StoredFile } from '../state/state-reader.ts';
+import type { FoundSource, Source } from './source.ts';
+
+/** Who may have a key. */
+export type Claim =
+  /** Nobody has it. */
+  | { readonly kind: 'free' }
+  /** A file has it that is no more, or that stands behind: its record goes over. */
+  | { readonly kind: 'adopt'; readonly record: StoredFile }
+  /** A file has it that stands before. */
+  | { readonly kind: 'taken'; readonly source: string; readonly path: string };
+
+interface Holder {
+  readonly source: string;
+  readonly path: RelativePath;
+}
+
+/**
+ * Sees to it that of several files that give one key only one is uploaded: the first in the order of the config, then
+ * of paths. Files that have a record of their own never come here, so that an unchanged tree costs nothing.
+ */
+export class Claims {
+  readonly #state: StateReader;
+  readonly #sources: ReadonlyMap<string, Source>;
+  /** Keys of files that are on their way to a record of their own. */
+  readonly #underWay = new Map<string, Holder>();
+
+  readonly #remembers: boolean;
+
+  /** @param remembers - whether a free key is kept for who asked first: not for a mere count, which would remember every new file. */
+  constructor(state: StateReader, sources: readonly FoundSource[], remembers: boolean) {
+    this.#remembers = remembers;
+    this.#state = state;
+    this.#sources = new Map(
+      sources.flatMap((one) => (one.kind === 'found' ? [[one.config.name, one.source]] : [])),
+    );
+  }
+
+  /** Decides who has the key of a file without a record, and keeps it for the file where it is free. */
+  claim(target: number, key: FileKey, source: Source, path: RelativePath): Claim {
+    const id = `${target} ${key}`;
+    const first = this.#underWay.get(id);
+    if (first !== undefined) return { kind: 'taken', ...first };
+    const record = this.#state.find({ target, key });
+    if (record === null) {
+      if (this.#remembers) this.#underWay.set(id, { source: source.config.name, path });
+      return { kind: 'free' };
+    }
+    return this.#precedes(record, source, path)
+      ? { kind: 'taken', source: record.source, path: record.path }
+      : { kind: 'adopt', record };
+  }
+
+  /** The file has its own record now, which speaks for it. */
+  release(target: number, key: FileKey): void {
+    this.#underWay.delete(`${target} ${key}`);
+  }
+
+  /** Whether the file that has a record is still there and stands before another. */
+  #precedes(record: StoredFile, source: Source, path: RelativePath): boolean {
+    const owner = this.#sources.get(record.source);
+    if (owner === undefined) return false;
+    const order = owner.position - source.position || compareUtf8(record.path, path);
+    if (order >= 0) return false;
+    return (
+      !owner.filter.ignoresFile(record.path) &&
+      lstatSync(`${owner.root}/${record.path}`, { throwIfNoEntry: false }) !== undefined
+    );
+  }
+}

@@ -1,0 +1,78 @@
+import type { Problem } from '../state/state-store.ts';
+import type { PassContext } from './pass-context.ts';
+import type { PlanItem, PlannedSend } from './plan-source.ts';
+import type { Source } from './source.ts';
+
+/** Counts, reports and remembers a plan's item that sends nothing. */
+export function noteItem(
+  item: Exclude<PlanItem, PlannedSend>,
+  source: Source,
+  target: number,
+  context: PassContext,
+): void {
+  const { state, summary, report } = context;
+  const name = source.config.name;
+  switch (item.kind) {
+    case 'tick':
+      break;
+    case 'unchanged':
+    case 'hold': {
+      const id = { target, key: item.key };
+      if (item.adopts) state.adopt(id, name, item.path);
+      else if (item.record.absence !== null) state.setAbsence(id, null);
+      if (item.kind === 'unchanged') {
+        summary.unchanged += 1;
+        break;
+      }
+      summary.refused += 1;
+      const reason = `refused before: ${state.find(id)?.failure ?? 'unknown'}`;
+      report.event({ kind: 'refuse', source: name, path: item.path, key: item.key, reason });
+      break;
+    }
+    case 'refuse':
+    case 'problem': {
+      const { kind, path, key, reason } = item;
+      noteProblem(context, { source: name, path, key, kind, reason });
+      break;
+    }
+    case 'skip':
+      if (item.record?.absence === null) state.setAbsence({ target, key: item.key }, 'set-aside');
+      summary.skipped += 1;
+      report.event({ kind: 'skip', source: name, path: item.path, key: item.key, reason: item.reason });
+      break;
+    case 'pass-over':
+      summary.skipped += 1;
+      report.event({ kind: 'skip', source: name, path: item.path, key: null, reason: item.reason });
+      break;
+    case 'absent':
+      noteAbsent(item, target, context);
+      break;
+  }
+}
+
+/** Counts, reports and remembers a file that was not sent and has no row of its own to say so. */
+export function noteProblem({ state, summary, report, pass }: PassContext, problem: Problem): void {
+  summary[problem.kind === 'refuse' ? 'refused' : 'problems'] += 1;
+  state.noteProblem(problem, pass);
+  report.event(problem);
+}
+
+function noteAbsent(
+  { record, absence }: Extract<PlanItem, { kind: 'absent' }>,
+  target: number,
+  { state, summary, config }: PassContext,
+): void {
+  const id = { target, key: record.key };
+  if (
+    absence === 'removed' &&
+    (record.state === 'refused' || record.state === 'failed') &&
+    !state.find(id)?.uploaded
+  ) {
+    // It never got to the platform, so nothing of it is there.
+    state.forget(id);
+    return;
+  }
+  if (absence !== null && absence !== record.absence) state.setAbsence(id, absence);
+  const isToBeRemoved = config.removals.mode === 'expire' && absence === 'removed';
+  if (record.state !== 'removing' && !isToBeRemoved) summary.kept += 1;
+}

@@ -1,0 +1,209 @@
+import { lstatSync } from 'node:fs';
+import type { FileKey, RelativePath } from '../domain/brands.ts';
+import { decide, type SendReason, type VerifyReason } from '../domain/decide.ts';
+import { fingerprintOf } from '../domain/fingerprint.ts';
+import { fileKey } from '../domain/key.ts';
+import { admit, type Limits } from '../domain/limits.ts';
+import { compareUtf8 } from '../domain/path-order.ts';
+import type { Absence, FileRecord } from '../domain/record.ts';
+import type { ResolvedSettings } from '../domain/rules.ts';
+import type { ScanEntry } from '../scan/scan.ts';
+import type { RecordCursor } from '../state/record-cursor.ts';
+import type { Claims } from './claims.ts';
+import type { Source } from './source.ts';
+
+/** What a pass is to do about one path. */
+export type PlanItem =
+  | { readonly kind: 'tick' }
+  | ({ readonly kind: 'unchanged' | 'hold'; readonly record: FileRecord } & Place)
+  | PlannedSend
+  | {
+      readonly kind: 'refuse' | 'skip';
+      readonly path: RelativePath;
+      readonly key: FileKey;
+      readonly record: FileRecord | null;
+      readonly reason: string;
+    }
+  /** Something that is no file for us: no key, no record. */
+  | { readonly kind: 'pass-over'; readonly path: RelativePath; readonly reason: string }
+  | {
+      readonly kind: 'problem';
+      readonly path: RelativePath;
+      readonly key: FileKey | null;
+      readonly reason: string;
+      readonly hidesFiles: boolean;
+    }
+  /** A record without a file; `absence` is `null` when that is not certain. */
+  | { readonly kind: 'absent'; readonly record: FileRecord; readonly absence: Absence | null };
+
+/** A path and its key. */
+interface Place {
+  readonly path: RelativePath;
+  readonly key: FileKey;
+  /** Whether the record belonged to another path until now and has to be moved first. */
+  readonly adopts: boolean;
+}
+
+/** A file to send, or to hash first and send if it turns out to be another. */
+export interface PlannedSend extends Place {
+  readonly kind: 'send' | 'verify';
+  readonly reason: SendReason | VerifyReason;
+  readonly sizeBytes: number;
+  readonly resolved: ResolvedSettings;
+  readonly record: FileRecord | null;
+}
+
+/** Whether an item is a file that may have to be sent. */
+export function isPlannedSend(item: PlanItem): item is PlannedSend {
+  return item.kind === 'send' || item.kind === 'verify';
+}
+
+/** What planning needs besides the scan and the records. */
+export interface PlanPorts {
+  readonly target: number;
+  readonly claims: Claims;
+  readonly limits: Limits;
+  /** The platform's time, epoch milliseconds. */
+  readonly now: () => number;
+  readonly isForced: (path: string) => boolean;
+}
+
+/**
+ * Merges a scan with the records of its source, both in path order, and says of every path what is to be done. Nothing
+ * is carried out here. Whoever consumes it has to move an adopted record before asking for the next item.
+ */
+export function* planSource(
+  source: Source,
+  entries: Iterable<ScanEntry>,
+  records: RecordCursor,
+  ports: PlanPorts,
+): Generator<PlanItem, void> {
+  for (const entry of entries) {
+    if (entry.kind === 'tick') {
+      yield entry;
+      continue;
+    }
+    for (
+      let record = records.current;
+      record !== null && compareUtf8(record.path, entry.path) < 0;
+      record = records.current
+    ) {
+      yield absent(source, record);
+      records.advance();
+    }
+    switch (entry.kind) {
+      case 'file':
+        yield* planFile(source, entry.path, entry.facts, records, ports);
+        break;
+      case 'skip':
+        for (const record of takeAt(records, entry.path))
+          yield { kind: 'absent', record, absence: 'set-aside' };
+        yield { kind: 'pass-over', path: entry.path, reason: entry.reason };
+        break;
+      case 'problem':
+      case 'unseen':
+        for (const record of takeAt(records, entry.path)) yield { kind: 'absent', record, absence: null };
+        yield {
+          kind: 'problem',
+          path: entry.path,
+          key: null,
+          reason: entry.reason,
+          hidesFiles: entry.kind === 'unseen',
+        };
+        break;
+      case 'unlisted':
+        for (
+          let record = records.current;
+          record?.path.startsWith(entry.path) === true;
+          record = records.current
+        ) {
+          yield { kind: 'absent', record, absence: null };
+          records.advance();
+        }
+        yield { kind: 'problem', path: entry.path, key: null, reason: entry.reason, hidesFiles: true };
+        break;
+    }
+  }
+  for (let record = records.current; record !== null; record = records.current) {
+    yield absent(source, record);
+    records.advance();
+  }
+}
+
+function* planFile(
+  source: Source,
+  path: RelativePath,
+  facts: Parameters<typeof fingerprintOf>[0],
+  records: RecordCursor,
+  ports: PlanPorts,
+): Generator<PlanItem, void> {
+  const key = fileKey(source.config.keyPrefix, path);
+  let record: FileRecord | null = null;
+  for (let current = records.current; current?.path === path; current = records.current) {
+    if (current.key === key) record = current;
+    // Left behind by another keyPrefix: nobody removed it.
+    else yield { kind: 'absent', record: current, absence: 'set-aside' };
+    records.advance();
+  }
+  let adopts = false;
+  if (record === null) {
+    const claim = ports.claims.claim(ports.target, key, source, path);
+    if (claim.kind === 'taken') {
+      const reason = `gives the same key as ${claim.source}:${claim.path}, which keeps it; rename one of the two`;
+      yield { kind: 'problem', path, key, reason, hidesFiles: false };
+      return;
+    }
+    if (claim.kind === 'adopt') {
+      ({ record } = claim);
+      adopts = true;
+    }
+  }
+  const sizeBytes = Number(facts.size);
+  const rules = source.rules.resolve(path.normalize('NFC'));
+  const admission = admit(rules, sizeBytes, ports.limits);
+  if (admission.kind !== 'send') {
+    yield { kind: admission.kind, path, key, record, reason: admission.reason };
+    return;
+  }
+  const fingerprint = fingerprintOf(facts);
+  const decision = decide(
+    { fingerprint, resolved: admission.resolved },
+    record,
+    ports.now(),
+    ports.isForced(path),
+  );
+  switch (decision.kind) {
+    case 'none':
+      yield { kind: 'unchanged', path, key, adopts, record: record as FileRecord };
+      break;
+    case 'hold':
+      yield { kind: 'hold', path, key, adopts, record: record as FileRecord };
+      break;
+    case 'send':
+    case 'verify':
+      yield { ...decision, path, key, adopts, sizeBytes, resolved: rules, record };
+  }
+  if (adopts) records.seekAfter(path);
+}
+
+function absent(source: Source, record: FileRecord): PlanItem {
+  if (source.filter.ignoresFile(record.path)) return { kind: 'absent', record, absence: 'set-aside' };
+  return { kind: 'absent', record, absence: lookFor(`${source.root}/${record.path}`) };
+}
+
+/** Whether a file that a scan did not come upon is gone for certain. */
+function lookFor(path: string): Absence | null {
+  try {
+    return lstatSync(path).isDirectory() ? 'removed' : null;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? 'removed' : null;
+  }
+}
+
+function* takeAt(records: RecordCursor, path: RelativePath): Generator<FileRecord, void> {
+  for (let record = records.current; record?.path === path; record = records.current) {
+    yield record;
+    records.advance();
+  }
+}

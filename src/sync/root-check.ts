@@ -1,0 +1,36 @@
+import { lstatSync } from 'node:fs';
+import type { Halt } from '../domain/guard.ts';
+import type { StateReader } from '../state/state-reader.ts';
+import type { Source } from './source.ts';
+
+/** So many of a source's records are looked for when its directory is another one than before. */
+const SAMPLE = 200;
+
+/**
+ * Whether a source's directory can be what it was last time: a failed mount is no deletion.
+ *
+ * A directory that was replaced passes when it holds the files the old one had: a deployment, a restored backup, a new
+ * machine. When it does not, it may be the place where something failed to be mounted.
+ */
+export function checkRoot(source: Source, target: number, state: StateReader, isEmpty: boolean): Halt | null {
+  const { root, inode, config } = source;
+  if (isEmpty) {
+    if (!state.hasRecorded(target, config.name)) return null;
+    return { kind: 'emptied', reason: `${root} has no files any more, though files of it were recorded` };
+  }
+  const seen = state.source(config.name);
+  if (seen === null || seen.inode === '' || seen.directory !== root || seen.inode === inode) return null;
+  const records = state.records(target, config.name);
+  let looked = 0;
+  let found = 0;
+  for (let record = records.current; record !== null && looked < SAMPLE; record = records.current) {
+    if (record.absence === null) {
+      looked += 1;
+      if (lstatSync(`${root}/${record.path}`, { throwIfNoEntry: false }) !== undefined) found += 1;
+    }
+    records.advance();
+  }
+  if (found * 2 >= looked) return null;
+  const reason = `${root} is another directory than before, and of ${looked} recorded files looked for it has ${found}`;
+  return { kind: 'replaced', reason };
+}

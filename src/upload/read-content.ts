@@ -1,0 +1,90 @@
+import { createHash, type Hash } from 'node:crypto';
+import { readSync } from 'node:fs';
+import type { OutgoingContent } from '../domain/file-platform.ts';
+import type { SourceFile } from './source-file.ts';
+
+/** Content up to this size is read at once: a stream costs more than the memory it saves. */
+export const WHOLE_UP_TO_BYTES = 256 * 1024;
+
+/** Larger content is read and sent in pieces of this size. */
+const CHUNK_BYTES = 256 * 1024;
+
+/** The file was written to, cut, or replaced while it was read: what was read is no state it ever had. */
+export class ChangedWhileRead extends Error {}
+
+/** Content with the digest of exactly the bytes that went out; complete when the content was read to its end. */
+export interface HashedContent {
+  readonly content: OutgoingContent;
+  /** SHA-256. */
+  readonly digest: () => Buffer;
+  /** What kept a stream from being read to its end: `ChangedWhileRead`, or an error of the file system. */
+  readonly readError: () => unknown;
+}
+
+/**
+ * The content of an open file. Small content is read here and now.
+ *
+ * That the file stood still is checked before the last byte is let go, so that a torn upload is never completed: throws
+ * `ChangedWhileRead`, here for small content, from the stream for large.
+ */
+export function readContent(file: SourceFile): HashedContent {
+  const { sizeBytes } = file;
+  const hash = createHash('sha256');
+  if (sizeBytes > WHOLE_UP_TO_BYTES) {
+    let readError: unknown = null;
+    const chunks = readChunks(file, hash, (error) => {
+      readError = error;
+    });
+    return {
+      content: { kind: 'stream', sizeBytes, chunks },
+      digest: () => hash.digest(),
+      readError: () => readError,
+    };
+  }
+  const bytes = Buffer.allocUnsafe(sizeBytes);
+  for (let at = 0; at < sizeBytes;) {
+    const got = readSync(file.fd, bytes, at, sizeBytes - at, at);
+    if (got === 0) throw new ChangedWhileRead();
+    at += got;
+  }
+  if (!file.isUnchanged()) throw new ChangedWhileRead();
+  const digest = hash.update(bytes).digest();
+  return { content: { kind: 'whole', bytes }, digest: () => digest, readError: () => null };
+}
+
+/** The SHA-256 of an open file's content. Throws `ChangedWhileRead`. */
+export async function hashContent(file: SourceFile): Promise<Buffer> {
+  const { content, digest } = readContent(file);
+  switch (content.kind) {
+    case 'whole':
+      break;
+    case 'stream':
+      // eslint-disable-next-line @typescript-eslint/no-unused-vars -- reading is what hashes
+      for await (const _chunk of content.chunks);
+  }
+  return digest();
+}
+
+/** Reads one chunk ahead of the one that is being sent. */
+async function* readChunks(
+  file: SourceFile,
+  hash: Hash,
+  onError: (error: unknown) => void,
+): AsyncGenerator<Buffer> {
+  const { sizeBytes } = file;
+  try {
+    let next = file.read(0, CHUNK_BYTES);
+    for (let at = 0; at < sizeBytes;) {
+      const chunk = await next;
+      at += chunk.length;
+      if (chunk.length === 0) throw new ChangedWhileRead();
+      if (at < sizeBytes) next = file.read(at, Math.min(CHUNK_BYTES, sizeBytes - at));
+      else if (!file.isUnchanged()) throw new ChangedWhileRead();
+      hash.update(chunk);
+      yield chunk;
+    }
+  } catch (error) {
+    onError(error);
+    throw error;
+  }
+}

@@ -1,0 +1,108 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+  read as readCallback,
+  type BigIntStats,
+} from 'node:fs';
+import { promisify } from 'node:util';
+import type { RelativePath } from '../domain/brands.ts';
+import { fingerprintOf } from '../domain/fingerprint.ts';
+import { isWithin } from '../domain/within.ts';
+
+/** Where a source's files are read from. */
+export interface SourceRoot {
+  /** The source's directory, absolute. */
+  readonly root: string;
+  /** The same without links. */
+  readonly realRoot: string;
+  readonly symlinks: 'skip' | 'inside' | 'follow';
+}
+
+/** A file open for reading, or why it is not. */
+export type OpenedSource =
+  | { readonly kind: 'open'; readonly file: SourceFile }
+  | { readonly kind: 'vanished' }
+  | { readonly kind: 'unreadable'; readonly reason: string };
+
+const read = promisify(readCallback);
+
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** A source's file, opened once: what is stated, read and sent is this one file, whatever happens to its path meanwhile. */
+export class SourceFile {
+  readonly fd: number;
+  /** As it was when it was opened. */
+  readonly facts: BigIntStats;
+  readonly #path: string;
+  #reading: Promise<unknown> | null = null;
+
+  constructor(fd: number, facts: BigIntStats, path: string) {
+    this.fd = fd;
+    this.facts = facts;
+    this.#path = path;
+  }
+
+  /** In bytes, when it was opened. */
+  get sizeBytes(): number {
+    return Number(this.facts.size);
+  }
+
+  /** Whether the file is still as it was when it was opened, and its path still leads to it. */
+  isUnchanged(): boolean {
+    const now = fstatSync(this.fd, { bigint: true });
+    if (fingerprintOf(now) !== fingerprintOf(this.facts)) return false;
+    const there = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
+    return there !== undefined && there.ino === this.facts.ino && there.dev === this.facts.dev;
+  }
+
+  /** Reads up to `length` bytes from a position without blocking; an empty buffer is the end. One at a time. */
+  async read(at: number, length: number): Promise<Buffer> {
+    const reading = read(this.fd, Buffer.allocUnsafeSlow(length), 0, length, at);
+    this.#reading = reading;
+    const { bytesRead, buffer } = await reading;
+    return bytesRead === length ? buffer : buffer.subarray(0, bytesRead);
+  }
+
+  /** Closes the file, once nothing is being read from it any more: its descriptor will soon be another file's. */
+  async close(): Promise<void> {
+    await this.#reading?.catch(() => undefined);
+    closeSync(this.fd);
+  }
+}
+
+/**
+ * Opens a file of a source without being led astray: not through a link put in its place, not out of the source (but
+ * for `follow`), and without waiting on a FIFO.
+ */
+export function openSourceFile({ root, realRoot, symlinks }: SourceRoot, path: RelativePath): OpenedSource {
+  const full = `${root}/${path}`;
+  let fd: number | null = null;
+  try {
+    fd = openSync(symlinks === 'skip' ? full : realpathSync.native(full), FLAGS);
+    const facts = fstatSync(fd, { bigint: true });
+    const reason = facts.isFile()
+      ? symlinks === 'follow' || isWithin(realRoot, realPathOf(fd, full))
+        ? null
+        : 'a link leads out of the source'
+      : 'not a regular file any more';
+    if (reason === null) return { kind: 'open', file: new SourceFile(fd, facts, full) };
+    closeSync(fd);
+    return { kind: 'unreadable', reason };
+  } catch (error) {
+    if (fd !== null) closeSync(fd);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'vanished' };
+    if (code === 'ELOOP') return { kind: 'unreadable', reason: 'a symbolic link was put in its place' };
+    return { kind: 'unreadable', reason: `cannot be read: ${code ?? String(error)}` };
+  }
+}
+
+/** Where an open file really lies. Linux says it of the file itself; elsewhere the path is asked again. */
+function realPathOf(fd: number, path: string): string {
+  return process.platform === 'linux' ? readlinkSync(`/proc/self/fd/${fd}`) : realpathSync.native(path);
+}

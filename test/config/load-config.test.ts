@@ -1,0 +1,307 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { loadConfig, parseConfig } from '../../src/config/load-config.ts';
+import { renderProblem } from '../../src/config/problem.ts';
+import { requirePlatform, type PlatformUse } from '../../src/config/require-platform.ts';
+import { configText, expectOk, load, temporaryDirectory, temporaryFile } from './fixture.ts';
+
+test('fills in the defaults, resolves paths, and counts durations in milliseconds', () => {
+  expect(load({}).config).toEqual({
+    file: '/etc/botsync/c.json',
+    platform: {
+      baseUrl: 'https://api.botpress.cloud',
+      chatUrl: 'https://chat.botpress.cloud',
+      workspaceId: null,
+      botId: 'bot-1',
+      token: null,
+      chat: null,
+      identity: {},
+    },
+    sources: [
+      {
+        name: 'docs',
+        directory: '/etc/botsync/docs',
+        keyPrefix: '',
+        botId: 'bot-1',
+        ignore: [],
+        symlinks: 'skip',
+      },
+    ],
+    rules: [],
+    limits: {
+      indexBytes: 95_000_000,
+      fileBytes: 1_000_000_000,
+      indexableExtensions: ['pdf', 'html', 'htm', 'txt', 'md', 'mdx', 'doc', 'docx'],
+    },
+    removals: { mode: 'keep', delayMs: 60_000, maxCount: 100, maxFraction: 0.5 },
+    upload: {
+      concurrency: 8,
+      attempts: 5,
+      stallTimeoutMs: 30_000,
+      giveUpAfterMs: 120_000,
+      maxBytesPerSecond: null,
+      maxRequestsPerSecond: null,
+    },
+    watch: { settleMs: 500, maxDelayMs: 10_000, rescanMs: 900_000, poll: false, pollIntervalMs: 10_000 },
+    stateFile: '/etc/botsync/.botsync/state.db',
+  });
+});
+
+test('takes over what the file says', () => {
+  const { config } = load({
+    $schema: './config.schema.json',
+    platform: {
+      baseUrl: 'HTTPS://API.example/base//',
+      workspaceId: 'ws',
+      token: 'file:secrets/token',
+      chat: { webhookId: 'w', userKey: 'credential:key' },
+      identity: { userRole: 'admin' },
+    },
+    sources: [
+      {
+        name: 'a',
+        directory: '/srv/a',
+        botId: 'bot-a',
+        keyPrefix: 'a/',
+        ignore: ['*.x'],
+        symlinks: 'inside',
+      },
+      { directory: '..', botId: 'bot-b' },
+    ],
+    limits: { indexBytes: 1, fileBytes: 2, indexableExtensions: ['.PDF', '*.md', 'pdf'] },
+    removals: { mode: 'expire', delay: '1.5h', maxCount: 1, maxFraction: 1 },
+    upload: { maxBytesPerSecond: 5, maxRequestsPerSecond: 6 },
+    watch: { poll: true, settle: '250ms' },
+    stateFile: '/var/lib/botsync/state.db',
+  });
+  expect(config.platform).toEqual({
+    baseUrl: 'https://api.example/base',
+    chatUrl: 'https://chat.botpress.cloud',
+    workspaceId: 'ws',
+    botId: null,
+    token: { kind: 'file', path: '/etc/botsync/secrets/token' },
+    chat: { webhookId: 'w', userKey: { kind: 'credential', name: 'key' } },
+    identity: { userRole: 'admin' },
+  });
+  expect(config.sources).toEqual([
+    { name: 'a', directory: '/srv/a', botId: 'bot-a', keyPrefix: 'a/', ignore: ['*.x'], symlinks: 'inside' },
+    { name: 'etc', directory: '/etc', botId: 'bot-b', keyPrefix: '', ignore: [], symlinks: 'skip' },
+  ]);
+  expect(config.limits).toEqual({ indexBytes: 1, fileBytes: 2, indexableExtensions: ['pdf', 'md'] });
+  expect(config.removals).toEqual({ mode: 'expire', delayMs: 5_400_000, maxCount: 1, maxFraction: 1 });
+  expect(config.upload).toMatchObject({ maxBytesPerSecond: 5, maxRequestsPerSecond: 6 });
+  expect(config.watch).toMatchObject({ poll: true, settleMs: 250 });
+  expect(config.stateFile).toBe('/var/lib/botsync/state.db');
+});
+
+test.each([
+  [{ match: '**' }, { match: ['**'], sources: null, set: {} }],
+  [
+    { match: ['a', 'b'], source: 'docs' },
+    { match: ['a', 'b'], sources: ['docs'], set: {} },
+  ],
+  [
+    { match: 'a', source: ['docs'], expiresIn: '1d', renew: true, renewBefore: '1h' },
+    {
+      match: ['a'],
+      sources: ['docs'],
+      set: { expires: { kind: 'in', lifetimeMs: 86_400_000 }, renew: true, renewBeforeMs: 3_600_000 },
+    },
+  ],
+  [
+    { match: 'a', expiresAt: '2026-12-31T02:00:00+02:00' },
+    { match: ['a'], sources: null, set: { expires: { kind: 'at', atMs: Date.UTC(2026, 11, 31) } } },
+  ],
+  [
+    { match: 'a', expiresIn: null, renewBefore: null, tags: null, index: null, metadata: null },
+    {
+      match: ['a'],
+      sources: null,
+      set: { expires: null, renewBeforeMs: null, tags: null, index: null, metadata: null },
+    },
+  ],
+  [
+    { match: 'a', expiresAt: null },
+    { match: ['a'], sources: null, set: { expires: null } },
+  ],
+  [
+    {
+      match: 'a',
+      index: true,
+      indexing: { configuration: {} },
+      tags: { a: 'x', b: null },
+      metadata: { n: 1, deep: [{ a: null }] },
+      contentType: 'text/x; charset=utf-8',
+      accessPolicies: ['integrations'],
+      publicContentImmediatelyAccessible: false,
+      whenTooLargeToIndex: 'skip',
+    },
+    {
+      match: ['a'],
+      sources: null,
+      set: {
+        index: true,
+        indexing: { configuration: {} },
+        tags: { a: 'x', b: null },
+        metadata: { n: 1, deep: [{ a: null }] },
+        contentType: 'text/x; charset=utf-8',
+        accessPolicies: ['integrations'],
+        publicContentImmediatelyAccessible: false,
+        whenTooLargeToIndex: 'skip',
+      },
+    },
+  ],
+])('the rule %j', (written, rule) => {
+  // Strict: a field that is there and undefined would hide what earlier rules said.
+  expect(load({ rules: [written] }).config.rules).toStrictEqual([rule]);
+});
+
+describe('files', () => {
+  const only = (file: string): string => {
+    const result = loadConfig(file);
+    if (result.kind === 'ok') throw new Error('it was taken');
+    expect(result.problems).toHaveLength(1);
+    return result.problems.map(renderProblem).join('').replace(file, 'c');
+  };
+  test('a missing one', () => {
+    expect(only(join(temporaryDirectory(), 'x.json'))).toMatch(/^c: there is no such file; name the config/u);
+  });
+  test('a directory', () => {
+    expect(only(temporaryDirectory())).toBe('c: is a directory; name the configuration file itself');
+  });
+  test.skipIf(process.getuid?.() === 0)('an unreadable one', () => {
+    expect(only(temporaryFile('c.json', '{}', 0o000))).toMatch(/^c: must not be read by this user/u);
+  });
+  test('UTF-16', () => {
+    expect(only(temporaryFile('c.json', Buffer.from('\ufeff{}', 'utf16le')))).toMatch(/^c: is UTF-16; /u);
+  });
+  test('what is no UTF-8', () => {
+    expect(only(temporaryFile('c.json', Buffer.of(0x7b, 0xff)))).toBe('c: is not UTF-8; save it as UTF-8');
+  });
+  test('an empty one', () => {
+    expect(only(temporaryFile('c.json', ''))).toMatch(/^c: is empty; /u);
+  });
+  test('a byte order mark is passed over and does not move columns', () => {
+    expectOk(loadConfig(temporaryFile('c.json', `\ufeff${configText({})}`)));
+    expect(only(temporaryFile('c.json', '\ufeff{'))).toMatch(/^c:1:2: /u);
+  });
+  test('comments and trailing commas', () => {
+    const text = '{ // x\n "platform": { "botId": "b", }, /* y */ "sources": [{ "directory": "./d", },], }';
+    expectOk(loadConfig(temporaryFile('c.json', text)));
+  });
+  test.each([
+    [0o600, 0],
+    [0o644, 0],
+    [0o664, 1],
+    [0o646, 1],
+  ])('mode %o gives %i warnings', (mode, count) => {
+    const file = temporaryFile('c.json', configText({}));
+    chmodSync(file, mode);
+    const { warnings } = expectOk(loadConfig(file));
+    expect(warnings).toHaveLength(count);
+    if (count > 0) expect(warnings.map(renderProblem).join('')).toContain(`mode 0${mode.toString(8)}`);
+  });
+  test('relative to the working directory, the file is found and its paths start beside it', () => {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory, 'sub'));
+    writeFileSync(join(directory, 'sub', 'c.json'), configText({}));
+    const { config } = expectOk(loadConfig(join(directory, 'sub', '..', 'sub', 'c.json')));
+    expect(config.file).toBe(join(directory, 'sub', 'c.json'));
+    expect(config.sources[0]?.directory).toBe(join(directory, 'sub', 'docs'));
+  });
+});
+
+const CHAT = { webhookId: '<webhook id>'.replace(' ', '_'), userKey: 'env:K' };
+
+test.each<[PlatformUse, object, string[]]>([
+  ['files', { botId: 'b', token: 'env:T' }, []],
+  ['files', { botId: 'b' }, ['platform.token']],
+  ['files', { botId: 'YOUR_BOT_ID', token: 'env:T' }, ['platform.botId']],
+  [
+    'files',
+    { botId: '<bot-id>', token: 'env:T', identity: { userId: '<user id>' } },
+    ['platform.botId', 'platform.identity.userId'],
+  ],
+  ['files', { botId: 'b', token: 'env:T', workspaceId: 'YOUR_WORKSPACE_ID' }, []],
+  ['admin', { botId: 'YOUR_BOT_ID', token: 'env:T' }, ['platform.workspaceId']],
+  ['admin', { botId: 'b', workspaceId: 'w' }, ['platform.token']],
+  ['admin', { botId: 'b', token: 'env:T', workspaceId: 'YOUR_WORKSPACE_ID' }, ['platform.workspaceId']],
+  ['conversation', { botId: 'your-bot-id' }, ['platform.botId', 'platform.token']],
+  ['message', { botId: 'b' }, ['platform.chat']],
+  ['message', { botId: 'b', chat: CHAT }, ['platform.chat.webhookId']],
+  ['message', { botId: 'b', chat: { ...CHAT, webhookId: 'w' } }, []],
+])('a real run for %s with %j lacks %j', (use, platform, fields) => {
+  const problems = requirePlatform(load({ platform }), use);
+  expect(problems.map(({ field }) => field)).toEqual(fields);
+  for (const one of problems)
+    expect(renderProblem(one)).toMatch(/^\/etc\/botsync\/c\.json:1:\d+: platform.*: is (?:missing|still)/u);
+});
+
+test("a real run looks at the sources' own bots", () => {
+  const sources = [{ directory: './a', botId: 'YOUR_BOT_ID' }];
+  const problems = requirePlatform(load({ platform: { token: 'env:T', botId: '<x>' }, sources }), 'files');
+  expect(problems.map(({ field }) => field)).toEqual(['sources[0].botId']);
+  const [lone] = requirePlatform(
+    load({ platform: { token: 'env:T' }, sources: [{ directory: './a', botId: 'b' }] }),
+    'conversation',
+  );
+  expect(lone?.field).toBe('platform.botId');
+});
+
+describe('whatever the text, there is a result', () => {
+  const anyText = fc.oneof(
+    fc.string(),
+    fc.string({ unit: 'binary' }),
+    fc.json(),
+    fc
+      .array(
+        fc.constantFrom('{', '}', '[', ']', ',', ':', '"', '"a"', '1e999', 'null', '//', '/*', '\\', '\n'),
+      )
+      .map((parts) => parts.join('')),
+  );
+  test('for any text', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const result = parseConfig(text, 'c.json');
+        return result.kind === 'ok' || result.problems.length > 0;
+      }),
+      { numRuns: 500 },
+    );
+  });
+  test('for any values in known fields', () => {
+    const value = fc.oneof(
+      fc.jsonValue(),
+      fc.constantFrom('', '~/', '…', '!', '[', 0, -1, [], {}, [null], '1m', '**'),
+    );
+    const block = (names: readonly string[]) =>
+      fc.oneof(
+        value,
+        fc.record(Object.fromEntries(names.map((name) => [name, value])), { requiredKeys: [] }),
+      );
+    const config = fc.record(
+      {
+        platform: block(['baseUrl', 'botId', 'token', 'chat', 'identity', 'toString']),
+        sources: fc.oneof(value, fc.array(block(['name', 'directory', 'keyPrefix', 'botId', 'constructor']))),
+        rules: fc.oneof(
+          value,
+          fc.array(block(['match', 'source', 'tags', 'expiresIn', 'expiresAt', 'renewBefore', 'index'])),
+        ),
+        watch: block(['settle', 'maxDelay', 'poll']),
+        stateFile: value,
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(config, (written) => {
+        const result = parseConfig(JSON.stringify(written), 'c.json');
+        return (
+          result.kind === 'ok' ||
+          result.problems.every(({ position, message }) => position !== null && message !== '')
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,394 @@
+import { describe, expect, test } from 'vitest';
+import { configText, linesOf } from './fixture.ts';
+
+const SOURCE = { directory: './docs' };
+
+/** A configuration with one mistake, and the one line that tells of it, from the field on. */
+type Row = readonly [fields: Readonly<Record<string, unknown>>, line: string | RegExp];
+
+const platform = (fields: object): Record<string, unknown> => ({ platform: { botId: 'bot-1', ...fields } });
+const source = (fields: object): Record<string, unknown> => ({ sources: [{ ...SOURCE, ...fields }] });
+const rule = (fields: object): Record<string, unknown> => ({ rules: [{ match: '**', ...fields }] });
+
+const errors: readonly Row[] = [
+  // Names
+  [{ platfrom: {} }, 'platfrom: unknown field; did you mean "platform"?'],
+  [{ concurrency: 1 }, 'concurrency: unknown field; did you mean "upload.concurrency"?'],
+  [source({ Botid: 'x' }), 'sources[0].Botid: unknown field; did you mean "botId"?'],
+  [source({ keyPrefx: 'a/' }), 'sources[0].keyPrefx: unknown field; did you mean "keyPrefix"?'],
+  [{ upload: { zzz: 1 } }, /^upload\.zzz: unknown field; known here: concurrency, attempts, /u],
+  [{ 'odd\u009b name': 1 }, /^\["odd\\u009b name"\]: unknown field; known here: platform, /u],
+  ...['removals', 'limits', 'watch'].map((block): Row => [{ [block]: { zzz: 1 } }, /^\w+\.zzz: unknown/u]),
+  [platform({ zzz: 1 }), /^platform\.zzz: unknown field; known here: baseUrl, /u],
+  [platform({ identity: { zzz: '' } }), /^platform\.identity\.zzz: unknown field/u],
+  [platform({ chat: { webhookId: 'w', userKey: 'env:K', zzz: 1 } }), /^platform\.chat\.zzz: unknown field/u],
+  [rule({ zzz: 1 }), /^rules\[0\]\.zzz: unknown field; known here: match, source, index/u],
+  // Kinds
+  [{ sources: [] }, /^sources: is empty, so there is nothing to sync; add a source such as/u],
+  [{ sources: undefined }, /^sources: is missing; write a list, for example \[/u],
+  [{ sources: {} }, /^sources: expected a list, found an object/u],
+  [{ sources: ['./docs'] }, 'sources[0]: expected an object, found a string'],
+  [{ sources: [{ name: 'a' }] }, 'sources[0].directory: is missing; write a string, for example "./docs"'],
+  [
+    { upload: { attempts: '5' } },
+    'upload.attempts: expected a number, found "5"; write it without quotes: 5',
+  ],
+  [{ upload: { attempts: 1.5 } }, 'upload.attempts: expected a whole number, found 1.5; for example 5'],
+  [{ upload: { concurrency: 0 } }, 'upload.concurrency: is 0; write at least 1'],
+  [{ upload: { attempts: 101 } }, 'upload.attempts: is 101; write at most 100'],
+  [{ upload: { maxBytesPerSecond: 0 } }, 'upload.maxBytesPerSecond: is 0; write at least 1'],
+  [{ upload: { concurrency: 257 } }, 'upload.concurrency: is 257; write at most 256'],
+  [
+    { limits: { indexBytes: '95MB' } },
+    'limits.indexBytes: expected a number, found "95MB"; for example 95000000',
+  ],
+  [{ limits: { fileBytes: -1 } }, 'limits.fileBytes: is -1; write at least 1'],
+  [
+    { watch: { poll: 'true' } },
+    'watch.poll: expected true or false, found "true"; write it without quotes: true',
+  ],
+  [{ removals: { mode: 'Expire' } }, 'removals.mode: is "Expire"; write "expire" (one of "keep", "expire")'],
+  [{ removals: { mode: 'delete' } }, 'removals.mode: is "delete"; write one of "keep", "expire"'],
+  [{ removals: { maxFraction: 0 } }, 'removals.maxFraction: is 0; write more than 0'],
+  [{ removals: { maxFraction: 1.1 } }, 'removals.maxFraction: is 1.1; write at most 1'],
+  [{ removals: { maxCount: 0 } }, 'removals.maxCount: is 0; write at least 1'],
+  [platform({ botId: 12 }), 'platform.botId: expected a string, found 12; write it as a string: "12"'],
+  // Durations and moments
+  [{ watch: { rescan: '15 minutes' } }, 'watch.rescan: "15 minutes" is not a duration; write "15m"'],
+  [{ watch: { rescan: '1.5 hours' } }, 'watch.rescan: "1.5 hours" is not a duration; write "90m"'],
+  [{ watch: { rescan: '1y' } }, /^watch\.rescan: "1y" is not a duration; write "/u],
+  [
+    { watch: { rescan: '15' } },
+    /^watch\.rescan: "15" is not a duration; add a unit, such as "15s" or "15m"/u,
+  ],
+  [{ watch: { rescan: '' } }, /^watch\.rescan: "" is not a duration; write a number and one of the units/u],
+  [{ watch: { rescan: '-5m' } }, /^watch\.rescan: "-5m" is not a duration; write a number/u],
+  [{ watch: { rescan: '0m' } }, 'watch.rescan: "0m" is no time at all; write at least "1ms"'],
+  [
+    { watch: { rescan: 15 } },
+    'watch.rescan: expected a string, found 15; write it with a unit, such as "15m"',
+  ],
+  [{ watch: { rescan: '25d' } }, 'watch.rescan: "25d" is too long; write at most "24d"'],
+  [
+    { watch: { settle: '11s' } },
+    /^watch\.maxDelay: a file would be tried before it could settle: watch\.settle is 11s/u,
+  ],
+  [
+    rule({ renewBefore: 5 }),
+    'rules[0].renewBefore: expected a string, found 5; write it with a unit, such as "15m"',
+  ],
+  [
+    rule({ expiresAt: '2026-12-31' }),
+    'rules[0].expiresAt: "2026-12-31" is not a moment; write "2026-12-31T00:00:00Z"',
+  ],
+  [
+    rule({ expiresAt: '2026-12-31T10:00' }),
+    'rules[0].expiresAt: "2026-12-31T10:00" is not a moment; write "2026-12-31T10:00:00Z"',
+  ],
+  [
+    rule({ expiresAt: '2026-02-30T10:00:00Z' }),
+    /^rules\[0\]\.expiresAt: .* is not a moment; write one with its zone/u,
+  ],
+  // Platform
+  [
+    platform({ baseUrl: 'api.botpress.cloud' }),
+    /is not an http\(s\) address; write for example "https:\/\/api\.botpress\.cloud"$/u,
+  ],
+  [platform({ baseUrl: 'ftp://x' }), /^platform\.baseUrl: "ftp:\/\/x" is not an http\(s\) address/u],
+  [platform({ baseUrl: 'https://x/?a=1' }), /^platform\.baseUrl: an address here has no query/u],
+  [
+    platform({ chatUrl: 'https://x/#a' }),
+    /^platform\.chatUrl: an address here has no query and no fragment/u,
+  ],
+  [
+    platform({ botId: 'a b' }),
+    'platform.botId: holds a space or a character that no id has; write the id alone',
+  ],
+  [platform({ botId: '…' }), 'platform.botId: is still the placeholder from the example; write the id'],
+  [platform({ workspaceId: '' }), 'platform.workspaceId: is empty; write the id, or remove the field'],
+  [
+    platform({ chat: { webhookId: 'https://x/y', userKey: 'env:K' } }),
+    /^platform\.chat\.webhookId: is an address; write the id alone/u,
+  ],
+  [
+    platform({ identity: { userRole: 'a\nb' } }),
+    /^platform\.identity\.userRole: cannot be sent in a header/u,
+  ],
+  [
+    platform({ token: 'file:~/token' }),
+    /^platform\.token: after "file:" stands a path: "~" is not expanded/u,
+  ],
+  [{ platform: {} }, /^platform\.botId: is missing, and sources\[0\] without a botId of its own has no bot/u],
+  [{ platform: undefined }, /^platform\.botId: is missing/u],
+  // Sources
+  [
+    source({ directory: '~/docs' }),
+    /^sources\[0\]\.directory: "~" is not expanded here; write the whole path/u,
+  ],
+  [source({ directory: 'a\0b' }), 'sources[0].directory: holds a NUL character; write a path'],
+  [source({ directory: ' ' }), 'sources[0].directory: is empty; write a path'],
+  [source({ directory: '/' }), 'sources[0].directory: this directory has no name of its own; add "name"'],
+  [source({ name: ' a' }), /^sources\[0\]\.name: " a" cannot be a name/u],
+  [source({ keyPrefix: '/a/' }), /^sources\[0\]\.keyPrefix: "\/a\/" starts with "\/".*; write "a\/"$/u],
+  [source({ keyPrefix: 'a\tb/' }), /^sources\[0\]\.keyPrefix: .* holds a control character/u],
+  [source({ ignore: [''] }), /^sources\[0\]\.ignore\[0\]: is empty/u],
+  [source({ symlinks: 'folow' }), /^sources\[0\]\.symlinks: is "folow"; write "follow"/u],
+  [
+    { sources: [SOURCE, { directory: './x/docs' }] },
+    /^sources\[1\]\.directory: this source would be named "docs", .*; add "name" to one of them$/u,
+  ],
+  [
+    { sources: [SOURCE, { directory: './x', name: 'docs' }] },
+    'sources[1].name: sources[0] is named "docs" as well; give this one another name',
+  ],
+  [{ stateFile: 'c.json' }, /^stateFile: is this configuration file itself/u],
+  [{ stateFile: 'state/' }, 'stateFile: "state/" is a directory; write the path of a file'],
+  [
+    { limits: { indexableExtensions: ['tar.gz'] } },
+    /^limits\.indexableExtensions\[0\]: "tar\.gz" is not an extension/u,
+  ],
+  // Rules
+  [{ rules: [{}] }, /^rules\[0\]\.match: is missing; write a string or a list of strings, for example/u],
+  [
+    rule({ match: 5 }),
+    'rules[0].match: expected a string or a list of strings, found 5; for example "**/*.pdf"',
+  ],
+  [rule({ match: [] }), /^rules\[0\]\.match: is empty, so the rule would match nothing/u],
+  [rule({ match: '' }), /^rules\[0\]\.match: is empty; write a pattern/u],
+  [rule({ match: ['*.md', 5] }), /^rules\[0\]\.match\[1\]: expected a string, found 5/u],
+  [rule({ match: ['*.md', '[z-a]'] }), /^rules\[0\]\.match\[1\]: "\[z-a\]" is not a pattern/u],
+  [
+    rule({ match: 'drafts/' }),
+    'rules[0].match: "drafts/" matches no file, since it ends with "/"; write "drafts/**"',
+  ],
+  [rule({ source: 'dosc2' }), 'rules[0].source: there is no source "dosc2"; the sources are "docs"'],
+  [rule({ source: ['docs', 'doc'] }), 'rules[0].source[1]: there is no source "doc"; did you mean "docs"?'],
+  [rule({ source: [] }), /^rules\[0\]\.source: is empty, so the rule would apply to no source/u],
+  [rule({ tags: { a: 1 } }), 'rules[0].tags.a: expected a string, found 1; write it as a string: "1"'],
+  [rule({ tags: { 'a b': 'x'.repeat(1001) } }), /^rules\[0\]\.tags\["a b"\]: has 1,001 characters/u],
+  [rule({ tags: { '': 'x' } }), 'rules[0].tags[""]: a tag needs a name'],
+  [rule({ metadata: [] }), /^rules\[0\]\.metadata: expected an object, found a list/u],
+  [rule({ indexing: true }), /^rules\[0\]\.indexing: expected an object, found true/u],
+  [
+    rule({ contentType: 'text' }),
+    'rules[0].contentType: "text" is not a content type; write for example "text/markdown"',
+  ],
+  [rule({ contentType: 'text/plain\r\nx: y' }), /is not a content type/u],
+  [
+    rule({ accessPolicies: ['public'] }),
+    'rules[0].accessPolicies[0]: is "public"; write one of "public_content", "integrations"',
+  ],
+  [rule({ whenTooLargeToIndex: 'ship' }), /^rules\[0\]\.whenTooLargeToIndex: is "ship"; write "skip"/u],
+  [
+    rule({ expiresIn: '1d', expiresAt: '2026-12-31T00:00:00Z' }),
+    'rules[0].expiresAt: stands beside expiresIn; a rule has one of the two',
+  ],
+  [rule({ expiresIn: null, expiresAt: '2026-12-31T00:00:00Z' }), /^rules\[0\]\.expiresAt: stands beside/u],
+  [
+    rule({ expiresAt: '2026-12-31T00:00:00Z', renew: false }),
+    /^rules\[0\]\.renew: has no meaning beside expiresAt/u,
+  ],
+  [
+    rule({ expiresAt: '2026-12-31T00:00:00Z', renewBefore: '1d' }),
+    /^rules\[0\]\.renewBefore: has no meaning/u,
+  ],
+  [
+    rule({ expiresIn: '1d', renewBefore: '24h' }),
+    /^rules\[0\]\.renewBefore: is not shorter than expiresIn \(1d\); write at most half of it, "12h"$/u,
+  ],
+  [rule({ expiresIn: '30s' }), /^rules\[0\]\.expiresIn: "30s": .*write at least "1m"$/u],
+  [rule({ expiresIn: `${'9'.repeat(30)}w` }), /^rules\[0\]\.expiresIn: "9+w" is too long$/u],
+  [rule({ expiresIn: '91d' }), /^rules\[0\]\.expiresIn: "91d": .*write at most "90d"$/u],
+];
+
+const withoutPlace = (line: string): string => line.replace(/^c(?::\d+:\d+)?: /u, '');
+
+function expectLines(lines: readonly string[], expected: readonly (string | RegExp)[]): void {
+  const told = lines.map(withoutPlace);
+  expect(told).toEqual(
+    expected.map((one): unknown => (typeof one === 'string' ? one : expect.stringMatching(one))),
+  );
+}
+
+test.each(errors)('%j is refused', (fields, line) => {
+  expectLines(linesOf(configText(fields)).problems, [line]);
+});
+
+const KNOWLEDGE = { source: 'knowledge-base', kbId: 'kb-1' };
+
+/** A configuration that is taken, and the warning that it draws. */
+const warnings: readonly (readonly [Row[0], line?: Row[1]])[] = [
+  [
+    platform({ baseUrl: 'http://x.example' }),
+    'platform.baseUrl: the token would travel in clear; write "https://"',
+  ],
+  [platform({ chatUrl: 'http://x.example' }), /^platform\.chatUrl: the user key would travel in clear/u],
+  [platform({ baseUrl: 'http://localhost:8787', chatUrl: 'http://127.0.0.2:1' })],
+  [platform({ baseUrl: 'http://[::1]:8787' })],
+  [
+    platform({ baseUrl: 'https://api.botpress.cloud/v1/' }),
+    /^platform\.baseUrl: botsync adds "\/v1" itself/u,
+  ],
+  [
+    source({ keyPrefix: 'docs' }),
+    /^sources\[0\]\.keyPrefix: the key of "a\.md" would be "docsa\.md"; write "docs\/"/u,
+  ],
+  [source({ keyPrefix: 'v1-' })],
+  [rule({ match: '!*.md' }), /^rules\[0\]\.match: "!\*\.md" matches names that begin with "!"/u],
+  [rule({ match: ['**', '!drafts/**'] }), /^rules\[0\]\.match\[1\]: one matching pattern is enough/u],
+  [rule({ match: '!drafts/**' })],
+  [rule({ match: '!(index).md' })],
+  [rule({ expiresIn: '10d', renewBefore: '1d', renew: false }), /^rules\[0\]\.renewBefore: has no effect/u],
+  [
+    rule({ publicContentImmediatelyAccessible: true }),
+    /^rules\[0\]\.publicContentImmediatelyAccessible: needs "public_content"/u,
+  ],
+  [rule({ publicContentImmediatelyAccessible: true, accessPolicies: ['public_content'] })],
+  [
+    rule({ tags: KNOWLEDGE }),
+    /^rules\[0\]\.tags\.source: a knowledge base file needs "index": true; without it the platform's web studio/u,
+  ],
+  [rule({ tags: KNOWLEDGE, index: true })],
+  [
+    {
+      rules: [
+        { match: '**', index: true },
+        { match: 'kb/**', tags: KNOWLEDGE },
+      ],
+    },
+  ],
+  [
+    {
+      rules: [
+        { match: '**', index: true },
+        { match: 'kb/**', tags: KNOWLEDGE, index: false },
+      ],
+    },
+    /web studio/u,
+  ],
+  [
+    {
+      rules: [
+        { match: '*.md', index: true },
+        { match: '*.md', tags: KNOWLEDGE },
+      ],
+    },
+  ],
+  [
+    {
+      rules: [
+        { match: '*.md', index: true },
+        { match: '**', tags: KNOWLEDGE },
+      ],
+    },
+    /web studio/u,
+  ],
+  [
+    {
+      rules: [
+        { match: '**', index: true, source: 'docs' },
+        { match: '**', tags: KNOWLEDGE },
+      ],
+    },
+    /web studio/u,
+  ],
+];
+
+test.each(warnings.map(([fields, line]) => ({ fields, line })))(
+  '$fields is taken, and draws $line',
+  ({ fields, line }) => {
+    const told = linesOf(configText(fields));
+    expect(told.problems).toEqual([]);
+    expectLines(told.warnings, line === undefined ? [] : [line]);
+  },
+);
+
+describe('secrets', () => {
+  const secret = 'bp_pat_5up3rS3cret';
+  const places: readonly (readonly [string, (value: unknown) => object])[] = [
+    ['token', (value) => platform({ token: value })],
+    ['userKey', (value) => platform({ chat: { webhookId: 'w', userKey: value } })],
+    ['a misspelt field', (value) => platform({ tokn: value })],
+    ['chat itself', (value) => platform({ chat: value })],
+    ['platform itself', (value) => ({ platform: value })],
+    ['an address', (value) => platform({ baseUrl: `https://me:${String(value)}@x` })],
+    ['a query', (value) => platform({ baseUrl: `https://x?token=${String(value)}` })],
+    ['a broken address', (value) => platform({ baseUrl: `me:${String(value)}@x` })],
+    ['an id', (value) => platform({ botId: `Bearer ${String(value)}` })],
+  ];
+  const values = [secret, `env:${secret}`, `credential:${secret}`, `${secret} `, { [`x`]: secret }, [secret]];
+  test.each(places)('one written out as %s is refused and not told', (_name, fields) => {
+    for (const value of values) {
+      const { problems } = linesOf(configText(fields(value) as Record<string, unknown>));
+      expect(problems).not.toEqual([]);
+      expect(problems.join('\n')).not.toContain(secret);
+    }
+    const digits = 1234567890;
+    expect(linesOf(configText(platform({ token: digits }))).problems.join('')).not.toContain(String(digits));
+  });
+});
+
+test('all problems are told at once, in the order of the file, with line and column', () => {
+  const text = `// a comment
+{
+  "platform": { "tokn": 1 },
+  "sources": [
+    { "directory": "./a", "keyPrefix": 5 },
+    {\r
+      "directory": "~/b", "name": "a", "name": "b"
+    },
+  ],
+  "watch": { "settle": "1m", "zzz": 1 }
+}`;
+  expect(linesOf(text).problems).toEqual([
+    'c:3:15: platform.botId: is missing, and sources[0], sources[1] without a botId of its own has no bot; write the id of the bot',
+    'c:3:17: platform.tokn: unknown field; did you mean "token"?',
+    'c:5:40: sources[0].keyPrefix: expected a string, found 5; write it as a string: "5"',
+    'c:7:20: sources[1].directory: "~" is not expanded here; write the whole path, or one relative to this file',
+    expect.stringMatching(/^c:7:35: sources\[1\]\.name: sources\[0\] is named "a" as well/u),
+    'c:7:40: sources[1].name: "name" stands here twice; keep one of the two',
+    expect.stringMatching(/^c:10:12: watch\.maxDelay: a file would be tried/u),
+    expect.stringMatching(/^c:10:30: watch\.zzz: unknown field; known here: settle, /u),
+  ]);
+});
+
+test.each([
+  [
+    '',
+    'c: is empty; the shortest configuration is { "platform": { "botId": "…" }, "sources": [{ "directory": "./docs" }] }',
+  ],
+  ['// nothing\n', /^c: is empty; /u],
+  ['{', 'c:1:2: a closing brace "}" is missing'],
+  ['{\n  "a": 1\n  "b": 2\n}', 'c:3:3: a comma is missing before this'],
+  ['{\n  "a" 1\n}', 'c:2:7: a colon is expected here, between a field name and its value'],
+  ["{ 'a': 1 }", 'c:1:3: this is not JSON; texts and names stand in double quotes'],
+  ['{ "a": "x\n }', 'c:1:8: a text is not closed; end it with a double quote'],
+  ['{ "a": "\\q" }', /^c:1:8: there is no such escape/u],
+  ['{ "a": }', /^c:1:8: a value is expected here/u],
+  ['{} {}', 'c:1:4: the configuration ended before this; remove what follows'],
+  ['{ /* x', /^c:1:3: a comment is not closed/u],
+  ['[]', 'c:1:1: expected an object, found a list'],
+  ['"x"', 'c:1:1: expected an object, found a string'],
+  ['['.repeat(100_000), 'c:1:65: this is nested too deeply'],
+  ['{ "__proto__": {} }', /^c:1:3: __proto__: this name cannot be used/u],
+  ['{ "sources": 1e999 }', /^c:1:14: sources: this number is too large/u],
+])('syntax: %j', (text, line) => {
+  const [first] = linesOf(text).problems.filter(
+    (one) => !one.includes('is missing, and') && !one.includes(': is missing;'),
+  );
+  expect(first).toEqual(typeof line === 'string' ? line : expect.stringMatching(line));
+});
+
+test('a name that is not understood draws no further problems', () => {
+  const sources = [
+    { directory: './docs', name: ' a' },
+    { directory: './docs', name: ' b' },
+  ];
+  const { problems } = linesOf(configText({ sources, rules: [{ match: '**', source: 'zzz' }] }));
+  expect(problems).toHaveLength(2);
+});
+
+test('many rules are no deep nesting', () => {
+  const rules = Array.from({ length: 200 }, () => ({ match: ['**'] }));
+  expect(linesOf(configText({ rules })).problems).toEqual([]);
+});
