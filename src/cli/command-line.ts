@@ -44,6 +44,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
 
 function program(done: (code: number) => void): Argv {
   return yargs()
+    .parserConfiguration({ 'boolean-negation': false })
     .scriptName('botsync')
     .usage("$0 <command>\n\nKeeps a chat bot's file storage equal to directories on this machine.")
     .option('config', {

@@ -8,7 +8,6 @@ import { Http } from '../platform/http.ts';
 import { identityHeaders } from '../platform/identity-headers.ts';
 import { Pacer } from '../platform/pacer.ts';
 import type { GlobalOptions } from './command-line.ts';
-import { startEmbedded } from './embedded-emulator.ts';
 import { UsageError } from './usage-error.ts';
 
 /** A way to the platform, or to the emulator in its place. */
@@ -37,6 +36,7 @@ export async function connect(
       close: () => http.close(),
     };
   }
+  const { startEmbedded } = await import('./embedded-emulator.ts');
   const embedded = await startEmbedded(config, 'sync --emulator');
   const caller = { token: embedded.emulator.token, identityHeaders: headers };
   return {

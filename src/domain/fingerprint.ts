@@ -32,3 +32,8 @@ export function isTrustworthy(facts: FileFacts, readingBeganNs: bigint): boolean
   const newestTrusted = readingBeganNs - RACY_WINDOW_NS;
   return facts.mtimeNs <= newestTrusted && facts.ctimeNs <= newestTrusted;
 }
+
+/** Epoch milliseconds as nanoseconds. */
+export function nanoseconds(timeMs: number): bigint {
+  return BigInt(Math.floor(timeMs)) * 1_000_000n;
+}

@@ -2,7 +2,7 @@ import type { FileKey } from './brands.ts';
 import { checkExpiry } from './expiry.ts';
 import type { JsonObject } from './json.ts';
 import type { ResolvedSettings } from './rules.ts';
-import { settingsDigest, type AccessPolicy, type FileSettings } from './settings.ts';
+import { hasNames, settingsDigest, type AccessPolicy, type FileSettings } from './settings.ts';
 
 /** The config's `limits`. */
 export interface Limits {
@@ -97,7 +97,7 @@ export function prepareUpsert(
     metadata: settings.metadata,
     accessPolicies: settings.accessPolicies,
     contentType: settings.contentType,
-    ...(settings.indexing && Object.keys(settings.indexing).length > 0 && { indexing: settings.indexing }),
+    ...(hasNames(settings.indexing) && { indexing: settings.indexing }),
     ...(expiry && { expiresAt: new Date(expiry.expiresAtMs).toISOString() }),
     ...(settings.publicContentImmediatelyAccessible && { publicContentImmediatelyAccessible: true }),
   };

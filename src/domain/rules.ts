@@ -31,7 +31,9 @@ export interface RuleBook {
 export function compilePattern(pattern: string): (path: string) => boolean {
   const normal = pattern.normalize('NFC');
   if (normal === '**' || normal === '*') return () => true;
-  return picomatch(normal.includes('/') ? normal.replace(/^\//u, '') : `**/${normal}`, { dot: true });
+  const glob = normal.includes('/') ? normal.replace(/^\//u, '') : `**/${normal}`;
+  // Flag s: a name may hold a line feed.
+  return picomatch(glob, { dot: true, flags: 's' });
 }
 
 /**

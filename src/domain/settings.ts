@@ -7,7 +7,7 @@ export type AccessPolicy = 'public_content' | 'integrations';
 /** What to do with a file that is to be indexed and is larger than `limits.indexBytes`. */
 export type WhenTooLargeToIndex = 'fail' | 'upload-without-index' | 'skip';
 
-/** How a file's expiry is given: a lifetime from each upload, or a fixed moment (epoch milliseconds, whole minutes). */
+/** How a file's expiry is given: a lifetime from each upload, or a fixed moment (epoch milliseconds). */
 export type Expiry =
   | { readonly kind: 'in'; readonly lifetimeMs: number; readonly renewal: Renewal | null }
   | { readonly kind: 'at'; readonly atMs: number };
@@ -52,6 +52,7 @@ export interface RuleSettings {
   readonly whenTooLargeToIndex?: WhenTooLargeToIndex | null;
 }
 
+const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /** The renewal lead when no rule says one: a quarter of the lifetime, at most two days. */
@@ -60,8 +61,8 @@ const LONGEST_DEFAULT_LEAD_MS = 2 * DAY_MS;
 /**
  * The settings of a file from the rules that match it, in their order, and the content type its name suggests.
  *
- * A renewal lead longer than half the lifetime is taken as half of it: otherwise a file would be due again as soon as
- * it was sent.
+ * A renewal lead longer than half the lifetime is taken as half of it, and always leaves the minute that the platform's
+ * whole minutes may cost: otherwise a file would be due again as soon as it was sent.
  */
 export function resolveSettings(rules: readonly RuleSettings[], suggestedContentType: string): FileSettings {
   const tags = new Map<string, string>();
@@ -99,7 +100,8 @@ function resolveExpiry({ expires, renew, renewBeforeMs }: RuleSettings): Expiry 
   const { lifetimeMs } = expires;
   if (renew === false) return { kind: 'in', lifetimeMs, renewal: null };
   const wantedMs = renewBeforeMs ?? Math.min(lifetimeMs / 4, LONGEST_DEFAULT_LEAD_MS);
-  return { kind: 'in', lifetimeMs, renewal: { beforeMs: Math.min(wantedMs, lifetimeMs / 2) } };
+  const longestMs = Math.max(0, Math.min(lifetimeMs / 2, lifetimeMs - MINUTE_MS));
+  return { kind: 'in', lifetimeMs, renewal: { beforeMs: Math.min(wantedMs, longestMs) } };
 }
 
 /**
@@ -110,13 +112,23 @@ export function settingsDigest(settings: FileSettings): string {
   const { expiry } = settings;
   const told: JsonObject = {
     index: settings.index,
-    indexing: settings.indexing,
+    indexing: hasNames(settings.indexing) ? settings.indexing : null,
     tags: settings.tags,
     metadata: settings.metadata,
     contentType: settings.contentType,
     accessPolicies: settings.accessPolicies,
     publicContentImmediatelyAccessible: settings.publicContentImmediatelyAccessible,
-    expiry: expiry === null ? null : expiry.kind === 'at' ? { at: expiry.atMs } : { in: expiry.lifetimeMs },
+    expiry: expiry && toldExpiry(expiry),
   };
   return createHash('sha256').update(canonicalJson(told)).digest('base64url').slice(0, 22);
+}
+
+/** A moment counts by the minute, as the platform takes it. */
+function toldExpiry(expiry: Expiry): JsonObject {
+  return expiry.kind === 'at' ? { at: Math.floor(expiry.atMs / MINUTE_MS) } : { in: expiry.lifetimeMs };
+}
+
+/** Whether an `indexing` object is sent: an empty one says nothing. */
+export function hasNames(indexing: JsonObject | null): indexing is JsonObject {
+  return indexing !== null && Object.keys(indexing).length > 0;
 }

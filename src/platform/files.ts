@@ -18,14 +18,14 @@ export interface Caller {
 export class PlatformFiles implements FilePlatform {
   readonly #serverClock: ServerClock;
   readonly #http: Http;
-  readonly #baseUrl: string;
+  readonly #filesUrl: URL;
   readonly #caller: Caller;
   readonly #stallTimeoutMs: number;
 
   /** @param baseUrl - without a trailing slash. */
   constructor(http: Http, baseUrl: string, caller: Caller, stallTimeoutMs: number) {
     this.#http = http;
-    this.#baseUrl = baseUrl;
+    this.#filesUrl = new URL(`${baseUrl}/v1/files`);
     this.#caller = caller;
     this.#stallTimeoutMs = stallTimeoutMs;
     this.#serverClock = new ServerClock(http.clock);
@@ -39,7 +39,7 @@ export class PlatformFiles implements FilePlatform {
     const answered = await this.#http.send(
       {
         method: 'PUT',
-        url: new URL(`${this.#baseUrl}/v1/files`),
+        url: this.#filesUrl,
         headers: {
           ...this.#caller.identityHeaders,
           authorization: `Bearer ${this.#caller.token}`,
@@ -54,7 +54,9 @@ export class PlatformFiles implements FilePlatform {
     const answer = answered.value;
     this.#note(answer);
     const file = isSuccess(answer) ? readUpserted(answer.text, body.contentType) : null;
-    return file === null ? failed(failureOf(answer, this.#http.clock.now(), 'bot-unknown')) : ok(file);
+    return file === null
+      ? failed(failureOf(this.#withoutToken(answer), this.now(), 'bot-unknown'))
+      : ok(file);
   }
 
   /**
@@ -96,22 +98,27 @@ export class PlatformFiles implements FilePlatform {
     return this.#serverClock.now();
   }
 
+  /** An answer may quote what it was sent. */
+  #withoutToken(answer: Answer): Answer {
+    return { ...answer, text: answer.text.replaceAll(this.#caller.token, '***') };
+  }
+
   #note(answer: Answer): void {
     this.#serverClock.noteDate(answer.headers['date']);
-    const limit = readRateLimit(answer.headers, this.#http.clock.now());
+    const limit = readRateLimit(answer.headers, this.now());
     if (limit !== null) this.#http.pacer.noteRateLimit(limit);
     if (answer.status !== 429 && answer.status !== 503) return;
-    const askedMs = retryAfterMs(answer.headers, this.#http.clock.now());
+    const askedMs = retryAfterMs(answer.headers, this.now());
     if (askedMs !== null) this.#http.pacer.pause(askedMs);
   }
 
   #storeFailure(answer: Answer): PlatformFailure {
     const { status, text, headers } = answer;
     if (status >= 300 && status < 400) return redirected(answer);
-    const said = /<Code>([^<]{1,100})<\/Code>/u.exec(text)?.[1];
+    const said = /<Code>([\w.-]{1,100})<\/Code>/u.exec(text)?.[1];
     const message = `the upload address answered ${status}${said === undefined ? '' : ` ${said}`}`;
     if (status < 500 && !NEW_ADDRESS_NEEDED.has(status)) return { kind: 'refused', message };
-    const askedMs = retryAfterMs(headers, this.#http.clock.now());
+    const askedMs = retryAfterMs(headers, this.now());
     if (askedMs === null) return { kind: 'transient', message };
     if (status === 429 || status === 503) this.#http.pacer.pause(askedMs);
     return { kind: 'transient', message, retryAfterMs: askedMs };

@@ -5,8 +5,8 @@ import { failed, ok, type Outcome, type PlatformFailure } from '../domain/failur
 import { connectionFailure, type Answer } from './failures.ts';
 import type { Pacer } from './pacer.ts';
 
-/** Longer answers are cut: nothing that is asked for here is longer. */
-const LARGEST_ANSWER_BYTES = 1_000_000;
+/** A longer answer is a failure: the longest that is expected repeats an upsert of 1 MB, every character escaped. */
+const LARGEST_ANSWER_BYTES = 8_000_000;
 
 /** How connections are made. */
 export interface ConnectionSettings {
@@ -43,27 +43,13 @@ export class Http {
 
   /** Waits for its turn, sends, and reads the answer. Redirects are not followed. Any status is an answer. */
   async send(request: HttpRequest, signal: AbortSignal): Promise<Outcome<Answer>> {
-    await this.pacer.turn(signal);
+    const turn = this.pacer.turn(signal);
+    if (turn !== null) await turn;
     const interrupted = abortFailure(signal);
     if (interrupted !== null) return failed(interrupted);
     try {
       this.#dispatcher ??= createDispatcher(this.#settings);
-      const dispatcher = await this.#dispatcher;
-      const { url } = request;
-      const response = await dispatcher.request({
-        origin: url.origin,
-        path: url.pathname + url.search,
-        method: request.method,
-        headers: request.headers,
-        body: request.body as Buffer | string | Readable | null, // undici takes any async iterable
-        signal,
-        ...(request.headersTimeoutMs !== undefined && { headersTimeout: request.headersTimeoutMs }),
-      });
-      return ok({
-        status: response.statusCode,
-        headers: response.headers,
-        text: await readText(response.body),
-      });
+      return ok(await exchange(await this.#dispatcher, request, signal));
     } catch (error) {
       return failed(abortFailure(signal) ?? connectionFailure(error));
     }
@@ -71,36 +57,85 @@ export class Http {
 
   /** Closes the connections; what is under way is broken off. */
   async close(): Promise<void> {
-    await (await this.#dispatcher)?.destroy();
+    await (await this.#dispatcher?.catch(() => null))?.destroy();
   }
+}
+
+/**
+ * One request and its answer, by undici's lowest interface: for many small files the streams that the others make of
+ * every answer cost more than the files.
+ */
+function exchange(dispatcher: Dispatcher, request: HttpRequest, signal: AbortSignal): Promise<Answer> {
+  const { url } = request;
+  return new Promise((resolve, reject) => {
+    let status = 0;
+    let headers: Answer['headers'] = {};
+    const chunks: Buffer[] = [];
+    let controller: Dispatcher.DispatchController | null = null;
+    // Also while the request still waits for a connection: then it is dropped as soon as it would begin.
+    const abort = (): void => {
+      const interruption = new Error('interrupted');
+      controller?.abort(interruption);
+      reject(interruption);
+    };
+    const release = (): void => {
+      signal.removeEventListener('abort', abort);
+    };
+    signal.addEventListener('abort', abort);
+    dispatcher.dispatch(
+      {
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method: request.method,
+        headers: request.headers,
+        body: request.body as Buffer | string | Readable | null, // undici takes any async iterable
+        ...(request.headersTimeoutMs !== undefined && { headersTimeout: request.headersTimeoutMs }),
+      },
+      {
+        onRequestStart: (started) => {
+          controller = started;
+          if (signal.aborted) abort();
+        },
+        onResponseStart: (_controller, statusCode, responseHeaders) => {
+          status = statusCode;
+          headers = responseHeaders;
+        },
+        onResponseData: (_controller, chunk) => {
+          chunks.push(chunk);
+        },
+        onResponseEnd: () => {
+          release();
+          resolve({ status, headers, text: Buffer.concat(chunks).toString('utf8') });
+        },
+        onResponseError: (_controller, error) => {
+          release();
+          reject(error);
+        },
+      },
+    );
+  });
 }
 
 /** undici is loaded when something is sent for the first time: a pass that finds nothing to do never needs it. */
 async function createDispatcher(settings: ConnectionSettings): Promise<Dispatcher> {
-  const { Agent, EnvHttpProxyAgent } = await import('undici');
+  const { Agent, EnvHttpProxyAgent, Pool } = await import('undici');
   const options = {
     connections: settings.concurrency,
     headersTimeout: settings.stallTimeoutMs,
     bodyTimeout: settings.stallTimeoutMs,
+    maxResponseSize: LARGEST_ANSWER_BYTES,
     connect: { timeout: Math.min(settings.stallTimeoutMs, 10_000) },
   };
   return settings.useProxy && PROXY_VARIABLES.some((name) => process.env[name])
-    ? new EnvHttpProxyAgent(options)
+    ? new EnvHttpProxyAgent({
+        ...options,
+        // A proxy that does not answer is given up like anybody else.
+        clientFactory: (origin, own) => new Pool(origin, { ...own, headersTimeout: settings.stallTimeoutMs }),
+      })
     : new Agent(options);
 }
 
 const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'];
-
-async function readText(body: Dispatcher.ResponseData['body']): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > LARGEST_ANSWER_BYTES) break;
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
 
 /** Whoever aborts may say why: `abort('no progress …')`. */
 function abortFailure(signal: AbortSignal): PlatformFailure | null {

@@ -35,16 +35,13 @@ export class Pacer {
         : new TokenBucket(limits.maxBytesPerSecond, limits.maxBytesPerSecond / 4, nowMs);
   }
 
-  /** Waits for the right to send one request to the platform or the store. */
-  async turn(signal: AbortSignal): Promise<void> {
-    const waitMs = this.#requests?.take(1, this.#clock.monotonic()) ?? 0;
-    if (waitMs > 0) await this.#clock.sleep(waitMs, signal);
-    await this.#pauseOver(signal);
+  /** Waits for the right to send one request to the platform or the store; `null` when there is nothing to wait for. */
+  turn(signal: AbortSignal): Promise<void> | null {
     const nowMs = this.#clock.monotonic();
-    if (nowMs >= this.#spacedUntilMs) return;
-    this.#nextTurnMs = Math.max(this.#nextTurnMs, nowMs) + this.#spacingMs;
-    await this.#clock.sleep(this.#nextTurnMs - nowMs, signal);
-    await this.#pauseOver(signal);
+    const waitMs = this.#requests?.take(1, nowMs) ?? 0;
+    return waitMs > 0 || nowMs < this.#pausedUntilMs || nowMs < this.#spacedUntilMs
+      ? this.#wait(waitMs, signal)
+      : null;
   }
 
   /** Waits for the right to send so many bytes of content; `null` when there is no limit to wait for. */
@@ -69,6 +66,16 @@ export class Pacer {
     } else {
       this.#spacedUntilMs = 0;
     }
+  }
+
+  async #wait(waitMs: number, signal: AbortSignal): Promise<void> {
+    if (waitMs > 0) await this.#clock.sleep(waitMs, signal);
+    await this.#pauseOver(signal);
+    const nowMs = this.#clock.monotonic();
+    if (nowMs >= this.#spacedUntilMs) return;
+    this.#nextTurnMs = Math.max(this.#nextTurnMs, nowMs) + this.#spacingMs;
+    await this.#clock.sleep(this.#nextTurnMs - nowMs, signal);
+    await this.#pauseOver(signal);
   }
 
   async #pauseOver(signal: AbortSignal): Promise<void> {

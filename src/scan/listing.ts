@@ -25,6 +25,9 @@ export interface LinkPolicy {
   readonly realRoot: string;
 }
 
+/** An entry, whether its name came as text or as bytes. */
+type EntryType = Omit<Dirent, 'name'>;
+
 const FILE: ListedKind = { kind: 'file' };
 const DIRECTORY: ListedKind = { kind: 'directory' };
 const LINKED_FILE: ListedKind = { kind: 'linked-file' };
@@ -46,17 +49,14 @@ export function* listDirectory(directory: string, policy: LinkPolicy): Generator
   const handle = opendirSync(directory, { bufferSize: NAMES_AT_ONCE });
   try {
     for (let entry = handle.readSync(); entry !== null; entry = handle.readSync()) {
-      const { name } = entry;
-      exotic ||= NEEDS_CARE.test(name);
-      const what = kindOf(entry, directory, policy);
-      const isDirectory = what.kind === 'directory' || what.kind === 'linked-directory';
-      listed.push({ name: isDirectory ? `${name}/` : name, what });
+      exotic ||= NEEDS_CARE.test(entry.name);
+      listed.push(toListed(entry, entry.name, directory, policy));
       if (listed.length % NAMES_AT_ONCE === 0) yield null;
     }
   } finally {
     handle.closeSync();
   }
-  const sound = exotic ? withoutUndecodable(directory, listed) : listed;
+  const sound = exotic ? withoutUndecodable(directory, listed, policy) : listed;
   return sound.sort(exotic ? (a, b) => compareUtf8(a.name, b.name) : byCodeUnits);
 }
 
@@ -64,12 +64,18 @@ function byCodeUnits(a: Listed, b: Listed): number {
   return a.name < b.name ? -1 : 1;
 }
 
-function kindOf(entry: Dirent, directory: string, policy: LinkPolicy): ListedKind {
+function toListed(entry: EntryType, name: string, directory: string, policy: LinkPolicy): Listed {
+  const what = kindOf(entry, name, directory, policy);
+  const isDirectory = what.kind === 'directory' || what.kind === 'linked-directory';
+  return { name: isDirectory ? `${name}/` : name, what };
+}
+
+function kindOf(entry: EntryType, name: string, directory: string, policy: LinkPolicy): ListedKind {
   if (entry.isFile()) return FILE;
   if (entry.isDirectory()) return DIRECTORY;
   if (entry.isSymbolicLink()) {
     if (policy.symlinks === 'skip') return { kind: 'skip', reason: 'symbolic link' };
-    return resolveLink(`${directory}/${entry.name}`, policy);
+    return resolveLink(`${directory}/${name}`, policy);
   }
   return { kind: 'skip', reason: entry.isFIFO() ? 'FIFO' : entry.isSocket() ? 'socket' : 'device' };
 }
@@ -94,17 +100,16 @@ function resolveLink(link: string, { symlinks, realRoot }: LinkPolicy): ListedKi
 
 /**
  * Replaces names that are not valid UTF-8 by problems. The usual listing turns their bytes into U+FFFD, which names
- * no file; so where that character turns up, the directory is listed once more as bytes.
+ * no file, or another one; so where that character turns up, the directory is listed once more as bytes.
  */
-function withoutUndecodable(directory: string, listed: Listed[]): Listed[] {
+function withoutUndecodable(directory: string, listed: Listed[], policy: LinkPolicy): Listed[] {
   if (!listed.some(({ name }) => name.includes('\ufffd'))) return listed;
-  const undecodable = readdirSync(directory, { encoding: 'buffer' }).filter((name) => !isUtf8(name));
-  const lossy = new Set(undecodable.map((name) => name.toString()));
   const reason = 'the name is not valid UTF-8; rename it';
-  return [
-    ...listed.filter(({ name }) => !lossy.has(name.replace(/\/$/u, ''))),
-    ...undecodable.map((name): Listed => ({ name: escapeBytes(name), what: { kind: 'problem', reason } })),
-  ];
+  return readdirSync(directory, { encoding: 'buffer', withFileTypes: true }).map((entry) =>
+    isUtf8(entry.name)
+      ? toListed(entry, entry.name.toString(), directory, policy)
+      : { name: escapeBytes(entry.name), what: { kind: 'problem', reason } },
+  );
 }
 
 /** The name with every byte outside printable ASCII as `\xNN`. */

@@ -7,7 +7,7 @@ import { listDirectory, type LinkPolicy, type Listed } from './listing.ts';
 /** What a scan says of a source, in the order of whole paths (`compareUtf8`). */
 export type ScanEntry =
   | { readonly kind: 'file'; readonly path: RelativePath; readonly facts: FileFacts }
-  /** Not a regular file: passed over. */
+  /** Not a regular file: passed over. `path` ends in `/` for a link that leads back to a parent. */
   | { readonly kind: 'skip'; readonly path: RelativePath; readonly reason: string }
   /** A file that can never be synced as it is: its name is not valid, its link leads nowhere. */
   | { readonly kind: 'problem'; readonly path: RelativePath; readonly reason: string }
@@ -73,7 +73,12 @@ export function* scan(target: ScanTarget): Generator<ScanEntry, void> {
     const directory = root + (prefix === '' ? '' : `/${prefix.slice(0, -1)}`);
     const listing = listDirectory(directory, target);
     let step = listing.next();
-    for (; step.done !== true; step = listing.next()) yield TICK;
+    try {
+      for (; step.done !== true; step = listing.next()) yield TICK;
+    } finally {
+      // Whoever stops asking leaves a listing half done.
+      listing.return([]);
+    }
     return {
       prefix,
       entries: step.value,
@@ -86,11 +91,7 @@ export function* scan(target: ScanTarget): Generator<ScanEntry, void> {
     try {
       const frame = yield* open(path);
       if (frame.identity !== null && stack.some(({ identity }) => identity === frame.identity)) {
-        yield {
-          kind: 'skip',
-          path: path.slice(0, -1) as RelativePath,
-          reason: 'symbolic link that leads back to a parent',
-        };
+        yield { kind: 'skip', path, reason: 'symbolic link that leads back to a parent' };
       } else {
         stack.push(frame);
       }

@@ -17,6 +17,7 @@ export interface LockHolder {
 export interface ProcessLock {
   /** The holder before us did not release the lock: it was killed, or the machine went down. */
   readonly wasAbandoned: boolean;
+  /** Done once; the lock may be another's afterwards. */
   readonly release: () => void;
 }
 
@@ -55,14 +56,20 @@ export function acquireLock(subject: string, command: string, now: Date): LockAt
   const holderFile = holderFileOf(subject);
   const wasAbandoned = existsSync(holderFile);
   const holder: LockHolder = { pid: process.pid, host: hostname(), since: now.toISOString(), command };
-  writeFileSync(holderFile, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
+  try {
+    writeFileSync(holderFile, `${JSON.stringify(holder)}\n`, { mode: 0o600 });
+  } catch (error) {
+    held.delete(database);
+    database.close();
+    return { kind: 'unusable', reason: (error as Error).message };
+  }
   return {
     kind: 'held',
     lock: {
       wasAbandoned,
       release: () => {
+        if (!held.delete(database)) return;
         rmSync(holderFile, { force: true });
-        held.delete(database);
         database.close();
       },
     },

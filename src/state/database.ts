@@ -26,11 +26,20 @@ const DAMAGED = new Set([11 /* CORRUPT */, 26 /* NOTADB */]);
 const UNWRITABLE = new Set([8 /* READONLY */, 10 /* IOERR */, 13 /* FULL */, 14 /* CANTOPEN */]);
 const BUSY = 5;
 
+/** The binding leaves the code out of what `all` throws; these are the words of `sqlite3_errstr`. */
+const CODE_OF_MESSAGE = new Map<unknown, number>([
+  ['database disk image is malformed', 11],
+  ['file is not a database', 26],
+  ['disk I/O error', 10],
+  ['database is locked', BUSY],
+]);
+
 /** What kind of trouble an error of SQLite is; `null` for one that is a defect of ours. */
 export function troubleOf(error: unknown): 'damaged' | 'unwritable' | 'busy' | null {
-  const { errcode } = error as { errcode?: unknown };
-  if (typeof errcode !== 'number') return null;
-  const primary = errcode & 0xff;
+  const { errcode, message } = error as { errcode?: unknown; message?: unknown };
+  const code = typeof errcode === 'number' ? errcode : CODE_OF_MESSAGE.get(message);
+  if (code === undefined) return null;
+  const primary = code & 0xff;
   if (DAMAGED.has(primary)) return 'damaged';
   if (UNWRITABLE.has(primary)) return 'unwritable';
   return primary === BUSY ? 'busy' : null;

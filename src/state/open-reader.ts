@@ -25,18 +25,20 @@ export type OpenedReader =
  * @param inUse - whether a running botsync holds it.
  */
 export function openReader(file: string, inUse: boolean): OpenedReader {
-  if (!existsSync(file) || statSync(file).size === 0) {
-    const empty = new DatabaseSync(':memory:');
-    for (const step of MIGRATIONS) empty.exec(step);
-    return opened(empty, null);
-  }
-  if (inUse) return open(pathToFileURL(file), null);
+  if (!existsSync(file) || statSync(file).size === 0) return openEmpty();
+  if (inUse) return open(file, null);
   if (!hasLog(file)) return open(immutable(file), null);
   const directory = mkdtempSync(join(tmpdir(), 'botsync-'));
   const copy = join(directory, 'state.db');
   copyFileSync(file, copy, constants.COPYFILE_FICLONE);
   copyFileSync(`${file}-wal`, `${copy}-wal`, constants.COPYFILE_FICLONE);
   return open(copy, directory);
+}
+
+function openEmpty(): OpenedReader {
+  const empty = new DatabaseSync(':memory:');
+  for (const step of MIGRATIONS) empty.exec(step);
+  return opened(empty, null);
 }
 
 function hasLog(file: string): boolean {
@@ -57,9 +59,10 @@ function open(location: string | URL, scratch: string | null): OpenedReader {
     );
     database = connection;
     const standing = guarded(() => standingOf(connection));
-    if (standing.kind === 'ours') return opened(connection, scratch);
+    if (standing.kind === 'ours' && standing.version > 0) return opened(connection, scratch);
     discard(connection, scratch);
-    return standing;
+    // Version 0: its maker was killed before the first table.
+    return standing.kind === 'ours' ? openEmpty() : standing;
   } catch (error) {
     discard(database, scratch);
     if (error instanceof StateFileError) return { kind: 'damaged', reason: error.message };

@@ -63,11 +63,11 @@ function open(file: string, checkThoroughly: boolean, keptAs: string | null): Op
       return standing;
     }
     guarded(() => {
-      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
       if (checkThoroughly) assertSound(database);
       migrate(database, standing.version);
     });
-    return { kind: 'open', store: new StateStore(database), setAside: keptAs };
+    return { kind: 'open', store: new StateStore(database, file), setAside: keptAs };
   } catch (error) {
     database.close();
     throw error;

@@ -26,9 +26,10 @@ export interface Problem {
 export class StateStore extends StateReader {
   readonly #group: WriteGroup;
 
-  constructor(database: Database) {
+  /** @param file - where the database is. */
+  constructor(database: Database, file: string) {
     super(database);
-    this.#group = new WriteGroup(database);
+    this.#group = new WriteGroup(database, `${file}-wal`);
   }
 
   /** The number of a target; a new one gets a number. */
@@ -183,9 +184,19 @@ export class StateStore extends StateReader {
   /** Commits what is open and closes the file. */
   override close(): void {
     try {
-      this.#group.commit();
+      this.#group.close();
+      this.#emptyLog();
     } finally {
       super.close();
+    }
+  }
+
+  /** SQLite would do it on close, but the connection outlives that by its statements, which cannot be finalized. */
+  #emptyLog(): void {
+    try {
+      this.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch {
+      // Nothing is lost: what stands in the log is read from there.
     }
   }
 

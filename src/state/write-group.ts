@@ -1,9 +1,12 @@
-import { guarded, type Database } from './database.ts';
+import { closeSync, fdatasync, openSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { guarded, StateFileError, type Database } from './database.ts';
 
-/** A group is committed when it holds this many writes … */
-const LARGEST_GROUP = 100;
-/** … or is this old, in milliseconds; or at the end of the current turn when someone waits for it. */
+/** A group for which nobody waits is committed when it is this old, in milliseconds. */
 const OLDEST_GROUP_MS = 50;
+
+/** Flushes follow each other no faster than this, in milliseconds: those who come in between share the next. */
+const FLUSH_INTERVAL_MS = 5;
 
 interface Waiter {
   readonly resolve: () => void;
@@ -11,70 +14,112 @@ interface Waiter {
 }
 
 /**
- * Gathers writes into transactions: a commit waits for the disk, and a hundred files can wait for it together.
- * Later reads on the same connection see the writes at once; a crash loses at most the open group.
+ * Gathers writes into transactions and makes them durable without keeping the event loop waiting for the disk.
+ *
+ * The database runs with `synchronous = NORMAL`, so a commit only writes to the log; the log is flushed here, by a
+ * thread, for all who wait at that moment. While it is, the next group gathers. Later reads on the same connection see
+ * the writes at once; a crash of the process loses at most the open group, a power cut also what nobody waited for.
  */
 export class WriteGroup {
   readonly #database: Database;
-  #writes = 0;
+  readonly #logFile: string;
+  #log: number | null = null;
   #waiters: Waiter[] = [];
+  #flushing = false;
   #timer: NodeJS.Timeout | null = null;
-  #immediate: NodeJS.Immediate | null = null;
+  /** A group was rolled back: what it held is gone, so nothing that comes after may count on it. */
+  #lost: Error | null = null;
 
-  constructor(database: Database) {
+  /** @param logFile - the database's write-ahead log; SQLite takes no locks on it, so that it may be open here as well. */
+  constructor(database: Database, logFile: string) {
     this.#database = database;
+    this.#logFile = logFile;
   }
 
   /** Carries out a write within the open group. Throws `StateFileError`. */
   write(action: () => void): void {
-    guarded(() => {
-      if (!this.#database.isTransaction) this.#database.exec('BEGIN IMMEDIATE');
+    this.#guardedGroup(() => {
+      if (!this.#isOpen()) this.#database.exec('BEGIN IMMEDIATE');
       action();
     });
-    this.#writes += 1;
-    if (this.#writes >= LARGEST_GROUP) this.#commitSoon();
-    else
-      this.#timer ??= setTimeout(() => {
-        this.#commitQuietly();
-      }, OLDEST_GROUP_MS);
+    this.#timer ??= setTimeout(() => {
+      this.#commitQuietly();
+    }, OLDEST_GROUP_MS);
   }
 
   /** Resolves once everything written so far is on disk; rejects with `StateFileError` when it cannot be. */
   durable(): Promise<void> {
-    if (this.#writes === 0) return Promise.resolve();
     return new Promise((resolve, reject) => {
       this.#waiters.push({ resolve, reject });
-      this.#commitSoon();
+      // At the end of the turn, so that all who come in it share one flush.
+      if (!this.#flushing && this.#waiters.length === 1) setImmediate(() => void this.#flush());
     });
   }
 
   /** Commits now. Throws `StateFileError`. */
   commit(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
-    if (this.#immediate !== null) clearImmediate(this.#immediate);
     this.#timer = null;
-    this.#immediate = null;
-    const waiters = this.#waiters;
-    this.#waiters = [];
-    this.#writes = 0;
-    try {
-      guarded(() => {
-        if (this.#database.isTransaction) this.#database.exec('COMMIT');
-      });
-    } catch (error) {
-      for (const { reject } of waiters) reject(error);
-      throw error;
-    }
-    for (const { resolve } of waiters) resolve();
-  }
-
-  #commitSoon(): void {
-    this.#immediate ??= setImmediate(() => {
-      this.#commitQuietly();
+    this.#guardedGroup(() => {
+      if (this.#isOpen()) this.#database.exec('COMMIT');
     });
   }
 
-  /** A failure has reached those who wait; where nobody does, the transaction stays open and the next write meets it. */
+  /** Runs something on the open group. A full disk ends the whole transaction, not only the statement that met it. */
+  #guardedGroup(action: () => void): void {
+    if (this.#lost !== null) throw this.#lost;
+    const wasOpen = this.#isOpen();
+    try {
+      guarded(action);
+    } catch (error) {
+      if (wasOpen && !this.#isOpen()) this.#lost = error as Error;
+      throw error;
+    }
+  }
+
+  #isOpen(): boolean {
+    return this.#database.isTransaction;
+  }
+
+  /** Commits, and lets go of the log. Throws `StateFileError`. */
+  close(): void {
+    try {
+      this.commit();
+    } finally {
+      if (this.#log !== null) closeSync(this.#log);
+      this.#log = null;
+    }
+  }
+
+  async #flush(): Promise<void> {
+    this.#flushing = true;
+    while (this.#waiters.length > 0) {
+      const nextFlush = delay(FLUSH_INTERVAL_MS);
+      const waiters = this.#waiters;
+      this.#waiters = [];
+      try {
+        this.commit();
+        await this.#syncLog();
+        for (const { resolve } of waiters) resolve();
+      } catch (error) {
+        for (const { reject } of waiters) reject(error);
+      }
+      await nextFlush;
+    }
+    this.#flushing = false;
+  }
+
+  #syncLog(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const log = (this.#log ??= openSync(this.#logFile, 'r'));
+      fdatasync(log, (error) => {
+        if (error === null) resolve();
+        else reject(new StateFileError('unwritable', error.message, { cause: error }));
+      });
+    });
+  }
+
+  /** Where nobody waits, the next write or the end meets the failure. */
   #commitQuietly(): void {
     try {
       this.commit();

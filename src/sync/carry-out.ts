@@ -1,6 +1,7 @@
+import { isTrustworthy, nanoseconds, sizeInFingerprint } from '../domain/fingerprint.ts';
 import type { FileEvent } from '../domain/report.ts';
 import type { RowId } from '../state/state-reader.ts';
-import type { SendTask } from '../upload/send-file.ts';
+import { compareContent } from '../upload/compare-content.ts';
 import { noteProblem } from './note-item.ts';
 import type { PassContext } from './pass-context.ts';
 import type { PlannedSend } from './plan-source.ts';
@@ -14,61 +15,68 @@ export async function carryOut(
   target: number,
   context: PassContext,
 ): Promise<void> {
-  const { state, summary, config, blockade, claims } = context;
+  const { state, summary, config, blockade, claims, clock, stop } = context;
   const id: RowId = { target, key: item.key };
-  const botId = source.config.botId;
-  if (item.kind === 'send' && blockade.reasonAgainst(botId, takesRoom(item)) !== null) {
+  if (item.kind === 'verify' && (await isSame(item, source, id, context))) return;
+  if (stop.aborted || blockade.reasonAgainst(source.config.botId, takesRoom(item)) !== null) {
     summary.pending += 1;
+    claims.release(target, item.key);
     return;
   }
-  const task: SendTask = {
-    root: source,
-    path: item.path,
-    key: item.key,
-    botId,
-    resolved: item.resolved,
-    unlessSha256: item.kind === 'verify' ? (state.find(id)?.sha256 ?? null) : null,
+  const { path, facts, resolved } = item;
+  const seen = {
+    fingerprint: item.fingerprint,
+    trusted: isTrustworthy(facts, nanoseconds(clock.now())),
+    settingsDigest: resolved.digest,
+    sizeBytes: item.sizeBytes,
   };
+  await state.beginSending(id, source.config.name, path, seen, clock.now());
+  claims.release(target, item.key);
   const sent = await sendWithRetries(
-    task,
+    { root: source, path, key: item.key, botId: source.config.botId, resolved },
     {
       platform: context.platform,
       limits: config.limits,
-      now: context.clock.now,
-      beginSending: async (attempt) => {
-        // Another worker may have met with an obstacle since this file was planned, or while it was hashed.
-        if (blockade.reasonAgainst(botId, takesRoom(item)) !== null) return false;
-        const durable = state.beginSending(id, source.config.name, item.path, attempt, context.clock.now());
-        claims.release(target, item.key);
-        await durable;
-        return true;
+      now: clock.now,
+      transfer: context.transfer,
+      isBlocked: () => blockade.reasonAgainst(source.config.botId, takesRoom(item)) !== null,
+      onFailure: (failure) => {
+        blockade.note(failure, source.config.botId);
       },
-      clock: context.clock,
+      clock,
       random: context.random,
       outage: context.outage,
       attempts: config.upload.attempts,
       settleMs: config.watch.settleMs,
       onRetry: (_task, reason, delayMs) => {
-        context.report.retrying(`${source.config.name}:${item.path}`, reason, delayMs);
+        context.report.retrying(`${source.config.name}:${path}`, reason, delayMs);
       },
     },
-    context.stop,
+    stop,
     context.abort,
   );
   settle(sent, item, source, id, context);
 }
 
+/** Whether a file has the content on record after all; its new fingerprint is recorded then. */
+async function isSame(item: PlannedSend, source: Source, id: RowId, context: PassContext): Promise<boolean> {
+  const { state, summary, clock, transfer } = context;
+  const recorded = state.find(id)?.sha256 ?? null;
+  if (recorded === null) return false;
+  const compared = await transfer(() => compareContent(source, item.path, recorded, clock.now()));
+  if (compared.kind !== 'same') return false;
+  state.recordTouched(id, compared.fingerprint, compared.trusted);
+  summary.unchanged += 1;
+  return true;
+}
+
 function settle(sent: Sent, item: PlannedSend, source: Source, id: RowId, context: PassContext): void {
-  const { state, summary, report, blockade } = context;
+  const { state, summary, report } = context;
   const nowMs = context.clock.now();
-  const name = source.config.name;
-  const event = {
-    kind: item.reason === 'renewal-due' ? 'renew' : 'upload',
-    source: name,
-    path: item.path,
-    key: item.key,
-    reason: item.kind === 'verify' ? 'changed' : item.reason,
-  } satisfies FileEvent;
+  const place = { source: source.config.name, path: item.path, key: item.key };
+  const kind = item.reason === 'renewal-due' ? 'renew' : 'upload';
+  const reason = item.kind === 'verify' ? 'changed' : item.reason;
+  const event = { kind, ...place, reason } satisfies FileEvent;
   const failed = (error: string): void => {
     summary.failed += 1;
     report.event({ ...event, outcome: 'failed', error });
@@ -76,40 +84,20 @@ function settle(sent: Sent, item: PlannedSend, source: Source, id: RowId, contex
   switch (sent.kind) {
     case 'sent':
       state.recordSynced(id, sent.state, sent.sha256, sent.expiresAtMs, nowMs);
-      summary[event.kind === 'renew' ? 'renewed' : 'uploaded'] += 1;
+      summary[kind === 'renew' ? 'renewed' : 'uploaded'] += 1;
       summary.bytes += sent.state.sizeBytes;
       report.sent(sent.state.sizeBytes);
       report.event({ ...event, outcome: 'done' });
       break;
-    case 'same':
-      state.recordTouched(id, sent.state.fingerprint, sent.state.trusted);
-      summary.unchanged += 1;
-      break;
     case 'vanished':
-      // Gone again before it was sent; if it has a record, the next pass finds it without a file.
-      context.claims.release(id.target, id.key);
-      break;
     case 'unreadable':
-      noteProblem(context, {
-        source: name,
-        path: item.path,
-        key: item.key,
-        kind: 'problem',
-        reason: sent.reason,
-      });
-      break;
-    case 'refused-here':
-      noteProblem(context, {
-        source: name,
-        path: item.path,
-        key: item.key,
-        kind: 'refuse',
-        reason: sent.reason,
-      });
-      break;
-    case 'skipped':
-      summary.skipped += 1;
-      report.event({ kind: 'skip', source: name, path: item.path, key: item.key, reason: sent.reason });
+    case 'inadmissible':
+      // No upsert was sent. A new file has nothing to remember; for another the intent stands, and it is sent again.
+      if (item.record === null) state.forget(id);
+      if (sent.kind === 'unreadable')
+        noteProblem(context, { ...place, kind: 'problem', reason: sent.reason });
+      if (sent.kind === 'inadmissible')
+        noteProblem(context, { ...place, kind: 'refuse', reason: sent.reason });
       break;
     case 'unsettled':
       state.recordFailure(id, 'failed', sent.state, UNSETTLED, sent.upserted, nowMs);
@@ -122,20 +110,13 @@ function settle(sent: Sent, item: PlannedSend, source: Source, id: RowId, contex
         summary.pending += 1;
         break;
       }
-      blockade.note(failure, source.config.botId);
-      state.recordFailure(
-        id,
-        failure.kind === 'refused' ? 'refused' : 'failed',
-        sent.state,
-        failure.message,
-        sent.upserted,
-        nowMs,
-      );
+      const ended = failure.kind === 'refused' ? 'refused' : 'failed';
+      state.recordFailure(id, ended, sent.state, failure.message, sent.upserted, nowMs);
       failed(failure.message);
       break;
     }
-    case 'held-back':
     case 'not-tried':
+      if (item.record === null) state.forget(id);
       summary.pending += 1;
       break;
   }
@@ -146,5 +127,5 @@ const UNSETTLED = 'it was changed again and again while it was read';
 /** Whether the platform will hold more after the sending than before: what a used-up quota does not allow. */
 function takesRoom({ record, sizeBytes, resolved }: PlannedSend): boolean {
   if (record?.state !== 'synced' || record.settingsDigest !== resolved.digest) return true;
-  return sizeBytes > Number.parseInt(record.fingerprint, 10);
+  return sizeBytes > sizeInFingerprint(record.fingerprint);
 }

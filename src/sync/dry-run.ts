@@ -2,9 +2,7 @@ import { exitCodeOf } from '../domain/exit-code.ts';
 import { guardRemovals, REMOVAL_WINDOW_MS, type Halt } from '../domain/guard.ts';
 import { emptySummary, type FileEvent, type Summary } from '../domain/report.ts';
 import type { Clock } from '../domain/clock.ts';
-import { prepareUpsert } from '../domain/limits.ts';
-import { ChangedWhileRead, hashContent } from '../upload/read-content.ts';
-import { openSourceFile } from '../upload/source-file.ts';
+import { compareContent } from '../upload/compare-content.ts';
 import { lookAhead, type Ahead, type LookAheadInput } from './look-ahead.ts';
 import type { PassResult } from './pass.ts';
 import { isPlannedSend, type PlannedSend } from './plan-source.ts';
@@ -63,12 +61,6 @@ class DryRun {
       return;
     }
     const place = { source: source.config.name, path, key };
-    const prepared = prepareUpsert(key, item.sizeBytes, item.resolved.settings, this.#input.now());
-    if (prepared.kind === 'refuse') {
-      this.summary.refused += 1;
-      this.#onEvent({ kind: 'refuse', ...place, reason: prepared.reason });
-      return;
-    }
     const isRenewal = item.reason === 'renewal-due';
     this.summary[isRenewal ? 'renewed' : 'uploaded'] += 1;
     this.summary.bytes += item.sizeBytes;
@@ -78,16 +70,9 @@ class DryRun {
 
   async #hasRecordedContent({ path, key }: PlannedSend, source: Source, target: number): Promise<boolean> {
     const recorded = this.#input.state.find({ target, key })?.sha256 ?? null;
-    const opened = openSourceFile(source, path);
-    if (opened.kind !== 'open') return false;
-    try {
-      return recorded !== null && (await hashContent(opened.file)).equals(recorded);
-    } catch (error) {
-      if (error instanceof ChangedWhileRead) return false;
-      throw error;
-    } finally {
-      await opened.file.close();
-    }
+    return (
+      recorded !== null && (await compareContent(source, path, recorded, this.#input.now())).kind === 'same'
+    );
   }
 
   #note(

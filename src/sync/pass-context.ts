@@ -23,6 +23,8 @@ export interface PassContext {
   readonly claims: Claims;
   readonly blockade: Blockade;
   readonly outage: Outage;
+  /** Bounds the transfers that run at a time. */
+  readonly transfer: <T>(exchange: () => Promise<T>) => Promise<T>;
   /** No new work once it aborts. */
   readonly stop: AbortSignal;
   /** Breaks off what is under way. */

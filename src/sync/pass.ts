@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import { exitCodeOf } from '../domain/exit-code.ts';
@@ -43,6 +44,12 @@ export interface PassResult {
   readonly exitCode: number;
 }
 
+/**
+ * So many files more than can be transferred at a time are in hand: their intents are written down together, so that no
+ * transfer waits for the disk. What waits holds no content and no open file.
+ */
+const FILES_AHEAD = 256;
+
 /** Looks at every file of every source once and brings the platform up to date: scan, decide, upload, record. */
 export async function runPass(input: PassInput): Promise<PassResult> {
   const { config, state, clock } = input;
@@ -55,10 +62,11 @@ export async function runPass(input: PassInput): Promise<PassResult> {
     claims: new Claims(state, found, true),
     blockade: new Blockade(),
     outage: new Outage(clock, input.random, config.upload.giveUpAfterMs),
+    transfer: pLimit(config.upload.concurrency * 2),
   };
   state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
 
-  const workers = new Workers(config.upload.concurrency);
+  const workers = new Workers(config.upload.concurrency + FILES_AHEAD);
   const halts = new Map<FoundSource, Halt>();
   const complete: FoundSource[] = [];
   for (const one of found) {

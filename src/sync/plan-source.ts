@@ -1,9 +1,9 @@
 import { lstatSync } from 'node:fs';
 import type { FileKey, RelativePath } from '../domain/brands.ts';
 import { decide, type SendReason, type VerifyReason } from '../domain/decide.ts';
-import { fingerprintOf } from '../domain/fingerprint.ts';
+import { fingerprintOf, type FileFacts, type Fingerprint } from '../domain/fingerprint.ts';
 import { fileKey } from '../domain/key.ts';
-import { admit, type Limits } from '../domain/limits.ts';
+import { admit, prepareUpsert, type Limits } from '../domain/limits.ts';
 import { compareUtf8 } from '../domain/path-order.ts';
 import type { Absence, FileRecord } from '../domain/record.ts';
 import type { ResolvedSettings } from '../domain/rules.ts';
@@ -48,7 +48,10 @@ interface Place {
 export interface PlannedSend extends Place {
   readonly kind: 'send' | 'verify';
   readonly reason: SendReason | VerifyReason;
+  readonly facts: FileFacts;
+  readonly fingerprint: Fingerprint;
   readonly sizeBytes: number;
+  /** After the limits had their say. */
   readonly resolved: ResolvedSettings;
   readonly record: FileRecord | null;
 }
@@ -133,7 +136,7 @@ export function* planSource(
 function* planFile(
   source: Source,
   path: RelativePath,
-  facts: Parameters<typeof fingerprintOf>[0],
+  facts: FileFacts,
   records: RecordCursor,
   ports: PlanPorts,
 ): Generator<PlanItem, void> {
@@ -159,19 +162,15 @@ function* planFile(
     }
   }
   const sizeBytes = Number(facts.size);
-  const rules = source.rules.resolve(path.normalize('NFC'));
-  const admission = admit(rules, sizeBytes, ports.limits);
+  const admission = admit(source.rules.resolve(path.normalize('NFC')), sizeBytes, ports.limits);
   if (admission.kind !== 'send') {
     yield { kind: admission.kind, path, key, record, reason: admission.reason };
     return;
   }
+  const { resolved } = admission;
   const fingerprint = fingerprintOf(facts);
-  const decision = decide(
-    { fingerprint, resolved: admission.resolved },
-    record,
-    ports.now(),
-    ports.isForced(path),
-  );
+  const nowMs = ports.now();
+  const decision = decide({ fingerprint, resolved }, record, nowMs, ports.isForced(path));
   switch (decision.kind) {
     case 'none':
       yield { kind: 'unchanged', path, key, adopts, record: record as FileRecord };
@@ -179,9 +178,15 @@ function* planFile(
     case 'hold':
       yield { kind: 'hold', path, key, adopts, record: record as FileRecord };
       break;
-    case 'send':
+    case 'send': {
+      const prepared = prepareUpsert(key, sizeBytes, resolved.settings, nowMs);
+      if (prepared.kind === 'refuse') yield { kind: 'refuse', path, key, record, reason: prepared.reason };
+      else yield { ...decision, path, key, adopts, facts, fingerprint, sizeBytes, resolved, record };
+      break;
+    }
     case 'verify':
-      yield { ...decision, path, key, adopts, sizeBytes, resolved: rules, record };
+      yield { ...decision, path, key, adopts, facts, fingerprint, sizeBytes, resolved, record };
+      break;
   }
   if (adopts) records.seekAfter(path);
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
+import type { PlatformFailure } from '../domain/failure.ts';
 import { retryDelayMs } from '../domain/retry-delay.ts';
 import { sendFile, type SendPorts, type SendResult, type SendTask } from '../upload/send-file.ts';
 import type { Outage } from '../upload/outage.ts';
@@ -12,6 +13,12 @@ export type Sent =
 /** What repeated sending needs. */
 export interface RetryPorts extends SendPorts {
   readonly clock: Clock;
+  /** Waits for a place among the transfers that may run at a time. */
+  readonly transfer: <T>(attempt: () => Promise<T>) => Promise<T>;
+  /** Whether other files found out that this one cannot be sent now. */
+  readonly isBlocked: () => boolean;
+  /** Told of a failure before the next transfer begins, which it may forbid. */
+  readonly onFailure: (failure: PlatformFailure) => void;
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly outage: Outage;
@@ -23,8 +30,10 @@ export interface RetryPorts extends SendPorts {
 }
 
 interface Attempted {
-  readonly result: SendResult;
+  readonly result: Sent;
   readonly isTransientFailure: boolean;
+  /** No attempt was made, nor will be. */
+  readonly isOver: boolean;
 }
 
 /**
@@ -40,16 +49,19 @@ export async function sendWithRetries(
   abort: AbortSignal,
 ): Promise<Sent> {
   let last: Sent = { kind: 'not-tried' };
+  const attemptOnce = async (): Promise<Attempted> => {
+    if (stop.aborted || ports.isBlocked()) return { result: last, isTransientFailure: false, isOver: true };
+    const result = await sendFile(task, ports, abort);
+    if (result.kind === 'failed') ports.onFailure(result.failure);
+    const isTransientFailure =
+      result.kind === 'failed' && result.failure.kind === 'transient' && !abort.aborted;
+    return { result, isTransientFailure, isOver: false };
+  };
   for (let attempt = 1; ;) {
-    const attempted = await ports.outage.attempt<Attempted>(async () => {
-      const result = await sendFile(task, ports, abort);
-      return {
-        result,
-        isTransientFailure: result.kind === 'failed' && result.failure.kind === 'transient' && !abort.aborted,
-      };
-    }, stop);
+    const attempted = await ports.transfer(() => ports.outage.attempt<Attempted>(attemptOnce, stop));
     if (attempted === null) return last;
     last = attempted.result;
+    if (attempted.isOver) return last;
     const reason = reasonToRetry(last);
     // During an outage it is not the file that fails.
     if (reason === null || (attempt >= ports.attempts && !ports.outage.isOn)) return last;
@@ -64,7 +76,7 @@ export async function sendWithRetries(
   }
 }
 
-function reasonToRetry(result: SendResult): string | null {
+function reasonToRetry(result: Sent): string | null {
   if (result.kind === 'unsettled') return 'it was changed while it was read';
   return result.kind === 'failed' && result.failure.kind === 'transient' ? result.failure.message : null;
 }

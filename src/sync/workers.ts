@@ -7,10 +7,10 @@ export class Workers {
   #failure: { readonly error: unknown } | null = null;
   #wake: (() => void) | null = null;
 
-  /** @param concurrency - jobs at a time; as many more may wait. */
-  constructor(concurrency: number) {
-    this.#limit = pLimit(concurrency);
-    this.#most = concurrency * 2;
+  /** @param most - jobs at a time. */
+  constructor(most: number) {
+    this.#limit = pLimit(most);
+    this.#most = most;
   }
 
   /** Hands over a job; resolves when there is room for another. Throws what a job threw. */

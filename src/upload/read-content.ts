@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash, hash, type Hash } from 'node:crypto';
 import { readSync } from 'node:fs';
 import type { OutgoingContent } from '../domain/file-platform.ts';
 import type { SourceFile } from './source-file.ts';
@@ -29,15 +29,15 @@ export interface HashedContent {
  */
 export function readContent(file: SourceFile): HashedContent {
   const { sizeBytes } = file;
-  const hash = createHash('sha256');
   if (sizeBytes > WHOLE_UP_TO_BYTES) {
+    const running = createHash('sha256');
     let readError: unknown = null;
-    const chunks = readChunks(file, hash, (error) => {
+    const chunks = readChunks(file, running, (error) => {
       readError = error;
     });
     return {
       content: { kind: 'stream', sizeBytes, chunks },
-      digest: () => hash.digest(),
+      digest: () => running.digest(),
       readError: () => readError,
     };
   }
@@ -48,7 +48,7 @@ export function readContent(file: SourceFile): HashedContent {
     at += got;
   }
   if (!file.isUnchanged()) throw new ChangedWhileRead();
-  const digest = hash.update(bytes).digest();
+  const digest = hash('sha256', bytes, 'buffer');
   return { content: { kind: 'whole', bytes }, digest: () => digest, readError: () => null };
 }
 
@@ -68,7 +68,7 @@ export async function hashContent(file: SourceFile): Promise<Buffer> {
 /** Reads one chunk ahead of the one that is being sent. */
 async function* readChunks(
   file: SourceFile,
-  hash: Hash,
+  running: Hash,
   onError: (error: unknown) => void,
 ): AsyncGenerator<Buffer> {
   const { sizeBytes } = file;
@@ -78,9 +78,12 @@ async function* readChunks(
       const chunk = await next;
       at += chunk.length;
       if (chunk.length === 0) throw new ChangedWhileRead();
-      if (at < sizeBytes) next = file.read(at, Math.min(CHUNK_BYTES, sizeBytes - at));
-      else if (!file.isUnchanged()) throw new ChangedWhileRead();
-      hash.update(chunk);
+      if (at < sizeBytes) {
+        next = file.read(at, Math.min(CHUNK_BYTES, sizeBytes - at));
+        // It may fail while the receiver takes its time, or after it has left: no rejection may go unhandled.
+        next.catch(() => undefined);
+      } else if (!file.isUnchanged() || !file.isInPlace()) throw new ChangedWhileRead();
+      running.update(chunk);
       yield chunk;
     }
   } catch (error) {

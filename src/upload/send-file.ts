@@ -1,13 +1,13 @@
 import type { FileKey, RelativePath } from '../domain/brands.ts';
 import type { PlatformFailure } from '../domain/failure.ts';
 import type { FilePlatform } from '../domain/file-platform.ts';
-import { fingerprintOf, isTrustworthy, type Fingerprint } from '../domain/fingerprint.ts';
-import { admit, prepareUpsert, type Limits, type UpsertBody } from '../domain/limits.ts';
+import { fingerprintOf, isTrustworthy, nanoseconds, type Fingerprint } from '../domain/fingerprint.ts';
+import { admit, prepareUpsert, type Limits } from '../domain/limits.ts';
 import type { ResolvedSettings } from '../domain/rules.ts';
-import { ChangedWhileRead, hashContent, readContent, type HashedContent } from './read-content.ts';
+import { ChangedWhileRead, readContent, type HashedContent } from './read-content.ts';
 import { openSourceFile, type SourceFile, type SourceRoot } from './source-file.ts';
 
-/** A file that may have to be sent. */
+/** A file to send. */
 export interface SendTask {
   readonly root: SourceRoot;
   readonly path: RelativePath;
@@ -15,8 +15,6 @@ export interface SendTask {
   readonly botId: string;
   /** As the rules give them, before the limits had their say. */
   readonly resolved: ResolvedSettings;
-  /** The digest of the content that the platform holds: when the file still has it, nothing is sent. `null`: send. */
-  readonly unlessSha256: Buffer | null;
 }
 
 /** What a file looked like when it was read for an attempt. */
@@ -35,14 +33,10 @@ export type SendResult =
       readonly sha256: Buffer;
       readonly expiresAtMs: number | null;
     }
-  /** The content is the one the platform holds. */
-  | { readonly kind: 'same'; readonly state: ReadState }
   | { readonly kind: 'vanished' }
   | { readonly kind: 'unreadable'; readonly reason: string }
-  /** Not sent, by the limits or the platform's stated rules. */
-  | { readonly kind: 'refused-here'; readonly reason: string }
-  | { readonly kind: 'skipped'; readonly reason: string }
-  | { readonly kind: 'held-back' }
+  /** Not sent, by the limits or the platform's stated rules: it was changed since it was planned. */
+  | { readonly kind: 'inadmissible'; readonly reason: string }
   /** Changed while it was read: nothing that could be relied on was sent. `upserted` as below. */
   | { readonly kind: 'unsettled'; readonly state: ReadState; readonly upserted: boolean }
   /** `upserted`: the platform took the upsert, or may have. */
@@ -59,23 +53,23 @@ export interface SendPorts {
   readonly limits: Limits;
   /** Our wall clock, epoch milliseconds. */
   readonly now: () => number;
-  /** Makes the intent to send durable; the upsert waits for it. `false`: it is not to be sent now after all. */
-  readonly beginSending: (state: ReadState) => Promise<boolean>;
 }
 
-/** Tries once to bring a file to the platform: open, check, upsert, upload. What it reports as sent is what was read and sent. */
+/**
+ * Tries once to bring a file to the platform: open, check, upsert, upload. What it reports as sent is what was read and
+ * sent. The intent to send has to be on record before: an upsert erases what the platform holds.
+ */
 export async function sendFile(task: SendTask, ports: SendPorts, signal: AbortSignal): Promise<SendResult> {
-  const readingBeganNs = BigInt(Math.floor(ports.now())) * 1_000_000n;
+  const readingBeganMs = ports.now();
   const opened = openSourceFile(task.root, task.path);
   if (opened.kind !== 'open') return opened;
   const { file } = opened;
   try {
     const admission = admit(task.resolved, file.sizeBytes, ports.limits);
-    if (admission.kind === 'refuse') return { kind: 'refused-here', reason: admission.reason };
-    if (admission.kind === 'skip') return { kind: 'skipped', reason: admission.reason };
+    if (admission.kind !== 'send') return { kind: 'inadmissible', reason: admission.reason };
     const state: ReadState = {
       fingerprint: fingerprintOf(file.facts),
-      trusted: isTrustworthy(file.facts, readingBeganNs),
+      trusted: isTrustworthy(file.facts, nanoseconds(readingBeganMs)),
       settingsDigest: admission.resolved.digest,
       sizeBytes: file.sizeBytes,
     };
@@ -87,24 +81,19 @@ export async function sendFile(task: SendTask, ports: SendPorts, signal: AbortSi
 
 async function sendOpenFile(
   task: SendTask,
-  resolved: ResolvedSettings,
+  { settings }: ResolvedSettings,
   file: SourceFile,
   state: ReadState,
-  ports: SendPorts,
+  { platform }: SendPorts,
   signal: AbortSignal,
 ): Promise<SendResult> {
   let content: HashedContent;
   try {
-    if (task.unlessSha256 !== null && (await hashContent(file)).equals(task.unlessSha256))
-      return { kind: 'same', state };
     content = readContent(file);
   } catch (error) {
     return readFailure(error, state, false);
   }
-  const prepared = prepareUpsert(task.key, state.sizeBytes, resolved.settings, ports.platform.now());
-  if (prepared.kind === 'refuse') return { kind: 'refused-here', reason: prepared.reason };
-  if (!(await ports.beginSending(state))) return { kind: 'held-back' };
-  const { platform } = ports;
+  const prepare = () => prepareUpsert(task.key, state.sizeBytes, settings, platform.now());
   const failed = (failure: PlatformFailure, upserted: boolean): SendResult => ({
     kind: 'failed',
     state,
@@ -112,27 +101,26 @@ async function sendOpenFile(
     upserted,
   });
 
-  let { body, expiresAtMs } = prepared;
-  let upserted = await platform.upsert(task.botId, body, signal);
-  if (upserted.kind === 'failed' && upserted.failure.kind === 'refused' && expiresAtMs !== null) {
+  let prepared = prepare();
+  if (prepared.kind === 'refuse') return { kind: 'inadmissible', reason: prepared.reason };
+  let upserted = await platform.upsert(task.botId, prepared.body, signal);
+  if (upserted.kind === 'failed' && upserted.failure.kind === 'refused' && prepared.expiresAtMs !== null) {
     // Its answer told the platform's time. If that makes another expiry of it, our clock was to blame.
-    const again = prepareUpsert(task.key, state.sizeBytes, resolved.settings, platform.now());
+    const again = prepare();
     if (again.kind === 'refuse') return failed({ kind: 'refused', message: again.reason }, false);
-    if (again.expiresAtMs !== expiresAtMs) {
-      ({ body, expiresAtMs } = again);
-      upserted = await platform.upsert(task.botId, body, signal);
+    if (again.expiresAtMs !== prepared.expiresAtMs) {
+      prepared = again;
+      upserted = await platform.upsert(task.botId, prepared.body, signal);
     }
   }
   if (upserted.kind === 'failed') return failed(upserted.failure, upserted.failure.kind === 'transient');
 
-  const uploaded = await platform.upload(upserted.value, content.content, isPublicAtOnce(body), signal);
-  if (uploaded.kind === 'ok') return { kind: 'sent', state, sha256: content.digest(), expiresAtMs };
+  const publicAtOnce = prepared.body.publicContentImmediatelyAccessible === true;
+  const uploaded = await platform.upload(upserted.value, content.content, publicAtOnce, signal);
+  if (uploaded.kind === 'ok')
+    return { kind: 'sent', state, sha256: content.digest(), expiresAtMs: prepared.expiresAtMs };
   const readError = content.readError();
   return readError === null ? failed(uploaded.failure, true) : readFailure(readError, state, true);
-}
-
-function isPublicAtOnce(body: UpsertBody): boolean {
-  return body.publicContentImmediatelyAccessible === true;
 }
 
 function readFailure(error: unknown, state: ReadState, upserted: boolean): SendResult {

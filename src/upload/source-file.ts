@@ -52,10 +52,13 @@ export class SourceFile {
     return Number(this.facts.size);
   }
 
-  /** Whether the file is still as it was when it was opened, and its path still leads to it. */
+  /** Whether the file is still as it was when it was opened. */
   isUnchanged(): boolean {
-    const now = fstatSync(this.fd, { bigint: true });
-    if (fingerprintOf(now) !== fingerprintOf(this.facts)) return false;
+    return fingerprintOf(fstatSync(this.fd, { bigint: true })) === fingerprintOf(this.facts);
+  }
+
+  /** Whether its path still leads to it: another file may have been put in its place. */
+  isInPlace(): boolean {
     const there = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
     return there !== undefined && there.ino === this.facts.ino && there.dev === this.facts.dev;
   }

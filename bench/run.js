@@ -1,0 +1,38 @@
+// npm run bench [-- NAME …]: every figure is a ratio measured side by side in one run. Prints a table, and as JSON to
+// bench/results/latest.json. Ends with 1 when a bound does not hold.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { largeFile } from './large-file.js';
+import { nothingChanged } from './nothing-changed.js';
+import { smallFiles } from './small-files.js';
+
+const benchmarks = {
+  'small-files': smallFiles,
+  'large-file': largeFile,
+  'nothing-changed-100k': () => nothingChanged(100_000, 4),
+  'nothing-changed-500k': () => nothingChanged(500_000, 3),
+};
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !(name in benchmarks));
+if (unknown.length > 0) {
+  console.error(`unknown: ${unknown.join(', ')}; known: ${Object.keys(benchmarks).join(', ')}`);
+  process.exit(2);
+}
+
+const results = [];
+for (const [name, benchmark] of Object.entries(benchmarks)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  const result = await benchmark();
+  results.push(result);
+  console.log(`\n${result.name}`);
+  for (const [what, value] of Object.entries(result.figures)) console.log(`  ${what.padEnd(36)}${value.toFixed(2)}`);
+  for (const { what, value, relation, bound, unit, holds } of result.rows) {
+    console.log(`  ${what.padEnd(36)}${value} ${unit} (${relation} ${bound}) ${holds ? 'holds' : 'DOES NOT HOLD'}`);
+  }
+}
+
+const machine = { node: process.version, cpus: cpus().length, model: cpus()[0]?.model ?? 'unknown' };
+mkdirSync(new URL('results/', import.meta.url), { recursive: true });
+writeFileSync(new URL('results/latest.json', import.meta.url), JSON.stringify({ date: new Date().toISOString(), machine, results }, null, 2));
+if (results.some(({ rows }) => rows.some(({ holds }) => !holds))) process.exitCode = 1;

@@ -1,0 +1,40 @@
+// 5,000 files of 4 KiB over 16 connections: botsync, the official client in a loop, a bare undici loop.
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeTree, median, row, run, sync, withScratch, withServer, writeConfig } from './measure.js';
+
+const FILES = 5000;
+const BYTES = 4096;
+const CONNECTIONS = 16;
+const ROUNDS = 3;
+
+export async function smallFiles() {
+  return withScratch((directory) =>
+    withServer(async (baseUrl) => {
+      makeTree(directory, FILES, () => randomBytes(BYTES));
+      writeConfig(directory, { platform: { baseUrl }, upload: { concurrency: CONNECTIONS } });
+      const here = (name) => new URL(`contenders/${name}`, import.meta.url).pathname;
+      const seconds = { botsync: [], undici: [], client: [] };
+      for (let round = 0; round < ROUNDS; round++) {
+        rmSync(join(directory, '.botsync'), { recursive: true, force: true });
+        const synced = await sync(directory);
+        if (synced.summary.uploaded !== FILES) throw new Error(JSON.stringify(synced.summary));
+        seconds.botsync.push(synced.seconds);
+        const loop = await run(process.execPath, [here('undici-loop.js'), baseUrl, FILES, BYTES, CONNECTIONS]);
+        seconds.undici.push(loop.seconds);
+        const client = await run(process.execPath, [here('official-client.js'), baseUrl, join(directory, 'docs'), CONNECTIONS]);
+        seconds.client.push(client.seconds);
+      }
+      const rate = (name) => FILES / median(seconds[name]);
+      return {
+        name: `${FILES} files of 4 KiB, ${CONNECTIONS} connections`,
+        figures: { 'botsync files/s': rate('botsync'), 'bare undici loop files/s': rate('undici'), '@botpress/client files/s': rate('client') },
+        rows: [
+          row('rate against @botpress/client', rate('botsync') / rate('client'), '>=', 2.5, 'times'),
+          row('rate against a bare undici loop', rate('botsync') / rate('undici'), '>=', 0.7, 'times'),
+        ],
+      };
+    }),
+  );
+}

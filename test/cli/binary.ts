@@ -1,0 +1,110 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts';
+import type { EmulatorOptions } from '../../src/emulator/options.ts';
+
+/** The built command: `npm test` builds before it tests. */
+export const BINARY = resolve(import.meta.dirname, '../../dist/cli/main.js');
+
+/** How a command ended. */
+export interface Ended {
+  /** `null` when a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The lines of standard output as JSON. */
+  readonly lines: () => Record<string, unknown>[];
+}
+
+/** A command under way. */
+export interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+}
+
+/** Starts the command in a directory. */
+export function start(cwd: string, args: readonly string[], env: Record<string, string> = {}): Running {
+  const { BOTSYNC_CONFIG: _config, BOTSYNC_TOKEN: _token, ...inherited } = process.env;
+  const child = spawn(process.execPath, [BINARY, ...args], {
+    cwd,
+    env: { ...inherited, NO_COLOR: '1', ...env },
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const ended = new Promise<Ended>((fulfil) => {
+    child.once('close', (code) => {
+      const lines = (): Record<string, unknown>[] =>
+        stdout
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as Record<string, unknown>);
+      fulfil({ code, stdout, stderr, lines });
+    });
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  return { child, ended };
+}
+
+/** Runs the command to its end. */
+export function run(cwd: string, args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  return start(cwd, args, env).ended;
+}
+
+/** A directory with a config for an emulator that plays the real platform. */
+export interface Site {
+  readonly directory: string;
+  readonly emulator: Emulator;
+  /** The environment that holds the token. */
+  readonly env: Record<string, string>;
+  readonly write: (path: string, content: string | Buffer) => void;
+  readonly sync: (...args: string[]) => Promise<Ended>;
+}
+
+/** A new temporary directory that goes with the test. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'botsync-cli-'));
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true, force: true });
+  });
+  return directory;
+}
+
+/** Makes a site with one source, `docs/`. */
+export async function createSite(
+  fields: Record<string, unknown> = {},
+  options: Partial<EmulatorOptions> = {},
+): Promise<Site> {
+  const directory = temporaryDirectory();
+  const emulator = await startEmulator({
+    dataDir: join(directory, 'platform'),
+    bots: [{ id: 'bot-1', name: 'One' }],
+    ...options,
+  });
+  onTestFinished(() => emulator.close());
+  const write = (path: string, content: string | Buffer): void => {
+    mkdirSync(dirname(join(directory, path)), { recursive: true });
+    writeFileSync(join(directory, path), content);
+  };
+  mkdirSync(join(directory, 'docs'));
+  const config = {
+    platform: { botId: 'bot-1', baseUrl: emulator.baseUrl, token: 'env:BOTSYNC_TOKEN' },
+    sources: [{ directory: './docs' }],
+    ...fields,
+  };
+  write('botsync.config.json', JSON.stringify(config));
+  const env = { BOTSYNC_TOKEN: emulator.token };
+  return {
+    directory,
+    emulator,
+    env,
+    write,
+    sync: (...args) => run(directory, ['sync', '--once', '--json', ...args], env),
+  };
+}

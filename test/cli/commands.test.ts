@@ -1,0 +1,153 @@
+import { request } from 'undici';
+import { expect, test } from 'vitest';
+import { createSite, run, start, temporaryDirectory } from './binary.ts';
+
+test('status tells counts, failures and the last pass, and reads beside a running botsync', async () => {
+  const site = await createSite({ upload: { attempts: 1 }, rules: [{ match: 'r', expiresIn: '10d' }] });
+  site.write('docs/r', 'report');
+  site.write('docs/b', 'bad');
+  site.emulator.faults.add({
+    operation: 'upsert',
+    key: 'b',
+    kind: 'status',
+    status: 500,
+    message: 'out of order',
+  });
+  await site.sync();
+  const status = await run(site.directory, ['status', '--json']);
+  expect(status.code).toBe(0);
+  expect(status.lines()).toEqual([
+    {
+      sources: [
+        {
+          ...{ name: 'docs', halted: null, files: 1, bytes: 6, failed: 1, refused: 0, kept: 0 },
+          nextExpiry: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z$/u) as string,
+        },
+      ],
+      failures: [
+        { source: 'docs', path: 'b', key: 'b', kind: 'failed', reason: '500 Internal: out of order' },
+      ],
+      lastPass: {
+        finishedAt: expect.any(String) as string,
+        exitCode: 3,
+        summary: expect.any(Object) as object,
+      },
+      daemon: null,
+    },
+  ]);
+  const text = (await run(site.directory, ['status'])).stdout;
+  expect(text).toMatch(/^docs: 1 file in sync, 6 B; 1 failed; next expiry in 10 days/u);
+  expect(text).toContain('docs:b: failed: 500 Internal: out of order');
+
+  site.write('docs/c', 'c');
+  site.emulator.faults.add({ operation: 'upload', key: 'c', kind: 'hang' });
+  const running = start(site.directory, ['sync', '--once', '--json'], site.env);
+  await expect.poll(() => site.emulator.faults.pending().length, { timeout: 10_000 }).toBe(0);
+  const beside = await run(site.directory, ['status', '--json']);
+  expect(beside.lines()).toMatchObject([{ daemon: { pid: running.child.pid, command: 'sync --once' } }]);
+  expect(await run(site.directory, ['explain', 'docs/c'])).toMatchObject({ code: 0 });
+  site.emulator.faults.clear();
+  expect(await running.ended).toMatchObject({ code: 0 });
+});
+
+test('status before the first pass says so', async () => {
+  const site = await createSite();
+  const outcome = await run(site.directory, ['status']);
+  expect(outcome.code).toBe(0);
+  expect(outcome.stdout).toContain('No pass has been made yet');
+});
+
+test('explain tells the key, the rules, the exact upsert, the record, and what a pass would do', async () => {
+  const site = await createSite({
+    sources: [{ directory: './docs', keyPrefix: 'kb/', ignore: ['drafts/'] }],
+    rules: [
+      { match: '**', tags: { by: 'botsync' } },
+      { match: '*.pdf', index: true },
+      { match: '*.md', index: true, metadata: { n: 1 }, accessPolicies: ['integrations'] },
+    ],
+  });
+  site.write('docs/a.md', 'alpha');
+  site.write('docs/drafts/b.md', 'draft');
+  const explain = async (path: string): Promise<Record<string, unknown> | undefined> =>
+    (await run(site.directory, ['explain', path, '--json'])).lines()[0];
+  const upsert = {
+    ...{ key: 'kb/a.md', size: 5, index: true, tags: { by: 'botsync' }, metadata: { n: 1 } },
+    ...{ accessPolicies: ['integrations'], contentType: 'text/markdown' },
+  };
+  expect(await explain('docs/a.md')).toEqual({
+    ...{ source: 'docs', path: 'a.md', key: 'kb/a.md', botId: 'bot-1' },
+    rules: [
+      { rule: 0, match: ['**'] },
+      { rule: 2, match: ['*.md'] },
+    ],
+    ...{ upsert, record: null, action: 'upload', reason: 'new' },
+  });
+  await site.sync();
+  const recorded = site.emulator.listFiles('bot-1')[0];
+  expect(recorded).toMatchObject(upsert);
+  const known = await explain(`${site.directory}/docs/a.md`);
+  expect(['none', 'verify']).toContain(known?.['action']);
+  expect(known?.['record']).toMatchObject({ state: 'synced', failure: null });
+  expect(await explain('docs/drafts/b.md')).toMatchObject({
+    action: 'skip',
+    reason: 'left out by the pattern "drafts/", which matches drafts/',
+  });
+  expect(await explain('docs/none')).toMatchObject({ action: 'none', reason: 'there is no such file' });
+  const text = (await run(site.directory, ['explain', 'docs/a.md'])).stdout;
+  expect(text).toMatch(/^File: {4}docs:a\.md\nKey: {5}kb\/a\.md \(bot bot-1\)\n/u);
+});
+
+test('emulator --port 0 --json prints one line and serves until a signal; a second one on its data ends with 6', async () => {
+  const directory = temporaryDirectory();
+  const args = ['emulator', '--port', '0', '--json', '--data', 'data', '--bot', 'b1=First'];
+  const running = start(directory, args);
+  const line = await new Promise<string>((resolve) => {
+    running.child.stdout?.once('data', (text: string) => {
+      resolve(text);
+    });
+  });
+  const told = JSON.parse(line) as Record<string, string>;
+  expect(Object.keys(told)).toEqual([
+    'baseUrl',
+    'chatUrl',
+    'token',
+    'workspaceId',
+    'bots',
+    'webhookId',
+    'userKey',
+    'dataDir',
+  ]);
+  expect(told).toMatchObject({
+    bots: [{ id: 'b1', name: 'First' }],
+    baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/u) as string,
+  });
+  const answer = await request(`${told['baseUrl'] ?? ''}/v1/files`, {
+    method: 'PUT',
+    headers: {
+      authorization: `Bearer ${told['token'] ?? ''}`,
+      'x-bot-id': 'b1',
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ key: 'k', size: 1 }),
+  });
+  expect(answer.statusCode).toBe(200);
+  await answer.body.dump();
+  expect(await run(directory, args)).toMatchObject({ code: 6, stdout: '' });
+  const port = new URL(told['baseUrl'] ?? '').port;
+  const taken = await run(directory, ['emulator', '--port', port, '--data', 'other']);
+  expect(taken).toMatchObject({ code: 3, stdout: '' });
+  expect(taken.stderr).toContain(`port ${port} is in use`);
+  running.child.kill('SIGTERM');
+  expect(await running.ended).toMatchObject({ code: 0, stdout: line });
+});
+
+test('--help of every command ends with 0, --version prints the version', async () => {
+  const directory = temporaryDirectory();
+  for (const command of [[], ['sync'], ['status'], ['explain'], ['emulator']]) {
+    const help = await run(directory, [...command, '--help']);
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    expect(help.stdout).toContain('--config');
+  }
+  const version = await run(directory, ['--version']);
+  expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/u);
+});

@@ -1,0 +1,199 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import { parseConfig } from '../../src/config/load-config.ts';
+import { renderProblem } from '../../src/config/problem.ts';
+import type { Config } from '../../src/config/config.ts';
+import type { Clock } from '../../src/domain/clock.ts';
+import type { FileEvent, Summary } from '../../src/domain/report.ts';
+import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts';
+import type { EmulatorOptions } from '../../src/emulator/options.ts';
+import { PlatformFiles } from '../../src/platform/files.ts';
+import { Http } from '../../src/platform/http.ts';
+import { identityHeaders } from '../../src/platform/identity-headers.ts';
+import { Pacer } from '../../src/platform/pacer.ts';
+import { openReader } from '../../src/state/open-reader.ts';
+import { openState } from '../../src/state/open.ts';
+import { Claims } from '../../src/sync/claims.ts';
+import { dryRun } from '../../src/sync/dry-run.ts';
+import { overview, type Overview } from '../../src/sync/overview.ts';
+import { runPass, type PassInput } from '../../src/sync/pass.ts';
+import { findSources } from '../../src/sync/source.ts';
+
+/** A clock that follows the machine's at a distance, and that waiting moves. */
+export class MovableClock implements Clock {
+  #aheadMs: number;
+  readonly sleeps: number[] = [];
+
+  constructor(aheadMs: number) {
+    this.#aheadMs = aheadMs;
+  }
+
+  readonly now = (): number => Date.now() + this.#aheadMs;
+  readonly monotonic = (): number => performance.now() + this.#aheadMs;
+  readonly sleep = async (ms: number): Promise<void> => {
+    this.sleeps.push(ms);
+    this.#aheadMs += Math.ceil(ms);
+    await turn();
+  };
+
+  advance(ms: number): void {
+    this.#aheadMs += ms;
+  }
+}
+
+/** How a pass ended, and what it told. */
+export interface PassOutcome {
+  readonly summary: Summary;
+  readonly exitCode: number;
+  readonly events: FileEvent[];
+  /** Requests to the platform and its store that this pass made. */
+  readonly requests: number;
+}
+
+/** A directory with a config, a state file, and an emulator beside it. */
+export interface World {
+  readonly directory: string;
+  readonly emulator: Emulator;
+  readonly clock: MovableClock;
+  /** Writes a file below the world's directory; parents are made. */
+  readonly write: (path: string, content: string | Buffer) => void;
+  /** Replaces top-level fields of the configuration. */
+  readonly configure: (fields: Record<string, unknown>) => void;
+  readonly config: () => Config;
+  readonly pass: (input?: Partial<PassInput>) => Promise<PassOutcome>;
+  readonly plan: () => Promise<Omit<PassOutcome, 'requests'>>;
+  readonly status: () => Overview;
+  /** What the platform holds of a key, as text; `null` for nothing. */
+  readonly remote: (key: string, botId?: string) => string | null;
+  readonly keys: (botId?: string) => string[];
+}
+
+/** Long enough that files written in a test were at rest before a pass reads them. */
+const AT_REST_MS = 60_000;
+
+/** Makes a world with one source, `docs/`, for the bot `bot-1`; it goes with the test. */
+export async function createWorld(
+  fields: Record<string, unknown> = {},
+  options: Partial<EmulatorOptions> = {},
+): Promise<World> {
+  const directory = mkdtempSync(join(tmpdir(), 'botsync-sync-'));
+  const clock = new MovableClock(AT_REST_MS);
+  const emulator = await startEmulator({
+    dataDir: join(directory, 'platform'),
+    bots: [
+      { id: 'bot-1', name: 'One' },
+      { id: 'bot-2', name: 'Two' },
+    ],
+    now: clock.now,
+    recordRequests: true,
+    ...options,
+  });
+  onTestFinished(async () => {
+    await emulator.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  mkdirSync(join(directory, 'docs'));
+  let text: Record<string, unknown> = {
+    platform: { botId: 'bot-1', baseUrl: emulator.baseUrl },
+    sources: [{ directory: './docs' }],
+    ...fields,
+  };
+
+  const config = (): Config => {
+    const loaded = parseConfig(JSON.stringify(text), join(directory, 'botsync.config.json'));
+    if (loaded.kind === 'invalid') throw new Error(loaded.problems.map(renderProblem).join('\n'));
+    return loaded.config;
+  };
+
+  return {
+    directory,
+    emulator,
+    clock,
+    write: (path, content) => {
+      mkdirSync(dirname(join(directory, path)), { recursive: true });
+      writeFileSync(join(directory, path), content);
+    },
+    configure: (changed) => {
+      text = { ...text, ...changed };
+    },
+    config,
+    pass: async (input = {}) => {
+      const loaded = config();
+      const opened = openState(loaded.stateFile, { checkThoroughly: true, nowMs: clock.now() });
+      if (opened.kind !== 'open') throw new Error(opened.kind);
+      const { concurrency, stallTimeoutMs } = loaded.upload;
+      const pacer = new Pacer({ maxBytesPerSecond: null, maxRequestsPerSecond: null }, clock);
+      const http = new Http({ concurrency, stallTimeoutMs, useProxy: false }, pacer, clock);
+      const caller = { token: emulator.token, identityHeaders: identityHeaders(loaded.platform.identity) };
+      const events: FileEvent[] = [];
+      const before = requestCount(emulator);
+      const never = new AbortController().signal;
+      try {
+        const result = await runPass({
+          config: loaded,
+          platformName: loaded.platform.baseUrl,
+          state: opened.store,
+          platform: new PlatformFiles(http, loaded.platform.baseUrl, caller, stallTimeoutMs),
+          clock,
+          random: () => 0.5,
+          report: {
+            event: (event) => events.push(event),
+            warn: () => undefined,
+            retrying: () => undefined,
+            sent: () => undefined,
+          },
+          isForced: () => false,
+          allowRemovals: false,
+          stop: never,
+          abort: never,
+          ...input,
+        });
+        return { ...result, events, requests: requestCount(emulator) - before };
+      } finally {
+        opened.store.close();
+        await http.close();
+      }
+    },
+    plan: async () => {
+      const loaded = config();
+      const opened = openReader(loaded.stateFile, false);
+      if (opened.kind !== 'open') throw new Error(opened.kind);
+      try {
+        const sources = findSources(loaded, loaded.platform.baseUrl);
+        const claims = new Claims(opened.reader, sources, true);
+        const events: FileEvent[] = [];
+        const input = {
+          config: loaded,
+          sources,
+          state: opened.reader,
+          claims,
+          now: clock.now,
+          isForced: () => false,
+        };
+        const result = await dryRun(input, clock, (event) => events.push(event));
+        return { ...result, events };
+      } finally {
+        opened.close();
+      }
+    },
+    status: () => {
+      const loaded = config();
+      const opened = openReader(loaded.stateFile, false);
+      if (opened.kind !== 'open') throw new Error(opened.kind);
+      try {
+        return overview(opened.reader, loaded, loaded.platform.baseUrl, clock.now());
+      } finally {
+        opened.close();
+      }
+    },
+    remote: (key, botId = 'bot-1') => emulator.readContent(botId, key)?.toString('utf8') ?? null,
+    keys: (botId = 'bot-1') => emulator.listFiles(botId).map(({ key }) => key),
+  };
+}
+
+function requestCount(emulator: Emulator): number {
+  return [...emulator.counts.values()].reduce((sum, count) => sum + count, 0);
+}
