@@ -18,7 +18,9 @@ export async function withScratch(action) {
 
 /** Runs something beside the server, which listens at the base URL it is given. */
 export async function withServer(action) {
-  const server = fork(new URL('server.js', import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const server = fork(new URL('server.js', import.meta.url), {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   try {
     const port = await new Promise((resolve, reject) => {
       server.once('message', resolve);
@@ -45,7 +47,8 @@ export async function run(command, args, { cwd, env = {} } = {}) {
   child.stderr.on('data', (chunk) => (errors = (errors + chunk).slice(-10_000)));
   const code = await new Promise((resolve) => child.once('close', resolve));
   const seconds = (performance.now() - began) / 1000;
-  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${errors}${output.slice(-2000)}`);
+  if (code !== 0)
+    throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${errors}${output.slice(-2000)}`);
   return { seconds, peakMegabytes: readPeak(memoryFile), output };
 }
 
@@ -65,10 +68,11 @@ function readPeak(file) {
   }
 }
 
-/** Runs `botsync sync --once` and returns its summary with the measurements. */
-export async function sync(directory) {
-  const measured = await runNode([botsync, 'sync', '--once', '--json', '--log-level', 'warn'], { cwd: directory });
-  return { ...measured, summary: JSON.parse(measured.output.trim().split('\n').at(-1)) };
+/** Runs `botsync sync --once` and returns what it says with the measurements. Throws unless it says so. */
+export async function sync(directory, expected) {
+  const measured = await runNode([botsync, 'sync', '--once', '--log-level', 'warn'], { cwd: directory });
+  if (!measured.output.includes(expected)) throw new Error(`${measured.output} does not say ${expected}`);
+  return measured;
 }
 
 /** Writes a configuration for `docs/` in a directory. */
@@ -81,7 +85,12 @@ export function writeConfig(directory, config) {
 /** Makes `docs/` with so many files: a hundred a directory, a hundred directories a section. */
 export function makeTree(directory, files, contentOf) {
   for (let n = 0; n < files; n++) {
-    const parent = join(directory, 'docs', `section-${Math.floor(n / 10_000)}`, `topic-${Math.floor(n / 100) % 100}`);
+    const parent = join(
+      directory,
+      'docs',
+      `section-${Math.floor(n / 10_000)}`,
+      `topic-${Math.floor(n / 100) % 100}`,
+    );
     if (n % 100 === 0) mkdirSync(parent, { recursive: true });
     writeFileSync(join(parent, `article-${n % 100}.md`), contentOf(n));
   }

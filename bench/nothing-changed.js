@@ -11,17 +11,15 @@ export async function nothingChanged(files, mostTimes) {
       // Records are trusted when the files were at rest for two seconds before they were read.
       await delay(2500);
       writeConfig(directory, { platform: { baseUrl }, upload: { concurrency: 64 } });
-      const first = await sync(directory);
-      if (first.summary.uploaded !== files) throw new Error(JSON.stringify(first.summary));
+      const count = files.toLocaleString('en');
+      await sync(directory, `${count} uploaded`);
       const before = await countRequests(baseUrl);
       const ours = [];
       const find = [];
       const format = '%p\\0%s\\0%T@\\0%C@\\0%i\\n';
       for (let round = 0; round < ROUNDS; round++) {
         find.push((await run('find', ['docs', '-type', 'f', '-printf', format], { cwd: directory })).seconds);
-        const again = await sync(directory);
-        if (again.summary.unchanged !== files) throw new Error(JSON.stringify(again.summary));
-        ours.push(again);
+        ours.push(await sync(directory, `${count} unchanged`));
       }
       const requests = (await countRequests(baseUrl)) - before;
       const seconds = median(ours.map((one) => one.seconds));

@@ -26,13 +26,19 @@ for (const [name, benchmark] of Object.entries(benchmarks)) {
   const result = await benchmark();
   results.push(result);
   console.log(`\n${result.name}`);
-  for (const [what, value] of Object.entries(result.figures)) console.log(`  ${what.padEnd(36)}${value.toFixed(2)}`);
+  for (const [what, value] of Object.entries(result.figures))
+    console.log(`  ${what.padEnd(36)}${value.toFixed(2)}`);
   for (const { what, value, relation, bound, unit, holds } of result.rows) {
-    console.log(`  ${what.padEnd(36)}${value} ${unit} (${relation} ${bound}) ${holds ? 'holds' : 'DOES NOT HOLD'}`);
+    console.log(
+      `  ${what.padEnd(36)}${value} ${unit} (${relation} ${bound}) ${holds ? 'holds' : 'DOES NOT HOLD'}`,
+    );
   }
 }
 
 const machine = { node: process.version, cpus: cpus().length, model: cpus()[0]?.model ?? 'unknown' };
 mkdirSync(new URL('results/', import.meta.url), { recursive: true });
-writeFileSync(new URL('results/latest.json', import.meta.url), JSON.stringify({ date: new Date().toISOString(), machine, results }, null, 2));
+writeFileSync(
+  new URL('results/latest.json', import.meta.url),
+  JSON.stringify({ date: new Date().toISOString(), machine, results }, null, 2),
+);
 if (results.some(({ rows }) => rows.some(({ holds }) => !holds))) process.exitCode = 1;

@@ -19,20 +19,27 @@ const { metafile } = await build({
   metafile: true,
   legalComments: 'none',
   // Bundled CommonJS asks for Node's own modules by require.
-  banner: { js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);" },
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
+  },
 });
 chmodSync('dist/cli/main.js', 0o755);
 writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licences(metafile));
 
 /** The licences of all packages that went into the bundle. */
 function licences({ inputs }) {
-  const packages = new Set(Object.keys(inputs).flatMap((file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []));
+  const packages = new Set(
+    Object.keys(inputs).flatMap((file) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []),
+  );
   return [...packages]
     .sort()
     .map((directory) => {
       const { name, version, license } = JSON.parse(readFileSync(`${directory}/package.json`, 'utf8'));
       const file = readdirSync(directory).find((entry) => /^licen[cs]e/i.test(entry));
-      const text = file !== undefined && existsSync(`${directory}/${file}`) ? readFileSync(`${directory}/${file}`, 'utf8').trim() : '';
+      const text =
+        file !== undefined && existsSync(`${directory}/${file}`)
+          ? readFileSync(`${directory}/${file}`, 'utf8').trim()
+          : '';
       return `${name} ${version} (${license})\n\n${text}\n`;
     })
     .join(`\n${'-'.repeat(80)}\n\n`);

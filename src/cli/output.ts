@@ -1,10 +1,22 @@
 import { writeSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 
-/** Writes a result to standard output: whole, also when it is a pipe and the process ends right after. */
+/** Results that were not written yet: thousands of short lines are better written together. */
+let waiting: string[] = [];
+
+/** Writes a result to standard output, together with others of the same turn; what is left is written when the process ends. */
 export function print(text: string): void {
-  writeWhole(1, `${text}\n`);
+  if (waiting.length === 0) setImmediate(flush);
+  waiting.push(text, '\n');
 }
+
+function flush(): void {
+  const text = waiting.join('');
+  waiting = [];
+  if (text !== '') writeWhole(1, text);
+}
+
+process.on('exit', flush);
 
 /** Writes a message for people to standard error. */
 export function printError(text: string): void {

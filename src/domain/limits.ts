@@ -101,11 +101,26 @@ export function prepareUpsert(
     ...(expiry && { expiresAt: new Date(expiry.expiresAtMs).toISOString() }),
     ...(settings.publicContentImmediatelyAccessible && { publicContentImmediatelyAccessible: true }),
   };
-  if (Buffer.byteLength(JSON.stringify(body)) > LARGEST_BODY_BYTES) {
+  if (sharedBytes(settings) + key.length * MOST_JSON_BYTES_A_CHARACTER > LARGEST_BODY_BYTES) {
     return refuse(`tags and metadata make the request larger than ${count(LARGEST_BODY_BYTES)} bytes`);
   }
   return { kind: 'ready', body, expiresAtMs: expiry ? expiry.expiresAtMs : null };
 }
+
+/** What all but the key and the numbers make of a body, bytes. Files share their settings, so it is worth remembering. */
+function sharedBytes(settings: FileSettings): number {
+  let bytes = knownBytes.get(settings);
+  if (bytes === undefined) {
+    bytes = Buffer.byteLength(JSON.stringify(settings));
+    knownBytes.set(settings, bytes);
+  }
+  return bytes;
+}
+
+const knownBytes = new WeakMap<FileSettings, number>();
+
+/** A control character becomes an escape of six. */
+const MOST_JSON_BYTES_A_CHARACTER = 6;
 
 function refuse(reason: string): { readonly kind: 'refuse'; readonly reason: string } {
   return { kind: 'refuse', reason };

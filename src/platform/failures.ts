@@ -53,8 +53,12 @@ export function redirected({ status, headers }: Pick<Answer, 'status' | 'headers
   };
 }
 
-/** The failure that an error of the connection stands for. Its message names no address: those may hold a signature. */
+/**
+ * The failure that an error of the connection stands for. Its message names no address: those may hold a signature.
+ * Throws what is no error of the connection but a defect.
+ */
 export function connectionFailure(error: unknown): PlatformFailure {
+  if (error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError) throw error;
   const { code, message, cause } = error as { code?: string; message?: string; cause?: { code?: string } };
   const name = code ?? cause?.code;
   const words = name === undefined ? undefined : CONNECTION_WORDS[name];

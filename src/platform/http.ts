@@ -118,7 +118,7 @@ function exchange(dispatcher: Dispatcher, request: HttpRequest, signal: AbortSig
 
 /** undici is loaded when something is sent for the first time: a pass that finds nothing to do never needs it. */
 async function createDispatcher(settings: ConnectionSettings): Promise<Dispatcher> {
-  const { Agent, EnvHttpProxyAgent, Pool } = await import('undici');
+  const { Agent, EnvHttpProxyAgent, Pool } = (await import('undici')).default;
   const options = {
     connections: settings.concurrency,
     headersTimeout: settings.stallTimeoutMs,

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { EXIT, exitCodeOf } from '../../src/domain/exit-code.ts';
+import { guardRemovals, REMOVAL_WINDOW_MS } from '../../src/domain/guard.ts';
+import { emptySummary } from '../../src/domain/report.ts';
+
+describe('removals', () => {
+  const limits = { maxCount: 100, maxFraction: 0.5 };
+  const rows: readonly (readonly [
+    wanted: number,
+    recent: number,
+    recorded: number,
+    halted: RegExp | null,
+  ])[] = [
+    [0, 0, 0, null],
+    [1, 0, 1, null],
+    // maxCount
+    [100, 0, 1_000, null],
+    [
+      101,
+      0,
+      1_000,
+      /^101 of 1000 files would be removed within an hour, more than removals\.maxCount \(100\)$/u,
+    ],
+    [1, 99, 1_000, null],
+    [1, 100, 1_000, /maxCount/u],
+    // Nothing wanted halts nothing
+    [0, 500, 500, null],
+    // A fraction is taken above ten
+    [10, 0, 10, null],
+    [5, 5, 10, null],
+    [11, 0, 22, null],
+    [
+      11,
+      0,
+      21,
+      /^11 of 21 files would be removed within an hour, more than removals\.maxFraction \(0\.5\)$/u,
+    ],
+    [1, 10, 22, null],
+    [1, 10, 21, /maxFraction/u],
+    [11, 0, 11, /maxFraction/u],
+  ];
+  test.each(rows)('%d due, %d lately, of %d', (wanted, recent, recorded, halted) => {
+    const halt = guardRemovals(wanted, recent, recorded, limits);
+    if (halted === null) expect(halt).toBeNull();
+    else expect(halt).toEqual({ kind: 'mass-removal', reason: expect.stringMatching(halted) as string });
+  });
+
+  test('a fraction of 1 takes the whole, a count of 1 one', () => {
+    expect(guardRemovals(50, 0, 50, { maxCount: 100, maxFraction: 1 })).toBeNull();
+    expect(guardRemovals(1, 0, 50, { maxCount: 1, maxFraction: 1 })).toBeNull();
+    expect(guardRemovals(2, 0, 50, { maxCount: 1, maxFraction: 1 })).not.toBeNull();
+  });
+
+  test('are counted over an hour', () => {
+    expect(REMOVAL_WINDOW_MS).toBe(60 * 60 * 1000);
+  });
+});
+
+describe('the exit code of a pass', () => {
+  const fine = { interrupted: false, credentials: false, halted: false };
+  const all = { interrupted: true, credentials: true, halted: true };
+  const counts = (some: object): ReturnType<typeof emptySummary> => ({ ...emptySummary(), ...some });
+
+  test.each([
+    [130, { failed: 1 }, all],
+    [4, { failed: 1 }, { ...all, interrupted: false }],
+    [5, { failed: 1 }, { ...fine, halted: true }],
+    [130, {}, { ...fine, interrupted: true }],
+    [4, {}, { ...fine, credentials: true }],
+    [5, {}, { ...fine, halted: true }],
+    [3, { refused: 1 }, fine],
+    [3, { failed: 1 }, fine],
+    [3, { problems: 1 }, fine],
+    [3, { pending: 1 }, fine],
+    [0, {}, fine],
+    [
+      0,
+      { uploaded: 1, renewed: 1, removed: 1, unchanged: 1, skipped: 1, kept: 1, bytes: 1, durationMs: 1 },
+      fine,
+    ],
+  ])('is %d for %j with %j', (code, some, troubles) => {
+    expect(exitCodeOf(counts(some), troubles)).toBe(code);
+  });
+
+  test('is 0 for nothing at all', () => {
+    expect(new Set(Object.values(emptySummary()))).toEqual(new Set([0]));
+    expect(exitCodeOf(emptySummary(), fine)).toBe(0);
+  });
+
+  test('are the contract', () => {
+    expect(EXIT).toEqual({
+      ok: 0,
+      defect: 1,
+      usage: 2,
+      incomplete: 3,
+      credentials: 4,
+      halted: 5,
+      busy: 6,
+      interrupted: 130,
+    });
+  });
+});

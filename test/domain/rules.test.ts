@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest';
+import { compilePattern, compileRules, type Rule } from '../../src/domain/rules.ts';
+
+describe('a pattern', () => {
+  const rows: readonly (readonly [pattern: string, path: string, matches: boolean])[] = [
+    // Without a slash: the name, at any depth
+    ['*.md', 'a.md', true],
+    ['*.md', 'a/b/c.md', true],
+    ['*.md', 'a.md/b', false],
+    ['readme', 'x/readme', true],
+    ['readme', 'readme/x', false],
+    ['*', 'a/b', true],
+    ['*', '.hidden', true],
+    ['?.md', 'x/a.md', true],
+    ['?.md', 'x/ab.md', false],
+    ['*.{md,txt}', 'x/a.txt', true],
+    ['[ab].md', 'b.md', true],
+    // With one: from the source's directory on
+    ['a/*.md', 'a/b.md', true],
+    ['a/*.md', 'x/a/b.md', false],
+    ['a/*.md', 'a/b/c.md', false],
+    ['/a.md', 'a.md', true],
+    ['/a.md', 'x/a.md', false],
+    ['reports/**', 'reports/a/b', true],
+    ['reports/**', 'x/reports/a', false],
+    ['**/x/*.md', 'x/a.md', true],
+    ['**/x/*.md', 'a/b/x/a.md', true],
+    ['**', 'a/b/c', true],
+    ['**', '.a/.b', true],
+    // Case
+    ['*.md', 'a.MD', false],
+    ['Reports/**', 'reports/a', false],
+    // Dot files
+    ['*.md', '.a.md', true],
+    ['**/*.md', '.a/.b.md', true],
+    ['a/**', 'a/.b/.c', true],
+    // NFC: the pattern as well
+    ['caf\u0065\u0301.md', 'x/caf\u00e9.md', true],
+    // A name may hold anything but a slash
+    ['**/*.md', 'a\nb/c.md', true],
+    ['a/**', 'a/b\nc', true],
+    ['*.md', 'x\ny.md', true],
+  ];
+  test.each(rows)('%j against %j: %j', (pattern, path, matches) => {
+    expect(compilePattern(pattern)(path)).toBe(matches);
+  });
+});
+
+describe('a rule book', () => {
+  const rules: readonly Rule[] = [
+    { match: ['**'], sources: null, set: { tags: { all: 'yes' } } },
+    { match: ['*.md', 'extra/**'], sources: null, set: { index: true } },
+    { match: ['*.md'], sources: ['docs', 'more'], set: { tags: { kind: 'page' } } },
+    { match: ['*.md'], sources: ['other'], set: { index: false } },
+  ];
+  const type = (path: string): string => (path.endsWith('.md') ? 'text/markdown' : 'a/b');
+
+  test('applies every match in order, restricted to its sources', () => {
+    const docs = compileRules(rules, 'docs', type);
+    expect(docs.matching('a/x.md')).toEqual([0, 1, 2]);
+    expect(docs.matching('extra/x')).toEqual([0, 1]);
+    expect(docs.matching('x')).toEqual([0]);
+    expect(docs.resolve('a/x.md').settings).toMatchObject({
+      index: true,
+      tags: { all: 'yes', kind: 'page' },
+      contentType: 'text/markdown',
+    });
+    const other = compileRules(rules, 'other', type);
+    expect(other.matching('x.md')).toEqual([0, 1, 3]);
+    expect(other.resolve('x.md').settings).toMatchObject({ index: false, tags: { all: 'yes' } });
+    expect(compileRules(rules, 'more', type).matching('x.md')).toEqual([0, 1, 2]);
+    expect(compileRules([], 'docs', type).resolve('x').settings).toMatchObject({ tags: {}, index: false });
+  });
+
+  test('shares settings among files of the same rules and type, and only among them', () => {
+    const book = compileRules(rules, 'docs', type);
+    expect(book.resolve('b/y.md')).toBe(book.resolve('x.md'));
+    expect(book.resolve('extra/x')).not.toBe(book.resolve('x'));
+    expect(book.resolve('extra/x').settings.index).toBe(true);
+    expect(book.resolve('extra/x').digest).not.toBe(book.resolve('x').digest);
+    const byType = compileRules([], 'docs', type);
+    expect(byType.resolve('x.md').digest).not.toBe(byType.resolve('x').digest);
+  });
+
+  test('tells the eleventh rule from the first two', () => {
+    const many = Array.from({ length: 12 }, (_, at): Rule => {
+      return {
+        match: [at === 11 ? 'a' : at === 1 ? 'b' : 'none'],
+        sources: null,
+        set: { contentType: `t/${at}` },
+      };
+    });
+    const book = compileRules(many, 'docs', () => 'x/y');
+    expect(book.resolve('a').settings.contentType).toBe('t/11');
+    expect(book.resolve('b').settings.contentType).toBe('t/1');
+  });
+});

@@ -1,0 +1,164 @@
+import { connect as connectTcp } from 'node:net';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { start } from '../emulator/fixture.ts';
+import { connect, failureIn, NEVER, upsertBody, valueOf, type TestClient } from './fixture.ts';
+
+const VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY', 'no_proxy', 'NO_PROXY'];
+
+/** A proxy that tunnels and forwards; `refusal`: what it answers instead. */
+async function startProxy(refusal?: number): Promise<{ url: string; asked: string[] }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method ?? ''} ${request.url ?? ''}`);
+    const onward = httpRequest(
+      request.url ?? '',
+      { method: request.method, headers: request.headers },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      },
+    );
+    request.pipe(onward);
+  });
+  server.on('connect', (request, socket, head) => {
+    asked.push(`CONNECT ${request.url ?? ''}`);
+    socket.on('error', () => undefined);
+    if (refusal !== undefined) {
+      socket.end(`HTTP/1.1 ${refusal} No\r\n\r\n`);
+      return;
+    }
+    const { hostname, port } = new URL(`http://${request.url ?? ''}`);
+    const onward = connectTcp(Number(port || 80), hostname.endsWith('.test') ? '127.0.0.1' : hostname, () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      onward.write(head);
+      onward.pipe(socket).pipe(onward);
+    });
+    onward.on('error', () => socket.destroy());
+    socket.on('close', () => onward.destroy());
+    onTestFinished(() => {
+      socket.destroy();
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+/** Sets the proxy variables for the test, and none but these. */
+function setEnvironment(variables: Readonly<Record<string, string>>): void {
+  const before = { ...process.env };
+  for (const name of VARIABLES) Reflect.deleteProperty(process.env, name);
+  Object.assign(process.env, variables);
+  onTestFinished(() => {
+    for (const name of VARIABLES) {
+      const value = before[name];
+      if (value === undefined) Reflect.deleteProperty(process.env, name);
+      else process.env[name] = value;
+    }
+  });
+}
+
+/** Upsert and upload of a small file. */
+async function store({ platform }: TestClient): Promise<void> {
+  const file = valueOf(await platform.upsert('demo-bot', upsertBody('a.txt', 3), NEVER));
+  valueOf(await platform.upload(file, { kind: 'whole', bytes: Buffer.from('abc') }, false, NEVER));
+}
+
+describe('a proxy', () => {
+  test.each(['http_proxy', 'HTTP_PROXY'])('of %s carries the platform and the store', async (name) => {
+    const { emulator } = await start();
+    const proxy = await startProxy();
+    setEnvironment({ [name]: proxy.url });
+    await store(connect(emulator.baseUrl, { token: emulator.token, useProxy: true }));
+    expect(proxy.asked.length).toBeGreaterThan(0);
+    expect(proxy.asked.every((line) => line.includes(new URL(emulator.baseUrl).host))).toBe(true);
+    expect(emulator.readContent('demo-bot', 'a.txt')?.toString()).toBe('abc');
+  });
+
+  test.each(['https_proxy', 'HTTPS_PROXY'])(
+    'of %s is asked for a tunnel to an https address',
+    async (name) => {
+      const proxy = await startProxy(503);
+      setEnvironment({ [name]: proxy.url });
+      const { platform } = connect('https://platform.test', { useProxy: true });
+      const failure = failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER));
+      expect(failure.kind).toBe('transient');
+      expect(proxy.asked).toEqual(['CONNECT platform.test:443']);
+    },
+  );
+
+  test('of HTTPS_PROXY is not for http addresses', async () => {
+    const { emulator } = await start();
+    const proxy = await startProxy();
+    setEnvironment({ HTTPS_PROXY: proxy.url });
+    await store(connect(emulator.baseUrl, { token: emulator.token, useProxy: true }));
+    expect(proxy.asked).toEqual([]);
+  });
+
+  test.each(['no_proxy', 'NO_PROXY'])('is passed by for the hosts of %s', async (name) => {
+    const { emulator } = await start();
+    const proxy = await startProxy();
+    setEnvironment({ HTTP_PROXY: proxy.url, [name]: 'example.test,127.0.0.1' });
+    await store(connect(emulator.baseUrl, { token: emulator.token, useProxy: true }));
+    expect(proxy.asked).toEqual([]);
+  });
+
+  test('is passed by when none is to be used', async () => {
+    const { emulator } = await start();
+    const proxy = await startProxy();
+    setEnvironment({ HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url });
+    await store(connect(emulator.baseUrl, { token: emulator.token, useProxy: false }));
+    expect(proxy.asked).toEqual([]);
+  });
+
+  test('is passed by when there is none', async () => {
+    const { emulator } = await start();
+    setEnvironment({ HTTP_PROXY: '' });
+    await store(connect(emulator.baseUrl, { token: emulator.token, useProxy: true }));
+    expect(emulator.readContent('demo-bot', 'a.txt')?.toString()).toBe('abc');
+  });
+
+  test('never sees the token of an http platform on its own account', async () => {
+    const { emulator } = await start();
+    const proxy = await startProxy(407);
+    setEnvironment({ HTTP_PROXY: proxy.url });
+    const { platform } = connect(emulator.baseUrl, { token: emulator.token, useProxy: true });
+    expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER)).kind).toBe('transient');
+    expect(emulator.counts.size).toBe(0);
+  });
+
+  test('that never answers is given up', async () => {
+    const { emulator } = await start();
+    const server = createServer();
+    server.on('connect', (_, socket) => {
+      onTestFinished(() => {
+        socket.destroy();
+      });
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    onTestFinished(() => {
+      server.close();
+    });
+    setEnvironment({ HTTP_PROXY: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+    const { platform } = connect(emulator.baseUrl, { useProxy: true, stallTimeoutMs: 300 });
+    expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER)).kind).toBe('transient');
+  });
+
+  test('whose address is none is a failure that shows no password, and closing still works', async () => {
+    setEnvironment({ HTTP_PROXY: 'http://user:SECRET@[nonsense' });
+    const { platform, http } = connect('http://platform.test', { useProxy: true });
+    const failure = failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER));
+    expect(failure.kind).toBe('transient');
+    expect(JSON.stringify(failure)).not.toContain('SECRET');
+    await http.close();
+  });
+});

@@ -1,0 +1,161 @@
+import type { RequestListener } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import type { OutgoingContent } from '../../src/domain/file-platform.ts';
+import { systemClock } from '../../src/service/system-clock.ts';
+import { inChunks, listen, makeClient, NEVER, readBody, upsertBody, type ClientOptions } from './fixture.ts';
+
+/** Short for a stall, long for a pause of this process. */
+const STALL_MS = 700;
+
+const NO_PROGRESS = 'no progress within upload.stallTimeout';
+const STANDS_STILL = 'the answer stood still for upload.stallTimeout';
+const NO_ANSWER = 'no answer within upload.stallTimeout';
+
+/** How a request to such a server ends. Closes everything itself: these tests run side by side. */
+async function outcomeOf(
+  listener: RequestListener,
+  content: OutgoingContent | 'upsert',
+  options: ClientOptions = {},
+  pauseMs = 0,
+): Promise<string> {
+  const server = await listen(listener);
+  const { platform, http, pacer } = makeClient(server.url, {
+    stallTimeoutMs: STALL_MS,
+    clock: systemClock,
+    ...options,
+  });
+  pacer.pause(pauseMs);
+  const file = { uploadUrl: new URL(server.url), contentType: 'a/b' };
+  const outcome =
+    content === 'upsert'
+      ? await platform.upsert('b', upsertBody('a', 1), NEVER)
+      : await platform.upload(file, content, false, NEVER);
+  await http.close();
+  await server.close();
+  return outcome.kind === 'ok' ? 'ok' : `${outcome.failure.kind}: ${outcome.failure.message}`;
+}
+
+function whole(sizeBytes: number): OutgoingContent {
+  return { kind: 'whole', bytes: Buffer.alloc(sizeBytes) };
+}
+
+function stream(sizeBytes: number, chunkBytes?: number): OutgoingContent {
+  return { kind: 'stream', sizeBytes, chunks: inChunks(Buffer.alloc(sizeBytes), chunkBytes) };
+}
+
+function sleep(ms: number): Promise<void> {
+  return systemClock.sleep(ms, NEVER);
+}
+
+describe.concurrent('a transfer is ended', () => {
+  test.for<[string, OutgoingContent, string]>([
+    ['large', stream(64_000_000), NO_PROGRESS],
+    ['small', whole(200_000), NO_ANSWER],
+  ])('when the server stops reading: %s', async ([, content, message], { expect }) => {
+    const outcome = await outcomeOf((request) => request.pause(), content);
+    expect(outcome).toBe(`transient: ${message}`);
+  });
+
+  test.for<[string, OutgoingContent, string]>([
+    ['empty', whole(0), NO_ANSWER],
+    ['small', whole(200_000), NO_ANSWER],
+    ['large', stream(1_000_000), NO_PROGRESS],
+  ])('when no answer follows the last byte: %s', async ([, content, message], { expect }) => {
+    expect(await outcomeOf((request) => request.resume(), content)).toBe(`transient: ${message}`);
+  });
+
+  test.for<[string, OutgoingContent]>([
+    ['tiny', whole(100)],
+    ['small', whole(200_000)],
+  ])('when no answer follows the last byte, though it was sent late: %s', async ([, content], { expect }) => {
+    const sizeBytes = content.kind === 'whole' ? content.bytes.length : 0;
+    const outcome = await outcomeOf((request) => request.resume(), content, {
+      limits: { maxBytesPerSecond: sizeBytes / 1.5 },
+    });
+    expect(outcome).toBe(`transient: ${NO_ANSWER}`);
+  });
+
+  test('when the answer stands still', async ({ expect }) => {
+    expect(await outcomeOf(halfway, whole(10))).toBe(`transient: ${STANDS_STILL}`);
+    expect(await outcomeOf(halfway, stream(1_000_000))).toMatch(/^transient: /u);
+  });
+
+  test('also an upsert, with no answer and half of one', async ({ expect }) => {
+    expect(await outcomeOf((request) => request.resume(), 'upsert')).toBe(`transient: ${NO_ANSWER}`);
+    expect(await outcomeOf(halfway, 'upsert')).toBe(`transient: ${STANDS_STILL}`);
+  });
+});
+
+describe.concurrent('a transfer goes on', () => {
+  test('while the server reads slowly', async ({ expect }) => {
+    const sizeBytes = 32_000_000;
+    const slowBytes = 12_000_000;
+    let readMs = 0;
+    const outcome = await outcomeOf((request, response) => {
+      const begunMs = performance.now();
+      let got = 0;
+      request.on('data', (chunk: Buffer) => {
+        got += chunk.length;
+        // The rest is read at once: what the kernel holds by now looks to the client as if it had been read.
+        if (got > slowBytes) return;
+        readMs = performance.now() - begunMs;
+        request.pause();
+        setTimeout(() => request.resume(), 15);
+      });
+      request.on('end', () => response.end());
+    }, stream(sizeBytes));
+    expect(outcome).toBe('ok');
+    expect(readMs).toBeGreaterThan(2 * STALL_MS);
+  });
+
+  test('while the disk is slow', async ({ expect }) => {
+    const chunks = (async function* () {
+      for (let i = 0; i < 3; i += 1) {
+        yield Buffer.alloc(200_000);
+        await sleep(STALL_MS * 1.5);
+      }
+    })();
+    const outcome = await outcomeOf(answerWhenRead, { kind: 'stream', sizeBytes: 600_000, chunks });
+    expect(outcome).toBe('ok');
+  });
+
+  test.for<[string, OutgoingContent, number]>([
+    // A quarter of a second's worth goes at once, the rest waits longer than a stall would.
+    ['small', whole(200_000), 130_000],
+    ['large', stream(600_000), 260_000],
+  ])('while we wait for our own maxBytesPerSecond: %s', async ([, content, rate], { expect }) => {
+    const begunMs = performance.now();
+    const outcome = await outcomeOf(answerWhenRead, content, { limits: { maxBytesPerSecond: rate } });
+    expect(outcome).toBe('ok');
+    expect(performance.now() - begunMs).toBeGreaterThan(1.5 * STALL_MS);
+  });
+
+  test('while the platform makes us pause', async ({ expect }) => {
+    expect(await outcomeOf(answerWhenRead, stream(1_000_000), {}, 1.5 * STALL_MS)).toBe('ok');
+  });
+});
+
+describe('a transfer is over', () => {
+  test('without a timer left behind that would keep the process', async () => {
+    const before = timers();
+    expect(await outcomeOf(answerWhenRead, stream(1_000_000), { stallTimeoutMs: 600_000 })).toBe('ok');
+    expect(
+      await outcomeOf((request) => request.socket.destroy(), stream(1_000_000), { stallTimeoutMs: 600_000 }),
+    ).toMatch(/^transient/u);
+    expect(timers()).toBe(before);
+  });
+});
+
+const halfway: RequestListener = (request, response) => {
+  request.resume();
+  response.writeHead(200, { 'content-length': '10' }).write('half');
+};
+
+const answerWhenRead: RequestListener = (request, response) => {
+  void readBody(request).then(() => response.end());
+};
+
+/** Timers that keep this process alive. */
+function timers(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+}
