@@ -57,8 +57,9 @@ export function decide(file: Candidate, record: FileRecord | null, nowMs: number
       if (!sameSettings) return send('settings-changed');
       return sameFacts ? HOLD : send('changed');
     case 'synced': {
-      if (sizeInFingerprint(file.fingerprint) !== sizeInFingerprint(record.fingerprint))
+      if (!sameFacts && sizeInFingerprint(file.fingerprint) !== sizeInFingerprint(record.fingerprint)) {
         return send('changed');
+      }
       if (!sameSettings) return send('settings-changed');
       if (record.expiresAtMs !== null) {
         const renewAtMs = renewalTime(file.resolved.settings.expiry, record.expiresAtMs);

@@ -58,7 +58,8 @@ export function redirected({ status, headers }: Pick<Answer, 'status' | 'headers
  * Throws what is no error of the connection but a defect.
  */
 export function connectionFailure(error: unknown): PlatformFailure {
-  if (error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError) throw error;
+  if (error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError)
+    throw error;
   const { code, message, cause } = error as { code?: string; message?: string; cause?: { code?: string } };
   const name = code ?? cause?.code;
   const words = name === undefined ? undefined : CONNECTION_WORDS[name];

@@ -126,7 +126,10 @@ async function createDispatcher(settings: ConnectionSettings): Promise<Dispatche
     maxResponseSize: LARGEST_ANSWER_BYTES,
     connect: { timeout: Math.min(settings.stallTimeoutMs, 10_000) },
   };
-  return settings.useProxy && PROXY_VARIABLES.some((name) => process.env[name])
+  const proxies = settings.useProxy ? PROXY_VARIABLES.filter((name) => process.env[name]) : [];
+  const wrong = proxies.find((name) => !URL.canParse(process.env[name] ?? ''));
+  if (wrong !== undefined) throw new Error(`$${wrong} is no address; write it as http://HOST:PORT`);
+  return proxies.length > 0
     ? new EnvHttpProxyAgent({
         ...options,
         // A proxy that does not answer is given up like anybody else.

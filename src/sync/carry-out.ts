@@ -1,4 +1,4 @@
-import { isTrustworthy, nanoseconds, sizeInFingerprint } from '../domain/fingerprint.ts';
+import { sizeInFingerprint } from '../domain/fingerprint.ts';
 import type { FileEvent } from '../domain/report.ts';
 import type { RowId } from '../state/state-reader.ts';
 import { compareContent } from '../upload/compare-content.ts';
@@ -23,10 +23,10 @@ export async function carryOut(
     claims.release(target, item.key);
     return;
   }
-  const { path, facts, resolved } = item;
+  const { path, resolved } = item;
   const seen = {
     fingerprint: item.fingerprint,
-    trusted: isTrustworthy(facts, nanoseconds(clock.now())),
+    trusted: item.trusted,
     settingsDigest: resolved.digest,
     sizeBytes: item.sizeBytes,
   };

@@ -43,7 +43,14 @@ export function* lookAhead(input: LookAheadInput): Generator<Ahead, void> {
       continue;
     }
     let isComplete = true;
-    const ports = { target, claims, limits: config.limits, now: input.now, isForced: input.isForced };
+    const ports = {
+      target,
+      claims,
+      limits: config.limits,
+      now: input.now,
+      wallClock: input.now,
+      isForced: input.isForced,
+    };
     for (const item of planSource(source, begun.entries, state.records(target, name), ports)) {
       if (item.kind === 'problem' && item.hidesFiles) isComplete = false;
       yield { kind: 'item', source, target, item };

@@ -1,7 +1,13 @@
 import { lstatSync } from 'node:fs';
 import type { FileKey, RelativePath } from '../domain/brands.ts';
 import { decide, type SendReason, type VerifyReason } from '../domain/decide.ts';
-import { fingerprintOf, type FileFacts, type Fingerprint } from '../domain/fingerprint.ts';
+import {
+  fingerprintOf,
+  isTrustworthy,
+  nanoseconds,
+  type FileFacts,
+  type Fingerprint,
+} from '../domain/fingerprint.ts';
 import { fileKey } from '../domain/key.ts';
 import { admit, prepareUpsert, type Limits } from '../domain/limits.ts';
 import { compareUtf8 } from '../domain/path-order.ts';
@@ -48,8 +54,9 @@ interface Place {
 export interface PlannedSend extends Place {
   readonly kind: 'send' | 'verify';
   readonly reason: SendReason | VerifyReason;
-  readonly facts: FileFacts;
   readonly fingerprint: Fingerprint;
+  /** See `isTrustworthy`. */
+  readonly trusted: boolean;
   readonly sizeBytes: number;
   /** After the limits had their say. */
   readonly resolved: ResolvedSettings;
@@ -68,6 +75,8 @@ export interface PlanPorts {
   readonly limits: Limits;
   /** The platform's time, epoch milliseconds. */
   readonly now: () => number;
+  /** Our own, by which the file system stamps files. */
+  readonly wallClock: () => number;
   readonly isForced: (path: string) => boolean;
 }
 
@@ -171,6 +180,10 @@ function* planFile(
   const fingerprint = fingerprintOf(facts);
   const nowMs = ports.now();
   const decision = decide({ fingerprint, resolved }, record, nowMs, ports.isForced(path));
+  const planned = (what: Pick<PlannedSend, 'kind' | 'reason'>): PlannedSend => {
+    const trusted = isTrustworthy(facts, nanoseconds(ports.wallClock()));
+    return { ...what, path, key, adopts, fingerprint, trusted, sizeBytes, resolved, record };
+  };
   switch (decision.kind) {
     case 'none':
       yield { kind: 'unchanged', path, key, adopts, record: record as FileRecord };
@@ -181,11 +194,11 @@ function* planFile(
     case 'send': {
       const prepared = prepareUpsert(key, sizeBytes, resolved.settings, nowMs);
       if (prepared.kind === 'refuse') yield { kind: 'refuse', path, key, record, reason: prepared.reason };
-      else yield { ...decision, path, key, adopts, facts, fingerprint, sizeBytes, resolved, record };
+      else yield planned(decision);
       break;
     }
     case 'verify':
-      yield { ...decision, path, key, adopts, facts, fingerprint, sizeBytes, resolved, record };
+      yield planned(decision);
       break;
   }
   if (adopts) records.seekAfter(path);

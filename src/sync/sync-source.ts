@@ -40,6 +40,7 @@ export async function syncSource(
     claims: context.claims,
     limits: config.limits,
     now: () => platform.now(),
+    wallClock: clock.now,
     isForced,
   };
   let complete = true;

@@ -186,4 +186,11 @@ describe('an error of the connection', () => {
   ])('with %s is transient', (_, error, message) => {
     expect(connectionFailure(error)).toEqual({ kind: 'transient', message });
   });
+
+  test.each([new TypeError('x is not a function'), new ReferenceError('x'), new RangeError('x')])(
+    'is not %s: that is a defect',
+    (defect) => {
+      expect(() => connectionFailure(defect)).toThrow(defect);
+    },
+  );
 });
