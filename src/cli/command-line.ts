@@ -14,13 +14,13 @@ export interface GlobalOptions {
 }
 
 /** The levels of `--log-level`, from most to least. */
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
-/** One of `LOG_LEVELS`. */
-export type LogLevel = (typeof LOG_LEVELS)[number];
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+/** A level of `--log-level`. */
+type LogLevel = (typeof LOG_LEVELS)[number];
 
 const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
 /** How log lines are written; `auto`: pretty on a terminal, else JSON. */
-export type LogFormat = (typeof LOG_FORMATS)[number];
+type LogFormat = (typeof LOG_FORMATS)[number];
 
 /** Runs one command. Returns the exit code; a user's mistake is told on standard error without a stack. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {

@@ -21,7 +21,7 @@ export function holdLock(subject: string, what: string, command: string): Proces
 }
 
 /** A lock's holder in words. */
-export function describe(holder: LockHolder | null): string {
+function describe(holder: LockHolder | null): string {
   if (holder === null) return '';
   return ` ("${holder.command}", process ${holder.pid} on ${holder.host}, since ${holder.since})`;
 }

@@ -18,7 +18,7 @@ export function emulatorDirectory(config: Config): string {
 }
 
 /** What the embedded emulator is called in records: its address is another one each time. */
-export const EMULATOR_NAME = 'emulator';
+const EMULATOR_NAME = 'emulator';
 
 /** What the platform of a run is called in records. */
 export function platformName(options: GlobalOptions, config: Config): string {

@@ -79,7 +79,7 @@ export function acquireLock(subject: string, command: string, now: Date): LockAt
 /** The live holder of a lock, found without touching it; `null` when nobody is known to hold it. */
 export function findHolder(subject: string): LockHolder | null {
   const holder = readHolder(subject);
-  return holder !== null && (holder.host !== hostname() || isAlive(holder.pid)) ? holder : null;
+  return holder !== null && (holder.host !== hostname() || isAlive(holder)) ? holder : null;
 }
 
 function holderFileOf(subject: string): string {
@@ -97,11 +97,28 @@ function readHolder(subject: string): LockHolder | null {
   }
 }
 
-function isAlive(pid: number): boolean {
+function isAlive({ pid, since }: LockHolder): boolean {
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+  }
+  const startedMs = startOf(pid);
+  return startedMs === null || startedMs <= Date.parse(since) + START_TOLERANCE_MS;
+}
+
+/** Ticks are hundredths of a second, and the moment of the boot is told in seconds. */
+const START_TOLERANCE_MS = 2000;
+
+/** When a process started, epoch milliseconds: a later one bears a dead holder's number. `null` where that is not known. */
+function startOf(pid: number): number | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
+    const bootSeconds = Number(/^btime (\d+)$/mu.exec(readFileSync('/proc/stat', 'utf8'))?.[1]);
+    const startedMs = bootSeconds * 1000 + ticks * 10;
+    return Number.isNaN(startedMs) ? null : startedMs;
+  } catch {
+    return null;
   }
 }

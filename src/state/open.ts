@@ -1,7 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { guarded, type Database, pragmaNumber, StateFileError, troubleOf } from './database.ts';
+import { guarded, type Database, pragmaNumber, StateFileError } from './database.ts';
 import { APPLICATION_ID, MIGRATIONS } from './schema.ts';
 import { StateStore } from './state-store.ts';
 
@@ -104,9 +104,4 @@ function migrate(database: Database, from: number): void {
       throw error;
     }
   }
-}
-
-/** Whether an error means that the state file is damaged. */
-export function isDamage(error: unknown): boolean {
-  return error instanceof StateFileError ? error.kind === 'damaged' : troubleOf(error) === 'damaged';
 }

@@ -155,7 +155,7 @@ export class StateReader {
          coalesce(sum(size_bytes) FILTER (WHERE state = 'synced' AND absence IS NULL), 0),
          count(*) FILTER (WHERE state IN ('failed', 'sending') AND absence IS NULL),
          count(*) FILTER (WHERE state = 'refused' AND absence IS NULL),
-         count(*) FILTER (WHERE absence IS NOT NULL AND uploaded = 1 AND state <> 'removing'),
+         count(*) FILTER (WHERE absence IS NOT NULL AND (uploaded = 1 AND state <> 'removing' OR state = 'sending')),
          min(expires_at) FILTER (WHERE state = 'synced' AND expires_at > ?)
        FROM file GROUP BY source, target ORDER BY source, target`,
       nowMs,

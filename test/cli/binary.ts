@@ -7,7 +7,7 @@ import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 
 /** The built command: `npm test` builds before it tests. */
-export const BINARY = resolve(import.meta.dirname, '../../dist/cli/main.js');
+const BINARY = resolve(import.meta.dirname, '../../dist/cli/main.js');
 
 /** How a command ended. */
 export interface Ended {
@@ -27,7 +27,9 @@ export interface Running {
 
 /** Starts the command in a directory. */
 export function start(cwd: string, args: readonly string[], env: Record<string, string> = {}): Running {
-  const { BOTSYNC_CONFIG: _config, BOTSYNC_TOKEN: _token, ...inherited } = process.env;
+  const inherited: NodeJS.ProcessEnv = { ...process.env };
+  delete inherited['BOTSYNC_CONFIG'];
+  delete inherited['BOTSYNC_TOKEN'];
   const child = spawn(process.execPath, [BINARY, ...args], {
     cwd,
     env: { ...inherited, NO_COLOR: '1', ...env },

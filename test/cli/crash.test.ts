@@ -8,9 +8,11 @@ async function killAfter(site: Site, requests: number): Promise<void> {
   const seen = (): number => [...site.emulator.counts.values()].reduce((sum, count) => sum + count, 0);
   const limit = seen() + requests;
   const running = start(site.directory, ['sync', '--once', '--log-level', 'silent'], site.env);
-  let isOver = false;
-  void running.ended.then(() => (isOver = true));
-  while (!isOver && seen() < limit) await new Promise(setImmediate);
+  const over = new AbortController();
+  void running.ended.then(() => {
+    over.abort();
+  });
+  while (!over.signal.aborted && seen() < limit) await new Promise(setImmediate);
   running.child.kill('SIGKILL');
   await running.ended;
 }

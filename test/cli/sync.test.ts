@@ -207,10 +207,12 @@ test('a second signal ends the process at once', async () => {
   await expect.poll(() => site.emulator.faults.pending().length, { timeout: 10_000 }).toBe(0);
   running.child.kill('SIGINT');
   const beganMs = performance.now();
-  let isOver = false;
-  void running.ended.then(() => (isOver = true));
+  const over = new AbortController();
+  void running.ended.then(() => {
+    over.abort();
+  });
   // The first signal may still be on its way when the second is sent, and both are then one.
-  while (!isOver) {
+  while (!over.signal.aborted) {
     running.child.kill('SIGINT');
     await new Promise(setImmediate);
   }
@@ -219,8 +221,18 @@ test('a second signal ends the process at once', async () => {
 });
 
 test.each([
-  ['garbage', (file: string): void => writeFileSync(file, 'no database '.repeat(1000))],
-  ['cut in half', (file: string): void => writeFileSync(file, readFileSync(file).subarray(0, 20_000))],
+  [
+    'garbage',
+    (file: string): void => {
+      writeFileSync(file, 'no database '.repeat(1000));
+    },
+  ],
+  [
+    'cut in half',
+    (file: string): void => {
+      writeFileSync(file, readFileSync(file).subarray(0, 20_000));
+    },
+  ],
   [
     'a page of zeros',
     (file: string): void => {

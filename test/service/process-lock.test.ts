@@ -10,7 +10,7 @@ import {
 } from '../../src/service/process-lock.ts';
 import { run, temporaryDirectory, type Running } from './fixture.ts';
 
-const NOW = new Date('2026-03-01T12:00:10.500Z');
+const NOW = new Date();
 const OURS = { pid: process.pid, host: hostname(), since: NOW.toISOString(), command: 'sync --once' };
 
 function subject(): string {
@@ -174,6 +174,12 @@ describe('the holder that is found', () => {
     expect(findHolder(noted({ ...OURS, pid }))).toBeNull();
     // Of another machine, that cannot be known.
     expect(findHolder(noted({ ...OURS, pid, host: 'elsewhere' }))).toMatchObject({ host: 'elsewhere' });
+  });
+
+  test.runIf(process.platform === 'linux')('is not a later process that bears its number', () => {
+    const since = new Date(Date.now() - process.uptime() * 1000 - 60_000).toISOString();
+    expect(findHolder(noted({ ...OURS, since }))).toBeNull();
+    expect(findHolder(noted(OURS))).toEqual(OURS);
   });
 
   test.runIf(process.getuid?.() !== 0)('is one of another user', () => {

@@ -11,8 +11,8 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
-import { isDamage, openState, setAside, type OpenedState } from '../../src/state/open.ts';
-import { StateFileError, troubleOf } from '../../src/state/database.ts';
+import { openState, setAside, type OpenedState } from '../../src/state/open.ts';
+import { troubleOf } from '../../src/state/database.ts';
 import type { StateStore } from '../../src/state/state-store.ts';
 import {
   addSynced,
@@ -256,10 +256,7 @@ describe('a damaged state file', () => {
   ])('%j are errors such as %j', (trouble, errors) => {
     for (const error of errors.map((one) => (typeof one === 'string' ? new Error(one) : one))) {
       expect(troubleOf(error)).toBe(trouble);
-      expect(isDamage(error)).toBe(trouble === 'damaged');
     }
-    expect(isDamage(new StateFileError('damaged', ''))).toBe(true);
-    expect(isDamage(new StateFileError('unwritable', ''))).toBe(false);
   });
 });
 

@@ -23,7 +23,7 @@ import { runPass, type PassInput } from '../../src/sync/pass.ts';
 import { findSources } from '../../src/sync/source.ts';
 
 /** A clock that follows the machine's at a distance, and that waiting moves. */
-export class MovableClock implements Clock {
+class MovableClock implements Clock {
   #aheadMs: number;
   readonly sleeps: number[] = [];
 
