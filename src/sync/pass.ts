@@ -62,7 +62,7 @@ export async function runPass(input: PassInput): Promise<PassResult> {
     claims: new Claims(state, found, true),
     blockade: new Blockade(),
     outage: new Outage(clock, input.random, config.upload.giveUpAfterMs),
-    transfer: pLimit(config.upload.concurrency * 2),
+    transfer: pLimit(config.upload.concurrency),
   };
   state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
 

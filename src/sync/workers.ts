@@ -1,25 +1,19 @@
-import pLimit, { type LimitFunction } from 'p-limit';
-
 /** Runs jobs side by side, and keeps whoever hands them over from getting far ahead. */
 export class Workers {
-  readonly #limit: LimitFunction;
   readonly #most: number;
+  #underWay = 0;
   #failure: { readonly error: unknown } | null = null;
   #wake: (() => void) | null = null;
 
   /** @param most - jobs at a time. */
   constructor(most: number) {
-    this.#limit = pLimit(most);
     this.#most = most;
   }
 
-  /** Hands over a job; resolves when there is room for another. Throws what a job threw. */
+  /** Starts a job; resolves when there is room for another. Throws what a job threw. */
   async add(job: () => Promise<void>): Promise<void> {
-    void this.#limit(job)
-      .catch((error: unknown) => {
-        this.#failure ??= { error };
-      })
-      .finally(() => this.#wake?.());
+    this.#underWay += 1;
+    void this.#run(job);
     await this.#until(() => this.#underWay < this.#most);
   }
 
@@ -28,8 +22,14 @@ export class Workers {
     await this.#until(() => this.#underWay === 0);
   }
 
-  get #underWay(): number {
-    return this.#limit.activeCount + this.#limit.pendingCount;
+  async #run(job: () => Promise<void>): Promise<void> {
+    try {
+      await job();
+    } catch (error) {
+      this.#failure ??= { error };
+    }
+    this.#underWay -= 1;
+    this.#wake?.();
   }
 
   async #until(isTrue: () => boolean): Promise<void> {
