@@ -1,26 +1,9 @@
 import { readFileSync } from 'node:fs';
 import yargs, { type Argv } from 'yargs';
 import { EXIT } from '../domain/exit-code.ts';
+import { LOG_FORMATS, LOG_LEVELS } from './global-options.ts';
 import { UsageError } from './usage-error.ts';
 import { printError } from './output.ts';
-
-/** Options that every command takes. */
-export interface GlobalOptions {
-  readonly config: string;
-  readonly emulator: boolean;
-  readonly json: boolean;
-  readonly logLevel: LogLevel | undefined;
-  readonly logFormat: LogFormat;
-}
-
-/** The levels of `--log-level`, from most to least. */
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
-/** A level of `--log-level`. */
-type LogLevel = (typeof LOG_LEVELS)[number];
-
-const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
-/** How log lines are written; `auto`: pretty on a terminal, else JSON. */
-type LogFormat = (typeof LOG_FORMATS)[number];
 
 /** Runs one command. Returns the exit code; a user's mistake is told on standard error without a stack. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {

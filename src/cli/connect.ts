@@ -7,7 +7,7 @@ import { PlatformFiles } from '../platform/files.ts';
 import { Http } from '../platform/http.ts';
 import { identityHeaders } from '../platform/identity-headers.ts';
 import { Pacer } from '../platform/pacer.ts';
-import type { GlobalOptions } from './command-line.ts';
+import type { GlobalOptions } from './global-options.ts';
 import { UsageError } from './usage-error.ts';
 
 /** A way to the platform, or to the emulator in its place. */

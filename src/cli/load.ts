@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { loadConfig, type LoadedConfig } from '../config/load-config.ts';
 import { renderProblem } from '../config/problem.ts';
-import type { GlobalOptions } from './command-line.ts';
+import type { GlobalOptions } from './global-options.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Loads the configuration that a command was given. Throws `UsageError` with all that is wrong with it. */

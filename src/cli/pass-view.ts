@@ -1,7 +1,7 @@
 import type { FileEvent, Summary } from '../domain/report.ts';
 import { createLog, type Log } from '../service/logger.ts';
 import type { Reporter } from '../sync/reporter.ts';
-import type { GlobalOptions } from './command-line.ts';
+import type { GlobalOptions } from './global-options.ts';
 import { print, shown } from './output.ts';
 import { describeSummary, TroubleList } from './pass-report.ts';
 import { Progress } from './progress.ts';

@@ -4,7 +4,7 @@ import { readSecretReference } from '../../config/values.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { startEmulator, type Emulator } from '../../emulator/emulator.ts';
 import { listenForStop } from '../../service/stop-signals.ts';
-import type { GlobalOptions } from '../command-line.ts';
+import type { GlobalOptions } from '../global-options.ts';
 import { holdLock } from '../hold-lock.ts';
 import { print, printError } from '../output.ts';
 import { UsageError } from '../usage-error.ts';

@@ -5,7 +5,7 @@ import { EXIT } from '../../domain/exit-code.ts';
 import { isWithin } from '../../domain/within.ts';
 import { explain as explainFile, type Explanation } from '../../sync/explain.ts';
 import { findSources, type FoundSource, type Source } from '../../sync/source.ts';
-import type { GlobalOptions } from '../command-line.ts';
+import type { GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../load.ts';
 import { print, shown } from '../output.ts';
 import { readStateFile } from '../read-state-file.ts';

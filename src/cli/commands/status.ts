@@ -3,7 +3,7 @@ import prettyBytes from 'pretty-bytes';
 import type { LockHolder } from '../../service/process-lock.ts';
 import { overview, type Overview, type SourceStatus } from '../../sync/overview.ts';
 import { EXIT } from '../../domain/exit-code.ts';
-import type { GlobalOptions } from '../command-line.ts';
+import type { GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../load.ts';
 import { print, shown } from '../output.ts';
 import { describeSummary } from '../pass-report.ts';

@@ -12,7 +12,7 @@ import { dryRun } from '../../sync/dry-run.ts';
 import { estimate } from '../../sync/estimate.ts';
 import { runPass, type PassResult } from '../../sync/pass.ts';
 import { findSources } from '../../sync/source.ts';
-import type { GlobalOptions } from '../command-line.ts';
+import type { GlobalOptions } from '../global-options.ts';
 import { connect, type Connection } from '../connect.ts';
 import { holdLock } from '../hold-lock.ts';
 import { emulatorDirectory, load, platformName } from '../load.ts';

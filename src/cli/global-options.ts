@@ -1,0 +1,18 @@
+/** Options that every command takes. */
+export interface GlobalOptions {
+  readonly config: string;
+  readonly emulator: boolean;
+  readonly json: boolean;
+  readonly logLevel: LogLevel | undefined;
+  readonly logFormat: LogFormat;
+}
+
+/** The levels of `--log-level`, from most to least. */
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+/** A level of `--log-level`. */
+type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** The values of `--log-format`. */
+export const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
+/** How log lines are written; `auto`: pretty on a terminal, else JSON. */
+type LogFormat = (typeof LOG_FORMATS)[number];
