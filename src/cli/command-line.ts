@@ -167,8 +167,22 @@ function program(done: (code: number) => void): Argv {
     .exitProcess(false)
     .fail((message: string | null, error: Error | undefined) => {
       if (error !== undefined) throw error;
-      throw new UsageError(`${message ?? 'unknown command'}\nSee botsync --help.`);
+      throw new UsageError(`${withoutTwins(message ?? 'unknown command')}\nSee botsync --help.`);
     });
+}
+
+/** yargs tells of an unknown `--no-such` a second time, as `noSuch`. */
+function withoutTwins(message: string): string {
+  const [, list] = /^Unknown arguments: (.*)$/u.exec(message) ?? [];
+  if (list === undefined) return message;
+  const names = list.split(', ');
+  const twins = new Set(names.filter((name) => name.includes('-')).map(camelCase));
+  const told = names.filter((name) => !twins.has(name));
+  return `Unknown argument${told.length === 1 ? '' : 's'}: ${told.join(', ')}`;
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/-+([^-])/gu, (_dashes, letter: string) => letter.toUpperCase());
 }
 
 function version(): string {

@@ -24,9 +24,14 @@ export async function connect(
   warn: (message: string) => void,
 ): Promise<Connection> {
   const { config } = loaded;
-  const { concurrency, stallTimeoutMs, maxBytesPerSecond, maxRequestsPerSecond } = config.upload;
+  const { concurrency, stallTimeoutMs, giveUpAfterMs, maxBytesPerSecond, maxRequestsPerSecond } =
+    config.upload;
   const pacer = new Pacer({ maxBytesPerSecond, maxRequestsPerSecond }, clock);
-  const http = new Http({ concurrency, stallTimeoutMs, useProxy: !options.emulator }, pacer, clock);
+  const http = new Http(
+    { concurrency, stallTimeoutMs, longestPauseMs: giveUpAfterMs, useProxy: !options.emulator },
+    pacer,
+    clock,
+  );
   const headers = identityHeaders(config.platform.identity);
   if (!options.emulator) {
     const token = platformToken(loaded, warn);

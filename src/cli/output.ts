@@ -20,7 +20,12 @@ process.on('exit', flush);
 
 /** Writes a message for people to standard error. */
 export function printError(text: string): void {
-  writeWhole(2, `${text}\n`);
+  writeError(`${text}\n`);
+}
+
+/** Writes to standard error as it is. */
+export function writeError(text: string): void {
+  writeWhole(2, text);
 }
 
 /** A name as it can be shown: control characters, which could command the terminal, are escaped. */

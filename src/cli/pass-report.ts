@@ -60,7 +60,7 @@ export class TroubleList {
 }
 
 /** The counts of a pass as one or two lines for people. */
-export function describeSummary(summary: Summary, isDryRun: boolean): string[] {
+export function describeSummary(summary: Summary, isDryRun: boolean, isCutShort: boolean): string[] {
   const { uploaded, renewed, removed, unchanged, skipped, refused, failed, problems, kept, pending } =
     summary;
   const sent = uploaded + renewed + removed;
@@ -81,6 +81,7 @@ export function describeSummary(summary: Summary, isDryRun: boolean): string[] {
   const bytes = summary.bytes > 0 ? `, ${prettyBytes(summary.bytes)}` : '';
   const counts = `${what.length === 0 ? 'no files' : what.join(', ')}${bytes} (${took})`;
   if (isDryRun) return [`Dry run, nothing was sent: ${counts}`];
+  if (isCutShort) return [`NOT IN SYNC, and not everything was looked at: ${counts}`];
   if (astray > 0) return [`NOT IN SYNC: ${counts}`];
   return [sent === 0 ? `In sync, nothing had to be sent: ${counts}` : `In sync: ${counts}`];
 }

@@ -2,7 +2,7 @@ import type { FileEvent, Summary } from '../domain/report.ts';
 import { createLog, type Log } from '../service/logger.ts';
 import type { Reporter } from '../sync/reporter.ts';
 import type { GlobalOptions } from './global-options.ts';
-import { print, shown } from './output.ts';
+import { print, shown, writeError } from './output.ts';
 import { describeSummary, TroubleList } from './pass-report.ts';
 import { Progress } from './progress.ts';
 
@@ -16,7 +16,7 @@ export class PassView implements Reporter {
   readonly showsProgress: boolean;
   readonly #json: boolean;
   readonly #troubles = new TroubleList();
-  readonly #progress = new Progress(process.stderr);
+  readonly #progress = new Progress(process.stderr, writeError);
 
   constructor({ json, logLevel, logFormat }: GlobalOptions) {
     const isTerminal = process.stderr.isTTY;
@@ -25,8 +25,8 @@ export class PassView implements Reporter {
     // Whoever watches the progress line has no use for a log line a file.
     const level = logLevel ?? (this.showsProgress ? 'warn' : 'info');
     const format = logFormat === 'auto' ? (isTerminal ? 'pretty' : 'json') : logFormat;
-    this.log = createLog({ level, format }, (write) => {
-      this.#progress.stepAside(write);
+    this.log = createLog({ level, format }, (lines) => {
+      this.#progress.log(lines);
     });
   }
 
@@ -63,11 +63,12 @@ export class PassView implements Reporter {
     else print(`${event.kind.padEnd(8)}${shown(`${event.source}:${event.path}`)}  (${shown(event.reason)})`);
   }
 
-  /** Prints the end of a pass or a dry run. */
-  end(summary: Summary, isDryRun: boolean): void {
+  /** Prints the end of a pass or a dry run; `isCutShort`: some files were not even looked at. */
+  end(summary: Summary, isDryRun: boolean, isCutShort: boolean): void {
     this.stop();
     if (this.#json) print(JSON.stringify({ kind: 'summary', ...summary }));
-    else print([...this.#troubles.lines(), ...describeSummary(summary, isDryRun)].join('\n').trim());
+    else
+      print([...this.#troubles.lines(), ...describeSummary(summary, isDryRun, isCutShort)].join('\n').trim());
   }
 
   /** Takes the progress line away. */

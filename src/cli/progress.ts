@@ -1,4 +1,4 @@
-import { Presets, SingleBar } from 'cli-progress';
+import { MultiBar, Presets, type SingleBar } from 'cli-progress';
 import prettyBytes from 'pretty-bytes';
 
 /** What sending one file costs beside its bytes, expressed in bytes: small files take requests, not bandwidth. */
@@ -6,57 +6,65 @@ const FILE_WEIGHT = 64 * 1024;
 
 /** The progress line of a terminal: files, bytes, rate, time left. It shows once it is known that something is to be sent. */
 export class Progress {
-  readonly #bar: SingleBar;
-  #isOn = false;
+  readonly #stream: NodeJS.WritableStream;
+  readonly #write: (text: string) => void;
+  #bars: MultiBar | null = null;
+  #bar: SingleBar | null = null;
   #files = 0;
   #bytes = 0;
   #beganMs = 0;
   #totalFiles = 0;
   #totalBytes = 0;
 
-  constructor(stream: NodeJS.WritableStream) {
-    this.#bar = new SingleBar(
+  /** @param write - writes to the same terminal while no line is shown. */
+  constructor(stream: NodeJS.WritableStream, write: (text: string) => void) {
+    this.#stream = stream;
+    this.#write = write;
+  }
+
+  /** Says how much there is to send in all. */
+  start(files: number, bytes: number): void {
+    if (files === 0) return;
+    this.#beganMs = performance.now();
+    this.#totalFiles = files;
+    this.#totalBytes = bytes;
+    // Of the two kinds of bars this is the one beside which other lines can be written.
+    this.#bars = new MultiBar(
       {
-        stream,
+        stream: this.#stream,
         format: '{bar} {percentage}% | {files} files | {bytes} | {rate}/s | {eta_formatted} left',
         clearOnComplete: true,
         hideCursor: true,
+        gracefulExit: false,
         barsize: 24,
         etaBuffer: 200,
         fps: 8,
       },
       Presets.shades_classic,
     );
-  }
-
-  /** Says how much there is to send in all. */
-  start(files: number, bytes: number): void {
-    if (files === 0) return;
-    this.#isOn = true;
-    this.#beganMs = performance.now();
-    this.#totalFiles = files;
-    this.#totalBytes = bytes;
-    this.#bar.start(bytes + files * FILE_WEIGHT, 0, this.#payload());
+    this.#bar = this.#bars.create(bytes + files * FILE_WEIGHT, 0, this.#payload());
   }
 
   /** One more file was sent. */
   add(bytes: number): void {
     this.#files += 1;
     this.#bytes += bytes;
-    if (this.#isOn) this.#bar.update(this.#bytes + this.#files * FILE_WEIGHT, this.#payload());
+    this.#bar?.update(this.#bytes + this.#files * FILE_WEIGHT, this.#payload());
   }
 
-  /** Writes something else to the terminal without mixing it into the line. */
-  stepAside(write: () => void): void {
-    if (this.#isOn) process.stderr.write('\r\u001b[2K');
-    write();
-    if (this.#isOn) this.#bar.render();
+  /** Writes lines above the progress line, or as they are while there is none. */
+  log(lines: string): void {
+    if (this.#bars === null) this.#write(lines);
+    else this.#bars.log(lines);
   }
 
   /** Takes the line away. */
   stop(): void {
-    if (this.#isOn) this.#bar.stop();
-    this.#isOn = false;
+    // The last lines may still wait for the next redraw.
+    this.#bars?.update();
+    this.#bars?.stop();
+    this.#bars = null;
+    this.#bar = null;
   }
 
   #payload(): object {

@@ -24,6 +24,8 @@ export function readStateFile(file: string): ReadState {
       );
     case 'foreign':
       throw new UsageError(`${file} is a database of another program; name another stateFile`);
+    case 'unreadable':
+      throw new UsageError(`${file} cannot be read: ${opened.reason}; check that this user may read it`);
     case 'damaged':
       throw new UsageError(
         `${file} is damaged (${opened.reason}); the next "sync --once" sets it aside and builds a new one`,

@@ -2,7 +2,9 @@ import mime from 'mime-types';
 
 const UNKNOWN = 'application/octet-stream';
 
-/** Answers by extension: a tree has few of them and many files. */
+/** Answers by extension: a tree has few of them and many files. Begun anew when it has many after all. */
+const MOST_KNOWN = 1000;
+
 const known = new Map<string, string>();
 
 /** The content type that a file's name suggests, without charset; `application/octet-stream` when it suggests none. */
@@ -14,6 +16,7 @@ export function suggestContentType(path: string): string {
   let type = known.get(extension);
   if (type === undefined) {
     type = mime.lookup(extension) || UNKNOWN;
+    if (known.size >= MOST_KNOWN) known.clear();
     known.set(extension, type);
   }
   return type;

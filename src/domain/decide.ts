@@ -55,7 +55,7 @@ export function decide(file: Candidate, record: FileRecord | null, nowMs: number
       return send('failed-before');
     case 'refused':
       if (!sameSettings) return send('settings-changed');
-      return sameFacts ? HOLD : send('changed');
+      return sameFacts && record.trusted ? HOLD : send('changed');
     case 'synced': {
       if (!sameFacts && sizeInFingerprint(file.fingerprint) !== sizeInFingerprint(record.fingerprint)) {
         return send('changed');

@@ -14,6 +14,8 @@ export interface ConnectionSettings {
   readonly concurrency: number;
   /** An answer that shows no progress for so long is given up, milliseconds. */
   readonly stallTimeoutMs: number;
+  /** A longer pause than this is not waited for, milliseconds: requests fail at once until it is over. */
+  readonly longestPauseMs: number;
   /** Whether `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are obeyed. */
   readonly useProxy: boolean;
 }
@@ -43,6 +45,11 @@ export class Http {
 
   /** Waits for its turn, sends, and reads the answer. Redirects are not followed. Any status is an answer. */
   async send(request: HttpRequest, signal: AbortSignal): Promise<Outcome<Answer>> {
+    const { pausedForMs } = this.pacer;
+    if (pausedForMs > this.#settings.longestPauseMs) {
+      const message = `the platform asked for a pause that lasts ${Math.round(pausedForMs / 1000)} s more, longer than upload.giveUpAfter`;
+      return failed({ kind: 'transient', message });
+    }
     const turn = this.pacer.turn(signal);
     if (turn !== null) await turn;
     const interrupted = abortFailure(signal);

@@ -50,6 +50,11 @@ export class Pacer {
     return waitMs > 0 ? this.#clock.sleep(waitMs, signal) : null;
   }
 
+  /** How long nothing will pass from now, milliseconds. */
+  get pausedForMs(): number {
+    return Math.max(0, this.#pausedUntilMs - this.#clock.monotonic());
+  }
+
   /** Lets nothing pass for so many milliseconds from now. */
   pause(ms: number): void {
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.monotonic() + ms);

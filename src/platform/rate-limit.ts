@@ -30,13 +30,15 @@ export function readRateLimit(headers: ResponseHeaders, nowMs: number): RateLimi
   return remaining === null || reset === null ? null : { remaining, resetMs: reset };
 }
 
-/** Anything above this many seconds is no duration but a moment (in 2001, when durations so long are out of the question). */
+/** Anything above this is no duration in seconds but a moment: in seconds since the epoch, or far above in milliseconds. */
 const EPOCH_SECONDS = 1e9;
+const EPOCH_MS = 1e12;
 
 function resetMs(headers: ResponseHeaders, nowMs: number): number | null {
   const seconds = number(headers['ratelimit-reset'] ?? headers['x-ratelimit-reset']);
   if (seconds === null) return null;
-  return seconds < EPOCH_SECONDS ? seconds * 1000 : Math.max(0, seconds * 1000 - nowMs);
+  if (seconds < EPOCH_SECONDS) return seconds * 1000;
+  return Math.max(0, (seconds < EPOCH_MS ? seconds * 1000 : seconds) - nowMs);
 }
 
 function number(header: string | string[] | undefined): number | null {

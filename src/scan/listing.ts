@@ -11,7 +11,9 @@ export type ListedKind =
   | { readonly kind: 'linked-file' }
   | { readonly kind: 'linked-directory' }
   | { readonly kind: 'skip'; readonly reason: string }
-  | { readonly kind: 'problem'; readonly reason: string };
+  | { readonly kind: 'problem'; readonly reason: string }
+  /** A link whose target cannot be found now: a file or a whole directory may be behind it. */
+  | { readonly kind: 'lost'; readonly reason: string };
 
 /** One entry of a directory; directories' names end in `/`, so that names sort as whole paths do. */
 export interface Listed {
@@ -67,7 +69,7 @@ function byCodeUnits(a: Listed, b: Listed): number {
 function toListed(entry: EntryType, name: string, directory: string, policy: LinkPolicy): Listed {
   const what = kindOf(entry, name, directory, policy);
   const isDirectory = what.kind === 'directory' || what.kind === 'linked-directory';
-  return { name: isDirectory ? `${name}/` : name, what };
+  return { name: isDirectory || what.kind === 'lost' ? `${name}/` : name, what };
 }
 
 function kindOf(entry: EntryType, name: string, directory: string, policy: LinkPolicy): ListedKind {
@@ -92,7 +94,7 @@ function resolveLink(link: string, { symlinks, realRoot }: LinkPolicy): ListedKi
       : { kind: 'skip', reason: 'symbolic link to no regular file' };
   } catch (error) {
     return {
-      kind: 'problem',
+      kind: 'lost',
       reason: `symbolic link leads nowhere: ${(error as NodeJS.ErrnoException).code ?? ''}`,
     };
   }

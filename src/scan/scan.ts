@@ -13,7 +13,7 @@ export type ScanEntry =
   | { readonly kind: 'problem'; readonly path: RelativePath; readonly reason: string }
   /** A file that is there but could not be looked at. */
   | { readonly kind: 'unseen'; readonly path: RelativePath; readonly reason: string }
-  /** A directory that cannot be listed; `path` ends in `/`, and nothing is known of what lies below it. */
+  /** A directory that cannot be listed, or a link that leads nowhere; `path` ends in `/`, and nothing is known of what lies below it. */
   | { readonly kind: 'unlisted'; readonly path: RelativePath; readonly reason: string }
   /** Nothing new; a chance for the caller to let other work run. */
   | { readonly kind: 'tick' };
@@ -61,6 +61,10 @@ export function* scan(target: ScanTarget): Generator<ScanEntry, void> {
       case 'directory':
       case 'linked-directory':
         if (!filter.ignores(path.slice(0, -1), true)) yield* enter(path);
+        break;
+      case 'lost':
+        if (!filter.ignores(path.slice(0, -1), false))
+          yield { kind: 'unlisted', path, reason: entry.what.reason };
         break;
       case 'skip':
       case 'problem':

@@ -20,41 +20,37 @@ const ORDER = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 /**
  * A log on pino, which is loaded with the first line that is written: a pass that has nothing to say starts sooner.
  *
- * @param around - wraps each write, for a progress line that has to step aside.
+ * @param write - takes whole lines; standard error as a rule.
  */
-export function createLog(settings: LogSettings, around: (write: () => void) => void): Log {
+export function createLog(settings: LogSettings, write: (lines: string) => void): Log {
   let logger: Logger | null = null;
-  const write = (level: 'debug' | 'info' | 'warn' | 'error', message: string, fields: object): void => {
-    if (ORDER.indexOf(level) < ORDER.indexOf(settings.level)) return;
-    logger ??= createLogger(settings);
-    const loaded = logger;
-    around(() => {
-      loaded[level](fields, message);
-    });
-  };
-  return {
-    debug: (message, fields = {}) => {
-      write('debug', message, fields);
-    },
-    info: (message, fields = {}) => {
-      write('info', message, fields);
-    },
-    warn: (message, fields = {}) => {
-      write('warn', message, fields);
-    },
-    error: (message, fields = {}) => {
-      write('error', message, fields);
-    },
-  };
+  const at =
+    (level: 'debug' | 'info' | 'warn' | 'error') =>
+    (message: string, fields: object = {}): void => {
+      if (ORDER.indexOf(level) < ORDER.indexOf(settings.level)) return;
+      logger ??= createLogger(settings, write);
+      logger[level](fields, message);
+    };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
-function createLogger({ level, format }: LogSettings): Logger {
+function createLogger({ level, format }: LogSettings, write: (lines: string) => void): Logger {
   const load = createRequire(import.meta.url);
   const { pino } = load('pino') as typeof import('pino');
-  if (format === 'json') return pino({ level }, pino.destination({ fd: 2, sync: true }));
-  const pretty = load('pino-pretty') as typeof import('pino-pretty');
+  if (format === 'json') return pino({ level }, { write });
+  const { prettyFactory } = load('pino-pretty') as typeof import('pino-pretty');
+  const pretty = prettyFactory({
+    ignore: 'pid,hostname',
+    translateTime: 'SYS:HH:MM:ss',
+    singleLine: true,
+    colorize: false,
+  });
   return pino(
     { level },
-    pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' }),
+    {
+      write: (line: string) => {
+        write(pretty(line));
+      },
+    },
   );
 }

@@ -1,4 +1,4 @@
-import { constants, copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { constants, copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -13,7 +13,7 @@ export type OpenedReader =
   | { readonly kind: 'open'; readonly reader: StateReader; readonly close: () => void }
   | { readonly kind: 'newer'; readonly version: number }
   | { readonly kind: 'foreign' }
-  | { readonly kind: 'damaged'; readonly reason: string };
+  | { readonly kind: 'damaged' | 'unreadable'; readonly reason: string };
 
 /**
  * Opens a state file without writing anything, not even beside it.
@@ -25,7 +25,14 @@ export type OpenedReader =
  * @param inUse - whether a running botsync holds it.
  */
 export function openReader(file: string, inUse: boolean): OpenedReader {
-  if (!existsSync(file) || statSync(file).size === 0) return openEmpty();
+  let sizeBytes: number;
+  try {
+    sizeBytes = statSync(file).size;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? String(error);
+    return code === 'ENOENT' ? openEmpty() : { kind: 'unreadable', reason: code };
+  }
+  if (sizeBytes === 0) return openEmpty();
   if (inUse) return open(file, null);
   if (!hasLog(file)) return open(immutable(file), null);
   const directory = mkdtempSync(join(tmpdir(), 'botsync-'));

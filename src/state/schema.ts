@@ -41,7 +41,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE source (
     name        TEXT PRIMARY KEY,
     directory   TEXT NOT NULL,          -- absolute
-    inode       TEXT NOT NULL,          -- of that directory: another one means that it was replaced
+    identity    TEXT NOT NULL,          -- device:inode of that directory: others may mean that it was replaced
     halted      TEXT                    -- why nothing is done for it; NULL when all is well
   ) STRICT, WITHOUT ROWID;
 

@@ -55,7 +55,8 @@ export interface Failure {
 /** A source as it was last seen. */
 export interface SeenSource {
   readonly directory: string;
-  readonly inode: string;
+  /** Device and inode of the directory. */
+  readonly identity: string;
   readonly halted: string | null;
 }
 
@@ -109,17 +110,6 @@ export class StateReader {
     return { present: Number(row?.[0]), removed: Number(row?.[1]) };
   }
 
-  /** Whether a source has any file on record that was not found missing. */
-  hasRecorded(target: number, source: string): boolean {
-    return (
-      this.get(
-        'SELECT 1 FROM file WHERE target = ? AND source = ? AND absence IS NULL LIMIT 1',
-        target,
-        source,
-      ) !== undefined
-    );
-  }
-
   /** A page of files whose removal is due, after a path. */
   removalsDue(target: number, source: string, after: string): FileRecord[] {
     const rows = this.all(
@@ -141,23 +131,25 @@ export class StateReader {
 
   /** The source as it was last seen. */
   source(name: string): SeenSource | null {
-    const row = this.get('SELECT directory, inode, halted FROM source WHERE name = ?', name);
+    const row = this.get('SELECT directory, identity, halted FROM source WHERE name = ?', name);
     return row === undefined
       ? null
-      : { directory: row[0] as string, inode: row[1] as string, halted: row[2] as string | null };
+      : { directory: row[0] as string, identity: row[1] as string, halted: row[2] as string | null };
   }
 
   /** What every source holds at every target, for people who ask how things stand. `nowMs`: epoch milliseconds. */
   tallies(nowMs: number): SourceTally[] {
     const rows = this.all(
       `SELECT source, target,
-         count(*) FILTER (WHERE state = 'synced' AND absence IS NULL),
-         coalesce(sum(size_bytes) FILTER (WHERE state = 'synced' AND absence IS NULL), 0),
+         count(*) FILTER (WHERE ${IS_IN_SYNC}),
+         coalesce(sum(size_bytes) FILTER (WHERE ${IS_IN_SYNC}), 0),
          count(*) FILTER (WHERE state IN ('failed', 'sending') AND absence IS NULL),
          count(*) FILTER (WHERE state = 'refused' AND absence IS NULL),
          count(*) FILTER (WHERE absence IS NOT NULL AND (uploaded = 1 AND state <> 'removing' OR state = 'sending')),
          min(expires_at) FILTER (WHERE state = 'synced' AND expires_at > ?)
        FROM file GROUP BY source, target ORDER BY source, target`,
+      nowMs,
+      nowMs,
       nowMs,
     );
     return rows.map(([source, target, files, bytes, failed, refused, kept, nextExpiryMs]) => ({
@@ -172,13 +164,17 @@ export class StateReader {
     }));
   }
 
-  /** Files that are not in sync, with the reason, in path order: at most `limit`. */
-  failures(limit: number): Failure[] {
+  /** Files of some sources that are not in sync, each at its target, with the reason, in path order: at most `limit`. */
+  failures(sources: ReadonlyMap<string, number>, limit: number): Failure[] {
+    const current = JSON.stringify([...sources]);
     const rows = this.all(
-      `SELECT source, path, key, state, coalesce(failure, 'interrupted while it was sent') FROM file
+      `WITH current AS (SELECT value ->> 0 AS source, value ->> 1 AS target FROM json_each(?))
+       SELECT source, path, key, state, coalesce(failure, 'interrupted while it was sent') FROM file
+         JOIN current USING (source, target)
          WHERE state IN ('failed', 'sending', 'refused') AND absence IS NULL
-       UNION ALL SELECT source, path, key, kind, reason FROM problem
+       UNION ALL SELECT source, path, key, kind, reason FROM problem JOIN current USING (source)
        ORDER BY 1, 2 LIMIT ?`,
+      current,
       limit,
     );
     return rows.map(([source, path, key, kind, reason]) => ({ source, path, key, kind, reason }) as Failure);
@@ -228,8 +224,12 @@ export class StateReader {
   }
 }
 
-/** Removed locally, on the platform by us, and not put away yet. */
-const REMOVAL_IS_DUE = "absence = 'removed' AND uploaded = 1 AND (state <> 'removing' OR expires_at IS NULL)";
+/** On the platform as it is here; a file that was let expire is not any more. Takes the time. */
+const IS_IN_SYNC = "state = 'synced' AND absence IS NULL AND (expires_at IS NULL OR expires_at > ?)";
+
+/** Removed locally, on the platform by us, or perhaps, and not put away yet. */
+const REMOVAL_IS_DUE =
+  "absence = 'removed' AND (uploaded = 1 OR state = 'sending') AND (state <> 'removing' OR expires_at IS NULL)";
 
 function toStoredFile(row: SqlRow): StoredFile {
   const [source, sha256, uploaded, failure, changedAtMs] = row.slice(8);

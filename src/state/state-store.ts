@@ -1,6 +1,6 @@
 import type { RelativePath } from '../domain/brands.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
-import type { Absence } from '../domain/record.ts';
+import type { Absence, RecordState } from '../domain/record.ts';
 import type { Database } from './database.ts';
 import { StateReader, type RowId, type SeenSource, type SqlValue, type SyncTarget } from './state-reader.ts';
 import { WriteGroup } from './write-group.ts';
@@ -25,6 +25,7 @@ export interface Problem {
 /** The state file, open for writing: one row a file. All times in epoch milliseconds. Methods throw `StateFileError`. */
 export class StateStore extends StateReader {
   readonly #group: WriteGroup;
+  readonly #targets = new Map<string, number>();
 
   /** @param file - where the database is. */
   constructor(database: Database, file: string) {
@@ -34,11 +35,16 @@ export class StateStore extends StateReader {
 
   /** The number of a target; a new one gets a number. */
   override targetId(target: SyncTarget): number {
+    const name = JSON.stringify([target.baseUrl, target.botId, target.identity]);
+    const known = this.#targets.get(name);
+    if (known !== undefined) return known;
     this.#write(
       'INSERT INTO target (base_url, bot_id, identity) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
       ...[target.baseUrl, target.botId, target.identity],
     );
-    return super.targetId(target);
+    const id = super.targetId(target);
+    this.#targets.set(name, id);
+    return id;
   }
 
   /** Notes that a file is about to be sent; durable once the promise resolves, which must be before its upsert. */
@@ -53,11 +59,16 @@ export class StateStore extends StateReader {
       `INSERT INTO file (target, source, path, key, state, fingerprint, trusted, settings, size_bytes, uploaded, changed_at)
        VALUES (?, ?, ?, ?, 'sending', ?, ?, ?, ?, 0, ?)
        ON CONFLICT (target, key) DO UPDATE SET source = excluded.source, path = excluded.path, state = 'sending',
-         sha256 = NULL, expires_at = NULL, absence = NULL, failure = NULL, changed_at = excluded.changed_at`,
+         absence = NULL, changed_at = excluded.changed_at`,
       ...[id.target, source, path, id.key],
       ...[attempt.fingerprint, Number(attempt.trusted), attempt.settingsDigest, attempt.sizeBytes, nowMs],
     );
     await this.#group.durable();
+  }
+
+  /** Takes back an intent: no upsert was sent, so what was on record is still so. */
+  takeBack({ target, key }: RowId, state: RecordState): void {
+    this.#write('UPDATE file SET state = ? WHERE target = ? AND key = ?', state, target, key);
   }
 
   /** Records that the platform holds exactly these bytes. */
@@ -163,12 +174,12 @@ export class StateStore extends StateReader {
   }
 
   /** Remembers how a source looked. */
-  saveSource(name: string, { directory, inode, halted }: SeenSource): void {
+  saveSource(name: string, { directory, identity, halted }: SeenSource): void {
     this.#write(
-      'INSERT OR REPLACE INTO source (name, directory, inode, halted) VALUES (?, ?, ?, ?)',
+      'INSERT OR REPLACE INTO source (name, directory, identity, halted) VALUES (?, ?, ?, ?)',
       name,
       directory,
-      inode,
+      identity,
       halted,
     );
   }

@@ -18,8 +18,10 @@ export async function carryOut(
   const { state, summary, config, blockade, claims, clock, stop } = context;
   const id: RowId = { target, key: item.key };
   if (item.kind === 'verify' && (await isSame(item, source, id, context))) return;
-  if (stop.aborted || blockade.reasonAgainst(source.config.botId, takesRoom(item)) !== null) {
+  const isBlocked = (): boolean => blockade.reasonAgainst(source.config.botId, takesRoom(item)) !== null;
+  if (stop.aborted || context.outage.isHopeless || isBlocked()) {
     summary.pending += 1;
+    context.unsent.add(item.fingerprint);
     claims.release(target, item.key);
     return;
   }
@@ -32,6 +34,8 @@ export async function carryOut(
   };
   await state.beginSending(id, source.config.name, path, seen, clock.now());
   claims.release(target, item.key);
+  // An attempt that failed may have left something of this file on the platform.
+  let mayBeThere = false as boolean;
   const sent = await sendWithRetries(
     { root: source, path, key: item.key, botId: source.config.botId, resolved },
     {
@@ -39,14 +43,16 @@ export async function carryOut(
       limits: config.limits,
       now: clock.now,
       transfer: context.transfer,
-      isBlocked: () => blockade.reasonAgainst(source.config.botId, takesRoom(item)) !== null,
-      onFailure: (failure) => {
-        blockade.note(failure, source.config.botId);
+      isBlocked,
+      onAttempt: (result) => {
+        if (result.kind === 'failed') blockade.note(result.failure, source.config.botId);
+        mayBeThere ||= 'upserted' in result && result.upserted;
       },
       clock,
       random: context.random,
       outage: context.outage,
       attempts: config.upload.attempts,
+      giveUpAfterMs: config.upload.giveUpAfterMs,
       settleMs: config.watch.settleMs,
       onRetry: (_task, reason, delayMs) => {
         context.report.retrying(`${source.config.name}:${path}`, reason, delayMs);
@@ -55,7 +61,20 @@ export async function carryOut(
     stop,
     context.abort,
   );
-  settle(sent, item, source, id, context);
+  if (isWithoutUpsert(sent)) {
+    if (mayBeThere) state.recordFailure(id, 'failed', seen, NOT_FINISHED, true, clock.now());
+    else if (item.record === null) state.forget(id);
+    else state.takeBack(id, item.record.state);
+  }
+  if (sent.kind !== 'sent') context.unsent.add(item.fingerprint);
+  settle(sent, mayBeThere, item, source, id, context);
+}
+
+const NOT_FINISHED = 'an earlier attempt failed, and the file could not be sent again';
+
+/** Whether the last attempt ended before its upsert. */
+function isWithoutUpsert({ kind }: Sent): boolean {
+  return kind === 'vanished' || kind === 'unreadable' || kind === 'inadmissible' || kind === 'not-tried';
 }
 
 /** Whether a file has the content on record after all; its new fingerprint is recorded then. */
@@ -70,7 +89,14 @@ async function isSame(item: PlannedSend, source: Source, id: RowId, context: Pas
   return true;
 }
 
-function settle(sent: Sent, item: PlannedSend, source: Source, id: RowId, context: PassContext): void {
+function settle(
+  sent: Sent,
+  mayBeThere: boolean,
+  item: PlannedSend,
+  source: Source,
+  id: RowId,
+  context: PassContext,
+): void {
   const { state, summary, report } = context;
   const nowMs = context.clock.now();
   const place = { source: source.config.name, path: item.path, key: item.key };
@@ -92,15 +118,13 @@ function settle(sent: Sent, item: PlannedSend, source: Source, id: RowId, contex
     case 'vanished':
     case 'unreadable':
     case 'inadmissible':
-      // No upsert was sent. A new file has nothing to remember; for another the intent stands, and it is sent again.
-      if (item.record === null) state.forget(id);
       if (sent.kind === 'unreadable')
         noteProblem(context, { ...place, kind: 'problem', reason: sent.reason });
       if (sent.kind === 'inadmissible')
         noteProblem(context, { ...place, kind: 'refuse', reason: sent.reason });
       break;
     case 'unsettled':
-      state.recordFailure(id, 'failed', sent.state, UNSETTLED, sent.upserted, nowMs);
+      state.recordFailure(id, 'failed', sent.state, UNSETTLED, mayBeThere, nowMs);
       failed(UNSETTLED);
       break;
     case 'failed': {
@@ -111,12 +135,11 @@ function settle(sent: Sent, item: PlannedSend, source: Source, id: RowId, contex
         break;
       }
       const ended = failure.kind === 'refused' ? 'refused' : 'failed';
-      state.recordFailure(id, ended, sent.state, failure.message, sent.upserted, nowMs);
+      state.recordFailure(id, ended, sent.state, failure.message, mayBeThere, nowMs);
       failed(failure.message);
       break;
     }
     case 'not-tried':
-      if (item.record === null) state.forget(id);
       summary.pending += 1;
       break;
   }

@@ -1,7 +1,8 @@
-import { lstatSync } from 'node:fs';
 import type { FileKey, RelativePath } from '../domain/brands.ts';
+import { fileKey } from '../domain/key.ts';
 import { compareUtf8 } from '../domain/path-order.ts';
 import type { StateReader, StoredFile } from '../state/state-reader.ts';
+import { presenceOf } from './presence.ts';
 import type { FoundSource, Source } from './source.ts';
 
 /** Who may have a key. */
@@ -46,10 +47,11 @@ export class Claims {
     if (first !== undefined) return { kind: 'taken', ...first };
     const record = this.#state.find({ target, key });
     if (record === null) {
-      if (this.#remembers) this.#underWay.set(id, { source: source.config.name, path });
+      if (this.#remembers && this.#canCollide(target, source, path))
+        this.#underWay.set(id, { source: source.config.name, path });
       return { kind: 'free' };
     }
-    return this.#precedes(record, source, path)
+    return this.#precedes(record, target, source, path)
       ? { kind: 'taken', source: record.source, path: record.path }
       : { kind: 'adopt', record };
   }
@@ -59,15 +61,24 @@ export class Claims {
     this.#underWay.delete(`${target} ${key}`);
   }
 
-  /** Whether the file that has a record is still there and stands before another. */
-  #precedes(record: StoredFile, source: Source, path: RelativePath): boolean {
+  /** Whether the file that has a record is still there, still gives the key, and stands before another. */
+  #precedes(record: StoredFile, target: number, source: Source, path: RelativePath): boolean {
     const owner = this.#sources.get(record.source);
     if (owner === undefined) return false;
     const order = owner.position - source.position || compareUtf8(record.path, path);
-    if (order >= 0) return false;
-    return (
-      !owner.filter.ignoresFile(record.path) &&
-      lstatSync(`${owner.root}/${record.path}`, { throwIfNoEntry: false }) !== undefined
+    if (order >= 0 || fileKey(owner.config.keyPrefix, record.path) !== record.key) return false;
+    if (this.#state.targetId(owner.syncTarget) !== target || owner.filter.ignoresFile(record.path))
+      return false;
+    return presenceOf(`${owner.root}/${record.path}`) !== 'gone';
+  }
+
+  /** Within one source only names beyond ASCII can give one key: as NFC and NFD twins. */
+  #canCollide(target: number, source: Source, path: RelativePath): boolean {
+    if (NOT_ASCII.test(path)) return true;
+    return [...this.#sources.values()].some(
+      (other) => other !== source && this.#state.targetId(other.syncTarget) === target,
     );
   }
 }
+
+const NOT_ASCII = /[^\u0020-\u007e]/u;

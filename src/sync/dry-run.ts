@@ -1,22 +1,34 @@
+import { accessSync, constants } from 'node:fs';
 import { exitCodeOf } from '../domain/exit-code.ts';
 import { guardRemovals, REMOVAL_WINDOW_MS, type Halt } from '../domain/guard.ts';
 import { emptySummary, type FileEvent, type Summary } from '../domain/report.ts';
 import type { Clock } from '../domain/clock.ts';
 import { compareContent } from '../upload/compare-content.ts';
 import { lookAhead, type Ahead, type LookAheadInput } from './look-ahead.ts';
-import type { PassResult } from './pass.ts';
 import { isPlannedSend, type PlannedSend } from './plan-source.ts';
 import type { Source } from './source.ts';
+import { Turns } from './turns.ts';
+
+/** What a pass would come to. */
+export interface DryRunResult {
+  readonly summary: Summary;
+  readonly exitCode: number;
+}
 
 /** Tells what a pass would do. Reads files where only their content tells, sends nothing, writes nothing. */
 export async function dryRun(
   input: LookAheadInput,
   clock: Clock,
   onEvent: (event: FileEvent) => void,
-): Promise<PassResult> {
+): Promise<DryRunResult> {
   const beganMs = clock.monotonic();
   const plan = new DryRun(input, onEvent);
-  for (const ahead of lookAhead(input)) await plan.take(ahead);
+  const turns = new Turns(clock);
+  for (const ahead of lookAhead(input)) {
+    await plan.take(ahead);
+    const turn = turns.step();
+    if (turn !== null) await turn;
+  }
   plan.summary.durationMs = Math.round(clock.monotonic() - beganMs);
   const exitCode = exitCodeOf(plan.summary, {
     interrupted: false,
@@ -61,6 +73,12 @@ class DryRun {
       return;
     }
     const place = { source: source.config.name, path, key };
+    const unreadable = whyUnreadable(`${source.root}/${path}`);
+    if (unreadable !== null) {
+      this.summary.problems += 1;
+      this.#onEvent({ kind: 'problem', ...place, reason: unreadable });
+      return;
+    }
     const isRenewal = item.reason === 'renewal-due';
     this.summary[isRenewal ? 'renewed' : 'uploaded'] += 1;
     this.summary.bytes += item.sizeBytes;
@@ -117,7 +135,7 @@ class DryRun {
           !isRemoving
         ) {
           this.#missing.push({ path: record.path, key: record.key });
-        } else if (isUploaded && !isRemoving) {
+        } else if (absence !== null && (isUploaded || record.state === 'sending') && !isRemoving) {
           summary.kept += 1;
         }
         break;
@@ -147,5 +165,14 @@ class DryRun {
     this.isHalted = true;
     this.summary.problems += 1;
     this.#onEvent({ kind: 'problem', source, path: '.', key: null, reason: `halted: ${halt.reason}` });
+  }
+}
+
+function whyUnreadable(path: string): string | null {
+  try {
+    accessSync(path, constants.R_OK);
+    return null;
+  } catch (error) {
+    return `cannot be read: ${(error as NodeJS.ErrnoException).code ?? ''}`;
   }
 }

@@ -1,4 +1,5 @@
-import { lstatSync, statSync } from 'node:fs';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { RelativePath } from '../domain/brands.ts';
 import { decide } from '../domain/decide.ts';
@@ -7,6 +8,7 @@ import { fileKey } from '../domain/key.ts';
 import { admit, prepareUpsert, type UpsertBody } from '../domain/limits.ts';
 import type { StateReader } from '../state/state-reader.ts';
 import { Claims } from './claims.ts';
+import { checkRoot } from './root-check.ts';
 import type { FoundSource, Source } from './source.ts';
 
 /** Everything there is to say of one file. Moments are ISO 8601, sizes bytes. */
@@ -71,16 +73,24 @@ export function explain(
   const ignoredBy = source.filter.whyIgnored(path);
   if (ignoredBy !== null) return without('skip', `left out by ${ignoredBy}`);
   const full = `${source.root}/${path}`;
-  const link = lstatSync(full, { throwIfNoEntry: false });
+  const halt = checkRoot(source, target, state, false);
+  if (halt !== null) return without('none', `the source is halted: ${halt.reason}`);
+  if (source.symlinks === 'skip' && isBehindLink(source, path)) {
+    return without('skip', 'a directory above it is a symbolic link, and "symlinks" is "skip"');
+  }
+  const link = look(() => lstatSync(full));
   if (link === undefined) {
     if (own === null) return without('none', 'there is no such file');
+    if (own.state === 'removing' && own.expiresAtMs !== null) {
+      return without('none', 'the file was removed, and an empty one that expires stands in its place');
+    }
     return config.removals.mode === 'expire' && own.uploaded
       ? without('remove', 'the file was removed, and removals.mode is "expire"')
       : without('keep', 'the file was removed, and what is on the platform is left alone');
   }
   if (link.isSymbolicLink() && source.symlinks === 'skip')
     return without('skip', 'a symbolic link, and "symlinks" is "skip"');
-  const facts = statSync(full, { bigint: true, throwIfNoEntry: false });
+  const facts = look(() => statSync(full, { bigint: true }));
   if (facts?.isFile() !== true) return without('skip', 'not a regular file');
 
   const sizeBytes = Number(facts.size);
@@ -123,5 +133,21 @@ export function explain(
     case 'send':
       if (prepared.kind === 'refuse') return is('refuse', prepared.reason);
       return is(decision.reason === 'renewal-due' ? 'renew' : 'upload', decision.reason);
+  }
+}
+
+function isBehindLink({ root, realRoot }: Source, path: RelativePath): boolean {
+  const parent = dirname(path);
+  if (parent === '.') return false;
+  return look(() => realpathSync.native(`${root}/${parent}`)) !== `${realRoot}/${parent}`;
+}
+
+/** What a look at the file system gives; `undefined` where there is nothing, or nothing that can be seen. */
+function look<T>(at: () => T): T | undefined {
+  try {
+    return at();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return undefined;
   }
 }

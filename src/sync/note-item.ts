@@ -25,13 +25,15 @@ export function noteItem(
         break;
       }
       summary.refused += 1;
+      context.unsent.add(item.record.fingerprint);
       const reason = `refused before: ${state.find(id)?.failure ?? 'unknown'}`;
       report.event({ kind: 'refuse', source: name, path: item.path, key: item.key, reason });
       break;
     }
     case 'refuse':
     case 'problem': {
-      const { kind, path, key, reason } = item;
+      const { kind, path, key, reason, fingerprint } = item;
+      if (fingerprint !== undefined) context.unsent.add(fingerprint);
       noteProblem(context, { source: name, path, key, kind, reason });
       break;
     }
@@ -72,7 +74,15 @@ function noteAbsent(
     state.forget(id);
     return;
   }
-  if (absence !== null && absence !== record.absence) state.setAbsence(id, absence);
+  // What cannot be seen is told of as a problem, and is neither kept nor removed.
+  if (absence === null) return;
+  if (absence !== record.absence) state.setAbsence(id, absence);
   const isToBeRemoved = config.removals.mode === 'expire' && absence === 'removed';
-  if (record.state !== 'removing' && !isToBeRemoved) summary.kept += 1;
+  if (
+    record.state !== 'removing' &&
+    !isToBeRemoved &&
+    (record.state === 'sending' || state.find(id)?.uploaded)
+  ) {
+    summary.kept += 1;
+  }
 }

@@ -37,8 +37,11 @@ const MOST_FAILURES = 10_000;
 export function overview(state: StateReader, config: Config, platformName: string, nowMs: number): Overview {
   const tallies = state.tallies(nowMs);
   const refusedHere = state.refusedHere();
+  const targets = new Map(
+    config.sources.map((source) => [source.name, state.targetId(targetOf(config, source, platformName))]),
+  );
   const named = config.sources.map((source): SourceStatus => {
-    const target = state.targetId(targetOf(config, source, platformName));
+    const target = targets.get(source.name);
     const own = tallies.filter((tally) => tally.source === source.name);
     const current = own.find((tally) => tally.target === target);
     return {
@@ -52,8 +55,7 @@ export function overview(state: StateReader, config: Config, platformName: strin
       nextExpiry: isoOrNull(current?.nextExpiryMs ?? null),
     };
   });
-  const known = new Set(config.sources.map(({ name }) => name));
-  const gone = [...new Set(tallies.map(({ source }) => source))].filter((name) => !known.has(name));
+  const gone = [...new Set(tallies.map(({ source }) => source))].filter((name) => !targets.has(name));
   const leftOver = gone.map((name): SourceStatus => {
     const kept = left(tallies.filter(({ source }) => source === name));
     return { name, halted: null, files: 0, bytes: 0, failed: 0, refused: 0, kept, nextExpiry: null };
@@ -61,7 +63,7 @@ export function overview(state: StateReader, config: Config, platformName: strin
   const last = state.lastPass();
   return {
     sources: [...named, ...leftOver],
-    failures: state.failures(MOST_FAILURES).filter(({ source }) => known.has(source)),
+    failures: state.failures(targets, MOST_FAILURES),
     lastPass: last && {
       finishedAt: new Date(last.finishedAtMs).toISOString(),
       exitCode: last.exitCode,

@@ -7,6 +7,7 @@ import type { Outage } from '../upload/outage.ts';
 import type { Blockade } from './blockade.ts';
 import type { Claims } from './claims.ts';
 import type { Reporter } from './reporter.ts';
+import type { Unsent } from './unsent.ts';
 
 /** What one full pass works with. */
 export interface PassContext {
@@ -23,6 +24,7 @@ export interface PassContext {
   readonly claims: Claims;
   readonly blockade: Blockade;
   readonly outage: Outage;
+  readonly unsent: Unsent;
   /** Bounds the transfers that run at a time. */
   readonly transfer: <T>(exchange: () => Promise<T>) => Promise<T>;
   /** No new work once it aborts. */

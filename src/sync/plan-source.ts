@@ -1,4 +1,3 @@
-import { lstatSync } from 'node:fs';
 import type { FileKey, RelativePath } from '../domain/brands.ts';
 import { decide, type SendReason, type VerifyReason } from '../domain/decide.ts';
 import {
@@ -16,6 +15,7 @@ import type { ResolvedSettings } from '../domain/rules.ts';
 import type { ScanEntry } from '../scan/scan.ts';
 import type { RecordCursor } from '../state/record-cursor.ts';
 import type { Claims } from './claims.ts';
+import { presenceOf } from './presence.ts';
 import type { Source } from './source.ts';
 
 /** What a pass is to do about one path. */
@@ -28,6 +28,7 @@ export type PlanItem =
       readonly path: RelativePath;
       readonly key: FileKey;
       readonly record: FileRecord | null;
+      readonly fingerprint: Fingerprint;
       readonly reason: string;
     }
   /** Something that is no file for us: no key, no record. */
@@ -36,6 +37,8 @@ export type PlanItem =
       readonly kind: 'problem';
       readonly path: RelativePath;
       readonly key: FileKey | null;
+      /** Of a file that can be read, and is not sent for another reason. */
+      readonly fingerprint?: Fingerprint;
       readonly reason: string;
       readonly hidesFiles: boolean;
     }
@@ -157,12 +160,20 @@ function* planFile(
     else yield { kind: 'absent', record: current, absence: 'set-aside' };
     records.advance();
   }
+  const sizeBytes = Number(facts.size);
+  const fingerprint = fingerprintOf(facts);
+  const admission = admit(source.rules.resolve(path.normalize('NFC')), sizeBytes, ports.limits);
+  if (admission.kind !== 'send') {
+    yield { kind: admission.kind, path, key, record, fingerprint, reason: admission.reason };
+    return;
+  }
+  const { resolved } = admission;
   let adopts = false;
   if (record === null) {
     const claim = ports.claims.claim(ports.target, key, source, path);
     if (claim.kind === 'taken') {
       const reason = `gives the same key as ${claim.source}:${claim.path}, which keeps it; rename one of the two`;
-      yield { kind: 'problem', path, key, reason, hidesFiles: false };
+      yield { kind: 'problem', path, key, fingerprint, reason, hidesFiles: false };
       return;
     }
     if (claim.kind === 'adopt') {
@@ -170,14 +181,6 @@ function* planFile(
       adopts = true;
     }
   }
-  const sizeBytes = Number(facts.size);
-  const admission = admit(source.rules.resolve(path.normalize('NFC')), sizeBytes, ports.limits);
-  if (admission.kind !== 'send') {
-    yield { kind: admission.kind, path, key, record, reason: admission.reason };
-    return;
-  }
-  const { resolved } = admission;
-  const fingerprint = fingerprintOf(facts);
   const nowMs = ports.now();
   const decision = decide({ fingerprint, resolved }, record, nowMs, ports.isForced(path));
   const planned = (what: Pick<PlannedSend, 'kind' | 'reason'>): PlannedSend => {
@@ -193,7 +196,8 @@ function* planFile(
       break;
     case 'send': {
       const prepared = prepareUpsert(key, sizeBytes, resolved.settings, nowMs);
-      if (prepared.kind === 'refuse') yield { kind: 'refuse', path, key, record, reason: prepared.reason };
+      if (prepared.kind === 'refuse')
+        yield { kind: 'refuse', path, key, record, fingerprint, reason: prepared.reason };
       else yield planned(decision);
       break;
     }
@@ -206,17 +210,8 @@ function* planFile(
 
 function absent(source: Source, record: FileRecord): PlanItem {
   if (source.filter.ignoresFile(record.path)) return { kind: 'absent', record, absence: 'set-aside' };
-  return { kind: 'absent', record, absence: lookFor(`${source.root}/${record.path}`) };
-}
-
-/** Whether a file that a scan did not come upon is gone for certain. */
-function lookFor(path: string): Absence | null {
-  try {
-    return lstatSync(path).isDirectory() ? 'removed' : null;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT' || code === 'ENOTDIR' ? 'removed' : null;
-  }
+  const isGone = presenceOf(`${source.root}/${record.path}`) === 'gone';
+  return { kind: 'absent', record, absence: isGone ? 'removed' : null };
 }
 
 function* takeAt(records: RecordCursor, path: RelativePath): Generator<FileRecord, void> {

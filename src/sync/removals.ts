@@ -1,42 +1,41 @@
-import { lstatSync } from 'node:fs';
 import type { PlatformFailure } from '../domain/failure.ts';
 import { removalExpiry } from '../domain/expiry.ts';
 import { guardRemovals, REMOVAL_WINDOW_MS, type Halt } from '../domain/guard.ts';
 import type { UpsertBody } from '../domain/limits.ts';
 import type { FileRecord } from '../domain/record.ts';
 import { retryDelayMs } from '../domain/retry-delay.ts';
+import type { Verdict } from '../upload/outage.ts';
 import type { PassContext } from './pass-context.ts';
+import { presenceOf } from './presence.ts';
 import type { Source } from './source.ts';
 
 /**
  * Removes from the platform what was removed from a source, after all uploads of the pass: a renamed file is there
- * under its new key before it goes under the old one.
+ * under its new key before it goes under the old one. What may be a renamed file that could not be sent stays.
  *
  * The interface has no delete. The key is taken over by an empty file that expires in two minutes.
  *
+ * @param recorded - files the source had on record before the pass.
  * @returns the halt when there are too many, and nothing was removed.
  */
 export async function removeMissing(
   source: Source,
-  target: number,
+  recorded: number,
   context: PassContext,
   allowed: boolean,
 ): Promise<Halt | null> {
-  const { state, clock, config, summary, stop } = context;
+  const { state, clock, config, summary } = context;
   const name = source.config.name;
-  const { present, removed } = state.countRecorded(target, name);
+  const target = state.targetId(source.syncTarget);
+  const { removed } = state.countRecorded(target, name);
   const recent = state.countRemovals(name, clock.now() - REMOVAL_WINDOW_MS);
-  const halt = guardRemovals(removed, recent, present + removed + recent, config.removals);
+  const halt = guardRemovals(removed, recent, recorded + recent, config.removals);
   if (halt !== null && !allowed) {
     summary.kept += removed;
     return halt;
   }
   for (let page = state.removalsDue(target, name, ''); page.length > 0;) {
-    for (const record of page) {
-      if (stop.aborted || context.blockade.reasonAgainst(source.config.botId, false) !== null)
-        summary.pending += 1;
-      else await remove(source, target, record, context);
-    }
+    for (const record of page) await remove(source, target, record, context);
     page = state.removalsDue(target, name, page.at(-1)?.path ?? '');
   }
   return null;
@@ -48,66 +47,62 @@ async function remove(
   record: FileRecord,
   context: PassContext,
 ): Promise<void> {
-  const { state, clock, report, summary } = context;
+  const { state, clock, report, summary, blockade, stop, unsent } = context;
+  const { botId, name } = source.config;
   const id = { target, key: record.key };
-  if (lstatSync(`${source.root}/${record.path}`, { throwIfNoEntry: false }) !== undefined) {
-    summary.kept += 1;
+  const isObstructed = stop.aborted || blockade.reasonAgainst(botId, false) !== null;
+  if (
+    isObstructed ||
+    unsent.mayHave(record.fingerprint) ||
+    presenceOf(`${source.root}/${record.path}`) !== 'gone'
+  ) {
+    summary.pending += 1;
     return;
   }
   await state.beginRemoving(id, clock.now());
   const event = {
     kind: 'remove',
-    source: source.config.name,
+    source: name,
     path: record.path,
     key: record.key,
     reason: 'removed',
   } as const;
-  const ended = await putAway(source.config.botId, record, context);
-  if (ended.kind === 'removed') {
-    state.recordRemoved(id, source.config.name, ended.expiresAtMs, clock.now());
+  const ended = await putAway(botId, record, context);
+  if (ended === null) {
+    summary.pending += 1;
+  } else if (ended.failure === null) {
+    state.recordRemoved(id, name, ended.expiresAtMs, clock.now());
     summary.removed += 1;
     report.event({ ...event, outcome: 'done' });
   } else {
-    context.blockade.note(ended.failure, source.config.botId);
+    blockade.note(ended.failure, botId);
     summary.failed += 1;
     report.event({ ...event, outcome: 'failed', error: ended.failure.message });
   }
 }
 
-type PutAway =
-  | { readonly kind: 'removed'; readonly expiresAtMs: number }
-  | { readonly kind: 'failed'; readonly failure: PlatformFailure };
+interface PutAway extends Verdict {
+  readonly expiresAtMs: number;
+  readonly failure: PlatformFailure | null;
+}
 
-async function putAway(botId: string, record: FileRecord, context: PassContext): Promise<PutAway> {
-  const { platform, config, clock, random, stop } = context;
+/** Puts one file away, again after transient failures. `null`: it was not tried, or broken off by us. */
+async function putAway(botId: string, record: FileRecord, context: PassContext): Promise<PutAway | null> {
+  const { config, clock, random, stop, abort, outage } = context;
   for (let attempt = 1; ; attempt++) {
-    const expiresAtMs = removalExpiry(platform.now());
-    const failure = await attemptToPutAway(botId, removalBody(record, expiresAtMs), context);
-    if (failure === null) return { kind: 'removed', expiresAtMs };
-    if (failure.kind !== 'transient' || attempt >= config.upload.attempts || stop.aborted)
-      return { kind: 'failed', failure };
-    await clock.sleep(retryDelayMs(attempt, random(), failure.retryAfterMs), stop);
+    const ended = await outage.attempt(() => attemptToPutAway(botId, record, context), stop);
+    if (ended === null || abort.aborted) return null;
+    const { failure, retryAfterMs = 0 } = ended;
+    const isFinal = failure?.kind !== 'transient' || attempt >= config.upload.attempts || stop.aborted;
+    if (isFinal || retryAfterMs > config.upload.giveUpAfterMs) return ended;
+    await clock.sleep(retryDelayMs(attempt, random(), retryAfterMs), stop);
   }
 }
 
-async function attemptToPutAway(
-  botId: string,
-  body: UpsertBody,
-  { platform, abort }: PassContext,
-): Promise<PlatformFailure | null> {
-  const upserted = await platform.upsert(botId, body, abort);
-  if (upserted.kind === 'failed') return upserted.failure;
-  const uploaded = await platform.upload(
-    upserted.value,
-    { kind: 'whole', bytes: Buffer.alloc(0) },
-    false,
-    abort,
-  );
-  return uploaded.kind === 'failed' ? uploaded.failure : null;
-}
-
-function removalBody({ key }: FileRecord, expiresAtMs: number): UpsertBody {
-  return {
+async function attemptToPutAway(botId: string, { key }: FileRecord, context: PassContext): Promise<PutAway> {
+  const { platform, abort } = context;
+  const expiresAtMs = removalExpiry(platform.now());
+  const body: UpsertBody = {
     key,
     size: 0,
     index: false,
@@ -117,4 +112,19 @@ function removalBody({ key }: FileRecord, expiresAtMs: number): UpsertBody {
     contentType: 'application/octet-stream',
     expiresAt: new Date(expiresAtMs).toISOString(),
   };
+  const upserted = await platform.upsert(botId, body, abort);
+  if (upserted.kind === 'failed') return failedBy(upserted.failure, expiresAtMs);
+  const uploaded = await platform.upload(
+    upserted.value,
+    { kind: 'whole', bytes: Buffer.alloc(0) },
+    false,
+    abort,
+  );
+  if (uploaded.kind === 'failed') return failedBy(uploaded.failure, expiresAtMs);
+  return { met: 'answer', expiresAtMs, failure: null };
+}
+
+function failedBy(failure: PlatformFailure, expiresAtMs: number): PutAway {
+  if (failure.kind !== 'transient') return { met: 'answer', expiresAtMs, failure };
+  return { met: 'failure', retryAfterMs: failure.retryAfterMs, expiresAtMs, failure };
 }

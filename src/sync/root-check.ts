@@ -1,6 +1,6 @@
-import { lstatSync } from 'node:fs';
 import type { Halt } from '../domain/guard.ts';
 import type { StateReader } from '../state/state-reader.ts';
+import { presenceOf } from './presence.ts';
 import type { Source } from './source.ts';
 
 /** So many of a source's records are looked for when its directory is another one than before. */
@@ -13,24 +13,35 @@ const SAMPLE = 200;
  * machine. When it does not, it may be the place where something failed to be mounted.
  */
 export function checkRoot(source: Source, target: number, state: StateReader, isEmpty: boolean): Halt | null {
-  const { root, inode, config } = source;
+  const { root, identity, config } = source;
   if (isEmpty) {
-    if (!state.hasRecorded(target, config.name)) return null;
+    if (!hasLostFiles(source, target, state)) return null;
     return { kind: 'emptied', reason: `${root} has no files any more, though files of it were recorded` };
   }
   const seen = state.source(config.name);
-  if (seen === null || seen.inode === '' || seen.directory !== root || seen.inode === inode) return null;
+  if (seen === null || seen.identity === '' || seen.directory !== root || seen.identity === identity)
+    return null;
   const records = state.records(target, config.name);
   let looked = 0;
   let found = 0;
   for (let record = records.current; record !== null && looked < SAMPLE; record = records.current) {
     if (record.absence === null) {
       looked += 1;
-      if (lstatSync(`${root}/${record.path}`, { throwIfNoEntry: false }) !== undefined) found += 1;
+      if (presenceOf(`${root}/${record.path}`) === 'there') found += 1;
     }
     records.advance();
   }
   if (found * 2 >= looked) return null;
   const reason = `${root} is another directory than before, and of ${looked} recorded files looked for it has ${found}`;
   return { kind: 'replaced', reason };
+}
+
+/** Whether the records name a file that ought to be there, as none does once all were newly ignored. */
+function hasLostFiles(source: Source, target: number, state: StateReader): boolean {
+  const records = state.records(target, source.config.name);
+  for (let record = records.current; record !== null; record = records.current) {
+    if (record.absence === null && !source.filter.ignoresFile(record.path)) return true;
+    records.advance();
+  }
+  return false;
 }

@@ -1,8 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
-import type { PlatformFailure } from '../domain/failure.ts';
 import { retryDelayMs } from '../domain/retry-delay.ts';
 import { sendFile, type SendPorts, type SendResult, type SendTask } from '../upload/send-file.ts';
-import type { Outage } from '../upload/outage.ts';
+import type { Outage, Verdict } from '../upload/outage.ts';
 
 /** How a file's sending ended after as many attempts as it was given. */
 export type Sent =
@@ -17,11 +16,13 @@ export interface RetryPorts extends SendPorts {
   readonly transfer: <T>(attempt: () => Promise<T>) => Promise<T>;
   /** Whether other files found out that this one cannot be sent now. */
   readonly isBlocked: () => boolean;
-  /** Told of a failure before the next transfer begins, which it may forbid. */
-  readonly onFailure: (failure: PlatformFailure) => void;
+  /** Told how an attempt ended before the next transfer begins, which it may forbid. */
+  readonly onAttempt: (result: SendResult) => void;
   /** A number in [0, 1). */
   readonly random: () => number;
   readonly outage: Outage;
+  /** Longer than this is not waited for the platform, milliseconds. */
+  readonly giveUpAfterMs: number;
   /** Most attempts for a file as it is. */
   readonly attempts: number;
   /** How long a file that was written to while it was read is left alone, milliseconds. */
@@ -29,9 +30,8 @@ export interface RetryPorts extends SendPorts {
   readonly onRetry: (task: SendTask, reason: string, delayMs: number) => void;
 }
 
-interface Attempted {
+interface Attempted extends Verdict {
   readonly result: Sent;
-  readonly isTransientFailure: boolean;
   /** No attempt was made, nor will be. */
   readonly isOver: boolean;
 }
@@ -50,12 +50,11 @@ export async function sendWithRetries(
 ): Promise<Sent> {
   let last: Sent = { kind: 'not-tried' };
   const attemptOnce = async (): Promise<Attempted> => {
-    if (stop.aborted || ports.isBlocked()) return { result: last, isTransientFailure: false, isOver: true };
+    if (stop.aborted || ports.isBlocked()) return { result: last, met: 'nothing', isOver: true };
     const result = await sendFile(task, ports, abort);
-    if (result.kind === 'failed') ports.onFailure(result.failure);
-    const isTransientFailure =
-      result.kind === 'failed' && result.failure.kind === 'transient' && !abort.aborted;
-    return { result, isTransientFailure, isOver: false };
+    ports.onAttempt(result);
+    const met = abort.aborted ? 'nothing' : whatItMet(result);
+    return { result, met, retryAfterMs: askedMs(result), isOver: false };
   };
   for (let attempt = 1; ;) {
     const attempted = await ports.transfer(() => ports.outage.attempt<Attempted>(attemptOnce, stop));
@@ -65,15 +64,35 @@ export async function sendWithRetries(
     const reason = reasonToRetry(last);
     // During an outage it is not the file that fails.
     if (reason === null || (attempt >= ports.attempts && !ports.outage.isOn)) return last;
-    const askedMs =
-      last.kind === 'failed' && last.failure.kind === 'transient' ? last.failure.retryAfterMs : undefined;
-    const delayMs =
-      last.kind === 'unsettled' ? ports.settleMs : retryDelayMs(attempt, ports.random(), askedMs);
+    const asked = askedMs(last) ?? 0;
+    // A platform that asks for more patience than there is has to be asked again another time.
+    if (asked > ports.giveUpAfterMs) return last;
+    const delayMs = last.kind === 'unsettled' ? ports.settleMs : retryDelayMs(attempt, ports.random(), asked);
     if (ports.outage.isOn) continue;
     attempt += 1;
     ports.onRetry(task, reason, delayMs);
     await ports.clock.sleep(delayMs, stop);
   }
+}
+
+function whatItMet(result: SendResult): Verdict['met'] {
+  switch (result.kind) {
+    case 'sent':
+      return 'answer';
+    case 'failed':
+      return result.failure.kind === 'transient' ? 'failure' : 'answer';
+    case 'vanished':
+    case 'unreadable':
+    case 'inadmissible':
+    case 'unsettled':
+      return 'nothing';
+  }
+}
+
+function askedMs(result: Sent): number | undefined {
+  return result.kind === 'failed' && result.failure.kind === 'transient'
+    ? result.failure.retryAfterMs
+    : undefined;
 }
 
 function reasonToRetry(result: Sent): string | null {

@@ -17,8 +17,8 @@ export interface Source extends SourceRoot {
   readonly syncTarget: SyncTarget;
   readonly filter: PathFilter;
   readonly rules: RuleBook;
-  /** Of the directory itself: another one means that it was replaced. */
-  readonly inode: string;
+  /** Device and inode of the directory itself: others may mean that it was replaced. */
+  readonly identity: string;
 }
 
 /** A source, or why nothing can be done for it. */
@@ -60,7 +60,7 @@ function findSource(
           protectedPaths(config, directory, realRoot),
         ),
         rules: compileRules(config.rules, source.name, suggestContentType),
-        inode: String(facts.ino),
+        identity: `${facts.dev}:${facts.ino}`,
       },
     };
   } catch (error) {
@@ -102,9 +102,11 @@ function protectedPaths(config: Config, directory: string, realRoot: string): (p
   const stems = relativeTo(config.stateFile, directory, realRoot);
   if (exact.size === 0 && stems.length === 0) return () => false;
   return (path) =>
-    exact.has(path) ||
-    stems.some((stem) => path === stem || path.startsWith(`${stem}-`) || path.startsWith(`${stem}.`));
+    exact.has(path) || stems.some((stem) => path.startsWith(stem) && COMPANION.test(path.slice(stem.length)));
 }
+
+/** What stands beside the state file under its name: SQLite's files, the lock with its own, damaged ones. */
+const COMPANION = /^(?:|-(?:wal|shm|journal)|\.lock(?:-journal|\.json)?|\.damaged-.*)$/u;
 
 /** A file's path within a directory, by either of the directory's names; nothing when it lies elsewhere. */
 function relativeTo(file: string, directory: string, realRoot: string): string[] {

@@ -22,6 +22,11 @@ export class Workers {
     await this.#until(() => this.#underWay === 0);
   }
 
+  /** Resolves when no job is left, whatever became of them. */
+  async drain(): Promise<void> {
+    await this.idle().catch(() => undefined);
+  }
+
   async #run(job: () => Promise<void>): Promise<void> {
     try {
       await job();

@@ -4,6 +4,14 @@ import { retryDelayMs } from '../domain/retry-delay.ts';
 /** So many transient failures in a row, over all files, are no longer the files' fault. */
 const FAILURES_OF_AN_OUTAGE = 10;
 
+/** What an attempt says of the platform. */
+export interface Verdict {
+  /** Whether it met with an answer, with a transient failure, or did not get as far as the platform. */
+  readonly met: 'answer' | 'failure' | 'nothing';
+  /** The platform asked for at least this much patience, milliseconds. */
+  readonly retryAfterMs?: number | undefined;
+}
+
 /**
  * Notices that the platform as a whole is out of reach, and then lets one attempt at a time through until one gets an
  * answer. Shared by all workers.
@@ -15,6 +23,7 @@ export class Outage {
   #failuresInARow = 0;
   #sinceMs = 0;
   #probes = 0;
+  #askedMs = 0;
   #probing: Promise<void> | null = null;
 
   /** @param giveUpAfterMs - an outage longer than this is waited for no more. */
@@ -35,13 +44,9 @@ export class Outage {
   }
 
   /**
-   * Runs an attempt: at once as a rule, during an outage when it is its turn to probe. The attempt says whether it met
-   * with a transient failure. `null`: it was not made, since the outage is hopeless or the signal aborted.
+   * Runs an attempt: at once as a rule, during an outage when it is its turn to probe. `null`: it was not made, since the outage is hopeless or the signal aborted.
    */
-  async attempt<T extends { readonly isTransientFailure: boolean }>(
-    make: () => Promise<T>,
-    signal: AbortSignal,
-  ): Promise<T | null> {
+  async attempt<T extends Verdict>(make: () => Promise<T>, signal: AbortSignal): Promise<T | null> {
     while (this.isOn) {
       if (this.isHopeless || signal.aborted) return null;
       if (this.#probing === null) return await this.#probe(make, signal);
@@ -51,17 +56,17 @@ export class Outage {
     return this.#noted(await make());
   }
 
-  async #probe<T extends { readonly isTransientFailure: boolean }>(
-    make: () => Promise<T>,
-    signal: AbortSignal,
-  ): Promise<T | null> {
+  async #probe<T extends Verdict>(make: () => Promise<T>, signal: AbortSignal): Promise<T | null> {
     let done: () => void = () => undefined;
     this.#probing = new Promise((resolve) => {
       done = resolve;
     });
     try {
       const leftMs = this.#sinceMs + this.#giveUpAfterMs - this.#clock.monotonic();
-      await this.#clock.sleep(Math.min(retryDelayMs(++this.#probes, this.#random()), leftMs), signal);
+      await this.#clock.sleep(
+        Math.min(retryDelayMs(++this.#probes, this.#random(), this.#askedMs), leftMs),
+        signal,
+      );
       return signal.aborted ? null : this.#noted(await make());
     } finally {
       this.#probing = null;
@@ -69,12 +74,18 @@ export class Outage {
     }
   }
 
-  #noted<T extends { readonly isTransientFailure: boolean }>(result: T): T {
-    if (!result.isTransientFailure) {
-      this.#failuresInARow = 0;
-      this.#probes = 0;
-    } else if (++this.#failuresInARow === FAILURES_OF_AN_OUTAGE) {
-      this.#sinceMs = this.#clock.monotonic();
+  #noted<T extends Verdict>(result: T): T {
+    switch (result.met) {
+      case 'answer':
+        this.#failuresInARow = 0;
+        this.#probes = 0;
+        break;
+      case 'failure':
+        this.#askedMs = result.retryAfterMs ?? 0;
+        if (++this.#failuresInARow === FAILURES_OF_AN_OUTAGE) this.#sinceMs = this.#clock.monotonic();
+        break;
+      case 'nothing':
+        break;
     }
     return result;
   }

@@ -34,10 +34,10 @@ export type SendResult =
       readonly expiresAtMs: number | null;
     }
   | { readonly kind: 'vanished' }
-  | { readonly kind: 'unreadable'; readonly reason: string }
+  | { readonly kind: 'unreadable'; readonly reason: string; readonly upserted: boolean }
   /** Not sent, by the limits or the platform's stated rules: it was changed since it was planned. */
   | { readonly kind: 'inadmissible'; readonly reason: string }
-  /** Changed while it was read: nothing that could be relied on was sent. `upserted` as below. */
+  /** Changed while it was read: nothing that could be relied on was sent. */
   | { readonly kind: 'unsettled'; readonly state: ReadState; readonly upserted: boolean }
   /** `upserted`: the platform took the upsert, or may have. */
   | {
@@ -62,7 +62,8 @@ export interface SendPorts {
 export async function sendFile(task: SendTask, ports: SendPorts, signal: AbortSignal): Promise<SendResult> {
   const readingBeganMs = ports.now();
   const opened = openSourceFile(task.root, task.path);
-  if (opened.kind !== 'open') return opened;
+  if (opened.kind === 'vanished') return opened;
+  if (opened.kind === 'unreadable') return { ...opened, upserted: false };
   const { file } = opened;
   try {
     const admission = admit(task.resolved, file.sizeBytes, ports.limits);
@@ -127,5 +128,5 @@ function readFailure(error: unknown, state: ReadState, upserted: boolean): SendR
   if (error instanceof ChangedWhileRead) return { kind: 'unsettled', state, upserted };
   const { code } = error as NodeJS.ErrnoException;
   if (code === undefined) throw error;
-  return { kind: 'unreadable', reason: `cannot be read: ${code}` };
+  return { kind: 'unreadable', reason: `cannot be read: ${code}`, upserted };
 }

@@ -152,7 +152,12 @@ export function makeClient(baseUrl: string, options: ClientOptions = {}): TestCl
   const stallTimeoutMs = options.stallTimeoutMs ?? 20_000;
   const pacer = new Pacer({ maxRequestsPerSecond: null, maxBytesPerSecond: null, ...options.limits }, clock);
   const http = new Http(
-    { concurrency: options.concurrency ?? 8, stallTimeoutMs, useProxy: options.useProxy ?? false },
+    {
+      concurrency: options.concurrency ?? 8,
+      stallTimeoutMs,
+      longestPauseMs: 120_000,
+      useProxy: options.useProxy ?? false,
+    },
     pacer,
     clock,
   );

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/service/system-clock.ts';
 import { inChunks, listen, makeClient, NEVER, readBody, upsertBody, type ClientOptions } from './fixture.ts';
 
 /** Short for a stall, long for a pause of this process. */
-const STALL_MS = 700;
+const STALL_MS = 1000;
 
 const NO_PROGRESS = 'no progress within upload.stallTimeout';
 const STANDS_STILL = 'the answer stood still for upload.stallTimeout';
@@ -70,7 +70,7 @@ describe.concurrent('a transfer is ended', () => {
   ])('when no answer follows the last byte, though it was sent late: %s', async ([, content], { expect }) => {
     const sizeBytes = content.kind === 'whole' ? content.bytes.length : 0;
     const outcome = await outcomeOf((request) => request.resume(), content, {
-      limits: { maxBytesPerSecond: sizeBytes / 1.5 },
+      limits: { maxBytesPerSecond: sizeBytes / 2 },
     });
     expect(outcome).toBe(`transient: ${NO_ANSWER}`);
   });
@@ -121,8 +121,8 @@ describe.concurrent('a transfer goes on', () => {
 
   test.for<[string, OutgoingContent, number]>([
     // A quarter of a second's worth goes at once, the rest waits longer than a stall would.
-    ['small', whole(200_000), 130_000],
-    ['large', stream(600_000), 260_000],
+    ['small', whole(200_000), 100_000],
+    ['large', stream(600_000), 200_000],
   ])('while we wait for our own maxBytesPerSecond: %s', async ([, content, rate], { expect }) => {
     const begunMs = performance.now();
     const outcome = await outcomeOf(answerWhenRead, content, { limits: { maxBytesPerSecond: rate } });

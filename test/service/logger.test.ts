@@ -6,8 +6,9 @@ import { run } from './fixture.ts';
 async function logged(settings: { level: string; format: 'json' | 'pretty' }): Promise<string[]> {
   const running = run(
     'service/logger.ts',
-    `import { createLog } from './module.js';
-     const log = createLog(${JSON.stringify(settings)}, (write) => write());
+    `import { writeSync } from 'node:fs';
+     import { createLog } from './module.js';
+     const log = createLog(${JSON.stringify(settings)}, (lines) => writeSync(2, lines));
      for (const level of ['debug', 'info', 'warn', 'error']) log[level]('a line of ' + level, { path: 'a/' + level });
      log.error('bare');
      console.log('result');

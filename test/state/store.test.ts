@@ -87,14 +87,13 @@ describe('the life of a row', () => {
     const { store, target } = begin();
     const id = addSynced(store, target, 'docs', 'a', { key: 'k', expiresAtMs: NOW });
     store.setAbsence(id, 'removed');
+    const before = store.find(id);
     await store.beginSending(id, 'more', path('b'), attempt({ settingsDigest: 'new' }), NOW + 5);
-    expect(store.find(id)).toEqual({
-      ...fresh,
-      path: 'b',
-      source: 'more',
-      uploaded: true,
-      changedAtMs: NOW + 5,
-    });
+    const begun = { state: 'sending', path: 'b', source: 'more', absence: null, changedAtMs: NOW + 5 };
+    expect(store.find(id)).toEqual({ ...before, ...begun });
+    // Where no upsert was sent, what was on record is so again.
+    store.takeBack(id, 'synced');
+    expect(store.find(id)).toEqual({ ...before, ...begun, state: 'synced' });
   });
 
   test.each(['failed', 'refused'] as const)('%s', (state) => {
@@ -198,7 +197,6 @@ describe('targets', () => {
     for (const other of others) {
       expect(store.find(row(other, 'a'))).toBeNull();
       expect(store.records(other, 'docs').current).toBeNull();
-      expect(store.hasRecorded(other, 'docs')).toBe(false);
     }
   });
 
@@ -318,17 +316,6 @@ describe('counts', () => {
     ]);
     expect(store.removalsDue(target, 'more', '')).toEqual([]);
     expect(store.removalsDue(target + 1, 'docs', '')).toEqual([]);
-    expect(store.hasRecorded(target, 'docs')).toBe(true);
-    expect(store.hasRecorded(target, 'none')).toBe(false);
-  });
-
-  test('a source whose files were all found missing has none on record', () => {
-    const { store, target } = begin();
-    const id = addSynced(store, target, 'docs', 'a');
-    store.setAbsence(id, 'removed');
-    expect(store.hasRecorded(target, 'docs')).toBe(false);
-    store.setAbsence(id, null);
-    expect(store.hasRecorded(target, 'docs')).toBe(true);
   });
 
   test('removals that are due come page by page', () => {
@@ -368,8 +355,24 @@ describe('counts', () => {
         reason: 'interrupted while it was sent',
       },
     ];
-    expect(store.failures(10)).toEqual(all);
-    expect(store.failures(2)).toEqual(all.slice(0, 2));
+    expect(
+      store.failures(
+        new Map([
+          ['docs', 1],
+          ['more', 1],
+        ]),
+        10,
+      ),
+    ).toEqual(all);
+    expect(
+      store.failures(
+        new Map([
+          ['docs', 1],
+          ['more', 1],
+        ]),
+        2,
+      ),
+    ).toEqual(all.slice(0, 2));
   });
 
   test('removals carried out since a moment, by source; old ones are dropped', () => {
@@ -407,7 +410,17 @@ describe('problems, sources, passes', () => {
       ]),
     );
     store.dropProblemsBefore('docs', 2);
-    expect(store.failures(10).map(({ source, path: at, reason }) => [source, at, reason])).toEqual([
+    expect(
+      store
+        .failures(
+          new Map([
+            ['docs', 1],
+            ['more', 1],
+          ]),
+          10,
+        )
+        .map(({ source, path: at, reason }) => [source, at, reason]),
+    ).toEqual([
       ['docs', 'b', 'second'],
       ['docs', 'c', 'x'],
       ['more', 'a', 'first'],
@@ -417,11 +430,11 @@ describe('problems, sources, passes', () => {
   test('a source is remembered as it was last seen', () => {
     const { store } = begin();
     expect(store.source('docs')).toBeNull();
-    store.saveSource('docs', { directory: '/d', inode: '1', halted: null });
-    store.saveSource('docs', { directory: '/d', inode: '2', halted: 'gone' });
-    store.saveSource('more', { directory: '/m', inode: '3', halted: null });
-    expect(store.source('docs')).toEqual({ directory: '/d', inode: '2', halted: 'gone' });
-    expect(store.source('more')).toEqual({ directory: '/m', inode: '3', halted: null });
+    store.saveSource('docs', { directory: '/d', identity: '1', halted: null });
+    store.saveSource('docs', { directory: '/d', identity: '2', halted: 'gone' });
+    store.saveSource('more', { directory: '/m', identity: '3', halted: null });
+    expect(store.source('docs')).toEqual({ directory: '/d', identity: '2', halted: 'gone' });
+    expect(store.source('more')).toEqual({ directory: '/m', identity: '3', halted: null });
   });
 
   test('the last pass is, and the next one gets a number', () => {

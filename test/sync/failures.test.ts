@@ -322,7 +322,11 @@ async function tearing(world: Awaited<ReturnType<typeof createWorld>>, file: str
   const { Http } = await import('../../src/platform/http.ts');
   const { Pacer } = await import('../../src/platform/pacer.ts');
   const pacer = new Pacer({ maxBytesPerSecond: null, maxRequestsPerSecond: null }, world.clock);
-  const http = new Http({ concurrency: 2, stallTimeoutMs: 5000, useProxy: false }, pacer, world.clock);
+  const http = new Http(
+    { concurrency: 2, stallTimeoutMs: 5000, longestPauseMs: 120_000, useProxy: false },
+    pacer,
+    world.clock,
+  );
   const inner = new PlatformFiles(
     http,
     world.emulator.baseUrl,

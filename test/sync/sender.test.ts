@@ -62,10 +62,11 @@ async function world(faults: readonly Fault[] = [], random: () => number = () =>
           now: clock.now,
           transfer: (attempt) => attempt(),
           isBlocked: () => false,
-          onFailure: () => undefined,
+          onAttempt: () => undefined,
           clock,
           random,
           outage,
+          giveUpAfterMs: 120_000,
           attempts: ATTEMPTS,
           settleMs: 777,
           onRetry: (_task, reason, delayMs) => retries.push([reason, delayMs]),
@@ -99,7 +100,11 @@ describe('a file that fails for the time being', () => {
     write('a', 'abc');
     const told: unknown[] = [];
     await send('a', {
-      ports: { onFailure: ({ kind }) => told.push([kind, emulator.counts.get('upsert')]) },
+      ports: {
+        onAttempt: (result) => {
+          if (result.kind === 'failed') told.push([result.failure.kind, emulator.counts.get('upsert')]);
+        },
+      },
     });
     expect(told).toEqual([
       ['transient', 1],
@@ -322,7 +327,7 @@ describe('during an outage', () => {
     const { write, send, outage } = await world([failing(2)]);
     write('a', 'abc');
     for (let i = 0; i < 8; i += 1)
-      await outage.attempt(() => Promise.resolve({ isTransientFailure: true }), NEVER);
+      await outage.attempt(() => Promise.resolve({ met: 'failure' as const }), NEVER);
     expect((await send('a', { ports: { attempts: 2 } })).kind).toBe('sent');
   });
 

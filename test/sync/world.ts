@@ -7,7 +7,7 @@ import { parseConfig } from '../../src/config/load-config.ts';
 import { renderProblem } from '../../src/config/problem.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { Clock } from '../../src/domain/clock.ts';
-import type { FileEvent, Summary } from '../../src/domain/report.ts';
+import { emptySummary, type FileEvent, type Summary } from '../../src/domain/report.ts';
 import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { PlatformFiles } from '../../src/platform/files.ts';
@@ -126,13 +126,18 @@ export async function createWorld(
       if (opened.kind !== 'open') throw new Error(opened.kind);
       const { concurrency, stallTimeoutMs } = loaded.upload;
       const pacer = new Pacer({ maxBytesPerSecond: null, maxRequestsPerSecond: null }, clock);
-      const http = new Http({ concurrency, stallTimeoutMs, useProxy: false }, pacer, clock);
+      const http = new Http(
+        { concurrency, stallTimeoutMs, longestPauseMs: 120_000, useProxy: false },
+        pacer,
+        clock,
+      );
       const caller = { token: emulator.token, identityHeaders: identityHeaders(loaded.platform.identity) };
       const events: FileEvent[] = [];
       const before = requestCount(emulator);
       const never = new AbortController().signal;
+      const summary = emptySummary();
       try {
-        const result = await runPass({
+        const exitCode = await runPass({
           config: loaded,
           platformName: loaded.platform.baseUrl,
           state: opened.store,
@@ -145,13 +150,14 @@ export async function createWorld(
             retrying: () => undefined,
             sent: () => undefined,
           },
+          summary,
           isForced: () => false,
           allowRemovals: false,
           stop: never,
           abort: never,
           ...input,
         });
-        return { ...result, events, requests: requestCount(emulator) - before };
+        return { summary, exitCode, events, requests: requestCount(emulator) - before };
       } finally {
         opened.store.close();
         await http.close();

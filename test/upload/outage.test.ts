@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { Outage } from '../../src/upload/outage.ts';
+import { Outage, type Verdict } from '../../src/upload/outage.ts';
 import { NEVER, SimulatedClock, sleepless } from '../platform/fixture.ts';
 
-const BAD = { isTransientFailure: true };
-const GOOD = { isTransientFailure: false };
+const BAD: Verdict = { met: 'failure' };
+const GOOD: Verdict = { met: 'answer' };
 const GIVE_UP_MS = 120_000;
 
 function make(random = 0.5): { clock: SimulatedClock; outage: Outage } {

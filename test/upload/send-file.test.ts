@@ -183,6 +183,7 @@ describe('without any request', () => {
     expect(await send()).toEqual({
       kind: 'unreadable',
       reason: 'a symbolic link was put in its place',
+      upserted: false,
     });
     expect(operations(emulator)).toEqual([]);
   });

@@ -26,15 +26,14 @@ export async function emulator(options: EmulatorCommandOptions): Promise<number>
   try {
     const running = await start(options, dataDir);
     const ended = new Promise<void>((resolveEnded) => {
-      const signals = listenForStop(
+      listenForStop(
         () => {
-          signals.release();
           resolveEnded();
         },
         () => process.exit(EXIT.interrupted),
       );
     });
-    print(options.json ? JSON.stringify(describe(running)) : introduce(running));
+    print(options.json ? JSON.stringify(describe(running)) : introduce(running, options.token === undefined));
     await ended;
     await running.close();
     return EXIT.ok;
@@ -105,14 +104,15 @@ function describe({
   return { baseUrl, chatUrl, token, workspaceId, bots: named, webhookId, userKey, dataDir };
 }
 
-function introduce({ baseUrl, token, workspaceId, bots, dataDir }: Emulator): string {
+function introduce({ baseUrl, token, workspaceId, bots, dataDir }: Emulator, isTokenMadeUp: boolean): string {
   return [
     `The local platform listens on ${baseUrl}; Ctrl-C ends it.`,
     '',
     'In the config:',
     `  "platform": { "baseUrl": "${baseUrl}", "workspaceId": "${workspaceId}", "botId": "${bots[0]?.id ?? ''}", "token": "env:BOTSYNC_TOKEN", … }`,
-    'In the shell (the token opens nothing but this emulator):',
-    `  export BOTSYNC_TOKEN=${token}`,
+    ...(isTokenMadeUp
+      ? ['In the shell (the token opens nothing but this emulator):', `  export BOTSYNC_TOKEN=${token}`]
+      : []),
     '',
     `Bots: ${bots.map(({ id, name }) => (id === name ? id : `${id} (${name})`)).join(', ')}`,
     `Data: ${dataDir}`,

@@ -41,7 +41,9 @@ function describe(
   else
     lines.push(
       `Last pass: ${ago(lastPass.finishedAt, nowMs)}, exit code ${lastPass.exitCode}`,
-      ...describeSummary(lastPass.summary, false).map((line) => `  ${line}`),
+      ...describeSummary(lastPass.summary, false, lastPass.exitCode === EXIT.interrupted).map(
+        (line) => `  ${line}`,
+      ),
     );
   if (failures.length > 0) lines.push('', 'Not in sync:');
   for (const { source, path, kind, reason } of failures.slice(0, FAILURES_SHOWN)) {

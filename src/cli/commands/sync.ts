@@ -1,6 +1,7 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem } from '../../config/problem.ts';
 import { EXIT } from '../../domain/exit-code.ts';
+import { emptySummary, type Summary } from '../../domain/report.ts';
 import { compilePattern } from '../../domain/rules.ts';
 import { listenForStop, type StopSignals } from '../../service/stop-signals.ts';
 import { systemClock } from '../../service/system-clock.ts';
@@ -10,7 +11,7 @@ import type { StateStore } from '../../state/state-store.ts';
 import { Claims } from '../../sync/claims.ts';
 import { dryRun } from '../../sync/dry-run.ts';
 import { estimate } from '../../sync/estimate.ts';
-import { runPass, type PassResult } from '../../sync/pass.ts';
+import { runPass } from '../../sync/pass.ts';
 import { findSources } from '../../sync/source.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { connect, type Connection } from '../connect.ts';
@@ -46,7 +47,7 @@ async function showPlan(options: SyncOptions, { config }: LoadedConfig, view: Pa
     const { summary, exitCode } = await dryRun(input, systemClock, (event) => {
       view.planned(event);
     });
-    view.end(summary, true);
+    view.end(summary, true, false);
     return exitCode;
   } finally {
     close();
@@ -67,10 +68,9 @@ async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view: PassVi
     connection = await connect(options, loaded, systemClock, (message) => {
       view.warn(message);
     });
-    const result = await passWithSoundState(options, loaded, connection, lock.wasAbandoned, signals, view);
-    view.end(result.summary, false);
-    if (options.emulator && !options.json) print(whereTheFilesAre(options, loaded));
-    return result.exitCode;
+    const exitCode = await passWithSoundState(options, loaded, connection, lock.wasAbandoned, signals, view);
+    if (options.emulator && !options.json && exitCode === EXIT.ok) print(whereTheFilesAre(options, loaded));
+    return exitCode;
   } finally {
     view.stop();
     signals.release();
@@ -87,16 +87,19 @@ async function passWithSoundState(
   wasAbandoned: boolean,
   signals: StopSignals,
   view: PassView,
-): Promise<PassResult> {
+): Promise<number> {
   const file = loaded.config.stateFile;
   const warn = (message: string): void => {
     view.warn(message);
   };
   for (let isFirst = true; ; isFirst = false) {
     const state = openStateFile(file, wasAbandoned, warn);
+    const summary = emptySummary();
     let trouble: StateFileError | null = null;
     try {
-      return await pass(options, loaded, connection, state, signals, view);
+      const exitCode = await pass(options, loaded, connection, state, summary, signals, view);
+      view.end(summary, false, signals.stop.aborted);
+      return exitCode;
     } catch (error) {
       if (!(error instanceof StateFileError)) throw error;
       trouble = error;
@@ -104,6 +107,7 @@ async function passWithSoundState(
       closeQuietly(state, trouble !== null);
     }
     if (trouble.kind === 'unwritable' || !isFirst) {
+      view.end(summary, false, true);
       throw new UsageError(
         `${file} cannot be written: ${trouble.message}; make room, then run again: nothing is lost`,
         EXIT.incomplete,
@@ -120,13 +124,16 @@ async function pass(
   { config }: LoadedConfig,
   { platform }: Connection,
   state: StateStore,
+  summary: Summary,
   signals: StopSignals,
   view: PassView,
-): Promise<PassResult> {
+): Promise<number> {
   const name = platformName(options, config);
   const isForced = forced(options);
   const ended = new AbortController();
   const counting = view.showsProgress ? count() : Promise.resolve();
+  // The pass meets what the count meets; it is thrown below, after the pass.
+  counting.catch(() => undefined);
   try {
     return await runPass({
       config,
@@ -136,6 +143,7 @@ async function pass(
       clock: systemClock,
       random: Math.random,
       report: view,
+      summary,
       isForced,
       allowRemovals: options.allowRemovals,
       stop: signals.stop,

@@ -1,0 +1,14 @@
+import { lstatSync } from 'node:fs';
+
+/**
+ * Whether a path that once led to a file still may: `gone` only for certain. A directory in its place means that the
+ * file is gone; what cannot be looked at is `unknown`.
+ */
+export function presenceOf(path: string): 'there' | 'gone' | 'unknown' {
+  try {
+    return lstatSync(path).isDirectory() ? 'gone' : 'there';
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? 'gone' : 'unknown';
+  }
+}
