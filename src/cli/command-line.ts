@@ -76,12 +76,10 @@ function program(done: (code: number) => void): Argv {
             default: false,
             description: 'Go ahead, this once, where a guard would halt a source',
           })
-          .check(({ once, dryRun, force, allowRemovals }) => {
+          .check(({ once, dryRun, allowRemovals }) => {
             if (once === dryRun)
               throw new UsageError('write either "botsync sync --once" or "botsync sync --dry-run"');
             if (dryRun && allowRemovals) throw new UsageError('--allow-removals goes with --once');
-            if (Array.isArray(force))
-              throw new UsageError('--force may be given once; a GLOB like "{a,b}/**" matches several');
             return true;
           })
           .example('$0 sync --once --emulator', 'Try a configuration without the platform')
@@ -157,6 +155,12 @@ function program(done: (code: number) => void): Argv {
         done(await emulator(options));
       },
     )
+    .middleware((options) => {
+      for (const [name, value] of Object.entries(options)) {
+        if (Array.isArray(value) && name !== '_' && name !== 'bot')
+          throw new UsageError(`--${name} may be given once`);
+      }
+    }, true)
     .demandCommand(1, 1, 'Name a command.', 'Name one command only.')
     .strict()
     .recommendCommands()

@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 import { basename, relative } from 'node:path';
+import { EXIT } from '../domain/exit-code.ts';
 
 /** Results that were not written yet: thousands of short lines are better written together. */
 let waiting: string[] = [];
@@ -50,6 +51,11 @@ function writeWhole(fd: number, text: string): void {
       const { code } = error as NodeJS.ErrnoException;
       // The reader went away (`| head`): nobody is left to tell.
       if (code === 'EPIPE') return;
+      if (code === 'ENOSPC' || code === 'EIO' || code === 'EBADF') {
+        // A full disk below a redirected output is no reason to end a sync; its exit code tells of lost results.
+        if (fd === 1) process.once('exit', () => (process.exitCode ||= EXIT.incomplete));
+        return;
+      }
       // A pipe that is full, set to non-blocking by whoever shares it: the reader needs a moment.
       if (code !== 'EAGAIN') throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);

@@ -17,14 +17,16 @@ const LONGEST_QUOTE = 300;
  * Both shapes of error bodies are understood, and one that is no JSON at all.
  *
  * @param notFound - what 404 means for this operation.
+ * @param redact - takes secrets out of the platform's words, before they are cut to length.
  */
 export function failureOf(
   answer: Answer,
   nowMs: number,
   notFound: 'bot-unknown' | 'refused',
+  redact: (words: string) => string = (words) => words,
 ): PlatformFailure {
   const { status, headers } = answer;
-  const { type, message: said } = readError(answer.text);
+  const { type, message: said } = readError(answer.text, redact);
   const message = `${status}${type === null ? '' : ` ${type}`}${said === null ? '' : `: ${said}`}`;
   if (status === 401) return { kind: 'credentials', scope: 'all', message };
   if (status === 402 || type === 'QuotaExceeded') return { kind: 'quota', message };
@@ -84,10 +86,14 @@ function isTransient(status: number, type: string | null): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
-function readError(text: string): { type: string | null; message: string | null } {
+function readError(
+  text: string,
+  redact: (words: string) => string,
+): { type: string | null; message: string | null } {
   try {
     const { type, message, description } = JSON.parse(text) as Record<string, unknown>;
-    return { type: quote(type), message: quote(message) ?? quote(description) };
+    const words = (said: unknown): string | null => quote(typeof said === 'string' ? redact(said) : null);
+    return { type: words(type), message: words(message) ?? words(description) };
   } catch {
     return { type: null, message: null };
   }

@@ -54,9 +54,11 @@ export class PlatformFiles implements FilePlatform {
     const answer = answered.value;
     this.#note(answer);
     const file = isSuccess(answer) ? readUpserted(answer.text, body.contentType) : null;
-    return file === null
-      ? failed(failureOf(this.#withoutToken(answer), this.now(), 'bot-unknown'))
-      : ok(file);
+    if (file !== null) return ok(file);
+    // An answer may quote what it was sent.
+    const redact = (words: string): string => words.replaceAll(this.#caller.token, '***');
+    const failure = failureOf(answer, this.now(), 'bot-unknown', redact);
+    return failed({ ...failure, message: redact(failure.message) });
   }
 
   /**
@@ -96,11 +98,6 @@ export class PlatformFiles implements FilePlatform {
   /** The platform's time, epoch milliseconds: ours until an answer told otherwise. */
   now(): number {
     return this.#serverClock.now();
-  }
-
-  /** An answer may quote what it was sent. */
-  #withoutToken(answer: Answer): Answer {
-    return { ...answer, text: answer.text.replaceAll(this.#caller.token, '***') };
   }
 
   #note(answer: Answer): void {

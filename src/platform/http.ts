@@ -56,7 +56,8 @@ export class Http {
     if (interrupted !== null) return failed(interrupted);
     try {
       this.#dispatcher ??= createDispatcher(this.#settings);
-      return ok(await exchange(await this.#dispatcher, request, signal));
+      const deadlineMs = isPaced(request) ? null : this.#settings.stallTimeoutMs * 2;
+      return ok(await exchange(await this.#dispatcher, request, deadlineMs, signal));
     } catch (error) {
       return failed(abortFailure(signal) ?? connectionFailure(error));
     }
@@ -68,11 +69,21 @@ export class Http {
   }
 }
 
+/** Whether a body takes as long as the disk or our own limits let it. */
+function isPaced({ body }: HttpRequest): boolean {
+  return body !== null && typeof body === 'object' && !Buffer.isBuffer(body);
+}
+
 /**
  * One request and its answer, by undici's lowest interface: for many small files the streams that the others make of
  * every answer cost more than the files.
  */
-function exchange(dispatcher: Dispatcher, request: HttpRequest, signal: AbortSignal): Promise<Answer> {
+function exchange(
+  dispatcher: Dispatcher,
+  request: HttpRequest,
+  deadlineMs: number | null,
+  signal: AbortSignal,
+): Promise<Answer> {
   const { url } = request;
   return new Promise((resolve, reject) => {
     let status = 0;
@@ -85,7 +96,10 @@ function exchange(dispatcher: Dispatcher, request: HttpRequest, signal: AbortSig
       controller?.abort(interruption);
       reject(interruption);
     };
+    // An answer that comes a byte at a time shows progress for ever.
+    let deadline: NodeJS.Timeout | null = null;
     const release = (): void => {
+      if (deadline !== null) clearTimeout(deadline);
       signal.removeEventListener('abort', abort);
     };
     signal.addEventListener('abort', abort);
@@ -101,6 +115,11 @@ function exchange(dispatcher: Dispatcher, request: HttpRequest, signal: AbortSig
       {
         onRequestStart: (started) => {
           controller = started;
+          if (deadlineMs !== null) {
+            deadline = setTimeout(() => {
+              started.abort(Object.assign(new Error('too slow'), { code: 'UND_ERR_BODY_TIMEOUT' }));
+            }, deadlineMs);
+          }
           if (signal.aborted) abort();
         },
         onResponseStart: (_controller, statusCode, responseHeaders) => {

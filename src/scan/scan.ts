@@ -23,6 +23,8 @@ export interface ScanTarget extends LinkPolicy {
   /** The source's directory, absolute. */
   readonly root: string;
   readonly filter: PathFilter;
+  /** Files that are left out under whatever name they are met: `device:inode`. */
+  readonly protectedFiles: ReadonlySet<string>;
 }
 
 interface Frame {
@@ -107,6 +109,8 @@ export function* scan(target: ScanTarget): Generator<ScanEntry, void> {
   function* lookAt(path: RelativePath, isLink: boolean): Generator<ScanEntry, void> {
     try {
       const facts = isLink ? statSync(`${root}/${path}`, BIGINT) : lstatSync(`${root}/${path}`, BIGINT);
+      // Another name can only come from a link, of either kind.
+      if ((followsLinks || facts.nlink > 1n) && target.protectedFiles.has(identityOf(facts))) return;
       if (facts.isFile()) yield { kind: 'file', path, facts };
       else yield { kind: 'skip', path, reason: 'no longer a regular file' };
     } catch (error) {

@@ -72,7 +72,9 @@ function open(location: string | URL, scratch: string | null): OpenedReader {
     return standing.kind === 'ours' ? openEmpty() : standing;
   } catch (error) {
     discard(database, scratch);
-    if (error instanceof StateFileError) return { kind: 'damaged', reason: error.message };
+    if (error instanceof StateFileError) {
+      return { kind: error.kind === 'damaged' ? 'damaged' : 'unreadable', reason: error.message };
+    }
     throw error;
   }
 }

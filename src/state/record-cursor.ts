@@ -1,7 +1,7 @@
 import type { FileKey, RelativePath } from '../domain/brands.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Absence, FileRecord, RecordState } from '../domain/record.ts';
-import { guarded, type Statement } from './database.ts';
+import { guarded, StateFileError, type Statement } from './database.ts';
 
 /** The columns of a `FileRecord`, in the order `toRecord` takes them. */
 export const RECORD_COLUMNS = 'path, key, state, fingerprint, trusted, settings, expires_at, absence';
@@ -11,8 +11,19 @@ export const PAGE_ROWS = 1000;
 
 export type RecordRow = [string, string, string, string, number, string, number | null, string | null];
 
-/** A row of `RECORD_COLUMNS` as a record; the schema's checks vouch for the unions. */
+const STATES = new Set<string>([
+  'sending',
+  'synced',
+  'failed',
+  'refused',
+  'removing',
+] satisfies RecordState[]);
+const ABSENCES = new Set<string | null>([null, 'removed', 'set-aside'] satisfies (Absence | null)[]);
+
+/** A row of `RECORD_COLUMNS` as a record. Throws `StateFileError` for one that was never written so. */
 export function toRecord(row: RecordRow): FileRecord {
+  if (!STATES.has(row[2]) || !ABSENCES.has(row[7]))
+    throw new StateFileError('damaged', 'a row makes no sense');
   return {
     path: row[0] as RelativePath,
     key: row[1] as FileKey,

@@ -225,7 +225,8 @@ export class StateReader {
 }
 
 /** On the platform as it is here; a file that was let expire is not any more. Takes the time. */
-const IS_IN_SYNC = "state = 'synced' AND absence IS NULL AND (expires_at IS NULL OR expires_at > ?)";
+const IS_IN_SYNC = `state = 'synced' AND absence IS NULL AND (expires_at IS NULL OR expires_at > ?)
+  AND NOT EXISTS (SELECT 1 FROM problem WHERE problem.source = file.source AND problem.path = file.path)`;
 
 /** Removed locally, on the platform by us, or perhaps, and not put away yet. */
 const REMOVAL_IS_DUE =

@@ -4,10 +4,12 @@ import type { Config } from '../config/config.ts';
 import type { RelativePath } from '../domain/brands.ts';
 import { decide } from '../domain/decide.ts';
 import { fingerprintOf } from '../domain/fingerprint.ts';
+import { canonicalJson } from '../domain/json.ts';
 import { fileKey } from '../domain/key.ts';
 import { admit, prepareUpsert, type UpsertBody } from '../domain/limits.ts';
 import type { StateReader } from '../state/state-reader.ts';
 import { Claims } from './claims.ts';
+import { presenceOf } from './presence.ts';
 import { checkRoot } from './root-check.ts';
 import type { FoundSource, Source } from './source.ts';
 
@@ -101,6 +103,15 @@ export function explain(
   let record = own;
   if (own === null) {
     const claim = new Claims(state, sources, false).claim(target, key, source, path);
+    const twin = claim.kind === 'free' ? earlierTwin(source, key, sources) : null;
+    if (twin !== null) {
+      return {
+        ...about,
+        upsert,
+        action: 'problem',
+        reason: `${twin} gives the same key and stands before it`,
+      };
+    }
     if (claim.kind === 'taken') {
       return {
         ...about,
@@ -134,6 +145,20 @@ export function explain(
       if (prepared.kind === 'refuse') return is('refuse', prepared.reason);
       return is(decision.reason === 'renewal-due' ? 'renew' : 'upload', decision.reason);
   }
+}
+
+/** A file of an earlier source that gives the same key at the same target. */
+function earlierTwin(source: Source, key: string, sources: readonly FoundSource[]): string | null {
+  for (const one of sources) {
+    if (one.kind === 'missing' || one.source.position >= source.position) continue;
+    const { config, root, filter, syncTarget } = one.source;
+    const path = key.slice(config.keyPrefix.length);
+    const isSameTarget = canonicalJson({ ...syncTarget }) === canonicalJson({ ...source.syncTarget });
+    if (!isSameTarget || path === '' || !key.startsWith(config.keyPrefix) || filter.ignoresFile(path))
+      continue;
+    if (presenceOf(`${root}/${path}`) === 'there') return `${config.name}:${path}`;
+  }
+  return null;
 }
 
 function isBehindLink({ root, realRoot }: Source, path: RelativePath): boolean {

@@ -1,4 +1,5 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import type { Config, SourceConfig } from '../config/config.ts';
 import { canonicalJson } from '../domain/json.ts';
 import { suggestContentType } from '../domain/content-type.ts';
@@ -16,6 +17,7 @@ export interface Source extends SourceRoot {
   readonly position: number;
   readonly syncTarget: SyncTarget;
   readonly filter: PathFilter;
+  readonly protectedFiles: ReadonlySet<string>;
   readonly rules: RuleBook;
   /** Device and inode of the directory itself: others may mean that it was replaced. */
   readonly identity: string;
@@ -59,6 +61,7 @@ function findSource(
           [...source.ignore, ...readIgnoreFile(directory)],
           protectedPaths(config, directory, realRoot),
         ),
+        protectedFiles: protectedIdentities(config),
         rules: compileRules(config.rules, source.name, suggestContentType),
         identity: `${facts.dev}:${facts.ino}`,
       },
@@ -84,33 +87,74 @@ function missing(config: SourceConfig, reason: string): FoundSource {
 
 function readIgnoreFile(directory: string): string[] {
   try {
-    return readFileSync(`${directory}/${IGNORE_FILE}`, 'utf8').split(/\r?\n/u);
+    const file = `${directory}/${IGNORE_FILE}`;
+    if (!statSync(file).isFile()) return [];
+    return readFileSync(file, 'utf8')
+      .replace(/^\ufeff/u, '')
+      .split(/\r?\n/u);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }
 }
 
-/**
- * The paths of a source that are never synced, whatever its patterns say: the config, the state file with all that
- * stands beside it under its name, the emulator's data, and files that hold a secret.
- */
-function protectedPaths(config: Config, directory: string, realRoot: string): (path: string) => boolean {
+/** The files that are never synced: the config, those that hold a secret, the state file with what stands beside it. */
+function protectedFiles(config: Config): { readonly whole: readonly string[]; readonly stem: string } {
   const secrets = [config.platform.token, config.platform.chat?.userKey];
   const whole = [config.file, ...secrets.flatMap((secret) => (secret?.kind === 'file' ? [secret.path] : []))];
-  const exact = new Set(whole.flatMap((file) => relativeTo(file, directory, realRoot)));
-  const stems = relativeTo(config.stateFile, directory, realRoot);
+  return { whole, stem: config.stateFile };
+}
+
+/** Their paths within a source, by any of the names that its directory and theirs have. */
+function protectedPaths(config: Config, directory: string, realRoot: string): (path: string) => boolean {
+  const { whole, stem } = protectedFiles(config);
+  const exact = new Set(whole.flatMap((file) => pathsWithin(file, directory, realRoot)));
+  const stems = pathsWithin(stem, directory, realRoot);
   if (exact.size === 0 && stems.length === 0) return () => false;
   return (path) =>
-    exact.has(path) || stems.some((stem) => path.startsWith(stem) && COMPANION.test(path.slice(stem.length)));
+    exact.has(path) || stems.some((own) => path.startsWith(own) && COMPANION.test(path.slice(own.length)));
+}
+
+/** Their devices and inodes, as far as they are there: a link gives them yet another name. */
+function protectedIdentities(config: Config): ReadonlySet<string> {
+  const { whole, stem } = protectedFiles(config);
+  const beside = listDirectory(dirname(stem)).map((name) => join(dirname(stem), name));
+  const companions = beside.filter(
+    (file) => file.startsWith(stem) && COMPANION.test(file.slice(stem.length)),
+  );
+  return new Set(
+    [...whole, ...companions].flatMap((file) => {
+      const facts = statSync(file, { bigint: true, throwIfNoEntry: false });
+      return facts === undefined ? [] : [`${facts.dev}:${facts.ino}`];
+    }),
+  );
+}
+
+function listDirectory(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
 }
 
 /** What stands beside the state file under its name: SQLite's files, the lock with its own, damaged ones. */
 const COMPANION = /^(?:|-(?:wal|shm|journal)|\.lock(?:-journal|\.json)?|\.damaged-.*)$/u;
 
-/** A file's path within a directory, by either of the directory's names; nothing when it lies elsewhere. */
-function relativeTo(file: string, directory: string, realRoot: string): string[] {
-  return [directory, realRoot]
-    .filter((root) => file !== root && isWithin(root, file))
-    .map((root) => file.slice(root.endsWith('/') ? root.length : root.length + 1));
+/** A file's paths within a directory, by each of the names that both have; nothing when it lies elsewhere. */
+function pathsWithin(file: string, directory: string, realRoot: string): string[] {
+  return [...new Set([file, realName(file)])].flatMap((name) =>
+    [directory, realRoot]
+      .filter((root) => name !== root && isWithin(root, name))
+      .map((root) => name.slice(root.endsWith('/') ? root.length : root.length + 1)),
+  );
+}
+
+/** A file's name with the links of its directory resolved; the file itself need not be there yet. */
+function realName(file: string): string {
+  try {
+    return join(realpathSync.native(dirname(file)), basename(file));
+  } catch {
+    return file;
+  }
 }

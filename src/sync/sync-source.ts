@@ -66,6 +66,9 @@ export type BegunScan =
   | { readonly kind: 'begun'; readonly isEmpty: boolean; readonly entries: Iterable<ScanEntry> }
   | { readonly kind: 'halted'; readonly halt: Halt };
 
+/** What an emptied directory may still show. */
+const EMPTY = new Set<ScanEntry['kind']>(['tick', 'skip', 'problem']);
+
 /** Looks ahead to the first file, so that an emptied source is known before its records are gone through. */
 export function beginScan(source: Source): BegunScan {
   const entries = scan(source);
@@ -74,7 +77,7 @@ export function beginScan(source: Source): BegunScan {
   try {
     for (let step = entries.next(); isEmpty && step.done !== true; step = isEmpty ? entries.next() : step) {
       ahead.push(step.value);
-      isEmpty = step.value.kind === 'tick' || step.value.kind === 'skip';
+      isEmpty = EMPTY.has(step.value.kind);
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -75,7 +75,7 @@ describe('a pair of file and record', () => {
     [{}, RENEWING, 'none'],
     // Refused
     [{ state: 'refused' }, null, 'hold'],
-    [{ state: 'refused', ...racy }, null, 'hold'],
+    [{ state: 'refused', ...racy }, null, 'send changed'],
     [{ state: 'refused', ...expiring(-1) }, RENEWING, 'hold'],
     [{ state: 'refused', ...touched }, null, 'send changed'],
     [{ state: 'refused', ...resized }, null, 'send changed'],

@@ -42,6 +42,7 @@ describe('no failure tells a secret:', () => {
         },
         { kind: 'status', status, body: indiscreet(`Bearer ${TOKEN}`) },
         { kind: 'status', status, body: TOKEN },
+        { kind: 'status', status, body: JSON.stringify({ message: TOKEN }).replaceAll('/', '\\/') },
       ]),
     ];
     for (const fault of faults) {

@@ -159,3 +159,30 @@ const answerWhenRead: RequestListener = (request, response) => {
 function timers(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 }
+
+describe.concurrent('an answer that never ends is given up, however often a byte of it comes:', () => {
+  const trickle: RequestListener = (request, response) => {
+    request.resume();
+    response.writeHead(200);
+    const timer = setInterval(() => response.write(' '), 50);
+    response.once('close', () => {
+      clearInterval(timer);
+    });
+  };
+  const hints: RequestListener = (request, response) => {
+    request.resume();
+    const timer = setInterval(() => {
+      response.writeEarlyHints({ link: '</a>; rel=preload' });
+    }, 50);
+    response.once('close', () => {
+      clearInterval(timer);
+    });
+  };
+  test.for<[string, RequestListener, OutgoingContent | 'upsert']>([
+    ['to an upsert', trickle, 'upsert'],
+    ['to a small content', trickle, whole(3)],
+    ['as early hints', hints, 'upsert'],
+  ])('%s', async ([, listener, content], { expect }) => {
+    expect(await outcomeOf(listener, content)).toBe(`transient: ${STANDS_STILL}`);
+  });
+});

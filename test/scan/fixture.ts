@@ -37,7 +37,8 @@ export function target(
   some: Partial<ScanTarget> & { patterns?: readonly string[] } = {},
 ): ScanTarget {
   const { patterns = [], ...rest } = some;
-  return { root, realRoot: root, symlinks: 'skip', filter: createFilter(patterns, () => false), ...rest };
+  const filter = createFilter(patterns, () => false);
+  return { root, realRoot: root, symlinks: 'skip', protectedFiles: new Set(), filter, ...rest };
 }
 
 type Told = Exclude<ScanEntry, { kind: 'tick' }>;

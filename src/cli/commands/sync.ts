@@ -173,7 +173,12 @@ function closeQuietly(state: StateStore, isBroken: boolean): void {
 
 function forced({ force }: SyncOptions): (path: string) => boolean {
   if (force === undefined) return () => false;
-  const matches = compilePattern(force === '' ? '**' : force);
+  let matches: (path: string) => boolean;
+  try {
+    matches = compilePattern(force === '' ? '**' : force);
+  } catch (error) {
+    throw new UsageError(`--force: no pattern: ${(error as Error).message.slice(0, 200)}`);
+  }
   return (path) => matches(path.normalize('NFC'));
 }
 
