@@ -1,6 +1,6 @@
 // npm run bench [-- NAME …]: every figure is a ratio measured side by side in one run. Prints a table, and as JSON to
 // bench/results/latest.json. Ends with 1 when a bound does not hold.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { largeFile } from './large-file.js';
 import { nothingChanged } from './nothing-changed.js';
@@ -20,6 +20,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
+const file = new URL('results/latest.json', import.meta.url);
 const results = [];
 for (const [name, benchmark] of Object.entries(benchmarks)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
@@ -36,9 +37,18 @@ for (const [name, benchmark] of Object.entries(benchmarks)) {
 }
 
 const machine = { node: process.version, cpus: cpus().length, model: cpus()[0]?.model ?? 'unknown' };
-mkdirSync(new URL('results/', import.meta.url), { recursive: true });
-writeFileSync(
-  new URL('results/latest.json', import.meta.url),
-  JSON.stringify({ date: new Date().toISOString(), machine, results }, null, 2),
-);
+mkdirSync(new URL('.', file), { recursive: true });
+const others = earlier().filter(({ name }) => !results.some((result) => result.name === name));
+const date = new Date().toISOString();
+const measured = results.map((result) => ({ ...result, date, machine }));
+writeFileSync(file, `${JSON.stringify([...others, ...measured], null, 2)}\n`);
 if (results.some(({ rows }) => rows.some(({ holds }) => !holds))) process.exitCode = 1;
+
+/** What other benchmarks left on an earlier run. */
+function earlier() {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return [];
+  }
+}

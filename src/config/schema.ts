@@ -56,7 +56,7 @@ export const platformSchema = z.strictObject({
     examples: ['https://chat.botpress.cloud'],
   }).prefault('https://chat.botpress.cloud'),
   workspaceId: text(readId, {
-    description: 'The workspace. Needed by "botsync bots" and "botsync integration".',
+    description: 'The workspace. No command of this version needs it.',
     examples: ['wkspace_01JABCDEFGH'],
   }).exactOptional(),
   botId: text(readId, {
@@ -68,7 +68,9 @@ export const platformSchema = z.strictObject({
       'Where the access token is kept (never the token itself): "env:NAME", "file:PATH" or "credential:NAME".',
     examples: ['env:BOTSYNC_TOKEN', 'file:/etc/botsync/token', 'credential:token'],
   }).exactOptional(),
-  chat: chat.meta({ description: 'What "botsync message send" needs.' }).exactOptional(),
+  chat: chat
+    .meta({ description: 'Access to the chat. No command of this version needs it.' })
+    .exactOptional(),
   identity: identity
     .meta({
       description:
@@ -152,9 +154,10 @@ const removals = z.strictObject({
         'What becomes of a removed file on the platform: "keep" leaves it, "expire" empties it and lets it expire within minutes.',
     })
     .default('keep'),
-  delay: timer({ description: 'How long a file has to stay away before it counts as removed.' }).prefault(
-    '1m',
-  ),
+  delay: timer({
+    description:
+      'How long a removal waits that is noticed while botsync keeps running. A single pass removes at once.',
+  }).prefault('1m'),
   maxCount: whole({ description: 'More removals within an hour halt the source.' }).default(100),
   maxFraction: z
     .number()
@@ -217,7 +220,11 @@ export const configSchema = z
     limits: limits.meta({ description: "The platform's limits." }).prefault({}),
     removals: removals.meta({ description: 'What happens when a file is removed here.' }).prefault({}),
     upload: upload.meta({ description: 'How files are sent.' }).prefault({}),
-    watch: watchSchema.meta({ description: 'How the daemon finds changes.' }).prefault({}),
+    watch: watchSchema
+      .meta({
+        description: 'How changes are found while botsync keeps running; of these, this version uses settle.',
+      })
+      .prefault({}),
     stateFile: text(readFilePath, {
       description: 'Where botsync keeps its records, relative to this file.',
       examples: ['.botsync/state.db'],

@@ -26,6 +26,7 @@ export async function carryOut(
     return;
   }
   const { path, resolved } = item;
+  if (resolved.settings.index) context.indexWarnings.note(path);
   const seen = {
     fingerprint: item.fingerprint,
     trusted: item.trusted,

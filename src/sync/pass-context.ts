@@ -6,6 +6,7 @@ import type { StateStore } from '../state/state-store.ts';
 import type { Outage } from '../upload/outage.ts';
 import type { Blockade } from './blockade.ts';
 import type { Claims } from './claims.ts';
+import type { IndexWarnings } from './index-warnings.ts';
 import type { Reporter } from './reporter.ts';
 import type { Unsent } from './unsent.ts';
 
@@ -25,6 +26,7 @@ export interface PassContext {
   readonly blockade: Blockade;
   readonly outage: Outage;
   readonly unsent: Unsent;
+  readonly indexWarnings: IndexWarnings;
   /** Bounds the transfers that run at a time. */
   readonly transfer: <T>(exchange: () => Promise<T>) => Promise<T>;
   /** No new work once it aborts. */

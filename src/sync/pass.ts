@@ -9,6 +9,7 @@ import type { StateStore } from '../state/state-store.ts';
 import { Outage } from '../upload/outage.ts';
 import { Blockade } from './blockade.ts';
 import { Claims } from './claims.ts';
+import { IndexWarnings } from './index-warnings.ts';
 import { noteProblem } from './note-item.ts';
 import type { PassContext } from './pass-context.ts';
 import { removeMissing } from './removals.ts';
@@ -71,6 +72,9 @@ export async function runPass(input: PassInput): Promise<number> {
     blockade: new Blockade(),
     outage: new Outage(clock, input.random, config.upload.giveUpAfterMs),
     unsent: new Unsent(),
+    indexWarnings: new IndexWarnings(config.limits.indexableExtensions, (message) => {
+      input.report.warn(message);
+    }),
     transfer: pLimit(config.upload.concurrency),
     stop: AbortSignal.any([input.stop, failed.signal]),
     abort: AbortSignal.any([input.abort, failed.signal]),

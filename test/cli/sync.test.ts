@@ -116,7 +116,9 @@ test.each([
   [['status', '-c', 'nowhere.json'], /nowhere\.json: there is no such file/u],
   [['explain', '/etc/hostname'], /lies in no source; the sources are:\n {2}docs:/u],
   [['sync', '--once', '--log-level', 'loud'], /Choices: "trace"/u],
-  [['sync', '--once', '--force', 'a', '--force', 'b'], /may be given once/u],
+  [['sync', '--once', '--force', 'a', '--force', 'b'], /--force may be given once/u],
+  [['status', '-c', 'a', '-c', 'b'], /may be given once/u],
+  [['emulator', '--data', 'a', '--data', 'b'], /--data may be given once/u],
 ])('%j is told what is wrong and ends with 2, without a stack', async (args, message) => {
   const site = await createSite();
   const outcome = await run(site.directory, args, site.env);
@@ -124,6 +126,13 @@ test.each([
   expect(outcome.stderr).toMatch(message);
   expect(outcome.stderr).not.toMatch(/^ +at /mu);
   expect(outcome.stdout).toBe('');
+});
+
+test('--force with a pattern that matches nothing says so', async () => {
+  const site = await createSite();
+  site.write('docs/a', 'a');
+  expect((await site.sync('--force', 'nothing/**')).stderr).toContain('no file matches');
+  expect((await site.sync('--force', 'a')).stderr).not.toContain('no file matches');
 });
 
 test('a config with mistakes names file, line, field and mend, all at once', async () => {

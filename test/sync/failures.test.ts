@@ -158,6 +158,22 @@ test('an answer that was lost, after the upsert or after the upload, ends in syn
   expect([world.remote('a'), world.remote('b')]).toEqual(['a', 'b']);
 });
 
+test('files to index of a kind that the platform is not known to index draw one warning a kind, and are sent', async () => {
+  const world = await createWorld({
+    rules: [{ match: '**', index: true }],
+    limits: { indexableExtensions: ['md'] },
+  });
+  for (const name of ['a.md', 'b.XYZ', 'c.xyz', 'd']) world.write(`docs/${name}`, 'x');
+  const warnings: string[] = [];
+  const quiet = { event: () => undefined, sent: () => undefined, retrying: () => undefined };
+  const report = { ...quiet, warn: (message: string) => warnings.push(message) };
+  expect(await world.pass({ report })).toMatchObject({ exitCode: 0, summary: { uploaded: 4 } });
+  expect(warnings).toEqual([
+    expect.stringContaining('.xyz files'),
+    expect.stringContaining('files without an extension'),
+  ]);
+});
+
 test('files over the limits are refused without a call, or treated as their rule says', async () => {
   const world = await createWorld({
     limits: { indexBytes: 10, fileBytes: 50 },

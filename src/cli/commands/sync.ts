@@ -43,10 +43,12 @@ async function showPlan(options: SyncOptions, { config }: LoadedConfig, view: Pa
   try {
     const sources = findSources(config, platformName(options, config));
     const claims = new Claims(reader, sources, true);
-    const input = { config, sources, state: reader, claims, now: systemClock.now, isForced: forced(options) };
+    const { isForced, warnIfUnused } = forced(options);
+    const input = { config, sources, state: reader, claims, now: systemClock.now, isForced };
     const { summary, exitCode } = await dryRun(input, systemClock, (event) => {
       view.planned(event);
     });
+    warnIfUnused(view);
     view.end(summary, true, false);
     return exitCode;
   } finally {
@@ -129,13 +131,13 @@ async function pass(
   view: PassView,
 ): Promise<number> {
   const name = platformName(options, config);
-  const isForced = forced(options);
+  const { isForced, warnIfUnused } = forced(options);
   const ended = new AbortController();
   const counting = view.showsProgress ? count() : Promise.resolve();
   // The pass meets what the count meets; it is thrown below, after the pass.
   counting.catch(() => undefined);
   try {
-    return await runPass({
+    const exitCode = await runPass({
       config,
       platformName: name,
       state,
@@ -149,6 +151,8 @@ async function pass(
       stop: signals.stop,
       abort: signals.abort,
     });
+    if (!signals.stop.aborted) warnIfUnused(view);
+    return exitCode;
   } finally {
     ended.abort();
     await counting;
@@ -171,15 +175,31 @@ function closeQuietly(state: StateStore, isBroken: boolean): void {
   }
 }
 
-function forced({ force }: SyncOptions): (path: string) => boolean {
-  if (force === undefined) return () => false;
+interface Forced {
+  readonly isForced: (path: string) => boolean;
+  /** Says so when the pattern matched no file. */
+  readonly warnIfUnused: (view: PassView) => void;
+}
+
+function forced({ force }: SyncOptions): Forced {
+  if (force === undefined) return { isForced: () => false, warnIfUnused: () => undefined };
   let matches: (path: string) => boolean;
   try {
     matches = compilePattern(force === '' ? '**' : force);
   } catch (error) {
     throw new UsageError(`--force: no pattern: ${(error as Error).message.slice(0, 200)}`);
   }
-  return (path) => matches(path.normalize('NFC'));
+  let hasMatched = false as boolean;
+  return {
+    isForced: (path) => {
+      const isForced = matches(path.normalize('NFC'));
+      hasMatched ||= isForced;
+      return isForced;
+    },
+    warnIfUnused: (view) => {
+      if (!hasMatched) view.warn(`--force ${force}: no file matches`);
+    },
+  };
 }
 
 function whereTheFilesAre(options: SyncOptions, { config }: LoadedConfig): string {
