@@ -6,8 +6,11 @@ import type { SourceFile } from './source-file.ts';
 /** Content up to this size is read at once: a stream costs more than the memory it saves. */
 export const WHOLE_UP_TO_BYTES = 256 * 1024;
 
-/** Larger content is read and sent in pieces of this size. */
-const CHUNK_BYTES = 256 * 1024;
+/** Larger content is read in pieces of this size … */
+const CHUNK_BYTES = 512 * 1024;
+
+/** … and handed on in smaller ones: by them it is noticed whether the other side still takes any. */
+const SLICE_BYTES = 256 * 1024;
 
 /** The file was written to, cut, or replaced while it was read: what was read is no state it ever had. */
 export class ChangedWhileRead extends Error {}
@@ -84,7 +87,8 @@ async function* readChunks(
         next.catch(() => undefined);
       } else if (!file.isUnchanged() || !file.isInPlace()) throw new ChangedWhileRead();
       running.update(chunk);
-      yield chunk;
+      for (let from = 0; from < chunk.length; from += SLICE_BYTES)
+        yield chunk.subarray(from, from + SLICE_BYTES);
     }
   } catch (error) {
     onError(error);
