@@ -85,10 +85,13 @@ async function* readChunks(
         next = file.read(at, Math.min(CHUNK_BYTES, sizeBytes - at));
         // It may fail while the receiver takes its time, or after it has left: no rejection may go unhandled.
         next.catch(() => undefined);
-      } else if (!file.isUnchanged() || !file.isInPlace()) throw new ChangedWhileRead();
+      }
       running.update(chunk);
-      for (let from = 0; from < chunk.length; from += SLICE_BYTES)
+      for (let from = 0; from < chunk.length; from += SLICE_BYTES) {
+        const isLast = at === sizeBytes && from + SLICE_BYTES >= chunk.length;
+        if (isLast && !(file.isUnchanged() && file.isInPlace())) throw new ChangedWhileRead();
         yield chunk.subarray(from, from + SLICE_BYTES);
+      }
     }
   } catch (error) {
     onError(error);
