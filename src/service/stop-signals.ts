@@ -1,5 +1,3 @@
-import { setMaxListeners } from 'node:events';
-
 /** The two ways a run is ended from outside. */
 export interface StopSignals {
   /** No new work. */
@@ -22,8 +20,6 @@ const GRACE_MS = 10_000;
 export function listenForStop(onStop: (signal: string) => void, endNow: () => void): StopSignals {
   const stop = new AbortController();
   const abort = new AbortController();
-  // Every request under way listens.
-  setMaxListeners(0, stop.signal, abort.signal);
   let grace: NodeJS.Timeout | null = null;
   const handle = (signal: string): void => {
     if (stop.signal.aborted) {

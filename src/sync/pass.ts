@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -79,6 +80,8 @@ export async function runPass(input: PassInput): Promise<number> {
     stop: AbortSignal.any([input.stop, failed.signal]),
     abort: AbortSignal.any([input.abort, failed.signal]),
   };
+  // Every request under way listens.
+  setMaxListeners(0, context.stop, context.abort);
   const workers = new Workers(config.upload.concurrency + FILES_AHEAD);
   try {
     state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);

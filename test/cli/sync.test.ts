@@ -128,6 +128,13 @@ test.each([
   expect(outcome.stdout).toBe('');
 });
 
+test('many transfers at a time draw no warning of Node', async () => {
+  const site = await createSite({ upload: { concurrency: 32 } });
+  for (let n = 0; n < 100; n++) site.write(`docs/${n}`, 'x');
+  const outcome = await site.sync('--log-level', 'error');
+  expect(outcome).toMatchObject({ code: 0, stderr: '' });
+});
+
 test('--force with a pattern that matches nothing says so', async () => {
   const site = await createSite();
   site.write('docs/a', 'a');
