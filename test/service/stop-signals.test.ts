@@ -73,21 +73,6 @@ describe('a signal', () => {
   });
 });
 
-test('any number of requests may listen', async () => {
-  const warnings: string[] = [];
-  const warned = (warning: Error): void => {
-    warnings.push(warning.name);
-  };
-  process.on('warning', warned);
-  onTestFinished(() => void process.off('warning', warned));
-  const { signals } = listen();
-  for (const signal of [signals.stop, signals.abort]) {
-    for (let i = 0; i < 30; i++) signal.addEventListener('abort', () => i);
-  }
-  await turn();
-  expect(warnings).toEqual([]);
-});
-
 test('the grace keeps no process that has nothing left to do', async () => {
   const { firstLine, ended } = run(
     'service/stop-signals.ts',
