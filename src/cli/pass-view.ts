@@ -15,6 +15,8 @@ export class PassView implements Reporter {
   /** Whether a progress line is shown. */
   readonly showsProgress: boolean;
   readonly #json: boolean;
+  /** On a terminal the summary tells of files, unless a log level was asked for. */
+  readonly #logsFiles: boolean;
   readonly #troubles = new TroubleList();
   readonly #progress = new Progress(process.stderr, writeError);
 
@@ -22,7 +24,7 @@ export class PassView implements Reporter {
     const isTerminal = process.stderr.isTTY;
     this.#json = json;
     this.showsProgress = isTerminal && logFormat !== 'json';
-    // Whoever watches the progress line has no use for a log line a file.
+    this.#logsFiles = !this.showsProgress || logLevel !== undefined;
     const level = logLevel ?? (this.showsProgress ? 'warn' : 'info');
     const format = logFormat === 'auto' ? (isTerminal ? 'pretty' : 'json') : logFormat;
     this.log = createLog({ level, format }, (lines) => {
@@ -38,6 +40,7 @@ export class PassView implements Reporter {
   event(event: FileEvent): void {
     if (this.#json) print(JSON.stringify(event));
     else this.#troubles.add(event);
+    if (!this.#logsFiles) return;
     const { kind, outcome, ...fields } = event;
     if (outcome === 'failed') this.log.warn(`${kind} failed`, fields);
     else if (kind === 'problem' || kind === 'refuse') this.log.warn(kind, fields);

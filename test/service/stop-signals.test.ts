@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { listenForStop, type StopSignals } from '../../src/service/stop-signals.ts';
 import { run } from './fixture.ts';
