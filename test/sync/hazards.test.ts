@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { ok, type Outcome } from '../../src/domain/failure.ts';
 import type { FilePlatform } from '../../src/domain/file-platform.ts';
 import { StateFileError } from '../../src/state/database.ts';
+import { openState } from '../../src/state/open.ts';
 import { createWorld, type World } from './world.ts';
 
 /** Each of these once lost something, removed something, or told something that was not so. */
@@ -323,4 +324,18 @@ test('.botsyncignore may begin with a byte order mark, and anything but a file i
   rmSync(join(world.directory, 'docs/.botsyncignore'));
   mkdirSync(join(world.directory, 'docs/.botsyncignore'));
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 2 } });
+});
+
+test('a row that makes no sense is damage, not a defect', async () => {
+  const world = await createWorld();
+  world.write('docs/a', 'a');
+  await world.pass();
+  const state = new DatabaseSync(world.config().stateFile);
+  state.exec("PRAGMA ignore_check_constraints = ON; UPDATE file SET state = 'syncec'");
+  state.close();
+  const opened = openState(world.config().stateFile, { checkThoroughly: false, nowMs: 0 });
+  if (opened.kind !== 'open') throw new Error(opened.kind);
+  const damaged = expect.objectContaining({ name: 'StateFileError', kind: 'damaged' }) as Error;
+  expect(() => opened.store.records(1, 'docs')).toThrow(damaged);
+  opened.store.close();
 });
