@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Config, SourceConfig } from '../config/config.ts';
 import { canonicalJson } from '../domain/json.ts';
@@ -29,14 +29,15 @@ export type FoundSource =
   | { readonly kind: 'missing'; readonly config: SourceConfig; readonly halt: Halt };
 
 /** The name of the file in a source's directory that holds more patterns. */
-const IGNORE_FILE = '.botsyncignore';
+export const IGNORE_FILE = '.botsyncignore';
 
 /** Looks at the directories of all sources, in the order of the config. `platformName` identifies the platform in records. */
 export function findSources(config: Config, platformName: string): FoundSource[] {
   return config.sources.map((source, position) => findSource(config, source, position, platformName));
 }
 
-function findSource(
+/** Looks at the directory of one source. */
+export function findSource(
   config: Config,
   source: SourceConfig,
   position: number,
@@ -63,7 +64,7 @@ function findSource(
         ),
         protectedFiles: protectedIdentities(config),
         rules: compileRules(config.rules, source.name, suggestContentType),
-        identity: `${facts.dev}:${facts.ino}`,
+        identity: identityOf(facts),
       },
     };
   } catch (error) {
@@ -74,6 +75,11 @@ function findSource(
       code === 'ENOENT' ? `${directory} does not exist` : `${directory} cannot be read: ${code}`,
     );
   }
+}
+
+/** Device and inode of a directory. */
+export function identityOf({ dev, ino }: Stats): string {
+  return `${dev}:${ino}`;
 }
 
 /** Where a source's files are kept. */

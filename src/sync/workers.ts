@@ -3,7 +3,7 @@ export class Workers {
   readonly #most: number;
   #underWay = 0;
   #failure: { readonly error: unknown } | null = null;
-  #wake: (() => void) | null = null;
+  #waiting: (() => void)[] = [];
 
   /** @param most - jobs at a time. */
   constructor(most: number) {
@@ -34,13 +34,16 @@ export class Workers {
       this.#failure ??= { error };
     }
     this.#underWay -= 1;
-    this.#wake?.();
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    // Those who still have to wait line up again behind the one that got the room: several walks take turns.
+    for (const wake of waiting) wake();
   }
 
   async #until(isTrue: () => boolean): Promise<void> {
     while (!isTrue()) {
       await new Promise<void>((resolve) => {
-        this.#wake = resolve;
+        this.#waiting.push(resolve);
       });
     }
     if (this.#failure !== null) throw this.#failure.error;
