@@ -154,6 +154,17 @@ export class StateReader {
     return rows.map(([source, target]) => ({ source: source as string, target: target as number }));
   }
 
+  /** How many files of a source should have been renewed by a moment (the platform's time), and were not. */
+  countOverdue(target: number, source: string, sinceMs: number): number {
+    const row = this.get(
+      'SELECT count(*) FROM file WHERE renew_at <= ? AND target = ? AND source = ? AND absence IS NULL',
+      sinceMs,
+      target,
+      source,
+    );
+    return Number(row?.[0]);
+  }
+
   /** A page of files that are to be renewed by a moment (the platform's time), by that moment and path. */
   renewalsDue(untilMs: number, after: RenewalDue | null): RenewalDue[] {
     const rows = this.all(

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import type { RelativePath } from '../domain/brands.ts';
 import { emptySummary } from '../domain/report.ts';
 import { scan } from '../scan/scan.ts';
@@ -34,6 +34,15 @@ export async function lookAt(
   const context = { ...engine, ...engine.round, summary: emptySummary(), transfer };
   const isComplete = await walk(stretch, context, workers, () => false);
   if (!isComplete && standings.get(name) === 'complete') standings.set(name, 'incomplete');
+}
+
+/** Whether a path of a source is a directory now, which may hold any number of files. */
+export function isDirectory({ root, symlinks }: Source, path: RelativePath): boolean {
+  try {
+    return (symlinks === 'skip' ? lstatSync : statSync)(`${root}/${path}`).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** What was unmounted or replaced a moment ago must not pass for a source whose files were removed. */

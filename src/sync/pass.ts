@@ -5,6 +5,7 @@ import { newRound, type Engine, type WalkContext } from './engine.ts';
 import { keyGroups } from './key-groups.ts';
 import { noteProblem } from './note-item.ts';
 import { removeMissing } from './removals.ts';
+import type { Reporter } from './reporter.ts';
 import { checkRoot } from './root-check.ts';
 import { findSources, type FoundSource, type Source } from './source.ts';
 import { beginScan, syncSource, type Walk } from './sync-source.ts';
@@ -18,6 +19,8 @@ export interface PassInput {
   readonly isForced: (path: string) => boolean;
   /** Whether to let through, this once, what a guard would halt in a source. */
   readonly isAllowed: (source: string) => boolean;
+  /** Instead of the engine's. */
+  readonly report?: Reporter;
   /** Told the sources as the pass found them, before it walks them. */
   readonly onFound?: (found: readonly FoundSource[]) => void;
 }
@@ -44,13 +47,14 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
   const { config, state, clock, stop } = engine;
   const { summary } = input;
   const beganMs = clock.monotonic();
-  const workers = new Workers(config.upload.concurrency + FILES_AHEAD);
+  const workers = new Workers(config.upload.concurrency + FILES_AHEAD, engine.fail);
   try {
     const found = findSources(config, engine.platformName);
     engine.claims.meet(found);
     input.onFound?.(found);
     engine.round = newRound(state.nextPassNumber());
-    const context: WalkContext = { ...engine, ...engine.round, summary, transfer: engine.bulk };
+    const report = input.report ?? engine.report;
+    const context: WalkContext = { ...engine, ...engine.round, report, summary, transfer: engine.bulk };
     state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
     const visited = await visitAll(found, context, input, workers);
     await workers.idle();
@@ -62,7 +66,7 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
     summary.durationMs = Math.round(clock.monotonic() - beganMs);
     const exitCode = exitCodeOf(summary, {
       interrupted: stop.aborted,
-      credentials: context.blockade.hasRefusedCredentials,
+      credentials: context.blockade.refusal !== null,
       halted: isHalted,
     });
     state.savePass(context.pass, clock.now(), exitCode, JSON.stringify(summary));

@@ -17,6 +17,8 @@ export interface Source extends SourceRoot {
   readonly position: number;
   readonly syncTarget: SyncTarget;
   readonly filter: PathFilter;
+  /** What the filter was made of: of two that are equal one will do for the other. */
+  readonly patterns: string;
   readonly protectedFiles: ReadonlySet<string>;
   readonly rules: RuleBook;
   /** Device and inode of the directory itself: others may mean that it was replaced. */
@@ -48,6 +50,7 @@ export function findSource(
     const facts = statSync(directory);
     if (!facts.isDirectory()) return missing(source, `${directory} is not a directory`);
     const realRoot = realpathSync.native(directory);
+    const patterns = [...source.ignore, ...readIgnoreFile(directory)];
     return {
       kind: 'found',
       config: source,
@@ -58,10 +61,8 @@ export function findSource(
         realRoot,
         symlinks: source.symlinks,
         syncTarget: targetOf(config, source, platformName),
-        filter: createFilter(
-          [...source.ignore, ...readIgnoreFile(directory)],
-          protectedPaths(config, directory, realRoot),
-        ),
+        filter: createFilter(patterns, protectedPaths(config, directory, realRoot)),
+        patterns: patterns.join('\n'),
         protectedFiles: protectedIdentities(config),
         rules: compileRules(config.rules, source.name, suggestContentType),
         identity: identityOf(facts),

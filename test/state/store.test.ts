@@ -132,7 +132,7 @@ describe('the life of a row', () => {
       sha256: null,
       changedAtMs: NOW + 1,
     });
-    store.recordRemoved(id, 'docs', NOW + 100, NOW + 2);
+    store.recordRemoved(id, 'docs', true, NOW + 100, NOW + 2);
     expect(store.find(id)).toMatchObject({ state: 'removing', expiresAtMs: NOW + 100, absence: 'removed' });
     store.dropExpiredRemovals(NOW + 99, 0);
     expect(store.find(id)).not.toBeNull();
@@ -188,7 +188,7 @@ describe('the life of a row', () => {
     store.adopt(id, 'more', path('z'));
     store.setAbsence(id, 'removed', NOW);
     await store.beginRemoving(id, NOW + 1);
-    store.recordRemoved(id, 'docs', NOW, NOW + 1);
+    store.recordRemoved(id, 'docs', true, NOW, NOW + 1);
     store.forget(id);
     expect(neighbours.map((each) => store.find(each))).toEqual(before);
   });
