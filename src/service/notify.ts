@@ -27,6 +27,16 @@ const LONGEST_STATUS = 500;
 /** One message: variables of the protocol and their values. */
 type Message = Map<string, string>;
 
+const NOBODY_LISTENS: ServiceNotifier = {
+  ready: () => undefined,
+  reloading: () => undefined,
+  stopping: () => undefined,
+  status: () => undefined,
+  watchdog: () => undefined,
+  watchdogIntervalMs: null,
+  flush: () => Promise.resolve(),
+};
+
 /**
  * A notifier for the service manager that `env` names: without one it does nothing.
  *
@@ -37,47 +47,41 @@ type Message = Map<string, string>;
  * @param warn - told once when messages cannot be delivered.
  */
 export function createNotifier(env: NodeJS.ProcessEnv, warn: (message: string) => void): ServiceNotifier {
-  const { NOTIFY_SOCKET: socket, PATH: path } = env;
-  const deliver =
-    socket === undefined || socket === ''
-      ? null
-      : async (message: Message): Promise<void> => {
-          const problem = await runNotify(message, { NOTIFY_SOCKET: socket, ...(path && { PATH: path }) });
-          if (problem !== null) warnOnce(problem);
-        };
-  let warned = false;
-  const warnOnce = (problem: string): void => {
-    if (!warned) warn(`the service manager cannot be told how botsync is: ${problem}`);
-    warned = true;
-  };
-
+  const { NOTIFY_SOCKET: socket = '', PATH: path } = env;
+  if (socket === '') return NOBODY_LISTENS;
+  const childEnv = { NOTIFY_SOCKET: socket, ...(path !== undefined && { PATH: path }) };
   const waiting: Message[] = [];
   let sending: Promise<void> | null = null;
-  const sendAll = async (send: NonNullable<typeof deliver>): Promise<void> => {
-    for (let message = waiting.shift(); message !== undefined; message = waiting.shift()) await send(message);
+  let warned = false;
+  const sendAll = async (): Promise<void> => {
+    for (let message = waiting.shift(); message !== undefined; message = waiting.shift()) {
+      const problem = await runNotify(message, childEnv);
+      if (problem === null || warned) continue;
+      warned = true;
+      warn(`the service manager cannot be told how botsync is: ${problem}`);
+    }
     sending = null;
   };
-  const post = (message: Message): void => {
-    if (deliver === null) return;
-    waiting.push(message);
-    sending ??= sendAll(deliver);
+  const post = (...variables: [string, string][]): void => {
+    waiting.push(new Map(variables));
+    sending ??= sendAll();
   };
   /** What is no change of state joins the last message that waits, so that a slow service manager piles nothing up. */
-  const join = (name: string, value: string): void => {
+  const join = (...variable: [string, string]): void => {
     const last = waiting.at(-1);
-    if (last === undefined) post(new Map([[name, value]]));
-    else last.set(name, value);
+    if (last === undefined) post(variable);
+    else last.set(...variable);
   };
 
   return {
     ready: (status) => {
-      post(new Map([['READY', '1'], statusLine(status)]));
+      post(['READY', '1'], statusLine(status));
     },
     reloading: () => {
-      post(new Map([['RELOADING', '1']]));
+      post(['RELOADING', '1']);
     },
     stopping: () => {
-      post(new Map([['STOPPING', '1']]));
+      post(['STOPPING', '1']);
     },
     status: (text) => {
       join(...statusLine(text));
@@ -85,7 +89,7 @@ export function createNotifier(env: NodeJS.ProcessEnv, warn: (message: string) =
     watchdog: () => {
       join('WATCHDOG', '1');
     },
-    watchdogIntervalMs: socket === undefined || socket === '' ? null : watchdogIntervalOf(env),
+    watchdogIntervalMs: watchdogIntervalOf(env),
     flush: async () => {
       await sending;
     },
