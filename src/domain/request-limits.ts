@@ -17,8 +17,8 @@ export interface MessageRequest {
 }
 
 /** A field that the platform would not take, and why in words that follow its name. */
-export interface LimitProblem {
-  readonly field: keyof ConversationRequest | keyof MessageRequest;
+export interface LimitProblem<Field> {
+  readonly field: Field;
   readonly message: string;
 }
 
@@ -32,7 +32,9 @@ const LARGEST_PAYLOAD_BYTES = 128_000;
 const LARGEST_BODY_BYTES = 1_000_000;
 
 /** Holds a conversation against what the platform states of it; `null` when it may be sent. */
-export function checkConversation(request: ConversationRequest): LimitProblem | null {
+export function checkConversation(
+  request: ConversationRequest,
+): LimitProblem<keyof ConversationRequest> | null {
   const { channel, tags, integrationName } = request;
   const mistyped = Object.entries(tags).find(([, value]) => typeof value !== 'string');
   if (mistyped !== undefined)
@@ -46,7 +48,10 @@ export function checkConversation(request: ConversationRequest): LimitProblem | 
 }
 
 /** Holds a message against what the platform states of it; `null` when it may be sent. */
-export function checkMessage({ conversationId, payload }: MessageRequest): LimitProblem | null {
+export function checkMessage({
+  conversationId,
+  payload,
+}: MessageRequest): LimitProblem<keyof MessageRequest> | null {
   if (conversationId === '') return { field: 'conversationId', message: 'is empty' };
   const { type } = payload;
   if (typeof type !== 'string' || type === '') {
@@ -58,7 +63,10 @@ export function checkMessage({ conversationId, payload }: MessageRequest): Limit
   return { field: 'payload', message };
 }
 
-function checkName(field: 'channel' | 'integrationName', name: string | null): LimitProblem | null {
+function checkName(
+  field: 'channel' | 'integrationName',
+  name: string | null,
+): LimitProblem<typeof field> | null {
   if (name === '') return { field, message: 'is empty' };
   if (name === null || name.length <= LONGEST_NAME) return null;
   return { field, message: `has ${name.length} characters; at most ${LONGEST_NAME} are taken` };

@@ -1,4 +1,5 @@
 import { failed, ok, type LookupFailure, type Outcome } from '../domain/failure.ts';
+import type { Answer } from './failures.ts';
 import type { Http } from './http.ts';
 import type { RepeatSettings } from './repeat.ts';
 import { Requester } from './requester.ts';
@@ -71,6 +72,7 @@ export class PlatformAdministration {
       },
       (text) => readResource(text, 'integration'),
       signal,
+      explain,
     );
   }
 
@@ -86,6 +88,7 @@ export class PlatformAdministration {
       { method: 'GET', url, headers: this.#headers, body: null },
       readBotPage,
       signal,
+      explain,
     );
   }
 }
@@ -93,4 +96,14 @@ export class PlatformAdministration {
 /** An empty segment or one of dots would make another address; half a surrogate pair cannot be encoded. */
 function isSegment(text: string): boolean {
   return !/^\.{0,2}$|\p{Surrogate}/u.test(text);
+}
+
+/** interface.md, Authentication 5: 401 may be about the workspace as well. */
+function explain(_answer: Answer, failure: LookupFailure): LookupFailure {
+  if (failure.kind !== 'credentials') return failure;
+  const mend =
+    failure.scope === 'all'
+      ? 'check platform.token and platform.workspaceId'
+      : 'the token of platform.token may not do this in platform.workspaceId';
+  return { ...failure, message: `${failure.message}; ${mend}` };
 }

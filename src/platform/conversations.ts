@@ -1,6 +1,7 @@
 import { failed, type LookupFailure, type Outcome } from '../domain/failure.ts';
 import type { Identity } from '../domain/identity.ts';
 import { checkConversation, type ConversationRequest } from '../domain/request-limits.ts';
+import type { Answer } from './failures.ts';
 import type { Http } from './http.ts';
 import { identityHeaders } from './identity-headers.ts';
 import type { RepeatSettings } from './repeat.ts';
@@ -11,7 +12,8 @@ import { readResource, type Conversation } from './resources.ts';
 export interface ConversationCaller {
   readonly token: string;
   readonly botId: string;
-  readonly identity: Pick<Identity, 'integrationId' | 'integrationAlias'>;
+  /** Of these only `integrationId` and `integrationAlias` are sent. */
+  readonly identity: Identity;
 }
 
 /** The conversations of a bot. */
@@ -26,7 +28,10 @@ export class PlatformConversations {
     this.#requester = new Requester(http, token, repeats);
     this.#url = new URL(`${baseUrl}/v1/chat/conversations`);
     this.#headers = {
-      ...identityHeaders(identity),
+      ...identityHeaders({
+        ...(identity.integrationId !== undefined && { integrationId: identity.integrationId }),
+        ...(identity.integrationAlias !== undefined && { integrationAlias: identity.integrationAlias }),
+      }),
       authorization: `Bearer ${token}`,
       'x-bot-id': botId,
       'content-type': 'application/json',
@@ -44,6 +49,25 @@ export class PlatformConversations {
       { method: 'POST', url: this.#url, headers: this.#headers, body: JSON.stringify(request) },
       (text) => readResource(text, 'conversation'),
       signal,
+      explain,
     );
+  }
+}
+
+function explain(_answer: Answer, failure: LookupFailure): LookupFailure {
+  switch (failure.kind) {
+    case 'credentials': {
+      const mend =
+        failure.scope === 'all'
+          ? 'check platform.token'
+          : 'the token of platform.token may not do this with platform.botId';
+      return { ...failure, message: `${failure.message}; ${mend}` };
+    }
+    case 'not-found':
+      return { ...failure, message: `${failure.message}; check platform.botId` };
+    case 'quota':
+    case 'refused':
+    case 'transient':
+      return failure;
   }
 }

@@ -19,12 +19,7 @@ function conversations(
   identity: Identity = {},
   baseUrl = url,
 ): PlatformConversations {
-  const { integrationId, integrationAlias } = identity;
-  const own = {
-    ...(integrationId !== undefined && { integrationId }),
-    ...(integrationAlias !== undefined && { integrationAlias }),
-  };
-  return new PlatformConversations(http, baseUrl, { token: 'T', botId: 'bot-1', identity: own }, repeats);
+  return new PlatformConversations(http, baseUrl, { token: 'T', botId: 'bot-1', identity }, repeats);
 }
 
 function chat({ http, url, repeats }: Operations, userKey = 'user-key-1'): PlatformChat {
