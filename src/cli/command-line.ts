@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import yargs, { type Argv } from 'yargs';
 import { EXIT } from '../domain/exit-code.ts';
 import { LOG_FORMATS, LOG_LEVELS } from './global-options.ts';
+import { addPlatformCommands } from './platform-commands.ts';
 import { UsageError } from './usage-error.ts';
 import { printError } from './output.ts';
 
@@ -26,7 +27,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
 }
 
 function program(done: (code: number) => void): Argv {
-  return yargs()
+  const parser = yargs()
     .parserConfiguration({ 'boolean-negation': false })
     .scriptName('botsync')
     .usage("$0 <command>\n\nKeeps a chat bot's file storage equal to directories on this machine.")
@@ -154,11 +155,11 @@ function program(done: (code: number) => void): Argv {
         const { emulator } = await import('./commands/emulator.ts');
         done(await emulator(options));
       },
-    )
+    );
+  return addPlatformCommands(parser, done)
     .middleware((options) => {
       for (const [name, value] of Object.entries(options)) {
-        if (Array.isArray(value) && name !== '_' && name !== 'bot')
-          throw new UsageError(`--${name} may be given once`);
+        if (Array.isArray(value) && !MANY.has(name)) throw new UsageError(`--${name} may be given once`);
       }
     }, true)
     .demandCommand(1, 1, 'Name a command.', 'Name one command only.')
@@ -174,6 +175,9 @@ function program(done: (code: number) => void): Argv {
       throw new UsageError(`${withoutTwins(message ?? 'unknown command')}\nSee botsync --help.`);
     });
 }
+
+/** Options that may be given more than once, and the command itself. */
+const MANY = new Set(['_', 'bot', 'tag']);
 
 /** yargs tells of an unknown `--no-such` a second time, as `noSuch`. */
 function withoutTwins(message: string): string {

@@ -19,9 +19,25 @@ export function succeed(body: unknown): Answer {
   return { kind: 'json', status: 200, body, headers: {} };
 }
 
+/** 201 with a JSON body: a conversation, a message, a user came to be. Source: platform-facts.md, Success codes. */
+export function created(body: unknown): Answer {
+  return { kind: 'json', status: 201, body, headers: {} };
+}
+
 /** An error of the API. Source: platform-facts.md, Errors. */
 export function refuse(status: number, type: string, message: string, headers: AnswerHeaders = {}): Answer {
   return { kind: 'json', status, body: { id: `err_${randomId()}`, code: status, type, message }, headers };
+}
+
+/** The answer that ends a request before it does anything. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly answer: Answer;
+}
+
+/** Wraps a refusal. */
+export function refused(status: number, type: string, message: string): Refused {
+  return { kind: 'refused', answer: refuse(status, type, message) };
 }
 
 /** An error of the object store: XML, as an S3-like store answers it. */

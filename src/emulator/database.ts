@@ -5,9 +5,9 @@ import { DatabaseSync } from '@photostructure/sqlite';
 /** An open SQLite connection. */
 export type Database = InstanceType<typeof DatabaseSync>;
 
-const SCHEMA_VERSION = 1;
-
-const SCHEMA = `
+/** One step a version of the data, never changed once it was released; `user_version` counts those that were taken. */
+const MIGRATIONS = [
+  `
   CREATE TABLE bot (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL,
@@ -30,12 +30,51 @@ const SCHEMA = `
     UNIQUE (bot_id, integration_id, key)
   ) STRICT;
   CREATE INDEX file_expiry ON file (expires_at) WHERE expires_at IS NOT NULL;
-`;
+`,
+  `
+  CREATE TABLE chat_user (
+    number INTEGER PRIMARY KEY,  -- the order of creation, here and below
+    id TEXT NOT NULL UNIQUE,
+    key_digest TEXT NOT NULL UNIQUE,  -- SHA-256 of the x-user-key
+    profile TEXT NOT NULL,  -- JSON
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE conversation (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    bot_id TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    integration TEXT NOT NULL,
+    tags TEXT NOT NULL,  -- JSON
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX conversation_bot ON conversation (bot_id);
+  CREATE TABLE participant (
+    number INTEGER PRIMARY KEY,
+    conversation_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    UNIQUE (conversation_id, user_id)
+  ) STRICT;
+  CREATE INDEX participant_user ON participant (user_id);
+  CREATE TABLE message (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    conversation_id TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    payload TEXT NOT NULL,  -- JSON
+    metadata TEXT,  -- JSON
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX message_conversation ON message (conversation_id);
+`,
+];
 
 /**
- * Opens the metadata of a data directory, creating it (mode 0600) when it is new.
+ * Opens the metadata of a data directory, creating it (mode 0600) when it is new, bringing it up when it is older.
  * What was committed survives the death of the process; a power cut is beyond an emulator.
- * Throws when the data is from another version of the emulator or no database.
+ * Throws when the data is from a newer version of the emulator or no database.
  */
 export function openDatabase(dataDir: string): Database {
   const path = join(dataDir, 'emulator.db');
@@ -47,12 +86,13 @@ export function openDatabase(dataDir: string): Database {
     const { user_version: version } = database.prepare('PRAGMA user_version').get() as {
       user_version: number;
     };
-    if (version === 0) {
-      database.exec(`BEGIN; ${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
-    } else if (version !== SCHEMA_VERSION) {
+    if (version > MIGRATIONS.length) {
       throw new Error(
-        `${path} was made by another version of the emulator (${version}); remove its directory to start afresh`,
+        `${path} was made by a newer version of the emulator (${version}); remove its directory to start afresh`,
       );
+    }
+    for (const [taken, step] of MIGRATIONS.entries()) {
+      if (taken >= version) database.exec(`BEGIN; ${step} PRAGMA user_version = ${taken + 1}; COMMIT;`);
     }
   } catch (error) {
     database.close();

@@ -1,9 +1,16 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import {
+  describeConversation,
+  describeMessage,
+  type ConversationResource,
+  type MessageResource,
+} from './chat-resources.ts';
 import { Faults } from './faults.ts';
 import { describeFile, type FileResource } from './file-resource.ts';
 import { createHandler, type Handler } from './handler.ts';
 import { resolveSettings, type EmulatorBot, type EmulatorOptions, type Settings } from './options.ts';
+import type { PageRequest } from './paging.ts';
 import { Platform } from './platform.ts';
 import { RequestLog, type RecordedRequest } from './request-log.ts';
 
@@ -12,15 +19,19 @@ export interface ListedFile extends FileResource {
   readonly content: { readonly path: string; readonly size: number } | null;
 }
 
+const EVERYTHING: PageRequest = { kind: 'page', after: null, size: Number.MAX_SAFE_INTEGER - 1 };
+
 /** A running emulator. */
 export interface Emulator {
   /** The main address, without a trailing slash. */
   readonly baseUrl: string;
+  /** The address of the chat interface; the webhook id follows it. */
   readonly chatUrl: string;
   readonly token: string;
   readonly workspaceId: string;
   readonly bots: readonly EmulatorBot[];
   readonly webhookId: string;
+  /** The key of a chat user that takes part in every conversation created through the main address. */
   readonly userKey: string;
   readonly dataDir: string;
   readonly faults: Faults;
@@ -32,6 +43,10 @@ export interface Emulator {
   listFiles(botId: string): ListedFile[];
   /** The content of a file, null when it has none. Without `integrationId`: a file of the bot itself. */
   readContent(botId: string, key: string, integrationId?: string): Buffer | null;
+  /** The conversations of a bot, the oldest first. */
+  listConversations(botId: string): ConversationResource[];
+  /** The messages of a conversation, the oldest first. */
+  listMessages(conversationId: string): MessageResource[];
   /** Ends all connections, hanging ones too, and closes the data. */
   close(): Promise<void>;
 }
@@ -74,7 +89,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     chatUrl: `${platform.baseUrl}/chat`,
     token: platform.identity.token,
     workspaceId: platform.identity.workspaceId,
-    bots: platform.bots.list(),
+    bots: platform.bots.list().map(({ id, name }) => ({ id, name })),
     webhookId: platform.identity.webhookId,
     userKey: platform.identity.userKey,
     dataDir: settings.dataDir,
@@ -83,6 +98,10 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     counts: log.counts,
     listFiles: (botId) => listFiles(platform, botId),
     readContent: (botId, key, integrationId = '') => readContent(platform, botId, key, integrationId),
+    listConversations: (botId) =>
+      platform.conversations.listOfBot(botId, EVERYTHING).items.map(describeConversation),
+    listMessages: (conversationId) =>
+      platform.messages.listOfConversation(conversationId, EVERYTHING).items.map(describeMessage),
     close: () => (closing ??= close()),
   };
 }

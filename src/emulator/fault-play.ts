@@ -113,7 +113,7 @@ function statusAnswer(action: Extract<FaultAction, { kind: 'status' }>, surface:
   if (typeof action.body === 'string') return textAnswer(status, action.body, 'text/plain', headers);
   if (action.body !== undefined) return { kind: 'json', status, body: action.body, headers };
   const type = action.type ?? usualErrorType(status);
-  const answer = surface === 'api' ? refuse(status, type, message) : refuseAtStore(status, type, message);
+  const answer = surface === 'store' ? refuseAtStore(status, type, message) : refuse(status, type, message);
   return { ...answer, headers: { ...answer.headers, ...headers } };
 }
 

@@ -1,7 +1,15 @@
 /** Which requests a fault is for. */
 export interface FaultScope {
-  /** The name of an operation. */
-  readonly operation: 'upsert' | 'upload' | 'content' | (string & {});
+  /** The `name` of an operation in operations/: these are the ones botsync calls, the others work as well. */
+  readonly operation:
+    | 'upsert'
+    | 'upload'
+    | 'content'
+    | 'list-bots'
+    | 'get-integration'
+    | 'create-conversation'
+    | 'create-message'
+    | (string & {});
   /** How many requests it hits; default 1, Infinity for all. */
   readonly times?: number;
   /** How many matching requests are let through first; default 0. */

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { refuse, type Answer, type AnswerHeaders } from './answer.ts';
 import { playFault } from './fault-play.ts';
+import { checkAccess } from './access.ts';
 import type { Faults } from './faults.ts';
 import type { Operation } from './operation.ts';
 import type { Platform } from './platform.ts';
-import { isSameSecret } from './presign.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { sendAnswer } from './reply.ts';
 import { EmulatorRequest } from './request.ts';
@@ -41,7 +41,7 @@ export function createHandler(platform: Platform, faults: Faults, log: RequestLo
     const { key } = isWatched ? await operation.identify(request, platform) : { key: null };
     const recorded = log.isOn ? log.record(operation.name, request, key) : null;
 
-    const verdict = limiter !== null && operation.surface === 'api' ? limiter.admit(platform.now()) : null;
+    const verdict = limiter !== null && operation.surface !== 'store' ? limiter.admit(platform.now()) : null;
     const rateHeaders = verdict?.headers ?? {};
     if (verdict !== null && !verdict.allowed) {
       const headers = { 'Retry-After': String(verdict.resetSeconds) };
@@ -67,12 +67,8 @@ export function createHandler(platform: Platform, faults: Faults, log: RequestLo
   }
 
   async function carryOut(operation: Operation, request: EmulatorRequest): Promise<Answer> {
-    if (operation !== unknownOperation && operation.surface === 'api') {
-      const given = /^Bearer +(.+)$/i.exec(request.header('authorization') ?? '')?.[1] ?? '';
-      if (!isSameSecret(platform.identity.token, given)) {
-        return refuse(401, 'Unauthorized', 'The access token is missing or invalid');
-      }
-    }
+    const refusal = operation === unknownOperation ? null : checkAccess(operation.surface, request, platform);
+    if (refusal !== null) return refusal;
     return operation.answer(request, platform);
   }
 

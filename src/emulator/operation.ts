@@ -7,7 +7,7 @@ export interface Subject {
   readonly key: string | null;
 }
 
-/** One operation of the platform. Adding one: a file of its own in operations/ and a line in the table of routes. */
+/** One operation of the platform. Adding one: a constant in operations/ and a line in the table of routes. */
 export interface Operation {
   /** The name in faults, counts and the request log. */
   readonly name: string;
@@ -15,11 +15,19 @@ export interface Operation {
   readonly method: string;
   /** Path segments; `:name` takes any one segment, decoded, as a parameter. */
   readonly pattern: string;
-  /** `api`: bearer token, rate limit, JSON errors. `store`: the address itself is the permission, XML errors. */
+  /**
+   * `api`: bearer token, rate limit, JSON errors. `admin`: the same and the workspace id. `chat`: the webhook id in
+   * the path, rate limit, JSON errors. `store`: the address itself is the permission, XML errors.
+   */
   readonly surface: Surface;
   identify(request: EmulatorRequest, platform: Platform): Subject | Promise<Subject>;
   answer(request: EmulatorRequest, platform: Platform): Answer | Promise<Answer>;
 }
 
-/** The two faces of the emulator. Source: interface.md, Authentication; platform-facts.md, The upload. */
-export type Surface = 'api' | 'store';
+/** The faces of the emulator. Source: interface.md, Authentication; platform-facts.md, The upload. */
+export type Surface = 'api' | 'admin' | 'chat' | 'store';
+
+/** For operations that are about no file. */
+export function aboutNoFile(): Subject {
+  return { key: null };
+}

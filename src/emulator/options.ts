@@ -4,6 +4,18 @@ export interface EmulatorBot {
   readonly name: string;
 }
 
+/** An integration of the emulated hub; what is left out is filled in. Source: interface.md, Integration. */
+export interface EmulatorIntegration {
+  readonly name: string;
+  /** A semver version without a range. */
+  readonly version: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly channels?: Readonly<Record<string, unknown>>;
+  readonly actions?: Readonly<Record<string, unknown>>;
+  readonly events?: Readonly<Record<string, unknown>>;
+}
+
 /** What may be set on an emulator; everything but the data directory has a default. */
 export interface EmulatorOptions {
   /** Where everything is kept; created with mode 0700. The caller makes sure that no second emulator uses it. */
@@ -14,6 +26,10 @@ export interface EmulatorOptions {
   readonly port?: number | undefined;
   /** Added to the bots already in the data; the name given last counts. */
   readonly bots?: readonly EmulatorBot[] | undefined;
+  /** Added to the built-in integrations of the hub for this run; one of the same name and version replaces it. */
+  readonly integrations?: readonly EmulatorIntegration[] | undefined;
+  /** Items a page of every list, unless the request says otherwise. Default 100. */
+  readonly pageSize?: number | undefined;
   /** Replaces the kept token for this run. */
   readonly token?: string | undefined;
   /** Replaces the kept workspace id for this run. */
@@ -40,7 +56,7 @@ export interface Quotas {
   readonly vectorStorageBytes: number;
 }
 
-/** Limits a request. Sources: interface.md, Limits; platform-facts.md, Files. */
+/** Limits a request. Sources: interface.md, Limits; platform-facts.md, Files and Bots, hub, conversations, messages. */
 export interface Limits {
   /** Largest file with `index: true`. Default 95,000,000. */
   readonly indexBytes: number;
@@ -48,6 +64,8 @@ export interface Limits {
   readonly fileBytes: number;
   /** Largest JSON body. Default 1,000,000. */
   readonly jsonBytes: number;
+  /** Largest message payload as JSON. Default 128,000. */
+  readonly payloadBytes: number;
   /** Lower-case extensions without a dot; any other ends as indexing_failed. */
   readonly indexableExtensions: readonly string[];
 }
@@ -64,6 +82,8 @@ export interface Settings {
   readonly host: string;
   readonly port: number;
   readonly bots: readonly EmulatorBot[];
+  readonly integrations: readonly EmulatorIntegration[];
+  readonly pageSize: number;
   readonly token: string | null;
   readonly workspaceId: string | null;
   readonly quotas: Quotas;
@@ -84,6 +104,8 @@ export function resolveSettings(options: EmulatorOptions): Settings {
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 0,
     bots: options.bots ?? [],
+    integrations: options.integrations ?? [],
+    pageSize: options.pageSize ?? 100,
     token: options.token ?? null,
     workspaceId: options.workspaceId ?? null,
     quotas: { fileStorageBytes: Infinity, vectorStorageBytes: Infinity, ...options.quotas },
@@ -91,6 +113,7 @@ export function resolveSettings(options: EmulatorOptions): Settings {
       indexBytes: 95_000_000,
       fileBytes: 1_000_000_000,
       jsonBytes: 1_000_000,
+      payloadBytes: 128_000,
       indexableExtensions: DEFAULT_INDEXABLE,
       ...options.limits,
     },

@@ -1,8 +1,12 @@
 import { BotTable } from './bot-table.ts';
+import { ChatUserTable } from './chat-user-table.ts';
 import { ContentStore } from './content-store.ts';
+import { ConversationTable } from './conversation-table.ts';
 import { openDatabase, type Database } from './database.ts';
 import { FileTable } from './file-table.ts';
+import { Hub } from './hub.ts';
 import { loadIdentity, type Identity } from './identity.ts';
+import { MessageTable } from './message-table.ts';
 import type { Settings } from './options.ts';
 
 /** Everything the operations act on: the data of one directory, its settings and its clock. */
@@ -12,6 +16,10 @@ export class Platform {
   readonly bots: BotTable;
   readonly files: FileTable;
   readonly content: ContentStore;
+  readonly hub: Hub;
+  readonly users: ChatUserTable;
+  readonly conversations: ConversationTable;
+  readonly messages: MessageTable;
   /** Known once the server listens; without a trailing slash. */
   baseUrl = '';
   readonly #database: Database;
@@ -28,6 +36,10 @@ export class Platform {
     this.#database = openDatabase(settings.dataDir);
     this.bots = new BotTable(this.#database, settings.bots, settings.now());
     this.files = new FileTable(this.#database);
+    this.hub = new Hub(settings.integrations);
+    this.users = new ChatUserTable(this.#database, this.identity.userKey, settings.now());
+    this.conversations = new ConversationTable(this.#database);
+    this.messages = new MessageTable(this.#database);
     this.content = new ContentStore(settings.dataDir);
     this.content.removeOrphans((uploadId) => {
       const file = this.files.findByUploadId(uploadId);

@@ -1,5 +1,9 @@
 import type { Operation } from './operation.ts';
+import { createConversation } from './operations/create-conversation.ts';
+import { createMessage } from './operations/create-message.ts';
 import { getContent } from './operations/get-content.ts';
+import { getIntegration } from './operations/get-integration.ts';
+import { listBots } from './operations/list-bots.ts';
 import { uploadContent } from './operations/upload-content.ts';
 import { upsertFile } from './operations/upsert-file.ts';
 
@@ -9,7 +13,17 @@ export interface Match {
   readonly params: Readonly<Record<string, string>>;
 }
 
-const ROUTES = [upsertFile, uploadContent, getContent].map((operation) => ({
+const OPERATIONS = [
+  upsertFile,
+  uploadContent,
+  getContent,
+  listBots,
+  getIntegration,
+  createConversation,
+  createMessage,
+];
+
+const ROUTES = OPERATIONS.map((operation) => ({
   operation,
   segments: operation.pattern.split('/'),
 }));

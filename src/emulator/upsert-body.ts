@@ -1,6 +1,7 @@
 import mime from 'mime-types';
 import { z } from 'zod';
-import { refuse, type Answer } from './answer.ts';
+import { refused, type Refused } from './answer.ts';
+import { describeIssues } from './describe-issues.ts';
 import type { AccessPolicy } from './file-table.ts';
 import { extensionOf } from './file-resource.ts';
 import type { Limits } from './options.ts';
@@ -53,9 +54,7 @@ export interface UpsertBody {
 }
 
 /** A valid body or the refusal to answer with. */
-export type ParsedUpsert =
-  | { readonly kind: 'valid'; readonly body: UpsertBody }
-  | { readonly kind: 'refused'; readonly answer: Answer };
+export type ParsedUpsert = { readonly kind: 'valid'; readonly body: UpsertBody } | Refused;
 
 /**
  * Checks an upsert body against everything that does not depend on what is stored. `now`: epoch ms.
@@ -63,7 +62,7 @@ export type ParsedUpsert =
  */
 export function parseUpsertBody(value: unknown, limits: Limits, now: number): ParsedUpsert {
   const parsed = bodySchema.safeParse(value);
-  if (!parsed.success) return refused(400, 'InvalidPayload', describe(parsed.error));
+  if (!parsed.success) return refused(400, 'InvalidPayload', describeIssues(parsed.error));
   const { data } = parsed;
   if (data.size > limits.fileBytes) {
     return refused(413, 'LimitExceeded', `size: a file is at most ${limits.fileBytes} bytes`);
@@ -109,14 +108,4 @@ function inferContentType(key: string): string {
 
 function truncateToMinute(epochMs: number): number {
   return Math.floor(epochMs / MINUTE_MS) * MINUTE_MS;
-}
-
-function refused(status: number, type: string, message: string): ParsedUpsert {
-  return { kind: 'refused', answer: refuse(status, type, message) };
-}
-
-function describe(error: z.ZodError): string {
-  return error.issues
-    .map((issue) => (issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`))
-    .join('; ');
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts';
 import type { FileResource } from '../../src/emulator/file-resource.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
@@ -132,4 +132,30 @@ export function findFile(emulator: Emulator, key: string): ReturnType<Emulator['
 /** The content of this key of the first bot as text. */
 export function readText(emulator: Emulator, key: string): string | null {
   return emulator.readContent(emulator.bots[0]?.id ?? '', key)?.toString() ?? null;
+}
+
+/** A request with a JSON body (null sends none); the answer's body parsed. */
+export async function call(
+  url: string,
+  method: 'GET' | 'PUT' | 'POST' | 'DELETE',
+  headers: Record<string, string | null>,
+  body: unknown = null,
+): Promise<{ status: number; headers: Reply['headers']; body: unknown }> {
+  const json: Record<string, string | null> = body === null ? {} : { 'content-type': 'application/json' };
+  const given = Object.entries({ ...json, ...headers }).filter(
+    (entry): entry is [string, string] => entry[1] !== null,
+  );
+  const text = body === null || typeof body === 'string' ? body : JSON.stringify(body);
+  const reply = await send(url, method, Object.fromEntries(given), text);
+  return { status: reply.status, headers: reply.headers, body: JSON.parse(reply.text) as unknown };
+}
+
+/** The shape of an error of the API. */
+export function errorBody(code: number, type: string): unknown {
+  return {
+    id: expect.stringMatching(/^err_/) as string,
+    code,
+    type,
+    message: expect.any(String) as string,
+  };
 }

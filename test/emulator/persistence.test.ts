@@ -59,7 +59,22 @@ describe('a restart', () => {
     await upsert(second, { key: 'b.txt', size: 40 });
   });
 
-  test('refuses data of another version or a damaged identity, saying what to do', async () => {
+  test('brings the data of an older version up', async () => {
+    const { emulator: first } = await start();
+    await store(first, 'a.txt', 'content');
+    await first.close();
+    const database = new DatabaseSync(join(first.dataDir, 'emulator.db'));
+    for (const table of ['chat_user', 'conversation', 'participant', 'message']) {
+      database.exec(`DROP TABLE ${table}`);
+    }
+    database.exec('PRAGMA user_version = 1');
+    database.close();
+    const { emulator: second } = await start({ dataDir: first.dataDir });
+    expect(readText(second, 'a.txt')).toBe('content');
+    expect(second.listConversations('demo-bot')).toEqual([]);
+  });
+
+  test('refuses data of a newer version or a damaged identity, saying what to do', async () => {
     const dataDir = temporaryDir();
     writeFileSync(join(dataDir, 'identity.json'), '{}');
     await expect(startEmulator({ dataDir })).rejects.toThrow(/identity\.json is damaged; remove it/);
@@ -70,7 +85,7 @@ describe('a restart', () => {
     database.exec('PRAGMA user_version = 99');
     database.close();
     const starting = startEmulator({ dataDir: emulator.dataDir });
-    await expect(starting).rejects.toThrow(/another version of the emulator \(99\); remove its directory/);
+    await expect(starting).rejects.toThrow(/newer version of the emulator \(99\); remove its directory/);
   });
 });
 

@@ -5,6 +5,7 @@ import type { Operation, Subject } from '../operation.ts';
 import type { EmulatorBot } from '../options.ts';
 import type { Platform } from '../platform.ts';
 import type { EmulatorRequest } from '../request.ts';
+import { readBot, readJsonBody } from '../request-checks.ts';
 import { parseUpsertBody, type UpsertBody } from '../upsert-body.ts';
 
 /**
@@ -23,22 +24,13 @@ export const upsertFile: Operation = {
   },
 
   async answer(request, platform): Promise<Answer> {
-    const botId = request.header('x-bot-id');
-    if (botId === null) return refuse(400, 'InvalidPayload', 'The header x-bot-id is missing');
-    const bot = platform.bots.find(botId);
-    if (bot === null) return refuse(404, 'ResourceNotFound', `There is no bot "${botId}"`);
-    if (!/^application\/json\s*(;|$)/i.test(request.header('content-type') ?? '')) {
-      return refuse(415, 'UnsupportedMediaType', 'The Content-Type must be application/json');
-    }
-    const json = await request.readJson();
-    if (json.kind === 'too-large') {
-      const message = `A JSON body is at most ${platform.settings.limits.jsonBytes} bytes`;
-      return refuse(413, 'PayloadTooLarge', message);
-    }
-    if (json.kind !== 'json') return refuse(400, 'InvalidPayload', 'The body is not JSON');
+    const caller = readBot(request, platform);
+    if (caller.kind === 'refused') return caller.answer;
+    const json = await readJsonBody(request, platform);
+    if (json.kind === 'refused') return json.answer;
     const parsed = parseUpsertBody(json.value, platform.settings.limits, platform.now());
     if (parsed.kind === 'refused') return parsed.answer;
-    return upsert(bot, request, parsed.body, platform);
+    return upsert(caller.bot, request, parsed.body, platform);
   },
 };
 
