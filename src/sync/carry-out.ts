@@ -19,7 +19,22 @@ export function carryOut(
   context: WalkContext,
 ): Promise<void> {
   const id: RowId = { target, key: item.key };
-  return context.flights.run(id, () => fly(item, source, id, context));
+  return context.flights.run(id, () => flyWatched(item, source, id, context));
+}
+
+async function flyWatched(
+  item: PlannedSend,
+  source: Source,
+  id: RowId,
+  context: WalkContext,
+): Promise<void> {
+  const { file: stage } = context.stages;
+  stage.begin();
+  try {
+    await fly(item, source, id, context);
+  } finally {
+    stage.end();
+  }
 }
 
 async function fly(item: PlannedSend, source: Source, id: RowId, context: WalkContext): Promise<void> {

@@ -14,7 +14,12 @@ export type Trigger = 'start' | 'reload' | 'rescan' | 'lost' | 'root' | 'ignore-
 /** Who is told how a daemon fares, beside what happens to each file. */
 export interface DaemonObserver {
   readonly passBegan: (trigger: Trigger) => void;
-  readonly passEnded: (trigger: Trigger, summary: Summary, exitCode: number) => void;
+  readonly passEnded: (
+    trigger: Trigger,
+    sources: readonly string[],
+    summary: Summary,
+    exitCode: number,
+  ) => void;
   /** More happened in a source at a time than is followed file by file. */
   readonly eventsLost: (source: string, reason: string) => void;
   /** Some directories of a source cannot be watched; the message says why and what to do. */

@@ -8,7 +8,7 @@ import type { StateStore } from '../state/state-store.ts';
 import { Bell } from './bell.ts';
 import type { Blockade } from './blockade.ts';
 import type { DaemonActivity, DaemonObserver, Trigger } from './daemon-observer.ts';
-import { createEngine, type Engine } from './engine.ts';
+import { createEngine, type Engine, type Stages } from './engine.ts';
 import { isDirectory, lookAt } from './look.ts';
 import { LookQueue } from './look-queue.ts';
 import { removeWhatIsDue, runPass } from './pass.ts';
@@ -34,6 +34,7 @@ export interface DaemonInput {
   readonly random: () => number;
   readonly report: Reporter;
   readonly observer: DaemonObserver;
+  readonly stages: Stages;
   /** No new work once it aborts. */
   readonly stop: AbortSignal;
   /** Breaks off what is under way. */
@@ -246,7 +247,8 @@ export class Daemon {
 
   async #pass(engine: Engine, trigger: Trigger): Promise<void> {
     const { observer, clock } = this.#input;
-    const { watch } = engine.config;
+    const { watch, sources } = engine.config;
+    const names = sources.map(({ name }) => name);
     const summary = emptySummary();
     const approved = new Set(this.#approved);
     const rewatched: Promise<unknown>[] = [];
@@ -272,7 +274,7 @@ export class Daemon {
       if (changed.includes(true)) this.#passes.want('root');
       if (engine.stop.aborted) return;
       this.#passEnded = true;
-      observer.passEnded(trigger, summary, exitCode);
+      observer.passEnded(trigger, names, summary, exitCode);
     } finally {
       this.#isPassing = false;
       const everyMs = watch.poll ? watch.pollIntervalMs : watch.rescanMs;

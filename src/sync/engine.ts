@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { FilePlatform } from '../domain/file-platform.ts';
 import type { Summary } from '../domain/report.ts';
+import { Pulse, type Stage } from '../service/pulse.ts';
 import type { StateStore } from '../state/state-store.ts';
 import { Outage } from '../upload/outage.ts';
 import { Blockade } from './blockade.ts';
@@ -27,6 +28,7 @@ export interface EngineInput {
   readonly patience: Patience;
   /** What people are told to do to let through what a guard halts. */
   readonly howToAllow: string;
+  readonly stages: Stages;
   /** Transfers that passes leave free for fresh changes. */
   readonly reserve: number;
   /** No new work once it aborts. */
@@ -43,6 +45,18 @@ export interface Patience {
   readonly pauseMs: number;
   /** From noticing that a file was removed to removing it on the platform. */
   readonly removalMs: number;
+}
+
+/** What must not stand still while there is work: walks over sources, and files in hand. */
+export interface Stages {
+  readonly walk: Stage;
+  readonly file: Stage;
+}
+
+/** Stages that nobody asks about. */
+export function unwatchedStages(): Stages {
+  const pulse = new Pulse(() => 0);
+  return { walk: pulse.stage('walk'), file: pulse.stage('file') };
 }
 
 /** Runs an exchange with the platform when there is a place for it among those under way. */

@@ -22,12 +22,27 @@ export interface Stretch {
  * still run when it ends. Returns whether everything could be seen: what was not may still be there.
  */
 export async function walk(
+  stretch: Stretch,
+  context: WalkContext,
+  workers: Workers,
+  isForced: (path: string) => boolean,
+): Promise<boolean> {
+  const { walk: stage } = context.stages;
+  stage.begin();
+  try {
+    return await walkOn(stretch, context, workers, isForced);
+  } finally {
+    stage.end();
+  }
+}
+
+async function walkOn(
   { source, target, entries, records }: Stretch,
   context: WalkContext,
   workers: Workers,
   isForced: (path: string) => boolean,
 ): Promise<boolean> {
-  const { state, config, platform, stop, clock } = context;
+  const { state, config, platform, stop, clock, stages } = context;
   const ports: PlanPorts = {
     target,
     claims: context.claims,
@@ -42,14 +57,22 @@ export async function walk(
     if (stop.aborted) return false;
     if (isPlannedSend(item)) {
       if (item.adopts) state.adopt({ target, key: item.key }, source.config.name, item.path);
-      // What waits is bounded: the scan goes on when there is room.
-      await workers.add(() => carryOut(item, source, target, context));
+      // What waits is bounded: the scan goes on when there is room. Meanwhile it is not the walk that is waited for.
+      stages.walk.end();
+      try {
+        await workers.add(() => carryOut(item, source, target, context));
+      } finally {
+        stages.walk.begin();
+      }
     } else {
       noteItem(item, source, target, context);
       if (item.kind === 'problem' && item.hidesFiles) complete = false;
     }
     const turn = turns.step();
-    if (turn !== null) await turn;
+    if (turn !== null) {
+      await turn;
+      stages.walk.progress();
+    }
   }
   return complete;
 }

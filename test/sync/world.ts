@@ -19,7 +19,7 @@ import { openState } from '../../src/state/open.ts';
 import { Claims } from '../../src/sync/claims.ts';
 import { dryRun } from '../../src/sync/dry-run.ts';
 import { overview, type Overview } from '../../src/sync/overview.ts';
-import { createEngine, type EngineInput } from '../../src/sync/engine.ts';
+import { createEngine, unwatchedStages, type EngineInput } from '../../src/sync/engine.ts';
 import { runPass } from '../../src/sync/pass.ts';
 import { findSources } from '../../src/sync/source.ts';
 
@@ -163,6 +163,7 @@ export async function createWorld(
             removalMs: 0,
           },
           howToAllow: 'run once with --allow-removals',
+          stages: unwatchedStages(),
           reserve: 0,
           stop: never,
           abort: never,

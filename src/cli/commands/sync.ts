@@ -10,7 +10,7 @@ import { setAside } from '../../state/open.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { Claims } from '../../sync/claims.ts';
 import { dryRun } from '../../sync/dry-run.ts';
-import { createEngine } from '../../sync/engine.ts';
+import { createEngine, unwatchedStages } from '../../sync/engine.ts';
 import { estimate } from '../../sync/estimate.ts';
 import { runPass } from '../../sync/pass.ts';
 import { findSources } from '../../sync/source.ts';
@@ -149,6 +149,7 @@ async function pass(
       report: view,
       patience: { outageMs: giveUpAfterMs, pauseMs: giveUpAfterMs, removalMs: 0 },
       howToAllow: 'run once with --allow-removals',
+      stages: unwatchedStages(),
       reserve: 0,
       stop: signals.stop,
       abort: signals.abort,
