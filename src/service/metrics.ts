@@ -49,7 +49,8 @@ export async function createMetrics(
   version: string,
   measure: () => readonly SourceMeasures[],
 ): Promise<Metrics> {
-  const library = await import('prom-client');
+  // In a bundle a CommonJS module has no other export than this.
+  const { default: library } = await import('prom-client');
   return new Metrics(library, version, measure);
 }
 
