@@ -1,7 +1,9 @@
 import yargs, { type Argv } from 'yargs';
 import { EXIT } from '../domain/exit-code.ts';
 import { LOG_FORMATS, LOG_LEVELS } from './global-options.ts';
+import { isCompletionRequest } from './completion.ts';
 import { addPlatformCommands } from './platform-commands.ts';
+import { addSetupCommands } from './setup-commands.ts';
 import { UsageError } from './usage-error.ts';
 import { version } from './version.ts';
 import { printError } from './output.ts';
@@ -12,11 +14,14 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   const done = (code: number): void => {
     exitCode = code;
   };
+  const isForShell = isCompletionRequest(args);
   const parser = program(done);
   try {
     await parser.parseAsync([...args]);
     return exitCode;
   } catch (error) {
+    // What is being typed is seldom right yet, and a message would garble the line.
+    if (isForShell) return EXIT.ok;
     if (error instanceof UsageError) {
       printError(error.message);
       return error.exitCode;
@@ -170,7 +175,7 @@ function program(done: (code: number) => void): Argv {
         done(await emulator(options));
       },
     );
-  return addPlatformCommands(parser, done)
+  return addSetupCommands(addPlatformCommands(parser, done), done)
     .middleware((options) => {
       for (const [name, value] of Object.entries(options)) {
         if (Array.isArray(value) && !MANY.has(name)) throw new UsageError(`--${name} may be given once`);

@@ -31,7 +31,12 @@ export function describe(value: JsonValue | undefined): string {
   if (typeof value !== 'object') return String(value).trim().replace(/\s+/gu, ' ');
   const fields = Object.entries(value as JsonObject);
   const isFlat = fields.every(([, inner]) => typeof inner !== 'object' || inner === null);
-  return fields.map(([name, inner]) => (isFlat ? `${name}=${describe(inner)}` : name)).join(', ');
+  if (!isFlat) return fields.map(([name]) => name).join(', ');
+  return fields
+    .map(([name, inner]) => [name, describe(inner)] as const)
+    .filter(([, text]) => text !== '')
+    .map((pair) => pair.join('='))
+    .join(', ');
 }
 
 function describeInner(value: JsonValue): string {
