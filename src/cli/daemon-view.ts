@@ -18,8 +18,6 @@ export class DaemonView implements Reporter, DaemonObserver {
   readonly #json: boolean;
   readonly #getMetrics: () => Metrics | null;
   readonly #notifier: ServiceNotifier;
-  /** Changes that the rescan under way found and no event had told of, by source. */
-  readonly #untold = new Map<string, number>();
   #overdue = 0;
   #wasInSync: boolean | null = null;
 
@@ -73,8 +71,7 @@ export class DaemonView implements Reporter, DaemonObserver {
     this.log[level](line, { trigger });
     this.#notifier.status(line);
     if (trigger !== 'rescan') return;
-    for (const source of sources) this.#metrics?.rescanned(source, this.#untold.get(source) ?? 0);
-    this.#untold.clear();
+    for (const source of sources) this.#metrics?.rescanned(source);
   }
 
   eventsLost(source: string, reason: string): void {
@@ -86,7 +83,7 @@ export class DaemonView implements Reporter, DaemonObserver {
   }
 
   foundByRescan(source: string): void {
-    this.#untold.set(source, (this.#untold.get(source) ?? 0) + 1);
+    this.#metrics?.foundByRescan(source);
   }
 
   renewalsOverdue(count: number): void {
