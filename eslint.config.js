@@ -15,9 +15,10 @@ const mayImport = {
   platform: ['domain'],
   state: ['domain'],
   upload: ['domain'],
+  watch: ['domain'],
   service: ['domain'],
   emulator: [],
-  sync: ['domain', 'config', 'scan', 'platform', 'state', 'upload', 'service'],
+  sync: ['domain', 'config', 'scan', 'platform', 'state', 'upload', 'watch', 'service'],
 };
 
 const zones = Object.entries(mayImport).map(([room, allowed]) => ({

@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs';
 import yargs, { type Argv } from 'yargs';
 import { EXIT } from '../domain/exit-code.ts';
 import { LOG_FORMATS, LOG_LEVELS } from './global-options.ts';
+import { isCompletionRequest } from './completion.ts';
+import { addPlatformCommands } from './platform-commands.ts';
+import { addSetupCommands } from './setup-commands.ts';
 import { UsageError } from './usage-error.ts';
 import { printError } from './output.ts';
 
@@ -11,11 +14,14 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   const done = (code: number): void => {
     exitCode = code;
   };
+  const isForShell = isCompletionRequest(args);
   const parser = program(done);
   try {
     await parser.parseAsync([...args]);
     return exitCode;
   } catch (error) {
+    // What is being typed is seldom right yet, and a message would garble the line.
+    if (isForShell) return EXIT.ok;
     if (error instanceof UsageError) {
       printError(error.message);
       return error.exitCode;
@@ -26,7 +32,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
 }
 
 function program(done: (code: number) => void): Argv {
-  return yargs()
+  const parser = yargs()
     .parserConfiguration({ 'boolean-negation': false })
     .scriptName('botsync')
     .usage("$0 <command>\n\nKeeps a chat bot's file storage equal to directories on this machine.")
@@ -154,11 +160,11 @@ function program(done: (code: number) => void): Argv {
         const { emulator } = await import('./commands/emulator.ts');
         done(await emulator(options));
       },
-    )
+    );
+  return addSetupCommands(addPlatformCommands(parser, done), done)
     .middleware((options) => {
       for (const [name, value] of Object.entries(options)) {
-        if (Array.isArray(value) && name !== '_' && name !== 'bot')
-          throw new UsageError(`--${name} may be given once`);
+        if (Array.isArray(value) && !MANY.has(name)) throw new UsageError(`--${name} may be given once`);
       }
     }, true)
     .demandCommand(1, 1, 'Name a command.', 'Name one command only.')
@@ -174,6 +180,9 @@ function program(done: (code: number) => void): Argv {
       throw new UsageError(`${withoutTwins(message ?? 'unknown command')}\nSee botsync --help.`);
     });
 }
+
+/** Options that may be given more than once, and the command itself. */
+const MANY = new Set(['_', 'bot', 'tag']);
 
 /** yargs tells of an unknown `--no-such` a second time, as `noSuch`. */
 function withoutTwins(message: string): string {

@@ -4,10 +4,9 @@ import { requirePlatform } from '../config/require-platform.ts';
 import { resolveSecret } from '../config/secrets.ts';
 import type { Clock } from '../domain/clock.ts';
 import { PlatformFiles } from '../platform/files.ts';
-import { Http } from '../platform/http.ts';
 import { identityHeaders } from '../platform/identity-headers.ts';
-import { Pacer } from '../platform/pacer.ts';
 import type { GlobalOptions } from './global-options.ts';
+import { openHttp } from './open-http.ts';
 import { UsageError } from './usage-error.ts';
 
 /** A way to the platform, or to the emulator in its place. */
@@ -24,14 +23,8 @@ export async function connect(
   warn: (message: string) => void,
 ): Promise<Connection> {
   const { config } = loaded;
-  const { concurrency, stallTimeoutMs, giveUpAfterMs, maxBytesPerSecond, maxRequestsPerSecond } =
-    config.upload;
-  const pacer = new Pacer({ maxBytesPerSecond, maxRequestsPerSecond }, clock);
-  const http = new Http(
-    { concurrency, stallTimeoutMs, longestPauseMs: giveUpAfterMs, useProxy: !options.emulator },
-    pacer,
-    clock,
-  );
+  const { stallTimeoutMs } = config.upload;
+  const http = openHttp(config, !options.emulator, clock);
   const headers = identityHeaders(config.platform.identity);
   if (!options.emulator) {
     const token = platformToken(loaded, warn);

@@ -15,7 +15,8 @@ export async function startEmbedded(config: Config, command: string): Promise<Em
   const dataDir = emulatorDirectory(config);
   const lock = holdLock(join(dataDir, 'emulator'), 'the emulator', command);
   try {
-    const bots = [...new Set(config.sources.map(({ botId }) => botId))].map((id) => ({ id, name: id }));
+    const ids = [config.platform.botId, ...config.sources.map(({ botId }) => botId)];
+    const bots = [...new Set(ids)].flatMap((id) => (id === null ? [] : [{ id, name: id }]));
     const emulator = await startEmulator({ dataDir, bots });
     return {
       emulator,

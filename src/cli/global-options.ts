@@ -7,6 +7,12 @@ export interface GlobalOptions {
   readonly logFormat: LogFormat;
 }
 
+/** The same as they are written, before the parser adds their names in camel case. */
+export type GlobalArguments = Pick<GlobalOptions, 'config' | 'emulator' | 'json'> & {
+  readonly 'log-level': LogLevel | undefined;
+  readonly 'log-format': LogFormat;
+};
+
 /** The levels of `--log-level`, from most to least. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 /** A level of `--log-level`. */

@@ -1,6 +1,7 @@
 import type { FileEvent, Summary } from '../domain/report.ts';
 import { createLog, type Log } from '../service/logger.ts';
 import type { Reporter } from '../sync/reporter.ts';
+import { logSettings } from './command-log.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { print, shown, writeError } from './output.ts';
 import { describeSummary, TroubleList } from './pass-report.ts';
@@ -25,9 +26,7 @@ export class PassView implements Reporter {
     this.#json = json;
     this.showsProgress = isTerminal && logFormat !== 'json';
     this.#logsFiles = !this.showsProgress || logLevel !== undefined;
-    const level = logLevel ?? (this.showsProgress ? 'warn' : 'info');
-    const format = logFormat === 'auto' ? (isTerminal ? 'pretty' : 'json') : logFormat;
-    this.log = createLog({ level, format }, (lines) => {
+    this.log = createLog(logSettings({ logLevel, logFormat }, isTerminal), (lines) => {
       this.#progress.log(lines);
     });
   }

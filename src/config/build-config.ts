@@ -38,6 +38,7 @@ export function buildConfig(written: WrittenConfig, file: string): Config {
       poll: watch.poll,
       pollIntervalMs: watch.pollInterval,
     },
+    service: { listen: written.service.listen },
     stateFile: resolve(directory, written.stateFile),
   };
 }

@@ -1,6 +1,7 @@
 import type { BotId } from '../domain/brands.ts';
 import type { Identity } from '../domain/identity.ts';
 import type { Limits } from '../domain/limits.ts';
+import type { ListenAddress } from '../domain/listen-address.ts';
 import type { Rule } from '../domain/rules.ts';
 
 /** Where a secret is kept; the config never holds the secret itself. `path` is absolute. */
@@ -62,6 +63,10 @@ export interface Config {
     readonly rescanMs: number;
     readonly poll: boolean;
     readonly pollIntervalMs: number;
+  };
+  readonly service: {
+    /** `null`: nowhere. */
+    readonly listen: ListenAddress | null;
   };
   /** Absolute. */
   readonly stateFile: string;

@@ -1,4 +1,5 @@
 import { basename, resolve } from 'node:path';
+import { formatAddress, isLoopback } from '../domain/listen-address.ts';
 import { nearest, valueAt } from './describe-issue.ts';
 import { draftConfig, type ConfigDraft } from './draft.ts';
 import { formatDuration } from './duration.ts';
@@ -26,6 +27,7 @@ export function crossCheck(value: unknown, configFile: string): Finding[] {
     ...checkRuleSources(draft, names),
     ...checkRules(draft.rules),
     ...checkWatch(draft.watch),
+    ...checkListen(draft.service),
     ...checkStateFile(draft, configFile),
   ];
 }
@@ -41,7 +43,7 @@ function checkAddresses(platform: ConfigDraft['platform']): Finding[] {
     if (address === undefined) return [];
     const url = new URL(address);
     const findings: Finding[] = [];
-    if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    if (url.protocol === 'http:' && !isThisMachine(url.hostname)) {
       const secret = field === 'baseUrl' ? 'token' : 'user key';
       findings.push(warning(['platform', field], `the ${secret} would travel in clear; write "https://"`));
     }
@@ -54,7 +56,7 @@ function checkAddresses(platform: ConfigDraft['platform']): Finding[] {
   });
 }
 
-function isLoopback(host: string): boolean {
+function isThisMachine(host: string): boolean {
   return /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/u.test(host);
 }
 
@@ -113,6 +115,12 @@ function checkWatch({ settle, maxDelay }: ConfigDraft['watch']): Finding[] {
   if (settle === undefined || maxDelay === undefined || settle <= maxDelay) return [];
   const message = `a file would be tried before it could settle: watch.settle is ${formatDuration(settle)}; write at least that`;
   return [error(['watch', 'maxDelay'], message)];
+}
+
+function checkListen({ listen }: ConfigDraft['service']): Finding[] {
+  if (listen === undefined || listen === null || isLoopback(listen.host)) return [];
+  const message = `everybody who reaches this address may read the status, the names of files among it; write ${quote(formatAddress({ host: '127.0.0.1', port: listen.port }))} unless a firewall keeps others out`;
+  return [warning(['service', 'listen'], message)];
 }
 
 function checkStateFile({ stateFile }: ConfigDraft, configFile: string): Finding[] {

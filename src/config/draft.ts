@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { ruleSchema } from './rule-schema.ts';
-import { configSchema, platformSchema, sourceSchema, watchSchema } from './schema.ts';
+import { configSchema, platformSchema, serviceSchema, sourceSchema, watchSchema } from './schema.ts';
 
 /** The fields of one block that are valid, whatever is wrong with the others. Absent: missing without a default, or invalid. */
 type Draft<T> = { readonly [Name in keyof T]?: T[Name] };
@@ -17,6 +17,7 @@ export interface ConfigDraft {
   readonly sources: readonly SourceDraft[];
   readonly rules: readonly RuleDraft[];
   readonly watch: Draft<z.output<typeof watchSchema>>;
+  readonly service: Draft<z.output<typeof serviceSchema>>;
   readonly stateFile?: string;
 }
 
@@ -31,6 +32,7 @@ export function draftConfig(value: unknown): ConfigDraft {
     sources: asList(root['sources']).map((source) => draft(sourceSchema.shape, source)),
     rules: asList(root['rules']).map((rule) => draft(ruleSchema.shape, rule)),
     watch: draft(watchSchema.shape, root['watch']),
+    service: draft(serviceSchema.shape, root['service']),
     ...draft({ stateFile: configSchema.shape.stateFile }, root),
   };
 }

@@ -2,12 +2,14 @@ import { z } from 'zod';
 import { ruleSchema } from './rule-schema.ts';
 import { filled, secret, text, timer, whole } from './schema-fields.ts';
 import {
+  LISTEN_PATTERN,
   readExtension,
   readFilePath,
   readHeaderText,
   readId,
   readIgnorePattern,
   readKeyPrefix,
+  readListenAddress,
   readName,
   readPath,
   readUrl,
@@ -193,6 +195,18 @@ const upload = z.strictObject({
     .default(null),
 });
 
+/** The fields of the config's `service`. */
+export const serviceSchema = z.strictObject({
+  listen: text(readListenAddress, {
+    description:
+      'IP address and port at which the running botsync answers /healthz, /readyz, /metrics and /status over HTTP; null: nowhere.',
+    examples: ['127.0.0.1:9464', '[::1]:9464'],
+    pattern: LISTEN_PATTERN,
+  })
+    .nullable()
+    .prefault(null),
+});
+
 /** The whole configuration file. */
 export const configSchema = z
   .strictObject({
@@ -225,6 +239,7 @@ export const configSchema = z
         description: 'How changes are found while botsync keeps running; of these, this version uses settle.',
       })
       .prefault({}),
+    service: serviceSchema.meta({ description: 'How a running botsync is observed.' }).prefault({}),
     stateFile: text(readFilePath, {
       description: 'Where botsync keeps its records, relative to this file.',
       examples: ['.botsync/state.db'],

@@ -1,5 +1,7 @@
+import { isIP } from 'node:net';
 import picomatch from 'picomatch';
 import { z } from 'zod';
+import type { ListenAddress } from '../domain/listen-address.ts';
 import { formatDuration } from './duration.ts';
 import { meaning, problem, quote, type Reading } from './reading.ts';
 
@@ -11,6 +13,11 @@ export type WrittenReference =
 
 /** How a secret's place is written; goes into the JSON Schema as well. */
 export const SECRET_PATTERN = '^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:.+|credential:[A-Za-z0-9_.@-]+)$';
+
+/** How an address to listen at is written; goes into the JSON Schema as well. */
+export const LISTEN_PATTERN = '^(?:\\[([0-9A-Fa-f:.]+)\\]|([0-9.]+)):[0-9]{1,5}$';
+
+const LISTEN = new RegExp(LISTEN_PATTERN, 'u');
 
 const LONGEST_TAG_VALUE = 1000;
 /** How the platform's own tokens begin. */
@@ -211,4 +218,15 @@ export function readTimer(durationMs: number): Reading<number> {
   return durationMs > longestMs
     ? problem(`"${formatDuration(durationMs)}" is too long; write at most "${formatDuration(longestMs)}"`)
     : meaning(durationMs);
+}
+
+/** An address to listen at, `127.0.0.1:9464` or `[::1]:9464`; port 0 lets the system choose. */
+export function readListenAddress(text: string): Reading<ListenAddress> {
+  const [, inBrackets, plain] = LISTEN.exec(text) ?? [];
+  const digits = /(?:^|:)(\d+)$/u.exec(text)?.[1] ?? '9464';
+  const port = Number(digits);
+  if (port > 65_535) return problem(`port ${digits} does not exist; write one up to 65535`);
+  const host = inBrackets ?? plain ?? '';
+  if (isIP(host) === (inBrackets === undefined ? 4 : 6)) return meaning({ host, port });
+  return problem(`${quote(text)} is not an IP address and a port; write for example "127.0.0.1:${port}"`);
 }

@@ -9,22 +9,30 @@ export type PlatformFailure =
   | { readonly kind: 'quota'; readonly message: string }
   /** This request is not taken as it is: asking again without a change is pointless. */
   | { readonly kind: 'refused'; readonly message: string }
-  /** May work later. `retryAfterMs`: the platform asked for at least this much patience. */
-  | { readonly kind: 'transient'; readonly message: string; readonly retryAfterMs?: number };
+  /**
+   * May work later. `retryAfterMs`: the platform asked for at least this much patience. `notCarriedOut`: the request
+   * certainly had no effect, so that repeating it does nothing twice.
+   */
+  | {
+      readonly kind: 'transient';
+      readonly message: string;
+      readonly retryAfterMs?: number;
+      readonly notCarriedOut?: true;
+    };
+
+/** What may come of asking for one thing: it may not exist as well (interface.md, Errors: 404). */
+export type LookupFailure = PlatformFailure | { readonly kind: 'not-found'; readonly message: string };
 
 /** A value, or the failure to get one. */
-export type Outcome<T> =
-  { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'failed'; readonly failure: PlatformFailure };
+export type Outcome<T, F = PlatformFailure> =
+  { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'failed'; readonly failure: F };
 
 /** Wraps a value. */
-export function ok<T>(value: T): Outcome<T> {
+export function ok<T>(value: T): { readonly kind: 'ok'; readonly value: T } {
   return { kind: 'ok', value };
 }
 
 /** Wraps a failure. */
-export function failed(failure: PlatformFailure): {
-  readonly kind: 'failed';
-  readonly failure: PlatformFailure;
-} {
+export function failed<F>(failure: F): { readonly kind: 'failed'; readonly failure: F } {
   return { kind: 'failed', failure };
 }

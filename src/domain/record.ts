@@ -29,5 +29,7 @@ export interface FileRecord {
   readonly settingsDigest: string;
   /** Epoch milliseconds. */
   readonly expiresAtMs: number | null;
+  /** When it is to be sent again before it expires, epoch milliseconds. */
+  readonly renewAtMs: number | null;
   readonly absence: Absence | null;
 }

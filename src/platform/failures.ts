@@ -34,9 +34,12 @@ export function failureOf(
     return { kind: 'credentials', scope: 'bot', message };
   if (isTransient(status, type)) {
     const askedMs = retryAfterMs(headers, nowMs);
-    return askedMs === null
-      ? { kind: 'transient', message }
-      : { kind: 'transient', message, retryAfterMs: askedMs };
+    return {
+      kind: 'transient',
+      message,
+      ...(askedMs !== null && { retryAfterMs: askedMs }),
+      ...(status === 429 && { notCarriedOut: true }),
+    };
   }
   if (status >= 300 && status < 400) return redirected(answer);
   if (status >= 200 && status < 300)
@@ -65,8 +68,15 @@ export function connectionFailure(error: unknown): PlatformFailure {
   const { code, message, cause } = error as { code?: string; message?: string; cause?: { code?: string } };
   const name = code ?? cause?.code;
   const words = name === undefined ? undefined : CONNECTION_WORDS[name];
-  return { kind: 'transient', message: words ?? name ?? message ?? 'connection failed' };
+  return {
+    kind: 'transient',
+    message: words ?? name ?? message ?? 'connection failed',
+    ...(name !== undefined && NEVER_CONNECTED.has(name) && { notCarriedOut: true }),
+  };
 }
+
+/** Errors of making a connection: with them nothing was sent. */
+const NEVER_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
 
 const CONNECTION_WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused (ECONNREFUSED)',

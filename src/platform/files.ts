@@ -1,11 +1,11 @@
 import { failed, ok, type Outcome, type PlatformFailure } from '../domain/failure.ts';
 import type { UpsertBody } from '../domain/limits.ts';
 import type { FilePlatform, OutgoingContent, UpsertedFile } from '../domain/file-platform.ts';
+import { Api, isSuccess } from './api.ts';
 import { openContent } from './content.ts';
-import { failureOf, redirected, type Answer } from './failures.ts';
+import { redirected, type Answer } from './failures.ts';
 import type { Http } from './http.ts';
-import { readRateLimit, retryAfterMs } from './rate-limit.ts';
-import { ServerClock } from './server-clock.ts';
+import { retryAfterMs } from './rate-limit.ts';
 
 /** Who calls: the bearer token and the optional identity headers (interface.md, Authentication 1 and 3). */
 export interface Caller {
@@ -16,7 +16,7 @@ export interface Caller {
 
 /** The platform's file storage: upserts, and the store that takes the content. */
 export class PlatformFiles implements FilePlatform {
-  readonly #serverClock: ServerClock;
+  readonly #api: Api;
   readonly #http: Http;
   readonly #filesUrl: URL;
   readonly #caller: Caller;
@@ -28,7 +28,7 @@ export class PlatformFiles implements FilePlatform {
     this.#filesUrl = new URL(`${baseUrl}/v1/files`);
     this.#caller = caller;
     this.#stallTimeoutMs = stallTimeoutMs;
-    this.#serverClock = new ServerClock(http.clock);
+    this.#api = new Api(http, caller.token);
   }
 
   /**
@@ -36,7 +36,7 @@ export class PlatformFiles implements FilePlatform {
    * (interface.md, Create or update a file). 404 means that the bot is unknown.
    */
   async upsert(botId: string, body: UpsertBody, signal: AbortSignal): Promise<Outcome<UpsertedFile>> {
-    const answered = await this.#http.send(
+    const answered = await this.#api.exchange(
       {
         method: 'PUT',
         url: this.#filesUrl,
@@ -52,13 +52,8 @@ export class PlatformFiles implements FilePlatform {
     );
     if (answered.kind === 'failed') return answered;
     const answer = answered.value;
-    this.#note(answer);
     const file = isSuccess(answer) ? readUpserted(answer.text, body.contentType) : null;
-    if (file !== null) return ok(file);
-    // An answer may quote what it was sent.
-    const redact = (words: string): string => words.replaceAll(this.#caller.token, '***');
-    const failure = failureOf(answer, this.now(), 'bot-unknown', redact);
-    return failed({ ...failure, message: redact(failure.message) });
+    return file === null ? failed(this.#api.failureOf(answer, 'bot-unknown')) : ok(file);
   }
 
   /**
@@ -97,16 +92,7 @@ export class PlatformFiles implements FilePlatform {
 
   /** The platform's time, epoch milliseconds: ours until an answer told otherwise. */
   now(): number {
-    return this.#serverClock.now();
-  }
-
-  #note(answer: Answer): void {
-    this.#serverClock.noteDate(answer.headers['date']);
-    const limit = readRateLimit(answer.headers, this.now());
-    if (limit !== null) this.#http.pacer.noteRateLimit(limit);
-    if (answer.status !== 429 && answer.status !== 503) return;
-    const askedMs = retryAfterMs(answer.headers, this.now());
-    if (askedMs !== null) this.#http.pacer.pause(askedMs);
+    return this.#api.now();
   }
 
   #storeFailure(answer: Answer): PlatformFailure {
@@ -124,10 +110,6 @@ export class PlatformFiles implements FilePlatform {
 
 /** Statuses of the store that pass: with a new address (401, 403, 404, 410), or with time. */
 const NEW_ADDRESS_NEEDED = new Set([401, 403, 404, 408, 409, 410, 429]);
-
-function isSuccess({ status }: Answer): boolean {
-  return status >= 200 && status < 300;
-}
 
 function readUpserted(text: string, sentContentType: string): UpsertedFile | null {
   try {

@@ -1,4 +1,4 @@
-import { opendirSync, readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
+import { lstatSync, opendirSync, readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
 import { isUtf8 } from 'node:buffer';
 import { compareUtf8 } from '../domain/path-order.ts';
 import { isWithin } from '../domain/within.ts';
@@ -27,8 +27,8 @@ export interface LinkPolicy {
   readonly realRoot: string;
 }
 
-/** An entry, whether its name came as text or as bytes. */
-type EntryType = Omit<Dirent, 'name'>;
+/** What an entry is, whether a listing or a look at it told. */
+type EntryType = Pick<Dirent, 'isFile' | 'isDirectory' | 'isSymbolicLink' | 'isFIFO' | 'isSocket'>;
 
 const FILE: ListedKind = { kind: 'file' };
 const DIRECTORY: ListedKind = { kind: 'directory' };
@@ -60,6 +60,17 @@ export function* listDirectory(directory: string, policy: LinkPolicy): Generator
   }
   const sound = exotic ? withoutUndecodable(directory, listed, policy) : listed;
   return sound.sort(exotic ? (a, b) => compareUtf8(a.name, b.name) : byCodeUnits);
+}
+
+/** One entry of a directory, as a listing would have it; `null` when it is not there. Throws the file system's error. */
+export function listEntry(directory: string, name: string, policy: LinkPolicy): Listed | null {
+  try {
+    return toListed(lstatSync(`${directory}/${name}`), name, directory, policy);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw error;
+  }
 }
 
 function byCodeUnits(a: Listed, b: Listed): number {

@@ -2,7 +2,7 @@ import { lstatSync, statSync, type BigIntStats } from 'node:fs';
 import type { RelativePath } from '../domain/brands.ts';
 import type { FileFacts } from '../domain/fingerprint.ts';
 import type { PathFilter } from './filter.ts';
-import { listDirectory, type LinkPolicy, type Listed } from './listing.ts';
+import { listDirectory, listEntry, type LinkPolicy, type Listed } from './listing.ts';
 
 /** What a scan says of a source, in the order of whole paths (`compareUtf8`). */
 export type ScanEntry =
@@ -43,11 +43,13 @@ const TICK: ScanEntry = { kind: 'tick' };
  *
  * Synchronous on purpose: that is several times faster than asking the thread pool for every file, and the caller
  * decides how long a stretch may last. Throws only when the root itself cannot be listed.
+ *
+ * @param only - walk only this path and what lies below it, as a walk over everything would come upon it.
  */
-export function* scan(target: ScanTarget): Generator<ScanEntry, void> {
+export function* scan(target: ScanTarget, only?: RelativePath): Generator<ScanEntry, void> {
   const { root, filter } = target;
   const followsLinks = target.symlinks !== 'skip';
-  const stack: Frame[] = [yield* open('')];
+  const stack: Frame[] = only === undefined ? [yield* open('')] : [...(yield* descend(only))];
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
     const entry = frame.entries[frame.next++];
     if (entry === undefined) {
@@ -75,8 +77,38 @@ export function* scan(target: ScanTarget): Generator<ScanEntry, void> {
     }
   }
 
+  /** The frames above a path as if they had been walked, the last with nothing but that path; none when it is not part of the source. */
+  function* descend(path: RelativePath): Generator<ScanEntry, Frame[]> {
+    const frames: Frame[] = [];
+    let prefix = '';
+    for (const name of path.split('/')) {
+      const directory = directoryOf(prefix);
+      try {
+        const identity = followsLinks ? identityOf(statSync(directory, BIGINT)) : null;
+        const isLast = prefix.length + name.length === path.length;
+        const listed = listEntry(directory, name, target);
+        if (listed === null) return [];
+        frames.push({ prefix, entries: isLast ? [listed] : [], next: 0, identity });
+        prefix += `${name}/`;
+        if (!isLast && listed.what.kind === 'lost') {
+          yield { kind: 'unlisted', path: prefix as RelativePath, reason: listed.what.reason };
+          return [];
+        }
+        if (!isLast && (!listed.name.endsWith('/') || filter.ignores(prefix.slice(0, -1), true))) return [];
+      } catch (error) {
+        if (!hasVanished(error)) yield { kind: 'unseen', path, reason: `cannot be read: ${codeOf(error)}` };
+        return [];
+      }
+    }
+    return frames;
+  }
+
+  function directoryOf(prefix: string): string {
+    return root + (prefix === '' ? '' : `/${prefix.slice(0, -1)}`);
+  }
+
   function* open(prefix: string): Generator<ScanEntry, Frame> {
-    const directory = root + (prefix === '' ? '' : `/${prefix.slice(0, -1)}`);
+    const directory = directoryOf(prefix);
     const listing = listDirectory(directory, target);
     let step = listing.next();
     try {

@@ -1,15 +1,26 @@
 import type { FileKey, RelativePath } from '../domain/brands.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Absence, FileRecord, RecordState } from '../domain/record.ts';
-import { guarded, StateFileError, type Statement } from './database.ts';
+import { StateFileError } from './database.ts';
 
 /** The columns of a `FileRecord`, in the order `toRecord` takes them. */
-export const RECORD_COLUMNS = 'path, key, state, fingerprint, trusted, settings, expires_at, absence';
+export const RECORD_COLUMNS =
+  'path, key, state, fingerprint, trusted, settings, expires_at, renew_at, absence';
 
 /** Rows are read this many at a time: one long read would keep SQLite from clearing its write-ahead log. */
 export const PAGE_ROWS = 1000;
 
-export type RecordRow = [string, string, string, string, number, string, number | null, string | null];
+export type RecordRow = [
+  string,
+  string,
+  string,
+  string,
+  number,
+  string,
+  number | null,
+  number | null,
+  string | null,
+];
 
 const STATES = new Set<string>([
   'sending',
@@ -22,7 +33,7 @@ const ABSENCES = new Set<string | null>([null, 'removed', 'set-aside'] satisfies
 
 /** A row of `RECORD_COLUMNS` as a record. Throws `StateFileError` for one that was never written so. */
 export function toRecord(row: RecordRow): FileRecord {
-  if (!STATES.has(row[2]) || !ABSENCES.has(row[7]))
+  if (!STATES.has(row[2]) || !ABSENCES.has(row[8]))
     throw new StateFileError('damaged', 'a row makes no sense');
   return {
     path: row[0] as RelativePath,
@@ -32,25 +43,24 @@ export function toRecord(row: RecordRow): FileRecord {
     trusted: row[4] === 1,
     settingsDigest: row[5],
     expiresAtMs: row[6],
-    absence: row[7] as Absence | null,
+    renewAtMs: row[7],
+    absence: row[8] as Absence | null,
   };
 }
 
-/** The records of one source in path order, read page by page. */
+/** Reads the records after (path, key), at most `PAGE_ROWS` of them. */
+export type ReadPage = (path: string, key: string) => RecordRow[];
+
+/** Records in path order, read page by page. */
 export class RecordCursor {
-  readonly #page: Statement;
-  readonly #target: number;
-  readonly #source: string;
+  readonly #readPage: ReadPage;
   #rows: RecordRow[] = [];
   #next = 0;
   #last: readonly [path: string, key: string] = ['', ''];
   #current: FileRecord | null = null;
 
-  /** @param page - selects `PAGE_ROWS` rows after (path, key) for a target and a source, as arrays. */
-  constructor(page: Statement, target: number, source: string) {
-    this.#page = page;
-    this.#target = target;
-    this.#source = source;
+  constructor(readPage: ReadPage) {
+    this.#readPage = readPage;
     this.advance();
   }
 
@@ -62,8 +72,7 @@ export class RecordCursor {
   /** Moves to the next record. Throws `StateFileError` when the file is damaged. */
   advance(): void {
     if (this.#next === this.#rows.length) {
-      const [path, key] = this.#last;
-      this.#rows = guarded(() => this.#page.all(this.#target, this.#source, path, key) as RecordRow[]);
+      this.#rows = this.#readPage(...this.#last);
       this.#next = 0;
     }
     const row = this.#rows[this.#next++];

@@ -27,7 +27,9 @@ export const MIGRATIONS: readonly string[] = [
     trusted     INTEGER NOT NULL,       -- 0: an equal fingerprint does not prove equal content
     settings    TEXT NOT NULL,          -- digest of the settings that were sent
     expires_at  INTEGER,                -- epoch ms, as sent; NULL while removing: not answered yet
+    renew_at    INTEGER,                -- epoch ms: when it is to be sent again before it expires; NULL: it is let expire
     absence     TEXT CHECK (absence IN ('removed', 'set-aside')),  -- why the source has no such file
+    absent_since INTEGER,               -- epoch ms: when that was noticed; means nothing without an absence
     size_bytes  INTEGER NOT NULL,
     sha256      BLOB,                   -- of the bytes the platform holds; NULL while unknown
     uploaded    INTEGER NOT NULL,       -- 1: the platform took, or may have taken, an upsert of ours
@@ -36,6 +38,8 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (target, source, path, key)
   ) STRICT, WITHOUT ROWID;
   CREATE UNIQUE INDEX file_key ON file (target, key);
+  CREATE INDEX file_renewal ON file (renew_at) WHERE renew_at IS NOT NULL;
+  CREATE INDEX file_removed ON file (absent_since) WHERE absence = 'removed';
 
   -- The sources as last seen.
   CREATE TABLE source (

@@ -62,6 +62,17 @@ export interface SeenSource {
 
 const STORED_COLUMNS = `${RECORD_COLUMNS}, source, sha256, uploaded, failure, changed_at`;
 
+/** A file that is to be sent again before it expires. `renewAtMs`: epoch milliseconds. */
+export interface RenewalDue {
+  readonly target: number;
+  readonly source: string;
+  readonly path: string;
+  readonly renewAtMs: number;
+}
+
+/** Sorts after every path that continues a name with a slash, and before all others that sort after it. */
+const AFTER_SLASH = '0';
+
 /** A value that is bound to a statement. */
 export type SqlValue = string | number | null | Buffer;
 type SqlRow = readonly unknown[];
@@ -90,7 +101,21 @@ export class StateReader {
   records(target: number, source: string): RecordCursor {
     const page = `SELECT ${RECORD_COLUMNS} FROM file WHERE target = ? AND source = ? AND (path, key) > (?, ?)
       ORDER BY path, key LIMIT ${PAGE_ROWS}`;
-    return new RecordCursor(this.statement(page), target, source);
+    return new RecordCursor((path, key) => this.all(page, target, source, path, key) as RecordRow[]);
+  }
+
+  /** The records of one path of a source and of everything below it, in path order. */
+  recordsAt(target: number, source: string, path: string): RecordCursor {
+    const select = `SELECT ${RECORD_COLUMNS} FROM file WHERE target = ? AND source = ?`;
+    // Two ranges: what sorts between "a" and "a/" is no concern of "a".
+    const page = `${select} AND path = ? AND (path, key) > (?, ?)
+      UNION ALL ${select} AND (path, key) > (?, ?) AND path < ? ORDER BY path, key LIMIT ${PAGE_ROWS}`;
+    const below = `${path}/`;
+    return new RecordCursor((lastPath, lastKey) => {
+      const last = lastPath.startsWith(below) ? [lastPath, lastKey] : [below, ''];
+      const own = [target, source, path, lastPath, lastKey];
+      return this.all(page, ...own, target, source, ...last, `${path}${AFTER_SLASH}`) as RecordRow[];
+    });
   }
 
   /** The row of a key, whichever source it came from. */
@@ -110,16 +135,48 @@ export class StateReader {
     return { present: Number(row?.[0]), removed: Number(row?.[1]) };
   }
 
-  /** A page of files whose removal is due, after a path. */
-  removalsDue(target: number, source: string, after: string): FileRecord[] {
+  /** A page of files whose removal is due and that were noticed missing by a moment, after a path. */
+  removalsDue(target: number, source: string, after: string, missingSinceMs: number): FileRecord[] {
     const rows = this.all(
       `SELECT ${RECORD_COLUMNS} FROM file WHERE target = ? AND source = ? AND path > ? AND ${REMOVAL_IS_DUE}
-       ORDER BY path LIMIT ${PAGE_ROWS}`,
-      target,
-      source,
-      after,
+       AND absent_since <= ? ORDER BY path LIMIT ${PAGE_ROWS}`,
+      ...[target, source, after, missingSinceMs],
     );
     return (rows as RecordRow[]).map(toRecord);
+  }
+
+  /** The sources and targets that have a removal due, noticed by a moment: cheap while there is none. */
+  sourcesWithRemovalsDue(missingSinceMs: number): { source: string; target: number }[] {
+    const rows = this.all(
+      `SELECT DISTINCT source, target FROM file WHERE absent_since <= ? AND ${REMOVAL_IS_DUE}`,
+      missingSinceMs,
+    );
+    return rows.map(([source, target]) => ({ source: source as string, target: target as number }));
+  }
+
+  /** How many files of a source should have been renewed by a moment (the platform's time), and were not. */
+  countOverdue(target: number, source: string, sinceMs: number): number {
+    const row = this.get(
+      'SELECT count(*) FROM file WHERE renew_at <= ? AND target = ? AND source = ? AND absence IS NULL',
+      sinceMs,
+      target,
+      source,
+    );
+    return Number(row?.[0]);
+  }
+
+  /** A page of files that are to be renewed by a moment (the platform's time), by that moment and path. */
+  renewalsDue(untilMs: number, after: RenewalDue | null): RenewalDue[] {
+    const rows = this.all(
+      `SELECT target, source, path, renew_at FROM file
+       WHERE renew_at <= ? AND (renew_at, target, source, path) > (?, ?, ?, ?) AND state = 'synced' AND absence IS NULL
+       ORDER BY renew_at, target, source, path LIMIT ${PAGE_ROWS}`,
+      untilMs,
+      ...(after === null ? [0, 0, '', ''] : [after.renewAtMs, after.target, after.source, after.path]),
+    );
+    return rows.map(
+      ([target, source, path, renewAtMs]) => ({ target, source, path, renewAtMs }) as RenewalDue,
+    );
   }
 
   /** How many removals of a source were carried out since a moment. */
@@ -233,7 +290,7 @@ const REMOVAL_IS_DUE =
   "absence = 'removed' AND (uploaded = 1 OR state = 'sending') AND (state <> 'removing' OR expires_at IS NULL)";
 
 function toStoredFile(row: SqlRow): StoredFile {
-  const [source, sha256, uploaded, failure, changedAtMs] = row.slice(8);
+  const [source, sha256, uploaded, failure, changedAtMs] = row.slice(9);
   return {
     ...toRecord(row as unknown as RecordRow),
     source: source as string,

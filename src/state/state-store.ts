@@ -13,6 +13,12 @@ export interface Attempt {
   readonly sizeBytes: number;
 }
 
+/** Until when the platform keeps a file, and when it is to be sent again; epoch milliseconds, `null`: for ever, never. */
+export interface Lifetime {
+  readonly expiresAtMs: number | null;
+  readonly renewAtMs: number | null;
+}
+
 /** A file that could not be sent and has no row of its own to say so. */
 export interface Problem {
   readonly source: string;
@@ -72,12 +78,12 @@ export class StateStore extends StateReader {
   }
 
   /** Records that the platform holds exactly these bytes. */
-  recordSynced(id: RowId, attempt: Attempt, sha256: Buffer, expiresAtMs: number | null, nowMs: number): void {
+  recordSynced(id: RowId, attempt: Attempt, sha256: Buffer, lifetime: Lifetime, nowMs: number): void {
     this.#write(
       `UPDATE file SET state = 'synced', fingerprint = ?, trusted = ?, settings = ?, size_bytes = ?, sha256 = ?,
-         expires_at = ?, uploaded = 1, absence = NULL, failure = NULL, changed_at = ? WHERE target = ? AND key = ?`,
+         expires_at = ?, renew_at = ?, uploaded = 1, absence = NULL, failure = NULL, changed_at = ? WHERE target = ? AND key = ?`,
       ...[attempt.fingerprint, Number(attempt.trusted), attempt.settingsDigest, attempt.sizeBytes, sha256],
-      ...[expiresAtMs, nowMs, id.target, id.key],
+      ...[lifetime.expiresAtMs, lifetime.renewAtMs, nowMs, id.target, id.key],
     );
   }
 
@@ -108,13 +114,19 @@ export class StateStore extends StateReader {
     await this.#group.durable();
   }
 
-  /** Records that an empty file that expires then stands in a file's place. */
-  recordRemoved({ target, key }: RowId, source: string, expiresAtMs: number, nowMs: number): void {
+  /** Records that an empty file that expires then stands in a file's place. `counted`: the guard is to hear of it. */
+  recordRemoved(
+    { target, key }: RowId,
+    source: string,
+    counted: boolean,
+    expiresAtMs: number,
+    nowMs: number,
+  ): void {
     this.#write(
       'UPDATE file SET expires_at = ?, changed_at = ? WHERE target = ? AND key = ?',
       ...[expiresAtMs, nowMs, target, key],
     );
-    this.#write('INSERT INTO removal (source, at) VALUES (?, ?)', source, nowMs);
+    if (counted) this.#write('INSERT INTO removal (source, at) VALUES (?, ?)', source, nowMs);
   }
 
   /** Takes a new fingerprint for content that was found to be the same. */
@@ -140,8 +152,16 @@ export class StateStore extends StateReader {
   }
 
   /** Notes that the source has no such file (any more), or has it again. */
-  setAbsence({ target, key }: RowId, absence: Absence | null): void {
-    this.#write('UPDATE file SET absence = ? WHERE target = ? AND key = ?', absence, target, key);
+  setAbsence({ target, key }: RowId, absence: Absence | null, nowMs: number): void {
+    this.#write(
+      'UPDATE file SET absence = ?, absent_since = ? WHERE target = ? AND key = ?',
+      ...[absence, nowMs, target, key],
+    );
+  }
+
+  /** Notes when a file is to be sent again: the rules may say otherwise than when it was sent. */
+  setRenewal({ target, key }: RowId, renewAtMs: number | null): void {
+    this.#write('UPDATE file SET renew_at = ? WHERE target = ? AND key = ?', renewAtMs, target, key);
   }
 
   /** Drops a row. */
@@ -165,6 +185,14 @@ export class StateStore extends StateReader {
       kind,
       reason,
       pass,
+    );
+  }
+
+  /** Drops the problems of a path and of what lies below it, which is looked at again. */
+  dropProblemsAt(source: string, path: string): void {
+    this.#write(
+      "DELETE FROM problem WHERE source = ? AND (path = ? OR path >= ? || '/' AND path < ? || '0')",
+      ...[source, path, path, path],
     );
   }
 

@@ -6,9 +6,14 @@ export class Blockade {
   readonly #bots = new Map<string, string>();
   #quota: string | null = null;
 
-  /** Whether credentials were refused anywhere. */
-  get hasRefusedCredentials(): boolean {
-    return this.#all !== null || this.#bots.size > 0;
+  /** Why credentials were refused, for everything or for a bot; `null` when they were not. */
+  get refusal(): string | null {
+    return this.#all ?? this.#bots.values().next().value ?? null;
+  }
+
+  /** Why nothing is taken that needs more room; `null` when it is. */
+  get shortage(): string | null {
+    return this.#quota;
   }
 
   /** Takes note of a failure; the first of its kind is remembered. */

@@ -1,23 +1,49 @@
+import { renewalTime } from '../domain/expiry.ts';
 import { sizeInFingerprint } from '../domain/fingerprint.ts';
+import type { FileRecord } from '../domain/record.ts';
 import type { FileEvent } from '../domain/report.ts';
 import type { RowId } from '../state/state-reader.ts';
+import type { Lifetime } from '../state/state-store.ts';
 import { compareContent } from '../upload/compare-content.ts';
 import { noteProblem } from './note-item.ts';
-import type { PassContext } from './pass-context.ts';
+import type { WalkContext } from './engine.ts';
 import type { PlannedSend } from './plan-source.ts';
 import { sendWithRetries, type Sent } from './sender.ts';
 import type { Source } from './source.ts';
 
 /** Sends one planned file, records what came of it, and reports it. */
-export async function carryOut(
+export function carryOut(
   item: PlannedSend,
   source: Source,
   target: number,
-  context: PassContext,
+  context: WalkContext,
 ): Promise<void> {
-  const { state, summary, config, blockade, claims, clock, stop } = context;
   const id: RowId = { target, key: item.key };
-  if (item.kind === 'verify' && (await isSame(item, source, id, context))) return;
+  return context.flights.run(id, () => flyWatched(item, source, id, context));
+}
+
+async function flyWatched(
+  item: PlannedSend,
+  source: Source,
+  id: RowId,
+  context: WalkContext,
+): Promise<void> {
+  const { file: stage } = context.stages;
+  stage.begin();
+  try {
+    await fly(item, source, id, context);
+  } finally {
+    stage.end();
+  }
+}
+
+async function fly(item: PlannedSend, source: Source, id: RowId, context: WalkContext): Promise<void> {
+  const { state, summary, config, patience, blockade, claims, clock, stop } = context;
+  const { target } = id;
+  // What was planned by may be old: a look at this file may have sent it since.
+  const before = context.round.hasLooks ? state.find(id) : item.record;
+  const mayBeSame = item.kind === 'verify' || (before !== item.record && wasSentSince(item, before));
+  if (mayBeSame && (await isSame(item, source, id, context))) return;
   const isBlocked = (): boolean => blockade.reasonAgainst(source.config.botId, takesRoom(item)) !== null;
   if (stop.aborted || context.outage.isHopeless || isBlocked()) {
     summary.pending += 1;
@@ -53,7 +79,7 @@ export async function carryOut(
       random: context.random,
       outage: context.outage,
       attempts: config.upload.attempts,
-      giveUpAfterMs: config.upload.giveUpAfterMs,
+      giveUpAfterMs: patience.pauseMs,
       settleMs: config.watch.settleMs,
       onRetry: (_task, reason, delayMs) => {
         context.report.retrying(`${source.config.name}:${path}`, reason, delayMs);
@@ -64,8 +90,8 @@ export async function carryOut(
   );
   if (isWithoutUpsert(sent)) {
     if (mayBeThere) state.recordFailure(id, 'failed', seen, NOT_FINISHED, true, clock.now());
-    else if (item.record === null) state.forget(id);
-    else state.takeBack(id, item.record.state);
+    else if (before === null) state.forget(id);
+    else state.takeBack(id, before.state);
   }
   if (sent.kind !== 'sent') context.unsent.add(item.fingerprint);
   settle(sent, mayBeThere, item, source, id, context);
@@ -79,7 +105,7 @@ function isWithoutUpsert({ kind }: Sent): boolean {
 }
 
 /** Whether a file has the content on record after all; its new fingerprint is recorded then. */
-async function isSame(item: PlannedSend, source: Source, id: RowId, context: PassContext): Promise<boolean> {
+async function isSame(item: PlannedSend, source: Source, id: RowId, context: WalkContext): Promise<boolean> {
   const { state, summary, clock, transfer } = context;
   const recorded = state.find(id)?.sha256 ?? null;
   if (recorded === null) return false;
@@ -96,7 +122,7 @@ function settle(
   item: PlannedSend,
   source: Source,
   id: RowId,
-  context: PassContext,
+  context: WalkContext,
 ): void {
   const { state, summary, report } = context;
   const nowMs = context.clock.now();
@@ -110,7 +136,7 @@ function settle(
   };
   switch (sent.kind) {
     case 'sent':
-      state.recordSynced(id, sent.state, sent.sha256, sent.expiresAtMs, nowMs);
+      state.recordSynced(id, sent.state, sent.sha256, lifetimeOf(item, sent.expiresAtMs), nowMs);
       summary[kind === 'renew' ? 'renewed' : 'uploaded'] += 1;
       summary.bytes += sent.state.sizeBytes;
       report.sent(sent.state.sizeBytes);
@@ -147,6 +173,18 @@ function settle(
 }
 
 const UNSETTLED = 'it was changed again and again while it was read';
+
+/** Whether the file was sent with these settings since it was planned; the content is still to be compared. */
+function wasSentSince(item: PlannedSend, now: FileRecord | null): boolean {
+  if (now?.state !== 'synced' || item.reason === 'forced') return false;
+  if (item.reason === 'renewal-due' && now.expiresAtMs === item.record?.expiresAtMs) return false;
+  return now.fingerprint === item.fingerprint && now.settingsDigest === item.resolved.digest;
+}
+
+function lifetimeOf({ resolved }: PlannedSend, expiresAtMs: number | null): Lifetime {
+  const renewAtMs = expiresAtMs === null ? null : renewalTime(resolved.settings.expiry, expiresAtMs);
+  return { expiresAtMs, renewAtMs };
+}
 
 /** Whether the platform will hold more after the sending than before: what a used-up quota does not allow. */
 function takesRoom({ record, sizeBytes, resolved }: PlannedSend): boolean {

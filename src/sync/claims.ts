@@ -25,7 +25,7 @@ interface Holder {
  */
 export class Claims {
   readonly #state: StateReader;
-  readonly #sources: ReadonlyMap<string, Source>;
+  #sources: ReadonlyMap<string, Source> = new Map();
   /** Keys of files that are on their way to a record of their own. */
   readonly #underWay = new Map<string, Holder>();
 
@@ -35,6 +35,11 @@ export class Claims {
   constructor(state: StateReader, sources: readonly FoundSource[], remembers: boolean) {
     this.#remembers = remembers;
     this.#state = state;
+    this.meet(sources);
+  }
+
+  /** Takes the sources as they are now. */
+  meet(sources: readonly FoundSource[]): void {
     this.#sources = new Map(
       sources.flatMap((one) => (one.kind === 'found' ? [[one.config.name, one.source]] : [])),
     );

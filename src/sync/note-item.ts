@@ -1,5 +1,5 @@
 import type { Problem } from '../state/state-store.ts';
-import type { PassContext } from './pass-context.ts';
+import type { WalkContext } from './engine.ts';
 import type { PlanItem, PlannedSend } from './plan-source.ts';
 import type { Source } from './source.ts';
 
@@ -8,7 +8,7 @@ export function noteItem(
   item: Exclude<PlanItem, PlannedSend>,
   source: Source,
   target: number,
-  context: PassContext,
+  context: WalkContext,
 ): void {
   const { state, summary, report } = context;
   const name = source.config.name;
@@ -19,8 +19,9 @@ export function noteItem(
     case 'hold': {
       const id = { target, key: item.key };
       if (item.adopts) state.adopt(id, name, item.path);
-      else if (item.record.absence !== null) state.setAbsence(id, null);
+      else if (item.record.absence !== null) state.setAbsence(id, null, context.clock.now());
       if (item.kind === 'unchanged') {
+        if (item.renewAtMs !== item.record.renewAtMs) state.setRenewal(id, item.renewAtMs);
         summary.unchanged += 1;
         break;
       }
@@ -38,7 +39,8 @@ export function noteItem(
       break;
     }
     case 'skip':
-      if (item.record?.absence === null) state.setAbsence({ target, key: item.key }, 'set-aside');
+      if (item.record?.absence === null)
+        state.setAbsence({ target, key: item.key }, 'set-aside', context.clock.now());
       summary.skipped += 1;
       report.event({ kind: 'skip', source: name, path: item.path, key: item.key, reason: item.reason });
       break;
@@ -53,7 +55,7 @@ export function noteItem(
 }
 
 /** Counts, reports and remembers a file that was not sent and has no row of its own to say so. */
-export function noteProblem({ state, summary, report, pass }: PassContext, problem: Problem): void {
+export function noteProblem({ state, summary, report, pass }: WalkContext, problem: Problem): void {
   summary[problem.kind === 'refuse' ? 'refused' : 'problems'] += 1;
   state.noteProblem(problem, pass);
   report.event(problem);
@@ -62,7 +64,7 @@ export function noteProblem({ state, summary, report, pass }: PassContext, probl
 function noteAbsent(
   { record, absence }: Extract<PlanItem, { kind: 'absent' }>,
   target: number,
-  { state, summary, config }: PassContext,
+  { state, summary, config, clock }: WalkContext,
 ): void {
   const id = { target, key: record.key };
   if (
@@ -76,7 +78,7 @@ function noteAbsent(
   }
   // What cannot be seen is told of as a problem, and is neither kept nor removed.
   if (absence === null) return;
-  if (absence !== record.absence) state.setAbsence(id, absence);
+  if (absence !== record.absence) state.setAbsence(id, absence, clock.now());
   const isToBeRemoved = config.removals.mode === 'expire' && absence === 'removed';
   if (
     record.state !== 'removing' &&

@@ -1,46 +1,28 @@
-import { setMaxListeners } from 'node:events';
-import pLimit from 'p-limit';
-import type { Config } from '../config/config.ts';
-import type { Clock } from '../domain/clock.ts';
 import { exitCodeOf } from '../domain/exit-code.ts';
-import type { FilePlatform } from '../domain/file-platform.ts';
 import { REMOVAL_WINDOW_MS, type Halt } from '../domain/guard.ts';
-import type { Summary } from '../domain/report.ts';
-import type { StateStore } from '../state/state-store.ts';
-import { Outage } from '../upload/outage.ts';
-import { Blockade } from './blockade.ts';
-import { Claims } from './claims.ts';
-import { IndexWarnings } from './index-warnings.ts';
+import { emptySummary, type Summary } from '../domain/report.ts';
+import { newRound, type Engine, type WalkContext } from './engine.ts';
+import { keyGroups } from './key-groups.ts';
 import { noteProblem } from './note-item.ts';
-import type { PassContext } from './pass-context.ts';
 import { removeMissing } from './removals.ts';
 import type { Reporter } from './reporter.ts';
-import { findSources, type FoundSource } from './source.ts';
-import { syncSource, type Walk } from './sync-source.ts';
-import { Unsent } from './unsent.ts';
+import { checkRoot } from './root-check.ts';
+import { findSources, type FoundSource, type Source } from './source.ts';
+import { beginScan, syncSource, type Walk } from './sync-source.ts';
 import { Workers } from './workers.ts';
 
-/** What a pass is given. */
+/** What a pass is given, beside what it shares with all others. */
 export interface PassInput {
-  readonly config: Config;
-  /** What the platform is called in records: its address, or a name that stays while the address does not. */
-  readonly platformName: string;
-  readonly state: StateStore;
-  readonly platform: FilePlatform;
-  readonly clock: Clock;
-  /** A number in [0, 1): jitter. */
-  readonly random: () => number;
-  readonly report: Reporter;
   /** Counted up as the pass goes on; whoever began it has the counts also when it fails. */
   readonly summary: Summary;
   /** Files to send again whatever the records say, by their path in the source. */
   readonly isForced: (path: string) => boolean;
-  /** Lets through, this once, what a guard would halt. */
-  readonly allowRemovals: boolean;
-  /** No new work once it aborts. */
-  readonly stop: AbortSignal;
-  /** Breaks off what is under way. */
-  readonly abort: AbortSignal;
+  /** Whether to let through, this once, what a guard would halt in a source. */
+  readonly isAllowed: (source: string) => boolean;
+  /** Instead of the engine's. */
+  readonly report?: Reporter;
+  /** Told the sources as the pass found them, before it walks them. */
+  readonly onFound?: (found: readonly FoundSource[]) => void;
 }
 
 /**
@@ -59,91 +41,116 @@ interface Visited {
 
 /**
  * Looks at every file of every source once and brings the platform up to date: scan, decide, upload, record.
- * Returns the exit code. Throws `StateFileError`; nothing is under way any more then.
+ * Returns the exit code. Throws `StateFileError`; nothing of the pass is under way any more then.
  */
-export async function runPass(input: PassInput): Promise<number> {
-  const { config, state, clock, summary } = input;
+export async function runPass(engine: Engine, input: PassInput): Promise<number> {
+  const { config, state, clock, stop } = engine;
+  const { summary } = input;
   const beganMs = clock.monotonic();
-  const found = findSources(config, input.platformName);
-  const failed = new AbortController();
-  const context: PassContext = {
-    ...input,
-    pass: state.nextPassNumber(),
-    claims: new Claims(state, found, true),
-    blockade: new Blockade(),
-    outage: new Outage(clock, input.random, config.upload.giveUpAfterMs),
-    unsent: new Unsent(),
-    indexWarnings: new IndexWarnings(config.limits.indexableExtensions, (message) => {
-      input.report.warn(message);
-    }),
-    transfer: pLimit(config.upload.concurrency),
-    stop: AbortSignal.any([input.stop, failed.signal]),
-    abort: AbortSignal.any([input.abort, failed.signal]),
-  };
-  // Every request under way listens.
-  setMaxListeners(0, context.stop, context.abort);
-  const workers = new Workers(config.upload.concurrency + FILES_AHEAD);
+  const workers = new Workers(config.upload.concurrency + FILES_AHEAD, engine.fail);
   try {
+    const found = findSources(config, engine.platformName);
+    engine.claims.meet(found);
+    input.onFound?.(found);
+    engine.round = newRound(state.nextPassNumber());
+    const report = input.report ?? engine.report;
+    const context: WalkContext = { ...engine, ...engine.round, report, summary, transfer: engine.bulk };
     state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
-    const visited: Visited[] = [];
-    for (const one of found) {
-      if (input.stop.aborted) break;
-      visited.push(await visit(one, context, input, workers));
-    }
+    const visited = await visitAll(found, context, input, workers);
     await workers.idle();
     let isHalted = false;
     for (const one of visited) {
-      const halt = await finish(one, context, input.allowRemovals);
+      const halt = await finish(one, context, input.isAllowed(one.found.config.name));
       isHalted ||= halt !== null;
     }
     summary.durationMs = Math.round(clock.monotonic() - beganMs);
     const exitCode = exitCodeOf(summary, {
-      interrupted: input.stop.aborted,
-      credentials: context.blockade.hasRefusedCredentials,
+      interrupted: stop.aborted,
+      credentials: context.blockade.refusal !== null,
       halted: isHalted,
     });
     state.savePass(context.pass, clock.now(), exitCode, JSON.stringify(summary));
     return exitCode;
   } catch (error) {
-    failed.abort();
+    engine.fail();
     await workers.drain();
     summary.durationMs = Math.round(clock.monotonic() - beganMs);
     throw error;
   }
 }
 
+/**
+ * Removes what was noticed missing in a source long enough ago, as the end of a pass would. Returns the halt, if there
+ * is one. Throws `StateFileError`.
+ */
+export async function removeWhatIsDue(found: FoundSource, engine: Engine): Promise<Halt | null> {
+  if (found.kind === 'missing') return found.halt;
+  const { source } = found;
+  const { state } = engine;
+  const target = state.targetId(source.syncTarget);
+  const begun = beginScan(source);
+  const halt = begun.kind === 'halted' ? begun.halt : checkRoot(source, target, state, begun.isEmpty);
+  const walk: Walk = halt === null ? { kind: 'complete' } : { kind: 'halted', halt };
+  const context = { ...engine, ...engine.round, summary: emptySummary(), transfer: engine.bulk };
+  return await finish({ found, walk, recorded: recordedIn(source, engine) }, context, false);
+}
+
+/** Sources whose files can never give one key are walked side by side: a large one does not hold up the others. */
+async function visitAll(
+  found: readonly FoundSource[],
+  context: WalkContext,
+  input: PassInput,
+  workers: Workers,
+): Promise<Visited[]> {
+  const visited = new Map<FoundSource, Visited>();
+  const groups = await Promise.allSettled(
+    keyGroups(found).map(async (group) => {
+      for (const one of group) {
+        if (context.stop.aborted) break;
+        visited.set(one, await visit(one, context, input, workers));
+      }
+    }),
+  );
+  for (const group of groups) if (group.status === 'rejected') throw group.reason;
+  return found.flatMap((one) => visited.get(one) ?? []);
+}
+
 async function visit(
   found: FoundSource,
-  context: PassContext,
-  input: PassInput,
+  context: WalkContext,
+  { isForced, isAllowed }: PassInput,
   workers: Workers,
 ): Promise<Visited> {
   if (found.kind === 'missing') return { found, walk: { kind: 'halted', halt: found.halt }, recorded: 0 };
-  const { state } = context;
-  const { present, removed } = state.countRecorded(
-    state.targetId(found.source.syncTarget),
-    found.config.name,
-  );
-  const walk = await syncSource(found.source, context, workers, input.isForced, input.allowRemovals);
-  return { found, walk, recorded: present + removed };
+  const recorded = recordedIn(found.source, context);
+  const walk = await syncSource(found.source, context, workers, isForced, isAllowed(found.config.name));
+  return { found, walk, recorded };
+}
+
+function recordedIn(source: Source, { state }: Engine): number {
+  const target = state.targetId(source.syncTarget);
+  const { present, removed } = state.countRecorded(target, source.config.name);
+  return present + removed;
 }
 
 /** Removes what is to be removed, and remembers how the source was left. Returns the halt, if there is one. */
-async function finish(visited: Visited, context: PassContext, allowed: boolean): Promise<Halt | null> {
+async function finish(visited: Visited, context: WalkContext, allowed: boolean): Promise<Halt | null> {
   const { found, walk, recorded } = visited;
-  const { state, config } = context;
+  const { state, config, standings } = context;
   let halt = walk.kind === 'halted' ? walk.halt : null;
   if (found.kind === 'found' && walk.kind === 'complete' && config.removals.mode === 'expire') {
     halt = await removeMissing(found.source, recorded, context, allowed);
   }
   const { name, directory } = found.config;
+  state.dropProblemsAt(name, '.');
   if (halt !== null) {
-    const mend = halt.kind === 'missing' ? '' : '; if that is right, run once with --allow-removals';
+    const mend = halt.kind === 'missing' ? '' : `; if that is right, ${context.howToAllow}`;
     const reason = `halted: ${halt.reason}; nothing was removed${mend}`;
     noteProblem(context, { source: name, path: '.', key: null, kind: 'problem', reason });
   }
   // A walk that a stop cut short says nothing of the source.
   if (context.stop.aborted && halt === null) return null;
+  standings.set(name, walk.kind);
   if (walk.kind !== 'halted') state.dropProblemsBefore(name, context.pass);
   // The directory of a halted source is not taken for the right one.
   const identity =

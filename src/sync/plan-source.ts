@@ -1,4 +1,5 @@
 import type { FileKey, RelativePath } from '../domain/brands.ts';
+import { renewalTime } from '../domain/expiry.ts';
 import { decide, type SendReason, type VerifyReason } from '../domain/decide.ts';
 import {
   fingerprintOf,
@@ -21,7 +22,13 @@ import type { Source } from './source.ts';
 /** What a pass is to do about one path. */
 export type PlanItem =
   | { readonly kind: 'tick' }
-  | ({ readonly kind: 'unchanged' | 'hold'; readonly record: FileRecord } & Place)
+  | ({
+      readonly kind: 'unchanged';
+      readonly record: FileRecord;
+      /** When it is to be sent again by the rules of now, epoch milliseconds. */
+      readonly renewAtMs: number | null;
+    } & Place)
+  | ({ readonly kind: 'hold'; readonly record: FileRecord } & Place)
   | PlannedSend
   | {
       readonly kind: 'refuse' | 'skip';
@@ -189,7 +196,7 @@ function* planFile(
   };
   switch (decision.kind) {
     case 'none':
-      yield { kind: 'unchanged', path, key, adopts, record: record as FileRecord };
+      yield unchanged({ path, key, adopts }, record as FileRecord, resolved);
       break;
     case 'hold':
       yield { kind: 'hold', path, key, adopts, record: record as FileRecord };
@@ -206,6 +213,12 @@ function* planFile(
       break;
   }
   if (adopts) records.seekAfter(path);
+}
+
+function unchanged(place: Place, record: FileRecord, { settings }: ResolvedSettings): PlanItem {
+  const { expiresAtMs } = record;
+  const renewAtMs = expiresAtMs === null ? null : renewalTime(settings.expiry, expiresAtMs);
+  return { kind: 'unchanged', ...place, record, renewAtMs };
 }
 
 function absent(source: Source, record: FileRecord): PlanItem {

@@ -5,7 +5,7 @@ import type { UpsertBody } from '../domain/limits.ts';
 import type { FileRecord } from '../domain/record.ts';
 import { retryDelayMs } from '../domain/retry-delay.ts';
 import type { Verdict } from '../upload/outage.ts';
-import type { PassContext } from './pass-context.ts';
+import type { WalkContext } from './engine.ts';
 import { presenceOf } from './presence.ts';
 import type { Source } from './source.ts';
 
@@ -21,7 +21,7 @@ import type { Source } from './source.ts';
 export async function removeMissing(
   source: Source,
   recorded: number,
-  context: PassContext,
+  context: WalkContext,
   allowed: boolean,
 ): Promise<Halt | null> {
   const { state, clock, config, summary } = context;
@@ -34,10 +34,15 @@ export async function removeMissing(
     summary.kept += removed;
     return halt;
   }
-  for (let page = state.removalsDue(target, name, ''); page.length > 0;) {
-    for (const record of page) await remove(source, target, record, context);
-    page = state.removalsDue(target, name, page.at(-1)?.path ?? '');
+  // Whoever allowed it has confirmed it.
+  const missingSinceMs = clock.now() - (allowed ? 0 : context.patience.removalMs);
+  let waiting = removed;
+  const pageAfter = (path: string) => state.removalsDue(target, name, path, missingSinceMs);
+  for (let page = pageAfter(''); page.length > 0; page = pageAfter(page.at(-1)?.path ?? '')) {
+    for (const record of page) await remove(source, target, record, !allowed, context);
+    waiting -= page.length;
   }
+  summary.pending += waiting;
   return null;
 }
 
@@ -45,7 +50,8 @@ async function remove(
   source: Source,
   target: number,
   record: FileRecord,
-  context: PassContext,
+  counted: boolean,
+  context: WalkContext,
 ): Promise<void> {
   const { state, clock, report, summary, blockade, stop, unsent } = context;
   const { botId, name } = source.config;
@@ -71,7 +77,7 @@ async function remove(
   if (ended === null) {
     summary.pending += 1;
   } else if (ended.failure === null) {
-    state.recordRemoved(id, name, ended.expiresAtMs, clock.now());
+    state.recordRemoved(id, name, counted, ended.expiresAtMs, clock.now());
     summary.removed += 1;
     report.event({ ...event, outcome: 'done' });
   } else {
@@ -87,19 +93,19 @@ interface PutAway extends Verdict {
 }
 
 /** Puts one file away, again after transient failures. `null`: it was not tried, or broken off by us. */
-async function putAway(botId: string, record: FileRecord, context: PassContext): Promise<PutAway | null> {
-  const { config, clock, random, stop, abort, outage } = context;
+async function putAway(botId: string, record: FileRecord, context: WalkContext): Promise<PutAway | null> {
+  const { config, patience, clock, random, stop, abort, outage } = context;
   for (let attempt = 1; ; attempt++) {
     const ended = await outage.attempt(() => attemptToPutAway(botId, record, context), stop);
     if (ended === null || abort.aborted) return null;
     const { failure, retryAfterMs = 0 } = ended;
     const isFinal = failure?.kind !== 'transient' || attempt >= config.upload.attempts || stop.aborted;
-    if (isFinal || retryAfterMs > config.upload.giveUpAfterMs) return ended;
+    if (isFinal || retryAfterMs > patience.pauseMs) return ended;
     await clock.sleep(retryDelayMs(attempt, random(), retryAfterMs), stop);
   }
 }
 
-async function attemptToPutAway(botId: string, { key }: FileRecord, context: PassContext): Promise<PutAway> {
+async function attemptToPutAway(botId: string, { key }: FileRecord, context: WalkContext): Promise<PutAway> {
   const { platform, abort } = context;
   const expiresAtMs = removalExpiry(platform.now());
   const body: UpsertBody = {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Config, SourceConfig } from '../config/config.ts';
 import { canonicalJson } from '../domain/json.ts';
@@ -17,6 +17,8 @@ export interface Source extends SourceRoot {
   readonly position: number;
   readonly syncTarget: SyncTarget;
   readonly filter: PathFilter;
+  /** What the filter was made of: of two that are equal one will do for the other. */
+  readonly patterns: string;
   readonly protectedFiles: ReadonlySet<string>;
   readonly rules: RuleBook;
   /** Device and inode of the directory itself: others may mean that it was replaced. */
@@ -29,14 +31,15 @@ export type FoundSource =
   | { readonly kind: 'missing'; readonly config: SourceConfig; readonly halt: Halt };
 
 /** The name of the file in a source's directory that holds more patterns. */
-const IGNORE_FILE = '.botsyncignore';
+export const IGNORE_FILE = '.botsyncignore';
 
 /** Looks at the directories of all sources, in the order of the config. `platformName` identifies the platform in records. */
 export function findSources(config: Config, platformName: string): FoundSource[] {
   return config.sources.map((source, position) => findSource(config, source, position, platformName));
 }
 
-function findSource(
+/** Looks at the directory of one source. */
+export function findSource(
   config: Config,
   source: SourceConfig,
   position: number,
@@ -47,6 +50,7 @@ function findSource(
     const facts = statSync(directory);
     if (!facts.isDirectory()) return missing(source, `${directory} is not a directory`);
     const realRoot = realpathSync.native(directory);
+    const patterns = [...source.ignore, ...readIgnoreFile(directory)];
     return {
       kind: 'found',
       config: source,
@@ -57,13 +61,11 @@ function findSource(
         realRoot,
         symlinks: source.symlinks,
         syncTarget: targetOf(config, source, platformName),
-        filter: createFilter(
-          [...source.ignore, ...readIgnoreFile(directory)],
-          protectedPaths(config, directory, realRoot),
-        ),
+        filter: createFilter(patterns, protectedPaths(config, directory, realRoot)),
+        patterns: patterns.join('\n'),
         protectedFiles: protectedIdentities(config),
         rules: compileRules(config.rules, source.name, suggestContentType),
-        identity: `${facts.dev}:${facts.ino}`,
+        identity: identityOf(facts),
       },
     };
   } catch (error) {
@@ -74,6 +76,11 @@ function findSource(
       code === 'ENOENT' ? `${directory} does not exist` : `${directory} cannot be read: ${code}`,
     );
   }
+}
+
+/** Device and inode of a directory. */
+export function identityOf({ dev, ino }: Stats): string {
+  return `${dev}:${ino}`;
 }
 
 /** Where a source's files are kept. */

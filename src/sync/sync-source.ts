@@ -1,12 +1,9 @@
 import type { Halt } from '../domain/guard.ts';
 import { scan, type ScanEntry } from '../scan/scan.ts';
-import { carryOut } from './carry-out.ts';
-import { noteItem } from './note-item.ts';
-import type { PassContext } from './pass-context.ts';
-import { isPlannedSend, planSource, type PlanPorts } from './plan-source.ts';
+import type { WalkContext } from './engine.ts';
 import { checkRoot } from './root-check.ts';
 import type { Source } from './source.ts';
-import { Turns } from './turns.ts';
+import { walk } from './walk.ts';
 import type { Workers } from './workers.ts';
 
 /** How the walk over a source ended. Removals need a complete one: what was not seen may still be there. */
@@ -15,15 +12,15 @@ export type Walk =
   | { readonly kind: 'complete' }
   | { readonly kind: 'incomplete' };
 
-/** Walks one source, hands what is to be sent to the workers, and takes note of all else. Sends may still run when it ends. */
+/** Checks a source's directory and walks all of it. Sends may still run when it ends. */
 export async function syncSource(
   source: Source,
-  context: PassContext,
+  context: WalkContext,
   workers: Workers,
   isForced: (path: string) => boolean,
   allowHalted: boolean,
 ): Promise<Walk> {
-  const { state, config, platform, stop, clock } = context;
+  const { state, standings } = context;
   const name = source.config.name;
   const target = state.targetId(source.syncTarget);
   const begun = beginScan(source);
@@ -34,31 +31,11 @@ export async function syncSource(
         ? null
         : checkRoot(source, target, state, begun.isEmpty);
   if (halt !== null || begun.kind === 'halted') return { kind: 'halted', halt: halt as Halt };
-
-  const ports: PlanPorts = {
-    target,
-    claims: context.claims,
-    limits: config.limits,
-    now: () => platform.now(),
-    wallClock: clock.now,
-    isForced,
-  };
-  let complete = true;
-  const turns = new Turns(clock);
-  for (const item of planSource(source, begun.entries, state.records(target, name), ports)) {
-    if (stop.aborted) return { kind: 'incomplete' };
-    if (isPlannedSend(item)) {
-      if (item.adopts) state.adopt({ target, key: item.key }, name, item.path);
-      // What waits is bounded: the scan goes on when there is room.
-      await workers.add(() => carryOut(item, source, target, context));
-    } else {
-      noteItem(item, source, target, context);
-      if (item.kind === 'problem' && item.hidesFiles) complete = false;
-    }
-    const turn = turns.step();
-    if (turn !== null) await turn;
-  }
-  return { kind: complete ? 'complete' : 'incomplete' };
+  // From here on single files may be looked at as well.
+  if (standings.get(name) !== 'complete') standings.set(name, 'incomplete');
+  const stretch = { source, target, entries: begun.entries, records: state.records(target, name) };
+  const isComplete = await walk(stretch, context, workers, isForced);
+  return { kind: isComplete ? 'complete' : 'incomplete' };
 }
 
 /** A scan that has begun, or why it cannot. */

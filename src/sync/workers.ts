@@ -1,13 +1,18 @@
 /** Runs jobs side by side, and keeps whoever hands them over from getting far ahead. */
 export class Workers {
   readonly #most: number;
+  readonly #onFailure: () => void;
   #underWay = 0;
   #failure: { readonly error: unknown } | null = null;
-  #wake: (() => void) | null = null;
+  #waiting: (() => void)[] = [];
 
-  /** @param most - jobs at a time. */
-  constructor(most: number) {
+  /**
+   * @param most - jobs at a time.
+   * @param onFailure - called when a job throws, before anybody waits.
+   */
+  constructor(most: number, onFailure: () => void) {
     this.#most = most;
+    this.#onFailure = onFailure;
   }
 
   /** Starts a job; resolves when there is room for another. Throws what a job threw. */
@@ -32,15 +37,19 @@ export class Workers {
       await job();
     } catch (error) {
       this.#failure ??= { error };
+      this.#onFailure();
     }
     this.#underWay -= 1;
-    this.#wake?.();
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    // Those who still have to wait line up again behind the one that got the room: several walks take turns.
+    for (const wake of waiting) wake();
   }
 
   async #until(isTrue: () => boolean): Promise<void> {
     while (!isTrue()) {
       await new Promise<void>((resolve) => {
-        this.#wake = resolve;
+        this.#waiting.push(resolve);
       });
     }
     if (this.#failure !== null) throw this.#failure.error;

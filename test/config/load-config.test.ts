@@ -45,6 +45,7 @@ test('fills in the defaults, resolves paths, and counts durations in millisecond
       maxRequestsPerSecond: null,
     },
     watch: { settleMs: 500, maxDelayMs: 10_000, rescanMs: 900_000, poll: false, pollIntervalMs: 10_000 },
+    service: { listen: null },
     stateFile: '/etc/botsync/.botsync/state.db',
   });
 });
@@ -74,6 +75,7 @@ test('takes over what the file says', () => {
     removals: { mode: 'expire', delay: '1.5h', maxCount: 1, maxFraction: 1 },
     upload: { maxBytesPerSecond: 5, maxRequestsPerSecond: 6 },
     watch: { poll: true, settle: '250ms' },
+    service: { listen: '127.0.0.1:9464' },
     stateFile: '/var/lib/botsync/state.db',
   });
   expect(config.platform).toEqual({
@@ -93,7 +95,18 @@ test('takes over what the file says', () => {
   expect(config.removals).toEqual({ mode: 'expire', delayMs: 5_400_000, maxCount: 1, maxFraction: 1 });
   expect(config.upload).toMatchObject({ maxBytesPerSecond: 5, maxRequestsPerSecond: 6 });
   expect(config.watch).toMatchObject({ poll: true, settleMs: 250 });
+  expect(config.service.listen).toEqual({ host: '127.0.0.1', port: 9464 });
   expect(config.stateFile).toBe('/var/lib/botsync/state.db');
+});
+
+test.each([
+  ['127.0.0.1:0', { host: '127.0.0.1', port: 0 }],
+  ['0.0.0.0:65535', { host: '0.0.0.0', port: 65_535 }],
+  ['[::1]:9464', { host: '::1', port: 9464 }],
+  ['[::ffff:10.0.0.1]:80', { host: '::ffff:10.0.0.1', port: 80 }],
+  [null, null],
+])('listens at %s', (written, listen) => {
+  expect(load({ service: { listen: written } }).config.service).toEqual({ listen });
 });
 
 test.each([

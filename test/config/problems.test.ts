@@ -18,7 +18,10 @@ const errors: readonly Row[] = [
   [source({ keyPrefx: 'a/' }), 'sources[0].keyPrefx: unknown field; did you mean "keyPrefix"?'],
   [{ upload: { zzz: 1 } }, /^upload\.zzz: unknown field; known here: concurrency, attempts, /u],
   [{ 'odd\u009b name': 1 }, /^\["odd\\u009b name"\]: unknown field; known here: platform, /u],
-  ...['removals', 'limits', 'watch'].map((block): Row => [{ [block]: { zzz: 1 } }, /^\w+\.zzz: unknown/u]),
+  ...['removals', 'limits', 'watch', 'service'].map((block): Row => [
+    { [block]: { zzz: 1 } },
+    /^\w+\.zzz: unknown/u,
+  ]),
   [platform({ zzz: 1 }), /^platform\.zzz: unknown field; known here: baseUrl, /u],
   [platform({ identity: { zzz: '' } }), /^platform\.identity\.zzz: unknown field/u],
   [platform({ chat: { webhookId: 'w', userKey: 'env:K', zzz: 1 } }), /^platform\.chat\.zzz: unknown field/u],
@@ -89,6 +92,32 @@ const errors: readonly Row[] = [
     rule({ expiresAt: '2026-02-30T10:00:00Z' }),
     /^rules\[0\]\.expiresAt: .* is not a moment; write one with its zone/u,
   ],
+  // Service
+  ...(
+    [
+      ['localhost:9464', '127.0.0.1:9464'],
+      [':9464', '127.0.0.1:9464'],
+      ['*:80', '127.0.0.1:80'],
+      ['9464', '127.0.0.1:9464'],
+      ['example.org:9464', '127.0.0.1:9464'],
+      ['127.0.0.1', '127.0.0.1:9464'],
+      ['127.0.0.1:', '127.0.0.1:9464'],
+      ['::1:9464', '127.0.0.1:9464'],
+      ['[127.0.0.1]:9464', '127.0.0.1:9464'],
+      ['127.0.0.256:9464', '127.0.0.1:9464'],
+      ['[fe80::1%eth0]:9464', '127.0.0.1:9464'],
+      ['', '127.0.0.1:9464'],
+    ] as const
+  ).map(([listen, mend]): Row => [
+    { service: { listen } },
+    `service.listen: "${listen}" is not an IP address and a port; write for example "${mend}"`,
+  ]),
+  [
+    { service: { listen: '127.0.0.1:65536' } },
+    'service.listen: port 65536 does not exist; write one up to 65535',
+  ],
+  [{ service: { listen: 9464 } }, /^service\.listen: expected a string, found 9464/u],
+  [{ listen: '127.0.0.1:9464' }, 'listen: unknown field; did you mean "service.listen"?'],
   // Platform
   [
     platform({ baseUrl: 'api.botpress.cloud' }),
@@ -225,6 +254,13 @@ const warnings: readonly (readonly [Row[0], line?: Row[1]])[] = [
   [platform({ chatUrl: 'http://x.example' }), /^platform\.chatUrl: the user key would travel in clear/u],
   [platform({ baseUrl: 'http://localhost:8787', chatUrl: 'http://127.0.0.2:1' })],
   [platform({ baseUrl: 'http://[::1]:8787' })],
+  [{ service: { listen: '127.1.2.3:9464' } }],
+  [{ service: { listen: '[::1]:9464' } }],
+  [{ service: { listen: '[::ffff:127.0.0.1]:9464' } }],
+  ...['0.0.0.0', '[::]', '10.0.0.1', '[::ffff:10.0.0.1]'].map((host): [Row[0], Row[1]] => [
+    { service: { listen: `${host}:9464` } },
+    /^service\.listen: everybody who reaches this address may read .*; write "127\.0\.0\.1:9464" unless/u,
+  ]),
   [
     platform({ baseUrl: 'https://api.botpress.cloud/v1/' }),
     /^platform\.baseUrl: botsync adds "\/v1" itself/u,

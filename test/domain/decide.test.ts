@@ -22,6 +22,7 @@ const record = (some: Partial<FileRecord> = {}): FileRecord => ({
   trusted: true,
   settingsDigest: 'settings',
   expiresAtMs: null,
+  renewAtMs: null,
   absence: null,
   ...some,
 });

@@ -115,6 +115,7 @@ describe('the patience an answer asks for', () => {
       kind: 'transient',
       message: String(status),
       retryAfterMs: 7000,
+      ...(status === 429 && { notCarriedOut: true }),
     });
   });
 

@@ -109,6 +109,13 @@ export async function listen(
   return { url: `http://127.0.0.1:${port}`, connections: () => connections, close };
 }
 
+/** An address where nobody listens. */
+export async function closedAddress(): Promise<string> {
+  const { url, close } = await listen(() => undefined);
+  await close();
+  return url;
+}
+
 /** A request's body. */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];

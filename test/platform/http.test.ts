@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { start } from '../emulator/fixture.ts';
 import {
   answerJson,
+  closedAddress,
   connect,
   failureIn,
   inChunks,
@@ -17,27 +18,13 @@ import {
 
 const BODY = upsertBody('a.txt', 3);
 
-/** An address where nobody listens. */
-async function closedAddress(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => {
-    server.close(() => {
-      resolve();
-    });
-  });
-  return `http://127.0.0.1:${port}`;
-}
-
 describe('a connection', () => {
   test('that is refused is a transient failure', async () => {
     const { platform } = connect(await closedAddress());
     expect(failureIn(await platform.upsert('b', BODY, NEVER))).toEqual({
       kind: 'transient',
       message: 'connection refused (ECONNREFUSED)',
+      notCarriedOut: true,
     });
   });
 
@@ -105,7 +92,11 @@ describe('a connection', () => {
     const outcome = await platform.upsert('b', BODY, NEVER);
     for (const socket of sockets) socket.destroy();
     server.close();
-    expect(failureIn(outcome)).toEqual({ kind: 'transient', message: 'connection timed out' });
+    expect(failureIn(outcome)).toEqual({
+      kind: 'transient',
+      message: 'connection timed out',
+      notCarriedOut: true,
+    });
     // undici's own limit is ten seconds.
     expect(performance.now() - begunMs).toBeLessThan(9000);
   });

@@ -9,7 +9,7 @@ import { openState } from '../../src/state/open.ts';
 import type { FileRecord } from '../../src/domain/record.ts';
 import type { RecordCursor } from '../../src/state/record-cursor.ts';
 import type { RowId } from '../../src/state/state-reader.ts';
-import type { Attempt, StateStore } from '../../src/state/state-store.ts';
+import type { Attempt, StateStore, Lifetime } from '../../src/state/state-store.ts';
 
 export const NOW = Date.parse('2026-03-01T12:00:10.500Z');
 export const TARGET = { baseUrl: 'https://api.example', botId: 'bot-1', identity: '{}' };
@@ -121,7 +121,7 @@ export function addSynced(
   { key = name, expiresAtMs = null }: { key?: string; expiresAtMs?: number | null } = {},
 ): RowId {
   const id = addSending(store, target, source, name, key);
-  store.recordSynced(id, attempt(), SHA, expiresAtMs, NOW);
+  store.recordSynced(id, attempt(), SHA, { expiresAtMs, renewAtMs: null }, NOW);
   return id;
 }
 
@@ -134,3 +134,6 @@ export function drain(cursor: RecordCursor): FileRecord[] {
   }
   return all;
 }
+
+/** The lifetime of what does not expire. */
+export const FOREVER: Lifetime = { expiresAtMs: null, renewAtMs: null };

@@ -13,6 +13,7 @@ import {
   closeAtEnd,
   connect,
   drain,
+  FOREVER,
   killedCopy,
   NOW,
   openStore,
@@ -40,6 +41,7 @@ describe('the life of a row', () => {
     trusted: true,
     settingsDigest: 'settings',
     expiresAtMs: null,
+    renewAtMs: null,
     absence: null,
     sha256: null,
     uploaded: false,
@@ -67,8 +69,8 @@ describe('the life of a row', () => {
       settingsDigest: 's2',
       sizeBytes: 9,
     });
-    store.setAbsence(id, 'removed');
-    store.recordSynced(id, sent, SHA, NOW + 1, NOW + 2);
+    store.setAbsence(id, 'removed', NOW);
+    store.recordSynced(id, sent, SHA, { expiresAtMs: NOW + 1, renewAtMs: null }, NOW + 2);
     expect(store.find(id)).toEqual({
       ...fresh,
       state: 'synced',
@@ -86,7 +88,7 @@ describe('the life of a row', () => {
   test('sent again: what the platform holds is unknown, and who has the key may be another', async () => {
     const { store, target } = begin();
     const id = addSynced(store, target, 'docs', 'a', { key: 'k', expiresAtMs: NOW });
-    store.setAbsence(id, 'removed');
+    store.setAbsence(id, 'removed', NOW);
     const before = store.find(id);
     await store.beginSending(id, 'more', path('b'), attempt({ settingsDigest: 'new' }), NOW + 5);
     const begun = { state: 'sending', path: 'b', source: 'more', absence: null, changedAtMs: NOW + 5 };
@@ -114,22 +116,23 @@ describe('the life of a row', () => {
     const id = addSynced(store, target, 'docs', 'a');
     store.recordFailure(id, 'failed', attempt(), 'x', false, NOW);
     expect(store.find(id)).toMatchObject({ sha256: null, uploaded: true });
-    store.recordSynced(id, attempt(), SHA, null, NOW);
+    store.recordSynced(id, attempt(), SHA, FOREVER, NOW);
     expect(store.find(id)).toMatchObject({ failure: null, state: 'synced' });
   });
 
   test('removed: about to be, then with its expiry, then gone', async () => {
     const { store, target } = begin();
     const id = addSynced(store, target, 'docs', 'a', { expiresAtMs: NOW });
-    store.setAbsence(id, 'removed');
+    store.setAbsence(id, 'removed', NOW);
     await store.beginRemoving(id, NOW + 1);
     expect(store.find(id)).toMatchObject({
       state: 'removing',
       expiresAtMs: null,
+      renewAtMs: null,
       sha256: null,
       changedAtMs: NOW + 1,
     });
-    store.recordRemoved(id, 'docs', NOW + 100, NOW + 2);
+    store.recordRemoved(id, 'docs', true, NOW + 100, NOW + 2);
     expect(store.find(id)).toMatchObject({ state: 'removing', expiresAtMs: NOW + 100, absence: 'removed' });
     store.dropExpiredRemovals(NOW + 99, 0);
     expect(store.find(id)).not.toBeNull();
@@ -147,7 +150,7 @@ describe('the life of a row', () => {
   test('touched, adopted, absent, forgotten', () => {
     const { store, target } = begin();
     const id = addSynced(store, target, 'docs', 'a');
-    store.setAbsence(id, 'set-aside');
+    store.setAbsence(id, 'set-aside', NOW);
     expect(store.find(id)?.absence).toBe('set-aside');
     store.recordTouched(id, '5:8:8:8' as Fingerprint, false);
     expect(store.find(id)).toMatchObject({
@@ -157,11 +160,11 @@ describe('the life of a row', () => {
       state: 'synced',
       sha256: SHA,
     });
-    store.setAbsence(id, 'removed');
+    store.setAbsence(id, 'removed', NOW);
     store.adopt(id, 'more', path('b'));
     expect(store.find(id)).toMatchObject({ source: 'more', path: 'b', absence: null, state: 'synced' });
-    store.setAbsence(id, 'removed');
-    store.setAbsence(id, null);
+    store.setAbsence(id, 'removed', NOW);
+    store.setAbsence(id, null, NOW);
     expect(store.find(id)?.absence).toBeNull();
     store.forget(id);
     expect(store.find(id)).toBeNull();
@@ -174,12 +177,18 @@ describe('the life of a row', () => {
     const before = neighbours.map((id) => store.find(id));
     const id = addSending(store, target, 'docs', 'a');
     store.recordFailure(id, 'failed', attempt(), 'x', true, NOW + 1);
-    store.recordSynced(id, attempt({ sizeBytes: 1 }), Buffer.alloc(32), NOW, NOW + 1);
+    store.recordSynced(
+      id,
+      attempt({ sizeBytes: 1 }),
+      Buffer.alloc(32),
+      { expiresAtMs: NOW, renewAtMs: null },
+      NOW + 1,
+    );
     store.recordTouched(id, '1:1:1:1' as Fingerprint, false);
     store.adopt(id, 'more', path('z'));
-    store.setAbsence(id, 'removed');
+    store.setAbsence(id, 'removed', NOW);
     await store.beginRemoving(id, NOW + 1);
-    store.recordRemoved(id, 'docs', NOW, NOW + 1);
+    store.recordRemoved(id, 'docs', true, NOW, NOW + 1);
     store.forget(id);
     expect(neighbours.map((each) => store.find(each))).toEqual(before);
   });
@@ -284,21 +293,22 @@ describe('counts', () => {
       store.setAbsence(
         addSynced(store, target, 'docs', `absent-${absence}`, { expiresAtMs: NOW + 3 }),
         absence,
+        NOW,
       );
       const failed = addSending(store, target, 'docs', `never-sent-${absence}`);
       store.recordFailure(failed, 'failed', attempt(), 'x', false, NOW);
-      store.setAbsence(failed, absence);
+      store.setAbsence(failed, absence, NOW);
       const refused = addSending(store, target, 'docs', `refused-${absence}`);
       store.recordFailure(refused, 'refused', attempt(), 'x', false, NOW);
-      store.setAbsence(refused, absence);
+      store.setAbsence(refused, absence, NOW);
     }
     const half = addSynced(store, target, 'docs', 'half-removed');
-    store.setAbsence(half, 'removed');
+    store.setAbsence(half, 'removed', NOW);
     store.beginRemoving(half, NOW).catch(() => undefined);
     const removed = addSynced(store, target, 'docs', 'was-removed');
-    store.setAbsence(removed, 'removed');
+    store.setAbsence(removed, 'removed', NOW);
     store.beginRemoving(removed, NOW).catch(() => undefined);
-    store.recordRemoved(removed, 'docs', NOW + 1, NOW);
+    store.recordRemoved(removed, 'docs', true, NOW + 1, NOW);
     addSynced(store, target, 'more', 'other');
     return { store, target };
   };
@@ -307,26 +317,26 @@ describe('counts', () => {
     const { store, target } = planted();
     expect(store.countRecorded(target, 'docs')).toEqual({ present: 6, removed: 2 });
     expect(store.countRecorded(target, 'none')).toEqual({ present: 0, removed: 0 });
-    expect(store.removalsDue(target, 'docs', '').map((record) => record.path)).toEqual([
+    expect(store.removalsDue(target, 'docs', '', NOW).map((record) => record.path)).toEqual([
       'absent-removed',
       'half-removed',
     ]);
-    expect(store.removalsDue(target, 'docs', 'absent-removed').map((record) => record.path)).toEqual([
+    expect(store.removalsDue(target, 'docs', 'absent-removed', NOW).map((record) => record.path)).toEqual([
       'half-removed',
     ]);
-    expect(store.removalsDue(target, 'more', '')).toEqual([]);
-    expect(store.removalsDue(target + 1, 'docs', '')).toEqual([]);
+    expect(store.removalsDue(target, 'more', '', NOW)).toEqual([]);
+    expect(store.removalsDue(target + 1, 'docs', '', NOW)).toEqual([]);
   });
 
   test('removals that are due come page by page', () => {
     const { store, target } = begin();
     for (let i = 0; i < 1_001; i++)
-      store.setAbsence(addSynced(store, target, 'docs', `a${10_000 + i}`), 'removed');
-    const page = store.removalsDue(target, 'docs', '');
+      store.setAbsence(addSynced(store, target, 'docs', `a${10_000 + i}`), 'removed', NOW);
+    const page = store.removalsDue(target, 'docs', '', NOW);
     expect(page.length).toBe(1_000);
-    expect(store.removalsDue(target, 'docs', page.at(-1)?.path ?? '').map((record) => record.path)).toEqual([
-      'a11000',
-    ]);
+    expect(
+      store.removalsDue(target, 'docs', page.at(-1)?.path ?? '', NOW).map((record) => record.path),
+    ).toEqual(['a11000']);
   });
 
   test('how a source stands', () => {
@@ -382,9 +392,9 @@ describe('counts', () => {
       ['b', 20],
       ['c', 30],
     ] as const) {
-      store.recordRemoved(addSynced(store, target, 'docs', name), 'docs', NOW, atMs);
+      store.recordRemoved(addSynced(store, target, 'docs', name), 'docs', true, NOW, atMs);
     }
-    store.recordRemoved(addSynced(store, target, 'more', 'd'), 'more', NOW, 30);
+    store.recordRemoved(addSynced(store, target, 'more', 'd'), 'more', true, NOW, 30);
     expect([10, 11, 30, 31].map((since) => store.countRemovals('docs', since))).toEqual([3, 2, 1, 0]);
     store.dropExpiredRemovals(0, 20);
     expect(store.countRemovals('docs', 0)).toBe(2);
@@ -463,7 +473,7 @@ describe('durability', () => {
     expect(stateOf(killedCopy(file), 'a')).toBeNull();
     await began;
     expect(stateOf(killedCopy(file), 'a')).toBe('sending');
-    store.recordSynced(row(target, 'a'), attempt(), SHA, null, NOW);
+    store.recordSynced(row(target, 'a'), attempt(), SHA, FOREVER, NOW);
     await store.beginRemoving(row(target, 'a'), NOW);
     expect(stateOf(killedCopy(file), 'a')).toBe('removing');
   });

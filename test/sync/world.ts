@@ -19,7 +19,8 @@ import { openState } from '../../src/state/open.ts';
 import { Claims } from '../../src/sync/claims.ts';
 import { dryRun } from '../../src/sync/dry-run.ts';
 import { overview, type Overview } from '../../src/sync/overview.ts';
-import { runPass, type PassInput } from '../../src/sync/pass.ts';
+import { createEngine, unwatchedStages, type EngineInput } from '../../src/sync/engine.ts';
+import { runPass } from '../../src/sync/pass.ts';
 import { findSources } from '../../src/sync/source.ts';
 
 /** A clock that follows the machine's at a distance, and that waiting moves. */
@@ -53,6 +54,12 @@ export interface PassOutcome {
   readonly requests: number;
 }
 
+/** How a pass departs from the usual. */
+export interface PassOptions extends Partial<EngineInput> {
+  readonly isForced?: (path: string) => boolean;
+  readonly allowRemovals?: boolean;
+}
+
 /** A directory with a config, a state file, and an emulator beside it. */
 export interface World {
   readonly directory: string;
@@ -63,7 +70,7 @@ export interface World {
   /** Replaces top-level fields of the configuration. */
   readonly configure: (fields: Record<string, unknown>) => void;
   readonly config: () => Config;
-  readonly pass: (input?: Partial<PassInput>) => Promise<PassOutcome>;
+  readonly pass: (input?: PassOptions) => Promise<PassOutcome>;
   readonly plan: () => Promise<Omit<PassOutcome, 'requests'>>;
   readonly status: () => Overview;
   /** What the platform holds of a key, as text; `null` for nothing. */
@@ -120,7 +127,7 @@ export async function createWorld(
       text = { ...text, ...changed };
     },
     config,
-    pass: async (input = {}) => {
+    pass: async ({ isForced = () => false, allowRemovals = false, ...engineInput } = {}) => {
       const loaded = config();
       const opened = openState(loaded.stateFile, { checkThoroughly: true, nowMs: clock.now() });
       if (opened.kind !== 'open') throw new Error(opened.kind);
@@ -137,7 +144,7 @@ export async function createWorld(
       const never = new AbortController().signal;
       const summary = emptySummary();
       try {
-        const exitCode = await runPass({
+        const engine = createEngine({
           config: loaded,
           platformName: loaded.platform.baseUrl,
           state: opened.store,
@@ -150,12 +157,22 @@ export async function createWorld(
             retrying: () => undefined,
             sent: () => undefined,
           },
-          summary,
-          isForced: () => false,
-          allowRemovals: false,
+          patience: {
+            outageMs: loaded.upload.giveUpAfterMs,
+            pauseMs: loaded.upload.giveUpAfterMs,
+            removalMs: 0,
+          },
+          howToAllow: 'run once with --allow-removals',
+          stages: unwatchedStages(),
+          reserve: 0,
           stop: never,
           abort: never,
-          ...input,
+          ...engineInput,
+        });
+        const exitCode = await runPass(engine, {
+          summary,
+          isForced,
+          isAllowed: () => allowRemovals,
         });
         return { summary, exitCode, events, requests: requestCount(emulator) - before };
       } finally {

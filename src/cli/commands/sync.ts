@@ -10,6 +10,7 @@ import { setAside } from '../../state/open.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { Claims } from '../../sync/claims.ts';
 import { dryRun } from '../../sync/dry-run.ts';
+import { createEngine, unwatchedStages } from '../../sync/engine.ts';
 import { estimate } from '../../sync/estimate.ts';
 import { runPass } from '../../sync/pass.ts';
 import { findSources } from '../../sync/source.ts';
@@ -137,7 +138,8 @@ async function pass(
   // The pass meets what the count meets; it is thrown below, after the pass.
   counting.catch(() => undefined);
   try {
-    const exitCode = await runPass({
+    const { giveUpAfterMs } = config.upload;
+    const engine = createEngine({
       config,
       platformName: name,
       state,
@@ -145,12 +147,14 @@ async function pass(
       clock: systemClock,
       random: Math.random,
       report: view,
-      summary,
-      isForced,
-      allowRemovals: options.allowRemovals,
+      patience: { outageMs: giveUpAfterMs, pauseMs: giveUpAfterMs, removalMs: 0 },
+      howToAllow: 'run once with --allow-removals',
+      stages: unwatchedStages(),
+      reserve: 0,
       stop: signals.stop,
       abort: signals.abort,
     });
+    const exitCode = await runPass(engine, { summary, isForced, isAllowed: () => options.allowRemovals });
     if (!signals.stop.aborted) warnIfUnused(view);
     return exitCode;
   } finally {

@@ -1,0 +1,28 @@
+import { EXIT } from '../../domain/exit-code.ts';
+import { describe } from '../describe-resource.ts';
+import { maskSecrets } from '../mask-secrets.ts';
+import { print } from '../output.ts';
+import { platformError } from '../platform-failure.ts';
+import { printJson } from '../print-json.ts';
+import { withSession } from '../session.ts';
+import type { ResourceOptions } from '../resource-options.ts';
+import { renderTable } from '../table.ts';
+
+/** `botsync bots`: all bots of the workspace (interface.md, List bots). Returns the exit code; throws `UsageError`. */
+export function bots(options: ResourceOptions): Promise<number> {
+  return withSession(options, 'bots', async ({ administration, signal, secrets }) => {
+    const outcome = await administration().listBots(signal);
+    if (outcome.kind === 'failed')
+      throw platformError('the bots could not be listed', outcome.failure, 'reads');
+    const listed = outcome.value.map((bot) => maskSecrets(bot, secrets, !options.showSecrets) as typeof bot);
+    if (options.json) printJson({ bots: listed });
+    else if (listed.length === 0) print('The workspace has no bots.');
+    else {
+      const rows = listed.map(({ id, name, createdAt, updatedAt, deployedAt }) =>
+        [id, name, createdAt, updatedAt, deployedAt].map((value) => describe(value) || '–'),
+      );
+      print(renderTable(['ID', 'NAME', 'CREATED', 'UPDATED', 'DEPLOYED'], rows).join('\n'));
+    }
+    return EXIT.ok;
+  });
+}

@@ -1,0 +1,72 @@
+import { readHeaderText } from '../../config/values.ts';
+import { EXIT } from '../../domain/exit-code.ts';
+import { checkConversation, type ConversationRequest } from '../../domain/request-limits.ts';
+import { describeResource } from '../describe-resource.ts';
+import { maskSecrets } from '../mask-secrets.ts';
+import { print } from '../output.ts';
+import { platformError } from '../platform-failure.ts';
+import { printJson } from '../print-json.ts';
+import type { ResourceOptions } from '../resource-options.ts';
+import { withSession, type ConversationIdentity } from '../session.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** Options of `botsync conversation create`. */
+export interface ConversationOptions extends ResourceOptions {
+  readonly channel: string;
+  readonly tag: readonly string[] | undefined;
+  readonly integrationName: string | undefined;
+  readonly integrationId: string | undefined;
+  readonly integrationAlias: string | undefined;
+}
+
+/** `botsync conversation create` (interface.md, Create a conversation). Returns the exit code; throws `UsageError`. */
+export function createConversation(options: ConversationOptions): Promise<number> {
+  const request = readRequest(options);
+  const identity = readIdentity(options);
+  return withSession(options, 'conversation create', async ({ conversations, signal, secrets }) => {
+    const outcome = await conversations(identity).create(request, signal);
+    if (outcome.kind === 'failed')
+      throw platformError('the conversation could not be created', outcome.failure, 'creates');
+    const created = maskSecrets(outcome.value, secrets, !options.showSecrets) as typeof outcome.value;
+    if (options.json) printJson({ conversation: created });
+    else print(describeResource(created, ['id', 'channel', 'integration', 'tags', 'createdAt']).join('\n'));
+    return EXIT.ok;
+  });
+}
+
+const OPTION_OF = { channel: '--channel', tags: '--tag', integrationName: '--integration-name' } as const;
+
+function readRequest({ channel, tag = [], integrationName }: ConversationOptions): ConversationRequest {
+  const tags = new Map<string, string>();
+  for (const text of tag) {
+    const at = text.indexOf('=');
+    if (at < 1) throw new UsageError(`--tag ${text}: write NAME=VALUE`);
+    const name = text.slice(0, at);
+    if (tags.has(name)) throw new UsageError(`--tag ${name} is given twice`);
+    tags.set(name, text.slice(at + 1));
+  }
+  const request = {
+    channel,
+    tags: Object.fromEntries(tags),
+    ...(integrationName !== undefined && { integrationName }),
+  };
+  const problem = checkConversation(request);
+  if (problem === null) return request;
+  throw new UsageError(`${OPTION_OF[problem.field]} ${problem.message}`);
+}
+
+/** What the options say of the identity, over what the config says. */
+function readIdentity({ integrationId, integrationAlias }: ConversationOptions): ConversationIdentity {
+  return {
+    ...(integrationId !== undefined && { integrationId: readHeader('--integration-id', integrationId) }),
+    ...(integrationAlias !== undefined && {
+      integrationAlias: readHeader('--integration-alias', integrationAlias),
+    }),
+  };
+}
+
+function readHeader(option: string, text: string): string {
+  const read = readHeaderText(text);
+  if (read.kind === 'problem') throw new UsageError(`${option} ${read.message}`);
+  return read.value;
+}

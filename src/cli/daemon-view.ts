@@ -1,0 +1,103 @@
+import type { FileEvent, Summary } from '../domain/report.ts';
+import { EXIT } from '../domain/exit-code.ts';
+import { createLog, type Log } from '../service/logger.ts';
+import type { Metrics } from '../service/metrics.ts';
+import type { ServiceNotifier } from '../service/notify.ts';
+import type { DaemonObserver, Trigger } from '../sync/daemon-observer.ts';
+import type { Reporter } from '../sync/reporter.ts';
+import { logSettings } from './command-log.ts';
+import type { GlobalOptions } from './global-options.ts';
+import { print, writeError } from './output.ts';
+import { describeSummary } from './pass-report.ts';
+
+/** What a daemon tells: log lines, results as JSON Lines with `--json`, metrics, and a line for the service manager. */
+export class DaemonView implements Reporter, DaemonObserver {
+  readonly log: Log;
+  /** When a pass last ended with everything in sync, epoch milliseconds. */
+  lastSuccessMs: number | null = null;
+  readonly #json: boolean;
+  readonly #metrics: Metrics | null;
+  readonly #notifier: ServiceNotifier;
+  /** Changes that the rescan under way found and no event had told of, by source. */
+  readonly #untold = new Map<string, number>();
+  #overdue = 0;
+  #wasInSync: boolean | null = null;
+
+  constructor(options: GlobalOptions, metrics: Metrics | null, notifier: ServiceNotifier) {
+    const settings = logSettings(options, process.stderr.isTTY);
+    this.log = createLog({ ...settings, level: options.logLevel ?? 'info' }, writeError);
+    this.#json = options.json;
+    this.#metrics = metrics;
+    this.#notifier = notifier;
+  }
+
+  event(event: FileEvent): void {
+    if (this.#json) print(JSON.stringify(event));
+    const { kind, outcome, ...fields } = event;
+    if (outcome === 'failed') this.log.warn(`${kind} failed`, fields);
+    else if (kind === 'problem' || kind === 'refuse') this.log.warn(kind, fields);
+    else if (kind === 'skip') this.log.debug(kind, fields);
+    else this.log.info(kind, fields);
+    this.#measure(event);
+  }
+
+  warn(message: string): void {
+    this.log.warn(message);
+  }
+
+  retrying(path: string, reason: string, delayMs: number): void {
+    this.#metrics?.retried();
+    this.log.info('trying again', { path, reason, delayMs: Math.round(delayMs) });
+  }
+
+  sent(bytes: number): void {
+    this.#metrics?.sent(bytes);
+  }
+
+  passBegan(trigger: Trigger): void {
+    this.log.debug('pass begins', { trigger });
+  }
+
+  passEnded(trigger: Trigger, sources: readonly string[], summary: Summary, exitCode: number): void {
+    if (this.#json) print(JSON.stringify({ kind: 'summary', ...summary }));
+    const [line = ''] = describeSummary(summary, false, false);
+    const isInSync = exitCode === EXIT.ok;
+    if (isInSync) this.lastSuccessMs = Date.now();
+    const { uploaded, renewed, removed } = summary;
+    const isNews = trigger !== 'rescan' || isInSync !== this.#wasInSync || uploaded + renewed + removed > 0;
+    this.#wasInSync = isInSync;
+    const level = isInSync ? (isNews ? 'info' : 'debug') : 'warn';
+    this.log[level](line, { trigger });
+    this.#notifier.status(line);
+    if (trigger !== 'rescan') return;
+    for (const source of sources) this.#metrics?.rescanned(source, this.#untold.get(source) ?? 0);
+    this.#untold.clear();
+  }
+
+  eventsLost(source: string, reason: string): void {
+    this.log.info('everything is looked at again', { source, reason });
+  }
+
+  watchLimited(source: string, message: string): void {
+    this.log.warn(message, { source });
+  }
+
+  foundByRescan(source: string): void {
+    this.#untold.set(source, (this.#untold.get(source) ?? 0) + 1);
+  }
+
+  renewalsOverdue(count: number): void {
+    if (count > this.#overdue)
+      this.log.error('files will expire that could not be renewed in time', { files: count });
+    else if (count === 0 && this.#overdue > 0) this.log.info('all files are renewed again');
+    this.#overdue = count;
+  }
+
+  #measure({ kind, source, outcome }: FileEvent): void {
+    if (this.#metrics === null) return;
+    if (kind === 'remove' && outcome === 'done') this.#metrics.removed(source);
+    if (kind === 'refuse') this.#metrics.uploadEnded(source, 'refused');
+    if ((kind === 'upload' || kind === 'renew') && outcome !== undefined)
+      this.#metrics.uploadEnded(source, outcome);
+  }
+}

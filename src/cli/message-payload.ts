@@ -1,0 +1,81 @@
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import type { JsonObject } from '../domain/json.ts';
+import { shown } from './output.ts';
+import { UsageError } from './usage-error.ts';
+
+/** The ways to say what a message holds: exactly one is given. */
+export interface PayloadOptions {
+  readonly text: string | undefined;
+  readonly audioUrl: string | undefined;
+  /** JSON, a file with JSON, or `-` for standard input. */
+  readonly payload: string | undefined;
+}
+
+/** More than any payload may have. What is longer is not read to its end. */
+const LARGEST_INPUT_BYTES = 1_000_000;
+
+/** The payload that the options mean (interface.md, Message; platform-facts.md: the payload of a text). Throws `UsageError`. */
+export async function readPayload({ text, audioUrl, payload }: PayloadOptions): Promise<JsonObject> {
+  const given = [text, audioUrl, payload].filter((option) => option !== undefined);
+  if (given.length !== 1) {
+    const wrong = given.length === 0 ? 'the message is missing' : 'a message is one thing only';
+    throw new UsageError(`${wrong}; write one of --text TEXT, --audio-url URL and --payload FILE|JSON|-`);
+  }
+  if (text !== undefined) {
+    if (text.trim() === '') throw new UsageError('--text is empty; write what the message says');
+    return { type: 'text', text };
+  }
+  if (audioUrl !== undefined) {
+    if (!isWebAddress(audioUrl))
+      throw new UsageError(`--audio-url ${shown(audioUrl)} is no address; write http://… or https://…`);
+    return { type: 'audio', audioUrl };
+  }
+  return await readJson(payload ?? '');
+}
+
+function isWebAddress(text: string): boolean {
+  return /^https?:\/\//iu.test(text) && URL.canParse(text);
+}
+
+async function readJson(payload: string): Promise<JsonObject> {
+  // A path seldom begins like that; "./{…" means one that does.
+  if (/^\s*[[{"]/u.test(payload)) return parse(payload, '--payload');
+  if (payload === '-') return parse(await readAll(process.stdin, 'standard input'), 'standard input');
+  if (payload === '') throw new UsageError('--payload is empty; write a file, JSON, or - for standard input');
+  const name = shown(payload);
+  return parse(await readAll(createReadStream(payload), name), name);
+}
+
+async function readAll(stream: Readable, name: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      sizeBytes += chunk.length;
+      if (sizeBytes > LARGEST_INPUT_BYTES)
+        throw new UsageError(`${name} is too large: a payload has at most 128,000 bytes`);
+    }
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+      throw new UsageError(`${name} is not UTF-8; save it as UTF-8`);
+    const why =
+      code === 'ENOENT' ? 'does not exist; JSON itself begins with {' : `cannot be read: ${code ?? ''}`;
+    throw new UsageError(`--payload: ${name} ${why}`);
+  }
+}
+
+function parse(text: string, name: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`${name} is no JSON: ${shown((error as Error).message).slice(0, 200)}`);
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+  throw new UsageError(`${name} is no JSON object; write for example {"type":"text","text":"Hello"}`);
+}

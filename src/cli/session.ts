@@ -1,0 +1,144 @@
+import type { SecretReference } from '../config/config.ts';
+import type { LoadedConfig } from '../config/load-config.ts';
+import { renderProblem } from '../config/problem.ts';
+import { requirePlatform, type PlatformUse } from '../config/require-platform.ts';
+import { resolveSecret } from '../config/secrets.ts';
+import { EXIT } from '../domain/exit-code.ts';
+import type { Identity } from '../domain/identity.ts';
+import { PlatformAdministration } from '../platform/administration.ts';
+import { PlatformChat } from '../platform/chat.ts';
+import { PlatformConversations } from '../platform/conversations.ts';
+import type { Http } from '../platform/http.ts';
+import type { RepeatSettings } from '../platform/repeat.ts';
+import type { Log } from '../service/logger.ts';
+import { listenForStop } from '../service/stop-signals.ts';
+import { systemClock } from '../service/system-clock.ts';
+import { createCommandLog } from './command-log.ts';
+import type { EmbeddedEmulator } from './embedded-emulator.ts';
+import type { GlobalOptions } from './global-options.ts';
+import { load } from './load.ts';
+import { openHttp } from './open-http.ts';
+import { UsageError } from './usage-error.ts';
+
+/** The identity headers that conversations take (interface.md, Create a conversation: Headers). */
+export type ConversationIdentity = Pick<Identity, 'integrationId' | 'integrationAlias'>;
+
+/** One command's dealings with the platform, or with the emulator in its place. */
+export interface Session {
+  /** Aborts when the user asks the command to end. */
+  readonly signal: AbortSignal;
+  /** The secrets that were used: they never reach the output. */
+  readonly secrets: readonly string[];
+  /** Each throws `UsageError` when the config lacks what it takes. */
+  readonly administration: () => PlatformAdministration;
+  /** @param identity - counts before that of the config. */
+  readonly conversations: (identity: ConversationIdentity) => PlatformConversations;
+  readonly chat: () => PlatformChat;
+}
+
+/**
+ * Runs a command that calls the platform. Returns its exit code, or 130 when a signal ended it; throws `UsageError`.
+ *
+ * @param name - the command, for whoever meets the emulator's lock.
+ */
+export async function withSession(
+  options: GlobalOptions,
+  name: string,
+  task: (session: Session) => Promise<number>,
+): Promise<number> {
+  const loaded = load(options);
+  const log = createCommandLog(options);
+  for (const warning of loaded.warnings) log.warn(renderProblem(warning));
+  const http = openHttp(loaded.config, !options.emulator, systemClock);
+  const signals = listenForStop(
+    () => undefined,
+    () => process.exit(EXIT.interrupted),
+  );
+  let embedded: EmbeddedEmulator | null = null;
+  try {
+    if (options.emulator) {
+      const { startEmbedded } = await import('./embedded-emulator.ts');
+      embedded = await startEmbedded(loaded.config, `${name} --emulator`);
+    }
+    const exitCode = await task(openSession(loaded, embedded, http, log, signals.stop));
+    return signals.stop.aborted ? EXIT.interrupted : exitCode;
+  } catch (error) {
+    if (signals.stop.aborted && error instanceof UsageError) return EXIT.interrupted;
+    throw error;
+  } finally {
+    signals.release();
+    await http.close();
+    await embedded?.close();
+  }
+}
+
+function openSession(
+  loaded: LoadedConfig,
+  embedded: EmbeddedEmulator | null,
+  http: Http,
+  log: Log,
+  signal: AbortSignal,
+): Session {
+  const { platform, sources, upload } = loaded.config;
+  const emulator = embedded?.emulator;
+  const secrets: string[] = [];
+  const repeats: RepeatSettings = {
+    attempts: upload.attempts,
+    giveUpAfterMs: upload.giveUpAfterMs,
+    random: Math.random,
+    onRetry: (reason, delayMs) => {
+      log.warn('trying again', { reason, delayMs: Math.round(delayMs) });
+    },
+  };
+  const baseUrl = emulator?.baseUrl ?? platform.baseUrl;
+  const remember = (secret: string): string => {
+    secrets.push(secret);
+    return secret;
+  };
+  const token = (): string =>
+    remember(emulator?.token ?? readSecret(loaded, 'platform.token', platform.token, log));
+  const demand = (use: PlatformUse): void => {
+    if (emulator === undefined) demandFields(loaded, use);
+  };
+  return {
+    signal,
+    secrets,
+    administration: () => {
+      demand('admin');
+      const workspaceId = emulator?.workspaceId ?? platform.workspaceId ?? '';
+      return new PlatformAdministration(http, baseUrl, { token: token(), workspaceId }, repeats);
+    },
+    conversations: (identity) => {
+      demand('conversation');
+      const botId = platform.botId ?? sources[0]?.botId ?? '';
+      const caller = { token: token(), botId, identity: { ...platform.identity, ...identity } };
+      return new PlatformConversations(http, baseUrl, caller, repeats);
+    },
+    chat: () => {
+      demand('message');
+      const userKey = remember(
+        emulator?.userKey ?? readSecret(loaded, 'platform.chat.userKey', platform.chat?.userKey ?? null, log),
+      );
+      const webhookId = emulator?.webhookId ?? platform.chat?.webhookId ?? '';
+      return new PlatformChat(http, emulator?.chatUrl ?? platform.chatUrl, { webhookId, userKey }, repeats);
+    },
+  };
+}
+
+function demandFields(loaded: LoadedConfig, use: PlatformUse): void {
+  const problems = requirePlatform(loaded, use);
+  if (problems.length > 0) throw new UsageError(problems.map(renderProblem).join('\n'));
+}
+
+function readSecret(
+  { file }: LoadedConfig,
+  field: string,
+  reference: SecretReference | null,
+  log: Log,
+): string {
+  if (reference === null) throw new Error(`${field} is missing, though it was demanded`);
+  const resolved = resolveSecret(reference, process.env);
+  if (resolved.kind === 'problem') throw new UsageError(`${file}: ${field}: ${resolved.message}`);
+  for (const warning of resolved.warnings) log.warn(warning);
+  return resolved.value;
+}

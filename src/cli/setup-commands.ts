@@ -1,0 +1,28 @@
+import yargs, { type Argv } from 'yargs';
+import { EXIT } from '../domain/exit-code.ts';
+import { printCompletionScript, SHELLS, usersShell } from './completion.ts';
+import type { GlobalArguments } from './global-options.ts';
+
+/** Adds the commands that help to set botsync up. `done` takes their exit code. */
+export function addSetupCommands(
+  parser: Argv<GlobalArguments>,
+  done: (code: number) => void,
+): Argv<GlobalArguments> {
+  return parser.command(
+    'completion [shell]',
+    'Print a script that makes the shell complete commands and options',
+    (command) =>
+      command
+        .positional('shell', {
+          choices: SHELLS,
+          default: usersShell(),
+          defaultDescription: 'by $SHELL',
+          description: 'The shell',
+        })
+        .example('$0 completion bash >> ~/.bashrc', 'For every new shell'),
+    ({ shell }) => {
+      printCompletionScript(yargs, shell);
+      done(EXIT.ok);
+    },
+  );
+}

@@ -1,0 +1,77 @@
+import type { JsonObject, JsonValue } from './json.ts';
+
+/** What a conversation is made of (interface.md, Create a conversation: Request body). */
+export interface ConversationRequest {
+  readonly channel: string;
+  /** Values have to be strings. */
+  readonly tags: JsonObject;
+  /** Deprecated by the platform. */
+  readonly integrationName?: string;
+}
+
+/** What a message is made of (interface.md, Create a message: Request body). */
+export interface MessageRequest {
+  readonly conversationId: string;
+  /** Its `type` says what it is. */
+  readonly payload: JsonObject;
+}
+
+/** A field that the platform would not take, and why in words that follow its name. */
+export interface LimitProblem<Field> {
+  readonly field: Field;
+  readonly message: string;
+}
+
+/** interface.md, Limits: channel length and integrationName length, characters. */
+const LONGEST_NAME = 200;
+
+/** platform-facts.md, Bots, hub, conversations, messages: a message payload, in the smaller reading of "128 KB". */
+const LARGEST_PAYLOAD_BYTES = 128_000;
+
+/** platform-facts.md, Files: a JSON body, in the smaller reading of "1 MB". */
+const LARGEST_BODY_BYTES = 1_000_000;
+
+/** Holds a conversation against what the platform states of it; `null` when it may be sent. */
+export function checkConversation(
+  request: ConversationRequest,
+): LimitProblem<keyof ConversationRequest> | null {
+  const { channel, tags, integrationName } = request;
+  const mistyped = Object.entries(tags).find(([, value]) => typeof value !== 'string');
+  if (mistyped !== undefined)
+    return { field: 'tags', message: `has a value that is no string: "${mistyped[0]}"` };
+  if (bytesOf({ ...request }) > LARGEST_BODY_BYTES)
+    return {
+      field: 'tags',
+      message: `makes the request larger than ${LARGEST_BODY_BYTES.toLocaleString('en')} bytes`,
+    };
+  return checkName('channel', channel) ?? checkName('integrationName', integrationName ?? null);
+}
+
+/** Holds a message against what the platform states of it; `null` when it may be sent. */
+export function checkMessage({
+  conversationId,
+  payload,
+}: MessageRequest): LimitProblem<keyof MessageRequest> | null {
+  if (conversationId === '') return { field: 'conversationId', message: 'is empty' };
+  const { type } = payload;
+  if (typeof type !== 'string' || type === '') {
+    return { field: 'payload', message: 'has no "type"; a text is { "type": "text", "text": "…" }' };
+  }
+  const sizeBytes = bytesOf(payload);
+  if (sizeBytes <= LARGEST_PAYLOAD_BYTES) return null;
+  const message = `is ${sizeBytes.toLocaleString('en')} bytes of JSON; at most ${LARGEST_PAYLOAD_BYTES.toLocaleString('en')} are taken`;
+  return { field: 'payload', message };
+}
+
+function checkName(
+  field: 'channel' | 'integrationName',
+  name: string | null,
+): LimitProblem<typeof field> | null {
+  if (name === '') return { field, message: 'is empty' };
+  if (name === null || name.length <= LONGEST_NAME) return null;
+  return { field, message: `has ${name.length} characters; at most ${LONGEST_NAME} are taken` };
+}
+
+function bytesOf(value: JsonValue): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}

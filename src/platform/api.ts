@@ -1,0 +1,56 @@
+import type { Outcome, PlatformFailure } from '../domain/failure.ts';
+import { failureOf, type Answer } from './failures.ts';
+import type { Http, HttpRequest } from './http.ts';
+import { readRateLimit, retryAfterMs } from './rate-limit.ts';
+import { ServerClock } from './server-clock.ts';
+
+/**
+ * One of the platform's two interfaces under one secret. What its answers say beside their body is taken note of for
+ * all requests: the time, the rate limit, a pause.
+ */
+export class Api {
+  readonly #http: Http;
+  readonly #secret: string;
+  readonly #serverClock: ServerClock;
+
+  /** @param secret - what requests authenticate with; no failure repeats it. */
+  constructor(http: Http, secret: string) {
+    this.#http = http;
+    this.#secret = secret;
+    this.#serverClock = new ServerClock(http.clock);
+  }
+
+  /** The platform's time, epoch milliseconds: ours until an answer told otherwise. */
+  now(): number {
+    return this.#serverClock.now();
+  }
+
+  /** Sends a request once, paced. Any status is an answer. */
+  async exchange(request: HttpRequest, signal: AbortSignal): Promise<Outcome<Answer>> {
+    const answered = await this.#http.send(request, signal);
+    if (answered.kind === 'ok') this.#note(answered.value);
+    return answered;
+  }
+
+  /** The failure that an answer stands for, without the secret. `notFound`: what 404 means for the operation. */
+  failureOf(answer: Answer, notFound: 'bot-unknown' | 'refused'): PlatformFailure {
+    // An answer may quote what it was sent.
+    const redact = (words: string): string => words.replaceAll(this.#secret, '***');
+    const failure = failureOf(answer, this.now(), notFound, redact);
+    return { ...failure, message: redact(failure.message) };
+  }
+
+  #note({ status, headers }: Answer): void {
+    this.#serverClock.noteDate(headers['date']);
+    const limit = readRateLimit(headers, this.now());
+    if (limit !== null) this.#http.pacer.noteRateLimit(limit);
+    if (status !== 429 && status !== 503) return;
+    const askedMs = retryAfterMs(headers, this.now());
+    if (askedMs !== null) this.#http.pacer.pause(askedMs);
+  }
+}
+
+/** Whether an answer's status says that what was asked was done (platform-facts.md, Success codes). */
+export function isSuccess({ status }: Answer): boolean {
+  return status >= 200 && status < 300;
+}

@@ -1,0 +1,53 @@
+import { failed, ok, type LookupFailure, type Outcome } from '../domain/failure.ts';
+import { Api, isSuccess } from './api.ts';
+import type { Answer } from './failures.ts';
+import type { Http, HttpRequest } from './http.ts';
+import { withRepeats, type RepeatSettings } from './repeat.ts';
+
+/** Asks one of the platform's interfaces for what is read from its answer. What may be repeated is repeated. */
+export class Requester {
+  readonly #http: Http;
+  readonly #api: Api;
+  readonly #repeats: RepeatSettings;
+
+  /** @param secret - what requests authenticate with; no failure repeats it. */
+  constructor(http: Http, secret: string, repeats: RepeatSettings) {
+    this.#http = http;
+    this.#api = new Api(http, secret);
+    this.#repeats = repeats;
+  }
+
+  /** The platform's time, epoch milliseconds. */
+  now(): number {
+    return this.#api.now();
+  }
+
+  /**
+   * Sends a request and reads its answer. A GET is repeated on every transient failure; any other method only when it
+   * certainly was not carried out (interface.md shows no way to make a POST safe to repeat).
+   *
+   * @param read - `null`: the answer makes no sense.
+   * @param explain - gives another meaning to the failure that an answer stands for.
+   */
+  ask<T>(
+    request: HttpRequest,
+    read: (text: string) => T | null,
+    signal: AbortSignal,
+    explain: (answer: Answer, failure: LookupFailure) => LookupFailure = (_answer, failure) => failure,
+  ): Promise<Outcome<T, LookupFailure>> {
+    const once = async (): Promise<Outcome<T, LookupFailure>> => {
+      const answered = await this.#api.exchange(request, signal);
+      if (answered.kind === 'failed') return answered;
+      const answer = answered.value;
+      const value = isSuccess(answer) ? read(answer.text) : null;
+      return value === null ? failed(explain(answer, this.#failureOf(answer))) : ok(value);
+    };
+    const repeatable = request.method === 'GET' ? 'any' : 'not-carried-out';
+    return withRepeats(once, repeatable, this.#repeats, this.#http.clock, signal);
+  }
+
+  #failureOf(answer: Answer): LookupFailure {
+    const failure = this.#api.failureOf(answer, 'refused');
+    return answer.status === 404 ? { kind: 'not-found', message: failure.message } : failure;
+  }
+}

@@ -1,0 +1,91 @@
+import type { JsonObject, JsonValue } from '../domain/json.ts';
+
+/**
+ * What the platform says of its resources, passed through untouched: fields and values that are not known here are kept.
+ * Only `id` is relied on; whoever uses another field looks at what it holds. Named after the sections of interface.md.
+ */
+interface Resource extends JsonObject {
+  readonly id: string;
+}
+
+/** A bot of a workspace (interface.md, Bot summary). Moments are ISO 8601. */
+export interface BotSummary extends Resource {
+  readonly name?: JsonValue;
+  readonly createdAt?: JsonValue;
+  readonly updatedAt?: JsonValue;
+  readonly deployedAt?: JsonValue;
+}
+
+/** An entry of the hub (interface.md, Integration). `signingSecret` is a secret. */
+export interface Integration extends Resource {
+  readonly name?: JsonValue;
+  readonly version?: JsonValue;
+  readonly title?: JsonValue;
+  readonly description?: JsonValue;
+  readonly signingSecret?: JsonValue;
+}
+
+/** A conversation (interface.md, Conversation). */
+export type Conversation = Resource;
+
+/** A message (interface.md, Message). */
+export interface Message extends Resource {
+  readonly payload?: JsonValue;
+}
+
+/** One page of the bots of a workspace (interface.md, Bot list response). `nextToken`: `null` on the last page. */
+export interface BotPage {
+  readonly bots: readonly BotSummary[];
+  readonly nextToken: string | null;
+}
+
+/** The resource that an answer holds under a name; `null` when the answer makes no sense. */
+export function readResource(text: string, name: string): Resource | null {
+  const resource = readObject(text)?.[name];
+  return isResource(resource) ? resource : null;
+}
+
+/** A page of bots; `null` when the answer makes no sense. */
+export function readBotPage(text: string): BotPage | null {
+  const body = readObject(text);
+  const bots = body?.['bots'];
+  if (!isList(bots) || !bots.every(isResource)) return null;
+  const meta = body?.['meta'] ?? null;
+  const nextToken = isObject(meta) ? (meta['nextToken'] ?? '') : '';
+  return typeof nextToken === 'string' ? { bots, nextToken: nextToken === '' ? null : nextToken } : null;
+}
+
+/** Deeper nesting than any answer has, and less than what makes recursion overflow the stack. */
+const DEEPEST_NESTING = 500;
+
+function readObject(text: string): JsonObject | null {
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    return isObject(value) && !isDeeperThan(DEEPEST_NESTING, value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isDeeperThan(limit: number, value: JsonValue): boolean {
+  let level: JsonValue[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > limit) return true;
+    level = level.flatMap((one): JsonValue[] =>
+      typeof one === 'object' && one !== null ? Object.values(one) : [],
+    );
+  }
+  return false;
+}
+
+function isResource(value: JsonValue | undefined): value is Resource {
+  return isObject(value) && typeof value['id'] === 'string' && value['id'] !== '';
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !isList(value);
+}
+
+function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}

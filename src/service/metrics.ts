@@ -1,0 +1,237 @@
+import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { PlatformFailure } from '../domain/failure.ts';
+import { measureProcess } from './process-metrics.ts';
+
+/** How a file stands: the counts of `botsync status`. */
+export type FileState = 'in-sync' | 'failed' | 'refused' | 'kept';
+
+/** What is measured of a source at the moment of asking. */
+export interface SourceMeasures {
+  readonly name: string;
+  readonly files: Readonly<Record<FileState, number>>;
+  /** Epoch milliseconds of the next file that the platform deletes; `null`: none. */
+  readonly nextExpiryMs: number | null;
+  /** Files whose time to be sent again has come and that were not. */
+  readonly overdueRenewals: number;
+  readonly watchedDirectories: number;
+  readonly isHalted: boolean;
+  /** Epoch milliseconds of the end of the last pass after which everything was in sync; `null`: there was none. */
+  readonly lastSuccessMs: number | null;
+}
+
+/** The two requests of an upload: to the platform, and to its store. */
+export type RequestOperation = 'upsert' | 'upload';
+
+/** How a request ended. */
+export type RequestOutcome = 'ok' | PlatformFailure['kind'];
+
+/** How the sending of a file ended, all attempts together. */
+export type UploadResult = 'done' | 'refused' | 'failed';
+
+/** Why nothing was sent for a while: the platform asked for it, was out of reach, or refused credentials or quota. */
+export type PauseReason = 'asked' | 'outage' | 'blockade';
+
+const OPERATIONS: readonly RequestOperation[] = ['upsert', 'upload'];
+const OUTCOMES: readonly RequestOutcome[] = ['ok', 'credentials', 'quota', 'refused', 'transient'];
+const RESULTS: readonly UploadResult[] = ['done', 'refused', 'failed'];
+const PAUSES: readonly PauseReason[] = ['asked', 'outage', 'blockade'];
+
+/** Seconds: from a platform nearby to a gigabyte over a slow line. */
+const LATENCY_BUCKETS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000];
+
+/**
+ * Makes the metrics of a daemon. Their library is loaded here: commands that measure nothing do without it.
+ *
+ * @param version - of botsync.
+ * @param measure - asked once each time the metrics are rendered.
+ */
+export async function createMetrics(
+  version: string,
+  measure: () => readonly SourceMeasures[],
+): Promise<Metrics> {
+  const library = await import('prom-client');
+  return new Metrics(library, version, measure);
+}
+
+/** Counts what the daemon does, for Prometheus. Nothing runs while nobody asks: the cost is that of counting. */
+class Metrics {
+  readonly #registry: Registry;
+  readonly #measure: () => readonly SourceMeasures[];
+  readonly #files: Gauge<'source' | 'state'>;
+  readonly #nextExpiry: Gauge<'source'>;
+  readonly #overdueRenewals: Gauge<'source'>;
+  readonly #watchedDirectories: Gauge<'source'>;
+  readonly #halted: Gauge<'source'>;
+  readonly #lastSuccess: Gauge<'source'>;
+  readonly #sentBytes: Counter;
+  readonly #uploads: Counter<'source' | 'result'>;
+  readonly #requests: Counter<'operation' | 'outcome'>;
+  readonly #latency: Histogram<'operation'>;
+  readonly #retries: Counter;
+  readonly #pauses: Counter<'reason'>;
+  readonly #pauseSeconds: Counter<'reason'>;
+  readonly #rescans: Counter<'source'>;
+  readonly #rescanOnly: Counter<'source'>;
+  readonly #removals: Counter<'source'>;
+
+  constructor(
+    library: typeof import('prom-client'),
+    version: string,
+    measure: () => readonly SourceMeasures[],
+  ) {
+    const registry = new library.Registry();
+    const counter = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
+      new library.Counter({ name, help, labelNames, registers: [registry] });
+    const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+      new library.Gauge({ name, help, labelNames, registers: [registry] });
+    this.#registry = registry;
+    this.#measure = measure;
+    this.#files = gauge(
+      'botsync_files',
+      'Files by state: in-sync, failed, refused, or kept on the platform without a local file.',
+      ['source', 'state'],
+    );
+    this.#nextExpiry = gauge(
+      'botsync_next_expiry_timestamp_seconds',
+      'When the platform deletes the next file; absent where no file expires.',
+      ['source'],
+    );
+    this.#overdueRenewals = gauge(
+      'botsync_overdue_renewals',
+      'Files that should have been sent again before they expire and were not yet.',
+      ['source'],
+    );
+    this.#watchedDirectories = gauge(
+      'botsync_watched_directories',
+      'Directories that are watched for changes.',
+      ['source'],
+    );
+    this.#halted = gauge(
+      'botsync_source_halted',
+      '1 when nothing is done for the source until someone looked at it, else 0.',
+      ['source'],
+    );
+    this.#lastSuccess = gauge(
+      'botsync_last_success_timestamp_seconds',
+      'When a pass last ended with everything in sync; 0 when none has.',
+      ['source'],
+    );
+    this.#sentBytes = counter(
+      'botsync_sent_bytes_total',
+      'Content bytes sent, those of failed attempts included.',
+    );
+    this.#uploads = counter('botsync_uploads_total', 'Files whose sending ended, by result.', [
+      'source',
+      'result',
+    ]);
+    this.#requests = counter('botsync_requests_total', 'Requests, by operation and outcome.', [
+      'operation',
+      'outcome',
+    ]);
+    this.#latency = new library.Histogram({
+      name: 'botsync_request_duration_seconds',
+      help: 'How long requests took, content included.',
+      labelNames: ['operation'],
+      buckets: LATENCY_BUCKETS,
+      registers: [registry],
+    });
+    this.#retries = counter('botsync_retries_total', 'Attempts to send a file after a failed one.');
+    this.#pauses = counter('botsync_pauses_total', 'Pauses in which nothing was sent, by reason.', [
+      'reason',
+    ]);
+    this.#pauseSeconds = counter('botsync_pause_seconds_total', 'How long they were, together.', ['reason']);
+    this.#rescans = counter('botsync_rescans_total', 'Times that a whole source was looked at again.', [
+      'source',
+    ]);
+    this.#rescanOnly = counter(
+      'botsync_rescan_only_changes_total',
+      'Changes that a rescan found and no event had told of.',
+      ['source'],
+    );
+    this.#removals = counter('botsync_removals_total', 'Files removed from the platform.', ['source']);
+    gauge('botsync_build_info', '1, with the versions of botsync and Node.', ['version', 'node']).set(
+      { version, node: process.versions.node },
+      1,
+    );
+    for (const operation of OPERATIONS) {
+      for (const outcome of OUTCOMES) this.#requests.inc({ operation, outcome }, 0);
+      this.#latency.zero({ operation });
+    }
+    for (const reason of PAUSES) {
+      this.#pauses.inc({ reason }, 0);
+      this.#pauseSeconds.inc({ reason }, 0);
+    }
+    measureProcess(library, registry);
+  }
+
+  /** Content bytes were sent. */
+  sent(sizeBytes: number): void {
+    this.#sentBytes.inc(sizeBytes);
+  }
+
+  /** The sending of a file ended. */
+  uploadEnded(source: string, result: UploadResult): void {
+    this.#uploads.inc({ source, result });
+  }
+
+  /** A request ended, so many seconds after it began. */
+  requestEnded(operation: RequestOperation, outcome: RequestOutcome, seconds: number): void {
+    this.#requests.inc({ operation, outcome });
+    this.#latency.observe({ operation }, seconds);
+  }
+
+  /** A file is sent once more after a failure. */
+  retried(): void {
+    this.#retries.inc();
+  }
+
+  /** A pause of so many seconds is over. */
+  pauseEnded(reason: PauseReason, seconds: number): void {
+    this.#pauses.inc({ reason });
+    this.#pauseSeconds.inc({ reason }, seconds);
+  }
+
+  /** A whole source was looked at again, and so many changes were found that no event had told of. */
+  rescanned(source: string, changesUntold: number): void {
+    this.#rescans.inc({ source });
+    this.#rescanOnly.inc({ source }, changesUntold);
+  }
+
+  /** A file was removed from the platform. */
+  removed(source: string): void {
+    this.#removals.inc({ source });
+  }
+
+  /** All of it as text. */
+  async render(): Promise<{ readonly contentType: string; readonly body: string }> {
+    this.#takeMeasures();
+    return { contentType: this.#registry.contentType, body: await this.#registry.metrics() };
+  }
+
+  #takeMeasures(): void {
+    // A source may have left the config since.
+    for (const gauge of [
+      this.#files,
+      this.#nextExpiry,
+      this.#overdueRenewals,
+      this.#watchedDirectories,
+      this.#halted,
+      this.#lastSuccess,
+    ])
+      gauge.reset();
+    for (const measures of this.#measure()) {
+      const source = measures.name;
+      for (const [state, count] of Object.entries(measures.files)) this.#files.set({ source, state }, count);
+      if (measures.nextExpiryMs !== null) this.#nextExpiry.set({ source }, measures.nextExpiryMs / 1000);
+      this.#overdueRenewals.set({ source }, measures.overdueRenewals);
+      this.#watchedDirectories.set({ source }, measures.watchedDirectories);
+      this.#halted.set({ source }, measures.isHalted ? 1 : 0);
+      this.#lastSuccess.set({ source }, (measures.lastSuccessMs ?? 0) / 1000);
+      // A rate needs the zero that comes before the first event.
+      for (const result of RESULTS) this.#uploads.inc({ source, result }, 0);
+      for (const counter of [this.#rescans, this.#rescanOnly, this.#removals]) counter.inc({ source }, 0);
+    }
+  }
+}
+
+export type { Metrics };

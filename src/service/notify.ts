@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process';
+
+/** Tells the service manager how the daemon is (systemd's `sd_notify` protocol). Nothing here waits or fails. */
+export interface ServiceNotifier {
+  /** The daemon is up, or done with reloading; with what it does now. */
+  readonly ready: (status: string) => void;
+  /** The configuration is being read again; `ready` ends it. */
+  readonly reloading: () => void;
+  /** The daemon is about to end. */
+  readonly stopping: () => void;
+  /** What it does now, for people: one line of `systemctl status`. */
+  readonly status: (text: string) => void;
+  /** The daemon is alive. Due well within `watchdogIntervalMs`, half of it as a rule. */
+  readonly watchdog: () => void;
+  /** The service manager ends a daemon that it has not heard of for so long, milliseconds; `null`: it does not watch. */
+  readonly watchdogIntervalMs: number | null;
+  /** Resolves when all that was said is delivered or given up. */
+  readonly flush: () => Promise<void>;
+}
+
+/** `systemd-notify` itself waits 5 s for the service manager to have read a message. */
+const DELIVERY_LIMIT_MS = 10_000;
+
+/** A whole message has room for 4,096 bytes; a longer one is dropped. */
+const LONGEST_STATUS = 500;
+
+/** One message: variables of the protocol and their values. */
+type Message = Map<string, string>;
+
+const NOBODY_LISTENS: ServiceNotifier = {
+  ready: () => undefined,
+  reloading: () => undefined,
+  stopping: () => undefined,
+  status: () => undefined,
+  watchdog: () => undefined,
+  watchdogIntervalMs: null,
+  flush: () => Promise.resolve(),
+};
+
+/**
+ * A notifier for the service manager that `env` names: without one it does nothing.
+ *
+ * Messages go out through the command `systemd-notify`, since Node has no datagrams over unix sockets: one at a time,
+ * in order. It is a child of ours, so the unit needs `NotifyAccess=all`.
+ *
+ * @param env - of this process: NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID and PATH count.
+ * @param warn - told once when messages cannot be delivered.
+ */
+export function createNotifier(env: NodeJS.ProcessEnv, warn: (message: string) => void): ServiceNotifier {
+  const { NOTIFY_SOCKET: socket = '', PATH: path } = env;
+  if (socket === '') return NOBODY_LISTENS;
+  const childEnv = { NOTIFY_SOCKET: socket, ...(path !== undefined && { PATH: path }) };
+  const waiting: Message[] = [];
+  let sending: Promise<void> | null = null;
+  let warned = false;
+  const sendAll = async (): Promise<void> => {
+    for (let message = waiting.shift(); message !== undefined; message = waiting.shift()) {
+      const problem = await runNotify(message, childEnv);
+      if (problem === null || warned) continue;
+      warned = true;
+      warn(`the service manager cannot be told how botsync is: ${problem}`);
+    }
+    sending = null;
+  };
+  const post = (...variables: [string, string][]): void => {
+    waiting.push(new Map(variables));
+    sending ??= sendAll();
+  };
+  /** What is no change of state joins the last message that waits, so that a slow service manager piles nothing up. */
+  const join = (...variable: [string, string]): void => {
+    const last = waiting.at(-1);
+    if (last === undefined) post(variable);
+    else last.set(...variable);
+  };
+
+  return {
+    ready: (status) => {
+      post(['READY', '1'], statusLine(status));
+    },
+    reloading: () => {
+      post(['RELOADING', '1']);
+    },
+    stopping: () => {
+      post(['STOPPING', '1']);
+    },
+    status: (text) => {
+      join(...statusLine(text));
+    },
+    watchdog: () => {
+      join('WATCHDOG', '1');
+    },
+    watchdogIntervalMs: watchdogIntervalOf(env),
+    flush: async () => {
+      await sending;
+    },
+  };
+}
+
+/** Variables are lines: a line break would start another one. */
+function statusLine(text: string): [string, string] {
+  const line = text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+  return ['STATUS', line.slice(0, LONGEST_STATUS)];
+}
+
+function watchdogIntervalOf({ WATCHDOG_USEC: micros, WATCHDOG_PID: pid }: NodeJS.ProcessEnv): number | null {
+  // Meant for another process that handed its environment down.
+  if (pid !== undefined && pid !== String(process.pid)) return null;
+  return micros !== undefined && /^[1-9]\d*$/u.test(micros) ? Number(micros) / 1000 : null;
+}
+
+/** Delivers one message; what stood in the way, or `null`. The child gets `env` alone: ours may hold secrets. */
+async function runNotify(message: Message, env: NodeJS.ProcessEnv): Promise<string | null> {
+  return await new Promise((resolve) => {
+    const child = spawn(
+      'systemd-notify',
+      ['--', ...[...message].map(([name, value]) => `${name}=${value}`)],
+      {
+        env,
+        stdio: 'ignore',
+        timeout: DELIVERY_LIMIT_MS,
+        killSignal: 'SIGKILL',
+      },
+    );
+    child.once('error', (error) => {
+      resolve(`systemd-notify: ${(error as NodeJS.ErrnoException).code ?? error.message}`);
+    });
+    child.once('exit', (code, signal) => {
+      if (code === 0) resolve(null);
+      else resolve(`systemd-notify ended ${code === null ? `by ${String(signal)}` : `with code ${code}`}`);
+    });
+  });
+}

@@ -1,0 +1,174 @@
+import { once } from 'node:events';
+import { chmodSync, lstatSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { isIP, type AddressInfo } from 'node:net';
+import { formatAddress, isLoopback, type ListenAddress } from '../domain/listen-address.ts';
+import { locateSocket } from './daemon-socket.ts';
+import {
+  statusRoutes,
+  text,
+  type ControlPorts,
+  type StatusPorts,
+  type StatusRoutes,
+} from './status-routes.ts';
+
+/** A listener that answers until it is closed. */
+export interface StatusServer {
+  /** `127.0.0.1:9464` with the port that was chosen, or the path of the socket. */
+  readonly address: string;
+  /** Stops listening and ends all connections, whatever is under way in them. */
+  readonly close: () => Promise<void>;
+}
+
+/** A listener, or in words why there can be none. */
+export type ServeAttempt =
+  | { readonly kind: 'serving'; readonly server: StatusServer }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** What one listener puts up with, so that clients that hang or are many do not hold the daemon. */
+export interface ClientLimits {
+  readonly connections: number;
+  /** A connection on which nothing moves, and a request that is not there in full, is ended after this, milliseconds. */
+  readonly patienceMs: number;
+}
+
+const LIMITS: ClientLimits = { connections: 32, patienceMs: 10_000 };
+
+/**
+ * Answers over TCP, to reading requests alone. Where only this machine can reach the address, a request has to name it
+ * by its number or as localhost: a web page whose name was pointed here (DNS rebinding) is turned away with 421.
+ */
+export async function serveOnAddress(
+  address: ListenAddress,
+  ports: StatusPorts,
+  limits = LIMITS,
+): Promise<ServeAttempt> {
+  const routes = statusRoutes(ports, null);
+  const isOurName = isLoopback(address.host) ? namesThisMachine : () => true;
+  const server = httpServer(routes, isOurName, limits);
+  server.listen({ host: address.host, port: address.port });
+  const problem = await listening(server);
+  if (problem !== null) {
+    return { kind: 'failed', reason: `cannot listen at ${formatAddress(address)}: ${describe(problem)}` };
+  }
+  const { port } = server.address() as AddressInfo;
+  return serving(server, formatAddress({ host: address.host, port }), ports);
+}
+
+/**
+ * Answers over the socket `<stateFile>.socket`, to its owner alone, who may also approve. What a dead process left there
+ * is replaced: the caller holds the lock of the state file.
+ */
+export async function serveOnSocket(
+  stateFile: string,
+  ports: ControlPorts,
+  limits = LIMITS,
+): Promise<ServeAttempt> {
+  const place = locateSocket(stateFile);
+  if (place.kind === 'absent')
+    return { kind: 'failed', reason: `the directory of ${stateFile} is not there` };
+  if (place.kind === 'unreachable') return { kind: 'failed', reason: place.reason };
+  const { path, address, release } = place;
+  const failed = (reason: string): ServeAttempt => {
+    release();
+    return { kind: 'failed', reason: `cannot listen at ${path}: ${reason}` };
+  };
+  const server = httpServer(statusRoutes(ports, ports), () => true, limits);
+  // Nobody else gets in, not even between the making of the socket and its mode.
+  const umask = process.umask(0o077);
+  try {
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true) rmSync(path);
+    server.listen({ path: address });
+    if (server.listening) chmodSync(path, 0o600);
+  } catch (error) {
+    server.close();
+    return failed(describe(error as NodeJS.ErrnoException));
+  } finally {
+    process.umask(umask);
+  }
+  const problem = await listening(server);
+  if (problem !== null) return failed(describe(problem));
+  // The socket's file goes with the listener.
+  server.once('close', release);
+  return serving(server, path, ports);
+}
+
+function httpServer(
+  routes: StatusRoutes,
+  isOurName: (host: string | undefined) => boolean,
+  { connections, patienceMs }: ClientLimits,
+): Server {
+  const server = createServer({
+    headersTimeout: patienceMs,
+    requestTimeout: patienceMs,
+    keepAliveTimeout: patienceMs,
+    connectionsCheckingInterval: patienceMs / 2,
+  });
+  server.setTimeout(patienceMs);
+  server.maxConnections = connections;
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    void respond(request, response, routes, isOurName);
+  });
+  return server;
+}
+
+async function respond(
+  { method = '', url = '', headers }: IncomingMessage,
+  response: ServerResponse,
+  routes: StatusRoutes,
+  isOurName: (host: string | undefined) => boolean,
+): Promise<void> {
+  const answer = isOurName(headers.host)
+    ? await routes(method, url)
+    : text(421, 'this is not the machine that was asked for; use its IP address or localhost');
+  response.writeHead(answer.status, {
+    ...answer.headers,
+    'content-length': Buffer.byteLength(answer.body),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  response.end(method === 'HEAD' ? undefined : answer.body);
+}
+
+function namesThisMachine(host: string | undefined): boolean {
+  // Only a request of HTTP/1.0 comes without, and no browser sends one.
+  if (host === undefined) return true;
+  const name = /^(?:\[(.*)\]|([^:]*))(?::\d+)?$/u.exec(host);
+  const [, inBrackets, plain = ''] = name ?? [];
+  return plain.toLowerCase() === 'localhost' || isIP(inBrackets ?? plain) !== 0;
+}
+
+async function listening(server: Server): Promise<NodeJS.ErrnoException | null> {
+  try {
+    await once(server, 'listening');
+    return null;
+  } catch (error) {
+    return error as NodeJS.ErrnoException;
+  }
+}
+
+function serving(server: Server, address: string, { failed }: StatusPorts): ServeAttempt {
+  // Such as a lack of file descriptors for one more connection: no reason to end.
+  server.on('error', failed);
+  let closed: Promise<unknown> | null = null;
+  const close = async (): Promise<void> => {
+    closed ??= new Promise((resolve) => {
+      server.close(resolve);
+      server.closeAllConnections();
+    });
+    await closed;
+  };
+  return { kind: 'serving', server: { address, close } };
+}
+
+/** What people are told of the commonest reasons. */
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'something is there already',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'this user may not',
+  EPERM: 'this user may not',
+};
+
+function describe({ code, message }: NodeJS.ErrnoException): string {
+  return code === undefined ? message : (REASONS[code] ?? code);
+}

@@ -1,0 +1,136 @@
+import { setMaxListeners } from 'node:events';
+import pLimit from 'p-limit';
+import type { Config } from '../config/config.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { FilePlatform } from '../domain/file-platform.ts';
+import type { Summary } from '../domain/report.ts';
+import { Pulse, type Stage } from '../service/pulse.ts';
+import type { StateStore } from '../state/state-store.ts';
+import { Outage } from '../upload/outage.ts';
+import { Blockade } from './blockade.ts';
+import { Claims } from './claims.ts';
+import { Flights } from './flights.ts';
+import { IndexWarnings } from './index-warnings.ts';
+import type { Reporter } from './reporter.ts';
+import { Unsent } from './unsent.ts';
+
+/** What an engine is made of. */
+export interface EngineInput {
+  readonly config: Config;
+  /** What the platform is called in records: its address, or a name that stays while the address does not. */
+  readonly platformName: string;
+  readonly state: StateStore;
+  readonly platform: FilePlatform;
+  readonly clock: Clock;
+  /** A number in [0, 1): jitter. */
+  readonly random: () => number;
+  readonly report: Reporter;
+  readonly patience: Patience;
+  /** What people are told to do to let through what a guard halts. */
+  readonly howToAllow: string;
+  readonly stages: Stages;
+  /** Transfers that passes leave free for fresh changes. */
+  readonly reserve: number;
+  /** No new work once it aborts. */
+  readonly stop: AbortSignal;
+  /** Breaks off what is under way. */
+  readonly abort: AbortSignal;
+}
+
+/** How long is waited for what, milliseconds: a single pass has to end, a daemon has time. */
+export interface Patience {
+  /** For a platform that is out of reach. */
+  readonly outageMs: number;
+  /** For a platform that asked for a pause. */
+  readonly pauseMs: number;
+  /** From noticing that a file was removed to removing it on the platform. */
+  readonly removalMs: number;
+}
+
+/** What must not stand still while there is work: walks over sources, and files in hand. */
+export interface Stages {
+  readonly walk: Stage;
+  readonly file: Stage;
+}
+
+/** Stages that nobody asks about. */
+export function unwatchedStages(): Stages {
+  const pulse = new Pulse(() => 0);
+  return { walk: pulse.stage('walk'), file: pulse.stage('file') };
+}
+
+/** Runs an exchange with the platform when there is a place for it among those under way. */
+export type Transfer = <T>(exchange: () => Promise<T>) => Promise<T>;
+
+/** What holds from one full pass to the next. */
+export interface Round {
+  /** The number of the pass that began it. */
+  readonly pass: number;
+  readonly blockade: Blockade;
+  readonly unsent: Unsent;
+  /** Whether single files were looked at since: what the pass read of their records may be old. */
+  hasLooks: boolean;
+}
+
+/** How a source stands: `halted` is left alone, of `incomplete` something could not be seen. */
+export type Standing = 'halted' | 'incomplete' | 'complete';
+
+/** What all that is done under one configuration shares: passes, and looks at single files between and during them. */
+export interface Engine extends EngineInput {
+  readonly claims: Claims;
+  readonly outage: Outage;
+  readonly indexWarnings: IndexWarnings;
+  readonly flights: Flights;
+  /** For passes and whole directories. */
+  readonly bulk: Transfer;
+  /** For fresh changes. */
+  readonly fresh: Transfer;
+  /** By name; a source that no pass has come to yet has none. */
+  readonly standings: Map<string, Standing>;
+  round: Round;
+  /** Ends everything at once: the state file cannot be used any more. */
+  readonly fail: () => void;
+}
+
+/** What one walk, of a pass or of a look, works with. */
+export interface WalkContext extends Engine, Round {
+  /** Counted up as it goes on. */
+  readonly summary: Summary;
+  readonly transfer: Transfer;
+}
+
+/** Makes an engine. Nothing is under way yet. */
+export function createEngine(input: EngineInput): Engine {
+  const { config, clock, report, patience } = input;
+  const { concurrency } = config.upload;
+  const failed = new AbortController();
+  const transfer = pLimit(concurrency);
+  const unreserved = pLimit(Math.max(1, concurrency - input.reserve));
+  const stop = AbortSignal.any([input.stop, failed.signal]);
+  const abort = AbortSignal.any([input.abort, failed.signal]);
+  // Every request under way listens.
+  setMaxListeners(0, stop, abort);
+  return {
+    ...input,
+    stop,
+    abort,
+    claims: new Claims(input.state, [], true),
+    outage: new Outage(clock, input.random, patience.outageMs),
+    indexWarnings: new IndexWarnings(config.limits.indexableExtensions, (message) => {
+      report.warn(message);
+    }),
+    flights: new Flights(),
+    bulk: input.reserve === 0 ? transfer : (exchange) => unreserved(() => transfer(exchange)),
+    fresh: transfer,
+    standings: new Map(),
+    round: newRound(0),
+    fail: () => {
+      failed.abort();
+    },
+  };
+}
+
+/** A round in which nothing is known to stand in the way. */
+export function newRound(pass: number): Round {
+  return { pass, blockade: new Blockade(), unsent: new Unsent(), hasLooks: false };
+}

@@ -1,0 +1,78 @@
+import type { ScanEntry } from '../scan/scan.ts';
+import type { RecordCursor } from '../state/record-cursor.ts';
+import { carryOut } from './carry-out.ts';
+import type { WalkContext } from './engine.ts';
+import { noteItem } from './note-item.ts';
+import { isPlannedSend, planSource, type PlanPorts } from './plan-source.ts';
+import type { Source } from './source.ts';
+import { Turns } from './turns.ts';
+import type { Workers } from './workers.ts';
+
+/** Part of a source, or all of it: what is there, and what is on record. */
+export interface Stretch {
+  readonly source: Source;
+  /** The number of the source's target. */
+  readonly target: number;
+  readonly entries: Iterable<ScanEntry>;
+  readonly records: RecordCursor;
+}
+
+/**
+ * Goes through a stretch of a source, hands what is to be sent to the workers, and takes note of all else. Sends may
+ * still run when it ends. Returns whether everything could be seen: what was not may still be there.
+ */
+export async function walk(
+  stretch: Stretch,
+  context: WalkContext,
+  workers: Workers,
+  isForced: (path: string) => boolean,
+): Promise<boolean> {
+  const { walk: stage } = context.stages;
+  stage.begin();
+  try {
+    return await walkOn(stretch, context, workers, isForced);
+  } finally {
+    stage.end();
+  }
+}
+
+async function walkOn(
+  { source, target, entries, records }: Stretch,
+  context: WalkContext,
+  workers: Workers,
+  isForced: (path: string) => boolean,
+): Promise<boolean> {
+  const { state, config, platform, stop, clock, stages } = context;
+  const ports: PlanPorts = {
+    target,
+    claims: context.claims,
+    limits: config.limits,
+    now: () => platform.now(),
+    wallClock: clock.now,
+    isForced,
+  };
+  let complete = true;
+  const turns = new Turns(clock);
+  for (const item of planSource(source, entries, records, ports)) {
+    if (stop.aborted) return false;
+    if (isPlannedSend(item)) {
+      if (item.adopts) state.adopt({ target, key: item.key }, source.config.name, item.path);
+      // What waits is bounded: the scan goes on when there is room. Meanwhile it is not the walk that is waited for.
+      stages.walk.end();
+      try {
+        await workers.add(() => carryOut(item, source, target, context));
+      } finally {
+        stages.walk.begin();
+      }
+    } else {
+      noteItem(item, source, target, context);
+      if (item.kind === 'problem' && item.hidesFiles) complete = false;
+    }
+    const turn = turns.step();
+    if (turn !== null) {
+      await turn;
+      stages.walk.progress();
+    }
+  }
+  return complete;
+}

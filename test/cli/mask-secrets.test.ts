@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { maskSecrets } from '../../src/cli/mask-secrets.ts';
+import type { JsonValue } from '../../src/domain/json.ts';
+
+test.each<[JsonValue, JsonValue]>([
+  [{ signingSecret: 's' }, { signingSecret: '***' }],
+  [{ a: [{ b: { clientSecret: 's', name: 'n' } }] }, { a: [{ b: { clientSecret: '***', name: 'n' } }] }],
+  [{ secrets: ['A', 'B'] }, { secrets: ['***', '***'] }],
+  [
+    { access_token: 't', apiKey: 'k', 'api-key': 'k', userKey: 'k', PASSWORD: 'p' },
+    { access_token: '***', apiKey: '***', 'api-key': '***', userKey: '***', PASSWORD: '***' },
+  ],
+  // What describes a secret is none.
+  [{ properties: { token: { type: 'string' } } }, { properties: { token: { type: 'string' } } }],
+  [
+    { token: '', secret: null, tokens: 7, key: 'a.md', secretary: 'x' },
+    { token: '', secret: null, tokens: 7, key: 'a.md', secretary: 'x' },
+  ],
+  [
+    { note: 'Bearer known!', known: 1 },
+    { note: 'Bearer ***!', '***': 1 },
+  ],
+])('%j becomes %j', (value, masked) => {
+  expect(maskSecrets(value, ['known'], true)).toEqual(masked);
+});
+
+test('with fields shown, known secrets still go', () => {
+  expect(maskSecrets({ signingSecret: 's known' }, ['known'], false)).toEqual({ signingSecret: 's ***' });
+});

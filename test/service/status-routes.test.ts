@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { statusRoutes, type ControlPorts } from '../../src/service/status-routes.ts';
+
+function world() {
+  const state = {
+    readiness: { ready: true, reasons: [] as string[] },
+    broken: false,
+    approved: [] as (string | null)[],
+    failures: [] as unknown[],
+  };
+  const ports: ControlPorts = {
+    readiness: () => state.readiness,
+    metrics: () =>
+      state.broken
+        ? Promise.reject(new Error('token'))
+        : Promise.resolve({ contentType: 'text/x', body: 'up 1\n' }),
+    status: () => Promise.resolve({ sources: [] }),
+    approve: (source) => {
+      state.approved.push(source);
+      return { approved: state.approved.length };
+    },
+    failed: (error) => state.failures.push(error),
+  };
+  return { state, open: statusRoutes(ports, null), owner: statusRoutes(ports, ports) };
+}
+
+test.each([
+  ['/healthz', 'text/plain; charset=utf-8', 'ok\n'],
+  ['/readyz', 'text/plain; charset=utf-8', 'ready\n'],
+  ['/metrics', 'text/x', 'up 1\n'],
+  ['/status?x=1', 'application/json', '{"sources":[]}\n'],
+])('GET and HEAD %s', async (target, contentType, body) => {
+  const { open, owner } = world();
+  const answer = { status: 200, headers: { 'content-type': contentType }, body };
+  expect(await open('GET', target)).toEqual(answer);
+  expect(await open('HEAD', target)).toEqual(answer);
+  expect(await owner('GET', target)).toEqual(answer);
+});
+
+test('not ready is 503, with the reasons; alive it is all the same', async () => {
+  const { state, open } = world();
+  state.readiness = { ready: false, reasons: ['docs is halted: missing', 'the first pass is under way'] };
+  expect(await open('GET', '/readyz')).toMatchObject({
+    status: 503,
+    body: 'not ready\ndocs is halted: missing\nthe first pass is under way\n',
+  });
+  expect(await open('GET', '/healthz')).toMatchObject({ status: 200 });
+});
+
+test('/ lists what there is, for those who ask', async () => {
+  const { open, owner } = world();
+  const { body } = await open('GET', '/');
+  expect(body.match(/\/\w+/gu)).toEqual(['/healthz', '/readyz', '/metrics', '/status']);
+  expect((await owner('GET', '/')).body).toBe(
+    `${body}POST /approve: lets a halted source (?source=NAME) or all of them go on\n`,
+  );
+});
+
+test('the owner approves, a source or all; others see no such thing', async () => {
+  const { state, open, owner } = world();
+  expect(await owner('POST', '/approve?source=my%20docs')).toMatchObject({
+    status: 200,
+    body: '{"approved":1}\n',
+  });
+  expect(await owner('POST', '/approve')).toMatchObject({ status: 200 });
+  expect(await owner('GET', '/approve')).toMatchObject({ status: 405, headers: { allow: 'POST' } });
+  expect(await open('POST', '/approve')).toMatchObject({ status: 404 });
+  expect(state.approved).toEqual(['my docs', null]);
+});
+
+test.each([
+  ['GET', '/nothing', 404],
+  ['GET', '/status/', 404],
+  ['GET', '/__proto__', 404],
+  ['GET', '*', 404],
+  ['GET', '', 404],
+  ['POST', '/status', 405],
+  ['DELETE', '/healthz', 405],
+  ['OPTIONS', '/', 405],
+])('%s %s is %i', async (method, target, status) => {
+  expect(await world().open(method, target)).toMatchObject({ status });
+});
+
+test('what throws is told to the daemon, not to the client', async () => {
+  const { state, open } = world();
+  state.broken = true;
+  const answer = await open('GET', '/metrics');
+  expect(answer.status).toBe(500);
+  expect(answer.body).not.toContain('token');
+  expect(state.failures).toEqual([new Error('token')]);
+});

@@ -1,0 +1,93 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { watchTree, type TreeWatcher, type WatchOptions } from '../../src/watch/watch-tree.ts';
+import { ManualClock } from './manual-clock.ts';
+
+/** How long a path stands still before it is told of, in these tests; in the clock's milliseconds. */
+export const SETTLE_MS = 500;
+export const MAX_DELAY_MS = 10_000;
+
+/** Long enough for any event to arrive on a busy machine, in real milliseconds: reached only when a test fails. */
+const LIMIT_MS = 15_000;
+
+/** A directory that is watched, and what was told of it. */
+export interface Watched {
+  readonly root: string;
+  readonly clock: ManualClock;
+  readonly watcher: TreeWatcher;
+  /** All paths that settled, in the order they were told. */
+  readonly settled: string[];
+  readonly batches: string[][];
+  readonly lost: string[];
+  readonly limited: string[];
+  /** Lets time go by until a condition holds. */
+  readonly until: (condition: () => boolean, what?: string) => Promise<void>;
+  /** Lets time go by until nothing is pending, and what was done to the tree before was told. */
+  readonly calm: () => Promise<void>;
+}
+
+/** An empty temporary directory without links in its path, removed after the test. */
+export function temporaryDirectory(): string {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'botsync-watch-')));
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true, force: true });
+  });
+  return directory;
+}
+
+/** Watches a directory, ready. The watcher is closed after the test. */
+export async function watchDirectory(
+  root: string,
+  options: Partial<Omit<WatchOptions, 'root' | 'listener'>> = {},
+): Promise<Watched> {
+  const clock = new ManualClock();
+  const batches: string[][] = [];
+  const settled: string[] = [];
+  const lost: string[] = [];
+  const limited: string[] = [];
+  const watcher = watchTree({
+    root,
+    ignoresDirectory: () => false,
+    settleMs: SETTLE_MS,
+    maxDelayMs: MAX_DELAY_MS,
+    clock,
+    listener: {
+      settled: (paths) => {
+        batches.push([...paths]);
+        settled.push(...paths);
+      },
+      lost: (reason) => lost.push(reason),
+      limited: (message) => limited.push(message),
+    },
+    ...options,
+  });
+  onTestFinished(() => watcher.close());
+  await watcher.ready;
+  const until = async (condition: () => boolean, what = 'the condition'): Promise<void> => {
+    await eventually(async () => {
+      await clock.advance(SETTLE_MS / 5);
+      return condition();
+    }, what);
+  };
+  let marks = 0;
+  const calm = async (): Promise<void> => {
+    // Events come in order: when one made after all others was told, the others have at least arrived.
+    const mark = `mark-${++marks}`;
+    const lostBefore = lost.length;
+    writeFileSync(join(root, mark), '');
+    await until(() => settled.includes(mark) || lost.length > lostBefore, `${mark} settles`);
+    await until(() => watcher.pending === 0, 'nothing is pending');
+  };
+  return { root, clock, watcher, settled, batches, lost, limited, until, calm };
+}
+
+/** Tries until a condition holds, turn by turn of the event loop. */
+export async function eventually(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const giveUpMs = performance.now() + LIMIT_MS;
+  while (!(await condition())) {
+    if (performance.now() > giveUpMs) throw new Error(`did not happen: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
