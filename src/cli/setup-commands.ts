@@ -8,21 +8,31 @@ export function addSetupCommands(
   parser: Argv<GlobalArguments>,
   done: (code: number) => void,
 ): Argv<GlobalArguments> {
-  return parser.command(
-    'completion [shell]',
-    'Print a script that makes the shell complete commands and options',
-    (command) =>
-      command
-        .positional('shell', {
-          choices: SHELLS,
-          default: usersShell(),
-          defaultDescription: 'by $SHELL',
-          description: 'The shell',
-        })
-        .example('$0 completion bash >> ~/.bashrc', 'For every new shell'),
-    ({ shell }) => {
-      printCompletionScript(yargs, shell);
-      done(EXIT.ok);
-    },
-  );
+  return parser
+    .command(
+      'doctor',
+      'Look whether all is well: config, secrets, bots, directories, state file, limits',
+      (command) => command,
+      async (options) => {
+        const { doctor } = await import('./commands/doctor.ts');
+        done(await doctor(options));
+      },
+    )
+    .command(
+      'completion [shell]',
+      'Print a script that makes the shell complete commands and options',
+      (command) =>
+        command
+          .positional('shell', {
+            choices: SHELLS,
+            default: usersShell(),
+            defaultDescription: 'by $SHELL',
+            description: 'The shell',
+          })
+          .example('$0 completion bash >> ~/.bashrc', 'For every new shell'),
+      ({ shell }) => {
+        printCompletionScript(yargs, shell);
+        done(EXIT.ok);
+      },
+    );
 }
