@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import yargs, { type Argv } from 'yargs';
 import { EXIT } from '../domain/exit-code.ts';
 import { LOG_FORMATS, LOG_LEVELS } from './global-options.ts';
@@ -6,6 +5,7 @@ import { isCompletionRequest } from './completion.ts';
 import { addPlatformCommands } from './platform-commands.ts';
 import { addSetupCommands } from './setup-commands.ts';
 import { UsageError } from './usage-error.ts';
+import { version } from './version.ts';
 import { printError } from './output.ts';
 
 /** Runs one command. Returns the exit code; a user's mistake is told on standard error without a stack. */
@@ -63,7 +63,7 @@ function program(done: (code: number) => void): Argv {
     })
     .command(
       'sync',
-      'Bring the platform up to date with the sources',
+      'Keep the platform up to date with the sources',
       (command) =>
         command
           .option('once', { type: 'boolean', default: false, description: 'One full pass, then exit' })
@@ -82,12 +82,17 @@ function program(done: (code: number) => void): Argv {
             default: false,
             description: 'Go ahead, this once, where a guard would halt a source',
           })
-          .check(({ once, dryRun, allowRemovals }) => {
-            if (once === dryRun)
-              throw new UsageError('write either "botsync sync --once" or "botsync sync --dry-run"');
-            if (dryRun && allowRemovals) throw new UsageError('--allow-removals goes with --once');
+          .check(({ once, dryRun, force, allowRemovals }) => {
+            if (once && dryRun) throw new UsageError('--once and --dry-run: write one of the two');
+            if (allowRemovals && !once)
+              throw new UsageError(
+                '--allow-removals goes with --once; a running daemon takes botsync approve',
+              );
+            if (force !== undefined && !once && !dryRun)
+              throw new UsageError('--force goes with --once or --dry-run');
             return true;
           })
+          .example('$0 sync', 'Keep everything up to date until a signal ends it')
           .example('$0 sync --once --emulator', 'Try a configuration without the platform')
           .example("$0 sync --once --force 'reports/**'", 'Send some files again'),
       async (options) => {
@@ -96,12 +101,21 @@ function program(done: (code: number) => void): Argv {
       },
     )
     .command(
+      'approve [source]',
+      'Let a running botsync go on with a halted source, or with all of them',
+      (command) => command.positional('source', { type: 'string', description: 'The name of a source' }),
+      async (options) => {
+        const { approve } = await import('./commands/approve.ts');
+        done(await approve(options));
+      },
+    )
+    .command(
       'status',
       'What is in sync, what is not, and what expires next',
       (command) => command,
       async (options) => {
         const { status } = await import('./commands/status.ts');
-        done(status(options));
+        done(await status(options));
       },
     )
     .command(
@@ -196,13 +210,6 @@ function withoutTwins(message: string): string {
 
 function camelCase(name: string): string {
   return name.replaceAll(/-+([^-])/gu, (_dashes, letter: string) => letter.toUpperCase());
-}
-
-function version(): string {
-  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  return manifest.version;
 }
 
 function stackOf(error: unknown): string {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { LoadedConfig } from '../config/load-config.ts';
 import { renderProblem } from '../config/problem.ts';
 import { requirePlatform } from '../config/require-platform.ts';
@@ -12,6 +13,10 @@ import { UsageError } from './usage-error.ts';
 /** A way to the platform, or to the emulator in its place. */
 export interface Connection {
   readonly platform: PlatformFiles;
+  /** How long the platform has asked us to wait from now, milliseconds. */
+  readonly pausedForMs: () => number;
+  /** Equal for connections that are made from the same addresses, secrets and settings. */
+  readonly fingerprint: string;
   readonly close: () => Promise<void>;
 }
 
@@ -21,16 +26,20 @@ export async function connect(
   loaded: LoadedConfig,
   clock: Clock,
   warn: (message: string) => void,
+  longestPauseMs = loaded.config.upload.giveUpAfterMs,
 ): Promise<Connection> {
   const { config } = loaded;
   const { stallTimeoutMs } = config.upload;
-  const http = openHttp(config, !options.emulator, clock);
+  const http = openHttp(config, !options.emulator, clock, longestPauseMs);
+  const pausedForMs = (): number => http.pacer.pausedForMs;
   const headers = identityHeaders(config.platform.identity);
   if (!options.emulator) {
     const token = platformToken(loaded, warn);
     const caller = { token, identityHeaders: headers };
     return {
       platform: new PlatformFiles(http, config.platform.baseUrl, caller, stallTimeoutMs),
+      pausedForMs,
+      fingerprint: fingerprintOf(config.platform.baseUrl, caller, config.upload, longestPauseMs),
       close: () => http.close(),
     };
   }
@@ -39,11 +48,18 @@ export async function connect(
   const caller = { token: embedded.emulator.token, identityHeaders: headers };
   return {
     platform: new PlatformFiles(http, embedded.emulator.baseUrl, caller, stallTimeoutMs),
+    pausedForMs,
+    fingerprint: fingerprintOf(embedded.emulator.baseUrl, caller, config.upload, longestPauseMs),
     close: async () => {
       await http.close();
       await embedded.close();
     },
   };
+}
+
+/** A hash, so that the secret is in no other place. */
+function fingerprintOf(...made: unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(made)).digest('hex');
 }
 
 function platformToken(loaded: LoadedConfig, warn: (message: string) => void): string {

@@ -16,18 +16,17 @@ export class DaemonView implements Reporter, DaemonObserver {
   /** When a pass last ended with everything in sync, epoch milliseconds. */
   lastSuccessMs: number | null = null;
   readonly #json: boolean;
-  readonly #metrics: Metrics | null;
+  readonly #getMetrics: () => Metrics | null;
   readonly #notifier: ServiceNotifier;
-  /** Changes that the rescan under way found and no event had told of, by source. */
-  readonly #untold = new Map<string, number>();
   #overdue = 0;
   #wasInSync: boolean | null = null;
 
-  constructor(options: GlobalOptions, metrics: Metrics | null, notifier: ServiceNotifier) {
+  /** @param getMetrics - asked each time: they are loaded later than the first line is logged. */
+  constructor(options: GlobalOptions, notifier: ServiceNotifier, getMetrics: () => Metrics | null) {
     const settings = logSettings(options, process.stderr.isTTY);
     this.log = createLog({ ...settings, level: options.logLevel ?? 'info' }, writeError);
     this.#json = options.json;
-    this.#metrics = metrics;
+    this.#getMetrics = getMetrics;
     this.#notifier = notifier;
   }
 
@@ -56,6 +55,8 @@ export class DaemonView implements Reporter, DaemonObserver {
 
   passBegan(trigger: Trigger): void {
     this.log.debug('pass begins', { trigger });
+    // Whatever changes from now on is noticed.
+    if (trigger === 'start') this.#notifier.ready('looking at everything');
   }
 
   passEnded(trigger: Trigger, sources: readonly string[], summary: Summary, exitCode: number): void {
@@ -70,8 +71,7 @@ export class DaemonView implements Reporter, DaemonObserver {
     this.log[level](line, { trigger });
     this.#notifier.status(line);
     if (trigger !== 'rescan') return;
-    for (const source of sources) this.#metrics?.rescanned(source, this.#untold.get(source) ?? 0);
-    this.#untold.clear();
+    for (const source of sources) this.#metrics?.rescanned(source);
   }
 
   eventsLost(source: string, reason: string): void {
@@ -83,7 +83,7 @@ export class DaemonView implements Reporter, DaemonObserver {
   }
 
   foundByRescan(source: string): void {
-    this.#untold.set(source, (this.#untold.get(source) ?? 0) + 1);
+    this.#metrics?.foundByRescan(source);
   }
 
   renewalsOverdue(count: number): void {
@@ -93,11 +93,14 @@ export class DaemonView implements Reporter, DaemonObserver {
     this.#overdue = count;
   }
 
+  get #metrics(): Metrics | null {
+    return this.#getMetrics();
+  }
+
   #measure({ kind, source, outcome }: FileEvent): void {
-    if (this.#metrics === null) return;
-    if (kind === 'remove' && outcome === 'done') this.#metrics.removed(source);
-    if (kind === 'refuse') this.#metrics.uploadEnded(source, 'refused');
+    if (kind === 'remove' && outcome === 'done') this.#metrics?.removed(source);
+    if (kind === 'refuse') this.#metrics?.uploadEnded(source, 'refused');
     if ((kind === 'upload' || kind === 'renew') && outcome !== undefined)
-      this.#metrics.uploadEnded(source, outcome);
+      this.#metrics?.uploadEnded(source, outcome);
   }
 }

@@ -3,9 +3,19 @@ import type { Clock } from '../domain/clock.ts';
 import { Http } from '../platform/http.ts';
 import { Pacer } from '../platform/pacer.ts';
 
-/** Connections as the config's `upload` wants them. `useProxy`: whether the proxy variables are obeyed. */
-export function openHttp({ upload }: Pick<Config, 'upload'>, useProxy: boolean, clock: Clock): Http {
-  const { concurrency, stallTimeoutMs, giveUpAfterMs, maxBytesPerSecond, maxRequestsPerSecond } = upload;
+/**
+ * Connections as the config's `upload` wants them.
+ *
+ * @param useProxy - whether the proxy variables are obeyed.
+ * @param longestPauseMs - a longer pause that the platform asks for is not waited for.
+ */
+export function openHttp(
+  { upload }: Pick<Config, 'upload'>,
+  useProxy: boolean,
+  clock: Clock,
+  longestPauseMs = upload.giveUpAfterMs,
+): Http {
+  const { concurrency, stallTimeoutMs, maxBytesPerSecond, maxRequestsPerSecond } = upload;
   const pacer = new Pacer({ maxBytesPerSecond, maxRequestsPerSecond }, clock);
-  return new Http({ concurrency, stallTimeoutMs, longestPauseMs: giveUpAfterMs, useProxy }, pacer, clock);
+  return new Http({ concurrency, stallTimeoutMs, longestPauseMs, useProxy }, pacer, clock);
 }

@@ -42,7 +42,6 @@ export class ChatUserTable {
       ),
       byId: database.prepare('SELECT * FROM chat_user WHERE id = ?'),
       byDigest: database.prepare('SELECT * FROM chat_user WHERE key_digest = ?'),
-      update: database.prepare('UPDATE chat_user SET profile = ?, updated_at = ? WHERE id = ?'),
       participants: database.prepare(
         `SELECT participant.number, chat_user.id, profile, created_at, updated_at
          FROM participant JOIN chat_user ON chat_user.id = user_id
@@ -69,11 +68,6 @@ export class ChatUserTable {
   add(user: ChatUser, key: string): void {
     const { id, profile, createdAt, updatedAt } = user;
     this.#statements.add.run(id, digest(key), JSON.stringify(profile), createdAt, updatedAt);
-  }
-
-  /** Sets what a user says of itself. `now`: epoch ms. */
-  update(id: string, profile: ChatProfile, now: number): void {
-    this.#statements.update.run(JSON.stringify(profile), now, id);
   }
 
   /** The participants of a conversation in the order they joined. */

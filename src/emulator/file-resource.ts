@@ -1,11 +1,7 @@
-import { extname } from 'node:path/posix';
+import { statusOf, type FileStatus } from './file-status.ts';
 import type { AccessPolicy, FileOwner, StoredFile } from './file-table.ts';
 import type { Platform } from './platform.ts';
 import { formatAmzDate, PUBLIC_TAGGING, signContent, signUpload } from './presign.ts';
-
-/** Where a file is on its way. Source: platform-facts.md, Files. */
-export type FileStatus =
-  'upload_pending' | 'upload_completed' | 'indexing_pending' | 'indexing_failed' | 'indexing_completed';
 
 /** The File resource as it is sent; optional fields are left out when they have no value. Source: interface.md, File. */
 export interface FileResource {
@@ -32,7 +28,7 @@ export interface FileResource {
 
 /** The File resource of a stored file at the present moment; its status follows from the clock alone. */
 export function describeFile(file: StoredFile, platform: Platform): FileResource {
-  const { status, failedStatusReason } = statusOf(file, platform);
+  const { status, failedStatusReason } = statusOf(file, platform.settings, platform.now());
   return {
     id: file.id,
     botId: file.botId,
@@ -70,32 +66,10 @@ export function uploadUrl(file: StoredFile, platform: Platform): string {
   return `${platform.baseUrl}${path}?X-Amz-Expires=${expiresSeconds}&X-Amz-Date=${date}&X-Amz-Signature=${signature}`;
 }
 
-/** The lower-case extension of a key without its dot, '' when it has none. */
-export function extensionOf(key: string): string {
-  return extname(key).slice(1).toLowerCase();
-}
-
 function contentUrl(file: StoredFile, platform: Platform): string {
   const path = `/content/${file.id}`;
   if (file.details.accessPolicies.includes('public_content')) return `${platform.baseUrl}${path}`;
   return `${platform.baseUrl}${path}?X-Amz-Signature=${signContent(platform.identity.signingSecret, path)}`;
-}
-
-function statusOf(
-  file: StoredFile,
-  platform: Platform,
-): { status: FileStatus; failedStatusReason: string | null } {
-  if (file.uploadedAt === null) return { status: 'upload_pending', failedStatusReason: null };
-  if (!file.indexed) return { status: 'upload_completed', failedStatusReason: null };
-  if (platform.now() < file.uploadedAt + platform.settings.indexingDelayMs) {
-    return { status: 'indexing_pending', failedStatusReason: null };
-  }
-  const extension = extensionOf(file.key);
-  if (!platform.settings.limits.indexableExtensions.includes(extension)) {
-    const format = extension === '' ? 'files without an extension' : `".${extension}" files`;
-    return { status: 'indexing_failed', failedStatusReason: `Indexing of ${format} is not supported` };
-  }
-  return { status: 'indexing_completed', failedStatusReason: null };
 }
 
 function formatTime(epochMs: number): string {

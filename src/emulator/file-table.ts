@@ -1,4 +1,8 @@
 import type { Database } from './database.ts';
+import { buildFileQuery, type FileQuery } from './file-query.ts';
+import type { StatusFacts } from './file-status.ts';
+import { formatPosition } from './list-files-query.ts';
+import { cutPage, type Page } from './paging.ts';
 
 /** Who may read a file. Source: interface.md, Create or update a file. */
 export type AccessPolicy = 'public_content' | 'integrations';
@@ -56,14 +60,28 @@ interface FileRow {
   details: string;
 }
 
+interface SortedRow {
+  position_value: string | number;
+}
+
 /** The files of all bots. Invariant: the usage figures equal the sums over the rows. */
 export class FileTable {
+  readonly #database: Database;
   readonly #statements;
   #fileBytes: number;
   #vectorBytes: number;
   #nextExpiry: number;
 
-  constructor(database: Database) {
+  /** `statusOf`: the status of a file at the present moment. */
+  constructor(database: Database, statusOf: (file: StatusFacts) => string) {
+    this.#database = database;
+    database.function('file_status', (key: unknown, indexed: unknown, uploadedAt: unknown) =>
+      statusOf({
+        key: key as string,
+        indexed: indexed === 1,
+        uploadedAt: uploadedAt as number | null,
+      }),
+    );
     this.#statements = {
       byKey: database.prepare('SELECT * FROM file WHERE bot_id = ? AND integration_id = ? AND key = ?'),
       byId: database.prepare('SELECT * FROM file WHERE id = ?'),
@@ -77,6 +95,7 @@ export class FileTable {
       ),
       markUploaded: database.prepare('UPDATE file SET uploaded_at = ?, updated_at = ? WHERE upload_id = ?'),
       removeExpired: database.prepare('DELETE FROM file WHERE expires_at <= ? RETURNING *'),
+      remove: database.prepare('DELETE FROM file WHERE id = ?'),
       nextExpiry: database.prepare('SELECT min(expires_at) AS at FROM file WHERE expires_at IS NOT NULL'),
     };
     const usage = database
@@ -116,6 +135,14 @@ export class FileTable {
     return (this.#statements.ofBot.all(botId) as FileRow[]).map(fromRow);
   }
 
+  /** The files that a query asks for; a position is as `formatPosition` has it. */
+  list(query: FileQuery): Page<StoredFile> {
+    const { sql, parameters } = buildFileQuery(query);
+    const rows = this.#database.prepare(sql).all(...parameters) as (FileRow & SortedRow)[];
+    const page = cutPage(rows, query.size, (row) => formatPosition(query, [row.position_value, row.id]));
+    return { ...page, items: page.items.map(fromRow) };
+  }
+
   /** Writes a new file, or the new state of `previous` (same id). */
   put(file: StoredFile, previous: StoredFile | null): void {
     this.#statements.put.run(
@@ -135,6 +162,12 @@ export class FileTable {
     if (previous !== null) this.#count(previous, -1);
     this.#count(file, 1);
     this.#nextExpiry = Math.min(this.#nextExpiry, file.expiresAt ?? Infinity);
+  }
+
+  /** Removes a file. */
+  remove(file: StoredFile): void {
+    this.#statements.remove.run(file.id);
+    this.#count(file, -1);
   }
 
   /** Notes that the content of this upload is complete. */

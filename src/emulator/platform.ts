@@ -3,7 +3,8 @@ import { ChatUserTable } from './chat-user-table.ts';
 import { ContentStore } from './content-store.ts';
 import { ConversationTable } from './conversation-table.ts';
 import { openDatabase, type Database } from './database.ts';
-import { FileTable } from './file-table.ts';
+import { statusOf } from './file-status.ts';
+import { FileTable, type StoredFile } from './file-table.ts';
 import { Hub } from './hub.ts';
 import { loadIdentity, type Identity } from './identity.ts';
 import { MessageTable } from './message-table.ts';
@@ -35,7 +36,7 @@ export class Platform {
     };
     this.#database = openDatabase(settings.dataDir);
     this.bots = new BotTable(this.#database, settings.bots, settings.now());
-    this.files = new FileTable(this.#database);
+    this.files = new FileTable(this.#database, (file) => statusOf(file, settings, settings.now()).status);
     this.hub = new Hub(settings.integrations);
     this.users = new ChatUserTable(this.#database, this.identity.userKey, settings.now());
     this.conversations = new ConversationTable(this.#database);
@@ -58,6 +59,12 @@ export class Platform {
     for (const file of this.files.removeExpired(this.now())) {
       if (file.uploadedAt !== null) this.content.remove(file.uploadId);
     }
+  }
+
+  /** Deletes a file. The row first, as in an upsert. */
+  remove(file: StoredFile): void {
+    this.files.remove(file);
+    if (file.uploadedAt !== null) this.content.remove(file.uploadId);
   }
 
   close(): void {

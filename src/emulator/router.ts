@@ -1,9 +1,28 @@
 import type { Operation } from './operation.ts';
+import {
+  createChatConversation,
+  getConversation,
+  getOrCreateConversation,
+  listConversations,
+} from './operations/chat-conversations.ts';
+import { chatHello, chatHelloSlash } from './operations/chat-hello.ts';
+import { getMessage, listMessages } from './operations/chat-messages.ts';
+import {
+  addParticipant,
+  getParticipant,
+  listParticipants,
+  removeParticipant,
+} from './operations/chat-participants.ts';
+import { createUser, getOrCreateUser, getUser } from './operations/chat-users.ts';
 import { createConversation } from './operations/create-conversation.ts';
 import { createMessage } from './operations/create-message.ts';
+import { deleteFile } from './operations/delete-file.ts';
 import { getContent } from './operations/get-content.ts';
+import { getFile } from './operations/get-file.ts';
 import { getIntegration } from './operations/get-integration.ts';
 import { listBots } from './operations/list-bots.ts';
+import { listFiles } from './operations/list-files.ts';
+import { updateFile } from './operations/update-file.ts';
 import { uploadContent } from './operations/upload-content.ts';
 import { upsertFile } from './operations/upsert-file.ts';
 
@@ -13,14 +32,34 @@ export interface Match {
   readonly params: Readonly<Record<string, string>>;
 }
 
+/** Those that many requests are for come first. */
 const OPERATIONS = [
   upsertFile,
   uploadContent,
   getContent,
+  listFiles,
+  getFile,
+  updateFile,
+  deleteFile,
   listBots,
   getIntegration,
   createConversation,
   createMessage,
+  chatHello,
+  chatHelloSlash,
+  createUser,
+  getOrCreateUser,
+  getUser,
+  createChatConversation,
+  getOrCreateConversation,
+  getConversation,
+  listConversations,
+  addParticipant,
+  getParticipant,
+  listParticipants,
+  removeParticipant,
+  listMessages,
+  getMessage,
 ];
 
 const ROUTES = OPERATIONS.map((operation) => ({

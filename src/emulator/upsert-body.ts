@@ -3,18 +3,22 @@ import { z } from 'zod';
 import { refused, type Refused } from './answer.ts';
 import { describeIssues } from './describe-issues.ts';
 import type { AccessPolicy } from './file-table.ts';
-import { extensionOf } from './file-resource.ts';
+import { checkExpiry } from './expiry.ts';
+import { extensionOf } from './file-status.ts';
 import type { Limits } from './options.ts';
 
-const MINUTE_MS = 60_000;
-const LIFETIME_MAX_MS = 90 * 24 * 60 * MINUTE_MS;
+/** The value of a tag. Source: platform-facts.md, Files. */
+export const tagValueSchema = z.string().max(1000);
+
+/** Who may read a file. Source: interface.md, Create or update a file. */
+export const accessPoliciesSchema = z.array(z.enum(['public_content', 'integrations']));
 
 const section = z.record(z.string(), z.unknown()).optional();
 
 const bodySchema = z.strictObject({
   key: z.string().min(1),
   size: z.number().int().nonnegative(),
-  tags: z.record(z.string(), z.string().max(1000)).default({}),
+  tags: z.record(z.string(), tagValueSchema).default({}),
   index: z.boolean().default(false),
   indexing: z
     .strictObject({
@@ -27,7 +31,7 @@ const bodySchema = z.strictObject({
       }),
     })
     .optional(),
-  accessPolicies: z.array(z.enum(['public_content', 'integrations'])).default([]),
+  accessPolicies: accessPoliciesSchema.default([]),
   contentType: z
     .string()
     .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'must be usable as a header value')
@@ -78,14 +82,8 @@ export function parseUpsertBody(value: unknown, limits: Limits, now: number): Pa
     const message = 'publicContentImmediatelyAccessible: requires public_content in accessPolicies';
     return refused(400, 'InvalidPayload', message);
   }
-  const expiresAt = data.expiresAt === undefined ? null : truncateToMinute(Date.parse(data.expiresAt));
-  if (expiresAt !== null && !(expiresAt > now)) {
-    const message = 'expiresAt: must be in the future (seconds and milliseconds are ignored)';
-    return refused(400, 'InvalidPayload', message);
-  }
-  if (expiresAt !== null && expiresAt > now + LIFETIME_MAX_MS) {
-    return refused(400, 'InvalidPayload', 'expiresAt: must be at most 90 days from now');
-  }
+  const expiry = data.expiresAt === undefined ? null : checkExpiry(data.expiresAt, now);
+  if (expiry?.kind === 'refused') return expiry;
   const body: UpsertBody = {
     key: data.key,
     sizeBytes: data.size,
@@ -95,7 +93,7 @@ export function parseUpsertBody(value: unknown, limits: Limits, now: number): Pa
     indexingStack: data.indexing?.configuration.stack ?? 'v1',
     accessPolicies: data.accessPolicies,
     contentType: data.contentType ?? inferContentType(data.key),
-    expiresAt,
+    expiresAt: expiry?.at ?? null,
     publicImmediately: data.publicContentImmediatelyAccessible,
     metadata: data.metadata,
   };
@@ -104,8 +102,4 @@ export function parseUpsertBody(value: unknown, limits: Limits, now: number): Pa
 
 function inferContentType(key: string): string {
   return mime.types[extensionOf(key)] ?? 'application/octet-stream';
-}
-
-function truncateToMinute(epochMs: number): number {
-  return Math.floor(epochMs / MINUTE_MS) * MINUTE_MS;
 }

@@ -47,7 +47,7 @@ export class Http {
   async send(request: HttpRequest, signal: AbortSignal): Promise<Outcome<Answer>> {
     const { pausedForMs } = this.pacer;
     if (pausedForMs > this.#settings.longestPauseMs) {
-      const message = `the platform asked for a pause that lasts ${Math.round(pausedForMs / 1000)} s more, longer than upload.giveUpAfter`;
+      const message = `the platform asked for a pause that lasts ${Math.round(pausedForMs / 1000)} s more, which is too long to wait for now`;
       return failed({ kind: 'transient', message, notCarriedOut: true });
     }
     const turn = this.pacer.turn(signal);

@@ -49,7 +49,8 @@ export async function createMetrics(
   version: string,
   measure: () => readonly SourceMeasures[],
 ): Promise<Metrics> {
-  const library = await import('prom-client');
+  // In a bundle a CommonJS module has no other export than this.
+  const { default: library } = await import('prom-client');
   return new Metrics(library, version, measure);
 }
 
@@ -191,10 +192,14 @@ class Metrics {
     this.#pauseSeconds.inc({ reason }, seconds);
   }
 
-  /** A whole source was looked at again, and so many changes were found that no event had told of. */
-  rescanned(source: string, changesUntold: number): void {
+  /** A whole source was looked at again, without an event that said so. */
+  rescanned(source: string): void {
     this.#rescans.inc({ source });
-    this.#rescanOnly.inc({ source }, changesUntold);
+  }
+
+  /** A rescan found a change that no event had told of. */
+  foundByRescan(source: string): void {
+    this.#rescanOnly.inc({ source });
   }
 
   /** A file was removed from the platform. */

@@ -45,7 +45,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE source (
     name        TEXT PRIMARY KEY,
     directory   TEXT NOT NULL,          -- absolute
-    identity    TEXT NOT NULL,          -- device:inode of that directory: others may mean that it was replaced
+    identity    TEXT NOT NULL,          -- what that directory is recognised by: another may mean that it was replaced
     halted      TEXT                    -- why nothing is done for it; NULL when all is well
   ) STRICT, WITHOUT ROWID;
 

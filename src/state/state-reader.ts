@@ -55,7 +55,7 @@ export interface Failure {
 /** A source as it was last seen. */
 export interface SeenSource {
   readonly directory: string;
-  /** Device and inode of the directory. */
+  /** What the directory is recognised by. */
   readonly identity: string;
   readonly halted: string | null;
 }

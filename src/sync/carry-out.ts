@@ -22,12 +22,7 @@ export function carryOut(
   return context.flights.run(id, () => flyWatched(item, source, id, context));
 }
 
-async function flyWatched(
-  item: PlannedSend,
-  source: Source,
-  id: RowId,
-  context: WalkContext,
-): Promise<void> {
+async function flyWatched(item: PlannedSend, source: Source, id: RowId, context: WalkContext): Promise<void> {
   const { file: stage } = context.stages;
   stage.begin();
   try {

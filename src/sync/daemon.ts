@@ -11,6 +11,7 @@ import type { DaemonActivity, DaemonObserver, Trigger } from './daemon-observer.
 import { createEngine, type Engine, type Stages } from './engine.ts';
 import { isDirectory, lookAt } from './look.ts';
 import { LookQueue } from './look-queue.ts';
+import { OVERDUE_AFTER_MS } from './overview.ts';
 import { removeWhatIsDue, runPass } from './pass.ts';
 import { PassSchedule } from './pass-schedule.ts';
 import type { Reporter } from './reporter.ts';
@@ -139,12 +140,17 @@ export class Daemon {
     const { blockade } = this.#engine.round;
     return {
       activity: this.#isPassing ? 'pass' : this.#passEnded ? 'watching' : 'starting',
-      watchedDirectories: [...this.#watches.values()].reduce((sum, one) => sum + one.watchedDirectories, 0),
+      watchedDirectories: [...this.watchedDirectories.values()].reduce((sum, one) => sum + one, 0),
       queued: this.#looks.size + this.#directories.size,
       sending: this.#engine.flights.count,
       platformOutOfReach: this.#engine.outage.isOn,
       blocked: blockade.refusal ?? blockade.shortage,
     };
+  }
+
+  /** Directories under watch, by source. */
+  get watchedDirectories(): ReadonlyMap<string, number> {
+    return new Map([...this.#watches].map(([name, one]) => [name, one.watchedDirectories]));
   }
 
   #createEngine(): Engine {
@@ -379,7 +385,7 @@ export class Daemon {
       page = state.renewalsDue(nowMs, page.at(-1) as RenewalDue);
     }
     const overdue = [...targets].reduce(
-      (sum, [source, target]) => sum + state.countOverdue(target, source, nowMs - DUE_AGAIN_MS),
+      (sum, [source, target]) => sum + state.countOverdue(target, source, nowMs - OVERDUE_AFTER_MS),
       0,
     );
     observer.renewalsOverdue(overdue);

@@ -3,7 +3,8 @@ import type { RelativePath } from '../domain/brands.ts';
 import { emptySummary } from '../domain/report.ts';
 import { scan } from '../scan/scan.ts';
 import type { Engine, Transfer } from './engine.ts';
-import { identityOf, type Source } from './source.ts';
+import { identityOf, isSameDirectory } from './directory-identity.ts';
+import type { Source } from './source.ts';
 import { walk } from './walk.ts';
 import type { Workers } from './workers.ts';
 
@@ -21,7 +22,7 @@ export async function lookAt(
   const { state, standings } = engine;
   const { name } = source.config;
   const standing = standings.get(name);
-  if (standing === undefined || standing === 'halted' || !isSameDirectory(source)) return;
+  if (standing === undefined || standing === 'halted' || !isStillThere(source)) return;
   engine.round.hasLooks = true;
   state.dropProblemsAt(name, path);
   const target = state.targetId(source.syncTarget);
@@ -46,9 +47,9 @@ export function isDirectory({ root, symlinks }: Source, path: RelativePath): boo
 }
 
 /** What was unmounted or replaced a moment ago must not pass for a source whose files were removed. */
-function isSameDirectory({ root, identity }: Source): boolean {
+function isStillThere({ root, identity }: Source): boolean {
   try {
-    return identityOf(statSync(root)) === identity;
+    return isSameDirectory(identityOf(statSync(root)), identity);
   } catch {
     return false;
   }

@@ -14,6 +14,8 @@ export interface SourceStatus {
   readonly refused: number;
   readonly kept: number;
   readonly nextExpiry: string | null;
+  /** Files that should have been sent again before they expire, and could not be. */
+  readonly expiring: number;
 }
 
 /** What the state file knows: the shape of `botsync status --json`. */
@@ -26,6 +28,9 @@ export interface Overview {
     readonly summary: Summary;
   } | null;
 }
+
+/** A renewal is due some time before the file expires; so late it did not work, milliseconds. */
+export const OVERDUE_AFTER_MS = 60_000;
 
 /** More failures than anybody reads. */
 const MOST_FAILURES = 10_000;
@@ -53,12 +58,23 @@ export function overview(state: StateReader, config: Config, platformName: strin
       refused: (current?.refused ?? 0) + (refusedHere.get(source.name) ?? 0),
       kept: (current?.kept ?? 0) + left(own.filter((tally) => tally !== current)),
       nextExpiry: isoOrNull(current?.nextExpiryMs ?? null),
+      expiring: state.countOverdue(target ?? 0, source.name, nowMs - OVERDUE_AFTER_MS),
     };
   });
   const gone = [...new Set(tallies.map(({ source }) => source))].filter((name) => !targets.has(name));
   const leftOver = gone.map((name): SourceStatus => {
     const kept = left(tallies.filter(({ source }) => source === name));
-    return { name, halted: null, files: 0, bytes: 0, failed: 0, refused: 0, kept, nextExpiry: null };
+    return {
+      name,
+      halted: null,
+      files: 0,
+      bytes: 0,
+      failed: 0,
+      refused: 0,
+      kept,
+      nextExpiry: null,
+      expiring: 0,
+    };
   });
   const last = state.lastPass();
   return {

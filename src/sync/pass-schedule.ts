@@ -45,6 +45,7 @@ export class PassSchedule {
   /** A pass begins: it does for all that was wanted until now. */
   begin(): void {
     this.#wanted = null;
+    this.#dueAtMs = this.#dueAtWallMs = Infinity;
     this.#beganMs = this.#clock.monotonic();
   }
 

@@ -1,5 +1,6 @@
 import type { Halt } from '../domain/guard.ts';
 import type { StateReader } from '../state/state-reader.ts';
+import { isSameDirectory } from './directory-identity.ts';
 import { presenceOf } from './presence.ts';
 import type { Source } from './source.ts';
 
@@ -19,8 +20,8 @@ export function checkRoot(source: Source, target: number, state: StateReader, is
     return { kind: 'emptied', reason: `${root} has no files any more, though files of it were recorded` };
   }
   const seen = state.source(config.name);
-  if (seen === null || seen.identity === '' || seen.directory !== root || seen.identity === identity)
-    return null;
+  if (seen === null || seen.identity === '' || seen.directory !== root) return null;
+  if (isSameDirectory(seen.identity, identity)) return null;
   const records = state.records(target, config.name);
   let looked = 0;
   let found = 0;

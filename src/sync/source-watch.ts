@@ -2,7 +2,8 @@ import { statSync } from 'node:fs';
 import type { Config, SourceConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import { watchTree, type TreeWatcher } from '../watch/watch-tree.ts';
-import { findSource, identityOf, type FoundSource } from './source.ts';
+import { identityOf, isSameDirectory } from './directory-identity.ts';
+import type { FoundSource } from './source.ts';
 
 /** What a watched source tells. */
 export interface SourceListener {
@@ -64,7 +65,8 @@ export class SourceWatch {
     const known = this.#found.kind === 'found' ? this.#found.source.identity : null;
     try {
       const facts = statSync(this.#found.config.directory);
-      return (facts.isDirectory() ? identityOf(facts) : null) !== known;
+      if (known === null || !facts.isDirectory()) return (known === null) === facts.isDirectory();
+      return !isSameDirectory(identityOf(facts), known);
     } catch {
       return known !== null;
     }
@@ -80,7 +82,7 @@ export class SourceWatch {
     const isSame =
       before.kind === 'found' &&
       found.kind === 'found' &&
-      before.source.identity === found.source.identity &&
+      isSameDirectory(before.source.identity, found.source.identity) &&
       before.source.patterns === found.source.patterns;
     if (isSame || (before.kind === 'missing' && found.kind === 'missing')) return false;
     await this.#watcher?.close();

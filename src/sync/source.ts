@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, realpathSync, statSync, type Stats } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Config, SourceConfig } from '../config/config.ts';
 import { canonicalJson } from '../domain/json.ts';
@@ -9,6 +9,7 @@ import { isWithin } from '../domain/within.ts';
 import { createFilter, type PathFilter } from '../scan/filter.ts';
 import type { SyncTarget } from '../state/state-reader.ts';
 import type { SourceRoot } from '../upload/source-file.ts';
+import { identityOf } from './directory-identity.ts';
 
 /** A source whose directory was found and looked at. */
 export interface Source extends SourceRoot {
@@ -21,7 +22,7 @@ export interface Source extends SourceRoot {
   readonly patterns: string;
   readonly protectedFiles: ReadonlySet<string>;
   readonly rules: RuleBook;
-  /** Device and inode of the directory itself: others may mean that it was replaced. */
+  /** What the directory itself is recognised by. */
   readonly identity: string;
 }
 
@@ -76,11 +77,6 @@ export function findSource(
       code === 'ENOENT' ? `${directory} does not exist` : `${directory} cannot be read: ${code}`,
     );
   }
-}
-
-/** Device and inode of a directory. */
-export function identityOf({ dev, ino }: Stats): string {
-  return `${dev}:${ino}`;
 }
 
 /** Where a source's files are kept. */

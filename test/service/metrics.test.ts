@@ -1,5 +1,9 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 import { createMetrics, type SourceMeasures } from '../../src/service/metrics.ts';
+import { temporaryDirectory } from './fixture.ts';
 
 const DOCS: SourceMeasures = {
   name: 'docs',
@@ -106,8 +110,9 @@ test('counts from zero on', async () => {
   metrics.requestEnded('upload', 'ok', 5000);
   metrics.retried();
   metrics.pauseEnded('outage', 90);
-  metrics.rescanned('docs', 0);
-  metrics.rescanned('docs', 7);
+  metrics.rescanned('docs');
+  metrics.rescanned('docs');
+  metrics.foundByRescan('docs');
   metrics.removed('docs');
   expect(await counters()).toEqual({
     ...zero,
@@ -125,7 +130,7 @@ test('counts from zero on', async () => {
     'botsync_pauses_total{reason="outage"}': 1,
     'botsync_pause_seconds_total{reason="outage"}': 90,
     'botsync_rescans_total{source="docs"}': 2,
-    'botsync_rescan_only_changes_total{source="docs"}': 7,
+    'botsync_rescan_only_changes_total{source="docs"}': 1,
     'botsync_removals_total{source="docs"}': 1,
   });
   const all = await samples();
@@ -156,4 +161,27 @@ test('each instance counts for itself, and every metric says what it is', async 
   const typed = [...body.matchAll(/^# TYPE (\S+) (?:counter|gauge|histogram)$/gmu)].map(([, name]) => name);
   expect(helped).toEqual(typed);
   expect(helped.length).toBeGreaterThan(18);
+});
+
+test('renders in a bundle as well, where its library is a part of its own', async () => {
+  const outdir = temporaryDirectory();
+  const { metafile } = await build({
+    entryPoints: ['src/service/metrics.ts'],
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    metafile: true,
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
+  });
+  expect(Object.keys(metafile.outputs).length).toBeGreaterThan(1);
+  const bundled = (await import(pathToFileURL(join(outdir, 'metrics.mjs')).href)) as {
+    createMetrics: typeof createMetrics;
+  };
+  const { body } = await (await bundled.createMetrics('1.2.3', () => [DOCS])).render();
+  expect(samplesOf(body).get('botsync_source_halted{source="docs"}')).toBe(1);
 });

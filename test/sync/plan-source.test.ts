@@ -1,3 +1,4 @@
+import type { Clock } from '../../src/domain/clock.ts';
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { RelativePath } from '../../src/domain/brands.ts';
@@ -9,7 +10,7 @@ import { findSources } from '../../src/sync/source.ts';
 import { createWorld, type World } from './world.ts';
 
 /** What a pass would do if the scan of the world's source said this. */
-function planOf(world: World, entries: readonly ScanEntry[]): PlanItem[] {
+function planOf(world: World & { readonly clock: Clock }, entries: readonly ScanEntry[]): PlanItem[] {
   const config = world.config();
   const sources = findSources(config, config.platform.baseUrl);
   const [found] = sources;

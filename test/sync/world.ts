@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -64,7 +64,6 @@ export interface PassOptions extends Partial<EngineInput> {
 export interface World {
   readonly directory: string;
   readonly emulator: Emulator;
-  readonly clock: MovableClock;
   /** Writes a file below the world's directory; parents are made. */
   readonly write: (path: string, content: string | Buffer) => void;
   /** Replaces top-level fields of the configuration. */
@@ -79,15 +78,23 @@ export interface World {
 }
 
 /** Long enough that files written in a test were at rest before a pass reads them. */
-const AT_REST_MS = 60_000;
+export const AT_REST_MS = 60_000;
 
 /** Makes a world with one source, `docs/`, for the bot `bot-1`; it goes with the test. */
 export async function createWorld(
   fields: Record<string, unknown> = {},
   options: Partial<EmulatorOptions> = {},
-): Promise<World> {
-  const directory = mkdtempSync(join(tmpdir(), 'botsync-sync-'));
-  const clock = new MovableClock(AT_REST_MS);
+): Promise<World & { readonly clock: MovableClock }> {
+  return await createWorldWith(new MovableClock(AT_REST_MS), fields, options);
+}
+
+/** Makes a world whose time is that of a clock. */
+export async function createWorldWith<T extends Clock>(
+  clock: T,
+  fields: Record<string, unknown> = {},
+  options: Partial<EmulatorOptions> = {},
+): Promise<World & { readonly clock: T }> {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'botsync-sync-')));
   const emulator = await startEmulator({
     dataDir: join(directory, 'platform'),
     bots: [
@@ -131,14 +138,7 @@ export async function createWorld(
       const loaded = config();
       const opened = openState(loaded.stateFile, { checkThoroughly: true, nowMs: clock.now() });
       if (opened.kind !== 'open') throw new Error(opened.kind);
-      const { concurrency, stallTimeoutMs } = loaded.upload;
-      const pacer = new Pacer({ maxBytesPerSecond: null, maxRequestsPerSecond: null }, clock);
-      const http = new Http(
-        { concurrency, stallTimeoutMs, longestPauseMs: 120_000, useProxy: false },
-        pacer,
-        clock,
-      );
-      const caller = { token: emulator.token, identityHeaders: identityHeaders(loaded.platform.identity) };
+      const connection = connectTo(emulator, loaded, clock);
       const events: FileEvent[] = [];
       const before = requestCount(emulator);
       const never = new AbortController().signal;
@@ -148,7 +148,7 @@ export async function createWorld(
           config: loaded,
           platformName: loaded.platform.baseUrl,
           state: opened.store,
-          platform: new PlatformFiles(http, loaded.platform.baseUrl, caller, stallTimeoutMs),
+          platform: connection.platform,
           clock,
           random: () => 0.5,
           report: {
@@ -177,7 +177,7 @@ export async function createWorld(
         return { summary, exitCode, events, requests: requestCount(emulator) - before };
       } finally {
         opened.store.close();
-        await http.close();
+        await connection.close();
       }
     },
     plan: async () => {
@@ -219,4 +219,25 @@ export async function createWorld(
 
 function requestCount(emulator: Emulator): number {
   return [...emulator.counts.values()].reduce((sum, count) => sum + count, 0);
+}
+
+/** The client of the program on an emulator. */
+export function connectTo(
+  emulator: Emulator,
+  { platform, upload }: Config,
+  clock: Clock,
+  token = emulator.token,
+): { readonly platform: PlatformFiles; readonly close: () => Promise<void> } {
+  const { concurrency, stallTimeoutMs } = upload;
+  const pacer = new Pacer({ maxBytesPerSecond: null, maxRequestsPerSecond: null }, clock);
+  const http = new Http(
+    { concurrency, stallTimeoutMs, longestPauseMs: 120_000, useProxy: false },
+    pacer,
+    clock,
+  );
+  const caller = { token, identityHeaders: identityHeaders(platform.identity) };
+  return {
+    platform: new PlatformFiles(http, platform.baseUrl, caller, stallTimeoutMs),
+    close: () => http.close(),
+  };
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -90,4 +90,12 @@ export async function eventually(condition: () => boolean | Promise<boolean>, wh
     if (performance.now() > giveUpMs) throw new Error(`did not happen: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
+}
+
+/** The directories of a tree, its root among them. */
+export function countDirectories(root: string): number {
+  return (
+    readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory())
+      .length + 1
+  );
 }

@@ -13,7 +13,14 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isWithin } from '../../src/domain/within.ts';
-import { eventually, MAX_DELAY_MS, SETTLE_MS, temporaryDirectory, watchDirectory } from './fixture.ts';
+import {
+  countDirectories,
+  eventually,
+  MAX_DELAY_MS,
+  SETTLE_MS,
+  temporaryDirectory,
+  watchDirectory,
+} from './fixture.ts';
 
 /** Whether a path was told, itself or by a directory above it. */
 function covers(told: readonly string[], path: string): boolean {
@@ -208,14 +215,6 @@ describe('directories', () => {
     }
   });
 });
-
-/** The directories of a tree, its root among them. */
-function countDirectories(root: string): number {
-  return (
-    readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory())
-      .length + 1
-  );
-}
 
 /** Inotify watches that this process has; `null` where the system does not tell. */
 function inotifyWatches(): number | null {

@@ -1,6 +1,9 @@
 import ms from 'ms';
 import prettyBytes from 'pretty-bytes';
+import type { Config } from '../../config/config.ts';
+import { askDaemon } from '../../service/ask-daemon.ts';
 import type { LockHolder } from '../../service/process-lock.ts';
+import type { DaemonActivity } from '../../sync/daemon-observer.ts';
 import { overview, type Overview, type SourceStatus } from '../../sync/overview.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import type { GlobalOptions } from '../global-options.ts';
@@ -12,17 +15,40 @@ import { readStateFile } from '../read-state-file.ts';
 /** So many failures are shown to people. */
 const FAILURES_SHOWN = 20;
 
-/** `botsync status`: what the state file knows. Returns the exit code; throws `UsageError`. */
-export function status(options: GlobalOptions): number {
+/** A daemon answers at once, unless it is stopped or swamped. */
+const PATIENCE_MS = 5000;
+
+/** What is known, by a running daemon or by the state file alone. */
+interface Known {
+  readonly seen: Overview;
+  /** Who runs on the state file. */
+  readonly daemon: RunningDaemon | null;
+}
+
+/** A running botsync; a pass tells no more than who it is. */
+type RunningDaemon = LockHolder & Partial<DaemonActivity> & { readonly notReady?: readonly string[] };
+
+/** `botsync status`: what a running daemon says, else what the state file knows. Returns the exit code; throws `UsageError`. */
+export async function status(options: GlobalOptions): Promise<number> {
   const { config } = load(options);
+  const known = (await askForStatus(config.stateFile)) ?? readStatus(config, platformName(options, config));
+  const { seen, daemon } = known;
+  print(options.json ? JSON.stringify({ ...seen, daemon }) : describe(seen, daemon, Date.now()).join('\n'));
+  return EXIT.ok;
+}
+
+/** `null` when no daemon runs there, or none that answers us: its state file can be read all the same. */
+async function askForStatus(stateFile: string): Promise<Known | null> {
+  const answer = await askDaemon(stateFile, 'GET', '/status', AbortSignal.timeout(PATIENCE_MS));
+  if (answer.kind !== 'ok' || answer.status !== 200) return null;
+  const { daemon, ...seen } = JSON.parse(answer.body) as Overview & { daemon: RunningDaemon };
+  return { seen, daemon };
+}
+
+function readStatus(config: Config, platform: string): Known {
   const { reader, holder, close } = readStateFile(config.stateFile);
   try {
-    const nowMs = Date.now();
-    const seen = overview(reader, config, platformName(options, config), nowMs);
-    print(
-      options.json ? JSON.stringify({ ...seen, daemon: holder }) : describe(seen, holder, nowMs).join('\n'),
-    );
-    return EXIT.ok;
+    return { seen: overview(reader, config, platform, Date.now()), daemon: holder };
   } finally {
     close();
   }
@@ -30,13 +56,12 @@ export function status(options: GlobalOptions): number {
 
 function describe(
   { sources, failures, lastPass }: Overview,
-  holder: LockHolder | null,
+  daemon: RunningDaemon | null,
   nowMs: number,
 ): string[] {
   const lines = sources.flatMap((source) => describeSource(source, nowMs));
   lines.push('');
-  if (holder !== null)
-    lines.push(`Running now: ${holder.command}, process ${holder.pid}, since ${holder.since}`);
+  if (daemon !== null) lines.push(...describeDaemon(daemon));
   if (lastPass === null) lines.push('No pass has been made yet; run: botsync sync --once');
   else
     lines.push(
@@ -54,8 +79,23 @@ function describe(
   return lines;
 }
 
+function describeDaemon(daemon: RunningDaemon): string[] {
+  const { command, pid, since, activity, watchedDirectories = 0, queued = 0, sending = 0 } = daemon;
+  const lines = [`Running now: ${command}, process ${pid}, since ${since}`];
+  if (activity === undefined) return lines;
+  const doing = { starting: 'starting', pass: 'looking at everything', watching: 'watching for changes' }[
+    activity
+  ];
+  lines.push(
+    `  ${doing}; ${watchedDirectories.toLocaleString('en')} directories watched, ${queued.toLocaleString('en')} changes waiting, ${sending.toLocaleString('en')} files on their way`,
+  );
+  if (daemon.platformOutOfReach === true) lines.push('  THE PLATFORM IS OUT OF REACH; it is tried again');
+  lines.push(...(daemon.notReady ?? []).map((reason) => `  NOT READY: ${shown(reason)}`));
+  return lines;
+}
+
 function describeSource(
-  { name, halted, files, bytes, failed, refused, kept, nextExpiry }: SourceStatus,
+  { name, halted, files, bytes, failed, refused, kept, nextExpiry, expiring }: SourceStatus,
   nowMs: number,
 ): string[] {
   const parts = [
@@ -66,6 +106,7 @@ function describeSource(
     ...(nextExpiry === null
       ? []
       : [`next expiry in ${ms(Date.parse(nextExpiry) - nowMs, { long: true })} (${nextExpiry})`]),
+    ...(expiring > 0 ? [`${expiring.toLocaleString('en')} COULD NOT BE RENEWED IN TIME`] : []),
   ];
   return [`${shown(name)}: ${parts.join('; ')}`, ...(halted === null ? [] : [`  HALTED: ${shown(halted)}`])];
 }

@@ -26,17 +26,23 @@ import { UsageError } from '../usage-error.ts';
 
 /** Options of `botsync sync`. */
 export interface SyncOptions extends GlobalOptions {
+  readonly once: boolean;
   readonly dryRun: boolean;
   readonly force: string | undefined;
   readonly allowRemovals: boolean;
 }
 
-/** `botsync sync`: one pass, or what one would do. Returns the exit code; throws `UsageError`. */
+/** `botsync sync`: the daemon, one pass, or what one would do. Returns the exit code; throws `UsageError`. */
 export async function sync(options: SyncOptions): Promise<number> {
   const loaded = load(options);
+  if (!options.once && !options.dryRun) {
+    const { syncDaemon } = await import('./sync-daemon.ts');
+    return await syncDaemon(options, loaded);
+  }
   const view = new PassView(options);
   for (const warning of loaded.warnings) view.warn(renderProblem(warning));
-  return options.dryRun ? await showPlan(options, loaded, view) : await syncOnce(options, loaded, view);
+  if (options.dryRun) return await showPlan(options, loaded, view);
+  return await syncOnce(options, loaded, view);
 }
 
 async function showPlan(options: SyncOptions, { config }: LoadedConfig, view: PassView): Promise<number> {

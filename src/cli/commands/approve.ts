@@ -1,0 +1,45 @@
+import { EXIT } from '../../domain/exit-code.ts';
+import { askDaemon } from '../../service/ask-daemon.ts';
+import type { GlobalOptions } from '../global-options.ts';
+import { load } from '../load.ts';
+import { print, shown } from '../output.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** Options of `botsync approve`. */
+export interface ApproveOptions extends GlobalOptions {
+  /** One source; without it, all. */
+  readonly source: string | undefined;
+}
+
+/** A daemon answers at once, unless it is stopped or swamped. */
+const PATIENCE_MS = 10_000;
+
+/** `botsync approve`: lets the running daemon go on with what a guard halted, once. Returns the exit code; throws `UsageError`. */
+export async function approve({ source, ...options }: ApproveOptions): Promise<number> {
+  const { config } = load(options);
+  if (source !== undefined && !config.sources.some(({ name }) => name === source)) {
+    const names = config.sources.map(({ name }) => name).join(', ');
+    throw new UsageError(`there is no source "${source}"; the config has: ${names}`);
+  }
+  const target = source === undefined ? '/approve' : `/approve?source=${encodeURIComponent(source)}`;
+  const answer = await askDaemon(config.stateFile, 'POST', target, AbortSignal.timeout(PATIENCE_MS));
+  switch (answer.kind) {
+    case 'absent':
+      throw new UsageError(
+        'no botsync is running on this state file; run: botsync sync --once --allow-removals',
+        EXIT.incomplete,
+      );
+    case 'failed':
+      throw new UsageError(answer.reason, EXIT.incomplete);
+    case 'ok':
+      return tell(answer.body, options);
+  }
+}
+
+function tell(body: string, { json }: GlobalOptions): number {
+  const { approved } = JSON.parse(body) as { approved: string[] };
+  if (json) print(JSON.stringify({ approved }));
+  else if (approved.length === 0) print('Nothing is halted, so there is nothing to approve.');
+  else print(`Approved, once: ${shown(approved.join(', '))}. botsync status shows how it goes on.`);
+  return EXIT.ok;
+}

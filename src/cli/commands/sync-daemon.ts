@@ -1,0 +1,301 @@
+import { renderProblem } from '../../config/problem.ts';
+import type { LoadedConfig } from '../../config/load-config.ts';
+import { EXIT } from '../../domain/exit-code.ts';
+import { createMetrics, type Metrics, type PauseReason } from '../../service/metrics.ts';
+import { createNotifier, type ServiceNotifier } from '../../service/notify.ts';
+import { observed } from '../../service/observed-platform.ts';
+import { findHolder } from '../../service/process-lock.ts';
+import { Pulse, type Stage } from '../../service/pulse.ts';
+import { listenForStop, type StopSignals } from '../../service/stop-signals.ts';
+import { systemClock } from '../../service/system-clock.ts';
+import { StateFileError } from '../../state/database.ts';
+import { setAside } from '../../state/open.ts';
+import type { StateStore } from '../../state/state-store.ts';
+import { Daemon, type DaemonSettings } from '../../sync/daemon.ts';
+import type { Stages } from '../../sync/engine.ts';
+import { overview } from '../../sync/overview.ts';
+import { connect, type Connection } from '../connect.ts';
+import { DaemonServers } from '../daemon-servers.ts';
+import { DaemonView } from '../daemon-view.ts';
+import type { GlobalOptions } from '../global-options.ts';
+import { holdLock } from '../hold-lock.ts';
+import { load, platformName } from '../load.ts';
+import { measure } from '../measure.ts';
+import { openStateFile } from '../open-state-file.ts';
+import { UsageError } from '../usage-error.ts';
+import { version } from '../version.ts';
+import { Watchdog } from '../watchdog.ts';
+
+/** How long is waited before a state file that could not be written is tried again, milliseconds. */
+const STATE_RETRY_MS = 15_000;
+
+/** Work that does not move for less than this may just be slow, milliseconds. */
+const SHORTEST_STANDSTILL_MS = 120_000;
+
+/** `botsync sync`: keeps everything up to date until a signal. Returns the exit code; throws `UsageError`. */
+export async function syncDaemon(options: GlobalOptions, loaded: LoadedConfig): Promise<number> {
+  const lock = holdLock(loaded.config.stateFile, 'the state file', 'sync');
+  const run = new DaemonRun(options, loaded);
+  try {
+    await run.begin();
+    return await run.untilStopped(lock.wasAbandoned);
+  } finally {
+    await run.end();
+    lock.release();
+  }
+}
+
+/** A daemon with all that surrounds it: signals, listeners, the service manager. */
+class DaemonRun {
+  readonly #options: GlobalOptions;
+  readonly #view: DaemonView;
+  readonly #notifier: ServiceNotifier;
+  readonly #signals: StopSignals;
+  readonly #pulse = new Pulse(systemClock.monotonic);
+  readonly #transfers: Stage;
+  readonly #stages: Stages;
+  readonly #onReload = (): void => {
+    this.#reloading = this.#reloading.then(() => this.#reload());
+  };
+  #metrics: Metrics | null = null;
+  #servers: DaemonServers | null = null;
+  #watchdog: Watchdog | null = null;
+  #loaded: LoadedConfig;
+  #connection: Connection | null = null;
+  #daemon: Daemon | null = null;
+  #state: StateStore | null = null;
+  /** Why the state file cannot be used, while it cannot. */
+  #trouble: string | null = null;
+  #reloading: Promise<void> = Promise.resolve();
+
+  constructor(options: GlobalOptions, loaded: LoadedConfig) {
+    this.#options = options;
+    this.#loaded = loaded;
+    this.#notifier = createNotifier(process.env, (message) => {
+      this.#view.warn(message);
+    });
+    this.#view = new DaemonView(options, this.#notifier, () => this.#metrics);
+    this.#signals = listenForStop(
+      (signal) => {
+        this.#view.log.info('stopping: what is under way may end, nothing new is begun', { signal });
+        this.#notifier.stopping();
+      },
+      () => process.exit(EXIT.interrupted),
+    );
+    const isPaused = (): boolean => this.#pausedBy() !== null;
+    this.#transfers = this.#pulse.stage('transfer', isPaused);
+    this.#stages = { walk: this.#pulse.stage('walk'), file: this.#pulse.stage('file', isPaused) };
+  }
+
+  /** Takes up what is kept for the whole run. Throws `UsageError`. */
+  async begin(): Promise<void> {
+    const { log } = this.#view;
+    this.#metrics = await createMetrics(version(), () => this.#measure());
+    this.#connection = await this.#connect(this.#loaded);
+    for (const warning of this.#loaded.warnings) log.warn(renderProblem(warning));
+    this.#watchdog = new Watchdog(
+      {
+        pulse: this.#pulse,
+        standstillMs: () => this.#standstillMs(),
+        pausedBy: () => this.#pausedBy(),
+      },
+      this.#notifier,
+      this.#metrics,
+      log,
+    );
+    this.#servers = new DaemonServers(
+      {
+        readiness: () => {
+          const reasons = this.#impediments();
+          return { ready: reasons.length === 0, reasons };
+        },
+        metrics: async () => (await this.#metrics?.render()) ?? { contentType: 'text/plain', body: '' },
+        status: () => this.#status(),
+        approve: (source) => ({ approved: this.#daemon?.approve(source) ?? [] }),
+        failed: (error) => {
+          log.error('a question over HTTP could not be answered', { reason: (error as Error).message });
+        },
+      },
+      log,
+    );
+    await this.#servers.adjust(this.#loaded.config);
+    process.on('SIGHUP', this.#onReload);
+  }
+
+  /** Runs the daemon, over and over when its state file fails it. Returns the exit code. */
+  async untilStopped(wasAbandoned: boolean): Promise<number> {
+    const { stop } = this.#signals;
+    for (let isChecked = wasAbandoned; !stop.aborted; isChecked = true) {
+      const trouble = await this.#runOnce(isChecked);
+      if (trouble === null) continue;
+      if (trouble.kind === 'damaged') {
+        const kept = setAside(this.#loaded.config.stateFile, Date.now());
+        this.#view.log.error(
+          `THE STATE FILE IS DAMAGED (${trouble.message}). It is kept as ${kept}; a new one is built by sending every file again.`,
+        );
+        continue;
+      }
+      this.#trouble = `the state file cannot be written: ${trouble.message}`;
+      this.#view.log.error(`${this.#trouble}; make room, nothing is lost: it is tried again`, {
+        stateFile: this.#loaded.config.stateFile,
+      });
+      await systemClock.sleep(STATE_RETRY_MS, stop);
+    }
+    this.#view.log.info('stopped');
+    return EXIT.ok;
+  }
+
+  /** Lets go of everything. */
+  async end(): Promise<void> {
+    process.off('SIGHUP', this.#onReload);
+    this.#watchdog?.close();
+    await this.#reloading;
+    await this.#servers?.close();
+    await this.#connection?.close();
+    this.#signals.release();
+    await this.#notifier.flush();
+  }
+
+  /** Runs until a stop (`null`) or until the state file cannot be used. Throws `UsageError` for one that is not for us. */
+  async #runOnce(isChecked: boolean): Promise<StateFileError | null> {
+    const { stateFile } = this.#loaded.config;
+    const isFirst = this.#trouble === null;
+    let state: StateStore;
+    try {
+      state = openStateFile(stateFile, isChecked, (message) => {
+        this.#view.warn(message);
+      });
+    } catch (error) {
+      // What could be used before will be again.
+      if (isFirst || !(error instanceof UsageError)) throw error;
+      return new StateFileError('unwritable', error.message);
+    }
+    this.#trouble = null;
+    this.#state = state;
+    let isBroken = false;
+    try {
+      this.#daemon = new Daemon(this.#settings(), {
+        state,
+        clock: systemClock,
+        random: Math.random,
+        report: this.#view,
+        observer: this.#view,
+        stages: this.#stages,
+        stop: this.#signals.stop,
+        abort: this.#signals.abort,
+      });
+      await this.#daemon.run();
+      return null;
+    } catch (error) {
+      if (!(error instanceof StateFileError)) throw error;
+      isBroken = true;
+      return error;
+    } finally {
+      this.#daemon = null;
+      this.#state = null;
+      closeState(state, isBroken);
+    }
+  }
+
+  #settings(): DaemonSettings {
+    const { config } = this.#loaded;
+    if (this.#connection === null) throw new Error('no connection');
+    const { platform } = this.#connection;
+    return {
+      config,
+      platformName: platformName(this.#options, config),
+      platform: observed(platform, {
+        stage: this.#transfers,
+        requestEnded: (operation, outcome, seconds) => {
+          this.#metrics?.requestEnded(operation, outcome, seconds);
+        },
+        monotonic: systemClock.monotonic,
+      }),
+    };
+  }
+
+  #connect(loaded: LoadedConfig): Promise<Connection> {
+    const warn = (message: string): void => {
+      this.#view.warn(message);
+    };
+    return connect(this.#options, loaded, systemClock, warn, loaded.config.watch.rescanMs);
+  }
+
+  /** Reads configuration and secrets again. What is wrong with them is told, and everything stays as it was. */
+  async #reload(): Promise<void> {
+    const { log } = this.#view;
+    this.#notifier.reloading();
+    log.info('reloading the configuration', { file: this.#loaded.config.file });
+    try {
+      const next = load(this.#options);
+      if (next.config.stateFile !== this.#loaded.config.stateFile)
+        throw new UsageError(`${next.file}: stateFile: another one needs a restart`);
+      const before = this.#connection;
+      // The embedded emulator takes any token, and goes on as it is.
+      const connection = this.#options.emulator ? before : await this.#connect(next);
+      const isNew = connection?.fingerprint !== before?.fingerprint;
+      if (!isNew && connection !== before) await connection?.close();
+      if (isNew) this.#connection = connection;
+      for (const warning of next.warnings) log.warn(renderProblem(warning));
+      this.#loaded = next;
+      await this.#daemon?.reload(this.#settings());
+      if (isNew) await before?.close();
+      await this.#servers?.adjust(next.config);
+      log.info('the configuration was reloaded');
+      this.#notifier.ready('reloaded');
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      log.error(`not reloaded, the configuration before goes on: ${error.message}`);
+      this.#notifier.ready('not reloaded: the configuration is wrong');
+    }
+  }
+
+  #impediments(): string[] {
+    if (this.#trouble !== null) return [this.#trouble];
+    return this.#daemon?.impediments ?? ['starting'];
+  }
+
+  #status(): unknown {
+    const { config } = this.#loaded;
+    const name = platformName(this.#options, config);
+    const seen =
+      this.#state === null
+        ? { sources: [], failures: [], lastPass: null }
+        : overview(this.#state, config, name, Date.now());
+    const daemon = {
+      ...findHolder(config.stateFile),
+      ...this.#daemon?.activity,
+      notReady: this.#impediments(),
+    };
+    return { ...seen, daemon };
+  }
+
+  #measure() {
+    const { config } = this.#loaded;
+    if (this.#state === null) return [];
+    const seen = overview(this.#state, config, platformName(this.#options, config), Date.now());
+    return measure(seen, this.#daemon?.watchedDirectories ?? new Map(), this.#view.lastSuccessMs);
+  }
+
+  #pausedBy(): PauseReason | null {
+    const activity = this.#daemon?.activity;
+    if ((this.#connection?.pausedForMs() ?? 0) > 0) return 'asked';
+    if (activity?.platformOutOfReach === true) return 'outage';
+    return activity !== undefined && activity.blocked !== null ? 'blockade' : null;
+  }
+
+  #standstillMs(): number {
+    const { stallTimeoutMs, maxBytesPerSecond } = this.#loaded.config.upload;
+    // A piece of content may have to wait for our own speed limit.
+    const pieceMs = maxBytesPerSecond === null ? 0 : (1_000_000 / maxBytesPerSecond) * 1000;
+    return Math.max(SHORTEST_STANDSTILL_MS, stallTimeoutMs * 3, pieceMs * 3);
+  }
+}
+
+function closeState(state: StateStore, isBroken: boolean): void {
+  try {
+    state.close();
+  } catch (error) {
+    if (!isBroken) throw error;
+  }
+}

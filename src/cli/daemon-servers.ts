@@ -1,0 +1,45 @@
+import type { Config } from '../config/config.ts';
+import { formatAddress } from '../domain/listen-address.ts';
+import type { Log } from '../service/logger.ts';
+import type { ControlPorts } from '../service/status-routes.ts';
+import { serveOnAddress, serveOnSocket, type StatusServer } from '../service/status-server.ts';
+
+/** Where a daemon answers: on its socket, and at an address when the config names one. */
+export class DaemonServers {
+  readonly #ports: ControlPorts;
+  readonly #log: Log;
+  #socket: StatusServer | null = null;
+  #listening: { readonly wanted: string; readonly server: StatusServer } | null = null;
+
+  constructor(ports: ControlPorts, log: Log) {
+    this.#ports = ports;
+    this.#log = log;
+  }
+
+  /** Answers where the configuration says; a place that cannot be had is told of, and is no reason to end. */
+  async adjust({ stateFile, service }: Pick<Config, 'stateFile' | 'service'>): Promise<void> {
+    if (this.#socket === null) {
+      const attempt = await serveOnSocket(stateFile, this.#ports);
+      if (attempt.kind === 'serving') this.#socket = attempt.server;
+      else this.#log.warn(`botsync status and approve cannot reach this daemon: ${attempt.reason}`);
+    }
+    const wanted = service.listen === null ? null : formatAddress(service.listen);
+    if (wanted === (this.#listening?.wanted ?? null)) return;
+    await this.#listening?.server.close();
+    this.#listening = null;
+    if (wanted === null || service.listen === null) return;
+    const attempt = await serveOnAddress(service.listen, this.#ports);
+    if (attempt.kind === 'failed') {
+      this.#log.error(`service.listen: ${attempt.reason}; a reload tries again`);
+      return;
+    }
+    this.#listening = { wanted, server: attempt.server };
+    this.#log.info('listening', { address: attempt.server.address });
+  }
+
+  /** Ends all answering. */
+  async close(): Promise<void> {
+    await this.#socket?.close();
+    await this.#listening?.server.close();
+  }
+}

@@ -1,0 +1,69 @@
+import type { Log } from '../service/logger.ts';
+import type { Metrics, PauseReason } from '../service/metrics.ts';
+import type { ServiceNotifier } from '../service/notify.ts';
+import type { Pulse } from '../service/pulse.ts';
+
+/** How often is looked, milliseconds. */
+const LOOK_MS = 2000;
+
+/** What is looked at. */
+export interface Vitals {
+  readonly pulse: Pulse;
+  /** Work under way that does not move for so long has come to a standstill, milliseconds. */
+  readonly standstillMs: () => number;
+  /** Why nothing is sent just now; `null` when something may be. */
+  readonly pausedBy: () => PauseReason | null;
+}
+
+/** Looks now and then whether the daemon works or idles, and lets the service manager know while it does. */
+export class Watchdog {
+  readonly #vitals: Vitals;
+  readonly #notifier: ServiceNotifier;
+  readonly #metrics: Metrics;
+  readonly #log: Log;
+  readonly #timer: NodeJS.Timeout;
+  #fedAtMs = -Infinity;
+  #pause: { readonly reason: PauseReason; readonly sinceMs: number } | null = null;
+  #told = '';
+
+  constructor(vitals: Vitals, notifier: ServiceNotifier, metrics: Metrics, log: Log) {
+    this.#vitals = vitals;
+    this.#notifier = notifier;
+    this.#metrics = metrics;
+    this.#log = log;
+    this.#timer = setInterval(() => {
+      this.#look();
+    }, LOOK_MS);
+  }
+
+  /** Ends it. */
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    const nowMs = performance.now();
+    this.#measurePause(nowMs);
+    const still = this.#vitals.pulse.standsStill(this.#vitals.standstillMs()).join(', ');
+    if (still !== this.#told) {
+      if (still !== '')
+        this.#log.error('work stands still; the service manager is not told that all is well', { still });
+      else this.#log.info('work goes on');
+      this.#told = still;
+    }
+    const { watchdogIntervalMs } = this.#notifier;
+    if (watchdogIntervalMs === null || still !== '') return;
+    // Twice within the interval, as the service manager's own manual advises.
+    if (nowMs - this.#fedAtMs < watchdogIntervalMs / 2 - LOOK_MS) return;
+    this.#fedAtMs = nowMs;
+    this.#notifier.watchdog();
+  }
+
+  #measurePause(nowMs: number): void {
+    const reason = this.#vitals.pausedBy();
+    if (reason === (this.#pause?.reason ?? null)) return;
+    if (this.#pause !== null)
+      this.#metrics.pauseEnded(this.#pause.reason, (nowMs - this.#pause.sinceMs) / 1000);
+    this.#pause = reason === null ? null : { reason, sinceMs: nowMs };
+  }
+}

@@ -1,0 +1,42 @@
+import { refused, type Refused } from './answer.ts';
+import type { StoredFile } from './file-table.ts';
+import type { Platform } from './platform.ts';
+import { readBot } from './request-checks.ts';
+import type { EmulatorRequest } from './request.ts';
+
+/** What a caller wants with a file. */
+export type FileUse = 'read' | 'change';
+
+/**
+ * The file that the path names by its id or its key, if the caller may use it so: a bot all of its files, an
+ * integration its own, and reading those with the policy `integrations`. Refused with 404, or 403 when it may only read.
+ * Source: interface.md, accessPolicies; platform-facts.md, Files.
+ */
+export function findUsableFile(
+  request: EmulatorRequest,
+  platform: Platform,
+  use: FileUse,
+): Refused | { readonly kind: 'file'; readonly file: StoredFile } {
+  const caller = readBot(request, platform);
+  if (caller.kind === 'refused') return caller;
+  platform.expire();
+  const file = findNamedFile(request, platform);
+  const integrationId = request.header('x-integration-id') ?? '';
+  const owns = file !== null && (integrationId === '' || file.integrationId === integrationId);
+  const reads = owns || file?.details.accessPolicies.includes('integrations') === true;
+  if (file?.botId !== caller.bot.id || !reads) {
+    return refused(404, 'ResourceNotFound', `There is no file "${request.params['file'] ?? ''}"`);
+  }
+  if (use === 'change' && !owns) return refused(403, 'Forbidden', 'The file belongs to another owner');
+  return { kind: 'file', file };
+}
+
+/** The file of the path parameter `file`, an id or a key of the caller's, whoever owns it. */
+export function findNamedFile(request: EmulatorRequest, platform: Platform): StoredFile | null {
+  const { file: name = '' } = request.params;
+  const botId = request.header('x-bot-id') ?? '';
+  return (
+    platform.files.findById(name) ??
+    platform.files.findByKey(botId, request.header('x-integration-id') ?? '', name)
+  );
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { refused, type Refused } from './answer.ts';
+import { describeIssues } from './describe-issues.ts';
+import { SORT_FIELDS, type FilePosition, type FileQuery } from './file-query.ts';
+import { readPageRequest } from './paging.ts';
+
+const IDS_MAX = 50;
+
+const PARAMETERS = new Set(['nextToken', 'pageSize', 'sortField', 'sortDirection', 'ids', 'ids[]', 'tags']);
+
+const sortSchema = z.object({
+  sortField: z.enum(SORT_FIELDS).default('createdAt'),
+  sortDirection: z.enum(['asc', 'desc']).default('desc'),
+});
+
+const tagsSchema = z.record(z.string(), z.string());
+
+const positionSchema = z.tuple([z.string(), z.string(), z.union([z.string(), z.number()]), z.string()]);
+
+/** What a query asks for, without who asks. */
+export type ListFilesQuery = Omit<FileQuery, 'botId' | 'integrationId'>;
+
+/**
+ * Reads the query of a list of files; refused with 400 InvalidQuery. `pageSize`: files a page when it does not say.
+ * Source: platform-facts.md, Files.
+ */
+export function readListFilesQuery(
+  text: string,
+  pageSize: number,
+): Refused | { readonly kind: 'query'; readonly query: ListFilesQuery } {
+  const given = new URLSearchParams(text);
+  const unknown = [...given.keys()].find((name) => !PARAMETERS.has(name) && readTagName(name) === null);
+  if (unknown !== undefined) return invalid(`${unknown}: there is no such parameter`);
+  const sort = sortSchema.safeParse(Object.fromEntries(given));
+  if (!sort.success) return invalid(describeIssues(sort.error));
+  const { sortField, sortDirection } = sort.data;
+  const page = readPageRequest(given, pageSize, /./);
+  if (page.kind === 'refused') return page;
+  const after = page.after === null ? null : parsePosition(page.after, sortField, sortDirection);
+  if (page.after !== null && after === null) return invalid('nextToken: is of a list sorted otherwise');
+  const ids = [...given.getAll('ids'), ...given.getAll('ids[]')];
+  if (ids.length > IDS_MAX) return invalid(`ids: at most ${IDS_MAX}`);
+  const tags = readTags(given);
+  if (tags === null) return invalid('tags: must be an object of strings, each tag given once');
+  return {
+    kind: 'query',
+    query: { tags, ids: ids.length === 0 ? null : ids, sortField, sortDirection, after, size: page.size },
+  };
+}
+
+/** A place in a list as text; it holds for a list sorted the same way. */
+export function formatPosition(
+  { sortField, sortDirection }: Pick<FileQuery, 'sortField' | 'sortDirection'>,
+  [value, id]: FilePosition,
+): string {
+  return JSON.stringify([sortField, sortDirection, value, id]);
+}
+
+function parsePosition(text: string, sortField: string, sortDirection: string): FilePosition | null {
+  const parsed = positionSchema.safeParse(parseJson(text));
+  if (!parsed.success) return null;
+  const [field, direction, value, id] = parsed.data;
+  return field === sortField && direction === sortDirection ? [value, id] : null;
+}
+
+/** The tag filter comes as `tags={"k":"v"}`, `tags[k]=v` or `tags.k=v`. */
+function readTags(given: URLSearchParams): Readonly<Record<string, string>> | null {
+  const tags: [string, string][] = [];
+  for (const text of given.getAll('tags')) {
+    const parsed = tagsSchema.safeParse(parseJson(text));
+    if (!parsed.success) return null;
+    tags.push(...Object.entries(parsed.data));
+  }
+  for (const [name, value] of given) {
+    const tag = readTagName(name);
+    if (tag !== null) tags.push([tag, value]);
+  }
+  return new Set(tags.map(([tag]) => tag)).size === tags.length ? Object.fromEntries(tags) : null;
+}
+
+function readTagName(parameter: string): string | null {
+  const match = /^tags(?:\[(.+)\]|\.(.+))$/s.exec(parameter);
+  return match === null ? null : (match[1] ?? match[2] ?? null);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function invalid(message: string): Refused {
+  return refused(400, 'InvalidQuery', message);
+}

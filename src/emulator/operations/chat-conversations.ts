@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { created, randomId, refuse, succeed, type Answer } from '../answer.ts';
+import { findJoinedConversation } from '../chat-access.ts';
+import { describeChatConversation } from '../chat-resources.ts';
+import type { ChatUser } from '../chat-user-table.ts';
+import { aboutNoFile, type Operation } from '../operation.ts';
+import { describeMeta, readPageRequest } from '../paging.ts';
+import type { Platform } from '../platform.ts';
+import { readBody, readUser } from '../request-checks.ts';
+
+/** POST {chat_url}/{webhookUrl}/conversations: a conversation of the caller. Source: the official chat client. */
+export const createChatConversation: Operation = {
+  name: 'chat-create-conversation',
+  method: 'POST',
+  pattern: '/chat/:webhookId/conversations',
+  surface: 'chat',
+  identify: aboutNoFile,
+
+  async answer(request, platform): Promise<Answer> {
+    const caller = readUser(request, platform);
+    if (caller.kind === 'refused') return caller.answer;
+    const body = await readBody(request, platform, z.strictObject({ id: z.string().min(1).optional() }));
+    if (body.kind === 'refused') return body.answer;
+    const { id = `conv_${randomId()}` } = body.value;
+    return platform.conversations.findById(id) === null
+      ? create(id, caller.user, platform)
+      : refuse(409, 'AlreadyExists', `There is a conversation "${id}" already`);
+  },
+};
+
+/** POST {chat_url}/{webhookUrl}/conversations/get-or-create. Source: the official chat client. */
+export const getOrCreateConversation: Operation = {
+  name: 'chat-get-or-create-conversation',
+  method: 'POST',
+  pattern: '/chat/:webhookId/conversations/get-or-create',
+  surface: 'chat',
+  identify: aboutNoFile,
+
+  async answer(request, platform): Promise<Answer> {
+    const caller = readUser(request, platform);
+    if (caller.kind === 'refused') return caller.answer;
+    const body = await readBody(request, platform, z.strictObject({ id: z.string().min(1) }));
+    if (body.kind === 'refused') return body.answer;
+    const { id } = body.value;
+    return platform.conversations.findById(id) === null
+      ? create(id, caller.user, platform)
+      : show(id, caller.user, platform);
+  },
+};
+
+/** GET {chat_url}/{webhookUrl}/conversations/{id}. Source: the official chat client. */
+export const getConversation: Operation = {
+  name: 'chat-get-conversation',
+  method: 'GET',
+  pattern: '/chat/:webhookId/conversations/:id',
+  surface: 'chat',
+  identify: aboutNoFile,
+
+  answer(request, platform): Answer {
+    const caller = readUser(request, platform);
+    if (caller.kind === 'refused') return caller.answer;
+    return show(request.params['id'] ?? '', caller.user, platform);
+  },
+};
+
+/** GET {chat_url}/{webhookUrl}/conversations: those the caller takes part in. Source: the official chat client. */
+export const listConversations: Operation = {
+  name: 'chat-list-conversations',
+  method: 'GET',
+  pattern: '/chat/:webhookId/conversations',
+  surface: 'chat',
+  identify: aboutNoFile,
+
+  answer(request, platform): Answer {
+    const caller = readUser(request, platform);
+    if (caller.kind === 'refused') return caller.answer;
+    const asked = readPageRequest(new URLSearchParams(request.query), platform.settings.pageSize);
+    if (asked.kind === 'refused') return asked.answer;
+    const page = platform.conversations.listOfUser(caller.user.id, asked);
+    return succeed({ conversations: page.items.map(describeChatConversation), meta: describeMeta(page) });
+  },
+};
+
+/** The webhook belongs to one bot: the oldest. */
+function create(id: string, user: ChatUser, platform: Platform): Answer {
+  const now = platform.now();
+  const conversation = {
+    id,
+    botId: platform.bots.list()[0]?.id ?? '',
+    channel: 'channel',
+    integration: 'chat',
+    tags: {},
+    createdAt: now,
+    updatedAt: now,
+  };
+  platform.conversations.add(conversation);
+  platform.conversations.join(id, user.id);
+  return created({ conversation: describeChatConversation({ ...conversation, messageCount: 0 }) });
+}
+
+function show(id: string, user: ChatUser, platform: Platform): Answer {
+  const found = findJoinedConversation(id, user, platform);
+  if (found.kind === 'refused') return found.answer;
+  return succeed({ conversation: describeChatConversation(found.conversation) });
+}

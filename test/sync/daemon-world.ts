@@ -1,0 +1,145 @@
+import { onTestFinished } from 'vitest';
+import type { FileEvent, Summary } from '../../src/domain/report.ts';
+import type { EmulatorOptions } from '../../src/emulator/options.ts';
+import { openState } from '../../src/state/open.ts';
+import { Daemon, type DaemonSettings } from '../../src/sync/daemon.ts';
+import type { Trigger } from '../../src/sync/daemon-observer.ts';
+import { unwatchedStages } from '../../src/sync/engine.ts';
+import { ManualClock } from '../watch/manual-clock.ts';
+import { eventually } from '../watch/fixture.ts';
+import { AT_REST_MS, connectTo, createWorldWith, type World } from './world.ts';
+
+/** A pass that a daemon made. */
+export interface PassMade {
+  readonly trigger: Trigger;
+  readonly summary: Summary;
+  readonly exitCode: number;
+}
+
+/** A daemon that runs on a world. */
+export interface RunningDaemon {
+  readonly daemon: Daemon;
+  readonly events: FileEvent[];
+  readonly passes: PassMade[];
+  /** What else was told: "limited docs …", "lost docs …", "found docs", "overdue 3", "warn …". */
+  readonly told: string[];
+  /** Takes the configuration of the world as it is now. */
+  readonly reload: (token?: string) => Promise<void>;
+  /** Asks it to stop; resolves when it has, rejects with what it threw. */
+  readonly stop: () => Promise<void>;
+  /** Resolves when it ends by itself, with what it threw. */
+  readonly failure: Promise<unknown>;
+}
+
+/** A world whose time only tests move, and daemons on it. */
+export interface DaemonWorld extends World {
+  readonly clock: ManualClock;
+  /** Starts a daemon; resolves after its first pass. */
+  readonly start: () => Promise<RunningDaemon>;
+  /** Starts a daemon that may take its time. */
+  readonly launch: (token?: string) => RunningDaemon;
+  /** Lets time go by in small steps until a condition holds. */
+  readonly until: (condition: () => boolean, what: string) => Promise<void>;
+  /** Lets so much time go by, in steps, with real time for what has to go over the wire. */
+  readonly wait: (ms: number, stepMs?: number) => Promise<void>;
+}
+
+/** How much time goes by between two looks at a condition, milliseconds of the clock. */
+const STEP_MS = 100;
+
+/** Makes a world for daemons with one source, `docs/`. */
+export async function createDaemonWorld(
+  fields: Record<string, unknown> = {},
+  options: Partial<EmulatorOptions> = {},
+): Promise<DaemonWorld> {
+  const clock = new ManualClock(Date.now() + AT_REST_MS);
+  const world = await createWorldWith(clock, fields, options);
+  const until = (condition: () => boolean, what: string): Promise<void> =>
+    eventually(async () => {
+      await clock.advance(STEP_MS);
+      return condition();
+    }, what);
+
+  const launch = (token?: string): RunningDaemon => {
+    const opened = openState(world.config().stateFile, { checkThoroughly: true, nowMs: clock.now() });
+    if (opened.kind !== 'open') throw new Error(opened.kind);
+    const events: FileEvent[] = [];
+    const passes: PassMade[] = [];
+    const told: string[] = [];
+    const connections: { close: () => Promise<void> }[] = [];
+    const settings = (secret?: string): DaemonSettings => {
+      const config = world.config();
+      const connection = connectTo(world.emulator, config, clock, secret);
+      connections.push(connection);
+      return { config, platformName: config.platform.baseUrl, platform: connection.platform };
+    };
+    const stopping = new AbortController();
+    const daemon = new Daemon(settings(token), {
+      state: opened.store,
+      clock,
+      random: () => 0.5,
+      report: {
+        event: (event) => events.push(event),
+        warn: (message) => told.push(`warn ${message}`),
+        retrying: () => undefined,
+        sent: () => undefined,
+      },
+      observer: {
+        passBegan: () => undefined,
+        passEnded: (trigger, _sources, summary, exitCode) => passes.push({ trigger, summary, exitCode }),
+        eventsLost: (source, reason) => told.push(`lost ${source} ${reason}`),
+        watchLimited: (source, message) => told.push(`limited ${source} ${message}`),
+        foundByRescan: (source) => told.push(`found ${source}`),
+        renewalsOverdue: (count) => {
+          if (count > 0) told.push(`overdue ${count}`);
+        },
+      },
+      stages: unwatchedStages(),
+      stop: stopping.signal,
+      abort: stopping.signal,
+    });
+    const run = daemon.run();
+    const failure = run.then(
+      () => null,
+      (error: unknown) => error,
+    );
+    let closed: Promise<void> | null = null;
+    const stop = (): Promise<void> => {
+      stopping.abort();
+      closed ??= run.finally(async () => {
+        for (const connection of connections) await connection.close();
+        try {
+          opened.store.close();
+        } catch {
+          // It failed the daemon already.
+        }
+      });
+      return closed;
+    };
+    onTestFinished(async () => {
+      await stop().catch(() => undefined);
+    });
+    const reload = async (secret?: string): Promise<void> => {
+      await daemon.reload(settings(secret));
+    };
+    return { daemon, events, passes, told, reload, stop, failure };
+  };
+
+  return {
+    ...world,
+    clock,
+    until,
+    launch,
+    start: async () => {
+      const running = launch();
+      await until(() => running.passes.length > 0, 'the first pass ends');
+      return running;
+    },
+    wait: async (ms, stepMs = 1000) => {
+      for (let leftMs = ms; leftMs > 0; leftMs -= stepMs) {
+        await clock.advance(Math.min(leftMs, stepMs));
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+    },
+  };
+}

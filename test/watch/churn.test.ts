@@ -1,0 +1,176 @@
+import {
+  appendFileSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { expect, onTestFinished, test } from 'vitest';
+import { isWithin } from '../../src/domain/within.ts';
+import { watchTree } from '../../src/watch/watch-tree.ts';
+import { countDirectories, eventually, MAX_DELAY_MS, SETTLE_MS, temporaryDirectory } from './fixture.ts';
+import { ManualClock } from './manual-clock.ts';
+
+/** Few names and little depth, so that steps meet: directories are replaced by files, moved into each other and back. */
+const path = fc
+  .array(fc.constantFrom('a', 'b', 'c', 'a b', '\u00e4'), { minLength: 1, maxLength: 4 })
+  .map((names) => names.join('/'));
+
+const step = fc.record({
+  what: fc.constantFrom(
+    'write',
+    'append',
+    'replace',
+    'mkdir',
+    'mkdir',
+    'move',
+    'move',
+    'moveOut',
+    'moveIn',
+    'remove',
+    'remove',
+    'link',
+  ),
+  path,
+  other: path,
+  /** What goes on before the next step: nothing, the watcher gets a turn, or time goes by as well. */
+  then: fc.constantFrom('nothing', 'nothing', 'nothing', 'turn', 'time'),
+});
+
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** Takes a step, as far as it can be taken. */
+function take({ what, path: at, other }: Step, root: string, outside: string, count: number): void {
+  const here = join(root, at);
+  const there = join(root, other);
+  switch (what) {
+    case 'write':
+      mkdirSync(dirname(here), { recursive: true });
+      writeFileSync(here, String(count));
+      return;
+    case 'append':
+      appendFileSync(here, String(count));
+      return;
+    case 'replace':
+      writeFileSync(`${here}.tmp`, String(count));
+      renameSync(`${here}.tmp`, here);
+      return;
+    case 'mkdir':
+      mkdirSync(here, { recursive: true });
+      return;
+    case 'move':
+      renameSync(here, there);
+      return;
+    case 'moveOut':
+      renameSync(here, join(outside, String(count)));
+      return;
+    case 'moveIn': {
+      const [found] = readdirSync(outside);
+      if (found !== undefined) renameSync(join(outside, found), here);
+      return;
+    }
+    case 'remove':
+      rmSync(here, { recursive: true });
+      return;
+    case 'link':
+      symlinkSync(there, here);
+      return;
+  }
+}
+
+/** Whether all above a path are directories, none of them a link to one. */
+function isReachable(root: string, at: string): boolean {
+  if (!at.includes('/')) return true;
+  const above = dirname(at);
+  return (
+    isReachable(root, above) &&
+    lstatSync(join(root, above), { throwIfNoEntry: false })?.isDirectory() === true
+  );
+}
+
+/** What is at a path and below it, by path relative to the root; a file by its content, a link by its target. */
+function* contents(root: string, at: string): Generator<[string, string]> {
+  if (!isReachable(root, at)) return;
+  const here = join(root, at);
+  const stats = lstatSync(here, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  if (stats.isSymbolicLink()) yield [at, `to ${readlinkSync(here)}`];
+  else if (stats.isFile()) yield [at, readFileSync(here, 'utf8')];
+  else {
+    if (at !== '') yield [at, 'directory'];
+    for (const name of readdirSync(here)) yield* contents(root, at === '' ? name : `${at}/${name}`);
+  }
+}
+
+test('who looks again at what is told knows the tree in the end, whatever is done to it', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 300, maxLength: 300 }), async (steps) => {
+      const root = temporaryDirectory();
+      const outside = temporaryDirectory();
+      for (const at of ['a/b/c', 'b/a/c', 'c/c/c/c']) {
+        mkdirSync(join(root, at), { recursive: true });
+        writeFileSync(join(root, at, 'b'), 'first');
+      }
+      const clock = new ManualClock();
+      const known = new Map(contents(root, ''));
+      const settled = new Set<string>();
+      const lost: string[] = [];
+      const lookAgain = (at: string): void => {
+        for (const one of known.keys()) if (at === '' || isWithin(at, one)) known.delete(one);
+        for (const [one, content] of contents(root, at)) known.set(one, content);
+      };
+      const watcher = watchTree({
+        root,
+        ignoresDirectory: () => false,
+        settleMs: SETTLE_MS,
+        maxDelayMs: MAX_DELAY_MS,
+        clock,
+        listener: {
+          settled: (paths) => {
+            for (const one of paths) {
+              settled.add(one);
+              lookAgain(one);
+            }
+          },
+          lost: (reason) => {
+            lost.push(reason);
+            lookAgain('');
+          },
+          limited: (message) => lost.push(message),
+        },
+      });
+      onTestFinished(() => watcher.close());
+      await watcher.ready;
+
+      for (const [count, one] of steps.entries()) {
+        try {
+          take(one, root, outside, count);
+        } catch {
+          // Not possible as things are.
+        }
+        if (one.then === 'turn') await turn();
+        else if (one.then === 'time') await clock.advance(SETTLE_MS / 3);
+      }
+      writeFileSync(join(root, 'mark'), '');
+      await eventually(async () => {
+        await clock.advance(SETTLE_MS / 3);
+        return (settled.has('mark') || lost.length > 0) && watcher.pending === 0;
+      }, 'all settles');
+
+      expect(Object.fromEntries(known)).toEqual(Object.fromEntries(contents(root, '')));
+      expect(lost).toEqual([]);
+      expect(watcher.watchedDirectories).toBe(countDirectories(root));
+      await watcher.close();
+    }),
+    // Each run takes its own time with the kernel: a smaller example need not fail.
+    { numRuns: 5, endOnFailure: true },
+  );
+});
