@@ -196,7 +196,7 @@ function program(done: (code: number) => void): Argv {
 }
 
 /** Options that may be given more than once, and the command itself. */
-const MANY = new Set(['_', 'bot', 'tag']);
+const MANY = new Set(['_', 'bot', 'index', 'tag']);
 
 /** yargs tells of an unknown `--no-such` a second time, as `noSuch`. */
 function withoutTwins(message: string): string {

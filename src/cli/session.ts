@@ -10,7 +10,6 @@ import { PlatformChat } from '../platform/chat.ts';
 import { PlatformConversations } from '../platform/conversations.ts';
 import type { Http } from '../platform/http.ts';
 import type { RepeatSettings } from '../platform/repeat.ts';
-import type { Log } from '../service/logger.ts';
 import { listenForStop } from '../service/stop-signals.ts';
 import { systemClock } from '../service/system-clock.ts';
 import { createCommandLog } from './command-log.ts';
@@ -36,12 +35,18 @@ export interface Session {
   readonly chat: () => PlatformChat;
 }
 
+/** What is told beside the results. */
+export interface Notices {
+  readonly warn: (message: string) => void;
+  readonly retrying: (reason: string, delayMs: number) => void;
+}
+
 /**
  * Runs a command that calls the platform. Returns its exit code, or 130 when a signal ended it; throws `UsageError`.
  *
  * @param name - the command, for whoever meets the emulator's lock.
  */
-export async function withSession(
+export function withSession(
   options: GlobalOptions,
   name: string,
   task: (session: Session) => Promise<number>,
@@ -49,18 +54,35 @@ export async function withSession(
   const loaded = load(options);
   const log = createCommandLog(options);
   for (const warning of loaded.warnings) log.warn(renderProblem(warning));
-  const http = openHttp(loaded.config, !options.emulator, systemClock);
+  const notices: Notices = {
+    warn: log.warn,
+    retrying: (reason, delayMs) => {
+      log.warn('trying again', { reason, delayMs: Math.round(delayMs) });
+    },
+  };
+  return runSession(loaded, options.emulator, name, notices, task);
+}
+
+/** The same for a configuration that is loaded already. */
+export async function runSession(
+  loaded: LoadedConfig,
+  useEmulator: boolean,
+  name: string,
+  notices: Notices,
+  task: (session: Session) => Promise<number>,
+): Promise<number> {
+  const http = openHttp(loaded.config, !useEmulator, systemClock);
   const signals = listenForStop(
     () => undefined,
     () => process.exit(EXIT.interrupted),
   );
   let embedded: EmbeddedEmulator | null = null;
   try {
-    if (options.emulator) {
+    if (useEmulator) {
       const { startEmbedded } = await import('./embedded-emulator.ts');
       embedded = await startEmbedded(loaded.config, `${name} --emulator`);
     }
-    const exitCode = await task(openSession(loaded, embedded, http, log, signals.stop));
+    const exitCode = await task(openSession(loaded, embedded, http, notices, signals.stop));
     return signals.stop.aborted ? EXIT.interrupted : exitCode;
   } catch (error) {
     if (signals.stop.aborted && error instanceof UsageError) return EXIT.interrupted;
@@ -76,7 +98,7 @@ function openSession(
   loaded: LoadedConfig,
   embedded: EmbeddedEmulator | null,
   http: Http,
-  log: Log,
+  notices: Notices,
   signal: AbortSignal,
 ): Session {
   const { platform, sources, upload } = loaded.config;
@@ -86,9 +108,7 @@ function openSession(
     attempts: upload.attempts,
     giveUpAfterMs: upload.giveUpAfterMs,
     random: Math.random,
-    onRetry: (reason, delayMs) => {
-      log.warn('trying again', { reason, delayMs: Math.round(delayMs) });
-    },
+    onRetry: notices.retrying,
   };
   const baseUrl = emulator?.baseUrl ?? platform.baseUrl;
   const remember = (secret: string): string => {
@@ -96,7 +116,7 @@ function openSession(
     return secret;
   };
   const token = (): string =>
-    remember(emulator?.token ?? readSecret(loaded, 'platform.token', platform.token, log));
+    remember(emulator?.token ?? readSecret(loaded, 'platform.token', platform.token, notices));
   const demand = (use: PlatformUse): void => {
     if (emulator === undefined) demandFields(loaded, use);
   };
@@ -117,7 +137,8 @@ function openSession(
     chat: () => {
       demand('message');
       const userKey = remember(
-        emulator?.userKey ?? readSecret(loaded, 'platform.chat.userKey', platform.chat?.userKey ?? null, log),
+        emulator?.userKey ??
+          readSecret(loaded, 'platform.chat.userKey', platform.chat?.userKey ?? null, notices),
       );
       const webhookId = emulator?.webhookId ?? platform.chat?.webhookId ?? '';
       return new PlatformChat(http, emulator?.chatUrl ?? platform.chatUrl, { webhookId, userKey }, repeats);
@@ -134,11 +155,11 @@ function readSecret(
   { file }: LoadedConfig,
   field: string,
   reference: SecretReference | null,
-  log: Log,
+  { warn }: Notices,
 ): string {
   if (reference === null) throw new Error(`${field} is missing, though it was demanded`);
   const resolved = resolveSecret(reference, process.env);
   if (resolved.kind === 'problem') throw new UsageError(`${file}: ${field}: ${resolved.message}`);
-  for (const warning of resolved.warnings) log.warn(warning);
+  resolved.warnings.forEach(warn);
   return resolved.value;
 }

@@ -8,21 +8,96 @@ export function addSetupCommands(
   parser: Argv<GlobalArguments>,
   done: (code: number) => void,
 ): Argv<GlobalArguments> {
-  return parser.command(
-    'completion [shell]',
-    'Print a script that makes the shell complete commands and options',
-    (command) =>
-      command
-        .positional('shell', {
-          choices: SHELLS,
-          default: usersShell(),
-          defaultDescription: 'by $SHELL',
-          description: 'The shell',
-        })
-        .example('$0 completion bash >> ~/.bashrc', 'For every new shell'),
-    ({ shell }) => {
-      printCompletionScript(yargs, shell);
-      done(EXIT.ok);
-    },
-  );
+  return parser
+    .command(
+      'init',
+      'Write a configuration, by asking for what goes into it',
+      (command) =>
+        command
+          .option('bot', { type: 'string', requiresArg: true, description: 'Id of the bot' })
+          .option('directory', {
+            type: 'string',
+            requiresArg: true,
+            description: 'Directory to keep on the platform',
+          })
+          .option('key-prefix', {
+            type: 'string',
+            description: "What the files' keys begin with",
+            defaultDescription: "the directory's name",
+          })
+          .option('index', {
+            type: 'string',
+            array: true,
+            requiresArg: true,
+            description: 'Pattern of files that the bot may search; any number of them',
+            defaultDescription: 'usual documents',
+          })
+          .option('no-index', {
+            type: 'boolean',
+            default: false,
+            description: 'The bot may search none of the files',
+          })
+          .option('workspace', { type: 'string', requiresArg: true, description: 'Id of the workspace' })
+          .option('token', {
+            type: 'string',
+            requiresArg: true,
+            description: 'Where the access token is kept, never the token itself',
+            defaultDescription: 'env:BOTSYNC_TOKEN',
+          })
+          .option('base-url', {
+            type: 'string',
+            requiresArg: true,
+            description: 'Address of the platform',
+            defaultDescription: 'https://api.botpress.cloud',
+          })
+          .option('chat-url', {
+            type: 'string',
+            requiresArg: true,
+            description: 'Address of the chat',
+            defaultDescription: 'https://chat.botpress.cloud',
+          })
+          .option('yes', {
+            alias: 'y',
+            type: 'boolean',
+            default: false,
+            description: 'Ask nothing: take the defaults',
+          })
+          .option('force', {
+            type: 'boolean',
+            default: false,
+            description: 'Write over a configuration that is there',
+          })
+          .example('$0 init', 'Ask')
+          .example('$0 init --bot ID --directory ./docs', 'In a script'),
+      async (options) => {
+        const { init } = await import('./commands/init.ts');
+        done(await init(options));
+      },
+    )
+    .command(
+      'doctor',
+      'Look whether all is well: config, secrets, bots, directories, state file, limits',
+      (command) => command,
+      async (options) => {
+        const { doctor } = await import('./commands/doctor.ts');
+        done(await doctor(options));
+      },
+    )
+    .command(
+      'completion [shell]',
+      'Print a script that makes the shell complete commands and options',
+      (command) =>
+        command
+          .positional('shell', {
+            choices: SHELLS,
+            default: usersShell(),
+            defaultDescription: 'by $SHELL',
+            description: 'The shell',
+          })
+          .example('$0 completion bash >> ~/.bashrc', 'For every new shell'),
+      ({ shell }) => {
+        printCompletionScript(yargs, shell);
+        done(EXIT.ok);
+      },
+    );
 }

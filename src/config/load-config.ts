@@ -116,7 +116,7 @@ function readText(
 function describeReadError(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    return 'there is no such file; name the configuration with --config or $BOTSYNC_CONFIG, or copy config.example.json';
+    return 'there is no such file; name the configuration with --config or $BOTSYNC_CONFIG, or make one: botsync init';
   }
   if (code === 'EACCES' || code === 'EPERM') return 'must not be read by this user; check its permissions';
   return `cannot be read${code === '' ? '' : ` (${code})`}`;

@@ -1,0 +1,70 @@
+import { loadConfig, type LoadedConfig } from '../../config/load-config.ts';
+import { requirePlatform } from '../../config/require-platform.ts';
+import { EXIT } from '../../domain/exit-code.ts';
+import { systemClock } from '../../service/system-clock.ts';
+import { checkConfig, checkSecrets, reportProblems } from '../doctor/check-config.ts';
+import { checkDirectories } from '../doctor/check-directories.ts';
+import { checkPlatform, notAsked } from '../doctor/check-platform.ts';
+import { checkState } from '../doctor/check-state.ts';
+import { renderFinding, worst, type Diagnosis } from '../doctor/finding.ts';
+import type { GlobalOptions } from '../global-options.ts';
+import { load, platformName } from '../load.ts';
+import { print } from '../output.ts';
+import { printJson } from '../print-json.ts';
+import { runSession, type Session } from '../session.ts';
+
+/** One look at the installation. What it finds is told as soon as it is found. */
+type Check = () => Diagnosis[] | Promise<Diagnosis[]>;
+
+/** `botsync doctor`: looks at all that a sync needs, and changes nothing. Returns the exit code of the worst that it found. */
+export async function doctor(options: GlobalOptions): Promise<number> {
+  const found: Diagnosis[] = [];
+  const tell = (diagnoses: readonly Diagnosis[]): void => {
+    found.push(...diagnoses);
+    if (!options.json) for (const { finding } of diagnoses) print(renderFinding(finding));
+  };
+  const loaded = loadConfig(options.config);
+  let exitCode: number = EXIT.ok;
+  if (loaded.kind === 'invalid') tell(reportProblems(loaded.problems));
+  else exitCode = await examine(options, load(options), tell);
+  if (options.json) printJson(found.map(({ finding }) => finding));
+  return exitCode === EXIT.ok ? worst(found) : exitCode;
+}
+
+async function examine(
+  options: GlobalOptions,
+  loaded: LoadedConfig,
+  tell: (diagnoses: readonly Diagnosis[]) => void,
+): Promise<number> {
+  const { config } = loaded;
+  const { emulator } = options;
+  const name = platformName(options, config);
+  // What is wrong with a secret is a finding, and a request that is repeated is none.
+  const notices = { warn: () => undefined, retrying: () => undefined };
+  return await runSession(loaded, emulator, 'doctor', notices, async (session) => {
+    const checks: readonly Check[] = [
+      () => checkConfig(loaded, emulator),
+      () => (emulator ? [] : checkSecrets(loaded)),
+      () => askPlatform(loaded, emulator, session),
+      () => checkDirectories(config, name, systemClock, session.signal),
+      () => checkState(config, name),
+    ];
+    for (const check of checks) {
+      if (session.signal.aborted) break;
+      tell(await check());
+    }
+    return EXIT.ok;
+  });
+}
+
+async function askPlatform(
+  loaded: LoadedConfig,
+  useEmulator: boolean,
+  session: Session,
+): Promise<Diagnosis[]> {
+  const lacking = useEmulator ? [] : requirePlatform(loaded, 'admin');
+  const [first] = lacking;
+  if (first !== undefined) return notAsked(`${first.field} ${first.message}`);
+  if (!useEmulator && worst(checkSecrets(loaded)) !== EXIT.ok) return notAsked('there is no token');
+  return await checkPlatform(loaded.config, session.administration(), session.signal);
+}

@@ -1,0 +1,121 @@
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseConfig, type LoadedConfig } from '../../config/load-config.ts';
+import { quoteForShell } from '../../config/permissions.ts';
+import { renderProblem } from '../../config/problem.ts';
+import { EXIT } from '../../domain/exit-code.ts';
+import { describe } from '../describe-resource.ts';
+import type { GlobalOptions } from '../global-options.ts';
+import { gatherAnswers, type Access, type AnswerOptions } from '../init/answers.ts';
+import { writeConfigText } from '../init/config-text.ts';
+import { openPrompter, type Choice } from '../init/prompter.ts';
+import { invocation, print, printError, shown } from '../output.ts';
+import { printJson } from '../print-json.ts';
+import { runSession } from '../session.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** Options of `botsync init`. */
+export interface InitOptions extends GlobalOptions, AnswerOptions {
+  readonly yes: boolean;
+  readonly force: boolean;
+}
+
+/** The bot that a new emulator has. */
+const EMULATOR_BOT = 'demo-bot';
+
+/** Others must not be able to choose what is sent where. */
+const MODE = 0o644;
+
+/** `botsync init`: writes a configuration. Returns the exit code; throws `UsageError`. */
+export async function init(options: InitOptions): Promise<number> {
+  const file = resolve(options.config);
+  refuseToOverwrite(file, options);
+  const answers = await gatherAnswers({
+    options,
+    configFile: file,
+    prompter: options.yes ? null : await openPrompter(),
+    emulatorBot: options.emulator ? EMULATOR_BOT : null,
+    findBots: (access) => findBots(access, file),
+  });
+  const text = writeConfigText(answers, schemaAddress(file));
+  const loaded = check(text, options.config);
+  for (const warning of loaded.warnings) printError(`warning: ${renderProblem(warning)}`);
+  write(file, text, options);
+  if (options.json) printJson({ file });
+  else print(whatNext(options, loaded));
+  return EXIT.ok;
+}
+
+function refuseToOverwrite(file: string, { config, force }: InitOptions): void {
+  if (!force && existsSync(file))
+    throw new UsageError(`${config} is there already; --force writes a new one in its place`);
+  if (!existsSync(dirname(file)))
+    throw new UsageError(`${dirname(file)} is not there; make it first, or name another place with --config`);
+}
+
+/** The bots to choose from; `null`, and a word about it, when the platform cannot be asked. */
+async function findBots(access: Access, file: string): Promise<readonly Choice<string>[] | null> {
+  if (access.workspaceId === null) return null;
+  const { baseUrl, chatUrl, workspaceId, token } = access;
+  const platform = { baseUrl, chatUrl, workspaceId, token, botId: 'not-known-yet' };
+  const draft = check(JSON.stringify({ platform, sources: [{ directory: '.', name: 'draft' }] }), file);
+  const notices = { warn: printError, retrying: () => undefined };
+  const found: Choice<string>[] = [];
+  try {
+    await runSession(draft, false, 'init', notices, async ({ administration, signal }) => {
+      const outcome = await administration().listBots(signal);
+      if (outcome.kind === 'failed') throw new UsageError(outcome.failure.message);
+      found.push(...outcome.value.map(({ id, name }) => ({ name: describe(name) || id, value: id })));
+      return EXIT.ok;
+    });
+    return found;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    printError(`The bots cannot be listed: ${shown(error.message)}`);
+    return null;
+  }
+}
+
+/** What `init` writes has to load: each part was checked, so that it does not is the user's only where parts clash. */
+function check(text: string, file: string): LoadedConfig {
+  const loaded = parseConfig(text, file);
+  if (loaded.kind === 'invalid') throw new UsageError(loaded.problems.map(renderProblem).join('\n'));
+  return loaded;
+}
+
+function write(file: string, text: string, { config, force }: InitOptions): void {
+  try {
+    writeFileSync(file, text, { mode: MODE, flag: force ? 'w' : 'wx' });
+    if (force) chmodSync(file, MODE);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new UsageError(`${config} cannot be written: ${code}; name another place with --config`);
+  }
+}
+
+/** The schema of this package, as the configuration names it. */
+function schemaAddress(file: string): string {
+  const schema = fileURLToPath(new URL('../../config.schema.json', import.meta.url));
+  const path = relative(dirname(file), schema);
+  return path.startsWith('..') ? schema : `./${path}`;
+}
+
+function whatNext(options: InitOptions, { config }: LoadedConfig): string {
+  const { token } = config.platform;
+  const where = [
+    ...(options.emulator ? [' --emulator'] : []),
+    ...(options.config === 'botsync.config.json' ? [] : [` -c ${quoteForShell(options.config)}`]),
+  ].join('');
+  const botsync = invocation();
+  const isTokenMissing = !options.emulator && token?.kind === 'env' && (process.env[token.name] ?? '') === '';
+  const directory = config.sources[0]?.directory ?? '';
+  return [
+    `${options.config} is written. Next:`,
+    ...(existsSync(directory) ? [] : [`  mkdir -p ${quoteForShell(directory)}`]),
+    ...(isTokenMissing ? [`  export ${token.name}=…`] : []),
+    `  ${botsync} doctor${where}`,
+    `  ${botsync} sync --dry-run${where}`,
+  ].join('\n');
+}

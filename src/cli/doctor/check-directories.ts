@@ -1,0 +1,141 @@
+import { accessSync, constants, readFileSync } from 'node:fs';
+import prettyBytes from 'pretty-bytes';
+import type { Config } from '../../config/config.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { scan } from '../../scan/scan.ts';
+import { findSources, type Source } from '../../sync/source.ts';
+import { Turns } from '../../sync/turns.ts';
+import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
+
+/** What a walk through a source met. */
+interface Survey {
+  files: number;
+  bytes: number;
+  /** Those that would be watched, the source's own included. */
+  directories: number;
+  /** Files and directories that cannot be read, or never synced as they are. */
+  troubles: number;
+  /** The first of them, with the reason. */
+  firstTrouble: string | null;
+}
+
+/** Whether the sources' directories are there, can be read, and how much they hold; and whether all can be watched. */
+export async function checkDirectories(
+  config: Config,
+  platformName: string,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Diagnosis[]> {
+  const diagnoses: Diagnosis[] = [];
+  let directories = 0;
+  for (const found of findSources(config, platformName)) {
+    const { name } = found.config;
+    if (found.kind === 'missing') {
+      const mend = 'make it, mount it, or correct "directory"';
+      diagnoses.push(broken('directories', `${name}: ${found.halt.reason}`, mend));
+      continue;
+    }
+    const survey = await surveySource(found.source, clock, signal);
+    directories += survey.directories;
+    diagnoses.push(...describeSurvey(found.source, survey));
+  }
+  return [...diagnoses, ...checkWatches(config, directories)];
+}
+
+async function surveySource(source: Source, clock: Clock, signal: AbortSignal): Promise<Survey> {
+  const survey: Survey = { files: 0, bytes: 0, directories: 1, troubles: 0, firstTrouble: null };
+  const trouble = (path: string, reason: string): void => {
+    survey.troubles += 1;
+    survey.firstTrouble ??= `${path}: ${reason}`;
+  };
+  const filter = {
+    ...source.filter,
+    ignores: (path: string, isDirectory: boolean): boolean => {
+      const isIgnored = source.filter.ignores(path, isDirectory);
+      if (isDirectory && !isIgnored) survey.directories += 1;
+      return isIgnored;
+    },
+  };
+  const turns = new Turns(clock);
+  try {
+    for (const entry of scan({ ...source, filter })) {
+      if (signal.aborted) return survey;
+      switch (entry.kind) {
+        case 'file':
+          survey.files += 1;
+          survey.bytes += Number(entry.facts.size);
+          if (!isReadable(`${source.root}/${entry.path}`))
+            trouble(entry.path, 'must not be read by this user');
+          break;
+        case 'problem':
+        case 'unseen':
+        case 'unlisted':
+          trouble(entry.path, entry.reason);
+          break;
+        case 'skip':
+        case 'tick':
+          break;
+      }
+      await turns.step();
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    trouble('./', `cannot be listed: ${code}`);
+  }
+  return survey;
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch (error) {
+    // Removed meanwhile, which is nobody's fault.
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+}
+
+function describeSurvey({ config, root }: Source, survey: Survey): Diagnosis[] {
+  const { files, bytes, directories, troubles, firstTrouble } = survey;
+  const { name } = config;
+  const counts = `${name}: ${counted(files, 'file', 'files')}, ${prettyBytes(bytes)}, in ${counted(directories, 'directory', 'directories')}`;
+  const diagnoses =
+    files > 0
+      ? [fine('directories', counts)]
+      : [
+          doubtful(
+            'directories',
+            `${name}: ${root} has no files to sync`,
+            'check "directory", "ignore" and .botsyncignore',
+          ),
+        ];
+  if (firstTrouble === null) return diagnoses;
+  const more = troubles === 1 ? '' : ` (and ${(troubles - 1).toLocaleString('en')} more)`;
+  const mend = 'see to it that this user can read it, or ignore it';
+  return [...diagnoses, broken('directories', `${name}: ${firstTrouble}${more}`, mend)];
+}
+
+function checkWatches({ watch }: Config, directories: number): Diagnosis[] {
+  const limit = watch.poll ? null : watchLimit();
+  if (limit === null) return [];
+  const counts = `${counted(directories, 'directory', 'directories')} to watch, of ${limit.toLocaleString('en')} that the system allows each user`;
+  // Other programs of the user take their part of it.
+  if (directories <= limit * 0.75) return [fine('watches', counts)];
+  const needed = 2 ** Math.ceil(Math.log2(directories * 1.5));
+  const mend = `run: sysctl -w fs.inotify.max_user_watches=${needed} (and the same in /etc/sysctl.d/ to keep it)`;
+  return [doubtful('watches', `${counts}; what is not watched is found by rescans only`, mend)];
+}
+
+/** `null` where there is no such limit. */
+function watchLimit(): number | null {
+  try {
+    return Number(readFileSync('/proc/sys/fs/inotify/max_user_watches', 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}

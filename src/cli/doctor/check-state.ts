@@ -1,0 +1,100 @@
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import ms from 'ms';
+import prettyBytes from 'pretty-bytes';
+import type { Config } from '../../config/config.ts';
+import { overview } from '../../sync/overview.ts';
+import { readStateFile } from '../read-state-file.ts';
+import { UsageError } from '../usage-error.ts';
+import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
+
+/** Less room than this and the state file will soon not be written any more, bytes. */
+const LITTLE_ROOM_BYTES = 100_000_000;
+
+/** Whether the state file can be read and written, what it says of the last pass, and whether its disk has room. */
+export function checkState(config: Config, platformName: string): Diagnosis[] {
+  return [...checkStateFile(config, platformName), ...checkRoom(config.stateFile)];
+}
+
+function checkStateFile(config: Config, platformName: string): Diagnosis[] {
+  const { stateFile } = config;
+  const unwritable = checkWritable(stateFile);
+  if (!existsSync(stateFile)) {
+    return [fine('state', `${stateFile} is not there yet: no pass has been made`), ...unwritable];
+  }
+  try {
+    const { reader, holder, close } = readStateFile(stateFile);
+    try {
+      const { sources, lastPass } = overview(reader, config, platformName, Date.now());
+      const files = sources.reduce((sum, source) => sum + source.files, 0);
+      const last =
+        lastPass === null ? 'no pass has ended yet' : `the last pass ended ${ago(lastPass.finishedAt)}`;
+      const running = holder === null ? '' : `; in use by "${holder.command}", process ${holder.pid}`;
+      const halted = sources.filter((source) => source.halted !== null);
+      const astray = sources.reduce((sum, { failed, refused }) => sum + failed + refused, 0);
+      return [
+        fine('state', `${files.toLocaleString('en')} in sync, ${last}${running}`),
+        ...halted.map((source) =>
+          broken(
+            'state',
+            `${source.name} is halted: ${source.halted ?? ''}`,
+            'look at its directory; if all is well: botsync sync --once --allow-removals',
+          ),
+        ),
+        ...(astray === 0
+          ? []
+          : [
+              doubtful(
+                'state',
+                `${astray.toLocaleString('en')} failed or refused`,
+                'botsync status says why',
+              ),
+            ]),
+        ...unwritable,
+      ];
+    } finally {
+      close();
+    }
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return [broken('state', error.message, null)];
+  }
+}
+
+function checkWritable(stateFile: string): Diagnosis[] {
+  const place = existsSync(stateFile) ? stateFile : nearestDirectory(stateFile);
+  try {
+    accessSync(place, constants.W_OK);
+    return [];
+  } catch {
+    return [
+      broken(
+        'state',
+        `${place} must not be written by this user`,
+        `give it to the user, or name another stateFile`,
+      ),
+    ];
+  }
+}
+
+function checkRoom(stateFile: string): Diagnosis[] {
+  const directory = nearestDirectory(stateFile);
+  const { bavail, bsize } = statfsSync(directory);
+  const freeBytes = bavail * bsize;
+  const room = `${prettyBytes(freeBytes)} free on the disk of ${directory}`;
+  return [
+    freeBytes >= LITTLE_ROOM_BYTES
+      ? fine('disk', room)
+      : doubtful('disk', `only ${room}`, 'make room, or the records cannot be written'),
+  ];
+}
+
+/** The directory that a path lies in, or would be made in. */
+function nearestDirectory(path: string): string {
+  const parent = dirname(path);
+  return existsSync(parent) || parent === path ? parent : nearestDirectory(parent);
+}
+
+function ago(moment: string): string {
+  return `${ms(Math.max(0, Date.now() - Date.parse(moment)), { long: true })} ago`;
+}

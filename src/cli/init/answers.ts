@@ -1,0 +1,192 @@
+import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
+import type { Reading } from '../../config/reading.ts';
+import { meaning, problem } from '../../config/reading.ts';
+import {
+  readId,
+  readKeyPrefix,
+  readPath,
+  readPattern,
+  readSecretReference,
+  readUrl,
+} from '../../config/values.ts';
+import { UsageError } from '../usage-error.ts';
+import type { Choice, Prompter } from './prompter.ts';
+
+/** What a new configuration says. Texts are as the file has them. */
+export interface Answers {
+  readonly baseUrl: string;
+  readonly chatUrl: string;
+  readonly token: string;
+  readonly workspaceId: string | null;
+  readonly botId: string;
+  /** As the platform calls the bot, when it was asked. */
+  readonly botName: string | null;
+  /** Relative to the configuration, or absolute. */
+  readonly directory: string;
+  readonly keyPrefix: string;
+  /** Patterns of the files that are indexed; empty: none. */
+  readonly index: readonly string[];
+}
+
+/** What options say in place of answers. */
+export interface AnswerOptions {
+  readonly baseUrl: string | undefined;
+  readonly chatUrl: string | undefined;
+  readonly token: string | undefined;
+  readonly workspace: string | undefined;
+  readonly bot: string | undefined;
+  readonly directory: string | undefined;
+  readonly keyPrefix: string | undefined;
+  readonly index: readonly string[] | undefined;
+  readonly noIndex: boolean;
+}
+
+/** How the platform is reached: what is known before it can be asked for its bots. */
+export type Access = Pick<Answers, 'baseUrl' | 'chatUrl' | 'token' | 'workspaceId'>;
+
+/** What to write, and who is asked for what the options leave out. */
+export interface Interview {
+  readonly options: AnswerOptions;
+  /** Absolute. */
+  readonly configFile: string;
+  /** `null`: there is nobody to ask. */
+  readonly prompter: Prompter | null;
+  /** The bot of the emulator, which needs no access to the platform; `null` without it. */
+  readonly emulatorBot: string | null;
+  /** The bots of the workspace by name; `null` when they are not known. */
+  readonly findBots: (access: Access) => Promise<readonly Choice<string>[] | null>;
+}
+
+/** What is indexed unless somebody says otherwise: what the platform is known to index. */
+const DOCUMENTS = ['*.md', '*.txt', '*.html', '*.htm', '*.pdf', '*.doc', '*.docx'];
+
+/** Gathers what a configuration says, from the options and by asking. Throws `UsageError` for what is missing or wrong. */
+export async function gatherAnswers(interview: Interview): Promise<Answers> {
+  const { options, prompter, emulatorBot } = interview;
+  demandOptions(interview);
+  const onPlatform = emulatorBot === null ? prompter : null;
+  const access: Access = {
+    baseUrl: await settle(onPlatform, '--base-url', options.baseUrl, {
+      question: 'Address of the platform',
+      fallback: 'https://api.botpress.cloud',
+      read: readUrl,
+    }),
+    chatUrl: await settle(onPlatform, '--chat-url', options.chatUrl, {
+      question: 'Address of the chat',
+      fallback: 'https://chat.botpress.cloud',
+      read: readUrl,
+    }),
+    token: await settle(onPlatform, '--token', options.token, {
+      question: 'Where the access token is kept (env:NAME, file:PATH or credential:NAME)',
+      fallback: 'env:BOTSYNC_TOKEN',
+      read: readTokenPlace,
+    }),
+    workspaceId: orNull(
+      await settle(onPlatform, '--workspace', options.workspace, {
+        question: 'Id of the workspace (empty: none)',
+        fallback: '',
+        read: (text) => (text === '' ? meaning('') : readId(text)),
+      }),
+    ),
+  };
+  const bot = await settleBot(interview, access);
+  const directory = await settle(prompter, '--directory', options.directory, {
+    question: 'Directory to keep on the platform',
+    fallback: './docs',
+    read: readPath,
+  });
+  const fromConfig = relativeTo(interview.configFile, directory);
+  const keyPrefix = await settle(prompter, '--key-prefix', options.keyPrefix, {
+    question: "What the files' keys begin with (empty: nothing)",
+    fallback: `${basename(resolve(directory))}/`.replace(/^\/$/u, ''),
+    read: readKeyPrefix,
+  });
+  return { ...access, ...bot, directory: fromConfig, keyPrefix, index: await settleIndex(interview) };
+}
+
+/** What one answer is asked with. */
+interface Field {
+  readonly question: string;
+  readonly fallback: string;
+  readonly read: (text: string) => Reading<unknown>;
+}
+
+async function settle(
+  prompter: Prompter | null,
+  option: string,
+  given: string | undefined,
+  { question, fallback, read }: Field,
+): Promise<string> {
+  if (given !== undefined) {
+    const reading = read(given);
+    if (reading.kind === 'problem') throw new UsageError(`${option}: ${reading.message}`);
+    return given;
+  }
+  return prompter === null ? fallback : await prompter.text(question, fallback, read);
+}
+
+async function settleBot(
+  { options, prompter, emulatorBot, findBots }: Interview,
+  access: Access,
+): Promise<Pick<Answers, 'botId' | 'botName'>> {
+  if (options.bot === undefined && emulatorBot !== null) return { botId: emulatorBot, botName: null };
+  const field = { question: 'Id of the bot', fallback: '', read: readId };
+  const found = options.bot === undefined && prompter !== null ? await findBots(access) : null;
+  if (found === null || found.length === 0 || prompter === null)
+    return { botId: await settle(prompter, '--bot', options.bot, field), botName: null };
+  const other = { name: 'another one', value: null };
+  const choices = found.map(({ name, value }) => ({ name: `${name} (${value})`, value }));
+  const botId = await prompter.choose<string | null>('Bot that gets the files', [...choices, other]);
+  if (botId === null) return { botId: await prompter.text(field.question, '', readId), botName: null };
+  return { botId, botName: found.find(({ value }) => value === botId)?.name ?? null };
+}
+
+async function settleIndex({ options, prompter }: Interview): Promise<readonly string[]> {
+  if (options.noIndex) {
+    if (options.index !== undefined) throw new UsageError('write either --index or --no-index');
+    return [];
+  }
+  if (options.index !== undefined) {
+    for (const pattern of options.index) {
+      const reading = readPattern(pattern);
+      if (reading.kind === 'problem') throw new UsageError(`--index: ${reading.message}`);
+    }
+    return options.index;
+  }
+  if (prompter === null) return DOCUMENTS;
+  return await prompter.choose('What the bot may search', [
+    { name: `documents (${DOCUMENTS.join(' ')})`, value: DOCUMENTS },
+    { name: 'every file', value: ['**'] },
+    { name: 'nothing, the files are only kept', value: [] },
+  ]);
+}
+
+/** Without anybody to ask, what has no default has to be an option. */
+function demandOptions({ options, prompter, emulatorBot }: Interview): void {
+  if (prompter !== null) return;
+  const missing = [
+    ...(options.bot === undefined && emulatorBot === null ? ['--bot ID'] : []),
+    ...(options.directory === undefined ? ['--directory DIR'] : []),
+  ];
+  if (missing.length === 0) return;
+  throw new UsageError(`nobody can be asked here: write ${missing.join(' and ')} (see botsync init --help)`);
+}
+
+/** A directory that was named from here, as the configuration names it. */
+function relativeTo(configFile: string, directory: string): string {
+  if (isAbsolute(directory)) return directory;
+  const path = relative(dirname(configFile), resolve(directory));
+  return path.startsWith('.') ? path : `./${path}`;
+}
+
+function orNull(text: string): string | null {
+  return text === '' ? null : text;
+}
+
+/** What is typed is shown, and so cannot be the secret itself. */
+function readTokenPlace(text: string): Reading<unknown> {
+  const reading = readSecretReference(text);
+  return reading.kind === 'ok' || text.includes(':')
+    ? reading
+    : problem('write where the token is kept, such as env:BOTSYNC_TOKEN; never the token itself');
+}

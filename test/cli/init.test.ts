@@ -1,0 +1,162 @@
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { expectOk } from '../config/fixture.ts';
+import { run, temporaryDirectory } from './binary.ts';
+import { createChatSite } from './chat-site.ts';
+import { converse, hasTerminal } from './terminal.ts';
+
+const ENTER = '\r';
+const DOWN = '\u001b[B';
+
+const DOCUMENTS = ['*.md', '*.txt', '*.html', '*.htm', '*.pdf', '*.doc', '*.docx'];
+
+/** The configuration that was written, which loads without error or warning. */
+function written(directory: string, file = 'botsync.config.json') {
+  const loaded = expectOk(loadConfig(join(directory, file)));
+  expect(loaded.warnings).toEqual([]);
+  return loaded.config;
+}
+
+describe('init without a terminal', () => {
+  test('writes what the options say, with defaults for the rest, and tells the next command', async () => {
+    const directory = temporaryDirectory();
+    const outcome = await run(directory, ['init', '--bot', 'bot-1', '--directory', 'guides']);
+    expect(outcome).toMatchObject({ code: 0, stderr: '' });
+    expect(outcome.stdout).toMatch(/^botsync\.config\.json is written\. Next:\n/u);
+    expect(outcome.stdout).toMatch(/export BOTSYNC_TOKEN=…\n.* doctor\n.* sync --dry-run\n$/u);
+    const { platform, sources, rules } = written(directory);
+    expect(platform).toMatchObject({
+      ...{ baseUrl: 'https://api.botpress.cloud', chatUrl: 'https://chat.botpress.cloud' },
+      ...{ botId: 'bot-1', workspaceId: null, token: { kind: 'env', name: 'BOTSYNC_TOKEN' } },
+    });
+    expect(sources).toMatchObject([
+      { name: 'guides', directory: join(directory, 'guides'), keyPrefix: 'guides/', botId: 'bot-1' },
+    ]);
+    expect(rules.map(({ match, set }) => [match, set.index])).toEqual([
+      [['**'], undefined],
+      [DOCUMENTS, true],
+    ]);
+    const text = readFileSync(join(directory, 'botsync.config.json'), 'utf8');
+    const schema = /"\$schema": "(.*)"/u.exec(text)?.[1] ?? '';
+    expect(JSON.parse(readFileSync(schema, 'utf8'))).toHaveProperty('title', 'botsync configuration');
+    expect(statSync(join(directory, 'botsync.config.json')).mode & 0o777).toBe(0o644);
+  });
+
+  test('takes every answer as an option', async () => {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory, 'etc'));
+    const outcome = await run(directory, [
+      ...['init', '-c', 'etc/b.json', '--bot', 'b', '--directory', 'my "docs"', '--key-prefix', ''],
+      ...['--index', '*.md', '/faq/**', '--workspace', 'ws-1', '--token', 'file:secret', '--json'],
+      ...['--base-url', 'https://api.example.com', '--chat-url', 'https://chat.example.com/x'],
+    ]);
+    expect(outcome).toMatchObject({ code: 0, stderr: '' });
+    expect(outcome.lines()).toEqual([{ file: join(directory, 'etc/b.json') }]);
+    const { platform, sources, rules } = written(directory, 'etc/b.json');
+    expect(platform).toMatchObject({
+      ...{ baseUrl: 'https://api.example.com', chatUrl: 'https://chat.example.com/x', workspaceId: 'ws-1' },
+      token: { kind: 'file', path: join(directory, 'etc/secret') },
+    });
+    expect(sources).toMatchObject([{ directory: join(directory, 'my "docs"'), keyPrefix: '' }]);
+    expect(rules[1]?.match).toEqual(['*.md', '/faq/**']);
+  });
+
+  test('with --emulator takes its bot, and a pass against it goes well', async () => {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory, 'docs'));
+    writeFileSync(join(directory, 'docs/a.md'), 'alpha');
+    const args = ['--emulator', '--no-index', '--directory', 'docs'];
+    const outcome = await run(directory, ['init', ...args]);
+    expect(outcome.stdout).toMatch(/ doctor --emulator\n.* sync --dry-run --emulator\n$/u);
+    expect(written(directory).rules).toHaveLength(1);
+    expect(await run(directory, ['doctor', '--emulator'])).toMatchObject({ code: 0 });
+    expect(await run(directory, ['sync', '--once', '--emulator'])).toMatchObject({ code: 0 });
+  });
+
+  test.each<[string[], RegExp]>([
+    [[], /nobody can be asked here: write --bot ID and --directory DIR/u],
+    [['--bot', 'b'], /nobody can be asked here: write --directory DIR/u],
+    [['--directory', 'd', '--yes'], /write --bot ID/u],
+    [['--bot', 'a b', '--directory', 'd'], /^--bot: holds a space/u],
+    [['--bot', 'b', '--directory', '~/d'], /^--directory: "~" is not expanded/u],
+    [['--bot', 'b', '--directory', 'd', '--token', 'bp_pat_123'], /^--token: .*never the token itself/u],
+    [['--bot', 'b', '--directory', 'd', '--base-url', 'api'], /^--base-url: "api" is not an http/u],
+    [['--bot', 'b', '--directory', 'd', '--index', 'x/'], /^--index: "x\/" matches no file/u],
+    [['--bot', 'b', '--directory', 'd', '--index', 'x', '--no-index'], /either --index or --no-index/u],
+    [['--bot', 'b', '--directory', '/'], /has no name of its own/u],
+    [['--bot', 'b', '--directory', 'd', '-c', 'no/where.json'], /no is not there; make it first/u],
+  ])('%j is a mistake that is told, and nothing is written', async (args, message) => {
+    const directory = temporaryDirectory();
+    const outcome = await run(directory, ['init', ...args]);
+    expect(outcome).toMatchObject({ code: 2, stdout: '' });
+    expect(outcome.stderr).toMatch(message);
+    expect(existsSync(join(directory, 'botsync.config.json'))).toBe(false);
+  });
+
+  test('never writes over a configuration, unless told to', async () => {
+    const directory = temporaryDirectory();
+    const file = join(directory, 'botsync.config.json');
+    writeFileSync(file, 'precious', { mode: 0o666 });
+    const args = ['init', '--bot', 'b', '--directory', 'd'];
+    const refused = await run(directory, args);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('--force');
+    expect(readFileSync(file, 'utf8')).toBe('precious');
+    expect(await run(directory, [...args, '--force'])).toMatchObject({ code: 0 });
+    expect(written(directory).platform.botId).toBe('b');
+  });
+});
+
+describe.runIf(hasTerminal)('init on a terminal', () => {
+  test('asks, offers the bots of the workspace, and writes the answers', async () => {
+    const { directory, emulator, env } = await createChatSite({
+      bots: [
+        { id: 'bot-1', name: 'One' },
+        { id: 'bot-2', name: '\u001b[31mTwo\n"botId": "x"' },
+      ],
+    });
+    const file = join(directory, 'new.json');
+    const { code, screen } = await converse(directory, ['init', '-c', file], env, [
+      ['Address of the platform', emulator.baseUrl + ENTER],
+      ['Address of the chat', ENTER],
+      ['Where the access token is kept', ENTER],
+      ['Id of the workspace', emulator.workspaceId + ENTER],
+      ['another one', DOWN],
+      ['Two', ENTER],
+      ['Directory to keep', `docs${ENTER}`],
+      ['keys begin with', `kb/${ENTER}`],
+      ['What the bot may search', ENTER],
+    ]);
+    expect(screen).toContain('new.json is written. Next:');
+    expect(screen).not.toContain('\u001b[31mTwo');
+    expect(screen).not.toContain(emulator.token);
+    expect(code).toBe(0);
+    const { platform, sources } = written(directory, 'new.json');
+    expect(platform).toMatchObject({ botId: 'bot-2', workspaceId: emulator.workspaceId });
+    expect(sources).toMatchObject([{ directory: join(directory, 'docs'), keyPrefix: 'kb/' }]);
+  });
+
+  test('asks for the id of the bot when the platform will not tell', async () => {
+    const { directory, emulator, env } = await createChatSite();
+    const args = ['init', '-c', 'new.json', '--base-url', emulator.baseUrl, '--workspace', 'wkspace_other'];
+    const { screen } = await converse(directory, [...args, '--directory', 'docs', '--no-index'], env, [
+      ['Address of the chat', ENTER],
+      ['Where the access token is kept', ENTER],
+      ['Id of the bot', `bot 7${ENTER}`],
+      ['holds a space', `\u007f\u007f-7${ENTER}`],
+      ['keys begin with', ENTER],
+    ]);
+    expect(screen).toContain('The bots cannot be listed: 401');
+    expect(written(directory, 'new.json').platform.botId).toBe('bot-7');
+  });
+
+  test('Ctrl-C writes nothing', async () => {
+    const directory = temporaryDirectory();
+    const { code, screen } = await converse(directory, ['init'], {}, [['Address of the platform', '\u0003']]);
+    expect(code).toBe(130);
+    expect(screen).toContain('nothing was written');
+    expect(existsSync(join(directory, 'botsync.config.json'))).toBe(false);
+  });
+});
