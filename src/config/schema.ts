@@ -58,7 +58,7 @@ export const platformSchema = z.strictObject({
     examples: ['https://chat.botpress.cloud'],
   }).prefault('https://chat.botpress.cloud'),
   workspaceId: text(readId, {
-    description: 'The workspace. No command of this version needs it.',
+    description: 'The workspace: needed by the commands bots and integration, and by doctor.',
     examples: ['wkspace_01JABCDEFGH'],
   }).exactOptional(),
   botId: text(readId, {
@@ -70,9 +70,7 @@ export const platformSchema = z.strictObject({
       'Where the access token is kept (never the token itself): "env:NAME", "file:PATH" or "credential:NAME".',
     examples: ['env:BOTSYNC_TOKEN', 'file:/etc/botsync/token', 'credential:token'],
   }).exactOptional(),
-  chat: chat
-    .meta({ description: 'Access to the chat. No command of this version needs it.' })
-    .exactOptional(),
+  chat: chat.meta({ description: 'Access to the chat: needed by the command message send.' }).exactOptional(),
   identity: identity
     .meta({
       description:

@@ -9,7 +9,7 @@ import { fileKey } from '../domain/key.ts';
 import { admit, prepareUpsert, type UpsertBody } from '../domain/limits.ts';
 import type { StateReader } from '../state/state-reader.ts';
 import { Claims } from './claims.ts';
-import { presenceOf } from './presence.ts';
+import { isBehindLink, presenceOf } from './presence.ts';
 import { checkRoot } from './root-check.ts';
 import type { FoundSource, Source } from './source.ts';
 
@@ -77,7 +77,7 @@ export function explain(
   const full = `${source.root}/${path}`;
   const halt = checkRoot(source, target, state, false, config.removals.mode);
   if (halt !== null) return without('none', `the source is halted: ${halt.reason}`);
-  if (source.symlinks === 'skip' && isBehindLink(source, path)) {
+  if (source.symlinks === 'skip' && isBehindLink(source.root, path)) {
     return without('skip', 'a directory above it is a symbolic link, and "symlinks" is "skip"');
   }
   const link = look(() => lstatSync(full));
@@ -159,12 +159,6 @@ function earlierTwin(source: Source, key: string, sources: readonly FoundSource[
     if (presenceOf(`${root}/${path}`) === 'there') return `${config.name}:${path}`;
   }
   return null;
-}
-
-function isBehindLink({ root, realRoot }: Source, path: RelativePath): boolean {
-  const parent = dirname(path);
-  if (parent === '.') return false;
-  return look(() => realpathSync.native(`${root}/${parent}`)) !== `${realRoot}/${parent}`;
 }
 
 /** What a look at the file system gives; `undefined` where there is nothing, or nothing that can be seen. */

@@ -16,7 +16,7 @@ import type { ResolvedSettings } from '../domain/rules.ts';
 import type { ScanEntry } from '../scan/scan.ts';
 import type { RecordCursor } from '../state/record-cursor.ts';
 import type { Claims } from './claims.ts';
-import { presenceOf } from './presence.ts';
+import { isBehindLink, presenceOf } from './presence.ts';
 import type { Source } from './source.ts';
 
 /** What a pass is to do about one path. */
@@ -223,6 +223,9 @@ function unchanged(place: Place, record: FileRecord, { settings }: ResolvedSetti
 
 function absent(source: Source, record: FileRecord): PlanItem {
   if (source.filter.ignoresFile(record.path)) return { kind: 'absent', record, absence: 'set-aside' };
+  // What became of it behind the link is not our affair.
+  if (source.symlinks === 'skip' && isBehindLink(source.root, record.path))
+    return { kind: 'absent', record, absence: 'set-aside' };
   const isGone = presenceOf(`${source.root}/${record.path}`) === 'gone';
   return { kind: 'absent', record, absence: isGone ? 'removed' : null };
 }

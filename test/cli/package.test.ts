@@ -41,7 +41,13 @@ test('npm pack gives a tarball that installs into an empty folder and runs', () 
 }, 120_000);
 
 test('every script that README or docs name exists, and every relative link leads somewhere', () => {
-  for (const file of ['README.md', 'docs/ARCHITECTURE.md', 'docs/CONFIGURATION.md', 'docs/OPERATIONS.md']) {
+  for (const file of [
+    'README.md',
+    'docs/ARCHITECTURE.md',
+    'docs/COMMANDS.md',
+    'docs/CONFIGURATION.md',
+    'docs/OPERATIONS.md',
+  ]) {
     const text = readFileSync(join(ROOT, file), 'utf8');
     for (const [, script = ''] of text.matchAll(/npm run ([a-z:-]+)/gu))
       expect(manifest.scripts, file).toHaveProperty([script]);

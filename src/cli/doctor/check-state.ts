@@ -38,7 +38,7 @@ function checkStateFile(config: Config, platformName: string): Diagnosis[] {
           broken(
             'state',
             `${source.name} is halted: ${source.halted ?? ''}`,
-            'look at its directory; if all is well: botsync sync --once --allow-removals',
+            'look at its directory; if all is well: botsync approve, or without a daemon botsync sync --once --allow-removals',
           ),
         ),
         ...(astray === 0

@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { createSite, start, type Running, type Site } from './binary.ts';
+import { Churn, createDice, differences } from './churn.ts';
+
+const OPERATIONS = 2000;
+
+/** Long enough for any machine: reached only when the mirror never gets there. */
+const LIMIT_MS = 90_000;
+
+/** A given seed replays a run: `CHURN_SEED=123 npx vitest run test/cli/churn.test.ts`. */
+function seed(): number {
+  const chosen = Number(process.env['CHURN_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+  process.stderr.write(`churn seed: ${chosen}\n`);
+  return chosen;
+}
+
+function createChurnSite(fields: Record<string, unknown>): Promise<Site> {
+  return createSite({
+    removals: { mode: 'expire', delay: '1s', maxCount: 1_000_000, maxFraction: 1 },
+    upload: { concurrency: 8, giveUpAfter: '10s', stallTimeout: '2s' },
+    ...fields,
+  });
+}
+
+const launch = (site: Site): Running => start(site.directory, ['sync', '--log-level', 'warn'], site.env);
+
+async function untilExact(site: Site): Promise<void> {
+  const root = join(site.directory, 'docs');
+  const giveUpMs = performance.now() + LIMIT_MS;
+  let found = differences(root, site.emulator);
+  while (found.length > 0 && performance.now() < giveUpMs) {
+    await delay(50);
+    found = differences(root, site.emulator);
+  }
+  expect(found).toEqual([]);
+}
+
+async function stopped(daemon: Running): Promise<number | null> {
+  daemon.child.kill('SIGTERM');
+  return (await daemon.ended).code;
+}
+
+describe('a churn of 2,000 operations ends in an exact mirror', { timeout: 300_000 }, () => {
+  test('by events alone', async () => {
+    // No rescan comes to the rescue.
+    const site = await createChurnSite({ watch: { settle: '50ms', maxDelay: '500ms', rescan: '10h' } });
+    const dice = createDice(seed());
+    const churn = new Churn(join(site.directory, 'docs'), dice);
+    for (let i = 0; i < 50; i++) churn.step();
+    const daemon = launch(site);
+    for (let i = 0; i < OPERATIONS; i++) {
+      churn.step();
+      if (dice.roll(4) === 0) await delay(dice.roll(15));
+    }
+    await untilExact(site);
+    expect(await stopped(daemon)).toBe(0);
+  });
+
+  test('with kills of the daemon and faults of the platform in between', async () => {
+    const site = await createChurnSite({ watch: { settle: '50ms', maxDelay: '500ms', rescan: '2s' } });
+    const dice = createDice(seed());
+    const churn = new Churn(join(site.directory, 'docs'), dice);
+    let daemon = launch(site);
+    for (let i = 0; i < OPERATIONS; i++) {
+      churn.step();
+      if (dice.roll(4) === 0) await delay(dice.roll(15));
+      if (dice.roll(40) === 0) addFault(site, dice.roll(6));
+      if (dice.roll(250) === 0) {
+        daemon.child.kill('SIGKILL');
+        await daemon.ended;
+        daemon = launch(site);
+      }
+    }
+    site.emulator.faults.clear();
+    await untilExact(site);
+    expect(await stopped(daemon)).toBe(0);
+  });
+});
+
+function addFault({ emulator }: Site, which: number): void {
+  const { faults } = emulator;
+  switch (which) {
+    case 0:
+      faults.add({ operation: 'upsert', kind: 'status', status: 500, times: 3 });
+      break;
+    case 1:
+      faults.add({ operation: 'upload', kind: 'status', status: 403, times: 3 });
+      break;
+    case 2:
+      faults.add({ operation: 'upload', kind: 'cut', afterBytes: 10, times: 2 });
+      break;
+    case 3:
+      faults.add({ operation: 'upsert', kind: 'hang', times: 1 });
+      break;
+    case 4:
+      faults.add({ operation: 'upsert', kind: 'garbage', times: 2 });
+      break;
+    default:
+      faults.add({ operation: 'upload', kind: 'delay', delayMs: 200, times: 5 });
+      break;
+  }
+}
