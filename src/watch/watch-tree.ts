@@ -13,7 +13,7 @@ import { WatchedDirectories, type WatchedDirectory } from './watched-directories
 export interface WatchListener {
   /**
    * Something happened to these paths, and they have stood still since for `settleMs` (or waited for `maxDelayMs`):
-   * look at them again, and at everything below them.
+   * look at them again, and at everything below them. A directory above one may have become a link meanwhile.
    */
   readonly settled: (paths: readonly string[]) => void;
   /** Events were or may have been lost: everything has to be looked at again. */
