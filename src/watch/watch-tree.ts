@@ -13,7 +13,7 @@ import { WatchedDirectories, type WatchedDirectory } from './watched-directories
 export interface WatchListener {
   /**
    * Something happened to these paths, and they have stood still since for `settleMs` (or waited for `maxDelayMs`):
-   * look at them again, and at everything below them.
+   * look at them again, and at everything below them. A directory above one may have become a link meanwhile.
    */
   readonly settled: (paths: readonly string[]) => void;
   /** Events were or may have been lost: everything has to be looked at again. */
@@ -145,7 +145,11 @@ class Tree implements TreeWatcher {
     this.#settling.touch(entry);
   }
 
-  /** Has the watches follow the directories. `rename` is any coming and going, `change` is content or permissions. */
+  /**
+   * Has the watches follow the directories. `rename` is any coming and going; on Linux it is also what happens to a
+   * directory's permissions, which elsewhere is a `change`. It does not say which, and a new directory may well have the
+   * inode of the one it replaces.
+   */
   #follow(directory: WatchedDirectory, kind: string, name: string, path: string): void {
     if (kind !== 'rename') {
       this.#directories.retry(directory, name);

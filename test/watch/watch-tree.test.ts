@@ -102,6 +102,21 @@ describe('directories', () => {
     expect(covers(settled, '.git/objects/z')).toBe(false);
   });
 
+  test('a new one is told when all below it is watched, though it stood still sooner', async () => {
+    const root = temporaryDirectory();
+    const outside = temporaryDirectory();
+    for (let i = 0; i < 3000; i += 1) mkdirSync(join(outside, `m/d${i}`), { recursive: true });
+    const { settled, clock, watcher } = await watchDirectory(root);
+    renameSync(join(outside, 'm'), join(root, 'm'));
+    await eventually(() => watcher.pending === 1, 'the event arrives');
+    await clock.advance(SETTLE_MS);
+    expect(settled).toEqual([]);
+    expect([watcher.pending, clock.sleepers]).toEqual([1, 0]);
+    await eventually(() => settled.length > 0, 'it is told');
+    expect(watcher.watchedDirectories).toBe(3002);
+    expect([settled, watcher.pending]).toEqual([['m'], 0]);
+  });
+
   const shapes: [string, (root: string, outside: string) => void, string[]][] = [
     [
       'made in one go with a file',
