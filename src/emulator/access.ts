@@ -21,6 +21,7 @@ export function checkAccess(surface: Surface, request: EmulatorRequest, platform
         ? null
         : refuse(404, 'ResourceNotFound', 'There is no webhook of this id');
     case 'store':
+    case 'page':
       return null;
   }
 }

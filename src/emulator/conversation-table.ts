@@ -40,7 +40,7 @@ export class ConversationTable {
          VALUES (?, ?, ?, ?, ?, ?, ?)`,
       ),
       byId: database.prepare(`${SELECT} WHERE id = ?`),
-      ofBot: database.prepare(`${SELECT} WHERE bot_id = ? AND number > ? ORDER BY number LIMIT ?`),
+      ofBot: database.prepare(`${SELECT} WHERE bot_id = ? ORDER BY number LIMIT ? OFFSET ?`),
       countOfBot: database.prepare('SELECT count(*) AS count FROM conversation WHERE bot_id = ?'),
       ofUser: database.prepare(
         `${SELECT} WHERE number > ? AND id IN (SELECT conversation_id FROM participant WHERE user_id = ?)
@@ -65,10 +65,9 @@ export class ConversationTable {
     this.#statements.add.run(id, botId, channel, integration, JSON.stringify(tags), createdAt, updatedAt);
   }
 
-  /** The conversations of a bot, the oldest first. */
-  listOfBot(botId: string, page: PageRequest): Page<StoredConversation> {
-    const rows = this.#statements.ofBot.all(botId, Number(page.after ?? 0), page.size + 1);
-    return toPage(rows as ConversationRow[], page);
+  /** The conversations of a bot, the oldest first, at most `limit` of them after the first `offset`; all by default. */
+  listOfBot(botId: string, limit = -1, offset = 0): StoredConversation[] {
+    return (this.#statements.ofBot.all(botId, limit, offset) as ConversationRow[]).map(fromRow);
   }
 
   countOfBot(botId: string): number {
@@ -78,7 +77,8 @@ export class ConversationTable {
   /** The conversations a chat user takes part in, the oldest first. */
   listOfUser(userId: string, page: PageRequest): Page<StoredConversation> {
     const rows = this.#statements.ofUser.all(Number(page.after ?? 0), userId, page.size + 1);
-    return toPage(rows as ConversationRow[], page);
+    const cut = cutPage(rows as ConversationRow[], page.size, (row) => String(row.number));
+    return { ...cut, items: cut.items.map(fromRow) };
   }
 
   /** Makes a user a participant; nothing happens when it is one. */
@@ -94,11 +94,6 @@ export class ConversationTable {
   hasParticipant(conversationId: string, userId: string): boolean {
     return this.#statements.participant.get(conversationId, userId) !== undefined;
   }
-}
-
-function toPage(rows: readonly ConversationRow[], page: PageRequest): Page<StoredConversation> {
-  const cut = cutPage(rows, page.size, (row) => String(row.number));
-  return { ...cut, items: cut.items.map(fromRow) };
 }
 
 function fromRow(row: ConversationRow): StoredConversation {

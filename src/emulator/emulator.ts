@@ -10,7 +10,6 @@ import { Faults } from './faults.ts';
 import { describeFile, type FileResource } from './file-resource.ts';
 import { createHandler, type Handler } from './handler.ts';
 import { resolveSettings, type EmulatorBot, type EmulatorOptions, type Settings } from './options.ts';
-import type { PageRequest } from './paging.ts';
 import { Platform } from './platform.ts';
 import { RequestLog, type RecordedRequest } from './request-log.ts';
 
@@ -18,8 +17,6 @@ import { RequestLog, type RecordedRequest } from './request-log.ts';
 export interface ListedFile extends FileResource {
   readonly content: { readonly path: string; readonly size: number } | null;
 }
-
-const EVERYTHING: PageRequest = { kind: 'page', after: null, size: Number.MAX_SAFE_INTEGER - 1 };
 
 /** A running emulator. */
 export interface Emulator {
@@ -98,10 +95,8 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     counts: log.counts,
     listFiles: (botId) => listFiles(platform, botId),
     readContent: (botId, key, integrationId = '') => readContent(platform, botId, key, integrationId),
-    listConversations: (botId) =>
-      platform.conversations.listOfBot(botId, EVERYTHING).items.map(describeConversation),
-    listMessages: (conversationId) =>
-      platform.messages.listOfConversation(conversationId, EVERYTHING).items.map(describeMessage),
+    listConversations: (botId) => platform.conversations.listOfBot(botId).map(describeConversation),
+    listMessages: (conversationId) => platform.messages.listInOrder(conversationId).map(describeMessage),
     close: () => (closing ??= close()),
   };
 }

@@ -86,7 +86,9 @@ export class FileTable {
       byKey: database.prepare('SELECT * FROM file WHERE bot_id = ? AND integration_id = ? AND key = ?'),
       byId: database.prepare('SELECT * FROM file WHERE id = ?'),
       byUploadId: database.prepare('SELECT * FROM file WHERE upload_id = ?'),
-      ofBot: database.prepare('SELECT * FROM file WHERE bot_id = ? ORDER BY key, integration_id'),
+      ofBot: database.prepare(
+        'SELECT * FROM file WHERE bot_id = ? ORDER BY key, integration_id LIMIT ? OFFSET ?',
+      ),
       put: database.prepare(
         `INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (id) DO UPDATE SET upload_id = excluded.upload_id, size = excluded.size,
@@ -95,6 +97,9 @@ export class FileTable {
       ),
       markUploaded: database.prepare('UPDATE file SET uploaded_at = ?, updated_at = ? WHERE upload_id = ?'),
       removeExpired: database.prepare('DELETE FROM file WHERE expires_at <= ? RETURNING *'),
+      usageByBot: database.prepare(
+        'SELECT bot_id, count(*) AS files, sum(size) AS bytes FROM file GROUP BY bot_id',
+      ),
       remove: database.prepare('DELETE FROM file WHERE id = ?'),
       nextExpiry: database.prepare('SELECT min(expires_at) AS at FROM file WHERE expires_at IS NOT NULL'),
     };
@@ -130,9 +135,15 @@ export class FileTable {
     return toFile(this.#statements.byUploadId.get(uploadId) as FileRow | undefined);
   }
 
-  /** All files of a bot in the order of their keys. */
-  listOfBot(botId: string): StoredFile[] {
-    return (this.#statements.ofBot.all(botId) as FileRow[]).map(fromRow);
+  /** Files of a bot in the order of their keys, at most `limit` of them after the first `offset`; all by default. */
+  listOfBot(botId: string, limit = -1, offset = 0): StoredFile[] {
+    return (this.#statements.ofBot.all(botId, limit, offset) as FileRow[]).map(fromRow);
+  }
+
+  /** How many files each bot has, and their bytes; bots without files are left out. */
+  usageByBot(): Map<string, { readonly files: number; readonly bytes: number }> {
+    const rows = this.#statements.usageByBot.all() as { bot_id: string; files: number; bytes: number }[];
+    return new Map(rows.map(({ bot_id, files, bytes }) => [bot_id, { files, bytes }]));
   }
 
   /** The files that a query asks for; a position is as `formatPosition` has it. */

@@ -41,7 +41,8 @@ export function createHandler(platform: Platform, faults: Faults, log: RequestLo
     const { key } = isWatched ? await operation.identify(request, platform) : { key: null };
     const recorded = log.isOn ? log.record(operation.name, request, key) : null;
 
-    const verdict = limiter !== null && operation.surface !== 'store' ? limiter.admit(platform.now()) : null;
+    const isLimited = operation.surface !== 'store' && operation.surface !== 'page';
+    const verdict = limiter !== null && isLimited ? limiter.admit(platform.now()) : null;
     const rateHeaders = verdict?.headers ?? {};
     if (verdict !== null && !verdict.allowed) {
       const headers = { 'Retry-After': String(verdict.resetSeconds) };

@@ -38,6 +38,9 @@ export class MessageTable {
       ),
       touch: database.prepare('UPDATE conversation SET updated_at = ? WHERE id = ?'),
       byId: database.prepare('SELECT * FROM message WHERE id = ?'),
+      inOrder: database.prepare(
+        'SELECT * FROM message WHERE conversation_id = ? ORDER BY number LIMIT ? OFFSET ?',
+      ),
       ofConversation: database.prepare(
         'SELECT * FROM message WHERE conversation_id = ? AND number > ? ORDER BY number LIMIT ?',
       ),
@@ -59,7 +62,12 @@ export class MessageTable {
     this.#database.exec('COMMIT');
   }
 
-  /** The messages of a conversation, the oldest first. */
+  /** Messages of a conversation, the oldest first, at most `limit` of them after the first `offset`; all by default. */
+  listInOrder(conversationId: string, limit = -1, offset = 0): StoredMessage[] {
+    return (this.#statements.inOrder.all(conversationId, limit, offset) as MessageRow[]).map(fromRow);
+  }
+
+  /** A page of the messages of a conversation, the oldest first. */
   listOfConversation(conversationId: string, page: PageRequest): Page<StoredMessage> {
     const rows = this.#statements.ofConversation.all(
       conversationId,

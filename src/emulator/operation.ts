@@ -18,6 +18,7 @@ export interface Operation {
   /**
    * `api`: bearer token, rate limit, JSON errors. `admin`: the same and the workspace id. `chat`: the webhook id in
    * the path, rate limit, JSON errors. `store`: the address itself is the permission, XML errors.
+   * `page`: for people.
    */
   readonly surface: Surface;
   identify(request: EmulatorRequest, platform: Platform): Subject | Promise<Subject>;
@@ -25,7 +26,7 @@ export interface Operation {
 }
 
 /** The faces of the emulator. Source: interface.md, Authentication; platform-facts.md, The upload. */
-export type Surface = 'api' | 'admin' | 'chat' | 'store';
+export type Surface = 'api' | 'admin' | 'chat' | 'store' | 'page';
 
 /** For operations that are about no file. */
 export function aboutNoFile(): Subject {

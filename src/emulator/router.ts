@@ -22,6 +22,7 @@ import { getFile } from './operations/get-file.ts';
 import { getIntegration } from './operations/get-integration.ts';
 import { listBots } from './operations/list-bots.ts';
 import { listFiles } from './operations/list-files.ts';
+import { showPage } from './operations/show-page.ts';
 import { updateFile } from './operations/update-file.ts';
 import { uploadContent } from './operations/upload-content.ts';
 import { upsertFile } from './operations/upsert-file.ts';
@@ -60,6 +61,7 @@ const OPERATIONS = [
   removeParticipant,
   listMessages,
   getMessage,
+  showPage,
 ];
 
 const ROUTES = OPERATIONS.map((operation) => ({

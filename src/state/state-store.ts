@@ -114,19 +114,18 @@ export class StateStore extends StateReader {
     await this.#group.durable();
   }
 
-  /** Records that an empty file that expires then stands in a file's place. `counted`: the guard is to hear of it. */
-  recordRemoved(
-    { target, key }: RowId,
-    source: string,
-    counted: boolean,
-    expiresAtMs: number,
-    nowMs: number,
-  ): void {
+  /** Records that an empty file that expires then stands in a file's place. */
+  recordRemoved({ target, key }: RowId, source: string, expiresAtMs: number, nowMs: number): void {
     this.#write(
       'UPDATE file SET expires_at = ?, changed_at = ? WHERE target = ? AND key = ?',
       ...[expiresAtMs, nowMs, target, key],
     );
-    if (counted) this.#write('INSERT INTO removal (source, at) VALUES (?, ?)', source, nowMs);
+    this.#write('INSERT INTO removal (source, at) VALUES (?, ?)', source, nowMs);
+  }
+
+  /** Drops the removals of a source that the guard counts: someone has looked at them. */
+  forgetRemovals(source: string): void {
+    this.#write('DELETE FROM removal WHERE source = ?', source);
   }
 
   /** Takes a new fingerprint for content that was found to be the same. */

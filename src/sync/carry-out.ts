@@ -19,24 +19,36 @@ export function carryOut(
   context: WalkContext,
 ): Promise<void> {
   const id: RowId = { target, key: item.key };
-  return context.flights.run(id, () => flyWatched(item, source, id, context));
+  return context.flights.run(id, (hadToWait) => flyWatched(item, source, id, hadToWait, context));
 }
 
-async function flyWatched(item: PlannedSend, source: Source, id: RowId, context: WalkContext): Promise<void> {
+async function flyWatched(
+  item: PlannedSend,
+  source: Source,
+  id: RowId,
+  hadToWait: boolean,
+  context: WalkContext,
+): Promise<void> {
   const { file: stage } = context.stages;
   stage.begin();
   try {
-    await fly(item, source, id, context);
+    await fly(item, source, id, hadToWait, context);
   } finally {
     stage.end();
   }
 }
 
-async function fly(item: PlannedSend, source: Source, id: RowId, context: WalkContext): Promise<void> {
+async function fly(
+  item: PlannedSend,
+  source: Source,
+  id: RowId,
+  hadToWait: boolean,
+  context: WalkContext,
+): Promise<void> {
   const { state, summary, config, patience, blockade, claims, clock, stop } = context;
   const { target } = id;
   // What was planned by may be old: a look at this file may have sent it since.
-  const before = context.round.hasLooks ? state.find(id) : item.record;
+  const before = hadToWait || context.round.hasLooks ? state.find(id) : item.record;
   const mayBeSame = item.kind === 'verify' || (before !== item.record && wasSentSince(item, before));
   if (mayBeSame && (await isSame(item, source, id, context))) return;
   const isBlocked = (): boolean => blockade.reasonAgainst(source.config.botId, takesRoom(item)) !== null;

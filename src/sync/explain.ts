@@ -75,7 +75,7 @@ export function explain(
   const ignoredBy = source.filter.whyIgnored(path);
   if (ignoredBy !== null) return without('skip', `left out by ${ignoredBy}`);
   const full = `${source.root}/${path}`;
-  const halt = checkRoot(source, target, state, false);
+  const halt = checkRoot(source, target, state, false, config.removals.mode);
   if (halt !== null) return without('none', `the source is halted: ${halt.reason}`);
   if (source.symlinks === 'skip' && isBehindLink(source, path)) {
     return without('skip', 'a directory above it is a symbolic link, and "symlinks" is "skip"');

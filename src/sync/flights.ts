@@ -9,11 +9,15 @@ export class Flights {
     return this.#underWay.size;
   }
 
-  /** Runs a flight: at once, or after the one of the same key that is under way. */
-  run({ target, key }: RowId, flight: () => Promise<void>): Promise<void> {
+  /** Runs a flight: at once, or after the one of the same key that is under way, which it is told. */
+  run({ target, key }: RowId, flight: (hadToWait: boolean) => Promise<void>): Promise<void> {
     const name = `${target} ${key}`;
     const before = this.#underWay.get(name);
     if (before !== undefined) return this.#after(before, { target, key }, flight);
+    return this.#begin(name, () => flight(false));
+  }
+
+  #begin(name: string, flight: () => Promise<void>): Promise<void> {
     const own = flight().finally(() => {
       this.#underWay.delete(name);
     });
@@ -21,9 +25,13 @@ export class Flights {
     return own;
   }
 
-  async #after(before: Promise<void>, id: RowId, flight: () => Promise<void>): Promise<void> {
+  async #after(
+    before: Promise<void>,
+    id: RowId,
+    flight: (hadToWait: boolean) => Promise<void>,
+  ): Promise<void> {
     // Whoever began it hears of its failure.
     await before.catch(() => undefined);
-    await this.run(id, flight);
+    await this.run(id, () => flight(true));
   }
 }

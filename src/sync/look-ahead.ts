@@ -37,7 +37,10 @@ export function* lookAhead(input: LookAheadInput): Generator<Ahead, void> {
     const { source } = one;
     const target = state.targetId(source.syncTarget);
     const begun = beginScan(source);
-    const halt = begun.kind === 'halted' ? begun.halt : checkRoot(source, target, state, begun.isEmpty);
+    const halt =
+      begun.kind === 'halted'
+        ? begun.halt
+        : checkRoot(source, target, state, begun.isEmpty, config.removals.mode);
     if (begun.kind === 'halted' || halt !== null) {
       yield { kind: 'halt', source: name, halt: halt as Halt };
       continue;

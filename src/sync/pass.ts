@@ -86,10 +86,13 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
 export async function removeWhatIsDue(found: FoundSource, engine: Engine): Promise<Halt | null> {
   if (found.kind === 'missing') return found.halt;
   const { source } = found;
-  const { state } = engine;
+  const { state, config } = engine;
   const target = state.targetId(source.syncTarget);
   const begun = beginScan(source);
-  const halt = begun.kind === 'halted' ? begun.halt : checkRoot(source, target, state, begun.isEmpty);
+  const halt =
+    begun.kind === 'halted'
+      ? begun.halt
+      : checkRoot(source, target, state, begun.isEmpty, config.removals.mode);
   const walk: Walk = halt === null ? { kind: 'complete' } : { kind: 'halted', halt };
   const context = { ...engine, ...engine.round, summary: emptySummary(), transfer: engine.bulk };
   return await finish({ found, walk, recorded: recordedIn(source, engine) }, context, false);

@@ -39,9 +39,10 @@ export async function removeMissing(
   let waiting = removed;
   const pageAfter = (path: string) => state.removalsDue(target, name, path, missingSinceMs);
   for (let page = pageAfter(''); page.length > 0; page = pageAfter(page.at(-1)?.path ?? '')) {
-    for (const record of page) await remove(source, target, record, !allowed, context);
+    for (const record of page) await remove(source, target, record, context);
     waiting -= page.length;
   }
+  if (allowed) state.forgetRemovals(name);
   summary.pending += waiting;
   return null;
 }
@@ -50,7 +51,6 @@ async function remove(
   source: Source,
   target: number,
   record: FileRecord,
-  counted: boolean,
   context: WalkContext,
 ): Promise<void> {
   const { state, clock, report, summary, blockade, stop, unsent } = context;
@@ -77,7 +77,7 @@ async function remove(
   if (ended === null) {
     summary.pending += 1;
   } else if (ended.failure === null) {
-    state.recordRemoved(id, name, counted, ended.expiresAtMs, clock.now());
+    state.recordRemoved(id, name, ended.expiresAtMs, clock.now());
     summary.removed += 1;
     report.event({ ...event, outcome: 'done' });
   } else {

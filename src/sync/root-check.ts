@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts';
 import type { Halt } from '../domain/guard.ts';
 import type { StateReader } from '../state/state-reader.ts';
 import { isSameDirectory } from './directory-identity.ts';
@@ -13,10 +14,16 @@ const SAMPLE = 200;
  * A directory that was replaced passes when it holds the files the old one had: a deployment, a restored backup, a new
  * machine. When it does not, it may be the place where something failed to be mounted.
  */
-export function checkRoot(source: Source, target: number, state: StateReader, isEmpty: boolean): Halt | null {
+export function checkRoot(
+  source: Source,
+  target: number,
+  state: StateReader,
+  isEmpty: boolean,
+  removals: Config['removals']['mode'],
+): Halt | null {
   const { root, identity, config } = source;
   if (isEmpty) {
-    if (!hasLostFiles(source, target, state)) return null;
+    if (!hasLostFiles(source, target, state, removals)) return null;
     return { kind: 'emptied', reason: `${root} has no files any more, though files of it were recorded` };
   }
   const seen = state.source(config.name);
@@ -37,11 +44,22 @@ export function checkRoot(source: Source, target: number, state: StateReader, is
   return { kind: 'replaced', reason };
 }
 
-/** Whether the records name a file that ought to be there, as none does once all were newly ignored. */
-function hasLostFiles(source: Source, target: number, state: StateReader): boolean {
+/**
+ * Whether the records name a file that ought to be there, as none does once all were newly ignored. One that was seen
+ * to go is among them as long as it is still to be removed for that.
+ */
+function hasLostFiles(
+  source: Source,
+  target: number,
+  state: StateReader,
+  removals: Config['removals']['mode'],
+): boolean {
   const records = state.records(target, source.config.name);
   for (let record = records.current; record !== null; record = records.current) {
-    if (record.absence === null && !source.filter.ignoresFile(record.path)) return true;
+    const isLost =
+      record.absence === null ||
+      (removals === 'expire' && record.absence === 'removed' && record.state !== 'removing');
+    if (isLost && !source.filter.ignoresFile(record.path)) return true;
     records.advance();
   }
   return false;

@@ -20,7 +20,7 @@ export async function syncSource(
   isForced: (path: string) => boolean,
   allowHalted: boolean,
 ): Promise<Walk> {
-  const { state, standings } = context;
+  const { state, standings, config } = context;
   const name = source.config.name;
   const target = state.targetId(source.syncTarget);
   const begun = beginScan(source);
@@ -29,7 +29,7 @@ export async function syncSource(
       ? begun.halt
       : allowHalted
         ? null
-        : checkRoot(source, target, state, begun.isEmpty);
+        : checkRoot(source, target, state, begun.isEmpty, config.removals.mode);
   if (halt !== null || begun.kind === 'halted') return { kind: 'halted', halt: halt as Halt };
   // From here on single files may be looked at as well.
   if (standings.get(name) !== 'complete') standings.set(name, 'incomplete');

@@ -132,7 +132,7 @@ describe('the life of a row', () => {
       sha256: null,
       changedAtMs: NOW + 1,
     });
-    store.recordRemoved(id, 'docs', true, NOW + 100, NOW + 2);
+    store.recordRemoved(id, 'docs', NOW + 100, NOW + 2);
     expect(store.find(id)).toMatchObject({ state: 'removing', expiresAtMs: NOW + 100, absence: 'removed' });
     store.dropExpiredRemovals(NOW + 99, 0);
     expect(store.find(id)).not.toBeNull();
@@ -188,7 +188,7 @@ describe('the life of a row', () => {
     store.adopt(id, 'more', path('z'));
     store.setAbsence(id, 'removed', NOW);
     await store.beginRemoving(id, NOW + 1);
-    store.recordRemoved(id, 'docs', true, NOW, NOW + 1);
+    store.recordRemoved(id, 'docs', NOW, NOW + 1);
     store.forget(id);
     expect(neighbours.map((each) => store.find(each))).toEqual(before);
   });
@@ -308,7 +308,7 @@ describe('counts', () => {
     const removed = addSynced(store, target, 'docs', 'was-removed');
     store.setAbsence(removed, 'removed', NOW);
     store.beginRemoving(removed, NOW).catch(() => undefined);
-    store.recordRemoved(removed, 'docs', true, NOW + 1, NOW);
+    store.recordRemoved(removed, 'docs', NOW + 1, NOW);
     addSynced(store, target, 'more', 'other');
     return { store, target };
   };
@@ -392,9 +392,9 @@ describe('counts', () => {
       ['b', 20],
       ['c', 30],
     ] as const) {
-      store.recordRemoved(addSynced(store, target, 'docs', name), 'docs', true, NOW, atMs);
+      store.recordRemoved(addSynced(store, target, 'docs', name), 'docs', NOW, atMs);
     }
-    store.recordRemoved(addSynced(store, target, 'more', 'd'), 'more', true, NOW, 30);
+    store.recordRemoved(addSynced(store, target, 'more', 'd'), 'more', NOW, 30);
     expect([10, 11, 30, 31].map((since) => store.countRemovals('docs', since))).toEqual([3, 2, 1, 0]);
     store.dropExpiredRemovals(0, 20);
     expect(store.countRemovals('docs', 0)).toBe(2);

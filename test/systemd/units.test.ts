@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { EXIT } from '../../src/domain/exit-code.ts';
 
 const UNITS = resolve(import.meta.dirname, '../../systemd');
 const services = readdirSync(UNITS).filter((name) => name.endsWith('.service'));
@@ -33,3 +34,34 @@ test.runIf(hasTool).each(services)('%s is shut in as tightly as Node allows', (s
   const level = Number(/exposure level for .*: ([\d.]+)/u.exec(text)?.[1]);
   expect(level).toBeLessThanOrEqual(2);
 });
+
+test('all services are shut in alike', () => {
+  const [first, ...others] = services.map((service) =>
+    readFileSync(join(UNITS, service), 'utf8')
+      .split('\n')
+      .filter((line) =>
+        /^(?:NoNew|Protect|Private|Remove|Restrict[A-Z]|Lock|Cap|Ambient|SystemCall|UMask)/u.test(line),
+      )
+      .sort(),
+  );
+  expect(first?.length).toBeGreaterThan(20);
+  for (const other of others) expect(other).toEqual(first);
+});
+
+test.each(services.filter((name) => name !== 'botsync-once.service'))(
+  '%s is told of by a child, and restarted only where that helps',
+  (service) => {
+    const lines = readFileSync(join(UNITS, service), 'utf8').split('\n');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'Type=notify',
+        'NotifyAccess=all',
+        // Else systemd would end the child that tells of the stop.
+        'KillMode=mixed',
+        `RestartPreventExitStatus=${EXIT.usage} ${EXIT.busy}`,
+      ]),
+    );
+    // V8 compiles as it runs, and the watch limit stands in /proc/sys.
+    expect(lines.join('\n')).not.toMatch(/^(?:MemoryDenyWriteExecute|ProcSubset)=/mu);
+  },
+);

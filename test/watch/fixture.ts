@@ -1,4 +1,12 @@
-import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -98,4 +106,27 @@ export function countDirectories(root: string): number {
     readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory())
       .length + 1
   );
+}
+
+/** Inotify watches that this process has; `null` where the system does not tell. */
+export function inotifyWatches(): number | null {
+  let count = 0;
+  try {
+    for (const fd of readdirSync('/proc/self/fd')) {
+      const target = readlinkIfAny(`/proc/self/fd/${fd}`);
+      if (target !== 'anon_inode:inotify') continue;
+      count += readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8').match(/^inotify /gmu)?.length ?? 0;
+    }
+  } catch {
+    return null;
+  }
+  return count;
+}
+
+function readlinkIfAny(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
 }

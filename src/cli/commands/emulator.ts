@@ -106,7 +106,7 @@ function describe({
 
 function introduce({ baseUrl, token, workspaceId, bots, dataDir }: Emulator, isTokenMadeUp: boolean): string {
   return [
-    `The local platform listens on ${baseUrl}; Ctrl-C ends it.`,
+    `The local platform listens on ${baseUrl}; a browser shows there what it holds. Ctrl-C ends it.`,
     '',
     'In the config:',
     `  "platform": { "baseUrl": "${baseUrl}", "workspaceId": "${workspaceId}", "botId": "${bots[0]?.id ?? ''}", "token": "env:BOTSYNC_TOKEN", … }`,

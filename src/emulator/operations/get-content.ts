@@ -29,7 +29,12 @@ export const getContent: Operation = {
     return {
       kind: 'content',
       path: platform.content.pathOf(file.uploadId),
-      headers: { 'Content-Type': file.details.contentType, ETag: `"${file.uploadId}"` },
+      headers: {
+        'Content-Type': file.details.contentType,
+        ETag: `"${file.uploadId}"`,
+        // It shares its origin with the page at /: a file that is a web page must not read that. Browsers show no PDF so.
+        ...(file.details.contentType !== 'application/pdf' && { 'Content-Security-Policy': 'sandbox' }),
+      },
     };
   },
 };

@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest';
+import type { Emulator } from '../../src/emulator/emulator.ts';
+import { call, errorBody, start, upsertHeaders } from './fixture.ts';
+
+type Called = ReturnType<typeof call>;
+
+function chat(
+  emulator: Emulator,
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+  body: unknown = null,
+  userKey: string | null = emulator.userKey,
+): Called {
+  return call(`${emulator.chatUrl}/${emulator.webhookId}${path}`, method, { 'x-user-key': userKey }, body);
+}
+
+async function newUser(emulator: Emulator, body: object = {}): Promise<{ id: string; key: string }> {
+  const reply = await chat(emulator, 'POST', '/users', body, null);
+  const { user, key } = reply.body as { user: { id: string }; key: string };
+  return { id: user.id, key };
+}
+
+/** A conversation that was created through the main address. */
+async function newConversation(emulator: Emulator): Promise<string> {
+  const url = `${emulator.baseUrl}/v1/chat/conversations`;
+  const { body } = await call(url, 'POST', upsertHeaders(emulator), { channel: 'channel', tags: {} });
+  return (body as { conversation: { id: string } }).conversation.id;
+}
+
+test.each(['/hello', '/hello/'])('%s says that the chat is there, and only at its webhook', async (path) => {
+  const { emulator } = await start();
+  expect(await chat(emulator, 'GET', path, null, null)).toMatchObject({ status: 200, body: {} });
+  const elsewhere = await call(`${emulator.chatUrl}/elsewhere${path}`, 'GET', {});
+  expect(elsewhere).toMatchObject({ status: 404, body: errorBody(404, 'ResourceNotFound') });
+});
+
+test('a user is created with a key of its own, is found by it, and survives a restart', async () => {
+  const { emulator: first } = await start();
+  const { status, body } = await chat(
+    first,
+    'POST',
+    '/users',
+    { id: 'ann', name: 'Ann', profile: '{}' },
+    null,
+  );
+  expect(status).toBe(201);
+  expect(body).toMatchObject({ user: { id: 'ann', name: 'Ann', profile: '{}' } });
+  expect((body as { user: object }).user).not.toHaveProperty('key');
+  await first.close();
+  const { emulator } = await start({ dataDir: first.dataDir });
+  const { key } = body as { key: string };
+  for (const [method, path] of [
+    ['GET', '/users/me'],
+    ['POST', '/users/get-or-create'],
+  ] as const) {
+    const found = await chat(emulator, method, path, method === 'POST' ? {} : null, key);
+    expect(found).toMatchObject({ status: 200, body: { user: (body as { user: object }).user } });
+    expect((await chat(emulator, method, path, method === 'POST' ? {} : null, 'wrong')).status).toBe(401);
+  }
+  const again = await chat(emulator, 'POST', '/users', { id: 'ann' }, null);
+  expect(again).toMatchObject({ status: 409, body: errorBody(409, 'AlreadyExists') });
+  expect((await chat(emulator, 'POST', '/users', { more: 1 }, null)).status).toBe(400);
+});
+
+test('a new user takes part in nothing until a participant takes it in, and no more once it is removed', async () => {
+  const { emulator } = await start();
+  const conversationId = await newConversation(emulator);
+  const { id, key } = await newUser(emulator);
+  const say = (): Called => {
+    const payload = { type: 'text', text: 'Hello' };
+    return chat(emulator, 'POST', '/messages', { conversationId, payload }, key);
+  };
+  const participants = `/conversations/${conversationId}/participants`;
+  const forbidden = { status: 403, body: errorBody(403, 'Forbidden') };
+
+  expect(await say()).toMatchObject(forbidden);
+  expect(await chat(emulator, 'POST', participants, { userId: id }, key)).toMatchObject(forbidden);
+  expect(await chat(emulator, 'GET', `/conversations/${conversationId}/messages`, null, key)).toMatchObject(
+    forbidden,
+  );
+
+  const added = await chat(emulator, 'POST', participants, { userId: id });
+  expect(added).toMatchObject({ status: 201, body: { participant: { id } } });
+  const { status, body } = await say();
+  expect(status).toBe(201);
+  const messageId = (body as { message: { id: string } }).message.id;
+  expect((await chat(emulator, 'GET', `/messages/${messageId}`, null, key)).status).toBe(200);
+
+  expect((await chat(emulator, 'DELETE', `${participants}/${id}`)).status).toBe(200);
+  expect(await say()).toMatchObject(forbidden);
+  expect(await chat(emulator, 'GET', `/messages/${messageId}`, null, key)).toMatchObject(forbidden);
+  expect(await chat(emulator, 'GET', `${participants}/${id}`)).toMatchObject({ status: 404 });
+  expect(emulator.listMessages(conversationId)).toHaveLength(1);
+});
+
+test('a conversation of the chat belongs to its creator and to the oldest bot', async () => {
+  const { emulator } = await start({ bots: ['b1', 'b2'].map((id) => ({ id, name: id })) });
+  const { key } = await newUser(emulator);
+  expect((await chat(emulator, 'POST', '/conversations', { id: 'c1' }, key)).status).toBe(201);
+  expect(emulator.listConversations('b1')).toMatchObject([
+    { id: 'c1', channel: 'channel', integration: 'chat' },
+  ]);
+  expect((await chat(emulator, 'POST', '/conversations', { id: 'c1' }, key)).status).toBe(409);
+  const getOrCreate = (id: string, userKey: string): Called =>
+    chat(emulator, 'POST', '/conversations/get-or-create', { id }, userKey);
+  expect((await getOrCreate('c1', key)).status).toBe(200);
+  expect((await getOrCreate('c1', emulator.userKey)).status).toBe(403);
+  expect((await getOrCreate('c2', key)).status).toBe(201);
+  const { body } = await chat(emulator, 'GET', '/conversations', null, key);
+  expect(body).toMatchObject({ conversations: [{ id: 'c1' }, { id: 'c2' }], meta: {} });
+});
+
+test.each<['GET' | 'POST', string, unknown]>([
+  ['GET', '/conversations', null],
+  ['GET', '/conversations/c1', null],
+  ['GET', '/conversations/c1/messages', null],
+  ['GET', '/conversations/c1/participants', null],
+  ['GET', '/messages/m1', null],
+  ['POST', '/conversations', {}],
+])('%s %s: 401 without a key, 404 for what is not there', async (method, path, body) => {
+  const { emulator } = await start();
+  for (const key of [null, 'wrong']) {
+    expect(await chat(emulator, method, path, body, key)).toMatchObject({
+      status: 401,
+      body: errorBody(401, 'Unauthorized'),
+    });
+  }
+  if (path !== '/conversations') expect((await chat(emulator, method, path, body)).status).toBe(404);
+});
+
+test('a participant has to be a user, a page token one of the list', async () => {
+  const { emulator } = await start();
+  const conversation = `/conversations/${await newConversation(emulator)}`;
+  expect((await chat(emulator, 'POST', `${conversation}/participants`, { userId: 'nobody' })).status).toBe(
+    404,
+  );
+  for (const list of ['/conversations', `${conversation}/messages`, `${conversation}/participants`]) {
+    for (const token of ['abc', 'YWJj=+/']) {
+      const reply = await chat(emulator, 'GET', `${list}?nextToken=${encodeURIComponent(token)}`);
+      expect(reply).toMatchObject({ status: 400, body: errorBody(400, 'InvalidQuery') });
+    }
+  }
+});
