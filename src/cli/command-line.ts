@@ -178,7 +178,8 @@ function program(done: (code: number) => void): Argv {
   return addSetupCommands(addPlatformCommands(parser, done), done)
     .middleware((options) => {
       for (const [name, value] of Object.entries(options)) {
-        if (Array.isArray(value) && !MANY.has(name)) throw new UsageError(`--${name} may be given once`);
+        if (Array.isArray(value) && name !== '_' && !MANY.has(`${options._[0] ?? ''} ${name}`))
+          throw new UsageError(`--${name} may be given once`);
       }
     }, true)
     .demandCommand(1, 1, 'Name a command.', 'Name one command only.')
@@ -195,8 +196,8 @@ function program(done: (code: number) => void): Argv {
     });
 }
 
-/** Options that may be given more than once, and the command itself. */
-const MANY = new Set(['_', 'bot', 'index', 'tag']);
+/** Options that may be given more than once, each after its command. */
+const MANY = new Set(['emulator bot', 'init index', 'conversation tag']);
 
 /** yargs tells of an unknown `--no-such` a second time, as `noSuch`. */
 function withoutTwins(message: string): string {

@@ -3,6 +3,9 @@ import type { JsonObject, JsonValue } from '../domain/json.ts';
 /** What stands in place of a secret. */
 const MASK = '***';
 
+/** A shorter one, of somebody who only tries things out, would be found within ordinary words. */
+const SHORTEST_SECRET = 8;
+
 /** Names of fields whose texts are secrets: `signingSecret`, `secrets`, `access_token`, `apiKey`. */
 const SECRET_NAME =
   /(?:secrets?|passwords?|passphrases?|tokens?|credentials?|authorization|(?:api|user|private|access|signing)[_-]?keys?)$/iu;
@@ -14,7 +17,9 @@ const SECRET_NAME =
  * @param maskFields - `false`: only the known ones go.
  */
 export function maskSecrets(value: JsonValue, known: readonly string[], maskFields: boolean): JsonValue {
-  const clean = (text: string): string => known.reduce((rest, secret) => rest.replaceAll(secret, MASK), text);
+  const secrets = known.filter(({ length }) => length >= SHORTEST_SECRET);
+  const clean = (text: string): string =>
+    secrets.reduce((rest, secret) => rest.replaceAll(secret, MASK), text);
   const mask = (one: JsonValue, isSecret: boolean): JsonValue => {
     if (typeof one === 'string') return isSecret && one !== '' ? MASK : clean(one);
     if (Array.isArray(one)) return (one as readonly JsonValue[]).map((inner) => mask(inner, isSecret));

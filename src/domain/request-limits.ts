@@ -31,6 +31,8 @@ const LARGEST_PAYLOAD_BYTES = 128_000;
 /** platform-facts.md, Files: a JSON body, in the smaller reading of "1 MB". */
 const LARGEST_BODY_BYTES = 1_000_000;
 
+const TOO_LARGE = `makes the request larger than ${count(LARGEST_BODY_BYTES)} bytes`;
+
 /** Holds a conversation against what the platform states of it; `null` when it may be sent. */
 export function checkConversation(
   request: ConversationRequest,
@@ -39,11 +41,7 @@ export function checkConversation(
   const mistyped = Object.entries(tags).find(([, value]) => typeof value !== 'string');
   if (mistyped !== undefined)
     return { field: 'tags', message: `has a value that is no string: "${mistyped[0]}"` };
-  if (bytesOf({ ...request }) > LARGEST_BODY_BYTES)
-    return {
-      field: 'tags',
-      message: `makes the request larger than ${LARGEST_BODY_BYTES.toLocaleString('en')} bytes`,
-    };
+  if (bytesOf({ ...request }) > LARGEST_BODY_BYTES) return { field: 'tags', message: TOO_LARGE };
   return checkName('channel', channel) ?? checkName('integrationName', integrationName ?? null);
 }
 
@@ -58,9 +56,12 @@ export function checkMessage({
     return { field: 'payload', message: 'has no "type"; a text is { "type": "text", "text": "…" }' };
   }
   const sizeBytes = bytesOf(payload);
-  if (sizeBytes <= LARGEST_PAYLOAD_BYTES) return null;
-  const message = `is ${sizeBytes.toLocaleString('en')} bytes of JSON; at most ${LARGEST_PAYLOAD_BYTES.toLocaleString('en')} are taken`;
-  return { field: 'payload', message };
+  if (sizeBytes > LARGEST_PAYLOAD_BYTES) {
+    const message = `is ${count(sizeBytes)} bytes of JSON; at most ${count(LARGEST_PAYLOAD_BYTES)} are taken`;
+    return { field: 'payload', message };
+  }
+  if (bytesOf({ conversationId, payload }) <= LARGEST_BODY_BYTES) return null;
+  return { field: 'conversationId', message: TOO_LARGE };
 }
 
 function checkName(
@@ -74,4 +75,8 @@ function checkName(
 
 function bytesOf(value: JsonValue): number {
   return Buffer.byteLength(JSON.stringify(value));
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en');
 }

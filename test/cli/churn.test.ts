@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
 import { createSite, start, type Running, type Site } from './binary.ts';
 import { Churn, createDice, differences } from './churn.ts';
@@ -34,7 +35,21 @@ async function untilExact(site: Site): Promise<void> {
     await delay(50);
     found = differences(root, site.emulator);
   }
-  expect(found).toEqual([]);
+  expect(found, found.length === 0 ? '' : onRecord(site)).toEqual([]);
+}
+
+/** What the state file has on files that are not plainly in sync. */
+function onRecord(site: Site): string {
+  const state = new DatabaseSync(join(site.directory, '.botsync/state.db'), { readOnly: true });
+  const rows = state
+    .prepare(
+      "SELECT path, key, state, absence, absent_since, uploaded, expires_at FROM file WHERE state <> 'synced' OR absence IS NOT NULL",
+    )
+    .all();
+  const problems = state.prepare('SELECT * FROM problem').all();
+  const sources = state.prepare('SELECT * FROM source').all();
+  state.close();
+  return JSON.stringify({ rows, problems, sources, now: Date.now() });
 }
 
 async function stopped(daemon: Running): Promise<number | null> {

@@ -223,7 +223,10 @@ export function differences(root: string, emulator: Emulator, botId = 'bot-1'): 
 function leadsOverLink(root: string, path: string): boolean {
   const names = path.split('/');
   return names.some((_name, last) => {
-    const facts = lstatSync(join(root, ...names.slice(0, last + 1)), { throwIfNoEntry: false });
-    return facts?.isSymbolicLink() === true;
+    try {
+      return lstatSync(join(root, ...names.slice(0, last + 1))).isSymbolicLink();
+    } catch {
+      return false;
+    }
   });
 }

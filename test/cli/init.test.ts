@@ -79,6 +79,7 @@ describe('init without a terminal', () => {
     [[], /nobody can be asked here: write --bot ID and --directory DIR/u],
     [['--bot', 'b'], /nobody can be asked here: write --directory DIR/u],
     [['--directory', 'd', '--yes'], /write --bot ID/u],
+    [['--bot', 'a', '--bot', 'b', '--directory', 'd'], /--bot may be given once/u],
     [['--bot', 'a b', '--directory', 'd'], /^--bot: holds a space/u],
     [['--bot', 'b', '--directory', '~/d'], /^--directory: "~" is not expanded/u],
     [['--bot', 'b', '--directory', 'd', '--token', 'bp_pat_123'], /^--token: .*never the token itself/u],

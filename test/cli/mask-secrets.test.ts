@@ -17,13 +17,15 @@ test.each<[JsonValue, JsonValue]>([
     { token: '', secret: null, tokens: 7, key: 'a.md', secretary: 'x' },
   ],
   [
-    { note: 'Bearer known!', known: 1 },
-    { note: 'Bearer ***!', '***': 1 },
+    { note: 'Bearer known-key!', 'known-key': 1, short: 'x' },
+    { note: 'Bearer ***!', '***': 1, short: 'x' },
   ],
 ])('%j becomes %j', (value, masked) => {
-  expect(maskSecrets(value, ['known'], true)).toEqual(masked);
+  expect(maskSecrets(value, ['known-key', 'x'], true)).toEqual(masked);
 });
 
 test('with fields shown, known secrets still go', () => {
-  expect(maskSecrets({ signingSecret: 's known' }, ['known'], false)).toEqual({ signingSecret: 's ***' });
+  expect(maskSecrets({ signingSecret: 's known-key' }, ['known-key'], false)).toEqual({
+    signingSecret: 's ***',
+  });
 });

@@ -145,6 +145,11 @@ describe('sending a message', () => {
     ],
     ['no type', { conversationId: 'c', payload: { text: 'x' } }, 'payload has no "type"'],
     ['a type that is no text', { conversationId: 'c', payload: { type: 7 } }, 'payload has no "type"'],
+    [
+      'a megabyte of conversation',
+      { conversationId: 'c'.repeat(1_000_000), payload: { type: 'text' } },
+      'conversationId makes the request larger than 1,000,000 bytes',
+    ],
     ['no conversation', { conversationId: '', payload: { type: 'text' } }, 'conversationId is empty'],
   ])('with %s', async (_, request, refusal) => {
     const platform = await play([say(200, { message: MESSAGE })]);

@@ -18,11 +18,17 @@ export function bots(options: ResourceOptions): Promise<number> {
     if (options.json) printJson({ bots: listed });
     else if (listed.length === 0) print('The workspace has no bots.');
     else {
-      const rows = listed.map(({ id, name, createdAt, updatedAt, deployedAt }) =>
-        [id, name, createdAt, updatedAt, deployedAt].map((value) => describe(value) || '–'),
-      );
+      const rows = listed.map(({ id, name, createdAt, updatedAt, deployedAt }) => [
+        ...[id, name].map((value) => describe(value) || '–'),
+        ...[createdAt, updatedAt, deployedAt].map((moment) => toMinute(describe(moment)) || '–'),
+      ]);
       print(renderTable(['ID', 'NAME', 'CREATED', 'UPDATED', 'DEPLOYED'], rows).join('\n'));
     }
     return EXIT.ok;
   });
+}
+
+/** A moment as a table has room for it; what is none stays as it is. */
+function toMinute(moment: string): string {
+  return moment.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z$/u, '$1 $2Z');
 }
