@@ -1,5 +1,4 @@
-import { lstatSync, realpathSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { lstatSync, statSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import type { RelativePath } from '../domain/brands.ts';
 import { decide } from '../domain/decide.ts';

@@ -50,20 +50,20 @@ export class Churn {
   step(): void {
     this.#count += 1;
     const operations = [
-      () => this.#create(),
-      () => this.#create(),
-      () => this.#edit(),
-      () => this.#edit(),
-      () => this.#sameSizeEdit(),
-      () => this.#append(),
-      () => this.#truncate(),
-      () => this.#renameFile(),
-      () => this.#renameDirectory(),
-      () => this.#delete(),
-      () => this.#deleteDirectory(),
-      () => this.#makeDirectories(),
-      () => this.#link(),
-      () => this.#saveAtomically(),
+      () => { this.#create(); },
+      () => { this.#create(); },
+      () => { this.#edit(); },
+      () => { this.#edit(); },
+      () => { this.#sameSizeEdit(); },
+      () => { this.#append(); },
+      () => { this.#truncate(); },
+      () => { this.#renameFile(); },
+      () => { this.#renameDirectory(); },
+      () => { this.#delete(); },
+      () => { this.#deleteDirectory(); },
+      () => { this.#makeDirectories(); },
+      () => { this.#link(); },
+      () => { this.#saveAtomically(); },
     ];
     operations[this.#dice.roll(operations.length)]?.();
   }
@@ -188,7 +188,7 @@ export class Churn {
 }
 
 /** The regular files of a tree that botsync would sync, relative to it. */
-export function listFiles(root: string): string[] {
+function listFiles(root: string): string[] {
   const files: string[] = [];
   const visit = (prefix: string): void => {
     for (const entry of readdirSync(join(root, prefix), { withFileTypes: true })) {
