@@ -54,7 +54,7 @@ async function fly(
   const isBlocked = (): boolean => blockade.reasonAgainst(source.config.botId, takesRoom(item)) !== null;
   if (stop.aborted || context.outage.isHopeless || isBlocked()) {
     summary.pending += 1;
-    context.unsent.add(item.fingerprint);
+    context.unsent.add(source.config.name, item.path, item.fingerprint);
     claims.release(target, item.key);
     return;
   }
@@ -100,7 +100,9 @@ async function fly(
     else if (before === null) state.forget(id);
     else state.takeBack(id, before.state);
   }
-  if (sent.kind !== 'sent') context.unsent.add(item.fingerprint);
+  // Where changes are watched, a file that vanished because it was renamed turns up by itself.
+  const isNoLoss = sent.kind === 'sent' || (sent.kind === 'vanished' && context.isWatched);
+  if (!isNoLoss) context.unsent.add(source.config.name, path, item.fingerprint);
   settle(sent, mayBeThere, item, source, id, context);
 }
 

@@ -155,7 +155,7 @@ export class Daemon {
       platform,
       patience: { outageMs: Infinity, pauseMs: config.watch.rescanMs, removalMs: config.removals.delayMs },
       howToAllow: 'run: botsync approve',
-      reserve: 1,
+      isWatched: true,
       stop: AbortSignal.any([stop, this.#switch.signal]),
     });
   }

@@ -40,14 +40,13 @@ export class DueDates {
     const targets = new Map(
       config.sources.map((one) => [one.name, state.targetId(targetOf(config, one, platformName))]),
     );
-    let last: RenewalDue | undefined;
-    for (let page = state.renewalsDue(nowMs, null); page.length > 0; page = state.renewalsDue(nowMs, last)) {
+    const pageAfter = (last: RenewalDue | null): RenewalDue[] => state.renewalsDue(nowMs, last);
+    for (let page = pageAfter(null); page.length > 0; page = pageAfter(page.at(-1) ?? null)) {
       for (const { source, target, path } of page) {
         if (targets.get(source) !== target) continue;
         want(source, path);
         this.#renewalsAgainAtMs = clock.monotonic() + AGAIN_MS;
       }
-      last = page.at(-1);
     }
     const lateMs = nowMs - OVERDUE_AFTER_MS;
     const late = [...targets].map(([source, target]) => state.countOverdue(target, source, lateMs));

@@ -29,8 +29,8 @@ export interface EngineInput {
   /** What people are told to do to let through what a guard halts. */
   readonly howToAllow: string;
   readonly stages: Stages;
-  /** Transfers that passes leave free for fresh changes. */
-  readonly reserve: number;
+  /** Whether changes are looked at as they happen. Passes leave a transfer free for them then. */
+  readonly isWatched: boolean;
   /** No new work once it aborts. */
   readonly stop: AbortSignal;
   /** Breaks off what is under way. */
@@ -105,7 +105,7 @@ export function createEngine(input: EngineInput): Engine {
   const { concurrency } = config.upload;
   const failed = new AbortController();
   const transfer = pLimit(concurrency);
-  const unreserved = pLimit(Math.max(1, concurrency - input.reserve));
+  const unreserved = pLimit(Math.max(1, concurrency - 1));
   const stop = AbortSignal.any([input.stop, failed.signal]);
   const abort = AbortSignal.any([input.abort, failed.signal]);
   // Every request under way listens.
@@ -120,7 +120,7 @@ export function createEngine(input: EngineInput): Engine {
       report.warn(message);
     }),
     flights: new Flights(),
-    bulk: input.reserve === 0 ? transfer : (exchange) => unreserved(() => transfer(exchange)),
+    bulk: input.isWatched ? (exchange) => unreserved(() => transfer(exchange)) : transfer,
     fresh: transfer,
     standings: new Map(),
     round: newRound(0),

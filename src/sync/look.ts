@@ -25,6 +25,7 @@ export async function lookAt(
   if (standing === undefined || standing === 'halted' || !isStillThere(source)) return;
   engine.round.hasLooks = true;
   state.dropProblemsAt(name, path);
+  engine.round.unsent.forget(name, path);
   const target = state.targetId(source.syncTarget);
   const stretch = {
     source,

@@ -26,7 +26,7 @@ export function noteItem(
         break;
       }
       summary.refused += 1;
-      context.unsent.add(item.record.fingerprint);
+      context.unsent.add(name, item.path, item.record.fingerprint);
       const reason = `refused before: ${state.find(id)?.failure ?? 'unknown'}`;
       report.event({ kind: 'refuse', source: name, path: item.path, key: item.key, reason });
       break;
@@ -34,7 +34,7 @@ export function noteItem(
     case 'refuse':
     case 'problem': {
       const { kind, path, key, reason, fingerprint } = item;
-      if (fingerprint !== undefined) context.unsent.add(fingerprint);
+      if (fingerprint !== undefined) context.unsent.add(name, path, fingerprint);
       noteProblem(context, { source: name, path, key, kind, reason });
       break;
     }

@@ -43,7 +43,8 @@ export async function removeMissing(
     waiting -= page.length;
   }
   if (allowed) state.forgetRemovals(name);
-  summary.pending += waiting;
+  // They are left alone for now, as they are meant to be.
+  summary.kept += waiting;
   return null;
 }
 

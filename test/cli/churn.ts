@@ -50,20 +50,48 @@ export class Churn {
   step(): void {
     this.#count += 1;
     const operations = [
-      () => { this.#create(); },
-      () => { this.#create(); },
-      () => { this.#edit(); },
-      () => { this.#edit(); },
-      () => { this.#sameSizeEdit(); },
-      () => { this.#append(); },
-      () => { this.#truncate(); },
-      () => { this.#renameFile(); },
-      () => { this.#renameDirectory(); },
-      () => { this.#delete(); },
-      () => { this.#deleteDirectory(); },
-      () => { this.#makeDirectories(); },
-      () => { this.#link(); },
-      () => { this.#saveAtomically(); },
+      () => {
+        this.#create();
+      },
+      () => {
+        this.#create();
+      },
+      () => {
+        this.#edit();
+      },
+      () => {
+        this.#edit();
+      },
+      () => {
+        this.#sameSizeEdit();
+      },
+      () => {
+        this.#append();
+      },
+      () => {
+        this.#truncate();
+      },
+      () => {
+        this.#renameFile();
+      },
+      () => {
+        this.#renameDirectory();
+      },
+      () => {
+        this.#delete();
+      },
+      () => {
+        this.#deleteDirectory();
+      },
+      () => {
+        this.#makeDirectories();
+      },
+      () => {
+        this.#link();
+      },
+      () => {
+        this.#saveAtomically();
+      },
     ];
     operations[this.#dice.roll(operations.length)]?.();
   }

@@ -196,3 +196,21 @@ test('nothing is removed after a scan that could not see everything', async () =
   await world.wait(20 * MINUTE, 10_000);
   await world.until(() => removed(running).length === 1, 'it is put away at last');
 });
+
+test('a file that could not be read at first does not hold back removals that look like it once it was sent', async () => {
+  const world = await createDaemonWorld({
+    removals: { mode: 'expire', delay: '10s' },
+    upload: { attempts: 1 },
+  });
+  plant(world, 12);
+  const running = await world.start();
+  world.emulator.faults.add({ operation: 'upload', kind: 'status', status: 500, times: 1 });
+  renameSync(join(world.directory, 'docs/f1.md'), join(world.directory, 'docs/y.md'));
+  await world.until(() => running.events.some(({ outcome }) => outcome === 'failed'), 'the new key fails');
+  renameSync(join(world.directory, 'docs/y.md'), join(world.directory, 'docs/z.md'));
+  await world.until(() => world.remote('z.md') === 'file 1', 'the newest key arrives');
+  await world.wait(2 * MINUTE);
+  // No pass came to the rescue.
+  expect(running.passes).toHaveLength(1);
+  expect(removed(running)).toEqual(['f1.md', 'y.md']);
+});

@@ -164,7 +164,7 @@ export async function createWorldWith<T extends Clock>(
           },
           howToAllow: 'run once with --allow-removals',
           stages: unwatchedStages(),
-          reserve: 0,
+          isWatched: false,
           stop: never,
           abort: never,
           ...engineInput,

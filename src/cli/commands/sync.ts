@@ -156,7 +156,7 @@ async function pass(
       patience: { outageMs: giveUpAfterMs, pauseMs: giveUpAfterMs, removalMs: 0 },
       howToAllow: 'run once with --allow-removals',
       stages: unwatchedStages(),
-      reserve: 0,
+      isWatched: false,
       stop: signals.stop,
       abort: signals.abort,
     });

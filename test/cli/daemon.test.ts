@@ -1,0 +1,285 @@
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { describe, expect, test } from 'vitest';
+import { createSite, run, start, type Running, type Site } from './binary.ts';
+
+const POLL = { timeout: 15_000, interval: 20 };
+
+interface Daemon extends Running {
+  /** Its log so far, one object a line. */
+  readonly log: () => Record<string, unknown>[];
+}
+
+/** Starts a daemon and waits for the end of its first pass. */
+async function launch(site: Site, args: string[] = [], env: Record<string, string> = {}): Promise<Daemon> {
+  const running = start(site.directory, ['sync', ...args], { ...site.env, ...env });
+  let text = '';
+  running.child.stderr?.on('data', (chunk: string) => (text += chunk));
+  const log = (): Record<string, unknown>[] =>
+    text
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  await expect.poll(() => log().some(({ trigger }) => trigger === 'start'), POLL).toBe(true);
+  return { ...running, log };
+}
+
+const says = (daemon: Daemon, what: string): boolean =>
+  daemon.log().some(({ msg }) => String(msg).includes(what));
+
+const remote = (site: Site, key: string): string | null =>
+  site.emulator.readContent('bot-1', key)?.toString() ?? null;
+
+const status = async (site: Site): Promise<Record<string, unknown>> =>
+  (await run(site.directory, ['status', '--json'], site.env)).lines()[0] ?? {};
+
+describe('botsync sync', () => {
+  test('syncs what is there, what changes, and ends with 0 when it is asked to', async () => {
+    const site = await createSite();
+    site.write('docs/a.md', 'one');
+    const daemon = await launch(site);
+    expect(remote(site, 'a.md')).toBe('one');
+    site.write('docs/a.md', 'two');
+    await expect.poll(() => remote(site, 'a.md'), POLL).toBe('two');
+    daemon.child.kill('SIGTERM');
+    const { code, stdout } = await daemon.ended;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(says(daemon, 'stopped')).toBe(true);
+    expect(existsSync(join(site.directory, '.botsync/state.db.socket'))).toBe(false);
+    expect(existsSync(join(site.directory, '.botsync/state.db.lock.json'))).toBe(false);
+  });
+
+  test('prints JSON Lines with --json: a line a file, a summary a pass', async () => {
+    const site = await createSite();
+    site.write('docs/a.md', 'one');
+    const daemon = await launch(site, ['--json']);
+    site.write('docs/b.md', 'two');
+    await expect.poll(() => remote(site, 'b.md'), POLL).toBe('two');
+    daemon.child.kill('SIGINT');
+    const { code, lines } = await daemon.ended;
+    expect(code).toBe(0);
+    expect(lines()).toMatchObject([
+      { kind: 'upload', path: 'a.md', outcome: 'done' },
+      { kind: 'summary', uploaded: 1 },
+      { kind: 'upload', path: 'b.md', outcome: 'done' },
+    ]);
+  });
+
+  test('lets what is in flight end, and a second signal ends it at once with 130', async () => {
+    const site = await createSite();
+    const daemon = await launch(site);
+    site.emulator.faults.add({ operation: 'upload', kind: 'delay', delayMs: 700, times: 1 });
+    site.write('docs/a.md', 'one');
+    await expect.poll(() => site.emulator.faults.pending().length, POLL).toBe(0);
+    daemon.child.kill('SIGTERM');
+    expect((await daemon.ended).code).toBe(0);
+    expect(remote(site, 'a.md')).toBe('one');
+
+    const other = await launch(site);
+    site.emulator.faults.add({ operation: 'upload', kind: 'hang', times: 1 });
+    site.write('docs/b.md', 'two');
+    await expect.poll(() => site.emulator.faults.pending().length, POLL).toBe(0);
+    other.child.kill('SIGTERM');
+    await expect.poll(() => says(other, 'stopping'), POLL).toBe(true);
+    other.child.kill('SIGTERM');
+    expect((await other.ended).code).toBe(130);
+    site.emulator.faults.clear();
+    const next = await site.sync();
+    expect(next.lines()).toMatchObject([{ path: 'b.md', reason: 'interrupted', outcome: 'done' }, {}]);
+  });
+
+  test('is alone on its state file, and says who holds it', async () => {
+    const site = await createSite();
+    const daemon = await launch(site);
+    const second = await run(site.directory, ['sync'], site.env);
+    expect(second.code).toBe(6);
+    expect(second.stderr).toContain(`process ${daemon.child.pid ?? 0}`);
+    expect((await site.sync()).code).toBe(6);
+    daemon.child.kill('SIGKILL');
+    await daemon.ended;
+    // A dead one is no obstacle, nor is the socket it left.
+    const third = await launch(site);
+    expect(((await status(site))['daemon'] as { pid: number }).pid).toBe(third.child.pid);
+  });
+
+  test.each([
+    [['--allow-removals'], '--allow-removals goes with --once'],
+    [['--force'], '--force goes with --once'],
+    [['--once', '--dry-run'], 'write one of the two'],
+  ])('takes no %j', async (args, message) => {
+    const site = await createSite();
+    const { code, stderr } = await run(site.directory, ['sync', ...args], site.env);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+});
+
+describe('SIGHUP', () => {
+  test('takes up a valid configuration', async () => {
+    const site = await createSite();
+    site.write('docs/a.md', 'one');
+    const daemon = await launch(site);
+    const file = join(site.directory, 'botsync.config.json');
+    const config = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+    writeFileSync(file, JSON.stringify({ ...config, rules: [{ match: '**', tags: { kind: 'page' } }] }));
+    daemon.child.kill('SIGHUP');
+    await expect.poll(() => site.emulator.listFiles('bot-1')[0]?.tags, POLL).toEqual({ kind: 'page' });
+    await expect.poll(() => says(daemon, 'was reloaded'), POLL).toBe(true);
+  });
+
+  test('leaves all as it was when the configuration is broken, and says what is wrong', async () => {
+    const site = await createSite();
+    const daemon = await launch(site);
+    writeFileSync(join(site.directory, 'botsync.config.json'), '{ "sorces": [] }');
+    daemon.child.kill('SIGHUP');
+    await expect.poll(() => says(daemon, 'not reloaded'), POLL).toBe(true);
+    expect(daemon.log().find(({ level }) => level === 50)?.['msg']).toContain('did you mean "sources"');
+    site.write('docs/a.md', 'one');
+    await expect.poll(() => remote(site, 'a.md'), POLL).toBe('one');
+  });
+
+  test('reads the token again', async () => {
+    const site = await createSite();
+    site.write('token', 'wrong');
+    chmodSync(join(site.directory, 'token'), 0o600);
+    const file = join(site.directory, 'botsync.config.json');
+    const config = JSON.parse(readFileSync(file, 'utf8')) as { platform: object };
+    const platform = { ...config.platform, token: 'file:token' };
+    writeFileSync(file, JSON.stringify({ ...config, platform }));
+    site.write('docs/a.md', 'one');
+    const daemon = await launch(site);
+    expect(remote(site, 'a.md')).toBeNull();
+    expect((await status(site))['daemon']).toMatchObject({
+      notReady: [expect.stringContaining('refuses the credentials')],
+    });
+    site.write('token', site.emulator.token);
+    daemon.child.kill('SIGHUP');
+    await expect.poll(() => remote(site, 'a.md'), POLL).toBe('one');
+    daemon.child.kill('SIGTERM');
+    const { stderr, stdout } = await daemon.ended;
+    expect(stderr + stdout).not.toContain(site.emulator.token);
+  });
+});
+
+describe('what is seen from outside', () => {
+  test('status asks the daemon, and says so', async () => {
+    const site = await createSite();
+    site.write('docs/a.md', 'one');
+    const daemon = await launch(site);
+    expect((await status(site))['daemon']).toMatchObject({
+      pid: daemon.child.pid,
+      command: 'sync',
+      activity: 'watching',
+      watchedDirectories: 1,
+      notReady: [],
+    });
+    const { stdout } = await run(site.directory, ['status'], site.env);
+    expect(stdout).toContain('watching for changes; 1 directories watched');
+    // One that is stopped in its tracks is not waited for.
+    daemon.child.kill('SIGSTOP');
+    expect((await status(site))['daemon']).toMatchObject({ pid: daemon.child.pid });
+    daemon.child.kill('SIGCONT');
+  });
+
+  test('approve lets a halted source go on', async () => {
+    const site = await createSite();
+    const nobody = await run(site.directory, ['approve'], site.env);
+    expect(nobody).toMatchObject({ code: 3, stderr: expect.stringContaining('--allow-removals') as string });
+    site.write('docs/a.md', 'one');
+    site.write('docs/b.md', 'two');
+    const daemon = await launch(site);
+    expect((await run(site.directory, ['approve'], site.env)).stdout).toContain('Nothing is halted');
+    rmSync(join(site.directory, 'docs'), { recursive: true });
+    site.write('docs/c.md', 'three');
+    await expect
+      .poll(async () => (await run(site.directory, ['status'], site.env)).stdout, POLL)
+      .toContain('HALTED');
+    const wrong = await run(site.directory, ['approve', 'dcs'], site.env);
+    expect(wrong).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('the config has: docs') as string,
+    });
+    expect((await run(site.directory, ['approve', 'docs', '--json'], site.env)).lines()).toEqual([
+      { approved: ['docs'] },
+    ]);
+    await expect.poll(() => remote(site, 'c.md'), POLL).toBe('three');
+    expect(says(daemon, 'defect')).toBe(false);
+  });
+
+  test('health, readiness, metrics and status over HTTP, when the config says where', async () => {
+    const site = await createSite({ service: { listen: '127.0.0.1:0' } });
+    site.write('docs/a.md', 'one');
+    const daemon = await launch(site);
+    const address = String(daemon.log().find(({ msg }) => msg === 'listening')?.['address']);
+    const get = async (path: string): Promise<{ status: number; body: string }> => {
+      const response = await fetch(`http://${address}${path}`);
+      return { status: response.status, body: await response.text() };
+    };
+    expect(await get('/healthz')).toMatchObject({ status: 200 });
+    expect(await get('/readyz')).toMatchObject({ status: 200 });
+    const { body } = await get('/metrics');
+    expect(body).toContain('botsync_files{source="docs",state="in-sync"} 1');
+    expect(body).toContain('botsync_uploads_total{source="docs",result="done"} 1');
+    expect(body).toContain('botsync_watched_directories{source="docs"} 1');
+    expect(body).toMatch(/botsync_requests_total\{operation="upsert",outcome="ok"\} 1/u);
+    expect(JSON.parse((await get('/status')).body)).toMatchObject({ daemon: { pid: daemon.child.pid } });
+    renameSync(join(site.directory, 'docs'), join(site.directory, 'away'));
+    await expect.poll(async () => (await get('/readyz')).status, POLL).toBe(503);
+    expect((await get('/readyz')).body).toContain('docs is halted');
+    expect((await fetch(`http://${address}/approve`, { method: 'POST' })).status).toBe(404);
+  });
+
+  test('the socket is for the owner alone', async () => {
+    const site = await createSite();
+    await launch(site);
+    const socketPath = join(site.directory, '.botsync/state.db.socket');
+    expect(statSync(socketPath).mode & 0o777).toBe(0o600);
+    const answered = await new Promise<number>((resolve, reject) => {
+      request({ socketPath, path: '/healthz' }, (response) => {
+        resolve(response.statusCode ?? 0);
+      })
+        .once('error', reject)
+        .end();
+    });
+    expect(answered).toBe(200);
+  });
+
+  test('the service manager is told of start, reload, stop and life', async () => {
+    const site = await createSite();
+    site.write('bin/systemd-notify', '#!/bin/sh\necho "$@" >> "$(dirname "$0")/told"\n');
+    chmodSync(join(site.directory, 'bin/systemd-notify'), 0o755);
+    const told = (): string => readFileSync(join(site.directory, 'bin/told'), 'utf8');
+    const daemon = await launch(site, [], {
+      PATH: `${join(site.directory, 'bin')}:${process.env['PATH'] ?? ''}`,
+      NOTIFY_SOCKET: join(site.directory, 'nobody'),
+      WATCHDOG_USEC: '1000000',
+    });
+    await expect.poll(told, POLL).toMatch(/READY=1/u);
+    await expect.poll(told, POLL).toMatch(/WATCHDOG=1/u);
+    daemon.child.kill('SIGHUP');
+    await expect.poll(told, POLL).toMatch(/RELOADING=1[^]*READY=1/u);
+    daemon.child.kill('SIGTERM');
+    expect((await daemon.ended).code).toBe(0);
+    expect(told()).toMatch(/STOPPING=1/u);
+  });
+});
+
+test('a state file that is damaged while the daemon runs is set aside, and all is sent again', async () => {
+  const site = await createSite({ watch: { settle: '50ms' } });
+  for (let i = 0; i < 20; i++) site.write(`docs/f${i}.md`, `file ${i}`);
+  const daemon = await launch(site);
+  const file = join(site.directory, '.botsync/state.db');
+  const vandal = new DatabaseSync(file, { timeout: 5000 });
+  // What others have in memory is outdated by this.
+  vandal.exec('UPDATE pass SET number = number + 1; PRAGMA wal_checkpoint(TRUNCATE)');
+  vandal.close();
+  writeFileSync(file, readFileSync(file).fill(0x5a, 4096));
+  for (let i = 0; i < 20; i++) site.write(`docs/f${i}.md`, `edited ${i}`);
+  await expect.poll(() => says(daemon, 'THE STATE FILE IS DAMAGED'), POLL).toBe(true);
+  await expect.poll(() => remote(site, 'f19.md'), POLL).toBe('edited 19');
+  await expect
+    .poll(async () => ((await status(site))['sources'] as { files: number }[])[0]?.files, POLL)
+    .toBe(20);
+});
