@@ -1,6 +1,6 @@
 // What all benchmarks share: scratch space, the server, timing of whole processes, and the report.
 import { fork, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -26,7 +26,7 @@ export async function withServer(action) {
       server.once('message', resolve);
       server.once('exit', reject);
     });
-    return await action(`http://127.0.0.1:${port}`);
+    return await action(`http://127.0.0.1:${port}`, server);
   } finally {
     server.disconnect();
   }
@@ -75,6 +75,49 @@ export async function sync(directory, expected) {
   return measured;
 }
 
+/** Starts `botsync sync` and runs something once its first pass is over; `seconds`: how long that took. */
+export async function withDaemon(directory, action) {
+  const memoryFile = join(directory, `memory-${process.pid}`);
+  const hook = new URL('report-memory.js', import.meta.url).href;
+  const began = performance.now();
+  const daemon = spawn(process.execPath, ['--import', hook, botsync, 'sync'], {
+    cwd: directory,
+    env: { ...process.env, BOTSYNC_TOKEN: 'bench', BENCH_MEMORY_FILE: memoryFile },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = new Promise((resolve) => daemon.once('close', resolve));
+  try {
+    await new Promise((resolve, reject) => {
+      daemon.stderr.on('data', (chunk) => {
+        if (chunk.toString().includes('"trigger":"start"')) resolve();
+      });
+      daemon.once('close', reject);
+    });
+    const seconds = (performance.now() - began) / 1000;
+    const result = await action({ seconds, pid: daemon.pid });
+    daemon.kill('SIGTERM');
+    await ended;
+    return { ...result, peakMegabytes: readPeak(memoryFile) };
+  } finally {
+    daemon.kill('SIGKILL');
+    await ended;
+  }
+}
+
+/** Inotify watches of a process. */
+export function countWatches(pid) {
+  return readdirSync(`/proc/${pid}/fdinfo`)
+    .map((name) => readFileSync(`/proc/${pid}/fdinfo/${name}`, 'utf8'))
+    .reduce((sum, info) => sum + (info.match(/^inotify /gmu)?.length ?? 0), 0);
+}
+
+/** Processor time of a process until now, seconds. */
+export function processorSeconds(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
 /** Writes a configuration for `docs/` in a directory. */
 export function writeConfig(directory, config) {
   const platform = { botId: 'bench', token: 'env:BOTSYNC_TOKEN', ...config.platform };
@@ -82,17 +125,17 @@ export function writeConfig(directory, config) {
   writeFileSync(join(directory, 'botsync.config.json'), JSON.stringify(whole));
 }
 
-/** Makes `docs/` with so many files: a hundred a directory, a hundred directories a section. */
-export function makeTree(directory, files, contentOf) {
+/** Makes `docs/` with so many files: `perDirectory` a directory, a hundred directories a section. */
+export function makeTree(directory, files, contentOf, perDirectory = 100) {
   for (let n = 0; n < files; n++) {
     const parent = join(
       directory,
       'docs',
-      `section-${Math.floor(n / 10_000)}`,
-      `topic-${Math.floor(n / 100) % 100}`,
+      `section-${Math.floor(n / (perDirectory * 100))}`,
+      `topic-${Math.floor(n / perDirectory) % 100}`,
     );
-    if (n % 100 === 0) mkdirSync(parent, { recursive: true });
-    writeFileSync(join(parent, `article-${n % 100}.md`), contentOf(n));
+    if (n % perDirectory === 0) mkdirSync(parent, { recursive: true });
+    writeFileSync(join(parent, `article-${n % perDirectory}.md`), contentOf(n));
   }
 }
 

@@ -2,6 +2,7 @@
 // bench/results/latest.json. Ends with 1 when a bound does not hold.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { daemonBulk, daemonLatency, daemonStart } from './daemon.js';
 import { largeFile } from './large-file.js';
 import { nothingChanged } from './nothing-changed.js';
 import { smallFiles } from './small-files.js';
@@ -11,6 +12,9 @@ const benchmarks = {
   'large-file': largeFile,
   'nothing-changed-100k': () => nothingChanged(100_000, 4),
   'nothing-changed-500k': () => nothingChanged(500_000, 3),
+  'daemon-latency': daemonLatency,
+  'daemon-start': daemonStart,
+  'daemon-bulk': daemonBulk,
 };
 
 const wanted = process.argv.slice(2);

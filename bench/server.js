@@ -5,6 +5,8 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 
 let requests = 0;
+/** The key whose uploads are told of. */
+let watched = null;
 const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
   if (request.url === '/requests') {
     response.end(String(requests));
@@ -52,6 +54,9 @@ function upload(request, response) {
     response.statusCode = !isGenuine ? 403 : path.endsWith(`size=${size}`) ? 200 : 400;
     response.setHeader('etag', `"${hash.digest('hex')}"`);
     response.end();
+    const key = decodeURIComponent(/\/upload\/([^?]*)/.exec(path)[1]);
+    // The machine's monotonic clock: every process reads the same.
+    if (key === watched) process.send({ key, size, endedNs: String(process.hrtime.bigint()) });
   });
 }
 
@@ -67,3 +72,6 @@ function answer(response, status, body) {
 
 server.listen(0, '127.0.0.1', () => process.send(server.address().port));
 process.on('disconnect', () => process.exit());
+process.on('message', ({ watch }) => {
+  watched = watch;
+});

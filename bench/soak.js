@@ -13,12 +13,11 @@ import {
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { botsync, makeTree, median, withScratch, writeConfig } from './measure.js';
+import { botsync, makeTree, median, processorSeconds, withScratch, writeConfig } from './measure.js';
 
 const minutes = Number(process.argv[2] ?? 30);
 const FILES = 2000;
 const SAMPLE_MS = 10_000;
-const TICKS_A_SECOND = 100;
 
 await withScratch(async (directory) => {
   makeTree(directory, FILES, (n) => `article ${n}\n`);
@@ -112,11 +111,9 @@ function churn(directory, n) {
 
 function look(pid) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return {
     rssMb: Math.round(Number(/VmRSS:\s+(\d+)/u.exec(status)[1]) / 1024),
     files: readdirSync(`/proc/${pid}/fd`).length,
-    cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND,
+    cpuSeconds: processorSeconds(pid),
   };
 }
