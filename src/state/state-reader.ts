@@ -148,7 +148,8 @@ export class StateReader {
   /** The sources and targets that have a removal due, noticed by a moment: cheap while there is none. */
   sourcesWithRemovalsDue(missingSinceMs: number): { source: string; target: number }[] {
     const rows = this.all(
-      `SELECT DISTINCT source, target FROM file WHERE absent_since <= ? AND ${REMOVAL_IS_DUE}`,
+      `SELECT DISTINCT source, target FROM file INDEXED BY file_removed
+       WHERE absent_since <= ? AND ${REMOVAL_IS_DUE}`,
       missingSinceMs,
     );
     return rows.map(([source, target]) => ({ source: source as string, target: target as number }));
@@ -157,7 +158,8 @@ export class StateReader {
   /** How many files of a source should have been renewed by a moment (the platform's time), and were not. */
   countOverdue(target: number, source: string, sinceMs: number): number {
     const row = this.get(
-      'SELECT count(*) FROM file WHERE renew_at <= ? AND target = ? AND source = ? AND absence IS NULL',
+      `SELECT count(*) FROM file INDEXED BY file_renewal
+       WHERE renew_at <= ? AND target = ? AND source = ? AND absence IS NULL`,
       sinceMs,
       target,
       source,
@@ -168,7 +170,7 @@ export class StateReader {
   /** A page of files that are to be renewed by a moment (the platform's time), by that moment and path. */
   renewalsDue(untilMs: number, after: RenewalDue | null): RenewalDue[] {
     const rows = this.all(
-      `SELECT target, source, path, renew_at FROM file
+      `SELECT target, source, path, renew_at FROM file INDEXED BY file_renewal
        WHERE renew_at <= ? AND (renew_at, target, source, path) > (?, ?, ?, ?) AND state = 'synced' AND absence IS NULL
        ORDER BY renew_at, target, source, path LIMIT ${PAGE_ROWS}`,
       untilMs,

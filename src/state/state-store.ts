@@ -189,9 +189,12 @@ export class StateStore extends StateReader {
 
   /** Drops the problems of a path and of what lies below it, which is looked at again. */
   dropProblemsAt(source: string, path: string): void {
+    this.#write('DELETE FROM problem WHERE source = ? AND path = ?', source, path);
     this.#write(
-      "DELETE FROM problem WHERE source = ? AND (path = ? OR path >= ? || '/' AND path < ? || '0')",
-      ...[source, path, path, path],
+      "DELETE FROM problem WHERE source = ? AND path >= ? || '/' AND path < ? || '0'",
+      source,
+      path,
+      path,
     );
   }
 
