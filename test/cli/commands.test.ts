@@ -22,6 +22,7 @@ test('status tells counts, failures and the last pass, and reads beside a runnin
         {
           ...{ name: 'docs', halted: null, files: 1, bytes: 6, failed: 1, refused: 0, kept: 0 },
           nextExpiry: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z$/u) as string,
+          expiring: 0,
         },
       ],
       failures: [
