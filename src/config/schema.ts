@@ -234,7 +234,7 @@ export const configSchema = z
     upload: upload.meta({ description: 'How files are sent.' }).prefault({}),
     watch: watchSchema
       .meta({
-        description: 'How changes are found while botsync keeps running; of these, this version uses settle.',
+        description: 'How changes are found while botsync keeps running.',
       })
       .prefault({}),
     service: serviceSchema.meta({ description: 'How a running botsync is observed.' }).prefault({}),

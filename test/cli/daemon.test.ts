@@ -176,7 +176,7 @@ describe('what is seen from outside', () => {
       notReady: [],
     });
     const { stdout } = await run(site.directory, ['status'], site.env);
-    expect(stdout).toContain('watching for changes; 1 directories watched');
+    expect(stdout).toContain('watching for changes; 1 directory watched');
     // One that is stopped in its tracks is not waited for.
     daemon.child.kill('SIGSTOP');
     expect((await status(site))['daemon']).toMatchObject({ pid: daemon.child.pid });

@@ -87,11 +87,15 @@ function describeDaemon(daemon: RunningDaemon): string[] {
     activity
   ];
   lines.push(
-    `  ${doing}; ${watchedDirectories.toLocaleString('en')} directories watched, ${queued.toLocaleString('en')} changes waiting, ${sending.toLocaleString('en')} files on their way`,
+    `  ${doing}; ${counted(watchedDirectories, 'directory', 'directories')} watched, ${counted(queued, 'change', 'changes')} waiting, ${counted(sending, 'file', 'files')} on their way`,
   );
   if (daemon.platformOutOfReach === true) lines.push('  THE PLATFORM IS OUT OF REACH; it is tried again');
   lines.push(...(daemon.notReady ?? []).map((reason) => `  NOT READY: ${shown(reason)}`));
   return lines;
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
 function describeSource(
