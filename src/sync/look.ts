@@ -23,6 +23,8 @@ export async function lookAt(
   const { name } = source.config;
   const standing = standings.get(name);
   if (standing === undefined || standing === 'halted' || !isStillThere(source)) return;
+  // Our own state file may be among them: what is written for it must not lead to the next look.
+  if (source.filter.ignoresFile(path)) return;
   engine.round.hasLooks = true;
   state.dropProblemsAt(name, path);
   engine.round.unsent.forget(name, path);

@@ -203,3 +203,16 @@ test('a file that goes and comes within one breath is there', async () => {
   await world.until(() => world.remote('a.md') === 'saved', 'the saved file arrives');
   expect(readFileSync(file, 'utf8')).toBe('saved');
 });
+
+test('a state file in the source itself keeps nobody busy', async () => {
+  const world = await createDaemonWorld({ stateFile: './docs/state.db' });
+  world.write('docs/a.md', 'one');
+  const { events } = await world.start();
+  world.write('docs/b.md', 'two');
+  await world.until(() => world.remote('b.md') === 'two', 'the file arrives');
+  await world.wait(60_000, 100);
+  const { mtimeMs } = statSync(join(world.directory, 'docs/state.db-wal'));
+  await world.wait(20_000, 100);
+  expect(statSync(join(world.directory, 'docs/state.db-wal')).mtimeMs).toBe(mtimeMs);
+  expect(events.map(({ path }) => path)).toEqual(['a.md', 'b.md']);
+});
