@@ -7,7 +7,7 @@ import type { DaemonObserver, Trigger } from '../sync/daemon-observer.ts';
 import type { Reporter } from '../sync/reporter.ts';
 import { logSettings } from './command-log.ts';
 import type { GlobalOptions } from './global-options.ts';
-import { print, writeError } from './output.ts';
+import { print, shown, writeError } from './output.ts';
 import { describeSummary } from './pass-report.ts';
 
 /** What a daemon tells: log lines, results as JSON Lines with `--json`, metrics, and a line for the service manager. */
@@ -16,6 +16,8 @@ export class DaemonView implements Reporter, DaemonObserver {
   /** When a pass last ended with everything in sync, epoch milliseconds. */
   lastSuccessMs: number | null = null;
   readonly #json: boolean;
+  /** Whether the log is read as it is written, by a person. */
+  readonly #isForPeople: boolean;
   readonly #getMetrics: () => Metrics | null;
   readonly #notifier: ServiceNotifier;
   #overdue = 0;
@@ -26,6 +28,7 @@ export class DaemonView implements Reporter, DaemonObserver {
     const settings = logSettings(options, process.stderr.isTTY);
     this.log = createLog({ ...settings, level: options.logLevel ?? 'info' }, writeError);
     this.#json = options.json;
+    this.#isForPeople = settings.format === 'pretty';
     this.#getMetrics = getMetrics;
     this.#notifier = notifier;
   }
@@ -33,10 +36,11 @@ export class DaemonView implements Reporter, DaemonObserver {
   event(event: FileEvent): void {
     if (this.#json) print(JSON.stringify(event));
     const { kind, outcome, ...fields } = event;
-    if (outcome === 'failed') this.log.warn(`${kind} failed`, fields);
-    else if (kind === 'problem' || kind === 'refuse') this.log.warn(kind, fields);
-    else if (kind === 'skip') this.log.debug(kind, fields);
-    else this.log.info(kind, fields);
+    const what = outcome === 'failed' ? `${kind} failed` : kind;
+    const isTrouble = outcome === 'failed' || kind === 'problem' || kind === 'refuse';
+    const level = isTrouble ? 'warn' : kind === 'skip' ? 'debug' : 'info';
+    if (this.#isForPeople) this.log[level](describe(what, event));
+    else this.log[level](what, fields);
     this.#measure(event);
   }
 
@@ -68,7 +72,9 @@ export class DaemonView implements Reporter, DaemonObserver {
     const isNews = trigger !== 'rescan' || isInSync !== this.#wasInSync || uploaded + renewed + removed > 0;
     this.#wasInSync = isInSync;
     const level = isInSync ? (isNews ? 'info' : 'debug') : 'warn';
-    this.log[level](line, { trigger });
+    if (this.#isForPeople)
+      this.log[level](trigger === 'start' ? `${line}; watching for changes, Ctrl-C ends it` : line);
+    else this.log[level](line, { trigger });
     this.#notifier.status(line);
     if (trigger !== 'rescan') return;
     for (const source of sources) this.#metrics?.rescanned(source);
@@ -103,4 +109,8 @@ export class DaemonView implements Reporter, DaemonObserver {
     if ((kind === 'upload' || kind === 'renew') && outcome !== undefined)
       this.#metrics?.uploadEnded(source, outcome);
   }
+}
+
+function describe(what: string, { source, path, reason, error }: FileEvent): string {
+  return `${what} ${shown(`${source}:${path}`)} (${shown(error ?? reason)})`;
 }
