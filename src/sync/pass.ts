@@ -1,14 +1,14 @@
 import { exitCodeOf } from '../domain/exit-code.ts';
 import { REMOVAL_WINDOW_MS, type Halt } from '../domain/guard.ts';
 import { emptySummary, type Summary } from '../domain/report.ts';
+import { enterSource } from './enter-source.ts';
 import { newRound, type Engine, type WalkContext } from './engine.ts';
 import { keyGroups } from './key-groups.ts';
 import { noteProblem } from './note-item.ts';
 import { removeMissing } from './removals.ts';
 import type { Reporter } from './reporter.ts';
-import { checkRoot } from './root-check.ts';
 import { findSources, type FoundSource, type Source } from './source.ts';
-import { beginScan, syncSource, type Walk } from './sync-source.ts';
+import { syncSource, type Walk } from './sync-source.ts';
 import { Workers } from './workers.ts';
 
 /** What a pass is given, beside what it shares with all others. */
@@ -88,12 +88,8 @@ export async function removeWhatIsDue(found: FoundSource, engine: Engine): Promi
   const { source } = found;
   const { state, config } = engine;
   const target = state.targetId(source.syncTarget);
-  const begun = beginScan(source);
-  const halt =
-    begun.kind === 'halted'
-      ? begun.halt
-      : checkRoot(source, target, state, begun.isEmpty, config.removals.mode);
-  const walk: Walk = halt === null ? { kind: 'complete' } : { kind: 'halted', halt };
+  const entered = enterSource(source, target, state, config.removals.mode, false);
+  const walk: Walk = entered.kind === 'halted' ? entered : { kind: 'complete' };
   const context = { ...engine, ...engine.round, summary: emptySummary(), transfer: engine.bulk };
   return await finish({ found, walk, recorded: recordedIn(source, engine) }, context, false);
 }
