@@ -15,6 +15,8 @@ export interface Connection {
   readonly platform: PlatformFiles;
   /** How long the platform has asked us to wait from now, milliseconds. */
   readonly pausedForMs: () => number;
+  /** Sends nothing for so many milliseconds from now. */
+  readonly pause: (ms: number) => void;
   /** Equal for connections that are made from the same addresses, secrets and settings. */
   readonly fingerprint: string;
   readonly close: () => Promise<void>;
@@ -31,14 +33,19 @@ export async function connect(
   const { config } = loaded;
   const { stallTimeoutMs } = config.upload;
   const http = openHttp(config, !options.emulator, clock, longestPauseMs);
-  const pausedForMs = (): number => http.pacer.pausedForMs;
+  const pacing = {
+    pausedForMs: () => http.pacer.pausedForMs,
+    pause: (ms: number) => {
+      http.pacer.pause(ms);
+    },
+  };
   const headers = identityHeaders(config.platform.identity);
   if (!options.emulator) {
     const token = platformToken(loaded, warn);
     const caller = { token, identityHeaders: headers };
     return {
       platform: new PlatformFiles(http, config.platform.baseUrl, caller, stallTimeoutMs),
-      pausedForMs,
+      ...pacing,
       fingerprint: fingerprintOf(config.platform.baseUrl, caller, config.upload, longestPauseMs),
       close: () => http.close(),
     };
@@ -48,7 +55,7 @@ export async function connect(
   const caller = { token: embedded.emulator.token, identityHeaders: headers };
   return {
     platform: new PlatformFiles(http, embedded.emulator.baseUrl, caller, stallTimeoutMs),
-    pausedForMs,
+    ...pacing,
     fingerprint: fingerprintOf(embedded.emulator.baseUrl, caller, config.upload, longestPauseMs),
     close: async () => {
       await http.close();

@@ -7,7 +7,8 @@ import type { Source } from './source.ts';
 
 /** A source whose directory can be what it was, ready to be walked; or why nothing is done for it. */
 export type EnteredSource =
-  | { readonly kind: 'open'; readonly entries: Iterable<ScanEntry> }
+  /** `isApproved`: something would have halted it, and someone had looked at that. */
+  | { readonly kind: 'open'; readonly entries: Iterable<ScanEntry>; readonly isApproved: boolean }
   | { readonly kind: 'halted'; readonly halt: Halt };
 
 /** What an emptied directory may still show. */
@@ -16,19 +17,20 @@ const EMPTY = new Set<ScanEntry['kind']>(['tick', 'skip', 'problem']);
 /**
  * Begins a scan of a whole source, and checks that its directory can be what it was last time (see `checkRoot`).
  *
- * @param isAllowed - someone looked: only what cannot be listed is halted.
+ * @param isAllowed - whether someone has looked at a halt and lets it through.
  */
 export function enterSource(
   source: Source,
   target: number,
   state: StateReader,
   removals: Config['removals']['mode'],
-  isAllowed: boolean,
+  isAllowed: (halt: Halt) => boolean,
 ): EnteredSource {
   const begun = beginScan(source);
-  if (begun.kind === 'halted' || isAllowed) return begun;
+  if (begun.kind === 'halted') return begun;
   const halt = checkRoot(source, target, state, begun.isEmpty, removals);
-  return halt === null ? begun : { kind: 'halted', halt };
+  if (halt !== null && !isAllowed(halt)) return { kind: 'halted', halt };
+  return { kind: 'open', entries: begun.entries, isApproved: halt !== null };
 }
 
 type BegunScan =

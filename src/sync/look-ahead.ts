@@ -35,7 +35,7 @@ export function* lookAhead(input: LookAheadInput): Generator<Ahead, void> {
     }
     const { source } = one;
     const target = state.targetId(source.syncTarget);
-    const entered = enterSource(source, target, state, config.removals.mode, false);
+    const entered = enterSource(source, target, state, config.removals.mode, () => false);
     if (entered.kind === 'halted') {
       yield { kind: 'halt', source: name, halt: entered.halt };
       continue;
@@ -48,6 +48,7 @@ export function* lookAhead(input: LookAheadInput): Generator<Ahead, void> {
       now: input.now,
       wallClock: input.now,
       isForced: input.isForced,
+      retriesFailed: true,
     };
     for (const item of planSource(source, entered.entries, state.records(target, name), ports)) {
       if (item.kind === 'problem' && item.hidesFiles) isComplete = false;

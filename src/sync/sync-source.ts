@@ -8,8 +8,8 @@ import type { Workers } from './workers.ts';
 /** How the walk over a source ended. Removals need a complete one: what was not seen may still be there. */
 export type Walk =
   | { readonly kind: 'halted'; readonly halt: Halt }
-  | { readonly kind: 'complete' }
-  | { readonly kind: 'incomplete' };
+  /** `isApproved`: someone had looked at what would have halted it. */
+  | { readonly kind: 'complete' | 'incomplete'; readonly isApproved: boolean };
 
 /** Checks a source's directory and walks all of it. Sends may still run when it ends. */
 export async function syncSource(
@@ -17,16 +17,17 @@ export async function syncSource(
   context: WalkContext,
   workers: Workers,
   isForced: (path: string) => boolean,
-  allowHalted: boolean,
+  retriesFailed: boolean,
+  isAllowed: (halt: Halt) => boolean,
 ): Promise<Walk> {
-  const { state, standings, config } = context;
+  const { state, config } = context;
   const name = source.config.name;
   const target = state.targetId(source.syncTarget);
-  const entered = enterSource(source, target, state, config.removals.mode, allowHalted);
+  const entered = enterSource(source, target, state, config.removals.mode, isAllowed);
   if (entered.kind === 'halted') return entered;
-  // From here on single files may be looked at as well.
-  if (standings.get(name) !== 'complete') standings.set(name, 'incomplete');
   const stretch = { source, target, entries: entered.entries, records: state.records(target, name) };
-  const isComplete = await walk(stretch, context, workers, isForced);
-  return { kind: isComplete ? 'complete' : 'incomplete' };
+  const ended = await walk(stretch, context, workers, isForced, retriesFailed);
+  if (ended !== 'lost') return { kind: ended, isApproved: entered.isApproved };
+  const reason = `${source.root} was unmounted, removed or replaced while it was looked at`;
+  return { kind: 'halted', halt: { kind: 'missing', reason } };
 }
