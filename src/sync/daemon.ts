@@ -281,8 +281,9 @@ export class Daemon {
     const rewatched: Promise<boolean>[] = [];
     const before = engine.round.blockade;
     const retriesAll = trigger !== 'rescan' || this.#passes.mayRetry;
+    const isFailedDue = clock.monotonic() >= this.#failedAgainAtMs;
     const retriesFailed =
-      trigger === 'start' || trigger === 'reload' || clock.monotonic() >= this.#failedAgainAtMs;
+      trigger === 'start' || trigger === 'reload' || isFailedDue || (retriesAll && before.isOn);
     if (retriesFailed) this.#failedAgainAtMs = clock.monotonic() + watch.rescanMs * FAILED_AGAIN_PART;
     this.#isPassing = true;
     this.#blockadeBefore = before;
