@@ -2,6 +2,7 @@ import type { RelativePath } from '../domain/brands.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Absence, RecordState } from '../domain/record.ts';
 import type { Database } from './database.ts';
+import { NoticeStore } from './notices.ts';
 import { StateReader, type RowId, type SeenSource, type SqlValue, type SyncTarget } from './state-reader.ts';
 import { WriteGroup } from './write-group.ts';
 
@@ -30,6 +31,12 @@ export interface Problem {
 
 /** The state file, open for writing: one row a file. All times in epoch milliseconds. Methods throw `StateFileError`. */
 export class StateStore extends StateReader {
+  override readonly notices: NoticeStore = new NoticeStore(
+    (sql, ...values) => this.all(sql, ...values),
+    (sql, ...values) => {
+      this.#write(sql, ...values);
+    },
+  );
   readonly #group: WriteGroup;
   readonly #targets = new Map<string, number>();
 

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { Delivery } from '../domain/delivery.ts';
 import type { FilePlatform } from '../domain/file-platform.ts';
 import type { Summary } from '../domain/report.ts';
 import { Pulse, type Stage } from '../service/pulse.ts';
@@ -31,6 +32,8 @@ export interface EngineInput {
   readonly stages: Stages;
   /** Whether changes are looked at as they happen. Passes leave a transfer free for them then. */
   readonly isWatched: boolean;
+  /** Told of every new content that the platform has, before anything else can happen to it. */
+  readonly onDelivery?: (delivery: Delivery) => void;
   /** No new work once it aborts. */
   readonly stop: AbortSignal;
   /** Breaks off what is under way. */
