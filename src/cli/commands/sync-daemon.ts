@@ -16,12 +16,14 @@ import type { Stages } from '../../sync/engine.ts';
 import { overview } from '../../sync/overview.ts';
 import { connect, type Connection } from '../connect.ts';
 import { DaemonServers } from '../daemon-servers.ts';
+import { DaemonTelling, healthOf } from '../daemon-telling.ts';
 import { DaemonView } from '../daemon-view.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { holdLock } from '../hold-lock.ts';
 import { load, platformName } from '../load.ts';
 import { measure } from '../measure.ts';
 import { openStateFile } from '../open-state-file.ts';
+import { Teller } from '../teller.ts';
 import { UsageError } from '../usage-error.ts';
 import { version } from '../version.ts';
 import { Watchdog } from '../watchdog.ts';
@@ -54,6 +56,7 @@ class DaemonRun {
   readonly #pulse = new Pulse(systemClock.monotonic);
   readonly #transfers: Stage;
   readonly #stages: Stages;
+  readonly #telling: DaemonTelling;
   readonly #onReload = (): void => {
     this.#reloading = this.#reloading.then(() => this.#reload());
   };
@@ -74,7 +77,11 @@ class DaemonRun {
     this.#notifier = createNotifier(process.env, (message) => {
       this.#view.warn(message);
     });
-    this.#view = new DaemonView(options, this.#notifier, () => this.#metrics);
+    const onPassEnded = (): void => {
+      this.#telling.wake();
+    };
+    this.#view = new DaemonView(options, this.#notifier, () => this.#metrics, onPassEnded);
+    this.#telling = new DaemonTelling(this.#view.log);
     this.#signals = listenForStop(
       (signal) => {
         this.#view.log.info('stopping: what is under way may end, nothing new is begun', { signal });
@@ -92,6 +99,7 @@ class DaemonRun {
     const { log } = this.#view;
     this.#metrics = await createMetrics(version(), () => this.#measure());
     this.#connection = await this.#connect(this.#loaded);
+    await this.#telling.adopt(await this.#openTeller(this.#loaded));
     for (const warning of this.#loaded.warnings) log.warn(renderProblem(warning));
     this.#watchdog = new Watchdog(
       {
@@ -151,6 +159,7 @@ class DaemonRun {
     this.#watchdog?.close();
     await this.#reloading;
     await this.#servers?.close();
+    await this.#telling.close();
     await this.#connection?.close();
     this.#signals.release();
     await this.#notifier.flush();
@@ -184,6 +193,14 @@ class DaemonRun {
         stop: this.#signals.stop,
         abort: this.#signals.abort,
       });
+      this.#telling.attach({
+        state,
+        health: () => healthOf(this.#daemon),
+        platformNow: () => this.#connection?.platform.now() ?? Date.now(),
+        ended: (outcome) => {
+          this.#metrics?.notificationEnded(outcome);
+        },
+      });
       await this.#daemon.run();
       return null;
     } catch (error) {
@@ -191,6 +208,7 @@ class DaemonRun {
       isBroken = true;
       return error;
     } finally {
+      await this.#telling.detach();
       this.#daemon = null;
       this.#state = null;
       closeState(state, isBroken);
@@ -211,6 +229,11 @@ class DaemonRun {
         },
         monotonic: systemClock.monotonic,
       }),
+      ...(this.#telling.announces && {
+        onDelivery: (delivery) => {
+          this.#telling.delivered(delivery);
+        },
+      }),
     };
   }
 
@@ -221,15 +244,24 @@ class DaemonRun {
     return connect(this.#options, loaded, systemClock, warn, loaded.config.watch.rescanMs);
   }
 
+  #openTeller(loaded: LoadedConfig): Promise<Teller | null> {
+    const emulator = this.#connection?.emulator ?? null;
+    const { log } = this.#view;
+    const howToApprove = 'approve';
+    return Teller.open({ options: this.#options, loaded, emulator, clock: systemClock, log, howToApprove });
+  }
+
   /** Reads configuration and secrets again. What is wrong with them is told, and everything stays as it was. */
   async #reload(): Promise<void> {
     const { log } = this.#view;
     this.#notifier.reloading();
     log.info('reloading the configuration', { file: this.#loaded.config.file });
+    let teller: Teller | null = null;
     try {
       const next = load(this.#options);
       if (next.config.stateFile !== this.#loaded.config.stateFile)
         throw new UsageError(`${next.file}: stateFile: another one needs a restart`);
+      teller = await this.#openTeller(next);
       const before = this.#connection;
       // The embedded emulator takes any token, and goes on as it is.
       const connection = this.#options.emulator ? before : await this.#connect(next);
@@ -238,12 +270,15 @@ class DaemonRun {
       if (isNew) this.#connection = connection;
       for (const warning of next.warnings) log.warn(renderProblem(warning));
       this.#loaded = next;
+      await this.#telling.adopt(teller);
+      teller = null;
       await this.#daemon?.reload(this.#settings());
       if (isNew) await before?.close();
       await this.#servers?.adjust(next.config);
       log.info('the configuration was reloaded');
       this.#notifier.ready('reloaded');
     } catch (error) {
+      await teller?.close();
       if (!(error instanceof UsageError)) throw error;
       log.error(`not reloaded, the configuration before goes on: ${error.message}`);
       this.#notifier.ready('not reloaded: the configuration is wrong');
