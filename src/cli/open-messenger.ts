@@ -13,16 +13,14 @@ const ATTEMPTS = 3;
 const GIVE_UP_AFTER_MS = 30_000;
 const STALL_TIMEOUT_MS = 10_000;
 
-/** The configuration as messages need it: little patience, and of two identities the one that `notify` names. */
+/** The configuration with as little patience as messages have. */
 export function forMessages(loaded: LoadedConfig): LoadedConfig {
   const { config } = loaded;
-  const { upload, platform, notify } = config;
-  const hasOwnIdentity = notify?.place.kind === 'created' && notify.place.integration !== null;
+  const { upload } = config;
   return {
     ...loaded,
     config: {
       ...config,
-      platform: { ...platform, identity: hasOwnIdentity ? {} : platform.identity },
       upload: {
         ...upload,
         concurrency: 1,
@@ -60,7 +58,10 @@ export function messengerPorts(
       return administration.getIntegration(name, version, false, signal);
     },
     create: (request, integrationId, signal) =>
-      clients.conversations(integrationId === null ? {} : { integrationId }).create(request, signal),
+      (integrationId === null
+        ? clients.conversations({})
+        : clients.conversations({ integrationId }, 'alone')
+      ).create(request, signal),
     send: (request, signal) => chat.send(request, signal),
   };
 }
@@ -76,7 +77,7 @@ export function openMessenger(
   if (notify === null) throw new Error('there is no notify');
   const place = placeOf(notify.place, useEmulator);
   const botId = platform.botId ?? sources[0]?.botId ?? '';
-  const identity = { ...platform.identity };
+  const identity = place.kind === 'created' && place.integration !== null ? {} : { ...platform.identity };
   const purpose =
     place.kind === 'existing'
       ? ''

@@ -29,8 +29,8 @@ export interface Clients {
   readonly secrets: readonly string[];
   /** Each throws `UsageError` when the config lacks what it takes. */
   readonly administration: () => PlatformAdministration;
-  /** @param identity - counts before that of the config. */
-  readonly conversations: (identity: ConversationIdentity) => PlatformConversations;
+  /** @param identity - counts before that of the config; `alone`: that of the config does not count at all. */
+  readonly conversations: (identity: ConversationIdentity, alone?: 'alone') => PlatformConversations;
   readonly chat: () => PlatformChat;
 }
 
@@ -134,10 +134,11 @@ export function openClients(
       const workspaceId = emulator?.workspaceId ?? platform.workspaceId ?? '';
       return new PlatformAdministration(http, baseUrl, { token: token(), workspaceId }, repeats);
     },
-    conversations: (identity) => {
+    conversations: (identity, alone) => {
       demand('conversation');
       const botId = platform.botId ?? sources[0]?.botId ?? '';
-      const caller = { token: token(), botId, identity: { ...platform.identity, ...identity } };
+      const own = alone === 'alone' ? {} : platform.identity;
+      const caller = { token: token(), botId, identity: { ...own, ...identity } };
       return new PlatformConversations(http, baseUrl, caller, repeats);
     },
     chat: () => {
