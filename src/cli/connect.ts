@@ -18,6 +18,8 @@ export interface Connection {
   readonly emulator: Emulator | null;
   /** How long the platform has asked us to wait from now, milliseconds. */
   readonly pausedForMs: () => number;
+  /** Sends nothing for so many milliseconds from now. */
+  readonly pause: (ms: number) => void;
   /** Equal for connections that are made from the same addresses, secrets and settings. */
   readonly fingerprint: string;
   readonly close: () => Promise<void>;
@@ -34,7 +36,12 @@ export async function connect(
   const { config } = loaded;
   const { stallTimeoutMs } = config.upload;
   const http = openHttp(config, !options.emulator, clock, longestPauseMs);
-  const pausedForMs = (): number => http.pacer.pausedForMs;
+  const pacing = {
+    pausedForMs: () => http.pacer.pausedForMs,
+    pause: (ms: number) => {
+      http.pacer.pause(ms);
+    },
+  };
   const headers = identityHeaders(config.platform.identity);
   if (!options.emulator) {
     const token = platformToken(loaded, warn);
@@ -42,7 +49,7 @@ export async function connect(
     return {
       platform: new PlatformFiles(http, config.platform.baseUrl, caller, stallTimeoutMs),
       emulator: null,
-      pausedForMs,
+      ...pacing,
       fingerprint: fingerprintOf(config.platform.baseUrl, caller, config.upload, longestPauseMs),
       close: () => http.close(),
     };
@@ -53,7 +60,7 @@ export async function connect(
   return {
     platform: new PlatformFiles(http, embedded.emulator.baseUrl, caller, stallTimeoutMs),
     emulator: embedded.emulator,
-    pausedForMs,
+    ...pacing,
     fingerprint: fingerprintOf(embedded.emulator.baseUrl, caller, config.upload, longestPauseMs),
     close: async () => {
       await http.close();

@@ -41,5 +41,7 @@ export class DaemonServers {
   async close(): Promise<void> {
     await this.#socket?.close();
     await this.#listening?.server.close();
+    this.#socket = null;
+    this.#listening = null;
   }
 }

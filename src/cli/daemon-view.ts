@@ -15,6 +15,8 @@ export class DaemonView implements Reporter, DaemonObserver {
   readonly log: Log;
   /** When a pass last ended with everything in sync, epoch milliseconds. */
   lastSuccessMs: number | null = null;
+  /** Whether the service manager was told that the daemon is up. */
+  isReady = false;
   readonly #json: boolean;
   /** Whether the log is read as it is written, by a person. */
   readonly #isForPeople: boolean;
@@ -67,7 +69,9 @@ export class DaemonView implements Reporter, DaemonObserver {
   passBegan(trigger: Trigger): void {
     this.log.debug('pass begins', { trigger });
     // Whatever changes from now on is noticed.
-    if (trigger === 'start') this.#notifier.ready('looking at everything');
+    if (trigger !== 'start') return;
+    this.isReady = true;
+    this.#notifier.ready('looking at everything');
   }
 
   passEnded(trigger: Trigger, sources: readonly string[], summary: Summary, exitCode: number): void {

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { constants, closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SecretReference } from './config.ts';
 import { formatMode, quoteForShell } from './permissions.ts';
@@ -49,10 +49,13 @@ function readSecretFile(path: string, mend: string, isOurs: boolean): SecretResu
   let text: string;
   let mode: number;
   try {
-    const handle = openSync(path, 'r');
+    // A FIFO would be waited for, and everything with it.
+    const handle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(handle);
       if (stats.isDirectory()) return refuse(`${path} is a directory; name the file that holds the secret`);
+      if (!stats.isFile())
+        return refuse(`${path} is not a regular file; name the file that holds the secret`);
       if (stats.size > LARGEST_SECRET_BYTES)
         return refuse(`${path} is too large for a secret; name the file that holds it`);
       mode = stats.mode;

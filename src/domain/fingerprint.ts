@@ -19,6 +19,11 @@ export function sizeInFingerprint(fingerprint: Fingerprint): number {
   return Number.parseInt(fingerprint, 10);
 }
 
+/** What a renamed or moved file keeps of its fingerprint: size and mtime. */
+export function looksOf(fingerprint: Fingerprint): string {
+  return fingerprint.split(':', 2).join(':');
+}
+
 /** File systems stamp by a clock that lags behind ours, some by a whole tick of two seconds (FAT). */
 const RACY_WINDOW_NS = 2_000_000_000n;
 

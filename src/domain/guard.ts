@@ -5,12 +5,29 @@ export interface RemovalLimits {
   readonly maxFraction: number;
 }
 
-/** Why a source was halted: nothing of it is sent or removed until someone looked. */
+/** Why a source was halted. Nothing more of it is removed until someone looked; unless it is for that alone, nothing is sent either. */
 export type Halt =
   | { readonly kind: 'missing'; readonly reason: string }
-  | { readonly kind: 'replaced'; readonly reason: string }
-  | { readonly kind: 'emptied'; readonly reason: string }
-  | { readonly kind: 'mass-removal'; readonly reason: string };
+  /** `directory`: what the directory that was found is recognised by. */
+  | { readonly kind: 'replaced' | 'emptied'; readonly reason: string; readonly directory: string }
+  /** `removals`: carried out within the hour and due, together. */
+  | { readonly kind: 'mass-removal'; readonly reason: string; readonly removals: number };
+
+/**
+ * Whether somebody who approved of one halt has approved of another, met later: it must be the same directory, and no
+ * more removals. What is missing cannot be approved.
+ */
+export function isApproved(halt: Halt, approved: Halt): boolean {
+  switch (halt.kind) {
+    case 'missing':
+      return false;
+    case 'replaced':
+    case 'emptied':
+      return approved.kind === halt.kind && approved.directory === halt.directory;
+    case 'mass-removal':
+      return approved.kind === halt.kind && halt.removals <= approved.removals;
+  }
+}
 
 /** Removals are counted over this long, milliseconds: a slow mass deletion is one as well. */
 export const REMOVAL_WINDOW_MS = 3_600_000;
@@ -34,14 +51,22 @@ export function guardRemovals(
 ): Halt | null {
   const total = wanted + recent;
   if (wanted === 0) return null;
-  const counted = `${total} of ${recorded} files would be removed within an hour`;
+  const counted =
+    recent === 0
+      ? `${total} of ${recorded} files would be removed within an hour`
+      : `${recent} of ${recorded} files were removed within an hour, and ${wanted} more would be`;
   if (total > limits.maxCount) {
-    return { kind: 'mass-removal', reason: `${counted}, more than removals.maxCount (${limits.maxCount})` };
+    return {
+      kind: 'mass-removal',
+      reason: `${counted}, more than removals.maxCount (${limits.maxCount})`,
+      removals: total,
+    };
   }
   if (total > FRACTION_APPLIES_ABOVE && total > recorded * limits.maxFraction) {
     return {
       kind: 'mass-removal',
       reason: `${counted}, more than removals.maxFraction (${limits.maxFraction})`,
+      removals: total,
     };
   }
   return null;

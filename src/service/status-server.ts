@@ -106,6 +106,8 @@ function httpServer(
   });
   server.setTimeout(patienceMs);
   server.maxConnections = connections;
+  // Answers to requests that were sent ahead would pile up for a client that reads none.
+  server.maxRequestsPerSocket = 1;
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     void respond(request, response, routes, isOurName);
   });

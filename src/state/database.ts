@@ -9,12 +9,13 @@ export type Statement = StatementSyncInstance;
 /**
  * The state file cannot be used as it should.
  * - `damaged`: its content is not what was written.
- * - `unwritable`: the file system will not take a write (full, read-only, gone).
+ * - `unwritable`: the file system will not take a write (full, read-only).
+ * - `gone`: it was removed or replaced while it was in use.
  */
 export class StateFileError extends Error {
-  readonly kind: 'damaged' | 'unwritable';
+  readonly kind: 'damaged' | 'unwritable' | 'gone';
 
-  constructor(kind: 'damaged' | 'unwritable', message: string, options?: ErrorOptions) {
+  constructor(kind: 'damaged' | 'unwritable' | 'gone', message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'StateFileError';
     this.kind = kind;

@@ -38,7 +38,7 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (target, source, path, key)
   ) STRICT, WITHOUT ROWID;
   CREATE UNIQUE INDEX file_key ON file (target, key);
-  CREATE INDEX file_renewal ON file (renew_at) WHERE renew_at IS NOT NULL;
+  CREATE INDEX file_renewal ON file (target, source, renew_at) WHERE renew_at IS NOT NULL;
   CREATE INDEX file_failure ON file (source, target) WHERE failure IS NOT NULL;
   CREATE INDEX file_removed ON file (absent_since) WHERE absence = 'removed';
 
@@ -55,7 +55,7 @@ export const MIGRATIONS: readonly string[] = [
     source TEXT NOT NULL,
     path   TEXT NOT NULL,
     key    TEXT,
-    kind   TEXT NOT NULL CHECK (kind IN ('refuse', 'problem')),
+    kind   TEXT NOT NULL CHECK (kind IN ('refuse', 'problem', 'pending')),
     reason TEXT NOT NULL,
     pass   INTEGER NOT NULL,            -- number of the pass that saw it last
     PRIMARY KEY (source, path)

@@ -49,7 +49,7 @@ export interface Failure {
   readonly source: string;
   readonly path: string;
   readonly key: string | null;
-  readonly kind: 'failed' | 'sending' | 'refused' | 'refuse' | 'problem';
+  readonly kind: 'failed' | 'sending' | 'refused' | 'refuse' | 'problem' | 'pending';
   readonly reason: string;
 }
 
@@ -65,8 +65,6 @@ const STORED_COLUMNS = `${RECORD_COLUMNS}, source, sha256, uploaded, failure, ch
 
 /** A file that is to be sent again before it expires. `renewAtMs`: epoch milliseconds. */
 export interface RenewalDue {
-  readonly target: number;
-  readonly source: string;
   readonly path: string;
   readonly renewAtMs: number;
 }
@@ -170,18 +168,16 @@ export class StateReader {
     return Number(row?.[0]);
   }
 
-  /** A page of files that are to be renewed by a moment (the platform's time), by that moment and path. */
-  renewalsDue(untilMs: number, after: RenewalDue | null): RenewalDue[] {
+  /** A page of files of a source that are to be renewed by a moment (the platform's time), by that moment and path. */
+  renewalsDue(target: number, source: string, untilMs: number, after: RenewalDue | null): RenewalDue[] {
     const rows = this.all(
-      `SELECT target, source, path, renew_at FROM file INDEXED BY file_renewal
-       WHERE renew_at <= ? AND (renew_at, target, source, path) > (?, ?, ?, ?) AND state = 'synced' AND absence IS NULL
-       ORDER BY renew_at, target, source, path LIMIT ${PAGE_ROWS}`,
-      untilMs,
-      ...(after === null ? [0, 0, '', ''] : [after.renewAtMs, after.target, after.source, after.path]),
+      `SELECT path, renew_at FROM file INDEXED BY file_renewal
+       WHERE target = ? AND source = ? AND renew_at <= ? AND (renew_at, path) > (?, ?)
+         AND state = 'synced' AND absence IS NULL
+       ORDER BY renew_at, path LIMIT ${PAGE_ROWS}`,
+      ...[target, source, untilMs, after?.renewAtMs ?? 0, after?.path ?? ''],
     );
-    return rows.map(
-      ([target, source, path, renewAtMs]) => ({ target, source, path, renewAtMs }) as RenewalDue,
-    );
+    return rows.map(([path, renewAtMs]) => ({ path, renewAtMs }) as RenewalDue);
   }
 
   /** How many removals of a source were carried out since a moment. */

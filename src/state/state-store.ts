@@ -1,7 +1,8 @@
 import type { RelativePath } from '../domain/brands.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Absence, RecordState } from '../domain/record.ts';
-import type { Database } from './database.ts';
+import { statSync } from 'node:fs';
+import { StateFileError, type Database } from './database.ts';
 import { NoticeStore } from './notices.ts';
 import { StateReader, type RowId, type SeenSource, type SqlValue, type SyncTarget } from './state-reader.ts';
 import { WriteGroup } from './write-group.ts';
@@ -25,7 +26,7 @@ export interface Problem {
   readonly source: string;
   readonly path: string;
   readonly key: string | null;
-  readonly kind: 'refuse' | 'problem';
+  readonly kind: 'refuse' | 'problem' | 'pending';
   readonly reason: string;
 }
 
@@ -39,11 +40,21 @@ export class StateStore extends StateReader {
   );
   readonly #group: WriteGroup;
   readonly #targets = new Map<string, number>();
+  readonly #file: string;
+  readonly #inode: string | null;
 
   /** @param file - where the database is. */
   constructor(database: Database, file: string) {
     super(database);
     this.#group = new WriteGroup(database, `${file}-wal`);
+    this.#file = file;
+    this.#inode = inodeOf(file);
+  }
+
+  /** Throws `StateFileError` when the file was removed or replaced by another: what is written then is lost. */
+  checkInPlace(): void {
+    if (inodeOf(this.#file) !== this.#inode)
+      throw new StateFileError('gone', `${this.#file} was removed or replaced while it was in use`);
   }
 
   /** The number of a target; a new one gets a number. */
@@ -124,7 +135,7 @@ export class StateStore extends StateReader {
   /** Records that an empty file that expires then stands in a file's place. */
   recordRemoved({ target, key }: RowId, source: string, expiresAtMs: number, nowMs: number): void {
     this.#write(
-      'UPDATE file SET expires_at = ?, changed_at = ? WHERE target = ? AND key = ?',
+      "UPDATE file SET expires_at = ?, changed_at = ? WHERE target = ? AND key = ? AND state = 'removing'",
       ...[expiresAtMs, nowMs, target, key],
     );
     this.#write('INSERT INTO removal (source, at) VALUES (?, ?)', source, nowMs);
@@ -252,4 +263,9 @@ export class StateStore extends StateReader {
     const statement = this.statement(sql);
     this.#group.write(() => statement.run(...values));
   }
+}
+
+function inodeOf(file: string): string | null {
+  const facts = statSync(file, { throwIfNoEntry: false });
+  return facts === undefined ? null : `${facts.dev}:${facts.ino}`;
 }

@@ -6,6 +6,11 @@ export class Blockade {
   readonly #bots = new Map<string, string>();
   #quota: string | null = null;
 
+  /** Whether anything stands in the way. */
+  get isOn(): boolean {
+    return this.refusal !== null || this.shortage !== null;
+  }
+
   /** Why credentials were refused, for everything or for a bot; `null` when they were not. */
   get refusal(): string | null {
     return this.#all ?? this.#bots.values().next().value ?? null;

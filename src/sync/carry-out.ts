@@ -7,6 +7,7 @@ import type { RowId } from '../state/state-reader.ts';
 import type { Lifetime } from '../state/state-store.ts';
 import { compareContent } from '../upload/compare-content.ts';
 import { noteProblem } from './note-item.ts';
+import { isStillThere } from './directory-identity.ts';
 import type { WalkContext } from './engine.ts';
 import type { PlannedSend } from './plan-source.ts';
 import { sendWithRetries, type Sent } from './sender.ts';
@@ -20,7 +21,9 @@ export function carryOut(
   context: WalkContext,
 ): Promise<void> {
   const id: RowId = { target, key: item.key };
-  return context.flights.run(id, (hadToWait) => flyWatched(item, source, id, hadToWait, context));
+  return context.flights.run(id, item.fingerprint, (hadToWait) =>
+    flyWatched(item, source, id, hadToWait, context),
+  );
 }
 
 async function flyWatched(
@@ -52,10 +55,15 @@ async function fly(
   const before = hadToWait || context.round.hasLooks ? state.find(id) : item.record;
   const mayBeSame = item.kind === 'verify' || (before !== item.record && wasSentSince(item, before));
   if (mayBeSame && (await isSame(item, source, id, context))) return;
-  const isBlocked = (): boolean => blockade.reasonAgainst(source.config.botId, takesRoom(item)) !== null;
-  if (stop.aborted || context.outage.isHopeless || isBlocked()) {
+  const name = source.config.name;
+  const obstacle = (): string | null => blockade.reasonAgainst(source.config.botId, takesRoom(item));
+  const isBlocked = (): boolean => obstacle() !== null;
+  // Since it was planned, patterns may have come that leave it out, or another directory in the place of the source's.
+  const isAstray = context.outlook.ignores(name, item.path) || !isStillThere(source);
+  if (stop.aborted || context.outage.isHopeless || isBlocked() || isAstray) {
     summary.pending += 1;
-    context.unsent.add(source.config.name, item.path, item.fingerprint);
+    context.unsent.add(name, item.path, item.fingerprint);
+    if (before !== null && !isAstray) notePending(item, source, obstacle(), context);
     claims.release(target, item.key);
     return;
   }
@@ -67,8 +75,10 @@ async function fly(
     settingsDigest: resolved.digest,
     sizeBytes: item.sizeBytes,
   };
-  await state.beginSending(id, source.config.name, path, seen, clock.now());
+  const noted = state.beginSending(id, source.config.name, path, seen, clock.now());
+  // From here on its row speaks for it.
   claims.release(target, item.key);
+  await noted;
   // An attempt that failed may have left something of this file on the platform.
   let mayBeThere = false as boolean;
   const sent = await sendWithRetries(
@@ -108,6 +118,20 @@ async function fly(
 }
 
 const NOT_FINISHED = 'an earlier attempt failed, and the file could not be sent again';
+
+/** What is on record of a file is not what it is now, so that it does not count as in sync. */
+function notePending(
+  { path, key }: PlannedSend,
+  source: Source,
+  obstacle: string | null,
+  { state, pass, stop }: WalkContext,
+): void {
+  const why = obstacle ?? (stop.aborted ? 'it was stopped' : 'the platform is out of reach');
+  state.noteProblem(
+    { source: source.config.name, path, key, kind: 'pending', reason: `changed, and not sent yet: ${why}` },
+    pass,
+  );
+}
 
 /** Whether the last attempt ended before its upsert. */
 function isWithoutUpsert({ kind }: Sent): boolean {
@@ -179,6 +203,7 @@ function settle(
     }
     case 'not-tried':
       summary.pending += 1;
+      if (item.record !== null) notePending(item, source, null, context);
       break;
   }
 }

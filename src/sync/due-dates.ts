@@ -34,23 +34,22 @@ export class DueDates {
 
   /** Asks for a look at each file that is to be sent again before it expires, and tells how many are late. */
   findRenewals(engine: Engine, want: (source: string, path: string) => void): void {
-    const { state, platform, config, platformName, clock } = engine;
+    const { state, platform, config, platformName, clock, standings } = engine;
     if (clock.monotonic() < this.#renewalsAgainAtMs) return;
     const nowMs = platform.now();
-    const targets = new Map(
-      config.sources.map((one) => [one.name, state.targetId(targetOf(config, one, platformName))]),
-    );
-    const pageAfter = (last: RenewalDue | null): RenewalDue[] => state.renewalsDue(nowMs, last);
-    for (let page = pageAfter(null); page.length > 0; page = pageAfter(page.at(-1) ?? null)) {
-      for (const { source, target, path } of page) {
-        if (targets.get(source) !== target) continue;
-        want(source, path);
+    let late = 0;
+    for (const source of config.sources) {
+      const target = state.targetId(targetOf(config, source, platformName));
+      late += state.countOverdue(target, source.name, nowMs - OVERDUE_AFTER_MS);
+      // Nothing is sent of a halted source.
+      if (standings.get(source.name) === 'halted') continue;
+      const pageAfter = (last: RenewalDue | null) => state.renewalsDue(target, source.name, nowMs, last);
+      for (let page = pageAfter(null); page.length > 0; page = pageAfter(page.at(-1) ?? null)) {
+        for (const { path } of page) want(source.name, path);
         this.#renewalsAgainAtMs = clock.monotonic() + AGAIN_MS;
       }
     }
-    const lateMs = nowMs - OVERDUE_AFTER_MS;
-    const late = [...targets].map(([source, target]) => state.countOverdue(target, source, lateMs));
-    this.#observer.renewalsOverdue(late.reduce((sum, count) => sum + count, 0));
+    this.#observer.renewalsOverdue(late);
   }
 
   /** Whether files were noticed missing long enough ago to be removed from the platform. */

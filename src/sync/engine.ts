@@ -3,6 +3,7 @@ import pLimit from 'p-limit';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Delivery } from '../domain/delivery.ts';
+import type { Halt } from '../domain/guard.ts';
 import type { FilePlatform } from '../domain/file-platform.ts';
 import type { Summary } from '../domain/report.ts';
 import { Pulse, type Stage } from '../service/pulse.ts';
@@ -10,7 +11,7 @@ import type { StateStore } from '../state/state-store.ts';
 import { Outage } from '../upload/outage.ts';
 import { Blockade } from './blockade.ts';
 import { Claims } from './claims.ts';
-import { Flights } from './flights.ts';
+import type { Flights } from './flights.ts';
 import { IndexWarnings } from './index-warnings.ts';
 import type { Reporter } from './reporter.ts';
 import { Unsent } from './unsent.ts';
@@ -34,11 +35,27 @@ export interface EngineInput {
   readonly isWatched: boolean;
   /** Told of every new content that the platform has, before anything else can happen to it. */
   readonly onDelivery?: (delivery: Delivery) => void;
+  readonly outlook: Outlook;
+  /** Shared with the engine before and after, when there are several. */
+  readonly flights: Flights;
   /** No new work once it aborts. */
   readonly stop: AbortSignal;
+  /** What is under way is not waited for once it aborts, and goes on by itself. */
+  readonly detach: AbortSignal;
   /** Breaks off what is under way. */
   readonly abort: AbortSignal;
 }
+
+/** What is known of the sources while they are watched. */
+export interface Outlook {
+  /** Whether by the patterns of now a file is left out: they may have changed since its walk began. */
+  readonly ignores: (source: string, path: string) => boolean;
+  /** Everything that happened in the source until then has been looked at, epoch milliseconds. */
+  readonly seenUntilMs: (source: string) => number;
+}
+
+/** For a single pass: what it saw is all there is. */
+export const PASS_OUTLOOK: Outlook = { ignores: () => false, seenUntilMs: () => Infinity };
 
 /** How long is waited for what, milliseconds: a single pass has to end, a daemon has time. */
 export interface Patience {
@@ -83,13 +100,14 @@ export interface Engine extends EngineInput {
   readonly claims: Claims;
   readonly outage: Outage;
   readonly indexWarnings: IndexWarnings;
-  readonly flights: Flights;
   /** For passes and whole directories. */
   readonly bulk: Transfer;
   /** For fresh changes. */
   readonly fresh: Transfer;
   /** By name; a source that no pass has come to yet has none. */
   readonly standings: Map<string, Standing>;
+  /** Why sources are halted, by name. */
+  readonly halts: Map<string, Halt>;
   round: Round;
   /** Ends everything at once: the state file cannot be used any more. */
   readonly fail: () => void;
@@ -122,10 +140,10 @@ export function createEngine(input: EngineInput): Engine {
     indexWarnings: new IndexWarnings(config.limits.indexableExtensions, (message) => {
       report.warn(message);
     }),
-    flights: new Flights(),
     bulk: input.isWatched ? (exchange) => unreserved(() => transfer(exchange)) : transfer,
     fresh: transfer,
     standings: new Map(),
+    halts: new Map(),
     round: newRound(0),
     fail: () => {
       failed.abort();
@@ -133,7 +151,7 @@ export function createEngine(input: EngineInput): Engine {
   };
 }
 
-/** A round in which nothing is known to stand in the way. */
-export function newRound(pass: number): Round {
-  return { pass, blockade: new Blockade(), unsent: new Unsent(), hasLooks: false };
+/** A round; unless told so, nothing is known to stand in the way. */
+export function newRound(pass: number, blockade = new Blockade()): Round {
+  return { pass, blockade, unsent: new Unsent(), hasLooks: false };
 }

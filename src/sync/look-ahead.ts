@@ -2,10 +2,9 @@ import type { Config } from '../config/config.ts';
 import type { Halt } from '../domain/guard.ts';
 import type { StateReader } from '../state/state-reader.ts';
 import type { Claims } from './claims.ts';
+import { enterSource } from './enter-source.ts';
 import { planSource, type PlanItem } from './plan-source.ts';
-import { checkRoot } from './root-check.ts';
 import type { FoundSource, Source } from './source.ts';
-import { beginScan } from './sync-source.ts';
 
 /** What to look ahead with. Nothing is sent and nothing is written. */
 export interface LookAheadInput {
@@ -36,13 +35,9 @@ export function* lookAhead(input: LookAheadInput): Generator<Ahead, void> {
     }
     const { source } = one;
     const target = state.targetId(source.syncTarget);
-    const begun = beginScan(source);
-    const halt =
-      begun.kind === 'halted'
-        ? begun.halt
-        : checkRoot(source, target, state, begun.isEmpty, config.removals.mode);
-    if (begun.kind === 'halted' || halt !== null) {
-      yield { kind: 'halt', source: name, halt: halt as Halt };
+    const entered = enterSource(source, target, state, config.removals.mode, () => false);
+    if (entered.kind === 'halted') {
+      yield { kind: 'halt', source: name, halt: entered.halt };
       continue;
     }
     let isComplete = true;
@@ -53,8 +48,9 @@ export function* lookAhead(input: LookAheadInput): Generator<Ahead, void> {
       now: input.now,
       wallClock: input.now,
       isForced: input.isForced,
+      retriesFailed: true,
     };
-    for (const item of planSource(source, begun.entries, state.records(target, name), ports)) {
+    for (const item of planSource(source, entered.entries, state.records(target, name), ports)) {
       if (item.kind === 'problem' && item.hidesFiles) isComplete = false;
       yield { kind: 'item', source, target, item };
     }

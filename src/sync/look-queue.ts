@@ -2,6 +2,8 @@
 export interface QueuedLook {
   readonly source: string;
   readonly path: string;
+  /** When it was first asked for, epoch milliseconds. */
+  readonly askedAtMs: number;
 }
 
 /** More is not remembered one by one: a pass over everything is cheaper then. */
@@ -9,7 +11,8 @@ const MOST_QUEUED = 10_000;
 
 /** Paths to look at again, each once; the sources take turns. */
 export class LookQueue {
-  readonly #paths = new Map<string, Set<string>>();
+  /** When each path was asked for, by source, oldest first. */
+  readonly #paths = new Map<string, Map<string, number>>();
   #size = 0;
 
   /** Paths that wait. */
@@ -18,11 +21,11 @@ export class LookQueue {
   }
 
   /** Adds a path; `false` when there are too many, and none is remembered any more. */
-  add(source: string, path: string): boolean {
-    let own = this.#paths.get(source);
-    if (own === undefined) this.#paths.set(source, (own = new Set()));
+  add({ source, path, askedAtMs }: QueuedLook): boolean {
+    const own = this.#paths.get(source) ?? new Map<string, number>();
+    this.#paths.set(source, own);
     if (own.has(path)) return true;
-    own.add(path);
+    own.set(path, askedAtMs);
     if (++this.#size <= MOST_QUEUED) return true;
     this.clear();
     return false;
@@ -32,13 +35,19 @@ export class LookQueue {
   take(): QueuedLook | null {
     for (const [source, paths] of this.#paths) {
       this.#paths.delete(source);
-      for (const path of paths) {
+      for (const [path, askedAtMs] of paths) {
         paths.delete(path);
         this.#size -= 1;
         if (paths.size > 0) this.#paths.set(source, paths);
-        return { source, path };
+        return { source, path, askedAtMs };
       }
     }
+    return null;
+  }
+
+  /** When the path of a source that waits longest was asked for, epoch milliseconds; `null`: none waits. */
+  oldest(source: string): number | null {
+    for (const askedAtMs of this.#paths.get(source)?.values() ?? []) return askedAtMs;
     return null;
   }
 

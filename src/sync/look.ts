@@ -3,7 +3,7 @@ import type { RelativePath } from '../domain/brands.ts';
 import { emptySummary } from '../domain/report.ts';
 import { scan } from '../scan/scan.ts';
 import type { Engine, Transfer } from './engine.ts';
-import { identityOf, isSameDirectory } from './directory-identity.ts';
+import { isStillThere } from './directory-identity.ts';
 import type { Source } from './source.ts';
 import { walk } from './walk.ts';
 import type { Workers } from './workers.ts';
@@ -36,23 +36,14 @@ export async function lookAt(
     records: state.recordsAt(target, name, path),
   };
   const context = { ...engine, ...engine.round, summary: emptySummary(), transfer };
-  const isComplete = await walk(stretch, context, workers, () => false);
-  if (!isComplete && standings.get(name) === 'complete') standings.set(name, 'incomplete');
+  const ended = await walk(stretch, context, workers, () => false, true);
+  if (ended === 'incomplete' && standings.get(name) === 'complete') standings.set(name, 'incomplete');
 }
 
 /** Whether a path of a source is a directory now, which may hold any number of files. */
 export function isDirectory({ root, symlinks }: Source, path: RelativePath): boolean {
   try {
     return (symlinks === 'skip' ? lstatSync : statSync)(`${root}/${path}`).isDirectory();
-  } catch {
-    return false;
-  }
-}
-
-/** What was unmounted or replaced a moment ago must not pass for a source whose files were removed. */
-function isStillThere({ root, identity }: Source): boolean {
-  try {
-    return isSameDirectory(identityOf(statSync(root)), identity);
   } catch {
     return false;
   }

@@ -1,8 +1,9 @@
 import type { RelativePath } from '../domain/brands.ts';
+import type { Clock } from '../domain/clock.ts';
 import { Bell } from './bell.ts';
-import type { Engine, Transfer } from './engine.ts';
+import type { Engine } from './engine.ts';
 import { isDirectory, lookAt } from './look.ts';
-import { LookQueue } from './look-queue.ts';
+import { LookQueue, type QueuedLook } from './look-queue.ts';
 import type { FoundSource, Source } from './source.ts';
 import { together } from './together.ts';
 import { Workers } from './workers.ts';
@@ -10,15 +11,24 @@ import { Workers } from './workers.ts';
 /** Single files in hand. */
 const FILES_AHEAD = 64;
 
-/** Files of whole directories in hand. */
-const DIRECTORY_FILES_AHEAD = 256;
+/** Files of bulk work in hand. */
+const BULK_FILES_AHEAD = 256;
 
-/** Looks at single paths, in the order in which they were asked for. Directories, which may hold any number of files, go their own way. */
+/** When more than this wait, new files are bulk work: an edit must not wait behind thousands that were copied in. */
+const MANY_WAITING = 32;
+
+/**
+ * Looks at single paths as soon as they are asked for. What is no fresh change of a single file goes its own way, behind
+ * which no such change waits: directories, which may hold any number of files, renewals, and new files in numbers.
+ */
 export class Looks {
-  readonly #files = new LookQueue();
-  readonly #filesBell = new Bell();
-  readonly #directories = new LookQueue();
-  readonly #directoriesBell = new Bell();
+  readonly #clock: Clock;
+  readonly #fresh = new LookQueue();
+  readonly #freshBell = new Bell();
+  readonly #bulk = new LookQueue();
+  readonly #bulkBell = new Bell();
+  /** Being walked now. */
+  readonly #underWay = new Set<QueuedLook>();
   readonly #sourceNamed: (name: string) => FoundSource | undefined;
   readonly #tooMany: () => void;
 
@@ -26,59 +36,85 @@ export class Looks {
    * @param sourceNamed - the source as it was found last.
    * @param tooMany - called when so many paths wait that none is remembered any more.
    */
-  constructor(sourceNamed: (name: string) => FoundSource | undefined, tooMany: () => void) {
+  constructor(clock: Clock, sourceNamed: (name: string) => FoundSource | undefined, tooMany: () => void) {
+    this.#clock = clock;
     this.#sourceNamed = sourceNamed;
     this.#tooMany = tooMany;
   }
 
   /** Paths that wait. */
   get waiting(): number {
-    return this.#files.size + this.#directories.size;
+    return this.#fresh.size + this.#bulk.size;
   }
 
-  /** Asks for a look. */
+  /** When the look at a source that is not over longest was asked for, epoch milliseconds; `null`: there is none. */
+  oldest(source: string): number | null {
+    const underWay = [...this.#underWay].filter((look) => look.source === source);
+    const asked = [
+      this.#fresh.oldest(source),
+      this.#bulk.oldest(source),
+      ...underWay.map((one) => one.askedAtMs),
+    ];
+    const times = asked.filter((time) => time !== null);
+    return times.length === 0 ? null : Math.min(...times);
+  }
+
+  /** Asks for a look at what just changed. */
   want(source: string, path: string): void {
-    if (this.#files.add(source, path)) this.#filesBell.ring();
+    const unreadable = path.indexOf('\ufffd');
+    if (unreadable !== -1) {
+      // The name is not valid UTF-8, or has this character: its directory tells which.
+      const slash = path.lastIndexOf('/', unreadable);
+      if (slash === -1) this.#tooMany();
+      else this.wantInTime(source, path.slice(0, slash));
+      return;
+    }
+    if (this.#fresh.add({ source, path, askedAtMs: this.#clock.now() })) this.#freshBell.ring();
     else this.#tooMany();
   }
 
-  /** Looks until the engine stops. Throws `StateFileError`; nothing is under way any more when it ends. */
+  /** Asks for a look that is in no hurry. */
+  wantInTime(source: string, path: string): void {
+    this.#toBulk({ source, path, askedAtMs: this.#clock.now() });
+  }
+
+  /** Looks until the engine stops. Throws `StateFileError`; then nothing is under way any more. */
   async run(engine: Engine): Promise<void> {
-    const files = new Workers(FILES_AHEAD, engine.fail);
-    const directories = new Workers(DIRECTORY_FILES_AHEAD, engine.fail);
+    const fresh = new Workers(FILES_AHEAD, engine.fail, engine.detach);
+    const bulk = new Workers(BULK_FILES_AHEAD, engine.fail, engine.detach);
     try {
       await together(engine, [
-        this.#lookAtFiles(engine, files),
-        this.#lookAtDirectories(engine, directories),
+        this.#take(this.#fresh, this.#freshBell, engine, async (look, source, path) => {
+          if (isDirectory(source, path) || this.#isOneOfMany(source, path, engine)) this.#toBulk(look);
+          else await lookAt(source, path, engine, fresh, engine.fresh);
+        }),
+        this.#take(this.#bulk, this.#bulkBell, engine, (_look, source, path) =>
+          lookAt(source, path, engine, bulk, engine.bulk),
+        ),
       ]);
     } finally {
-      await files.drain();
-      await directories.drain();
+      await fresh.drain();
+      await bulk.drain();
     }
-    await files.idle();
-    await directories.idle();
+    await fresh.idle();
+    await bulk.idle();
   }
 
-  #lookAtFiles(engine: Engine, workers: Workers): Promise<void> {
-    return this.#take(this.#files, this.#filesBell, engine, async (source, path) => {
-      if (!isDirectory(source, path)) await lookAt(source, path, engine, workers, engine.fresh);
-      else if (this.#directories.add(source.config.name, path)) this.#directoriesBell.ring();
-      else this.#tooMany();
-    });
+  #isOneOfMany({ config, syncTarget }: Source, path: RelativePath, { state }: Engine): boolean {
+    if (this.#fresh.size < MANY_WAITING) return false;
+    return state.recordsAt(state.targetId(syncTarget), config.name, path).current === null;
   }
 
-  #lookAtDirectories(engine: Engine, workers: Workers): Promise<void> {
-    const transfer: Transfer = engine.bulk;
-    return this.#take(this.#directories, this.#directoriesBell, engine, (source, path) =>
-      lookAt(source, path, engine, workers, transfer),
-    );
+  #toBulk(look: QueuedLook): void {
+    if (this.#bulk.add(look)) this.#bulkBell.ring();
+    else this.#tooMany();
   }
 
   async #take(
     queue: LookQueue,
     bell: Bell,
     { clock, stop }: Engine,
-    look: (source: Source, path: RelativePath) => Promise<void>,
+    look: (one: QueuedLook, source: Source, path: RelativePath) => Promise<void>,
   ): Promise<void> {
     while (!stop.aborted) {
       const next = queue.take();
@@ -87,7 +123,13 @@ export class Looks {
         continue;
       }
       const found = this.#sourceNamed(next.source);
-      if (found?.kind === 'found') await look(found.source, next.path as RelativePath);
+      if (found?.kind !== 'found') continue;
+      this.#underWay.add(next);
+      try {
+        await look(next, found.source, next.path as RelativePath);
+      } finally {
+        this.#underWay.delete(next);
+      }
     }
   }
 }

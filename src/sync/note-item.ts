@@ -25,6 +25,11 @@ export function noteItem(
         summary.unchanged += 1;
         break;
       }
+      if (item.record.state === 'failed') {
+        summary.failed += 1;
+        context.unsent.add(name, item.path, item.record.fingerprint);
+        break;
+      }
       summary.refused += 1;
       context.unsent.add(name, item.path, item.record.fingerprint);
       const reason = `refused before: ${state.find(id)?.failure ?? 'unknown'}`;
@@ -55,7 +60,10 @@ export function noteItem(
 }
 
 /** Counts, reports and remembers a file that was not sent and has no row of its own to say so. */
-export function noteProblem({ state, summary, report, pass }: WalkContext, problem: Problem): void {
+export function noteProblem(
+  { state, summary, report, pass }: WalkContext,
+  problem: Problem & { readonly kind: 'refuse' | 'problem' },
+): void {
   summary[problem.kind === 'refuse' ? 'refused' : 'problems'] += 1;
   state.noteProblem(problem, pass);
   report.event(problem);
@@ -64,27 +72,22 @@ export function noteProblem({ state, summary, report, pass }: WalkContext, probl
 function noteAbsent(
   { record, absence }: Extract<PlanItem, { kind: 'absent' }>,
   target: number,
-  { state, summary, config, clock }: WalkContext,
+  { state, summary, config, clock, flights }: WalkContext,
 ): void {
   const id = { target, key: record.key };
-  if (
-    absence === 'removed' &&
-    (record.state === 'refused' || record.state === 'failed') &&
-    !state.find(id)?.uploaded
-  ) {
+  // What cannot be seen is told of as a problem, and is neither kept nor removed. What is on its way is looked at after.
+  if (absence === null || flights.has(id)) return;
+  // A page of records that was read earlier may be old.
+  const now = state.find(id);
+  if (now === null || now.path !== record.path) return;
+  if (absence === 'removed' && (now.state === 'refused' || now.state === 'failed') && !now.uploaded) {
     // It never got to the platform, so nothing of it is there.
     state.forget(id);
     return;
   }
-  // What cannot be seen is told of as a problem, and is neither kept nor removed.
-  if (absence === null) return;
-  if (absence !== record.absence) state.setAbsence(id, absence, clock.now());
+  if (absence !== now.absence) state.setAbsence(id, absence, clock.now());
   const isToBeRemoved = config.removals.mode === 'expire' && absence === 'removed';
-  if (
-    record.state !== 'removing' &&
-    !isToBeRemoved &&
-    (record.state === 'sending' || state.find(id)?.uploaded)
-  ) {
+  if (now.state !== 'removing' && !isToBeRemoved && (now.state === 'sending' || now.uploaded)) {
     summary.kept += 1;
   }
 }

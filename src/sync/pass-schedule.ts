@@ -23,7 +23,9 @@ export class PassSchedule {
   /** By the wall clock: a machine that slept has time to make up for. */
   #dueAtWallMs = Infinity;
   #restUntilMs = 0;
-  #blockedPasses = 0;
+  /** When the platform refused, it is tried again then, by the monotonic clock; `null`: it did not. */
+  #retryAtMs: number | null = null;
+  #refusals = 0;
 
   constructor(clock: Clock, random: () => number) {
     this.#clock = clock;
@@ -52,12 +54,33 @@ export class PassSchedule {
   /** A pass ended; the next is due in about `everyMs`, sooner when the platform refused. */
   end(everyMs: number, isBlocked: boolean): void {
     const nowMs = this.#clock.monotonic();
-    this.#blockedPasses = isBlocked ? this.#blockedPasses + 1 : 0;
-    const retryMs = isBlocked ? FIRST_RETRY_MS * 2 ** (this.#blockedPasses - 1) : Infinity;
-    const waitMs = Math.min(everyMs, retryMs) * (1 - JITTER + 2 * JITTER * this.#random());
+    if (!isBlocked) this.#retryAtMs = null;
+    // A pass before its time tried nothing.
+    else if (this.#mayRetry(nowMs)) this.#retryAtMs = nowMs + FIRST_RETRY_MS * 2 ** this.#refusals++;
+    if (!isBlocked) this.#refusals = 0;
+    const jittered = everyMs * (1 - JITTER + 2 * JITTER * this.#random());
+    const waitMs = Math.min(jittered, (this.#retryAtMs ?? Infinity) - nowMs);
     this.#dueAtMs = nowMs + waitMs;
     this.#dueAtWallMs = this.#clock.now() + waitMs;
     this.#restUntilMs = nowMs + Math.min(nowMs - this.#beganMs, LONGEST_REST_MS);
+  }
+
+  /** The platform refused a file between passes: a pass is due in a while to try again. */
+  noteBlocked(): void {
+    if (this.#retryAtMs !== null) return;
+    this.#retryAtMs = this.#clock.monotonic() + FIRST_RETRY_MS;
+    this.#refusals = 1;
+    this.#dueAtMs = Math.min(this.#dueAtMs, this.#retryAtMs);
+    this.#bell.ring();
+  }
+
+  /** Whether a pass that begins now may try what the platform refused before. */
+  get mayRetry(): boolean {
+    return this.#mayRetry(this.#clock.monotonic());
+  }
+
+  #mayRetry(nowMs: number): boolean {
+    return this.#retryAtMs === null || nowMs >= this.#retryAtMs;
   }
 
   /** Notices that by the wall clock a pass is due: the other one may stand still while a machine sleeps. */

@@ -1,14 +1,15 @@
 import { exitCodeOf } from '../domain/exit-code.ts';
 import { REMOVAL_WINDOW_MS, type Halt } from '../domain/guard.ts';
 import { emptySummary, type Summary } from '../domain/report.ts';
+import type { Blockade } from './blockade.ts';
+import { enterSource } from './enter-source.ts';
 import { newRound, type Engine, type WalkContext } from './engine.ts';
 import { keyGroups } from './key-groups.ts';
 import { noteProblem } from './note-item.ts';
 import { removeMissing } from './removals.ts';
 import type { Reporter } from './reporter.ts';
-import { checkRoot } from './root-check.ts';
 import { findSources, type FoundSource, type Source } from './source.ts';
-import { beginScan, syncSource, type Walk } from './sync-source.ts';
+import { syncSource, type Walk } from './sync-source.ts';
 import { Workers } from './workers.ts';
 
 /** What a pass is given, beside what it shares with all others. */
@@ -17,8 +18,12 @@ export interface PassInput {
   readonly summary: Summary;
   /** Files to send again whatever the records say, by their path in the source. */
   readonly isForced: (path: string) => boolean;
-  /** Whether to let through, this once, what a guard would halt in a source. */
-  readonly isAllowed: (source: string) => boolean;
+  /** Whether to let through, this once, what a guard would halt a source for. */
+  readonly isAllowed: (source: string, halt: Halt) => boolean;
+  /** Whether files that failed, and have not changed since, are tried again: by default they are. */
+  readonly retriesFailed?: boolean;
+  /** What keeps files from being sent is taken as known already, and not tried. */
+  readonly blockade?: Blockade;
   /** Instead of the engine's. */
   readonly report?: Reporter;
   /** Told the sources as the pass found them, before it walks them. */
@@ -30,6 +35,8 @@ export interface PassInput {
  * transfer waits for the disk. What waits holds no content and no open file.
  */
 const FILES_AHEAD = 256;
+
+const NOTHING_ALLOWED = (): boolean => false;
 
 /** A source that the pass came to. */
 interface Visited {
@@ -47,20 +54,21 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
   const { config, state, clock, stop } = engine;
   const { summary } = input;
   const beganMs = clock.monotonic();
-  const workers = new Workers(config.upload.concurrency + FILES_AHEAD, engine.fail);
+  const workers = new Workers(config.upload.concurrency + FILES_AHEAD, engine.fail, engine.detach);
   try {
     const found = findSources(config, engine.platformName);
     engine.claims.meet(found);
     input.onFound?.(found);
-    engine.round = newRound(state.nextPassNumber());
+    engine.round = newRound(state.nextPassNumber(), input.blockade);
     const report = input.report ?? engine.report;
     const context: WalkContext = { ...engine, ...engine.round, report, summary, transfer: engine.bulk };
     state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
+    for (const one of found) letLooksIn(one, context, input);
     const visited = await visitAll(found, context, input, workers);
     await workers.idle();
     let isHalted = false;
     for (const one of visited) {
-      const halt = await finish(one, context, input.isAllowed(one.found.config.name));
+      const halt = await finish(one, context, input);
       isHalted ||= halt !== null;
     }
     summary.durationMs = Math.round(clock.monotonic() - beganMs);
@@ -88,14 +96,28 @@ export async function removeWhatIsDue(found: FoundSource, engine: Engine): Promi
   const { source } = found;
   const { state, config } = engine;
   const target = state.targetId(source.syncTarget);
-  const begun = beginScan(source);
-  const halt =
-    begun.kind === 'halted'
-      ? begun.halt
-      : checkRoot(source, target, state, begun.isEmpty, config.removals.mode);
-  const walk: Walk = halt === null ? { kind: 'complete' } : { kind: 'halted', halt };
+  const entered = enterSource(source, target, state, config.removals.mode, NOTHING_ALLOWED);
+  const walk: Walk = entered.kind === 'halted' ? entered : { kind: 'complete', isApproved: false };
   const context = { ...engine, ...engine.round, summary: emptySummary(), transfer: engine.bulk };
-  return await finish({ found, walk, recorded: recordedIn(source, engine) }, context, false);
+  return await finish({ found, walk, recorded: recordedIn(source, engine) }, context, {
+    isAllowed: NOTHING_ALLOWED,
+  });
+}
+
+/**
+ * From here on single files of a source may be looked at, also while the sources before it are still walked. A walk
+ * that comes to it later checks its directory again.
+ */
+function letLooksIn(found: FoundSource, context: WalkContext, { isAllowed }: PassInput): void {
+  const { state, config, standings } = context;
+  const { name } = found.config;
+  const isOpen =
+    found.kind === 'found' &&
+    enterSource(found.source, state.targetId(found.source.syncTarget), state, config.removals.mode, (halt) =>
+      isAllowed(name, halt),
+    ).kind === 'open';
+  if (!isOpen) standings.set(name, 'halted');
+  else if (standings.get(name) !== 'complete') standings.set(name, 'incomplete');
 }
 
 /** Sources whose files can never give one key are walked side by side: a large one does not hold up the others. */
@@ -121,12 +143,14 @@ async function visitAll(
 async function visit(
   found: FoundSource,
   context: WalkContext,
-  { isForced, isAllowed }: PassInput,
+  { isForced, isAllowed, retriesFailed = true }: PassInput,
   workers: Workers,
 ): Promise<Visited> {
   if (found.kind === 'missing') return { found, walk: { kind: 'halted', halt: found.halt }, recorded: 0 };
   const recorded = recordedIn(found.source, context);
-  const walk = await syncSource(found.source, context, workers, isForced, isAllowed(found.config.name));
+  const walk = await syncSource(found.source, context, workers, isForced, retriesFailed, (halt) =>
+    isAllowed(found.config.name, halt),
+  );
   return { found, walk, recorded };
 }
 
@@ -137,18 +161,26 @@ function recordedIn(source: Source, { state }: Engine): number {
 }
 
 /** Removes what is to be removed, and remembers how the source was left. Returns the halt, if there is one. */
-async function finish(visited: Visited, context: WalkContext, allowed: boolean): Promise<Halt | null> {
+async function finish(
+  visited: Visited,
+  context: WalkContext,
+  { isAllowed }: Pick<PassInput, 'isAllowed'>,
+): Promise<Halt | null> {
   const { found, walk, recorded } = visited;
-  const { state, config, standings } = context;
+  const { state, config, standings, halts } = context;
+  const { name, directory } = found.config;
   let halt = walk.kind === 'halted' ? walk.halt : null;
   if (found.kind === 'found' && walk.kind === 'complete' && config.removals.mode === 'expire') {
-    halt = await removeMissing(found.source, recorded, context, allowed);
+    halt = await removeMissing(found.source, recorded, context, walk.isApproved, (met) =>
+      isAllowed(name, met),
+    );
   }
-  const { name, directory } = found.config;
   state.dropProblemsAt(name, '.');
+  if (halt === null) halts.delete(name);
+  else halts.set(name, halt);
   if (halt !== null) {
     const mend = halt.kind === 'missing' ? '' : `; if that is right, ${context.howToAllow}`;
-    const reason = `halted: ${halt.reason}; nothing was removed${mend}`;
+    const reason = `halted: ${halt.reason}; ${halt.kind === 'mass-removal' ? 'none of these was' : 'nothing was'} removed${mend}`;
     noteProblem(context, { source: name, path: '.', key: null, kind: 'problem', reason });
   }
   // A walk that a stop cut short says nothing of the source.

@@ -28,6 +28,7 @@ export type PlanItem =
       /** When it is to be sent again by the rules of now, epoch milliseconds. */
       readonly renewAtMs: number | null;
     } & Place)
+  /** Refused or failed as it is: not tried now. */
   | ({ readonly kind: 'hold'; readonly record: FileRecord } & Place)
   | PlannedSend
   | {
@@ -88,6 +89,8 @@ export interface PlanPorts {
   /** Our own, by which the file system stamps files. */
   readonly wallClock: () => number;
   readonly isForced: (path: string) => boolean;
+  /** Whether files that failed, and have not changed since, are tried again. */
+  readonly retriesFailed: boolean;
 }
 
 /**
@@ -190,6 +193,10 @@ function* planFile(
   }
   const nowMs = ports.now();
   const decision = decide({ fingerprint, resolved }, record, nowMs, ports.isForced(path));
+  if (record !== null && !ports.retriesFailed && failedAsItIs(record, fingerprint, resolved)) {
+    yield { kind: 'hold', path, key, adopts, record };
+    return;
+  }
   const planned = (what: Pick<PlannedSend, 'kind' | 'reason'>): PlannedSend => {
     const trusted = isTrustworthy(facts, nanoseconds(ports.wallClock()));
     return { ...what, path, key, adopts, fingerprint, trusted, sizeBytes, resolved, record };
@@ -213,6 +220,10 @@ function* planFile(
       break;
   }
   if (adopts) records.seekAfter(path);
+}
+
+function failedAsItIs(record: FileRecord, fingerprint: Fingerprint, { digest }: ResolvedSettings): boolean {
+  return record.state === 'failed' && record.fingerprint === fingerprint && record.settingsDigest === digest;
 }
 
 function unchanged(place: Place, record: FileRecord, { settings }: ResolvedSettings): PlanItem {

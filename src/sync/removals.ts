@@ -5,6 +5,8 @@ import type { UpsertBody } from '../domain/limits.ts';
 import type { FileRecord } from '../domain/record.ts';
 import { retryDelayMs } from '../domain/retry-delay.ts';
 import type { Verdict } from '../upload/outage.ts';
+import type { RowId, StateReader } from '../state/state-reader.ts';
+import { isStillThere } from './directory-identity.ts';
 import type { WalkContext } from './engine.ts';
 import { presenceOf } from './presence.ts';
 import type { Source } from './source.ts';
@@ -16,33 +18,37 @@ import type { Source } from './source.ts';
  * The interface has no delete. The key is taken over by an empty file that expires in two minutes.
  *
  * @param recorded - files the source had on record before the pass.
+ * @param isConfirmed - someone has looked at what is missing.
+ * @param isAllowed - whether someone has looked at a halt and lets it through.
  * @returns the halt when there are too many, and nothing was removed.
  */
 export async function removeMissing(
   source: Source,
   recorded: number,
   context: WalkContext,
-  allowed: boolean,
+  isConfirmed: boolean,
+  isAllowed: (halt: Halt) => boolean,
 ): Promise<Halt | null> {
-  const { state, clock, config, summary } = context;
+  const { state, clock, config, summary, patience, outlook } = context;
   const name = source.config.name;
   const target = state.targetId(source.syncTarget);
   const { removed } = state.countRecorded(target, name);
   const recent = state.countRemovals(name, clock.now() - REMOVAL_WINDOW_MS);
   const halt = guardRemovals(removed, recent, recorded + recent, config.removals);
-  if (halt !== null && !allowed) {
+  if (halt !== null && !isConfirmed && !isAllowed(halt)) {
     summary.kept += removed;
     return halt;
   }
-  // Whoever allowed it has confirmed it.
-  const missingSinceMs = clock.now() - (allowed ? 0 : context.patience.removalMs);
+  // Whoever allowed it has confirmed it. A new name must have been looked at before its old one goes.
+  const delayMs = halt === null && !isConfirmed ? patience.removalMs : 0;
+  const missingSinceMs = Math.min(clock.now() - delayMs, outlook.seenUntilMs(name));
   let waiting = removed;
   const pageAfter = (path: string) => state.removalsDue(target, name, path, missingSinceMs);
   for (let page = pageAfter(''); page.length > 0; page = pageAfter(page.at(-1)?.path ?? '')) {
     for (const record of page) await remove(source, target, record, context);
     waiting -= page.length;
   }
-  if (allowed) state.forgetRemovals(name);
+  if (halt !== null) state.forgetRemovals(name);
   // They are left alone for now, as they are meant to be.
   summary.kept += waiting;
   return null;
@@ -54,38 +60,51 @@ async function remove(
   record: FileRecord,
   context: WalkContext,
 ): Promise<void> {
-  const { state, clock, report, summary, blockade, stop, unsent } = context;
+  const { state, clock, report, summary, blockade, flights } = context;
   const { botId, name } = source.config;
   const id = { target, key: record.key };
-  const isObstructed = stop.aborted || blockade.reasonAgainst(botId, false) !== null;
-  if (
-    isObstructed ||
-    unsent.mayHave(record.fingerprint) ||
-    presenceOf(`${source.root}/${record.path}`) !== 'gone'
-  ) {
-    summary.pending += 1;
-    return;
-  }
-  await state.beginRemoving(id, clock.now());
-  const event = {
-    kind: 'remove',
-    source: name,
-    path: record.path,
-    key: record.key,
-    reason: 'removed',
-  } as const;
-  const ended = await putAway(botId, record, context);
-  if (ended === null) {
-    summary.pending += 1;
-  } else if (ended.failure === null) {
-    state.recordRemoved(id, name, ended.expiresAtMs, clock.now());
-    summary.removed += 1;
-    report.event({ ...event, outcome: 'done' });
-  } else {
-    blockade.note(ended.failure, botId);
-    summary.failed += 1;
-    report.event({ ...event, outcome: 'failed', error: ended.failure.message });
-  }
+  await flights.run(id, null, async () => {
+    if (!isStillDue(id, name, record, state) || !mayGo(source, record, context)) {
+      summary.pending += 1;
+      return;
+    }
+    await state.beginRemoving(id, clock.now());
+    const ended = await putAway(source, record, context);
+    const event = {
+      kind: 'remove',
+      source: name,
+      path: record.path,
+      key: record.key,
+      reason: 'removed',
+    } as const;
+    if (ended === null) {
+      summary.pending += 1;
+    } else if (ended.failure === null) {
+      state.recordRemoved(id, name, ended.expiresAtMs, clock.now());
+      summary.removed += 1;
+      report.event({ ...event, outcome: 'done' });
+    } else {
+      blockade.note(ended.failure, botId);
+      summary.failed += 1;
+      report.event({ ...event, outcome: 'failed', error: ended.failure.message });
+    }
+  });
+}
+
+/** Whether a record still says what it said on its page: meanwhile the file may be back, or its key another's. */
+function isStillDue(id: RowId, source: string, record: FileRecord, state: StateReader): boolean {
+  const now = state.find(id);
+  return now?.absence === 'removed' && now.source === source && now.path === record.path;
+}
+
+/** Whether nothing speaks against removing a file now; asked again before each attempt. */
+function mayGo(source: Source, { path, fingerprint }: FileRecord, context: WalkContext): boolean {
+  const { blockade, stop, unsent, flights, outage, isWatched } = context;
+  const isObstructed = stop.aborted || blockade.reasonAgainst(source.config.botId, false) !== null;
+  // What else waits for the platform must not wait behind this.
+  if (isObstructed || (isWatched && outage.isOn)) return false;
+  if (unsent.mayHave(fingerprint) || flights.mayHave(fingerprint)) return false;
+  return isStillThere(source) && presenceOf(`${source.root}/${path}`) === 'gone';
 }
 
 interface PutAway extends Verdict {
@@ -93,12 +112,20 @@ interface PutAway extends Verdict {
   readonly failure: PlatformFailure | null;
 }
 
+interface NotTried extends Verdict {
+  readonly met: 'nothing';
+}
+
 /** Puts one file away, again after transient failures. `null`: it was not tried, or broken off by us. */
-async function putAway(botId: string, record: FileRecord, context: WalkContext): Promise<PutAway | null> {
+async function putAway(source: Source, record: FileRecord, context: WalkContext): Promise<PutAway | null> {
   const { config, patience, clock, random, stop, abort, outage } = context;
+  const attemptOnce = async (): Promise<PutAway | NotTried> =>
+    mayGo(source, record, context)
+      ? await attemptToPutAway(source.config.botId, record, context)
+      : { met: 'nothing' };
   for (let attempt = 1; ; attempt++) {
-    const ended = await outage.attempt(() => attemptToPutAway(botId, record, context), stop);
-    if (ended === null || abort.aborted) return null;
+    const ended = await outage.attempt(attemptOnce, stop);
+    if (ended === null || abort.aborted || !('failure' in ended)) return null;
     const { failure, retryAfterMs = 0 } = ended;
     const isFinal = failure?.kind !== 'transient' || attempt >= config.upload.attempts || stop.aborted;
     if (isFinal || retryAfterMs > patience.pauseMs) return ended;

@@ -24,10 +24,13 @@ export function checkRoot(
   const { root, identity, config } = source;
   if (isEmpty) {
     if (!hasLostFiles(source, target, state, removals)) return null;
-    return { kind: 'emptied', reason: `${root} has no files any more, though files of it were recorded` };
+    const reason = `${root} has no files any more, though files of it were recorded`;
+    return { kind: 'emptied', reason, directory: identity };
   }
   const seen = state.source(config.name);
-  if (seen === null || seen.identity === '' || seen.directory !== root) return null;
+  if (seen === null || seen.identity === '') return null;
+  // Someone named another directory. Where nothing is ever removed, that does no harm.
+  if (seen.directory !== root && removals === 'keep') return null;
   if (isSameDirectory(seen.identity, identity)) return null;
   const records = state.records(target, config.name);
   let looked = 0;
@@ -41,7 +44,7 @@ export function checkRoot(
   }
   if (found * 2 >= looked) return null;
   const reason = `${root} is another directory than before, and of ${looked} recorded files looked for it has ${found}`;
-  return { kind: 'replaced', reason };
+  return { kind: 'replaced', reason, directory: identity };
 }
 
 /**

@@ -24,6 +24,8 @@ export class SourceWatch {
   readonly #name: string;
   #found: FoundSource;
   #watcher: TreeWatcher | null = null;
+  #meeting: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
 
   constructor(found: FoundSource, config: Config, clock: Clock, listener: SourceListener) {
     this.#found = found;
@@ -76,7 +78,14 @@ export class SourceWatch {
    * Takes the source as it was found now; watches anew what is another directory or ignores other files. Resolves when
    * it is watched, to whether anything was different.
    */
-  async meet(found: FoundSource): Promise<boolean> {
+  meet(found: FoundSource): Promise<boolean> {
+    const met = this.#meeting.then(() => this.#meet(found));
+    // One after the other: each may place a watcher of its own.
+    this.#meeting = met.catch(() => false);
+    return met;
+  }
+
+  async #meet(found: FoundSource): Promise<boolean> {
     const before = this.#found;
     this.#found = found;
     const isSame =
@@ -93,13 +102,15 @@ export class SourceWatch {
 
   /** Ends the watch. */
   async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#meeting;
     await this.#watcher?.close();
     this.#watcher = null;
   }
 
   #watch(): void {
     this.#watcher = null;
-    if (this.#found.kind === 'missing' || this.#settings.poll) return;
+    if (this.#found.kind === 'missing' || this.#settings.poll || this.#isClosed) return;
     const { realRoot, filter } = this.#found.source;
     const { settleMs, maxDelayMs } = this.#settings;
     const name = this.#name;

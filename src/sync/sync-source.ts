@@ -1,7 +1,6 @@
 import type { Halt } from '../domain/guard.ts';
-import { scan, type ScanEntry } from '../scan/scan.ts';
 import type { WalkContext } from './engine.ts';
-import { checkRoot } from './root-check.ts';
+import { enterSource } from './enter-source.ts';
 import type { Source } from './source.ts';
 import { walk } from './walk.ts';
 import type { Workers } from './workers.ts';
@@ -9,8 +8,8 @@ import type { Workers } from './workers.ts';
 /** How the walk over a source ended. Removals need a complete one: what was not seen may still be there. */
 export type Walk =
   | { readonly kind: 'halted'; readonly halt: Halt }
-  | { readonly kind: 'complete' }
-  | { readonly kind: 'incomplete' };
+  /** `isApproved`: someone had looked at what would have halted it. */
+  | { readonly kind: 'complete' | 'incomplete'; readonly isApproved: boolean };
 
 /** Checks a source's directory and walks all of it. Sends may still run when it ends. */
 export async function syncSource(
@@ -18,53 +17,17 @@ export async function syncSource(
   context: WalkContext,
   workers: Workers,
   isForced: (path: string) => boolean,
-  allowHalted: boolean,
+  retriesFailed: boolean,
+  isAllowed: (halt: Halt) => boolean,
 ): Promise<Walk> {
-  const { state, standings, config } = context;
+  const { state, config } = context;
   const name = source.config.name;
   const target = state.targetId(source.syncTarget);
-  const begun = beginScan(source);
-  const halt =
-    begun.kind === 'halted'
-      ? begun.halt
-      : allowHalted
-        ? null
-        : checkRoot(source, target, state, begun.isEmpty, config.removals.mode);
-  if (halt !== null || begun.kind === 'halted') return { kind: 'halted', halt: halt as Halt };
-  // From here on single files may be looked at as well.
-  if (standings.get(name) !== 'complete') standings.set(name, 'incomplete');
-  const stretch = { source, target, entries: begun.entries, records: state.records(target, name) };
-  const isComplete = await walk(stretch, context, workers, isForced);
-  return { kind: isComplete ? 'complete' : 'incomplete' };
-}
-
-/** A scan that has begun, or why it cannot. */
-export type BegunScan =
-  | { readonly kind: 'begun'; readonly isEmpty: boolean; readonly entries: Iterable<ScanEntry> }
-  | { readonly kind: 'halted'; readonly halt: Halt };
-
-/** What an emptied directory may still show. */
-const EMPTY = new Set<ScanEntry['kind']>(['tick', 'skip', 'problem']);
-
-/** Looks ahead to the first file, so that an emptied source is known before its records are gone through. */
-export function beginScan(source: Source): BegunScan {
-  const entries = scan(source);
-  const ahead: ScanEntry[] = [];
-  let isEmpty = true;
-  try {
-    for (let step = entries.next(); isEmpty && step.done !== true; step = isEmpty ? entries.next() : step) {
-      ahead.push(step.value);
-      isEmpty = EMPTY.has(step.value.kind);
-    }
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    return { kind: 'halted', halt: { kind: 'missing', reason: `${source.root} cannot be listed: ${code}` } };
-  }
-  return { kind: 'begun', isEmpty, entries: chain(ahead, entries) };
-}
-
-function* chain(first: Iterable<ScanEntry>, then: Iterable<ScanEntry>): Generator<ScanEntry, void> {
-  yield* first;
-  yield* then;
+  const entered = enterSource(source, target, state, config.removals.mode, isAllowed);
+  if (entered.kind === 'halted') return entered;
+  const stretch = { source, target, entries: entered.entries, records: state.records(target, name) };
+  const ended = await walk(stretch, context, workers, isForced, retriesFailed);
+  if (ended !== 'lost') return { kind: ended, isApproved: entered.isApproved };
+  const reason = `${source.root} was unmounted, removed or replaced while it was looked at`;
+  return { kind: 'halted', halt: { kind: 'missing', reason } };
 }

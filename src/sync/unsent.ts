@@ -1,4 +1,4 @@
-import type { Fingerprint } from '../domain/fingerprint.ts';
+import { looksOf, type Fingerprint } from '../domain/fingerprint.ts';
 
 /** More than this is not remembered one by one. */
 const MOST_REMEMBERED = 100_000;
@@ -51,9 +51,4 @@ export class Unsent {
 
 function placeOf(source: string, path: string): string {
   return `${source}\n${path}`;
-}
-
-/** Size and mtime. */
-function looksOf(fingerprint: Fingerprint): string {
-  return fingerprint.split(':', 2).join(':');
 }

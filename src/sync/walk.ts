@@ -1,6 +1,7 @@
 import type { ScanEntry } from '../scan/scan.ts';
 import type { RecordCursor } from '../state/record-cursor.ts';
 import { carryOut } from './carry-out.ts';
+import { isStillThere } from './directory-identity.ts';
 import type { WalkContext } from './engine.ts';
 import { noteItem } from './note-item.ts';
 import { isPlannedSend, planSource, type PlanPorts } from './plan-source.ts';
@@ -18,19 +19,26 @@ export interface Stretch {
 }
 
 /**
+ * How a walk ended: `incomplete` when something could not be seen, which may still be there; `lost` when the source's
+ * directory was unmounted or replaced meanwhile.
+ */
+export type WalkEnd = 'complete' | 'incomplete' | 'lost';
+
+/**
  * Goes through a stretch of a source, hands what is to be sent to the workers, and takes note of all else. Sends may
- * still run when it ends. Returns whether everything could be seen: what was not may still be there.
+ * still run when it ends.
  */
 export async function walk(
   stretch: Stretch,
   context: WalkContext,
   workers: Workers,
   isForced: (path: string) => boolean,
-): Promise<boolean> {
+  retriesFailed: boolean,
+): Promise<WalkEnd> {
   const { walk: stage } = context.stages;
   stage.begin();
   try {
-    return await walkOn(stretch, context, workers, isForced);
+    return await walkOn(stretch, context, workers, isForced, retriesFailed);
   } finally {
     stage.end();
   }
@@ -41,7 +49,8 @@ async function walkOn(
   context: WalkContext,
   workers: Workers,
   isForced: (path: string) => boolean,
-): Promise<boolean> {
+  retriesFailed: boolean,
+): Promise<WalkEnd> {
   const { state, config, platform, stop, clock, stages } = context;
   const ports: PlanPorts = {
     target,
@@ -50,11 +59,12 @@ async function walkOn(
     now: () => platform.now(),
     wallClock: clock.now,
     isForced,
+    retriesFailed,
   };
   let complete = true;
   const turns = new Turns(clock);
   for (const item of planSource(source, entries, records, ports)) {
-    if (stop.aborted) return false;
+    if (stop.aborted) return 'incomplete';
     if (isPlannedSend(item)) {
       if (item.adopts) state.adopt({ target, key: item.key }, source.config.name, item.path);
       // What waits is bounded: the scan goes on when there is room. Meanwhile it is not the walk that is waited for.
@@ -71,8 +81,10 @@ async function walkOn(
     const turn = turns.step();
     if (turn !== null) {
       await turn;
+      if (!isStillThere(source)) return 'lost';
       stages.walk.progress();
     }
   }
-  return complete;
+  if (!isStillThere(source)) return 'lost';
+  return complete ? 'complete' : 'incomplete';
 }

@@ -2,6 +2,7 @@
 export class Workers {
   readonly #most: number;
   readonly #onFailure: () => void;
+  readonly #abandon: AbortSignal;
   #underWay = 0;
   #failure: { readonly error: unknown } | null = null;
   #waiting: (() => void)[] = [];
@@ -9,10 +10,15 @@ export class Workers {
   /**
    * @param most - jobs at a time.
    * @param onFailure - called when a job throws, before anybody waits.
+   * @param abandon - nobody waits for the jobs any more once it aborts; they go on by themselves.
    */
-  constructor(most: number, onFailure: () => void) {
+  constructor(most: number, onFailure: () => void, abandon: AbortSignal) {
     this.#most = most;
     this.#onFailure = onFailure;
+    this.#abandon = abandon;
+    abandon.addEventListener('abort', () => {
+      this.#wakeAll();
+    });
   }
 
   /** Starts a job; resolves when there is room for another. Throws what a job threw. */
@@ -40,14 +46,18 @@ export class Workers {
       this.#onFailure();
     }
     this.#underWay -= 1;
+    this.#wakeAll();
+  }
+
+  /** Those who still have to wait line up again behind the one that got the room: several walks take turns. */
+  #wakeAll(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    // Those who still have to wait line up again behind the one that got the room: several walks take turns.
     for (const wake of waiting) wake();
   }
 
   async #until(isTrue: () => boolean): Promise<void> {
-    while (!isTrue()) {
+    while (!isTrue() && !this.#abandon.aborted) {
       await new Promise<void>((resolve) => {
         this.#waiting.push(resolve);
       });

@@ -202,7 +202,7 @@ describe('what is seen from outside', () => {
       stderr: expect.stringContaining('the config has: docs') as string,
     });
     expect((await run(site.directory, ['approve', 'docs', '--json'], site.env)).lines()).toEqual([
-      { approved: ['docs'] },
+      { approved: ['docs'], missing: [] },
     ]);
     await expect.poll(() => remote(site, 'c.md'), POLL).toBe('three');
     expect(says(daemon, 'defect')).toBe(false);

@@ -42,7 +42,12 @@ describe('removals', () => {
   test.each(rows)('%d due, %d lately, of %d', (wanted, recent, recorded, halted) => {
     const halt = guardRemovals(wanted, recent, recorded, limits);
     if (halted === null) expect(halt).toBeNull();
-    else expect(halt).toEqual({ kind: 'mass-removal', reason: expect.stringMatching(halted) as string });
+    else
+      expect(halt).toEqual({
+        kind: 'mass-removal',
+        reason: expect.stringMatching(halted) as string,
+        removals: wanted + recent,
+      });
   });
 
   test('a fraction of 1 takes the whole, a count of 1 one', () => {

@@ -25,6 +25,7 @@ function planOf(world: World & { readonly clock: Clock }, entries: readonly Scan
     limits: config.limits,
     ...times,
     isForced: () => false,
+    retriesFailed: true,
   };
   const plan = [...planSource(found.source, entries, reader.records(target, 'docs'), ports)];
   opened.close();

@@ -19,7 +19,8 @@ import { openState } from '../../src/state/open.ts';
 import { Claims } from '../../src/sync/claims.ts';
 import { dryRun } from '../../src/sync/dry-run.ts';
 import { overview, type Overview } from '../../src/sync/overview.ts';
-import { createEngine, unwatchedStages, type EngineInput } from '../../src/sync/engine.ts';
+import { createEngine, PASS_OUTLOOK, unwatchedStages, type EngineInput } from '../../src/sync/engine.ts';
+import { Flights } from '../../src/sync/flights.ts';
 import { runPass } from '../../src/sync/pass.ts';
 import { findSources } from '../../src/sync/source.ts';
 
@@ -165,6 +166,9 @@ export async function createWorldWith<T extends Clock>(
           howToAllow: 'run once with --allow-removals',
           stages: unwatchedStages(),
           isWatched: false,
+          outlook: PASS_OUTLOOK,
+          flights: new Flights(),
+          detach: new AbortController().signal,
           stop: never,
           abort: never,
           ...engineInput,

@@ -11,6 +11,13 @@ export interface ApproveOptions extends GlobalOptions {
   readonly source: string | undefined;
 }
 
+interface Answer {
+  readonly approved: readonly string[];
+  readonly missing: readonly string[];
+  /** Why the daemon cannot work now. */
+  readonly trouble: string | null;
+}
+
 /** A daemon answers at once, unless it is stopped or swamped. */
 const PATIENCE_MS = 10_000;
 
@@ -32,14 +39,22 @@ export async function approve({ source, ...options }: ApproveOptions): Promise<n
     case 'failed':
       throw new UsageError(answer.reason, EXIT.incomplete);
     case 'ok':
+      if (answer.status !== 200)
+        throw new UsageError(`the running botsync could not do it: ${answer.body.trim()}`, EXIT.incomplete);
       return tell(answer.body, options);
   }
 }
 
 function tell(body: string, { json }: GlobalOptions): number {
-  const { approved } = JSON.parse(body) as { approved: string[] };
-  if (json) print(JSON.stringify({ approved }));
-  else if (approved.length === 0) print('Nothing is halted, so there is nothing to approve.');
-  else print(`Approved, once: ${shown(approved.join(', '))}. botsync status shows how it goes on.`);
-  return EXIT.ok;
+  const { approved, missing, trouble } = JSON.parse(body) as Answer;
+  if (trouble !== null) throw new UsageError(trouble, EXIT.incomplete);
+  if (json) print(JSON.stringify({ approved, missing }));
+  else if (approved.length > 0)
+    print(`Approved, once: ${shown(approved.join(', '))}. botsync status shows how it goes on.`);
+  else if (missing.length === 0) print('Nothing is halted, so there is nothing to approve.');
+  if (!json && missing.length > 0)
+    print(
+      `Cannot be approved, the directory is missing: ${shown(missing.join(', '))}. It goes on when it is back.`,
+    );
+  return missing.length > 0 && approved.length === 0 ? EXIT.incomplete : EXIT.ok;
 }

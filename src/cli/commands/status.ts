@@ -89,6 +89,8 @@ function describeDaemon(daemon: RunningDaemon): string[] {
   lines.push(
     `  ${doing}; ${counted(watchedDirectories, 'directory', 'directories')} watched, ${counted(queued, 'change', 'changes')} waiting, ${counted(sending, 'file', 'files')} on their way`,
   );
+  if (typeof daemon.blocked === 'string')
+    lines.push(`  BLOCKED: ${shown(daemon.blocked)}; it is tried again`);
   if (daemon.platformOutOfReach === true) lines.push('  THE PLATFORM IS OUT OF REACH; it is tried again');
   lines.push(...(daemon.notReady ?? []).map((reason) => `  NOT READY: ${shown(reason)}`));
   return lines;

@@ -1,10 +1,11 @@
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { renderProblem } from '../../config/problem.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { createMetrics, type Metrics, type PauseReason } from '../../service/metrics.ts';
 import { createNotifier, type ServiceNotifier } from '../../service/notify.ts';
 import { observed } from '../../service/observed-platform.ts';
-import { findHolder } from '../../service/process-lock.ts';
+import { findHolder, type ProcessLock } from '../../service/process-lock.ts';
 import { Pulse, type Stage } from '../../service/pulse.ts';
 import { listenForStop, type StopSignals } from '../../service/stop-signals.ts';
 import { systemClock } from '../../service/system-clock.ts';
@@ -13,7 +14,7 @@ import { setAside } from '../../state/open.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { Daemon, type DaemonSettings } from '../../sync/daemon.ts';
 import type { Stages } from '../../sync/engine.ts';
-import { overview } from '../../sync/overview.ts';
+import { overview, type Overview } from '../../sync/overview.ts';
 import { connect, type Connection } from '../connect.ts';
 import { DaemonServers } from '../daemon-servers.ts';
 import { DaemonTelling, healthOf } from '../daemon-telling.ts';
@@ -31,19 +32,23 @@ import { Watchdog } from '../watchdog.ts';
 /** How long is waited before a state file that could not be written is tried again, milliseconds. */
 const STATE_RETRY_MS = 15_000;
 
+/** An overview is given out again for so long at least, milliseconds. */
+const OVERVIEW_MS = 200;
+
+/** Room that there should be before that, bytes. */
+const PROBE_BYTES = 65_536;
+
 /** Work that does not move for less than this may just be slow, milliseconds. */
 const SHORTEST_STANDSTILL_MS = 120_000;
 
 /** `botsync sync`: keeps everything up to date until a signal. Returns the exit code; throws `UsageError`. */
 export async function syncDaemon(options: GlobalOptions, loaded: LoadedConfig): Promise<number> {
-  const lock = holdLock(loaded.config.stateFile, 'the state file', 'sync');
   const run = new DaemonRun(options, loaded);
   try {
     await run.begin();
-    return await run.untilStopped(lock.wasAbandoned);
+    return await run.untilStopped();
   } finally {
     await run.end();
-    lock.release();
   }
 }
 
@@ -58,8 +63,17 @@ class DaemonRun {
   readonly #stages: Stages;
   readonly #telling: DaemonTelling;
   readonly #onReload = (): void => {
+    // One that comes before all is up, or while it goes down, is no reason to end.
+    if (!this.#isUp) return;
     this.#reloading = this.#reloading.then(() => this.#reload());
   };
+  #isUp = false;
+  #seen: { readonly state: StateStore; readonly overview: Overview; readonly untilMs: number } | null = null;
+  #lock: ProcessLock | null = null;
+  /** Connections of earlier settings that are still in use. */
+  readonly #closing = new Set<Promise<void>>();
+  /** Whether the state file was once in use: then it will be again. */
+  #wasOpen = false;
   #metrics: Metrics | null = null;
   #servers: DaemonServers | null = null;
   #watchdog: Watchdog | null = null;
@@ -89,14 +103,26 @@ class DaemonRun {
       },
       () => process.exit(EXIT.interrupted),
     );
-    const isPaused = (): boolean => this.#pausedBy() !== null;
-    this.#transfers = this.#pulse.stage('transfer', isPaused);
-    this.#stages = { walk: this.#pulse.stage('walk'), file: this.#pulse.stage('file', isPaused) };
+    // Files that are refused for their bot or for want of room are not in hand: that is no excuse.
+    const isPaused = (): boolean =>
+      this.#isAskedToPause || this.#daemon?.activity.platformOutOfReach === true;
+    const transfer = this.#pulse.stage('transfer', isPaused);
+    const file = this.#pulse.stage('file', isPaused);
+    this.#stages = { walk: this.#pulse.stage('walk'), file };
+    this.#transfers = {
+      ...transfer,
+      progress: () => {
+        transfer.progress();
+        // A file that takes hours moves with every piece of it.
+        file.progress();
+      },
+    };
   }
 
   /** Takes up what is kept for the whole run. Throws `UsageError`. */
   async begin(): Promise<void> {
     const { log } = this.#view;
+    this.#lock = holdLock(this.#loaded.config.stateFile, 'the state file', 'sync');
     this.#metrics = await createMetrics(version(), () => this.#measure());
     this.#connection = await this.#connect(this.#loaded);
     await this.#telling.adopt(await this.#openTeller(this.#loaded));
@@ -119,7 +145,10 @@ class DaemonRun {
         },
         metrics: async () => (await this.#metrics?.render()) ?? { contentType: 'text/plain', body: '' },
         status: () => this.#status(),
-        approve: (source) => ({ approved: this.#daemon?.approve(source) ?? [] }),
+        approve: (source) => ({
+          ...(this.#daemon?.approve(source) ?? { approved: [], missing: [] }),
+          trouble: this.#trouble,
+        }),
         failed: (error) => {
           log.error('a question over HTTP could not be answered', { reason: (error as Error).message });
         },
@@ -127,27 +156,35 @@ class DaemonRun {
       log,
     );
     await this.#servers.adjust(this.#loaded.config);
-    process.on('SIGHUP', this.#onReload);
+    this.#isUp = true;
   }
 
   /** Runs the daemon, over and over when its state file fails it. Returns the exit code. */
-  async untilStopped(wasAbandoned: boolean): Promise<number> {
+  async untilStopped(): Promise<number> {
     const { stop } = this.#signals;
-    for (let isChecked = wasAbandoned; !stop.aborted; isChecked = true) {
+    for (let isChecked = this.#lock?.wasAbandoned === true; !stop.aborted; isChecked = true) {
       const trouble = await this.#runOnce(isChecked);
       if (trouble === null) continue;
-      if (trouble.kind === 'damaged') {
-        const kept = setAside(this.#loaded.config.stateFile, Date.now());
+      const { stateFile } = this.#loaded.config;
+      if (trouble.kind === 'gone') {
         this.#view.log.error(
-          `THE STATE FILE IS DAMAGED (${trouble.message}). It is kept as ${kept}; a new one is built by sending every file again.`,
+          `THE STATE FILE IS GONE (${trouble.message}); a new one is built by sending every file again.`,
         );
+        await this.#takeUpAnew(stateFile);
         continue;
       }
-      this.#trouble = `the state file cannot be written: ${trouble.message}`;
-      this.#view.log.error(`${this.#trouble}; make room, nothing is lost: it is tried again`, {
-        stateFile: this.#loaded.config.stateFile,
-      });
-      await systemClock.sleep(STATE_RETRY_MS, stop);
+      if (trouble.kind === 'damaged') {
+        const kept = trySetAside(stateFile);
+        if (kept !== null) {
+          this.#view.log.error(
+            `THE STATE FILE IS DAMAGED (${trouble.message}). It is kept as ${kept}; a new one is built by sending every file again.`,
+          );
+          continue;
+        }
+      }
+      this.#trouble = `the state file cannot be used: ${trouble.message}`;
+      this.#view.log.error(`${this.#trouble}; make room, nothing is lost: it is tried again`, { stateFile });
+      await this.#untilWritable(stateFile);
     }
     this.#view.log.info('stopped');
     return EXIT.ok;
@@ -155,20 +192,30 @@ class DaemonRun {
 
   /** Lets go of everything. */
   async end(): Promise<void> {
-    process.off('SIGHUP', this.#onReload);
+    this.#isUp = false;
     this.#watchdog?.close();
     await this.#reloading;
     await this.#servers?.close();
     await this.#telling.close();
+    await Promise.all(this.#closing);
     await this.#connection?.close();
     this.#signals.release();
     await this.#notifier.flush();
+    this.#lock?.release();
+    process.off('SIGHUP', this.#onReload);
+  }
+
+  /** The lock and the socket went with the state file. Throws `UsageError` (exit 6) when another botsync has come. */
+  async #takeUpAnew(stateFile: string): Promise<void> {
+    this.#lock?.release();
+    this.#lock = holdLock(stateFile, 'the state file', 'sync');
+    await this.#servers?.close();
+    await this.#servers?.adjust(this.#loaded.config);
   }
 
   /** Runs until a stop (`null`) or until the state file cannot be used. Throws `UsageError` for one that is not for us. */
   async #runOnce(isChecked: boolean): Promise<StateFileError | null> {
     const { stateFile } = this.#loaded.config;
-    const isFirst = this.#trouble === null;
     let state: StateStore;
     try {
       state = openStateFile(stateFile, isChecked, (message) => {
@@ -176,10 +223,11 @@ class DaemonRun {
       });
     } catch (error) {
       // What could be used before will be again.
-      if (isFirst || !(error instanceof UsageError)) throw error;
+      if (!this.#wasOpen || !(error instanceof UsageError)) throw error;
       return new StateFileError('unwritable', error.message);
     }
     this.#trouble = null;
+    this.#wasOpen = true;
     this.#state = state;
     let isBroken = false;
     try {
@@ -254,35 +302,57 @@ class DaemonRun {
   /** Reads configuration and secrets again. What is wrong with them is told, and everything stays as it was. */
   async #reload(): Promise<void> {
     const { log } = this.#view;
-    this.#notifier.reloading();
+    const isUp = this.#view.isReady;
+    if (isUp) this.#notifier.reloading();
     log.info('reloading the configuration', { file: this.#loaded.config.file });
     let teller: Teller | null = null;
     try {
+      if (statSync(this.#options.config, { throwIfNoEntry: false })?.isFile() === false)
+        throw new UsageError(`${this.#options.config} is not a regular file`);
       const next = load(this.#options);
       if (next.config.stateFile !== this.#loaded.config.stateFile)
         throw new UsageError(`${next.file}: stateFile: another one needs a restart`);
+      if (this.#options.emulator && botsOf(next) !== botsOf(this.#loaded))
+        throw new UsageError(`${next.file}: botId: with --emulator, another bot needs a restart`);
       teller = await this.#openTeller(next);
       const before = this.#connection;
       // The embedded emulator takes any token, and goes on as it is.
       const connection = this.#options.emulator ? before : await this.#connect(next);
       const isNew = connection?.fingerprint !== before?.fingerprint;
       if (!isNew && connection !== before) await connection?.close();
-      if (isNew) this.#connection = connection;
+      if (isNew && connection !== null) {
+        // What the platform asked for holds for whoever comes next.
+        connection.pause(before?.pausedForMs() ?? 0);
+        this.#connection = connection;
+      }
       for (const warning of next.warnings) log.warn(renderProblem(warning));
       this.#loaded = next;
       await this.#telling.adopt(teller);
       teller = null;
-      await this.#daemon?.reload(this.#settings());
-      if (isNew) await before?.close();
+      const reloaded = await this.#daemon?.reload(this.#settings());
+      if (isNew && before !== null) this.#closeOnce(before, reloaded?.whenSettled);
       await this.#servers?.adjust(next.config);
       log.info('the configuration was reloaded');
-      this.#notifier.ready('reloaded');
+      if (isUp) this.#notifier.ready('reloaded');
     } catch (error) {
       await teller?.close();
-      if (!(error instanceof UsageError)) throw error;
-      log.error(`not reloaded, the configuration before goes on: ${error.message}`);
-      this.#notifier.ready('not reloaded: the configuration is wrong');
+      // A defect is told as well, and ends neither the daemon nor its next reload.
+      const reason = error instanceof UsageError ? error.message : String((error as Error).stack);
+      log.error(`not reloaded, the configuration before goes on: ${reason}`);
+      if (isUp) this.#notifier.ready('not reloaded: the configuration is wrong');
     }
+  }
+
+  async #untilWritable(stateFile: string): Promise<void> {
+    const { stop } = this.#signals;
+    for (let isTime = false; !isTime; isTime = stop.aborted || isWritable(stateFile))
+      await systemClock.sleep(STATE_RETRY_MS, stop);
+  }
+
+  /** What is under way by a connection goes on until it ends. */
+  #closeOnce(connection: Connection, settled: Promise<void> = Promise.resolve()): void {
+    const closed = settled.then(() => connection.close()).finally(() => this.#closing.delete(closed));
+    this.#closing.add(closed);
   }
 
   #impediments(): string[] {
@@ -292,11 +362,7 @@ class DaemonRun {
 
   #status(): unknown {
     const { config } = this.#loaded;
-    const name = platformName(this.#options, config);
-    const seen =
-      this.#state === null
-        ? { sources: [], failures: [], lastPass: null }
-        : overview(this.#state, config, name, Date.now());
+    const seen = this.#overview() ?? { sources: [], failures: [], lastPass: null };
     const daemon = {
       ...findHolder(config.stateFile),
       ...this.#daemon?.activity,
@@ -306,15 +372,30 @@ class DaemonRun {
   }
 
   #measure() {
-    const { config } = this.#loaded;
-    if (this.#state === null) return [];
-    const seen = overview(this.#state, config, platformName(this.#options, config), Date.now());
+    const seen = this.#overview();
+    if (seen === null) return [];
     return measure(seen, this.#daemon?.watchedDirectories ?? new Map(), this.#view.lastSuccessMs);
+  }
+
+  /** Every row is read for it, so that whoever asks again at once gets the same. */
+  #overview(): Overview | null {
+    if (this.#state === null) return null;
+    const nowMs = systemClock.monotonic();
+    if (this.#seen?.state === this.#state && nowMs < this.#seen.untilMs) return this.#seen.overview;
+    const { config } = this.#loaded;
+    const seen = overview(this.#state, config, platformName(this.#options, config), Date.now());
+    const tookMs = systemClock.monotonic() - nowMs;
+    this.#seen = { state: this.#state, overview: seen, untilMs: nowMs + Math.max(OVERVIEW_MS, tookMs * 20) };
+    return seen;
+  }
+
+  get #isAskedToPause(): boolean {
+    return (this.#connection?.pausedForMs() ?? 0) > 0;
   }
 
   #pausedBy(): PauseReason | null {
     const activity = this.#daemon?.activity;
-    if ((this.#connection?.pausedForMs() ?? 0) > 0) return 'asked';
+    if (this.#isAskedToPause) return 'asked';
     if (activity?.platformOutOfReach === true) return 'outage';
     return activity !== undefined && activity.blocked !== null ? 'blockade' : null;
   }
@@ -324,6 +405,33 @@ class DaemonRun {
     // A piece of content may have to wait for our own speed limit.
     const pieceMs = maxBytesPerSecond === null ? 0 : (1_000_000 / maxBytesPerSecond) * 1000;
     return Math.max(SHORTEST_STANDSTILL_MS, stallTimeoutMs * 3, pieceMs * 3);
+  }
+}
+
+/** The bots that the embedded emulator knows. */
+function botsOf({ config }: LoadedConfig): string {
+  return JSON.stringify(config.sources.map(({ botId }) => botId));
+}
+
+/** Keeps a damaged state file under another name; `null` when the file system will not have it. */
+function trySetAside(stateFile: string): string | null {
+  try {
+    return setAside(stateFile, Date.now());
+  } catch {
+    return null;
+  }
+}
+
+/** Whether files can be written beside the state file. Opening it again to find out would leave a descriptor each time. */
+function isWritable(stateFile: string): boolean {
+  const probe = `${stateFile}.probe`;
+  try {
+    writeFileSync(probe, Buffer.alloc(PROBE_BYTES), { flush: true, mode: 0o600 });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(probe, { force: true });
   }
 }
 

@@ -10,8 +10,9 @@ import { setAside } from '../../state/open.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { Claims } from '../../sync/claims.ts';
 import { dryRun } from '../../sync/dry-run.ts';
-import { createEngine, unwatchedStages } from '../../sync/engine.ts';
+import { createEngine, PASS_OUTLOOK, unwatchedStages } from '../../sync/engine.ts';
 import { estimate } from '../../sync/estimate.ts';
+import { Flights } from '../../sync/flights.ts';
 import { runPass } from '../../sync/pass.ts';
 import { findSources } from '../../sync/source.ts';
 import type { GlobalOptions } from '../global-options.ts';
@@ -190,6 +191,9 @@ async function pass(
           telling.delivered(delivery);
         },
       }),
+      outlook: PASS_OUTLOOK,
+      flights: new Flights(),
+      detach: new AbortController().signal,
       stop: signals.stop,
       abort: signals.abort,
     });
