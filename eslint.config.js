@@ -17,6 +17,7 @@ const mayImport = {
   upload: ['domain'],
   watch: ['domain'],
   service: ['domain'],
+  notify: ['domain'],
   emulator: [],
   sync: ['domain', 'config', 'scan', 'platform', 'state', 'upload', 'watch', 'service'],
 };

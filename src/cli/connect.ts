@@ -4,6 +4,7 @@ import { renderProblem } from '../config/problem.ts';
 import { requirePlatform } from '../config/require-platform.ts';
 import { resolveSecret } from '../config/secrets.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { Emulator } from '../emulator/emulator.ts';
 import { PlatformFiles } from '../platform/files.ts';
 import { identityHeaders } from '../platform/identity-headers.ts';
 import type { GlobalOptions } from './global-options.ts';
@@ -13,6 +14,8 @@ import { UsageError } from './usage-error.ts';
 /** A way to the platform, or to the emulator in its place. */
 export interface Connection {
   readonly platform: PlatformFiles;
+  /** What plays the platform, if something does. */
+  readonly emulator: Emulator | null;
   /** How long the platform has asked us to wait from now, milliseconds. */
   readonly pausedForMs: () => number;
   /** Sends nothing for so many milliseconds from now. */
@@ -45,6 +48,7 @@ export async function connect(
     const caller = { token, identityHeaders: headers };
     return {
       platform: new PlatformFiles(http, config.platform.baseUrl, caller, stallTimeoutMs),
+      emulator: null,
       ...pacing,
       fingerprint: fingerprintOf(config.platform.baseUrl, caller, config.upload, longestPauseMs),
       close: () => http.close(),
@@ -55,6 +59,7 @@ export async function connect(
   const caller = { token: embedded.emulator.token, identityHeaders: headers };
   return {
     platform: new PlatformFiles(http, embedded.emulator.baseUrl, caller, stallTimeoutMs),
+    emulator: embedded.emulator,
     ...pacing,
     fingerprint: fingerprintOf(embedded.emulator.baseUrl, caller, config.upload, longestPauseMs),
     close: async () => {

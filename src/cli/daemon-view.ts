@@ -21,17 +21,24 @@ export class DaemonView implements Reporter, DaemonObserver {
   /** Whether the log is read as it is written, by a person. */
   readonly #isForPeople: boolean;
   readonly #getMetrics: () => Metrics | null;
+  readonly #onPassEnded: () => void;
   readonly #notifier: ServiceNotifier;
   #overdue = 0;
   #wasInSync: boolean | null = null;
 
   /** @param getMetrics - asked each time: they are loaded later than the first line is logged. */
-  constructor(options: GlobalOptions, notifier: ServiceNotifier, getMetrics: () => Metrics | null) {
+  constructor(
+    options: GlobalOptions,
+    notifier: ServiceNotifier,
+    getMetrics: () => Metrics | null,
+    onPassEnded: () => void,
+  ) {
     const settings = logSettings(options, process.stderr.isTTY);
     this.log = createLog({ ...settings, level: options.logLevel ?? 'info' }, writeError);
     this.#json = options.json;
     this.#isForPeople = settings.format === 'pretty';
     this.#getMetrics = getMetrics;
+    this.#onPassEnded = onPassEnded;
     this.#notifier = notifier;
   }
 
@@ -80,6 +87,7 @@ export class DaemonView implements Reporter, DaemonObserver {
       this.log[level](trigger === 'start' ? `${line}; watching for changes, Ctrl-C ends it` : line);
     else this.log[level](line, { trigger });
     this.#notifier.status(line);
+    this.#onPassEnded();
     if (trigger !== 'rescan') return;
     for (const source of sources) this.#metrics?.rescanned(source);
   }

@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 import { basename, relative } from 'node:path';
+import { escapeControls } from '../domain/escape.ts';
 import { EXIT } from '../domain/exit-code.ts';
 
 /** Results that were not written yet: thousands of short lines are better written together. */
@@ -29,11 +30,9 @@ export function writeError(text: string): void {
   writeWhole(2, text);
 }
 
-/** A name as it can be shown: control characters, which could command the terminal, are escaped. */
+/** A name as it can be shown: control characters are escaped. */
 export function shown(name: string): string {
-  return name.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
+  return escapeControls(name);
 }
 
 /** How this program was called, for commands that people are told to run next. */

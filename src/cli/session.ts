@@ -5,6 +5,7 @@ import { requirePlatform, type PlatformUse } from '../config/require-platform.ts
 import { resolveSecret } from '../config/secrets.ts';
 import { EXIT } from '../domain/exit-code.ts';
 import type { Identity } from '../domain/identity.ts';
+import type { Emulator } from '../emulator/emulator.ts';
 import { PlatformAdministration } from '../platform/administration.ts';
 import { PlatformChat } from '../platform/chat.ts';
 import { PlatformConversations } from '../platform/conversations.ts';
@@ -22,17 +23,21 @@ import { UsageError } from './usage-error.ts';
 /** The identity headers that conversations take (interface.md, Create a conversation: Headers). */
 export type ConversationIdentity = Pick<Identity, 'integrationId' | 'integrationAlias'>;
 
-/** One command's dealings with the platform, or with the emulator in its place. */
-export interface Session {
-  /** Aborts when the user asks the command to end. */
-  readonly signal: AbortSignal;
+/** The platform's operations beside files, or the emulator's in their place. */
+export interface Clients {
   /** The secrets that were used: they never reach the output. */
   readonly secrets: readonly string[];
   /** Each throws `UsageError` when the config lacks what it takes. */
   readonly administration: () => PlatformAdministration;
-  /** @param identity - counts before that of the config. */
-  readonly conversations: (identity: ConversationIdentity) => PlatformConversations;
+  /** @param identity - counts before that of the config; `alone`: that of the config does not count at all. */
+  readonly conversations: (identity: ConversationIdentity, alone?: 'alone') => PlatformConversations;
   readonly chat: () => PlatformChat;
+}
+
+/** One command's dealings with the platform. */
+export interface Session extends Clients {
+  /** Aborts when the user asks the command to end. */
+  readonly signal: AbortSignal;
 }
 
 /** What is told beside the results. */
@@ -82,7 +87,8 @@ export async function runSession(
       const { startEmbedded } = await import('./embedded-emulator.ts');
       embedded = await startEmbedded(loaded.config, `${name} --emulator`);
     }
-    const exitCode = await task(openSession(loaded, embedded, http, notices, signals.stop));
+    const clients = openClients(loaded, embedded?.emulator ?? null, http, notices);
+    const exitCode = await task({ ...clients, signal: signals.stop });
     return signals.stop.aborted ? EXIT.interrupted : exitCode;
   } catch (error) {
     if (signals.stop.aborted && error instanceof UsageError) return EXIT.interrupted;
@@ -94,15 +100,14 @@ export async function runSession(
   }
 }
 
-function openSession(
+/** Makes the clients of a configuration. `emulator`: in place of the platform. */
+export function openClients(
   loaded: LoadedConfig,
-  embedded: EmbeddedEmulator | null,
+  emulator: Emulator | null,
   http: Http,
   notices: Notices,
-  signal: AbortSignal,
-): Session {
+): Clients {
   const { platform, sources, upload } = loaded.config;
-  const emulator = embedded?.emulator;
   const secrets: string[] = [];
   const repeats: RepeatSettings = {
     attempts: upload.attempts,
@@ -115,23 +120,25 @@ function openSession(
     secrets.push(secret);
     return secret;
   };
+  // Read once: a file that goes away later is no concern of clients that are made later.
+  let known: string | null = null;
   const token = (): string =>
-    remember(emulator?.token ?? readSecret(loaded, 'platform.token', platform.token, notices));
+    (known ??= remember(emulator?.token ?? readSecret(loaded, 'platform.token', platform.token, notices)));
   const demand = (use: PlatformUse): void => {
-    if (emulator === undefined) demandFields(loaded, use);
+    if (emulator === null) demandFields(loaded, use);
   };
   return {
-    signal,
     secrets,
     administration: () => {
       demand('admin');
       const workspaceId = emulator?.workspaceId ?? platform.workspaceId ?? '';
       return new PlatformAdministration(http, baseUrl, { token: token(), workspaceId }, repeats);
     },
-    conversations: (identity) => {
+    conversations: (identity, alone) => {
       demand('conversation');
       const botId = platform.botId ?? sources[0]?.botId ?? '';
-      const caller = { token: token(), botId, identity: { ...platform.identity, ...identity } };
+      const own = alone === 'alone' ? {} : platform.identity;
+      const caller = { token: token(), botId, identity: { ...own, ...identity } };
       return new PlatformConversations(http, baseUrl, caller, repeats);
     },
     chat: () => {

@@ -77,7 +77,14 @@ export function addSetupCommands(
     .command(
       'doctor',
       'Look whether all is well: config, secrets, bots, directories, state file, limits',
-      (command) => command,
+      (command) =>
+        command
+          .option('send-test', {
+            type: 'boolean',
+            default: false,
+            description: 'Send people a message, to try out whether it arrives',
+          })
+          .example('$0 doctor --send-test', 'Also look whether people can be told'),
       async (options) => {
         const { doctor } = await import('./commands/doctor.ts');
         done(await doctor(options));

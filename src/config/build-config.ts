@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { BotId } from '../domain/brands.ts';
+import type { Place } from '../domain/notice.ts';
 import type { Rule } from '../domain/rules.ts';
 import type { RuleSettings } from '../domain/settings.ts';
 import type { Config, PlatformConfig, SecretReference, SourceConfig } from './config.ts';
@@ -39,6 +40,7 @@ export function buildConfig(written: WrittenConfig, file: string): Config {
       pollIntervalMs: watch.pollInterval,
     },
     service: { listen: written.service.listen },
+    notify: written.notify === undefined ? null : buildNotify(written.notify),
     stateFile: resolve(directory, written.stateFile),
   };
 }
@@ -99,6 +101,24 @@ function buildRule(written: WrittenConfig['rules'][number]): Rule {
       ...(renewBefore !== undefined && { renewBeforeMs: renewBefore }),
     },
   };
+}
+
+function buildNotify(written: NonNullable<WrittenConfig['notify']>): NonNullable<Config['notify']> {
+  const { on, quiet, summaryEvery, announce } = written;
+  return {
+    place: buildPlace(written),
+    on: new Set(on),
+    quietMs: quiet,
+    summaryEveryMs: summaryEvery,
+    announce: announce.flatMap(({ match }) => match),
+  };
+}
+
+function buildPlace({ conversationId, conversation }: NonNullable<WrittenConfig['notify']>): Place {
+  if (conversationId !== undefined) return { kind: 'existing', conversationId };
+  if (conversation === undefined) throw new Error('a notify without a conversation passed the cross-checks');
+  const { channel, tags, integration = null } = conversation;
+  return { kind: 'created', channel, tags, integration };
 }
 
 /** The one place where a text becomes a bot's id: the schema has checked that it can travel in a header. */

@@ -2,6 +2,7 @@ import type { BotId } from '../domain/brands.ts';
 import type { Identity } from '../domain/identity.ts';
 import type { Limits } from '../domain/limits.ts';
 import type { ListenAddress } from '../domain/listen-address.ts';
+import type { NotifySettings, Place } from '../domain/notice.ts';
 import type { Rule } from '../domain/rules.ts';
 
 /** Where a secret is kept; the config never holds the secret itself. `path` is absolute. */
@@ -68,6 +69,8 @@ export interface Config {
     /** `null`: nowhere. */
     readonly listen: ListenAddress | null;
   };
+  /** `null`: people are told nothing. */
+  readonly notify: (NotifySettings & { readonly place: Place }) | null;
   /** Absolute. */
   readonly stateFile: string;
 }

@@ -3,6 +3,7 @@ import { formatAddress, isLoopback } from '../domain/listen-address.ts';
 import { nearest, valueAt } from './describe-issue.ts';
 import { draftConfig, type ConfigDraft } from './draft.ts';
 import { formatDuration } from './duration.ts';
+import { checkNotify } from './notify-checks.ts';
 import { error, warning, type Finding } from './problem.ts';
 import { quote } from './reading.ts';
 import { checkRules } from './rule-checks.ts';
@@ -28,6 +29,7 @@ export function crossCheck(value: unknown, configFile: string): Finding[] {
     ...checkRules(draft.rules),
     ...checkWatch(draft.watch),
     ...checkListen(draft.service),
+    ...checkNotify(value, draft),
     ...checkStateFile(draft, configFile),
   ];
 }

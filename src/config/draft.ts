@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { notifySchema } from './notify-schema.ts';
 import { ruleSchema } from './rule-schema.ts';
 import { configSchema, platformSchema, serviceSchema, sourceSchema, watchSchema } from './schema.ts';
 
@@ -18,6 +19,7 @@ export interface ConfigDraft {
   readonly rules: readonly RuleDraft[];
   readonly watch: Draft<z.output<typeof watchSchema>>;
   readonly service: Draft<z.output<typeof serviceSchema>>;
+  readonly notify: Draft<z.output<typeof notifySchema>>;
   readonly stateFile?: string;
 }
 
@@ -33,6 +35,7 @@ export function draftConfig(value: unknown): ConfigDraft {
     rules: asList(root['rules']).map((rule) => draft(ruleSchema.shape, rule)),
     watch: draft(watchSchema.shape, root['watch']),
     service: draft(serviceSchema.shape, root['service']),
+    notify: draft(notifySchema.shape, root['notify']),
     ...draft({ stateFile: configSchema.shape.stateFile }, root),
   };
 }

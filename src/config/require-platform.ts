@@ -3,7 +3,7 @@ import { formatField, type ConfigProblem, type FieldPath } from './problem.ts';
 import { isPlaceholder } from './values.ts';
 
 /** What a command is about to do on the platform: its addressed operations need different fields. */
-export type PlatformUse = 'files' | 'admin' | 'conversation' | 'message';
+export type PlatformUse = 'files' | 'admin' | 'conversation' | 'message' | 'notify';
 
 /**
  * What a configuration lacks for a run against the real platform: missing fields, and placeholders that the example
@@ -28,7 +28,8 @@ interface NeededField {
   readonly example: string;
 }
 
-function fieldsFor({ config }: LoadedConfig, use: PlatformUse): NeededField[] {
+function fieldsFor(loaded: LoadedConfig, use: PlatformUse): NeededField[] {
+  const { config } = loaded;
   const { platform, sources } = config;
   const token = needed(['platform', 'token'], platform.token?.kind ?? null, '"env:BOTSYNC_TOKEN"');
   const bot = needed(['platform', 'botId'], platform.botId, '"8f2b6c1e-4d55-4c9e-8a5e-0c7d5b1f2a33"');
@@ -53,6 +54,16 @@ function fieldsFor({ config }: LoadedConfig, use: PlatformUse): NeededField[] {
       return platform.chat === null
         ? [needed(['platform', 'chat'], null, example)]
         : [needed(['platform', 'chat', 'webhookId'], platform.chat.webhookId)];
+    }
+    case 'notify': {
+      const place = config.notify?.place;
+      if (place === undefined) return [];
+      const ids =
+        place.kind === 'existing' ? [needed(['notify', 'conversationId'], place.conversationId)] : [];
+      const created = place.kind === 'created' ? fieldsFor(loaded, 'conversation') : [];
+      const hub = place.kind === 'created' && place.integration !== null ? fieldsFor(loaded, 'admin') : [];
+      const own = [...ids, ...fieldsFor(loaded, 'message'), ...created, ...hub];
+      return own.filter(({ path }, at) => own.findIndex((one) => one.path.join() === path.join()) === at);
     }
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { notifySchema } from './notify-schema.ts';
 import { ruleSchema } from './rule-schema.ts';
 import { filled, secret, text, timer, whole } from './schema-fields.ts';
 import {
@@ -70,7 +71,9 @@ export const platformSchema = z.strictObject({
       'Where the access token is kept (never the token itself): "env:NAME", "file:PATH" or "credential:NAME".',
     examples: ['env:BOTSYNC_TOKEN', 'file:/etc/botsync/token', 'credential:token'],
   }).exactOptional(),
-  chat: chat.meta({ description: 'Access to the chat: needed by the command message send.' }).exactOptional(),
+  chat: chat
+    .meta({ description: 'Access to the chat: needed by notify and by the command message send.' })
+    .exactOptional(),
   identity: identity
     .meta({
       description:
@@ -238,6 +241,9 @@ export const configSchema = z
       })
       .prefault({}),
     service: serviceSchema.meta({ description: 'How a running botsync is observed.' }).prefault({}),
+    notify: notifySchema
+      .meta({ description: 'How people are told in a conversation. Left out: they are not.' })
+      .exactOptional(),
     stateFile: text(readFilePath, {
       description: 'Where botsync keeps its records, relative to this file.',
       examples: ['.botsync/state.db'],

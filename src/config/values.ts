@@ -197,6 +197,30 @@ export function readTagValue(text: string): Reading<string> {
     : meaning(text);
 }
 
+/** The name of a channel (interface.md, Limits: channel length). */
+export function readChannel(text: string): Reading<string> {
+  if (text.trim() === '') return problem('is empty; write the name of a channel of the integration');
+  return text.length > 200
+    ? problem(`has ${text.length} characters; a channel's name has at most 200`)
+    : meaning(text);
+}
+
+/** The name or version of an integration: it becomes one segment of an address. */
+export function readIntegrationPart(text: string): Reading<string> {
+  return /^\.{0,2}$|\p{Surrogate}/u.test(text)
+    ? problem(
+        `${quote(text)} is no name or version of an integration; write for example "webchat" or "latest"`,
+      )
+    : meaning(text);
+}
+
+/** How often a summary is told, in milliseconds: no more often than anybody would read it. */
+export function readSummaryInterval(durationMs: number): Reading<number> {
+  return durationMs < 60_000
+    ? problem(`"${formatDuration(durationMs)}" is too often; write at least "1m"`)
+    : meaning(durationMs);
+}
+
 /** A MIME type. */
 export function readContentType(text: string): Reading<string> {
   return /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?: *; *[\w-]+=(?:[\w!#$&^.+-]+|"[\x20\x21\x23-\x7e]*"))*$/u.test(text)

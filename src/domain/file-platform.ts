@@ -7,11 +7,17 @@ export type OutgoingContent =
   /** Read while it is sent, once. An error that `chunks` throws ends the request. */
   | { readonly kind: 'stream'; readonly sizeBytes: number; readonly chunks: AsyncIterable<Buffer> };
 
-/** What is needed of the answer to an upsert (interface.md, File). */
-export interface UpsertedFile {
-  /** Where the content goes. It holds a signature: a secret. */
+/** Where a file's content goes (interface.md, File). */
+export interface UploadAddress {
+  /** It holds a signature: a secret. */
   readonly uploadUrl: URL;
   readonly contentType: string;
+}
+
+/** What is needed of the answer to an upsert (interface.md, File). */
+export interface UpsertedFile extends UploadAddress {
+  /** Address of the content. Unless the content is public it may hold a signature: a secret. `null`: none was named. */
+  readonly url: string | null;
 }
 
 /** The file storage as the upload stage needs it: one upsert, one upload, neither repeated. */
@@ -20,7 +26,7 @@ export interface FilePlatform {
   readonly upsert: (botId: string, body: UpsertBody, signal: AbortSignal) => Promise<Outcome<UpsertedFile>>;
   /** Sends the content to the upload address. `publicAtOnce`: `publicContentImmediatelyAccessible` was set. */
   readonly upload: (
-    file: UpsertedFile,
+    address: UploadAddress,
     content: OutgoingContent,
     publicAtOnce: boolean,
     signal: AbortSignal,

@@ -1,6 +1,6 @@
 import { failed, ok, type Outcome, type PlatformFailure } from '../domain/failure.ts';
 import type { UpsertBody } from '../domain/limits.ts';
-import type { FilePlatform, OutgoingContent, UpsertedFile } from '../domain/file-platform.ts';
+import type { FilePlatform, OutgoingContent, UploadAddress, UpsertedFile } from '../domain/file-platform.ts';
 import { Api, isSuccess } from './api.ts';
 import { openContent } from './content.ts';
 import { redirected, type Answer } from './failures.ts';
@@ -62,7 +62,7 @@ export class PlatformFiles implements FilePlatform {
    * not accept takes a new upsert.
    */
   async upload(
-    file: UpsertedFile,
+    address: UploadAddress,
     content: OutgoingContent,
     publicAtOnce: boolean,
     signal: AbortSignal,
@@ -71,9 +71,9 @@ export class PlatformFiles implements FilePlatform {
     const answered = await this.#http.send(
       {
         method: 'PUT',
-        url: file.uploadUrl,
+        url: address.uploadUrl,
         headers: {
-          'content-type': file.contentType,
+          'content-type': address.contentType,
           'content-length': String(watched.sizeBytes),
           ...(publicAtOnce && { 'x-amz-tagging': 'public=true' }),
         },
@@ -113,15 +113,23 @@ const NEW_ADDRESS_NEEDED = new Set([401, 403, 404, 408, 409, 410, 429]);
 
 function readUpserted(text: string, sentContentType: string): UpsertedFile | null {
   try {
-    const { file } = JSON.parse(text) as { file?: { uploadUrl?: unknown; contentType?: unknown } };
+    const { file } = JSON.parse(text) as {
+      file?: { uploadUrl?: unknown; contentType?: unknown; url?: unknown };
+    };
     if (typeof file?.uploadUrl !== 'string') return null;
     const uploadUrl = new URL(file.uploadUrl);
-    if (uploadUrl.protocol !== 'https:' && uploadUrl.protocol !== 'http:') return null;
+    if (!isWeb(uploadUrl)) return null;
     return {
       uploadUrl,
       contentType: typeof file.contentType === 'string' ? file.contentType : sentContentType,
+      url:
+        typeof file.url === 'string' && URL.canParse(file.url) && isWeb(new URL(file.url)) ? file.url : null,
     };
   } catch {
     return null;
   }
+}
+
+function isWeb({ protocol }: URL): boolean {
+  return protocol === 'https:' || protocol === 'http:';
 }

@@ -28,12 +28,16 @@ export type RequestOutcome = 'ok' | PlatformFailure['kind'];
 /** How the sending of a file ended, all attempts together. */
 export type UploadResult = 'done' | 'refused' | 'failed';
 
+/** What became of a message to people; `dropped` is not tried again. */
+export type NotificationOutcome = 'sent' | 'failed' | 'dropped';
+
 /** Why nothing was sent for a while: the platform asked for it, was out of reach, or refused credentials or quota. */
 export type PauseReason = 'asked' | 'outage' | 'blockade';
 
 const OPERATIONS: readonly RequestOperation[] = ['upsert', 'upload'];
 const OUTCOMES: readonly RequestOutcome[] = ['ok', 'credentials', 'quota', 'refused', 'transient'];
 const RESULTS: readonly UploadResult[] = ['done', 'refused', 'failed'];
+const NOTIFICATIONS: readonly NotificationOutcome[] = ['sent', 'failed', 'dropped'];
 const PAUSES: readonly PauseReason[] = ['asked', 'outage', 'blockade'];
 
 /** Seconds: from a platform nearby to a gigabyte over a slow line. */
@@ -74,6 +78,7 @@ class Metrics {
   readonly #rescans: Counter<'source'>;
   readonly #rescanOnly: Counter<'source'>;
   readonly #removals: Counter<'source'>;
+  readonly #notifications: Counter<'outcome'>;
 
   constructor(
     library: typeof import('prom-client'),
@@ -150,6 +155,9 @@ class Metrics {
       ['source'],
     );
     this.#removals = counter('botsync_removals_total', 'Files removed from the platform.', ['source']);
+    this.#notifications = counter('botsync_notifications_total', 'Messages to people, by outcome.', [
+      'outcome',
+    ]);
     gauge('botsync_build_info', '1, with the versions of botsync and Node.', ['version', 'node']).set(
       { version, node: process.versions.node },
       1,
@@ -158,6 +166,7 @@ class Metrics {
       for (const outcome of OUTCOMES) this.#requests.inc({ operation, outcome }, 0);
       this.#latency.zero({ operation });
     }
+    for (const outcome of NOTIFICATIONS) this.#notifications.inc({ outcome }, 0);
     for (const reason of PAUSES) {
       this.#pauses.inc({ reason }, 0);
       this.#pauseSeconds.inc({ reason }, 0);
@@ -205,6 +214,11 @@ class Metrics {
   /** A file was removed from the platform. */
   removed(source: string): void {
     this.#removals.inc({ source });
+  }
+
+  /** A message to people was tried. */
+  notificationEnded(outcome: NotificationOutcome): void {
+    this.#notifications.inc({ outcome });
   }
 
   /** All of it as text. */

@@ -39,6 +39,7 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE UNIQUE INDEX file_key ON file (target, key);
   CREATE INDEX file_renewal ON file (target, source, renew_at) WHERE renew_at IS NOT NULL;
+  CREATE INDEX file_failure ON file (source, target) WHERE failure IS NOT NULL;
   CREATE INDEX file_removed ON file (absent_since) WHERE absence = 'removed';
 
   -- The sources as last seen.
@@ -74,5 +75,29 @@ export const MIGRATIONS: readonly string[] = [
     exit_code   INTEGER NOT NULL,
     summary     TEXT NOT NULL           -- JSON
   ) STRICT;
+
+  -- What people were told, so that neither a restart nor the next pass tells it again.
+  CREATE TABLE told (
+    subject TEXT PRIMARY KEY,           -- JSON: the kind of trouble and its source, or "summary"
+    told_at INTEGER NOT NULL,           -- epoch ms of the last message on it
+    size    INTEGER                     -- how many files it was then; NULL: it was over
+  ) STRICT, WITHOUT ROWID;
+
+  -- The conversations that were created to tell people.
+  CREATE TABLE conversation (
+    purpose TEXT PRIMARY KEY,           -- canonical JSON of what it was created from
+    id      TEXT NOT NULL,
+    proven  INTEGER NOT NULL            -- 1: a message has arrived there
+  ) STRICT, WITHOUT ROWID;
+
+  -- Contents that were announced, or are to be.
+  CREATE TABLE announcement (
+    target   INTEGER NOT NULL REFERENCES target (id),
+    sha256   BLOB NOT NULL,
+    key      TEXT NOT NULL,
+    url      TEXT,                      -- where everybody can read it; NULL: nothing is left to do
+    noted_at INTEGER NOT NULL,          -- epoch ms
+    PRIMARY KEY (target, sha256)
+  ) STRICT, WITHOUT ROWID;
   `,
 ];

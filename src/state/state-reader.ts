@@ -1,5 +1,6 @@
 import type { FileKey } from '../domain/brands.ts';
 import type { FileRecord } from '../domain/record.ts';
+import { NoticeReader } from './notices.ts';
 import { guarded, type Database, type Statement } from './database.ts';
 import { PAGE_ROWS, RECORD_COLUMNS, RecordCursor, toRecord, type RecordRow } from './record-cursor.ts';
 
@@ -78,6 +79,8 @@ type SqlRow = readonly unknown[];
 /** What the state file knows. All times in epoch milliseconds. Methods throw `StateFileError`. */
 export class StateReader {
   protected readonly database: Database;
+  /** What it knows of what people are told. */
+  readonly notices: NoticeReader = new NoticeReader((sql, ...values) => this.all(sql, ...values));
   readonly #statements = new Map<string, Statement>();
 
   constructor(database: Database) {

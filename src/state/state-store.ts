@@ -3,6 +3,7 @@ import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Absence, RecordState } from '../domain/record.ts';
 import { statSync } from 'node:fs';
 import { StateFileError, type Database } from './database.ts';
+import { NoticeStore } from './notices.ts';
 import { StateReader, type RowId, type SeenSource, type SqlValue, type SyncTarget } from './state-reader.ts';
 import { WriteGroup } from './write-group.ts';
 
@@ -31,6 +32,12 @@ export interface Problem {
 
 /** The state file, open for writing: one row a file. All times in epoch milliseconds. Methods throw `StateFileError`. */
 export class StateStore extends StateReader {
+  override readonly notices: NoticeStore = new NoticeStore(
+    (sql, ...values) => this.all(sql, ...values),
+    (sql, ...values) => {
+      this.#write(sql, ...values);
+    },
+  );
   readonly #group: WriteGroup;
   readonly #targets = new Map<string, number>();
   readonly #file: string;

@@ -1,3 +1,4 @@
+import type { Delivery } from '../domain/delivery.ts';
 import { renewalTime } from '../domain/expiry.ts';
 import { sizeInFingerprint } from '../domain/fingerprint.ts';
 import type { FileRecord } from '../domain/record.ts';
@@ -170,6 +171,7 @@ function settle(
   };
   switch (sent.kind) {
     case 'sent':
+      if (kind === 'upload') tellDelivery(sent, item, place, id, context);
       state.recordSynced(id, sent.state, sent.sha256, lifetimeOf(item, sent.expiresAtMs), nowMs);
       summary[kind === 'renew' ? 'renewed' : 'uploaded'] += 1;
       summary.bytes += sent.state.sizeBytes;
@@ -205,6 +207,19 @@ function settle(
       if (item.record !== null) notePending(item, source, null, context);
       break;
   }
+}
+
+/** Tells of a content that was not on record: what was sent for its settings or to be sure is nothing new. */
+function tellDelivery(
+  { sha256, url }: Extract<Sent, { kind: 'sent' }>,
+  { resolved }: PlannedSend,
+  place: Pick<Delivery, 'source' | 'path' | 'key'>,
+  id: RowId,
+  { state, onDelivery }: WalkContext,
+): void {
+  if (onDelivery === undefined || state.find(id)?.sha256?.equals(sha256) === true) return;
+  const isPublic = resolved.settings.accessPolicies.includes('public_content');
+  onDelivery({ ...place, target: id.target, sha256, isPublic, publicUrl: isPublic ? url : null });
 }
 
 const UNSETTLED = 'it was changed again and again while it was read';

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { Delivery } from '../domain/delivery.ts';
 import type { FilePlatform } from '../domain/file-platform.ts';
 import { emptySummary } from '../domain/report.ts';
 import type { StateStore } from '../state/state-store.ts';
@@ -25,6 +26,8 @@ export interface DaemonSettings {
   /** What the platform is called in records. */
   readonly platformName: string;
   readonly platform: FilePlatform;
+  /** Told of every new content that the platform has. */
+  readonly onDelivery?: (delivery: Delivery) => void;
 }
 
 /** What a daemon is given. */
@@ -140,6 +143,11 @@ export class Daemon {
     ];
   }
 
+  /** Why the platform refuses the credentials; `null` when it does not, as far as is known. */
+  get refusal(): string | null {
+    return this.#blockade.refusal;
+  }
+
   /** How it stands, for people and programs that ask. */
   get activity(): DaemonActivity {
     const { flights, outage } = this.#engine;
@@ -174,7 +182,7 @@ export class Daemon {
   }
 
   #createEngine(): Engine {
-    const { config, platformName, platform } = this.#settings;
+    const { config, platformName, platform, onDelivery } = this.#settings;
     const { stop, abort, clock, ...input } = this.#input;
     const { settleMs, maxDelayMs } = config.watch;
     this.#switch = new AbortController();
@@ -184,6 +192,7 @@ export class Daemon {
       config,
       platformName,
       platform,
+      ...(onDelivery !== undefined && { onDelivery }),
       patience: { outageMs: Infinity, pauseMs: config.watch.rescanMs, removalMs: config.removals.delayMs },
       flights: this.#flights,
       outlook: {

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { Delivery } from '../domain/delivery.ts';
 import type { Halt } from '../domain/guard.ts';
 import type { FilePlatform } from '../domain/file-platform.ts';
 import type { Summary } from '../domain/report.ts';
@@ -32,6 +33,8 @@ export interface EngineInput {
   readonly stages: Stages;
   /** Whether changes are looked at as they happen. Passes leave a transfer free for them then. */
   readonly isWatched: boolean;
+  /** Told of every new content that the platform has, before anything else can happen to it. */
+  readonly onDelivery?: (delivery: Delivery) => void;
   readonly outlook: Outlook;
   /** Shared with the engine before and after, when there are several. */
   readonly flights: Flights;

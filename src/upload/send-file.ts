@@ -32,6 +32,8 @@ export type SendResult =
       readonly state: ReadState;
       readonly sha256: Buffer;
       readonly expiresAtMs: number | null;
+      /** Address of the content (see `UpsertedFile`): may be a secret. */
+      readonly url: string | null;
     }
   | { readonly kind: 'vanished' }
   | { readonly kind: 'unreadable'; readonly reason: string; readonly upserted: boolean }
@@ -119,7 +121,13 @@ async function sendOpenFile(
   const publicAtOnce = prepared.body.publicContentImmediatelyAccessible === true;
   const uploaded = await platform.upload(upserted.value, content.content, publicAtOnce, signal);
   if (uploaded.kind === 'ok')
-    return { kind: 'sent', state, sha256: content.digest(), expiresAtMs: prepared.expiresAtMs };
+    return {
+      kind: 'sent',
+      state,
+      sha256: content.digest(),
+      expiresAtMs: prepared.expiresAtMs,
+      url: upserted.value.url,
+    };
   const readError = content.readError();
   return readError === null ? failed(uploaded.failure, true) : readFailure(readError, state, true);
 }

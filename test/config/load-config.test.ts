@@ -46,7 +46,33 @@ test('fills in the defaults, resolves paths, and counts durations in millisecond
     },
     watch: { settleMs: 500, maxDelayMs: 10_000, rescanMs: 900_000, poll: false, pollIntervalMs: 10_000 },
     service: { listen: null },
+    notify: null,
     stateFile: '/etc/botsync/.botsync/state.db',
+  });
+});
+
+test('reads how people are told, with its defaults', () => {
+  const rules = [{ match: '*.mp3', accessPolicies: ['public_content'] }];
+  const created = { conversation: { channel: 'channel', integration: { name: 'webchat' } } };
+  expect(load({ notify: created }).config.notify).toEqual({
+    place: {
+      kind: 'created',
+      channel: 'channel',
+      tags: {},
+      integration: { name: 'webchat', version: 'latest' },
+    },
+    on: new Set(['failing', 'recovered', 'halted', 'expiring', 'credentials', 'summary']),
+    quietMs: 900_000,
+    summaryEveryMs: 86_400_000,
+    announce: [],
+  });
+  const announce = [{ match: '*.mp3' }, { match: ['a/**', 'b/**'] }];
+  const existing = { conversationId: 'conv_1', on: ['halted'], quiet: '1m', announce };
+  expect(load({ rules, notify: existing }).config.notify).toMatchObject({
+    place: { kind: 'existing', conversationId: 'conv_1' },
+    on: new Set(['halted']),
+    quietMs: 60_000,
+    announce: ['*.mp3', 'a/**', 'b/**'],
   });
 });
 
@@ -317,4 +343,18 @@ describe('whatever the text, there is a result', () => {
       { numRuns: 500 },
     );
   });
+});
+
+test.each<[object, object, string[]]>([
+  [{ conversationId: 'c' }, {}, ['platform.chat']],
+  [{ conversationId: '<id>' }, {}, ['notify.conversationId', 'platform.chat']],
+  [{ conversation: { channel: 'c' } }, {}, ['platform.chat', 'platform.token']],
+  [
+    { conversation: { channel: 'c', integration: { name: 'webchat' } } },
+    { chat: { webhookId: 'w', userKey: 'env:K' } },
+    ['platform.token', 'platform.workspaceId'],
+  ],
+])('with notify %j and platform %j a real run lacks %j', (notify, platform, fields) => {
+  const loaded = load({ platform: { botId: 'b', ...platform }, notify });
+  expect(requirePlatform(loaded, 'notify').map(({ field }) => field)).toEqual(fields);
 });

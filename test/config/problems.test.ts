@@ -118,6 +118,34 @@ const errors: readonly Row[] = [
   ],
   [{ service: { listen: 9464 } }, /^service\.listen: expected a string, found 9464/u],
   [{ listen: '127.0.0.1:9464' }, 'listen: unknown field; did you mean "service.listen"?'],
+  // Notify
+  [
+    { notify: {} },
+    /^notify\.conversationId: is missing, and people have to be told somewhere; write the id, or/u,
+  ],
+  [
+    { notify: { conversationId: 'c', conversation: { channel: 'channel' } } },
+    /^notify\.conversationId: stands beside conversation; /u,
+  ],
+  [{ notify: { conversation: {} } }, /^notify\.conversation\.channel: is missing; write a string/u],
+  [
+    { notify: { conversation: { channel: 'x'.repeat(201) } } },
+    "notify.conversation.channel: has 201 characters; a channel's name has at most 200",
+  ],
+  [
+    { notify: { conversation: { channel: 'c', integration: { name: '..' } } } },
+    /^notify\.conversation\.integration\.name: "\.\." is no name or version of an integration/u,
+  ],
+  [{ notify: { conversationId: 'c', on: ['fails'] } }, /^notify\.on\[0\]: is "fails"; write /u],
+  [
+    { notify: { conversationId: 'c', summaryEvery: '10s' } },
+    'notify.summaryEvery: "10s" is too often; write at least "1m"',
+  ],
+  [
+    { notify: { conversationId: 'c', announce: [{ match: '*.mp3' }] } },
+    /^notify\.announce: nobody could hear these files, since no rule gives "public_content"/u,
+  ],
+  [{ notify: { conversationId: 'c', zzz: 1 } }, /^notify\.zzz: unknown field; known here: conversationId, /u],
   // Platform
   [
     platform({ baseUrl: 'api.botpress.cloud' }),

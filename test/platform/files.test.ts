@@ -63,13 +63,19 @@ describe('an upsert', () => {
     const server = await serve((request, response) => {
       void readBody(request).then((bytes) => {
         seen.push([request.method, request.url, request.headers, JSON.parse(bytes.toString())]);
-        answerJson(response, 200, { file: { uploadUrl: 'https://store.test/a?sig=1', contentType: 'a/b' } });
+        answerJson(response, 200, {
+          file: { uploadUrl: 'https://store.test/a?sig=1', contentType: 'a/b', url: 'https://store.test/a' },
+        });
       });
     });
     const { platform } = connect(server.url, { token: 'T', identityHeaders: IDENTITY });
     const body = upsertBody('ä/b.txt', 3, { tags: { a: 'ü' }, expiresAt: '2026-03-02T00:00:00.000Z' });
     const file = valueOf(await platform.upsert('bot-7', body, NEVER));
-    expect(file).toEqual({ uploadUrl: new URL('https://store.test/a?sig=1'), contentType: 'a/b' });
+    expect(file).toEqual({
+      uploadUrl: new URL('https://store.test/a?sig=1'),
+      contentType: 'a/b',
+      url: 'https://store.test/a',
+    });
     expect(seen).toEqual([
       [
         'PUT',

@@ -95,6 +95,12 @@ test('counts from zero on', async () => {
         [`botsync_pause_seconds_total{reason="${reason}"}`, 0],
       ]),
     ),
+    ...Object.fromEntries(
+      ['sent', 'failed', 'dropped'].map((outcome) => [
+        `botsync_notifications_total{outcome="${outcome}"}`,
+        0,
+      ]),
+    ),
     'botsync_rescans_total{source="docs"}': 0,
     'botsync_rescan_only_changes_total{source="docs"}': 0,
     'botsync_removals_total{source="docs"}': 0,
@@ -114,6 +120,7 @@ test('counts from zero on', async () => {
   metrics.rescanned('docs');
   metrics.foundByRescan('docs');
   metrics.removed('docs');
+  metrics.notificationEnded('sent');
   expect(await counters()).toEqual({
     ...zero,
     botsync_sent_bytes_total: 123,
@@ -132,6 +139,7 @@ test('counts from zero on', async () => {
     'botsync_rescans_total{source="docs"}': 2,
     'botsync_rescan_only_changes_total{source="docs"}': 1,
     'botsync_removals_total{source="docs"}': 1,
+    'botsync_notifications_total{outcome="sent"}': 1,
   });
   const all = await samples();
   expect(all.get('botsync_request_duration_seconds_bucket{le="0.03",operation="upsert"}')).toBe(1);

@@ -234,7 +234,7 @@ describe('a damaged state file', () => {
 
   test('that shows its damage only when it is read says so as damage', () => {
     const file = large();
-    zero(file, 4096 * 4, 4096 * 30);
+    zero(file, 4096 * 17, 4096 * 100);
     const store = openStore(file);
     const target = store.targetId(TARGET);
     const damaged = expect.objectContaining({ name: 'StateFileError', kind: 'damaged' }) as Error;

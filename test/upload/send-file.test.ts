@@ -91,6 +91,7 @@ describe('a file', () => {
       state: stateOf(path),
       sha256: sha256(content),
       expiresAtMs: null,
+      url: emulator.listFiles(BOT)[0]?.url,
     });
     expect(result).toMatchObject({ state: { sizeBytes: size, settingsDigest: resolved().digest } });
     expect(operations(emulator)).toEqual(['upsert', 'upload']);

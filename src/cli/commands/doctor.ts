@@ -2,8 +2,9 @@ import { loadConfig, type LoadedConfig } from '../../config/load-config.ts';
 import { requirePlatform } from '../../config/require-platform.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import { checkConfig, checkSecrets, reportProblems } from '../doctor/check-config.ts';
+import { checkConfig, checkSecrets, hasToken, reportProblems } from '../doctor/check-config.ts';
 import { checkDirectories } from '../doctor/check-directories.ts';
+import { checkNotify, sendTest } from '../doctor/check-notify.ts';
 import { checkPlatform, notAsked } from '../doctor/check-platform.ts';
 import { checkState } from '../doctor/check-state.ts';
 import { renderFinding, worst, type Diagnosis } from '../doctor/finding.ts';
@@ -13,11 +14,17 @@ import { print } from '../output.ts';
 import { printJson } from '../print-json.ts';
 import { runSession, type Session } from '../session.ts';
 
+/** Options of `botsync doctor`. */
+export interface DoctorOptions extends GlobalOptions {
+  /** Whether people are sent a message to try out whether it arrives. */
+  readonly sendTest: boolean;
+}
+
 /** One look at the installation. What it finds is told as soon as it is found. */
 type Check = () => Diagnosis[] | Promise<Diagnosis[]>;
 
-/** `botsync doctor`: looks at all that a sync needs, and changes nothing. Returns the exit code of the worst that it found. */
-export async function doctor(options: GlobalOptions): Promise<number> {
+/** `botsync doctor`: looks at all that a sync needs, and changes nothing but for what `--send-test` sends. Returns the exit code of the worst that it found. */
+export async function doctor(options: DoctorOptions): Promise<number> {
   const found: Diagnosis[] = [];
   const tell = (diagnoses: readonly Diagnosis[]): void => {
     found.push(...diagnoses);
@@ -32,7 +39,7 @@ export async function doctor(options: GlobalOptions): Promise<number> {
 }
 
 async function examine(
-  options: GlobalOptions,
+  options: DoctorOptions,
   loaded: LoadedConfig,
   tell: (diagnoses: readonly Diagnosis[]) => void,
 ): Promise<number> {
@@ -48,6 +55,7 @@ async function examine(
       () => askPlatform(loaded, emulator, session),
       () => checkDirectories(config, name, systemClock, session.signal),
       () => checkState(config, name),
+      () => (options.sendTest ? sendTest : checkNotify)(loaded, options, session),
     ];
     for (const check of checks) {
       if (session.signal.aborted) break;
@@ -65,6 +73,6 @@ async function askPlatform(
   const lacking = useEmulator ? [] : requirePlatform(loaded, 'admin');
   const [first] = lacking;
   if (first !== undefined) return notAsked(`${first.field} ${first.message}`);
-  if (!useEmulator && worst(checkSecrets(loaded)) !== EXIT.ok) return notAsked('there is no token');
+  if (!useEmulator && !hasToken(loaded)) return notAsked('there is no token');
   return await checkPlatform(loaded.config, session.administration(), session.signal);
 }

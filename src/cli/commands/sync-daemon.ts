@@ -17,12 +17,14 @@ import type { Stages } from '../../sync/engine.ts';
 import { overview, type Overview } from '../../sync/overview.ts';
 import { connect, type Connection } from '../connect.ts';
 import { DaemonServers } from '../daemon-servers.ts';
+import { DaemonTelling, healthOf } from '../daemon-telling.ts';
 import { DaemonView } from '../daemon-view.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { holdLock } from '../hold-lock.ts';
 import { load, platformName } from '../load.ts';
 import { measure } from '../measure.ts';
 import { openStateFile } from '../open-state-file.ts';
+import { Teller } from '../teller.ts';
 import { UsageError } from '../usage-error.ts';
 import { version } from '../version.ts';
 import { Watchdog } from '../watchdog.ts';
@@ -59,6 +61,7 @@ class DaemonRun {
   readonly #pulse = new Pulse(systemClock.monotonic);
   readonly #transfers: Stage;
   readonly #stages: Stages;
+  readonly #telling: DaemonTelling;
   readonly #onReload = (): void => {
     // One that comes before all is up, or while it goes down, is no reason to end.
     if (!this.#isUp) return;
@@ -88,7 +91,11 @@ class DaemonRun {
     this.#notifier = createNotifier(process.env, (message) => {
       this.#view.warn(message);
     });
-    this.#view = new DaemonView(options, this.#notifier, () => this.#metrics);
+    const onPassEnded = (): void => {
+      this.#telling.wake();
+    };
+    this.#view = new DaemonView(options, this.#notifier, () => this.#metrics, onPassEnded);
+    this.#telling = new DaemonTelling(this.#view.log);
     this.#signals = listenForStop(
       (signal) => {
         this.#view.log.info('stopping: what is under way may end, nothing new is begun', { signal });
@@ -118,6 +125,7 @@ class DaemonRun {
     this.#lock = holdLock(this.#loaded.config.stateFile, 'the state file', 'sync');
     this.#metrics = await createMetrics(version(), () => this.#measure());
     this.#connection = await this.#connect(this.#loaded);
+    await this.#telling.adopt(await this.#openTeller(this.#loaded));
     for (const warning of this.#loaded.warnings) log.warn(renderProblem(warning));
     this.#watchdog = new Watchdog(
       {
@@ -188,6 +196,7 @@ class DaemonRun {
     this.#watchdog?.close();
     await this.#reloading;
     await this.#servers?.close();
+    await this.#telling.close();
     await Promise.all(this.#closing);
     await this.#connection?.close();
     this.#signals.release();
@@ -232,6 +241,14 @@ class DaemonRun {
         stop: this.#signals.stop,
         abort: this.#signals.abort,
       });
+      this.#telling.attach({
+        state,
+        health: () => healthOf(this.#daemon),
+        platformNow: () => this.#connection?.platform.now() ?? Date.now(),
+        ended: (outcome) => {
+          this.#metrics?.notificationEnded(outcome);
+        },
+      });
       await this.#daemon.run();
       return null;
     } catch (error) {
@@ -239,6 +256,7 @@ class DaemonRun {
       isBroken = true;
       return error;
     } finally {
+      await this.#telling.detach();
       this.#daemon = null;
       this.#state = null;
       closeState(state, isBroken);
@@ -259,6 +277,11 @@ class DaemonRun {
         },
         monotonic: systemClock.monotonic,
       }),
+      ...(this.#telling.announces && {
+        onDelivery: (delivery) => {
+          this.#telling.delivered(delivery);
+        },
+      }),
     };
   }
 
@@ -269,12 +292,20 @@ class DaemonRun {
     return connect(this.#options, loaded, systemClock, warn, loaded.config.watch.rescanMs);
   }
 
+  #openTeller(loaded: LoadedConfig): Promise<Teller | null> {
+    const emulator = this.#connection?.emulator ?? null;
+    const { log } = this.#view;
+    const howToApprove = 'approve';
+    return Teller.open({ options: this.#options, loaded, emulator, clock: systemClock, log, howToApprove });
+  }
+
   /** Reads configuration and secrets again. What is wrong with them is told, and everything stays as it was. */
   async #reload(): Promise<void> {
     const { log } = this.#view;
     const isUp = this.#view.isReady;
     if (isUp) this.#notifier.reloading();
     log.info('reloading the configuration', { file: this.#loaded.config.file });
+    let teller: Teller | null = null;
     try {
       if (statSync(this.#options.config, { throwIfNoEntry: false })?.isFile() === false)
         throw new UsageError(`${this.#options.config} is not a regular file`);
@@ -283,6 +314,7 @@ class DaemonRun {
         throw new UsageError(`${next.file}: stateFile: another one needs a restart`);
       if (this.#options.emulator && botsOf(next) !== botsOf(this.#loaded))
         throw new UsageError(`${next.file}: botId: with --emulator, another bot needs a restart`);
+      teller = await this.#openTeller(next);
       const before = this.#connection;
       // The embedded emulator takes any token, and goes on as it is.
       const connection = this.#options.emulator ? before : await this.#connect(next);
@@ -295,12 +327,15 @@ class DaemonRun {
       }
       for (const warning of next.warnings) log.warn(renderProblem(warning));
       this.#loaded = next;
+      await this.#telling.adopt(teller);
+      teller = null;
       const reloaded = await this.#daemon?.reload(this.#settings());
       if (isNew && before !== null) this.#closeOnce(before, reloaded?.whenSettled);
       await this.#servers?.adjust(next.config);
       log.info('the configuration was reloaded');
       if (isUp) this.#notifier.ready('reloaded');
     } catch (error) {
+      await teller?.close();
       // A defect is told as well, and ends neither the daemon nor its next reload.
       const reason = error instanceof UsageError ? error.message : String((error as Error).stack);
       log.error(`not reloaded, the configuration before goes on: ${reason}`);

@@ -22,7 +22,9 @@ import { emulatorDirectory, load, platformName } from '../load.ts';
 import { readStateFile } from '../read-state-file.ts';
 import { openStateFile } from '../open-state-file.ts';
 import { invocation, print } from '../output.ts';
+import { OnceTelling } from '../once-telling.ts';
 import { PassView } from '../pass-view.ts';
+import { Teller } from '../teller.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Options of `botsync sync`. */
@@ -74,16 +76,38 @@ async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view: PassVi
     () => process.exit(EXIT.interrupted),
   );
   let connection: Connection | null = null;
+  let teller: Teller | null = null;
   try {
     connection = await connect(options, loaded, systemClock, (message) => {
       view.warn(message);
     });
-    const exitCode = await passWithSoundState(options, loaded, connection, lock.wasAbandoned, signals, view);
+    const { emulator } = connection;
+    const howToApprove = 'allow-removals';
+    teller = await Teller.open({
+      options,
+      loaded,
+      emulator,
+      clock: systemClock,
+      log: view.log,
+      howToApprove,
+    });
+    const telling = teller === null ? null : new OnceTelling(teller, view.log, signals.stop);
+    const { wasAbandoned } = lock;
+    const exitCode = await passWithSoundState(
+      options,
+      loaded,
+      connection,
+      wasAbandoned,
+      signals,
+      view,
+      telling,
+    );
     if (options.emulator && !options.json && exitCode === EXIT.ok) print(whereTheFilesAre(options, loaded));
     return exitCode;
   } finally {
     view.stop();
     signals.release();
+    await teller?.close();
     await connection?.close();
     lock.release();
   }
@@ -97,6 +121,7 @@ async function passWithSoundState(
   wasAbandoned: boolean,
   signals: StopSignals,
   view: PassView,
+  telling: OnceTelling | null,
 ): Promise<number> {
   const file = loaded.config.stateFile;
   const warn = (message: string): void => {
@@ -107,8 +132,10 @@ async function passWithSoundState(
     const summary = emptySummary();
     let trouble: StateFileError | null = null;
     try {
-      const exitCode = await pass(options, loaded, connection, state, summary, signals, view);
+      telling?.attach(state, () => connection.platform.now());
+      const exitCode = await pass(options, loaded, connection, state, summary, signals, view, telling);
       view.end(summary, false, signals.stop.aborted);
+      await telling?.tell();
       return exitCode;
     } catch (error) {
       if (!(error instanceof StateFileError)) throw error;
@@ -137,6 +164,7 @@ async function pass(
   summary: Summary,
   signals: StopSignals,
   view: PassView,
+  telling: OnceTelling | null,
 ): Promise<number> {
   const name = platformName(options, config);
   const { isForced, warnIfUnused } = forced(options);
@@ -158,6 +186,11 @@ async function pass(
       howToAllow: 'run once with --allow-removals',
       stages: unwatchedStages(),
       isWatched: false,
+      ...(telling?.announces === true && {
+        onDelivery: (delivery) => {
+          telling.delivered(delivery);
+        },
+      }),
       outlook: PASS_OUTLOOK,
       flights: new Flights(),
       detach: new AbortController().signal,
@@ -166,6 +199,7 @@ async function pass(
     });
     const exitCode = await runPass(engine, { summary, isForced, isAllowed: () => options.allowRemovals });
     if (!signals.stop.aborted) warnIfUnused(view);
+    telling?.passEnded(engine);
     return exitCode;
   } finally {
     ended.abort();

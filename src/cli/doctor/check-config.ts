@@ -14,7 +14,9 @@ export function reportProblems(problems: readonly ConfigProblem[]): Diagnosis[] 
 export function checkConfig(loaded: LoadedConfig, useEmulator: boolean): Diagnosis[] {
   const { config, file, warnings } = loaded;
   const lacking = useEmulator ? [] : requirePlatform(loaded, 'files');
-  const chat = useEmulator || config.platform.chat === null ? [] : requirePlatform(loaded, 'message');
+  // With `notify` it is looked at there.
+  const isOptional = config.platform.chat !== null && config.notify === null;
+  const chat = useEmulator || !isOptional ? [] : requirePlatform(loaded, 'message');
   const found = [
     ...reportProblems(lacking),
     // Only messages need it.
@@ -28,11 +30,18 @@ export function checkConfig(loaded: LoadedConfig, useEmulator: boolean): Diagnos
 /** Whether the secrets that the config names are where it says. None of them is shown. */
 export function checkSecrets({ config, file }: LoadedConfig): Diagnosis[] {
   const { token, chat } = config.platform;
+  const missingKey = config.notify === null ? doubtful : broken;
   return [
     ...(token === null ? [] : checkSecret(`${file}: platform.token`, token, broken)),
-    // A sync does without it, and the service has often no right to it.
-    ...(chat === null ? [] : checkSecret(`${file}: platform.chat.userKey`, chat.userKey, doubtful)),
+    // Without `notify` a sync does without it, and the service has often no right to it.
+    ...(chat === null ? [] : checkSecret(`${file}: platform.chat.userKey`, chat.userKey, missingKey)),
   ];
+}
+
+/** Whether the token is where the config says. */
+export function hasToken({ config }: LoadedConfig): boolean {
+  const { token } = config.platform;
+  return token !== null && resolveSecret(token, process.env).kind === 'ok';
 }
 
 function checkSecret(

@@ -1,0 +1,96 @@
+import type { Delivery } from '../domain/delivery.ts';
+import type { Notifications } from '../notify/notifications.ts';
+import type { Log } from '../service/logger.ts';
+import { systemClock } from '../service/system-clock.ts';
+import { Bell } from '../sync/bell.ts';
+import type { Daemon } from '../sync/daemon.ts';
+import type { Health } from './take-snapshot.ts';
+import type { Teller, Telling } from './teller.ts';
+
+/** Tells people how a daemon fares beside its work, one state file and one configuration after the other. */
+export class DaemonTelling {
+  readonly #log: Log;
+  readonly #bell = new Bell();
+  #teller: Teller | null = null;
+  #telling: Telling | null = null;
+  #running: { readonly notifications: Notifications; readonly stop: () => Promise<void> } | null = null;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Whether it wants to know of deliveries. */
+  get announces(): boolean {
+    return this.#teller?.announces === true;
+  }
+
+  /** Goes on under another configuration; `null`: people are told nothing. The one before is closed. */
+  async adopt(teller: Teller | null): Promise<void> {
+    const telling = this.#telling;
+    await this.detach();
+    await this.#teller?.close();
+    this.#teller = teller;
+    if (telling !== null) this.attach(telling);
+  }
+
+  /** Begins to tell of a run with an open state file. Throws `StateFileError`. */
+  attach(telling: Telling): void {
+    this.#telling = telling;
+    if (this.#teller === null) return;
+    const notifications = this.#teller.begin(telling);
+    const stopping = new AbortController();
+    const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+      this.#bell.wait(systemClock, ms, signal);
+    const ended = notifications.run(pause, stopping.signal).catch((error: unknown) => {
+      // Whatever it is: files are more important. The daemon meets by itself what is wrong with the state file.
+      this.#log.error('people are told nothing any more', { reason: (error as Error).message });
+    });
+    this.#running = {
+      notifications,
+      stop: () => {
+        stopping.abort();
+        return ended;
+      },
+    };
+  }
+
+  /** Ends it: the state file is about to be closed. What is under way is broken off. */
+  async detach(): Promise<void> {
+    this.#telling = null;
+    const running = this.#running;
+    this.#running = null;
+    await running?.stop();
+  }
+
+  /** There may be something to tell. */
+  wake(): void {
+    this.#bell.ring();
+  }
+
+  /** Takes note of a file that has reached the platform. Throws `StateFileError`. */
+  delivered(delivery: Delivery): void {
+    this.#running?.notifications.delivered(delivery);
+  }
+
+  /** Ends everything. */
+  async close(): Promise<void> {
+    await this.detach();
+    await this.#teller?.close();
+    this.#teller = null;
+  }
+}
+
+/** How a daemon stands, beyond what its state file says. */
+export function healthOf(daemon: Daemon | null): Health {
+  const activity = daemon?.activity;
+  const refusal = daemon?.refusal ?? null;
+  // In the midst of a pass nobody has to have asked the platform yet.
+  const isKnown = activity?.activity === 'watching';
+  const hasPassed = activity !== undefined && activity.activity !== 'starting';
+  return {
+    credentials:
+      refusal === null ? { kind: isKnown ? 'taken' : 'unknown' } : { kind: 'refused', reason: refusal },
+    reach: activity?.platformOutOfReach === true ? 'lost' : hasPassed ? 'there' : 'unknown',
+    hasPassed,
+  };
+}

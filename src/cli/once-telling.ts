@@ -1,0 +1,77 @@
+import type { Delivery } from '../domain/delivery.ts';
+import type { Notifications } from '../notify/notifications.ts';
+import type { Log } from '../service/logger.ts';
+import { systemClock } from '../service/system-clock.ts';
+import type { StateStore } from '../state/state-store.ts';
+import type { Engine } from '../sync/engine.ts';
+import type { Health } from './take-snapshot.ts';
+import type { Teller } from './teller.ts';
+
+/** A pass that has ended waits no longer than this for people to be told, milliseconds. */
+const PATIENCE_MS = 10_000;
+
+/** Tells people how a single pass ended. */
+export class OnceTelling {
+  readonly #teller: Teller;
+  readonly #log: Log;
+  readonly #stop: AbortSignal;
+  #notifications: Notifications | null = null;
+  #health: Health = { credentials: { kind: 'unknown' }, reach: 'unknown', hasPassed: false };
+
+  /** @param stop - ends it at once. */
+  constructor(teller: Teller, log: Log, stop: AbortSignal) {
+    this.#teller = teller;
+    this.#log = log;
+    this.#stop = stop;
+  }
+
+  /** Whether it wants to know of deliveries. */
+  get announces(): boolean {
+    return this.#teller.announces;
+  }
+
+  /** Takes the state file that the pass works with. Throws `StateFileError`. */
+  attach(state: StateStore, platformNow: () => number): void {
+    const health = (): Health => this.#health;
+    this.#notifications = this.#teller.begin({ state, health, platformNow, ended: () => undefined });
+  }
+
+  /** Takes note of a file that has reached the platform. Throws `StateFileError`. */
+  delivered(delivery: Delivery): void {
+    this.#notifications?.delivered(delivery);
+  }
+
+  /** Takes note of how the pass left everything. */
+  passEnded({ round, outage }: Engine): void {
+    const { refusal } = round.blockade;
+    this.#health = {
+      credentials: refusal === null ? { kind: 'taken' } : { kind: 'refused', reason: refusal },
+      reach: outage.isOn ? 'lost' : 'there',
+      hasPassed: true,
+    };
+  }
+
+  /** Tells people what is to be told, and waits for that some seconds. Not after a pass that was interrupted. */
+  async tell(): Promise<void> {
+    if (this.#stop.aborted) return;
+    const giveUp = new AbortController();
+    const stop = (): void => {
+      giveUp.abort();
+    };
+    this.#stop.addEventListener('abort', stop);
+    const told = new AbortController();
+    const patience = systemClock.sleep(PATIENCE_MS, told.signal).then(() => {
+      if (!told.signal.aborted) giveUp.abort(`no answer within ${PATIENCE_MS / 1000} s`);
+    });
+    try {
+      await this.#notifications?.once(giveUp.signal);
+    } catch (error) {
+      // The pass is over and its files are where they belong: nothing of that changes.
+      this.#log.error('people could not be told', { reason: (error as Error).message });
+    } finally {
+      told.abort();
+      await patience;
+      this.#stop.removeEventListener('abort', stop);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import type { Config } from '../config/config.ts';
+import type { LoadedConfig } from '../config/load-config.ts';
+import type { Clock } from '../domain/clock.ts';
+import { canonicalJson } from '../domain/json.ts';
+import type { Place } from '../domain/notice.ts';
+import { Messenger, type ConversationMemory, type MessengerPorts } from '../notify/messenger.ts';
+import type { Http } from '../platform/http.ts';
+import { openHttp } from './open-http.ts';
+import type { Clients } from './session.ts';
+
+/** Messages are given up sooner than files: nobody waits for them, and they are tried again. */
+const ATTEMPTS = 3;
+const GIVE_UP_AFTER_MS = 30_000;
+const STALL_TIMEOUT_MS = 10_000;
+
+/** The configuration with as little patience as messages have. */
+export function forMessages(loaded: LoadedConfig): LoadedConfig {
+  const { config } = loaded;
+  const { upload } = config;
+  return {
+    ...loaded,
+    config: {
+      ...config,
+      upload: {
+        ...upload,
+        concurrency: 1,
+        attempts: Math.min(upload.attempts, ATTEMPTS),
+        giveUpAfterMs: Math.min(upload.giveUpAfterMs, GIVE_UP_AFTER_MS),
+        stallTimeoutMs: Math.min(upload.stallTimeoutMs, STALL_TIMEOUT_MS),
+        maxBytesPerSecond: null,
+        maxRequestsPerSecond: null,
+      },
+    },
+  };
+}
+
+/** Connections for messages alone: a pause that the chat asks for holds up no file. `loaded`: from `forMessages`. */
+export function openMessageHttp({ config }: LoadedConfig, useEmulator: boolean, clock: Clock): Http {
+  return openHttp(config, !useEmulator, clock);
+}
+
+/** What messages ask of the platform; `null` without `notify`. Throws `UsageError` when the config lacks what it takes. */
+export function messengerPorts(
+  clients: Clients,
+  { config }: LoadedConfig,
+  useEmulator: boolean,
+): MessengerPorts | null {
+  if (config.notify === null) return null;
+  const place = placeOf(config.notify.place, useEmulator);
+  const chat = clients.chat();
+  const isCreated = place.kind === 'created';
+  const administration = isCreated && place.integration !== null ? clients.administration() : null;
+  // What it takes is found to be missing now, not when it is needed.
+  if (isCreated) clients.conversations({});
+  return {
+    lookUp: (name, version, signal) => {
+      if (administration === null) throw new Error('an integration is looked up that is not in the config');
+      return administration.getIntegration(name, version, false, signal);
+    },
+    create: (request, integrationId, signal) =>
+      (integrationId === null
+        ? clients.conversations({})
+        : clients.conversations({ integrationId }, 'alone')
+      ).create(request, signal),
+    send: (request, signal) => chat.send(request, signal),
+  };
+}
+
+/** Makes a messenger for `notify`. `platformName`: what the platform is called in records. */
+export function openMessenger(
+  ports: MessengerPorts,
+  { notify, platform, sources }: Config,
+  platformName: string,
+  useEmulator: boolean,
+  memory: ConversationMemory,
+): Messenger {
+  if (notify === null) throw new Error('there is no notify');
+  const place = placeOf(notify.place, useEmulator);
+  const botId = platform.botId ?? sources[0]?.botId ?? '';
+  const identity = place.kind === 'created' && place.integration !== null ? {} : { ...platform.identity };
+  const purpose =
+    place.kind === 'existing'
+      ? ''
+      : canonicalJson({
+          ...{ platform: platformName, botId, identity },
+          ...{ channel: place.channel, tags: place.tags, integration: place.integration },
+        });
+  return new Messenger(place, purpose, ports, memory);
+}
+
+/** The emulator has no conversation of the real platform: one takes its place there. */
+function placeOf(place: Place, useEmulator: boolean): Place {
+  if (place.kind === 'created' || !useEmulator) return place;
+  const { conversationId } = place;
+  return { kind: 'created', channel: 'channel', tags: { conversationId }, integration: null };
+}

@@ -1,0 +1,65 @@
+import type { Config } from '../config/config.ts';
+import type { Snapshot, Subject, Trouble } from '../notify/trouble.ts';
+import type { Figures } from '../notify/words.ts';
+import type { StateReader } from '../state/state-reader.ts';
+import { OVERDUE_AFTER_MS, overview } from '../sync/overview.ts';
+import { targetOf } from '../sync/source.ts';
+
+/** What the state file does not say of how things stand. */
+export interface Health {
+  readonly credentials:
+    { readonly kind: 'refused'; readonly reason: string } | { readonly kind: 'taken' | 'unknown' };
+  readonly reach: 'there' | 'lost' | 'unknown';
+  /** Whether a pass over everything has ended: before that, what is due was not begun yet. */
+  readonly hasPassed: boolean;
+}
+
+/** How everything stands, from a state file. `nowMs`: the platform's time. Cheap: it reads what is wrong, not every row. */
+export function takeSnapshot(
+  state: StateReader,
+  config: Config,
+  platformName: string,
+  nowMs: number,
+  { credentials, reach, hasPassed }: Health,
+): Snapshot {
+  const names = config.sources.map(({ name }) => name);
+  const targets = new Map(
+    config.sources.map((source) => [source.name, state.targetId(targetOf(config, source, platformName))]),
+  );
+  const troubles: Trouble[] = state.notices.astray(targets).map((one) => ({ kind: 'failing', ...one }));
+  const unknown: Subject[] = [];
+  for (const [source, target] of targets) {
+    const reason = state.source(source)?.halted ?? null;
+    if (reason !== null) troubles.push({ kind: 'halted', source, reason });
+    if (!hasPassed) unknown.push({ kind: 'expiring', source });
+    else {
+      const count = state.countOverdue(target, source, nowMs - OVERDUE_AFTER_MS);
+      if (count > 0) troubles.push({ kind: 'expiring', source, count });
+    }
+  }
+  if (credentials.kind === 'refused') troubles.push({ kind: 'credentials', reason: credentials.reason });
+  if (credentials.kind === 'unknown') unknown.push({ kind: 'credentials', source: null });
+  if (reach === 'lost') troubles.push({ kind: 'out-of-reach' });
+  if (reach === 'unknown') unknown.push({ kind: 'out-of-reach', source: null });
+  return { sources: names, troubles, unknown };
+}
+
+/** The numbers of a summary. `nowMs`, `sinceMs`: epoch milliseconds. Reads every row. */
+export function takeFigures(
+  state: StateReader,
+  config: Config,
+  platformName: string,
+  nowMs: number,
+  sinceMs: number,
+): Figures {
+  const { sources } = overview(state, config, platformName, nowMs);
+  const sent = state.notices.sentSince(sinceMs);
+  const expiries = sources.flatMap(({ nextExpiry }) => (nextExpiry === null ? [] : [Date.parse(nextExpiry)]));
+  return {
+    files: sources.reduce((sum, { files }) => sum + files, 0),
+    bytes: sources.reduce((sum, { bytes }) => sum + bytes, 0),
+    sentFiles: sent.files,
+    sentBytes: sent.bytes,
+    nextExpiryMs: expiries.length === 0 ? null : Math.min(...expiries),
+  };
+}

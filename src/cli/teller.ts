@@ -1,0 +1,137 @@
+import { hostname } from 'node:os';
+import type { LoadedConfig } from '../config/load-config.ts';
+import { quoteForShell } from '../config/permissions.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { NotifySettings } from '../domain/notice.ts';
+import type { Emulator } from '../emulator/emulator.ts';
+import { Notifications, type MessageOutcome } from '../notify/notifications.ts';
+import type { MessengerPorts } from '../notify/messenger.ts';
+import type { Wording } from '../notify/words.ts';
+import type { Http } from '../platform/http.ts';
+import type { Log } from '../service/logger.ts';
+import type { StateStore } from '../state/state-store.ts';
+import type { GlobalOptions } from './global-options.ts';
+import { platformName } from './load.ts';
+import { forMessages, messengerPorts, openMessageHttp, openMessenger } from './open-messenger.ts';
+import { openClients } from './session.ts';
+import { takeFigures, takeSnapshot, type Health } from './take-snapshot.ts';
+
+/** Whom a run tells: what is told of it, and what is done with the outcome. */
+export interface Telling {
+  readonly state: StateStore;
+  readonly health: () => Health;
+  /** The platform's time, epoch milliseconds. */
+  readonly platformNow: () => number;
+  readonly ended: (outcome: MessageOutcome) => void;
+}
+
+/** How a run goes on when a source is halted: what lets it through. */
+export type HowToApprove = 'approve' | 'allow-removals';
+
+/** Tells people what `notify` says, under one configuration. */
+export class Teller {
+  readonly #options: GlobalOptions;
+  readonly #loaded: LoadedConfig;
+  readonly #settings: NotifySettings;
+  readonly #ports: MessengerPorts;
+  readonly #http: Http;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #howToApprove: HowToApprove;
+
+  private constructor(
+    { options, clock, log, howToApprove }: TellerInput,
+    loaded: LoadedConfig,
+    settings: NotifySettings,
+    ports: MessengerPorts,
+    http: Http,
+  ) {
+    this.#options = options;
+    this.#loaded = loaded;
+    this.#settings = settings;
+    this.#ports = ports;
+    this.#http = http;
+    this.#clock = clock;
+    this.#log = log;
+    this.#howToApprove = howToApprove;
+  }
+
+  /** Makes one; `null` when the config has no `notify`. Throws `UsageError` when it lacks what that takes. */
+  static async open(input: TellerInput): Promise<Teller | null> {
+    const { options, emulator, clock, log } = input;
+    const settings = input.loaded.config.notify;
+    if (settings === null) return null;
+    const loaded = forMessages(input.loaded);
+    const http = openMessageHttp(loaded, emulator !== null, clock);
+    const notices = {
+      warn: log.warn,
+      retrying: (reason: string, delayMs: number): void => {
+        log.debug('a message is tried again', { reason, delayMs: Math.round(delayMs) });
+      },
+    };
+    try {
+      const ports = messengerPorts(openClients(loaded, emulator, http, notices), loaded, options.emulator);
+      return ports === null ? null : new Teller(input, loaded, settings, ports, http);
+    } catch (error) {
+      await http.close();
+      throw error;
+    }
+  }
+
+  /** Whether any file is to be announced. */
+  get announces(): boolean {
+    return this.#settings.announce.length > 0;
+  }
+
+  /** Begins to tell of a run. Throws `StateFileError`. */
+  begin({ state, health, platformNow, ended }: Telling): Notifications {
+    const { config } = this.#loaded;
+    const name = platformName(this.#options, config);
+    return new Notifications(this.#settings, {
+      memory: state.notices,
+      messenger: openMessenger(this.#ports, config, name, this.#options.emulator, state.notices),
+      snapshot: () => takeSnapshot(state, config, name, platformNow(), health()),
+      figures: (sinceMs) => takeFigures(state, config, name, this.#clock.now(), sinceMs),
+      wording: describeRun(this.#options, config.file, this.#howToApprove),
+      clock: this.#clock,
+      log: this.#log,
+      ended,
+    });
+  }
+
+  /** Breaks off what is under way. */
+  async close(): Promise<void> {
+    await this.#http.close();
+  }
+}
+
+/** What a teller is made of. */
+export interface TellerInput {
+  readonly options: GlobalOptions;
+  readonly loaded: LoadedConfig;
+  /** In place of the platform. */
+  readonly emulator: Emulator | null;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly howToApprove: HowToApprove;
+}
+
+/** What messages say of this run: the machine, and commands that can be run as they are. */
+export function describeRun(
+  { emulator }: GlobalOptions,
+  configFile: string,
+  howToApprove: HowToApprove,
+): Wording {
+  const rest = `${emulator ? ' --emulator' : ''} -c ${quoteForShell(configFile)}`;
+  return {
+    host: hostname(),
+    commands: {
+      status: `botsync status${rest}`,
+      doctor: `botsync doctor${rest}`,
+      approve: (source) =>
+        howToApprove === 'approve'
+          ? `botsync approve ${quoteForShell(source)}${rest}`
+          : `botsync sync --once --allow-removals${rest}`,
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { TOPICS } from '../domain/notice.ts';
+import { DURATION_PATTERN, readDuration } from './duration.ts';
+import type { Reading } from './reading.ts';
+import { duration, oneOrMore, text } from './schema-fields.ts';
+import {
+  readChannel,
+  readId,
+  readIntegrationPart,
+  readPattern,
+  readSummaryInterval,
+  readTagValue,
+} from './values.ts';
+
+const integration = z.strictObject({
+  name: text(readIntegrationPart, {
+    description: 'Its name in the hub.',
+    examples: ['webchat'],
+  }),
+  version: text(readIntegrationPart, {
+    description: 'A version, a range, or "latest".',
+    examples: ['latest', '^1.0.0'],
+  }).prefault('latest'),
+});
+
+const conversation = z.strictObject({
+  channel: text(readChannel, { description: 'The channel of the conversation.', examples: ['channel'] }),
+  tags: z
+    .record(z.string(), text(readTagValue, { description: 'A text of at most 1,000 characters.' }))
+    .meta({ description: 'Tags of the conversation by name.', examples: [{ topic: 'botsync' }] })
+    .prefault({}),
+  integration: integration
+    .meta({
+      description:
+        'The integration of the hub as which the conversation is created; it must have the channel.',
+    })
+    .exactOptional(),
+});
+
+const announcement = z.strictObject({
+  match: oneOrMore(
+    text(readPattern, { description: 'A pattern.' }),
+    'is empty, so nothing would be announced; write a pattern',
+    { description: 'Patterns, as in rules.', examples: ['announcements/**/*.mp3'] },
+  ),
+});
+
+/** The fields of the config's `notify`. */
+export const notifySchema = z.strictObject({
+  conversationId: text(readId, {
+    description: 'The conversation in which people are told.',
+    examples: ['conv_01JABCDEFGH'],
+  }).exactOptional(),
+  conversation: conversation
+    .meta({ description: 'In its place: a conversation that botsync creates once and remembers.' })
+    .exactOptional(),
+  on: z
+    .array(z.enum(TOPICS))
+    .meta({ description: 'What people are told of.' })
+    .default([...TOPICS]),
+  quiet: duration({
+    description:
+      'A trouble that comes back or grows is told of no sooner than this after the last message on it.',
+  }).prefault('15m'),
+  summaryEvery: text(readInterval, {
+    description: 'How often people are told how everything stands.',
+    pattern: DURATION_PATTERN,
+  }).prefault('24h'),
+  announce: z
+    .array(announcement.meta({ description: 'Files to announce.' }))
+    .meta({
+      description:
+        'Sound files that are announced as an audio message once they are on the platform. They need "public_content".',
+      examples: [[{ match: 'announcements/**/*.mp3' }]],
+    })
+    .prefault([]),
+});
+
+function readInterval(written: string): Reading<number> {
+  const reading = readDuration(written);
+  return reading.kind === 'ok' ? readSummaryInterval(reading.value) : reading;
+}

@@ -1,0 +1,183 @@
+import type { NotifySettings, Topic } from '../domain/notice.ts';
+import type { Sightings } from './steady.ts';
+import {
+  nameOf,
+  sizeOf,
+  subjectNamed,
+  subjectOf,
+  topicOf,
+  type Snapshot,
+  type Subject,
+  type Trouble,
+} from './trouble.ts';
+
+/** What people were told last of a subject: at what time (epoch milliseconds), and how large it was; `null`: it was over. */
+export interface Told {
+  readonly toldAtMs: number;
+  readonly count: number | null;
+}
+
+/** What people were told, by the name of its subject. */
+export type Memory = ReadonlyMap<string, Told>;
+
+/** One message to people. */
+export type Notice =
+  | { readonly kind: 'began'; readonly trouble: Trouble }
+  /** More files than they were told of. */
+  | { readonly kind: 'grew'; readonly trouble: Trouble }
+  | { readonly kind: 'over'; readonly subject: Subject }
+  | { readonly kind: 'summary'; readonly sinceMs: number };
+
+/** A change of what is remembered; `null` forgets. With a notice: once people were told it. */
+export interface Step {
+  readonly notice: Notice | null;
+  readonly name: string;
+  readonly told: Told | null;
+}
+
+/** The name of the summary in records. */
+export const SUMMARY = '["summary"]';
+
+/** How long a trouble has to last before it is told, milliseconds: some pass by themselves. */
+const PATIENCE_MS: Readonly<Record<Trouble['kind'], number>> = {
+  failing: 0,
+  halted: 0,
+  credentials: 0,
+  'out-of-reach': 60_000,
+  expiring: 300_000,
+};
+
+/**
+ * What people are to be told now. A trouble is told when it begins and when it is over, and again only when it has
+ * grown; after a message on it `quietMs` have to pass before it is told to have begun or grown. Nothing changes while
+ * nothing happens.
+ *
+ * @param seen - what the snapshot and those before it showed (see `see`).
+ * @param isPatient - `false`: there is no later, so whatever is there is told.
+ */
+export function decideNotices(
+  snapshot: Snapshot,
+  seen: Sightings,
+  memory: Memory,
+  nowMs: number,
+  settings: Pick<NotifySettings, 'on' | 'quietMs' | 'summaryEveryMs'>,
+  isPatient: boolean,
+): Step[] {
+  const steps: Step[] = [];
+  const begun: Step[] = [];
+  const unknown = new Set(snapshot.unknown.map(nameOf));
+  const masks = findMasks(snapshot, seen, memory, settings.on);
+  for (const [name, told] of memory) {
+    if (name === SUMMARY || seen.has(name) || isMasked(name, masks)) continue;
+    const step = withoutTrouble(name, told, snapshot, unknown, nowMs, settings);
+    if (step !== null) steps.push(step);
+  }
+  for (const [name, { trouble, sinceMs }] of seen) {
+    if (!settings.on.has(topicOf(subjectOf(trouble)))) {
+      if (memory.has(name)) steps.push({ notice: null, name, told: null });
+      continue;
+    }
+    if (isMasked(name, masks)) continue;
+    if (isPatient && !hasPassed(sinceMs, PATIENCE_MS[trouble.kind], nowMs)) continue;
+    const step = withTrouble(name, trouble, memory.get(name) ?? null, nowMs, settings.quietMs);
+    if (step !== null) begun.push(step);
+  }
+  const summary = decideSummary(memory.get(SUMMARY) ?? null, nowMs, settings);
+  return [...steps, ...begun, ...(summary === null ? [] : [summary])];
+}
+
+/** The troubles that a summary names. */
+export function visibleTroubles(
+  snapshot: Snapshot,
+  seen: Sightings,
+  memory: Memory,
+  on: ReadonlySet<Topic>,
+): Trouble[] {
+  const masks = findMasks(snapshot, seen, memory, on);
+  return [...seen].flatMap(([name, { trouble }]) => (isMasked(name, masks) ? [] : [trouble]));
+}
+
+/** Subjects that have a greater trouble which explains theirs: `all`, or by source. */
+interface Masks {
+  readonly all: boolean;
+  readonly sources: ReadonlySet<string>;
+}
+
+/** Refused credentials, a platform out of reach and a halt make files fail: one message is enough. */
+function findMasks(
+  { sources, unknown }: Snapshot,
+  seen: Sightings,
+  memory: Memory,
+  on: ReadonlySet<Topic>,
+): Masks {
+  const unknownNames = new Set(unknown.map(nameOf));
+  const isOn = (subject: Subject): boolean => {
+    const name = nameOf(subject);
+    const isRemembered = unknownNames.has(name) && (memory.get(name)?.count ?? null) !== null;
+    return on.has(topicOf(subject)) && (seen.has(name) || isRemembered);
+  };
+  return {
+    all: isOn({ kind: 'credentials', source: null }) || isOn({ kind: 'out-of-reach', source: null }),
+    sources: new Set(sources.filter((source) => isOn({ kind: 'halted', source }))),
+  };
+}
+
+function isMasked(name: string, masks: Masks): boolean {
+  const subject = subjectNamed(name);
+  return subject?.kind === 'failing' && (masks.all || masks.sources.has(subject.source));
+}
+
+function withTrouble(
+  name: string,
+  trouble: Trouble,
+  told: Told | null,
+  nowMs: number,
+  quietMs: number,
+): Step | null {
+  const now = { toldAtMs: nowMs, count: sizeOf(trouble) };
+  if (told === null) return { notice: { kind: 'began', trouble }, name, told: now };
+  const isQuiet = !hasPassed(told.toldAtMs, quietMs, nowMs);
+  if (told.count === null) return isQuiet ? null : { notice: { kind: 'began', trouble }, name, told: now };
+  if (now.count > told.count) return isQuiet ? null : { notice: { kind: 'grew', trouble }, name, told: now };
+  // Fewer than people know of is no news, but more than that will be.
+  return now.count < told.count ? { notice: null, name, told: { ...told, count: now.count } } : null;
+}
+
+function withoutTrouble(
+  name: string,
+  told: Told,
+  { sources }: Snapshot,
+  unknown: ReadonlySet<string>,
+  nowMs: number,
+  { on, quietMs }: Pick<NotifySettings, 'on' | 'quietMs'>,
+): Step | null {
+  const subject = subjectNamed(name);
+  const isOurs =
+    subject !== null &&
+    on.has(topicOf(subject)) &&
+    (subject.source === null || sources.includes(subject.source));
+  if (!isOurs) return { notice: null, name, told: null };
+  if (unknown.has(name)) return null;
+  if (told.count === null)
+    return hasPassed(told.toldAtMs, quietMs, nowMs) ? { notice: null, name, told: null } : null;
+  if (!on.has('recovered')) return { notice: null, name, told: { ...told, count: null } };
+  return { notice: { kind: 'over', subject }, name, told: { toldAtMs: nowMs, count: null } };
+}
+
+function decideSummary(
+  told: Told | null,
+  nowMs: number,
+  { on, summaryEveryMs }: Pick<NotifySettings, 'on' | 'summaryEveryMs'>,
+): Step | null {
+  const now = { toldAtMs: nowMs, count: null };
+  if (!on.has('summary')) return told === null ? null : { notice: null, name: SUMMARY, told: null };
+  // The first one is told when there is something to sum up.
+  if (told === null || told.toldAtMs > nowMs) return { notice: null, name: SUMMARY, told: now };
+  if (!hasPassed(told.toldAtMs, summaryEveryMs, nowMs)) return null;
+  return { notice: { kind: 'summary', sinceMs: told.toldAtMs }, name: SUMMARY, told: now };
+}
+
+/** A moment that lies ahead was written by a clock that was wrong. */
+function hasPassed(sinceMs: number, spanMs: number, nowMs: number): boolean {
+  return nowMs < sinceMs || nowMs - sinceMs >= spanMs;
+}

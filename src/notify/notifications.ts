@@ -1,0 +1,225 @@
+import type { Clock } from '../domain/clock.ts';
+import type { Delivery } from '../domain/delivery.ts';
+import type { LookupFailure } from '../domain/failure.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { NotifySettings } from '../domain/notice.ts';
+import { compilePattern } from '../domain/rules.ts';
+import { judgeDelivery } from './announcement.ts';
+import { decideNotices, visibleTroubles, type Notice, type Step, type Told } from './decide.ts';
+import type { Messenger } from './messenger.ts';
+import { see, type Sightings } from './steady.ts';
+import type { Snapshot } from './trouble.ts';
+import { wordNotice, wordSummary, type Figures, type Wording } from './words.ts';
+
+/** A file that waits to be announced. `notedAtMs`: epoch milliseconds. */
+interface Announcement {
+  readonly target: number;
+  readonly key: string;
+  readonly sha256: Buffer;
+  readonly url: string;
+  readonly notedAtMs: number;
+}
+
+/** Remembers what people were told, and what is still to be announced. */
+export interface NoticeMemory {
+  readonly told: () => ReadonlyMap<string, Told>;
+  readonly saveTold: (name: string, told: Told | null) => void;
+  readonly isAnnounced: (target: number, sha256: Buffer) => boolean;
+  readonly pendingAnnouncements: () => readonly Announcement[];
+  readonly addAnnouncement: (announcement: Announcement) => void;
+  readonly closeAnnouncement: (announcement: Pick<Announcement, 'target' | 'sha256'>) => void;
+}
+
+/** What became of a message: `dropped` will not be tried again. */
+export type MessageOutcome = 'sent' | 'failed' | 'dropped';
+
+/** What telling people needs of the rest of the program. */
+export interface NotificationPorts {
+  readonly memory: NoticeMemory;
+  readonly messenger: Messenger;
+  readonly snapshot: () => Snapshot;
+  /** @param sinceMs - epoch milliseconds of the last summary. */
+  readonly figures: (sinceMs: number) => Figures;
+  readonly wording: Wording;
+  readonly clock: Clock;
+  readonly log: {
+    readonly debug: (message: string, fields?: object) => void;
+    readonly warn: (message: string, fields?: object) => void;
+  };
+  readonly ended: (outcome: MessageOutcome) => void;
+}
+
+/** How often it is looked how everything stands, milliseconds. */
+const EVERY_MS = 10_000;
+
+/** A trouble that shrank or went away is believed after so long, milliseconds. */
+const SETTLE_MS = 15_000;
+
+/** Waits between attempts when the chat fails, milliseconds: each twice the one before. */
+const FIRST_DELAY_MS = 30_000;
+const LONGEST_DELAY_MS = 900_000;
+
+/** So many files wait to be announced at a time: more at once are not news, but a folder that was filled. */
+const MOST_WAITING = 50;
+
+/** A file that could not be announced for so long is no news any more, milliseconds. */
+const OLDEST_NEWS_MS = 86_400_000;
+
+/** More warnings about files are not worth the memory. */
+const MOST_WARNED = 1000;
+
+/** Tells people how everything stands. Whatever happens to its messages, nobody waits for them. */
+export class Notifications {
+  readonly #settings: NotifySettings;
+  readonly #ports: NotificationPorts;
+  readonly #told: Map<string, Told>;
+  readonly #matches: (path: string) => boolean;
+  readonly #warned = new Set<string>();
+  #seen: Sightings = new Map();
+  #failures = 0;
+  /** By the monotonic clock, milliseconds. */
+  #notBeforeMs = -Infinity;
+
+  /** Throws what the memory throws. */
+  constructor(settings: NotifySettings, ports: NotificationPorts) {
+    const patterns = settings.announce.map(compilePattern);
+    this.#settings = settings;
+    this.#ports = ports;
+    this.#told = new Map(ports.memory.told());
+    this.#matches = (path) => patterns.some((matches) => matches(path));
+  }
+
+  /** Takes note of a file that has reached the platform. Throws what the memory throws. */
+  delivered(delivery: Delivery): void {
+    const { memory, log, clock, ended } = this.#ports;
+    const verdict = judgeDelivery(delivery, this.#matches);
+    const { source, path, target, key, sha256 } = delivery;
+    switch (verdict.kind) {
+      case 'none':
+        break;
+      case 'warn': {
+        const name = `${source}\n${path}`;
+        if (this.#warned.has(name) || this.#warned.size >= MOST_WARNED) break;
+        this.#warned.add(name);
+        log.warn(verdict.message, { source, path });
+        break;
+      }
+      case 'announce': {
+        if (memory.isAnnounced(target, sha256)) break;
+        const isTooMany = memory.pendingAnnouncements().length >= MOST_WAITING;
+        memory.addAnnouncement({ target, key, sha256, url: verdict.url, notedAtMs: clock.now() });
+        if (!isTooMany) break;
+        memory.closeAnnouncement({ target, sha256 });
+        log.warn('is not announced: too many files wait for that', { source, path });
+        ended('dropped');
+        break;
+      }
+    }
+  }
+
+  /**
+   * Tells people until the signal aborts. Throws what the memory throws.
+   *
+   * @param pause - waits so many milliseconds, or until there may be something to tell.
+   */
+  async run(pause: (ms: number, signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#round(true, signal);
+      await pause(EVERY_MS, signal);
+    }
+  }
+
+  /** Tells people what is to be told now, as there is no later. Throws what the memory throws. */
+  async once(signal: AbortSignal): Promise<void> {
+    await this.#round(false, signal);
+  }
+
+  async #round(isPatient: boolean, signal: AbortSignal): Promise<void> {
+    const { clock, messenger } = this.#ports;
+    const snapshot = this.#ports.snapshot();
+    const nowMs = clock.now();
+    this.#seen = see(this.#seen, snapshot, nowMs, SETTLE_MS);
+    const steps = decideNotices(snapshot, this.#seen, this.#told, nowMs, this.#settings, isPatient);
+    for (const step of steps) if (step.notice === null) this.#remember(step);
+    if (clock.monotonic() < this.#notBeforeMs) return;
+    if (isPatient) {
+      // What is wrong with the conversation should not come to light when it is needed.
+      const opened = await messenger.open(signal);
+      if (opened.kind === 'failed') {
+        this.#failed('there is no conversation to tell people in', opened.failure, signal);
+        return;
+      }
+    }
+    for (const step of steps) {
+      if (step.notice === null) continue;
+      const text = this.#word(step.notice, snapshot);
+      if (!(await this.#send({ type: 'text', text }, signal))) return;
+      this.#remember(step);
+    }
+    await this.#announce(signal);
+  }
+
+  #word(notice: Notice, snapshot: Snapshot): string {
+    const { wording, figures } = this.#ports;
+    if (notice.kind !== 'summary') return wordNotice(notice, wording);
+    const troubles = visibleTroubles(snapshot, this.#seen, this.#told, this.#settings.on);
+    return wordSummary(figures(notice.sinceMs), troubles, notice.sinceMs, wording);
+  }
+
+  #remember({ name, told }: Step): void {
+    this.#ports.memory.saveTold(name, told);
+    if (told === null) this.#told.delete(name);
+    else this.#told.set(name, told);
+  }
+
+  async #send(payload: JsonObject, signal: AbortSignal): Promise<boolean> {
+    const { messenger, log, ended } = this.#ports;
+    const sent = await messenger.send(payload, signal);
+    if (sent.kind === 'failed') {
+      this.#failed('people could not be told', sent.failure, signal);
+      return false;
+    }
+    this.#failures = 0;
+    ended('sent');
+    log.debug('people were told', { conversation: sent.value });
+    return true;
+  }
+
+  #failed(what: string, { message }: LookupFailure, signal: AbortSignal): void {
+    const { clock, log, ended } = this.#ports;
+    // Whoever ended it with a reason wants it to be known.
+    if (signal.aborted && typeof signal.reason !== 'string') return;
+    const delayMs = Math.min(FIRST_DELAY_MS * 2 ** this.#failures, LONGEST_DELAY_MS);
+    this.#failures += 1;
+    this.#notBeforeMs = clock.monotonic() + delayMs;
+    ended('failed');
+    log.warn(`${what}: ${message}`, { again: signal.aborted ? 'with the next pass' : `in ${delayMs} ms` });
+  }
+
+  async #announce(signal: AbortSignal): Promise<void> {
+    const { memory, messenger, clock, log, ended } = this.#ports;
+    for (const waiting of memory.pendingAnnouncements()) {
+      const { key, url, notedAtMs } = waiting;
+      const drop = (reason: string): void => {
+        memory.closeAnnouncement(waiting);
+        ended('dropped');
+        log.warn(`is not announced: ${reason}`, { key });
+      };
+      if (clock.now() - notedAtMs > OLDEST_NEWS_MS) {
+        drop('it could not be for a day');
+        continue;
+      }
+      const sent = await messenger.send({ type: 'audio', audioUrl: url }, signal);
+      if (sent.kind === 'ok') {
+        memory.closeAnnouncement(waiting);
+        this.#failures = 0;
+        ended('sent');
+        log.debug('announced', { key, conversation: sent.value });
+      } else if (sent.failure.kind === 'refused') drop(sent.failure.message);
+      else {
+        this.#failed('a file could not be announced', sent.failure, signal);
+        return;
+      }
+    }
+  }
+}

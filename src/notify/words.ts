@@ -1,0 +1,135 @@
+import prettyBytes from 'pretty-bytes';
+import { escapeControls } from '../domain/escape.ts';
+import type { Notice } from './decide.ts';
+import type { Subject, Trouble } from './trouble.ts';
+
+/** The numbers of a summary. */
+export interface Figures {
+  /** Files in sync, and their bytes. */
+  readonly files: number;
+  readonly bytes: number;
+  /** Sent since the last summary. */
+  readonly sentFiles: number;
+  readonly sentBytes: number;
+  /** When the platform deletes the next file, epoch milliseconds; `null`: never. */
+  readonly nextExpiryMs: number | null;
+}
+
+/** What goes into the messages besides what happened. */
+export interface Wording {
+  /** The name of this machine. */
+  readonly host: string;
+  /** The commands that people are told to run, complete. */
+  readonly commands: {
+    readonly status: string;
+    readonly doctor: string;
+    readonly approve: (source: string) => string;
+  };
+}
+
+/** Longest part of a message that is not ours, characters. */
+const LONGEST_PART = 200;
+
+/** The text of a notice. Names and reasons are shown without control characters, and cut. */
+export function wordNotice(
+  notice: Exclude<Notice, { kind: 'summary' }>,
+  { host, commands }: Wording,
+): string {
+  const on = `botsync on ${part(host)}: `;
+  switch (notice.kind) {
+    case 'began':
+      return `${on}${describe(notice.trouble)}. ${nextStep(notice.trouble, commands)}`;
+    case 'grew':
+      return `${on}now ${describe(notice.trouble)}. ${nextStep(notice.trouble, commands)}`;
+    case 'over':
+      return `${on}${describeEnd(notice.subject)}.`;
+  }
+}
+
+/** The text of a summary. `sinceMs`: epoch milliseconds of the one before. */
+export function wordSummary(
+  figures: Figures,
+  troubles: readonly Trouble[],
+  sinceMs: number,
+  { host, commands }: Wording,
+): string {
+  const { files, bytes, sentFiles, sentBytes, nextExpiryMs } = figures;
+  const sent = sentFiles === 0 ? 'nothing' : `${counted(sentFiles)} (${prettyBytes(sentBytes)})`;
+  const parts = [
+    `botsync on ${part(host)}: ${counted(files)} in sync (${prettyBytes(bytes)})`,
+    `Sent since ${moment(sinceMs)}: ${sent}`,
+    ...(nextExpiryMs === null ? [] : [`Next expiry: ${moment(nextExpiryMs)}`]),
+    troubles.length === 0 ? 'No troubles' : `Troubles: ${troubles.map(describe).join('; ')}`,
+  ];
+  const next = troubles.length === 0 ? '' : ` Run: ${commands.status}`;
+  return `${parts.join('. ')}.${next}`;
+}
+
+/** The text that tries out whether messages arrive. */
+export function wordTest({ host }: Wording): string {
+  return `botsync on ${part(host)}: this is a test. Messages of botsync arrive here.`;
+}
+
+function describe(trouble: Trouble): string {
+  switch (trouble.kind) {
+    case 'failing': {
+      const { source, count, path, reason } = trouble;
+      const first = count === 1 ? part(path) : `the first is ${part(path)}`;
+      return `${counted(count)} of ${part(source)} ${count === 1 ? 'is' : 'are'} not in sync: ${first} (${part(reason)})`;
+    }
+    case 'out-of-reach':
+      return 'the platform is out of reach, and all files wait';
+    case 'halted':
+      return `${part(trouble.source)} is halted, and nothing of it is sent: ${part(trouble.reason)}`;
+    case 'expiring': {
+      const { source, count } = trouble;
+      return `${counted(count)} of ${part(source)} could not be sent again in time and will expire`;
+    }
+    case 'credentials':
+      return `the platform refuses the credentials: ${part(trouble.reason)}`;
+  }
+}
+
+function nextStep(trouble: Trouble, commands: Wording['commands']): string {
+  switch (trouble.kind) {
+    case 'failing':
+    case 'expiring':
+      return `Run: ${commands.status}`;
+    case 'out-of-reach':
+    case 'credentials':
+      return `Run: ${commands.doctor}`;
+    case 'halted':
+      return `Look at its directory; if all is well, run: ${commands.approve(trouble.source)}`;
+  }
+}
+
+function describeEnd(subject: Subject): string {
+  switch (subject.kind) {
+    case 'failing':
+      return `no file of ${part(subject.source)} fails any more`;
+    case 'halted':
+      return `${part(subject.source)} is no longer halted`;
+    case 'expiring':
+      return `all files of ${part(subject.source)} that expire are renewed`;
+    case 'out-of-reach':
+      return 'the platform can be reached again';
+    case 'credentials':
+      return 'the platform no longer refuses the credentials';
+  }
+}
+
+function counted(count: number): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? 'file' : 'files'}`;
+}
+
+/** To the minute. */
+function moment(epochMs: number): string {
+  return `${new Date(epochMs).toISOString().slice(0, 16)}Z`;
+}
+
+function part(text: string): string {
+  const shown = escapeControls(text);
+  if (shown.length <= LONGEST_PART) return shown;
+  // The cut may have left half a character.
+  return `${shown.slice(0, LONGEST_PART).replace(/\p{Surrogate}$/u, '')}…`;
+}

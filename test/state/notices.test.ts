@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { addSending, addSynced, attempt, NOW, openStore, path, row, SHA, TARGET } from './fixture.ts';
+
+const OTHER = Buffer.alloc(32, 8);
+
+test('files that are astray are counted by source, with the first in path order', () => {
+  const store = openStore();
+  const target = store.targetId(TARGET);
+  const other = store.targetId({ ...TARGET, botId: 'bot-2' });
+  const astray = () => store.notices.astray(new Map([['docs', target]]));
+  expect(astray()).toEqual([]);
+  addSynced(store, target, 'docs', 'fine');
+  for (const [name, state] of [
+    ['b', 'failed'],
+    ['a', 'refused'],
+  ] as const) {
+    const id = addSending(store, target, 'docs', name);
+    // On its way for the first time.
+    expect(astray().some((one) => one.path === name)).toBe(false);
+    store.recordFailure(id, state, attempt(), `${name} failed`, true, NOW);
+  }
+  const elsewhere = addSending(store, other, 'docs', 'elsewhere');
+  store.recordFailure(elsewhere, 'failed', attempt(), 'x', true, NOW);
+  const gone = addSending(store, target, 'docs', 'gone');
+  store.recordFailure(gone, 'failed', attempt(), 'x', true, NOW);
+  store.setAbsence(gone, 'removed', NOW);
+  store.noteProblem(
+    { source: 'more', path: 'm', key: null, kind: 'problem', reason: 'of another source' },
+    1,
+  );
+  store.noteProblem({ source: 'docs', path: 'c', key: null, kind: 'problem', reason: 'unreadable' }, 1);
+  // A file of its own row counts once.
+  store.noteProblem({ source: 'docs', path: 'b', key: null, kind: 'problem', reason: 'unreadable' }, 1);
+  expect(astray()).toEqual([{ source: 'docs', count: 3, path: 'a', reason: 'a failed' }]);
+  // Tried again: not in sync until that has worked.
+  addSending(store, target, 'docs', 'a');
+  expect(astray()).toMatchObject([{ count: 3, path: 'a' }]);
+  store.recordSynced(row(target, 'a'), attempt(), SHA, { expiresAtMs: null, renewAtMs: null }, NOW);
+  expect(astray()).toMatchObject([{ count: 2, path: 'b' }]);
+});
+
+test('what people were told is remembered and forgotten', () => {
+  const { notices } = openStore();
+  notices.saveTold('["failing","docs"]', { toldAtMs: NOW, count: 3 });
+  notices.saveTold('["credentials"]', { toldAtMs: NOW, count: null });
+  notices.saveTold('["failing","docs"]', { toldAtMs: NOW + 1, count: 4 });
+  expect(notices.told()).toEqual(
+    new Map([
+      ['["credentials"]', { toldAtMs: NOW, count: null }],
+      ['["failing","docs"]', { toldAtMs: NOW + 1, count: 4 }],
+    ]),
+  );
+  notices.saveTold('["failing","docs"]', null);
+  expect([...notices.told().keys()]).toEqual(['["credentials"]']);
+});
+
+test('a conversation is remembered by its purpose', () => {
+  const { notices } = openStore();
+  expect(notices.conversation('a')).toBeNull();
+  notices.saveConversation('a', 'conv_1');
+  expect(notices.conversation('a')).toEqual({ id: 'conv_1', isProven: false });
+  notices.proveConversation('a');
+  expect(notices.conversation('a')).toEqual({ id: 'conv_1', isProven: true });
+  expect(notices.conversation('b')).toBeNull();
+  notices.forgetConversation('a');
+  expect(notices.conversation('a')).toBeNull();
+});
+
+test('announcements wait until they are closed, and a newer content of a file takes the place of an older one', () => {
+  const store = openStore();
+  const { notices } = store;
+  const target = store.targetId(TARGET);
+  const one = { target, key: 'a.mp3', sha256: SHA, url: 'http://x/a', notedAtMs: NOW };
+  expect(notices.isAnnounced(target, SHA)).toBe(false);
+  notices.addAnnouncement(one);
+  expect(notices.isAnnounced(target, SHA)).toBe(true);
+  expect(notices.pendingAnnouncements()).toEqual([one]);
+  notices.addAnnouncement({ ...one, sha256: OTHER, notedAtMs: NOW + 1 });
+  expect(notices.pendingAnnouncements()).toEqual([{ ...one, sha256: OTHER, notedAtMs: NOW + 1 }]);
+  notices.closeAnnouncement({ target, sha256: OTHER });
+  expect(notices.pendingAnnouncements()).toEqual([]);
+  expect([notices.isAnnounced(target, SHA), notices.isAnnounced(target, OTHER)]).toEqual([true, true]);
+});
+
+test('what was sent since a moment is counted', async () => {
+  const store = openStore();
+  const target = store.targetId(TARGET);
+  addSynced(store, target, 'docs', 'old');
+  const id = row(target, 'new');
+  await store.beginSending(id, 'docs', path('new'), attempt({ sizeBytes: 7 }), NOW + 10);
+  const lifetime = { expiresAtMs: null, renewAtMs: null };
+  store.recordSynced(id, attempt({ sizeBytes: 7 }), SHA, lifetime, NOW + 20);
+  expect(store.notices.sentSince(NOW + 5)).toEqual({ files: 1, bytes: 7 });
+});
