@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, expect } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { loadConfig, parseConfig, type ConfigResult } from '../../src/config/load-config.ts';
 import { renderProblem } from '../../src/config/problem.ts';
 import { suggestContentType } from '../../src/domain/content-type.ts';
@@ -230,6 +230,6 @@ function expectSound(result: ConfigResult): void {
   }
 }
 
-/** The configuration that everything starts from is itself valid. */
-expect(parseConfig(FULL, '/srv/bot/botsync.config.json').kind).toBe('ok');
-expect(readFileSync(join(import.meta.dirname, '../../config.example.json'), 'utf8')).toBeTypeOf('string');
+test('the configuration that is damaged is valid itself', () => {
+  expect(parseConfig(FULL, '/srv/bot/botsync.config.json').kind).toBe('ok');
+});

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -559,7 +558,7 @@ async function exchange(request: RawRequest): Promise<string> {
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   // The emulator may end the connection while there is still something to send.
   socket.on('error', () => undefined);
-  const closed = once(socket, 'close');
+  const closed = new Promise((resolve) => socket.on('close', resolve));
   socket.end(render(request));
   await closed;
   return Buffer.concat(chunks).toString('latin1');

@@ -173,7 +173,7 @@ fuzz({
   }),
   check: ({ base64, paths }) => {
     writeFileSync(join(root, IGNORE_FILE), Buffer.from(base64, 'base64'));
-    const found = findSource({ ...config }, sourceOf(config), 0, 'https://platform');
+    const found = findSource(config, sourceOf(config), 0, 'https://platform');
     if (found.kind === 'missing') throw new Error(found.halt.reason);
     const { filter } = found.source;
     for (const one of paths) {
