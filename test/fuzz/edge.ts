@@ -14,7 +14,7 @@ export interface Edge<Input> {
 }
 
 /** Generated inputs an edge: few with every change; `npm run test:fuzz` asks for many. */
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? '1000');
+const RUNS = Number(process.env['FUZZ_RUNS'] ?? '500');
 
 /** Longer than any input may take, the machine being busy with other things as well. */
 const LONGEST_MS = 20_000;
