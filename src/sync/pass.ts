@@ -141,8 +141,14 @@ async function finish(visited: Visited, context: WalkContext, allowed: boolean):
   const { found, walk, recorded } = visited;
   const { state, config, standings } = context;
   let halt = walk.kind === 'halted' ? walk.halt : null;
-  if (found.kind === 'found' && walk.kind === 'complete' && config.removals.mode === 'expire') {
-    halt = await removeMissing(found.source, recorded, context, allowed);
+  if (found.kind === 'found' && config.removals.mode === 'expire') {
+    if (walk.kind === 'complete') halt = await removeMissing(found.source, recorded, context, allowed);
+    // What would be removed after a complete walk is left alone for now.
+    if (walk.kind === 'incomplete')
+      context.summary.kept += state.countRecorded(
+        state.targetId(found.source.syncTarget),
+        found.config.name,
+      ).removed;
   }
   const { name, directory } = found.config;
   state.dropProblemsAt(name, '.');

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import type { Fault } from '../../src/emulator/faults.ts';
 
-const status = (operation: 'upsert' | 'upload', code: number, more: Partial<Extract<Fault, { kind: 'status' }>> = {}) =>
-  ({ operation, kind: 'status', status: code, ...more }) as const satisfies Fault;
+const status = (
+  operation: 'upsert' | 'upload',
+  code: number,
+  more: Partial<Extract<Fault, { kind: 'status' }>> = {},
+) => ({ operation, kind: 'status', status: code, ...more }) as const satisfies Fault;
 
 /**
  * Faults that a client can tell from success. A store that answers 200 and keeps nothing is not among them, nor what

@@ -57,7 +57,11 @@ function nothingIsPutAwayThatIsThere({ model, before, after }: Span): void {
 }
 
 function nothingIsErasedWithoutCause({ model, before, after, requests, isFaulty }: Span): void {
-  const upserted = new Set(requests.flatMap(({ operation, key, botId }) => (operation === 'upsert' ? [idOf(botId ?? '', key ?? '')] : [])));
+  const upserted = new Set(
+    requests.flatMap(({ operation, key, botId }) =>
+      operation === 'upsert' ? [idOf(botId ?? '', key ?? '')] : [],
+    ),
+  );
   for (const [id, file] of before.platform) {
     if (file.content === null || (file.expiresAtMs !== null && file.expiresAtMs <= after.atMs)) continue;
     const now = after.platform.get(id);
@@ -88,7 +92,9 @@ function noRequestIsInvalid({ model, requests, isFaulty, isSkewed }: Span): void
     if (status === 200) continue;
     const expected = expectations.get(idOf(botId ?? '', key ?? ''))?.expected;
     const dependsOnTime = expected?.kind === 'mirrored' && expected.expiry.kind !== 'none';
-    require(isSkewed && (dependsOnTime || expected === undefined), `${operation} of ${key ?? ''} answered ${status ?? 'nothing'}`);
+    require(isSkewed &&
+      (dependsOnTime ||
+        expected === undefined), `${operation} of ${key ?? ''} answered ${status ?? 'nothing'}`);
   }
 }
 
@@ -100,7 +106,8 @@ function nothingIsSentThatIsThere({ model, before, after, requests, sentAs, isSk
     const one = expectations.get(id);
     const row = before.rows.get(id);
     const remote = before.platform.get(id);
-    if (operation !== 'upsert' || one === undefined || row?.state !== 'synced' || remote === undefined) continue;
+    if (operation !== 'upsert' || one === undefined || row?.state !== 'synced' || remote === undefined)
+      continue;
     if (remote.content !== one.file.content || sentAs.get(id) !== JSON.stringify(one.expected)) continue;
     const { expected } = one;
     const mayBeDue =
@@ -126,14 +133,21 @@ function noteWhatWasSent({ model, after, requests, sentAs }: Span): void {
 function snapshotOf(model: Model): { expectations: Map<string, Expectation> } {
   const expectations = new Map<string, Expectation>();
   for (const one of model.expectations())
-    if (one.claim === 'owner' || !expectations.has(idOf(one.botId, one.key)) || one.expected.kind === 'mirrored')
+    if (
+      one.claim === 'owner' ||
+      !expectations.has(idOf(one.botId, one.key)) ||
+      one.expected.kind === 'mirrored'
+    )
       if (expectations.get(idOf(one.botId, one.key))?.expected.kind !== 'mirrored')
         expectations.set(idOf(one.botId, one.key), one);
   return { expectations };
 }
 
 /** Whether the platform holds a file as it is here, under the settings that the rules give it. */
-export function isMirrored({ file, expected, botId, key }: Expectation, { platform, rows, atMs }: Observation): boolean {
+export function isMirrored(
+  { file, expected, botId, key }: Expectation,
+  { platform, rows, atMs }: Observation,
+): boolean {
   const id = idOf(botId, key);
   const remote = platform.get(id);
   if (expected.kind !== 'mirrored') return false;
@@ -141,7 +155,12 @@ export function isMirrored({ file, expected, botId, key }: Expectation, { platfo
   const isExpired = expiry.kind === 'let-expire' || (expiry.kind === 'at' && expiry.atMs <= atMs);
   if (remote === undefined && isExpired) {
     const row = rows.get(id);
-    return row?.state === 'synced' && row.expiresAtMs !== null && row.expiresAtMs <= atMs && row.sha256?.toString('hex') === digest(file.content);
+    return (
+      row?.state === 'synced' &&
+      row.expiresAtMs !== null &&
+      row.expiresAtMs <= atMs &&
+      row.sha256?.toString('hex') === digest(file.content)
+    );
   }
   if (remote?.content !== file.content || remote.index !== index) return false;
   if (!same(remote.tags, tags) || (contentType !== null && remote.contentType !== contentType)) return false;
@@ -196,7 +215,9 @@ export function checkEnd(model: Model, end: Observation, told: Told, mayBeRefuse
     if (wanted.has(id) || file.key.startsWith(FOREIGN_PREFIX)) continue;
     require(end.rows.has(id), `left over, and nobody knows: ${id}`);
     const row = end.rows.get(id);
-    const source = model.settings.sources.find(({ name, botId }) => name === row?.source && botId === file.botId);
+    const source = model.settings.sources.find(
+      ({ name, botId }) => name === row?.source && botId === file.botId,
+    );
     if (row === undefined || source === undefined || model.settings.removals === 'keep') continue;
     if (!model.walk(source).isComplete || !model.wasRemoved(source, row.path)) continue;
     const isOwn = (source.keyPrefix + row.path).normalize('NFC') === file.key;

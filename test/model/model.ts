@@ -183,7 +183,8 @@ export function idOf(botId: string, key: string): string {
 function spellings(path: string): string[] {
   const names = path.split('/').map((name) => [...new Set([name, name.normalize('NFD')])]);
   return names.reduce<string[]>(
-    (paths, options) => (paths.length === 0 ? options : paths.flatMap((one) => options.map((name) => `${one}/${name}`))),
+    (paths, options) =>
+      paths.length === 0 ? options : paths.flatMap((one) => options.map((name) => `${one}/${name}`)),
     [],
   );
 }

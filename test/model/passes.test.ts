@@ -63,7 +63,16 @@ class Real implements Edited {
     const after = this.observe();
     const requests = emulator.requests.slice(firstRequest);
     const isSkewed = this.clock.skewMs !== 0;
-    checkSpan({ model, before, after, events: outcome.events, requests, isFaulty, isSkewed, sentAs: this.#sentAs });
+    checkSpan({
+      model,
+      before,
+      after,
+      events: outcome.events,
+      requests,
+      isFaulty,
+      isSkewed,
+      sentAs: this.#sentAs,
+    });
     nothingIsPassedOver(model, after, outcome, isSkewed);
     return outcome;
   }
@@ -81,7 +90,8 @@ class Real implements Edited {
     const planned = await this.world.plan();
     const { durationMs: _planMs, bytes: _planBytes, ...counts } = planned.summary;
     const again = await this.pass(model);
-    if (again.requests > 0 && again.summary.failed === 0) throw new Error(`${again.requests} requests for an unchanged tree`);
+    if (again.requests > 0 && again.summary.failed === 0)
+      throw new Error(`${again.requests} requests for an unchanged tree`);
     const { durationMs: _ms, bytes: _bytes, ...found } = again.summary;
     if (JSON.stringify(counts) !== JSON.stringify(found))
       throw new Error(`the plan said ${JSON.stringify(counts)}, the pass did ${JSON.stringify(found)}`);
@@ -90,13 +100,20 @@ class Real implements Edited {
 
 function toldBy({ events }: PassOutcome): Told {
   return (source, path) => {
-    const told = events.filter((event) => event.source === source && event.path === path && event.outcome !== 'done');
+    const told = events.filter(
+      (event) => event.source === source && event.path === path && event.outcome !== 'done',
+    );
     return told.length === 0 ? null : told.map(({ reason, error }) => `${reason} ${error ?? ''}`).join('; ');
   };
 }
 
 /** A pass tells of every file that is not on the platform as it is here. */
-function nothingIsPassedOver(model: Model, after: Observation, outcome: PassOutcome, isSkewed: boolean): void {
+function nothingIsPassedOver(
+  model: Model,
+  after: Observation,
+  outcome: PassOutcome,
+  isSkewed: boolean,
+): void {
   const told = toldBy(outcome);
   // What is due, or over, is a matter of what time it is taken to be.
   if (outcome.summary.pending > 0 || isSkewed) return;
@@ -184,20 +201,29 @@ async function begin(first: ModelSettings, offsetMs: number): Promise<{ model: M
 
 const options = readRunOptions();
 
-test(`passes keep the platform as the model has it (seed ${options.seed})`, { timeout: 24 * HOUR }, async () => {
-  const steps = fc.commands<Model, Real, false>([...treeSteps<Real>(), ...passSteps], {
-    size: '+1',
-    maxCommands: 40,
-    ...(options.replayPath !== null && { replayPath: options.replayPath }),
-  });
-  const property = fc.asyncProperty(settings, fc.nat(MINUTE - 1), steps, async (first, offsetMs, commands) => {
-    const begun = await begin(first, offsetMs);
-    try {
-      await fc.asyncModelRun(() => begun, commands);
-      await begun.real.end(begun.model);
-    } finally {
-      await begun.real.world.close();
-    }
-  });
-  await fc.assert(property, checkParameters(options, 200, 20_000));
-});
+test(
+  `passes keep the platform as the model has it (seed ${options.seed})`,
+  { timeout: 24 * HOUR },
+  async () => {
+    const steps = fc.commands<Model, Real, false>([...treeSteps<Real>(), ...passSteps], {
+      size: '+1',
+      maxCommands: 40,
+      ...(options.replayPath !== null && { replayPath: options.replayPath }),
+    });
+    const property = fc.asyncProperty(
+      settings,
+      fc.nat(MINUTE - 1),
+      steps,
+      async (first, offsetMs, commands) => {
+        const begun = await begin(first, offsetMs);
+        try {
+          await fc.asyncModelRun(() => begun, commands);
+          await begun.real.end(begun.model);
+        } finally {
+          await begun.real.world.close();
+        }
+      },
+    );
+    await fc.assert(property, checkParameters(options, 200, 20_000));
+  },
+);

@@ -41,7 +41,10 @@ const PLAIN = {
 /** The rule sets a configuration may have. `beganMs`: when the run began, epoch milliseconds. */
 export function ruleSets(beganMs: number): readonly RuleSet[] {
   const atMs = beganMs + 10 * DAY;
-  const indexed = (whenTooLargeToIndex: 'fail' | 'upload-without-index' | 'skip', other: Expected): RuleSet => ({
+  const indexed = (
+    whenTooLargeToIndex: 'fail' | 'upload-without-index' | 'skip',
+    other: Expected,
+  ): RuleSet => ({
     rules: [{ match: '*.md', index: true, whenTooLargeToIndex }],
     expect: (path, sizeBytes) => {
       if (!path.endsWith('.md')) return PLAIN;

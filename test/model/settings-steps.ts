@@ -8,7 +8,11 @@ const RULE_SETS = 9;
 /** What a source may be called, by its directory: a new name is no reason to send anything. */
 const NAMES = { docs: ['docs', 'manual'], more: ['more', 'extra'] } as const;
 
-const source = (directory: ModelSource['directory'], keyPrefixes: readonly string[], botIds: readonly string[]) =>
+const source = (
+  directory: ModelSource['directory'],
+  keyPrefixes: readonly string[],
+  botIds: readonly string[],
+) =>
   fc.record({
     directory: fc.constant(directory),
     name: fc.constantFrom(...NAMES[directory]),

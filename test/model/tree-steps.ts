@@ -34,7 +34,11 @@ function contentOf(number: number, sizeBytes: number): string {
 }
 
 const number = fc.nat(9999);
-const size = fc.oneof({ weight: 6, arbitrary: fc.nat(30) }, { weight: 2, arbitrary: fc.integer({ min: 38, max: 60 }) }, fc.constantFrom(0, 121));
+const size = fc.oneof(
+  { weight: 6, arbitrary: fc.nat(30) },
+  { weight: 2, arbitrary: fc.integer({ min: 38, max: 60 }) },
+  fc.constantFrom(0, 121),
+);
 
 /** Steps that change the directories. */
 export function treeSteps<Real extends Edited>(): fc.Arbitrary<Step<Real>>[] {
@@ -49,17 +53,35 @@ export function treeSteps<Real extends Edited>(): fc.Arbitrary<Step<Real>>[] {
     });
 
   /** A step on one of the files, directories or links that are there. */
-  const onOne = (label: string, from: (model: Model) => string[], n: number, act: (tree: Tree, path: string) => void) =>
-    edit(`${label}(${n})`, (model) => from(model).length > 0, (tree, model) => {
-      act(tree, pick(from(model), n) as string);
-    });
+  const onOne = (
+    label: string,
+    from: (model: Model) => string[],
+    n: number,
+    act: (tree: Tree, path: string) => void,
+  ) =>
+    edit(
+      `${label}(${n})`,
+      (model) => from(model).length > 0,
+      (tree, model) => {
+        act(tree, pick(from(model), n) as string);
+      },
+    );
 
   /** A step that makes a new entry. */
-  const making = (label: string, where: number, name: string, act: (tree: Tree, path: string, model: Model) => void) => {
+  const making = (
+    label: string,
+    where: number,
+    name: string,
+    act: (tree: Tree, path: string, model: Model) => void,
+  ) => {
     const path = (model: Model): string => `${pick(parentsOf(model), where) ?? ''}/${name}`;
-    return edit(`${label}(${where}, ${name})`, (model) => model.tree.isFree(path(model)), (tree, model) => {
-      act(tree, path(model), model);
-    });
+    return edit(
+      `${label}(${where}, ${name})`,
+      (model) => model.tree.isFree(path(model)),
+      (tree, model) => {
+        act(tree, path(model), model);
+      },
+    );
   };
 
   const fileName = fc.constantFrom(...FILE_NAMES);
@@ -96,9 +118,14 @@ export function treeSteps<Real extends Edited>(): fc.Arbitrary<Step<Real>>[] {
     }),
   );
   const remove = number.map((n) =>
-    onOne('delete', (model) => [...filesOf(model), ...all(model, 'link')], n, (tree, path) => {
-      tree.remove(path);
-    }),
+    onOne(
+      'delete',
+      (model) => [...filesOf(model), ...all(model, 'link')],
+      n,
+      (tree, path) => {
+        tree.remove(path);
+      },
+    ),
   );
   const makeDirectory = fc.tuple(number, directoryName).map(([where, name]) =>
     making('mkdir', where, name, (tree, path) => {
@@ -106,9 +133,14 @@ export function treeSteps<Real extends Edited>(): fc.Arbitrary<Step<Real>>[] {
     }),
   );
   const removeDirectory = number.map((n) =>
-    onOne('rmdir', (model) => all(model, 'directory'), n, (tree, path) => {
-      tree.remove(path);
-    }),
+    onOne(
+      'rmdir',
+      (model) => all(model, 'directory'),
+      n,
+      (tree, path) => {
+        tree.remove(path);
+      },
+    ),
   );
   const moveFile = fc.tuple(number, number, fileName).map(([n, where, name]) => {
     const places = (model: Model) => ({
@@ -120,7 +152,9 @@ export function treeSteps<Real extends Edited>(): fc.Arbitrary<Step<Real>>[] {
       (model) => {
         const { from, to } = places(model);
         // In the place of another as well: that is how programs save.
-        return from !== '' && from !== to && (model.tree.isFree(to) || model.tree.nodes.get(to)?.kind === 'file');
+        return (
+          from !== '' && from !== to && (model.tree.isFree(to) || model.tree.nodes.get(to)?.kind === 'file')
+        );
       },
       (tree, model) => {
         const { from, to } = places(model);
@@ -156,16 +190,18 @@ export function treeSteps<Real extends Edited>(): fc.Arbitrary<Step<Real>>[] {
       },
     );
   });
-  const ignoreFile = fc.tuple(fc.constantFrom(...DIRECTORIES), fc.nat(IGNORE_SETS.length - 1)).map(([top, set]) =>
-    edit(
-      `ignore file(${top}, ${set})`,
-      (model) => !model.isAway(top),
-      (tree, model) => {
-        model.ignoreFiles.set(top, set);
-        tree.write(`${top}/.botsyncignore`, `${IGNORE_SETS[set]?.lines.join('\n') ?? ''}\n`);
-      },
-    ),
-  );
+  const ignoreFile = fc
+    .tuple(fc.constantFrom(...DIRECTORIES), fc.nat(IGNORE_SETS.length - 1))
+    .map(([top, set]) =>
+      edit(
+        `ignore file(${top}, ${set})`,
+        (model) => !model.isAway(top),
+        (tree, model) => {
+          model.ignoreFiles.set(top, set);
+          tree.write(`${top}/.botsyncignore`, `${IGNORE_SETS[set]?.lines.join('\n') ?? ''}\n`);
+        },
+      ),
+    );
   const unmount = fc.tuple(fc.constantFrom(...DIRECTORIES), fc.boolean()).map(([top, leavesDirectory]) =>
     edit(
       `unmount(${top}${leavesDirectory ? ', a directory stays' : ''})`,

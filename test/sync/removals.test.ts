@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createWorld, type World } from './world.ts';
@@ -53,6 +53,19 @@ test('with "expire" a removed file is replaced by an empty one that expires, and
   expect(world.keys()).toEqual(['b.md']);
   expect(await world.pass()).toMatchObject({ requests: 0, summary: { unchanged: 1, kept: 0 } });
   expect(world.status().sources).toMatchObject([{ files: 1, kept: 0 }]);
+});
+
+test('what is not removed because something could not be seen counts as kept, in the plan and in the pass', async () => {
+  const world = await createWorld({ ...EXPIRE, sources: [{ directory: './docs', symlinks: 'inside' }] });
+  world.write('docs/a', 'a');
+  world.write('docs/b', 'b');
+  await world.pass();
+  remove(world, 'docs/a');
+  symlinkSync('nowhere', join(world.directory, 'docs/lost'));
+  const counts = { removed: 0, kept: 1, problems: 1 };
+  expect(await world.plan()).toMatchObject({ exitCode: 3, summary: counts });
+  expect(await world.pass()).toMatchObject({ exitCode: 3, requests: 0, summary: counts });
+  expect(await world.pass()).toMatchObject({ exitCode: 3, requests: 0, summary: counts });
 });
 
 test.each([
