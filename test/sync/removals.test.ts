@@ -150,6 +150,24 @@ test.each([
   expect(await world.pass()).toMatchObject({ requests: 0, summary: { unchanged: 3 } });
 });
 
+test.each(['before', 'after'])(
+  'a file that is removed %s the prefix changed is left alone under its old key',
+  async (order) => {
+    const world = await createWorld(EXPIRE);
+    world.write('docs/a', 'a');
+    world.write('docs/b', 'b');
+    await world.pass();
+    if (order === 'before') remove(world, 'docs/a');
+    world.configure({ sources: [{ directory: './docs', keyPrefix: 'p/' }] });
+    await world.pass();
+    if (order === 'after') remove(world, 'docs/a');
+    await world.pass();
+    expect(world.remote('a')).toBe('a');
+    expect(world.keys()).toContain('a');
+    expect(await world.pass()).toMatchObject({ requests: 0, exitCode: 0 });
+  },
+);
+
 test('files of a source that left the config are left alone and counted as kept', async () => {
   const world = await createWorld({ ...EXPIRE, sources: [{ directory: './docs' }, { directory: './more' }] });
   mkdirSync(join(world.directory, 'more'));
