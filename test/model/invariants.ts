@@ -26,7 +26,7 @@ export interface Span {
 
 /** Throws the first invariant that a span breaks. */
 export function checkSpan(span: Span): void {
-  foreignFilesAreUntouched(span);
+  foreignFilesAreUntouched(span.before, span.after, span.requests);
   nothingIsPutAwayThatIsThere(span);
   nothingIsErasedWithoutCause(span);
   recordsClaimOnlyWhatIsThere(span.after);
@@ -35,17 +35,23 @@ export function checkSpan(span: Span): void {
   noteWhatWasSent(span);
 }
 
-function foreignFilesAreUntouched({ before, after, requests }: Span): void {
+/** What somebody else put on the platform stays as it is, and nobody asks about it. */
+export function foreignFilesAreUntouched(
+  before: Observation,
+  after: Observation,
+  requests: readonly RecordedRequest[],
+): void {
   for (const [id, file] of before.platform) {
     if (!file.key.startsWith(FOREIGN_PREFIX)) continue;
     require(same(after.platform.get(id), file), `a file of somebody else was touched: ${id}`);
   }
-  const touched = requests.find(({ key }) => key?.startsWith(FOREIGN_PREFIX) === true);
-  require(touched === undefined, `a request about a file of somebody else: ${touched?.key ?? ''}`);
+  const upserts = (file: RecordedRequest): boolean =>
+    file.operation === 'upsert' && file.key?.startsWith(FOREIGN_PREFIX) === true;
+  require(!requests.some(upserts), 'a request about a file of somebody else');
 }
 
 /** An empty file that expires within minutes is how botsync removes. */
-function isPutAway(file: RemoteFile, atMs: number): boolean {
+export function isPutAway(file: RemoteFile, atMs: number): boolean {
   return file.sizeBytes === 0 && file.expiresAtMs !== null && file.expiresAtMs - atMs <= 4 * 60_000;
 }
 
@@ -72,7 +78,7 @@ function nothingIsErasedWithoutCause({ model, before, after, requests, isFaulty 
   }
 }
 
-/** Exported for a daemon under way, whose records may be of a moment ago, but never of a moment to come. */
+/** Holds at any moment, with a daemon under way as well: its records may be late, never early. */
 export function recordsClaimOnlyWhatIsThere({ rows, platform, atMs }: Observation): void {
   for (const [id, row] of rows) {
     if (row.state !== 'synced' || (row.expiresAtMs !== null && row.expiresAtMs <= atMs)) continue;

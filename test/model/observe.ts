@@ -3,6 +3,7 @@ import type { Emulator } from '../../src/emulator/emulator.ts';
 import type { Config } from '../../src/config/config.ts';
 import { openReader } from '../../src/state/open-reader.ts';
 import type { StoredFile } from '../../src/state/state-reader.ts';
+import { overview, type Overview } from '../../src/sync/overview.ts';
 import { idOf } from './model.ts';
 
 /** The bots of these tests' platform. */
@@ -26,6 +27,7 @@ export interface RemoteFile {
 export interface Observation {
   readonly platform: ReadonlyMap<string, RemoteFile>;
   readonly rows: ReadonlyMap<string, StoredFile>;
+  readonly status: Overview;
   /** The platform's time, epoch milliseconds. */
   readonly atMs: number;
 }
@@ -59,6 +61,7 @@ export function observe(
   const rows = new Map<string, StoredFile>();
   try {
     const { reader } = opened;
+    const status = overview(reader, config, config.platform.baseUrl, atMs);
     for (const botId of BOTS) {
       const target = reader.targetId({ baseUrl: config.platform.baseUrl, botId, identity: '{}' });
       for (const name of sourceNames) {
@@ -70,10 +73,10 @@ export function observe(
         }
       }
     }
+    return { platform, rows, status, atMs };
   } finally {
     opened.close();
   }
-  return { platform, rows, atMs };
 }
 
 /** The digest of a content, as the state file has it. */
