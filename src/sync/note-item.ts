@@ -79,12 +79,10 @@ function noteAbsent(
   // What cannot be seen is told of as a problem, and is neither kept nor removed.
   if (absence === null) return;
   if (absence !== record.absence) state.setAbsence(id, absence, clock.now());
+  // One that was begun and not answered may have left the file as it was.
+  const isPutAway = record.state === 'removing' && record.expiresAtMs !== null;
   const isToBeRemoved = config.removals.mode === 'expire' && absence === 'removed';
-  if (
-    record.state !== 'removing' &&
-    !isToBeRemoved &&
-    (record.state === 'sending' || state.find(id)?.uploaded)
-  ) {
+  if (!isPutAway && !isToBeRemoved && (record.state === 'sending' || state.find(id)?.uploaded)) {
     summary.kept += 1;
   }
 }

@@ -168,6 +168,37 @@ test.each(['before', 'after'])(
   },
 );
 
+test('a removal reckons with the time of the platform, also when it is the first request', async () => {
+  let aheadMs = 0;
+  const world = await createWorld(EXPIRE, { now: () => Date.now() + aheadMs });
+  world.write('docs/a', 'a');
+  world.write('docs/b', 'b');
+  await world.pass();
+  remove(world, 'docs/a');
+  aheadMs = 10 * 60_000;
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
+  aheadMs += 121_000;
+  expect(world.keys()).toEqual(['b']);
+});
+
+test('a file whose removal was refused is kept once removals are off', async () => {
+  const world = await createWorld(EXPIRE);
+  world.write('docs/a', 'a');
+  world.write('docs/b', 'b');
+  await world.pass();
+  remove(world, 'docs/a');
+  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 400, times: 2 });
+  expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { removed: 0, failed: 1 } });
+  world.emulator.faults.clear();
+  world.configure({ removals: { mode: 'keep' } });
+  expect(await world.plan()).toMatchObject({ exitCode: 0, summary: { kept: 1 } });
+  expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 0, summary: { kept: 1 } });
+  expect(world.status().sources).toMatchObject([{ kept: 1 }]);
+  world.configure(EXPIRE);
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 1, kept: 0 } });
+  expect(world.status().sources).toMatchObject([{ kept: 0 }]);
+});
+
 test('files of a source that left the config are left alone and counted as kept', async () => {
   const world = await createWorld({ ...EXPIRE, sources: [{ directory: './docs' }, { directory: './more' }] });
   mkdirSync(join(world.directory, 'more'));
