@@ -91,7 +91,13 @@ class Real implements Edited {
 
   observe(): Observation {
     const { world } = this;
-    return observe(world.emulator, world.config(), SOURCE_NAMES, world.clock.now() - this.#skew.ms, this.isRunning);
+    return observe(
+      world.emulator,
+      world.config(),
+      SOURCE_NAMES,
+      world.clock.now() - this.#skew.ms,
+      this.isRunning,
+    );
   }
 
   /** Holds what there is at any moment, with a daemon under way, against the invariants. */
@@ -101,7 +107,11 @@ class Real implements Edited {
     recordsClaimOnlyWhatIsThere(after);
     foreignFilesAreUntouched(before, after, this.world.emulator.requests.slice(this.#firstRequest));
     for (const [id, file] of after.platform) {
-      if (!isPutAway(file, Date.parse(file.updatedAt)) || before.platform.get(id)?.updatedAt === file.updatedAt) continue;
+      if (
+        !isPutAway(file, Date.parse(file.updatedAt)) ||
+        before.platform.get(id)?.updatedAt === file.updatedAt
+      )
+        continue;
       if (!this.#couldGo.has(id) && !this.#model.mayPutAway(file.botId, file.key))
         throw new Error(`put away, though it was not removed: ${id}`);
     }
@@ -162,10 +172,14 @@ const always = () => true;
 
 /** A step after which the invariants are checked, as after every other. */
 function checked(step: Step<Real>): Step<Real> {
-  return new Step<Real>(step.toString(), (model) => step.check(model), async (model, real) => {
-    await step.run(model, real);
-    real.check();
-  });
+  return new Step<Real>(
+    step.toString(),
+    (model) => step.check(model),
+    async (model, real) => {
+      await step.run(model, real);
+      real.check();
+    },
+  );
 }
 
 const daemonSteps: fc.Arbitrary<Step<Real>>[] = [
@@ -248,22 +262,26 @@ async function begin(first: ModelSettings): Promise<{ model: Model; real: Real }
 
 const options = readRunOptions();
 
-test(`a daemon keeps the platform as the model has it (seed ${options.seed})`, { timeout: 24 * HOUR }, async () => {
-  const all = [...treeSteps<Real>(), ...daemonSteps].map((step) => step.map(checked));
-  const steps = fc.commands<Model, Real, false>(all, {
-    size: '+1',
-    maxCommands: 30,
-    ...(options.replayPath !== null && { replayPath: options.replayPath }),
-  });
-  const property = fc.asyncProperty(settings, steps, async (first, commands) => {
-    const begun = await begin(first);
-    try {
-      await fc.asyncModelRun(() => begun, commands);
-      await begun.real.end();
-    } finally {
-      await begun.real.stop();
-      await begun.real.world.close();
-    }
-  });
-  await fc.assert(property, checkParameters(options, 40, 15_000));
-});
+test(
+  `a daemon keeps the platform as the model has it (seed ${options.seed})`,
+  { timeout: 24 * HOUR },
+  async () => {
+    const all = [...treeSteps<Real>(), ...daemonSteps].map((step) => step.map(checked));
+    const steps = fc.commands<Model, Real, false>(all, {
+      size: '+1',
+      maxCommands: 30,
+      ...(options.replayPath !== null && { replayPath: options.replayPath }),
+    });
+    const property = fc.asyncProperty(settings, steps, async (first, commands) => {
+      const begun = await begin(first);
+      try {
+        await fc.asyncModelRun(() => begun, commands);
+        await begun.real.end();
+      } finally {
+        await begun.real.stop();
+        await begun.real.world.close();
+      }
+    });
+    await fc.assert(property, checkParameters(options, 40, 15_000));
+  },
+);

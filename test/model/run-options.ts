@@ -1,4 +1,4 @@
-import type { Parameters } from 'fast-check';
+import fc, { type Parameters } from 'fast-check';
 
 /** How many runs, and which: by environment variables that `npm run test:model` sets from its options. */
 export interface RunOptions {
@@ -27,6 +27,6 @@ export function checkParameters<T>(options: RunOptions, gateRuns: number, gateMs
     seed: options.seed,
     numRuns: options.runs ?? gateRuns,
     ...(options.path !== null && { path: options.path }),
-    ...(isGate && { interruptAfterTimeLimit: gateMs }),
+    ...(isGate && { plugins: [fc.interruptAfterTimeLimit<T>(gateMs)] }),
   };
 }
