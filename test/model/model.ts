@@ -153,11 +153,16 @@ export class Model {
     for (let depth = 1; depth <= names.length; depth++) {
       const above = names.slice(0, depth).join('/');
       const isLink = tree.look(`${source.directory}/${above}`)?.kind === 'link';
-      if (isLink && depth < names.length && source.symlinks === 'skip') return false;
+      if (isLink && depth < names.length && this.hidesFiles(source, above)) return false;
       if (this.ignores(source, above, depth < names.length)) return false;
     }
     const there = tree.look(`${source.directory}/${path}`);
     return there === null || there.kind === 'directory';
+  }
+
+  /** Whether what lies behind a link cannot be seen, or is not looked at: nobody knows then what became of it. */
+  hidesFiles({ directory, symlinks }: ModelSource, link: string): boolean {
+    return symlinks === 'skip' || this.tree.resolve(`${directory}/${link}`) === null;
   }
 
   /** Whether a key may be put away: a file that gave it was removed, and no other gives it. */

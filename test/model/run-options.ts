@@ -26,7 +26,8 @@ export function checkParameters<T>(options: RunOptions, gateRuns: number, gateMs
   return {
     seed: options.seed,
     numRuns: options.runs ?? gateRuns,
-    ...(options.path !== null && { path: options.path }),
-    ...(isGate && { plugins: [fc.interruptAfterTimeLimit<T>(gateMs)] }),
+    // The run that failed, and no other.
+    ...(options.path !== null && { path: options.path, endOnFailure: true, numRuns: 1 }),
+    ...(isGate && { plugins: [fc.interruptAfterTimeLimit(gateMs) as fc.Plugin<T>] }),
   };
 }
