@@ -12,7 +12,7 @@ import { ModelClock } from './model-clock.ts';
 import { observe, type Observation } from './observe.ts';
 import { FILE_BYTES, INDEX_BYTES } from './rule-sets.ts';
 import { checkParameters, readRunOptions } from './run-options.ts';
-import { settings, SOURCE_NAMES } from './settings-steps.ts';
+import { renamed, settings, SOURCE_NAMES } from './settings-steps.ts';
 import { Step } from './steps.ts';
 import { mountAgain, treeSteps, type Edited } from './tree-steps.ts';
 import { Tree } from './tree.ts';
@@ -84,9 +84,12 @@ class Real implements Edited {
     for (const top of DIRECTORIES) if (model.isAway(top)) mountAgain(model.tree, top);
     await this.pass(model);
     await this.pass(model, { allowRemovals: true });
-    this.clock.advance(5 * MINUTE);
-    const outcome = await this.pass(model);
-    checkEnd(model, this.observe(), toldBy(outcome), this.#refusals);
+    // Whatever expires is renewed in time, or let expire, for months after.
+    for (const ms of [5 * MINUTE, 40 * HOUR, 50 * DAY]) {
+      this.clock.advance(ms);
+      const outcome = await this.pass(model);
+      checkEnd(model, this.observe(), toldBy(outcome), this.#refusals);
+    }
     const planned = await this.world.plan();
     const again = await this.pass(model);
     if (again.requests > 0 && again.summary.failed === 0)
@@ -142,11 +145,13 @@ const passSteps: fc.Arbitrary<Step<Real>>[] = [
       await real.pass(model, { allowRemovals: true });
     }),
   ),
-  fc.constantFrom(MINUTE, 10 * MINUTE, HOUR, 13 * HOUR, 2 * DAY, 30 * DAY, 100 * DAY).map(
-    (ms) =>
-      new Step<Real>(`time(${ms / MINUTE} min)`, always, (_model, real) => {
-        real.clock.advance(ms);
-      }),
+  ...Array.from({ length: 2 }, () =>
+    fc.constantFrom(MINUTE, 10 * MINUTE, HOUR, 13 * HOUR, 2 * DAY, 30 * DAY, 100 * DAY).map(
+      (ms) =>
+        new Step<Real>(`time(${ms / MINUTE} min)`, always, (_model, real) => {
+          real.clock.advance(ms);
+        }),
+    ),
   ),
   fc.constantFrom(0, 0, -5 * DAY, -2 * HOUR, -90_000, 90_000, 2 * HOUR, 5 * DAY).map(
     (ms) =>
@@ -158,6 +163,13 @@ const passSteps: fc.Arbitrary<Step<Real>>[] = [
     (to) =>
       new Step<Real>(`configure(${JSON.stringify(to)})`, always, (model, real) => {
         model.settings = to;
+        real.world.configure(model.configFields());
+      }),
+  ),
+  fc.constantFrom(...SOURCE_NAMES).map(
+    (name) =>
+      new Step<Real>(`source is now called ${name}`, always, (model, real) => {
+        model.settings = renamed(model.settings, name);
         real.world.configure(model.configFields());
       }),
   ),

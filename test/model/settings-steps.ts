@@ -25,6 +25,12 @@ const source = (
 const docs = source('docs', ['', '', 'c/'], ['bot-1']);
 const more = source('more', ['', 'c/', 'm/'], ['bot-1', 'bot-1', 'bot-2']);
 
+/** The same settings with a name for the source whose it may be. */
+export function renamed({ sources, ...rest }: ModelSettings, name: string): ModelSettings {
+  const isFor = ({ directory }: ModelSource) => NAMES[directory].some((one) => one === name);
+  return { ...rest, sources: sources.map((one) => (isFor(one) ? { ...one, name } : one)) };
+}
+
 /** Every name a source may ever have. */
 export const SOURCE_NAMES: readonly string[] = [...NAMES.docs, ...NAMES.more];
 

@@ -160,7 +160,7 @@ export function isAtOrBelow(above: string, path: string): boolean {
 }
 
 /** The directory of a path; empty for a top. */
-export function parentOf(path: string): string {
+function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 

@@ -303,6 +303,25 @@ test.each([{ mode: 'keep' }, { mode: 'expire' }])(
   },
 );
 
+test.each([
+  ['emptied', []],
+  ['replaced', ['README']],
+])(
+  'a directory that is %s while its ignore file is away loses nothing that was ignored',
+  async (_how, there) => {
+    const world = await createWorld(EXPIRE);
+    world.write('docs/a', 'a');
+    await world.pass();
+    world.write('docs/.botsyncignore', '/a');
+    await world.pass();
+    renameSync(join(world.directory, 'docs'), join(world.directory, 'away'));
+    mkdirSync(join(world.directory, 'docs'));
+    for (const name of there) world.write(`docs/${name}`, 'not mounted');
+    expect(await world.pass()).toMatchObject({ exitCode: 5, requests: 0, summary: { removed: 0 } });
+    expect(world.remote('a')).toBe('a');
+  },
+);
+
 test('a directory that was replaced by one with the same files is accepted', async () => {
   const world = await createWorld(EXPIRE);
   for (const name of ['a', 'b', 'c']) world.write(`docs/${name}`, name);
