@@ -94,8 +94,10 @@ function noteAbsent(
     return;
   }
   if (absence !== now.absence) state.setAbsence(id, absence, clock.now());
+  // One that was begun and not answered may have left the file as it was.
+  const isPutAway = now.state === 'removing' && now.expiresAtMs !== null;
   const isToBeRemoved = config.removals.mode === 'expire' && absence === 'removed';
-  if (now.state !== 'removing' && !isToBeRemoved && (now.state === 'sending' || now.uploaded)) {
+  if (!isPutAway && !isToBeRemoved && (now.state === 'sending' || now.uploaded)) {
     summary.kept += 1;
   }
 }
