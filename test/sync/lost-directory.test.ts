@@ -42,8 +42,18 @@ function passDuring(world: World, happens: () => void): Promise<PassOutcome> {
 
 test.each([
   ['goes away', () => undefined],
-  ['is unmounted', (world: World) => mkdirSync(join(world.directory, 'docs'))],
-  ['is replaced', (world: World) => world.write('docs/z3.md', 'WRONG')],
+  [
+    'is unmounted',
+    (world: World) => {
+      mkdirSync(join(world.directory, 'docs'));
+    },
+  ],
+  [
+    'is replaced',
+    (world: World) => {
+      world.write('docs/z3.md', 'WRONG');
+    },
+  ],
 ])('a directory that %s during a pass is halted, then and later', async (_how, after) => {
   const world = await createKnownWorld(8);
   const outcome = await passDuring(world, () => {
