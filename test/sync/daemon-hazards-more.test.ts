@@ -174,8 +174,11 @@ describe('what the platform refuses', () => {
   });
 
   test('is tried again slowly, also where nothing is watched', async () => {
-    const world = await createDaemonWorld({ watch: { poll: true, pollInterval: '10s' } });
-    world.write('docs/a.md', 'one');
+    const world = await createDaemonWorld({
+      watch: { poll: true, pollInterval: '10s' },
+      upload: { concurrency: 1 },
+    });
+    plant(world, 40);
     const running = world.launch('wrong');
     await world.until(() => running.passes.length === 1, 'the first pass ends');
     const warnings: Error[] = [];
