@@ -165,7 +165,7 @@ describe('what the platform refuses', () => {
     const running = await world.start();
     world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 401 });
     world.write('docs/a.md', 'one');
-    await world.until(() => world.status().sources[0]?.failed === 1, 'it is refused');
+    await world.until(() => running.daemon.activity.blocked !== null, 'it is refused');
     world.write('docs/b.md', 'two');
     await world.wait(5 * MINUTE);
     await world.until(() => sentPaths(running).length === 2, 'both arrive');
@@ -209,7 +209,7 @@ describe('what the platform refuses', () => {
     const running = await world.start();
     world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 402 });
     world.write('docs/b.md', 'two');
-    await world.until(() => world.status().sources[0]?.failed === 1, 'it is refused');
+    await world.until(() => running.daemon.activity.blocked !== null, 'it is refused');
     world.write('docs/a.md', 'one and much longer');
     await world.until(() => world.status().sources[0]?.files === 1, 'the edit is noticed');
     expect(world.remote('a.md')).toBe('one');
