@@ -204,7 +204,10 @@ function settle(
     }
     case 'not-tried':
       summary.pending += 1;
-      if (item.record !== null) notePending(item, source, null, context);
+      if (item.record !== null) {
+        const obstacle = context.blockade.reasonAgainst(source.config.botId, takesRoom(item));
+        notePending(item, source, obstacle, context);
+      }
       break;
   }
 }

@@ -135,8 +135,8 @@ export function createEngine(input: EngineInput): Engine {
   const unreserved = pLimit(Math.max(1, concurrency - 1));
   const stop = AbortSignal.any([input.stop, failed.signal]);
   const abort = AbortSignal.any([input.abort, failed.signal]);
-  // Every request under way listens.
-  setMaxListeners(0, stop, abort);
+  // Every request under way listens, and every walk that waits.
+  setMaxListeners(0, stop, abort, input.detach);
   return {
     ...input,
     stop,

@@ -16,6 +16,7 @@ import type { ResolvedSettings } from '../domain/rules.ts';
 import type { ScanEntry } from '../scan/scan.ts';
 import type { RecordCursor } from '../state/record-cursor.ts';
 import type { Claims } from './claims.ts';
+import { isStillThere } from './directory-identity.ts';
 import { isBehindLink, presenceOf } from './presence.ts';
 import type { Source } from './source.ts';
 
@@ -241,7 +242,9 @@ function absent(source: Source, record: FileRecord): PlanItem {
   if (source.symlinks === 'skip' && isBehindLink(source.root, record.path))
     return { kind: 'absent', record, absence: 'set-aside' };
   const isGone = presenceOf(`${source.root}/${record.path}`) === 'gone';
-  return { kind: 'absent', record, absence: isGone ? 'removed' : null };
+  // Where another directory stands now nothing was removed, and the next check of it needs this record.
+  const isKnown = record.absence === 'removed' || isStillThere(source);
+  return { kind: 'absent', record, absence: isGone && isKnown ? 'removed' : null };
 }
 
 function* takeAt(records: RecordCursor, path: RelativePath): Generator<FileRecord, void> {

@@ -16,9 +16,6 @@ export class Workers {
     this.#most = most;
     this.#onFailure = onFailure;
     this.#abandon = abandon;
-    abandon.addEventListener('abort', () => {
-      this.#wakeAll();
-    });
   }
 
   /** Starts a job; resolves when there is room for another. Throws what a job threw. */
@@ -57,11 +54,24 @@ export class Workers {
   }
 
   async #until(isTrue: () => boolean): Promise<void> {
-    while (!isTrue() && !this.#abandon.aborted) {
-      await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
-      });
-    }
+    if (!isTrue()) await this.#wait(isTrue);
     if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  async #wait(isTrue: () => boolean): Promise<void> {
+    const wake = (): void => {
+      this.#wakeAll();
+    };
+    // The signal outlives us: passes come and go, and none may leave a listener behind.
+    this.#abandon.addEventListener('abort', wake);
+    try {
+      while (!isTrue() && !this.#abandon.aborted) {
+        await new Promise<void>((resolve) => {
+          this.#waiting.push(resolve);
+        });
+      }
+    } finally {
+      this.#abandon.removeEventListener('abort', wake);
+    }
   }
 }

@@ -1,39 +1,9 @@
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
-import { createSite, run, start, type Running, type Site } from './binary.ts';
-
-const POLL = { timeout: 15_000, interval: 20 };
-
-interface Daemon extends Running {
-  /** Its log so far, one object a line. */
-  readonly log: () => Record<string, unknown>[];
-}
-
-/** Starts a daemon and waits for the end of its first pass. */
-async function launch(site: Site, args: string[] = [], env: Record<string, string> = {}): Promise<Daemon> {
-  const running = start(site.directory, ['sync', ...args], { ...site.env, ...env });
-  let text = '';
-  running.child.stderr?.on('data', (chunk: string) => (text += chunk));
-  const log = (): Record<string, unknown>[] =>
-    text
-      .split('\n')
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-  await expect.poll(() => log().some(({ trigger }) => trigger === 'start'), POLL).toBe(true);
-  return { ...running, log };
-}
-
-const says = (daemon: Daemon, what: string): boolean =>
-  daemon.log().some(({ msg }) => String(msg).includes(what));
-
-const remote = (site: Site, key: string): string | null =>
-  site.emulator.readContent('bot-1', key)?.toString() ?? null;
-
-const status = async (site: Site): Promise<Record<string, unknown>> =>
-  (await run(site.directory, ['status', '--json'], site.env)).lines()[0] ?? {};
+import { createSite, run } from './binary.ts';
+import { launch, POLL, remote, says, status } from './running-daemon.ts';
 
 describe('botsync sync', () => {
   test('syncs what is there, what changes, and ends with 0 when it is asked to', async () => {
@@ -264,22 +234,4 @@ describe('what is seen from outside', () => {
     expect((await daemon.ended).code).toBe(0);
     expect(told()).toMatch(/STOPPING=1/u);
   });
-});
-
-test('a state file that is damaged while the daemon runs is set aside, and all is sent again', async () => {
-  const site = await createSite({ watch: { settle: '50ms' } });
-  for (let i = 0; i < 20; i++) site.write(`docs/f${i}.md`, `file ${i}`);
-  const daemon = await launch(site);
-  const file = join(site.directory, '.botsync/state.db');
-  const vandal = new DatabaseSync(file, { timeout: 5000 });
-  // What others have in memory is outdated by this.
-  vandal.exec('UPDATE pass SET number = number + 1; PRAGMA wal_checkpoint(TRUNCATE)');
-  vandal.close();
-  writeFileSync(file, readFileSync(file).fill(0x5a, 4096));
-  for (let i = 0; i < 20; i++) site.write(`docs/f${i}.md`, `edited ${i}`);
-  await expect.poll(() => says(daemon, 'THE STATE FILE IS DAMAGED'), POLL).toBe(true);
-  await expect.poll(() => remote(site, 'f19.md'), POLL).toBe('edited 19');
-  await expect
-    .poll(async () => ((await status(site))['sources'] as { files: number }[])[0]?.files, POLL)
-    .toBe(20);
 });

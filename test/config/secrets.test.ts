@@ -1,8 +1,16 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { resolveSecret } from '../../src/config/secrets.ts';
 import { temporaryDirectory, temporaryFile } from './fixture.ts';
+
+/** A FIFO that nobody writes to. */
+function temporaryFifo(): string {
+  const path = join(temporaryDirectory(), 'fifo');
+  execFileSync('mkfifo', ['-m', '600', path]);
+  return path;
+}
 
 test.each([
   [{ T: 'abc' }, { kind: 'ok', value: 'abc', warnings: [] }],
@@ -64,6 +72,7 @@ test.each([
 test.each([
   ['a missing file', () => join(temporaryDirectory(), 'x'), /x does not exist; write the secret into it/u],
   ['a directory', () => temporaryDirectory(), /is a directory; name the file/u],
+  ['a FIFO, which is not waited for,', () => temporaryFifo(), /is not a regular file; name the file/u],
   ['an empty file', () => temporaryFile('t', '\n'), /t is empty; it has to hold the secret/u],
   ['a large file', () => temporaryFile('t', 'x'.repeat(70_000)), /t is too large for a secret/u],
 ])('%s is a problem', (_name, create, message) => {

@@ -31,6 +31,25 @@ export interface RunningDaemon {
   readonly failure: Promise<unknown>;
 }
 
+/** Keys that a daemon put away so far, in order. */
+export const removedKeys = ({ events }: RunningDaemon): (string | null)[] =>
+  events.flatMap(({ kind, outcome, key }) => (kind === 'remove' && outcome === 'done' ? [key] : [])).sort();
+
+/** Paths that a daemon sent so far, as often as it did. */
+export const sentPaths = ({ events }: RunningDaemon): string[] =>
+  events.flatMap(({ kind, outcome, path }) =>
+    (kind === 'upload' || kind === 'renew') && outcome === 'done' ? [path] : [],
+  );
+
+/** Writes files `docs/f0.md`, `docs/f1.md`, … that say "file 0", "file 1", … */
+export function plant(world: World, count: number): void {
+  for (let i = 0; i < count; i++) world.write(`docs/f${i}.md`, `file ${i}`);
+}
+
+/** Requests that an emulator has seen begin, of one operation. */
+export const requestsFor = ({ emulator }: World, operation: 'upsert' | 'upload'): number =>
+  emulator.counts.get(operation) ?? 0;
+
 /** A world whose time only tests move, and daemons on it. */
 export interface DaemonWorld extends World {
   readonly clock: ManualClock;

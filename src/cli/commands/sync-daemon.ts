@@ -63,11 +63,13 @@ class DaemonRun {
   readonly #stages: Stages;
   readonly #telling: DaemonTelling;
   readonly #onReload = (): void => {
-    // One that comes before all is up, or while it goes down, is no reason to end.
-    if (!this.#isUp) return;
+    // One that comes before all is up is made up for then; while it goes down, there is nothing to reload.
+    this.#isReloadWanted = !this.#isUp;
+    if (this.#isReloadWanted) return;
     this.#reloading = this.#reloading.then(() => this.#reload());
   };
   #isUp = false;
+  #isReloadWanted = false;
   #seen: { readonly state: StateStore; readonly overview: Overview; readonly untilMs: number } | null = null;
   #lock: ProcessLock | null = null;
   /** Connections of earlier settings that are still in use. */
@@ -122,6 +124,8 @@ class DaemonRun {
   /** Takes up what is kept for the whole run. Throws `UsageError`. */
   async begin(): Promise<void> {
     const { log } = this.#view;
+    // By default the signal would end the process, and the service manager may send it at any time.
+    process.on('SIGHUP', this.#onReload);
     this.#lock = holdLock(this.#loaded.config.stateFile, 'the state file', 'sync');
     this.#metrics = await createMetrics(version(), () => this.#measure());
     this.#connection = await this.#connect(this.#loaded);
@@ -157,6 +161,7 @@ class DaemonRun {
     );
     await this.#servers.adjust(this.#loaded.config);
     this.#isUp = true;
+    if (this.#isReloadWanted) this.#onReload();
   }
 
   /** Runs the daemon, over and over when its state file fails it. Returns the exit code. */
