@@ -30,7 +30,7 @@ const zones = Object.entries(mayImport).map(([room, allowed]) => ({
 }));
 
 export default defineConfig(
-  { ignores: ['dist/', 'coverage/', 'node_modules/', 'examples/'] },
+  { ignores: ['dist/', 'coverage/', 'node_modules/', 'examples/', '.stryker-tmp/'] },
   tseslint.configs.strict,
   {
     plugins: { 'import-x': importX },

@@ -20,7 +20,7 @@ export function describeResource(
     const text = whole.includes(name) ? JSON.stringify(value) : describe(value);
     return text === '' ? [] : [[shown(name), shown(text)]];
   });
-  const width = Math.max(0, ...rows.map(([name]) => name.length)) + 2;
+  const width = rows.reduce((widest, [name]) => Math.max(widest, name.length), 0) + 2;
   return rows.map(([name, text]) => `${`${name}:`.padEnd(width)}${text}`);
 }
 

@@ -32,6 +32,12 @@ export interface LoadedConfig {
 export type ConfigResult =
   LoadedConfig | { readonly kind: 'invalid'; readonly problems: readonly ConfigProblem[] };
 
+/** More mistakes are no mistakes but another file; the place of each is searched for. */
+const MOST_TOLD = 1_000;
+
+/** Characters. Some hundreds of rules are a tenth of this; what is wrong with a longer text would take minutes to tell. */
+const LONGEST_CONFIG = 500_000;
+
 /** Reads and checks a configuration file. Paths in it start at its directory. Throws nothing. */
 export function loadConfig(file: string): ConfigResult {
   const read = readText(file);
@@ -44,6 +50,10 @@ export function loadConfig(file: string): ConfigResult {
 
 /** Checks the text of a configuration; `file` is where it stands, absolute or relative to the working directory. Throws nothing. */
 export function parseConfig(text: string, file: string): ConfigResult {
+  if (text.length > LONGEST_CONFIG) {
+    const message = `has more than ${LONGEST_CONFIG.toLocaleString('en')} characters, which no configuration has; name another file`;
+    return invalid([{ file, position: null, field: '', message }]);
+  }
   const parsed = parseDocument(text);
   if (parsed.kind === 'syntax-error') {
     return invalid([{ file, position: parsed.position, field: '', message: parsed.message }]);
@@ -51,12 +61,12 @@ export function parseConfig(text: string, file: string): ConfigResult {
   const { document } = parsed;
   const path = resolve(file);
   const checked = configSchema.safeParse(document.value);
-  const findings = [...document.findings, ...crossCheck(document.value, path)];
+  const findings = document.findings.concat(crossCheck(document.value, path));
   if (!checked.success) {
     const root = configJsonSchema();
     const known = new Set(document.findings.map((finding) => formatField(finding.path)));
     const described = checked.error.issues.flatMap((issue) => describeIssue(issue, document.value, root));
-    findings.push(...described.filter((finding) => !known.has(formatField(finding.path))));
+    for (const finding of described) if (!known.has(formatField(finding.path))) findings.push(finding);
   }
   const place = ({ path: field, message, about, offset }: Finding): ConfigProblem => ({
     file,
@@ -67,6 +77,7 @@ export function parseConfig(text: string, file: string): ConfigResult {
   const placed = (severity: Finding['severity']): ConfigProblem[] =>
     findings
       .filter((finding) => finding.severity === severity)
+      .slice(0, MOST_TOLD)
       .map(place)
       .sort(byPosition);
   const problems = placed('error');

@@ -19,6 +19,9 @@ export const LISTEN_PATTERN = '^(?:\\[([0-9A-Fa-f:.]+)\\]|([0-9.]+)):[0-9]{1,5}$
 
 const LISTEN = new RegExp(LISTEN_PATTERN, 'u');
 
+/** picomatch throws above 65,536, with all that is put around a pattern. */
+const LONGEST_PATTERN = 10_000;
+
 const LONGEST_TAG_VALUE = 1000;
 /** How the platform's own tokens begin. */
 const LOOKS_LIKE_TOKEN = /^bp_[a-z]+_/u;
@@ -152,6 +155,7 @@ export function readPattern(text: string): Reading<string> {
     return problem('is empty; write a pattern such as "**/*.pdf", or "**" for every file');
   if (text.endsWith('/'))
     return problem(`${quote(text)} matches no file, since it ends with "/"; write ${quote(`${text}**`)}`);
+  if (text.length > LONGEST_PATTERN) return problem(`${quote(text)} is too long for a pattern`);
   try {
     // With `debug` picomatch throws; without it a broken pattern silently matches nothing.
     picomatch.makeRe(text, { dot: true, debug: true });

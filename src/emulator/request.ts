@@ -8,6 +8,9 @@ export type JsonBody =
   | { readonly kind: 'too-large' }
   | { readonly kind: 'cut' };
 
+/** Deeper nesting than anything has that is kept here, and less than what SQLite and recursion bear. */
+const DEEPEST_NESTING = 500;
+
 /** One request as the operations see it. */
 export class EmulatorRequest {
   readonly message: IncomingMessage;
@@ -53,9 +56,21 @@ export class EmulatorRequest {
     const body = await readBytes(this.message, this.#jsonBytes);
     if (body.kind !== 'complete') return body;
     try {
-      return { kind: 'json', value: JSON.parse(body.bytes.toString('utf8')) };
+      const value: unknown = JSON.parse(body.bytes.toString('utf8'));
+      return isDeeperThan(DEEPEST_NESTING, value) ? { kind: 'malformed' } : { kind: 'json', value };
     } catch {
       return { kind: 'malformed' };
     }
   }
+}
+
+function isDeeperThan(limit: number, value: unknown): boolean {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > limit) return true;
+    level = level.flatMap((one): unknown[] =>
+      typeof one === 'object' && one !== null ? Object.values(one) : [],
+    );
+  }
+  return false;
 }

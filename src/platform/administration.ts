@@ -11,6 +11,9 @@ export interface Administrator {
   readonly workspaceId: string;
 }
 
+/** No workspace has so many bots: a list with more pages is made up as it is read. */
+const MOST_PAGES = 1_000;
+
 /** The administration area: the bots of a workspace, and the integration hub. */
 export class PlatformAdministration {
   readonly #requester: Requester;
@@ -34,13 +37,13 @@ export class PlatformAdministration {
     for (let token: string | null = null; ;) {
       const page = await this.#botPage(token, signal);
       if (page.kind === 'failed') return page;
-      bots.push(...page.value.bots);
+      for (const bot of page.value.bots) bots.push(bot);
       token = page.value.nextToken;
       if (token === null) return ok(bots);
-      if (seen.has(token)) {
+      if (seen.has(token) || seen.size >= MOST_PAGES) {
         return failed({
           kind: 'transient',
-          message: 'the list of bots has no end: the platform named the same next page twice',
+          message: `the list of bots has no end: ${seen.has(token) ? 'the platform named the same next page twice' : `there is another page after ${MOST_PAGES}`}`,
         });
       }
       seen.add(token);

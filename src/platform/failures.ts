@@ -113,6 +113,9 @@ function readError(
 function quote(said: unknown): string | null {
   if (typeof said !== 'string' || said === '') return null;
 
-  const line = said.replace(/[\u0000-\u001f\u007f-\u009f]+/gu, ' ');
+  const line = said
+    .replace(/[\u0000-\u001f\u007f-\u009f]+/gu, ' ')
+    // A signed address is a secret: what stands after its "?" or before its "@" is not repeated.
+    .replace(/(\bhttps?:\/\/)(?:[^\s/?#"'<>]*@)?([^\s?"'<>]*)(?:\?[^\s"'<>]*)?/giu, '$1$2');
   return line.length > LONGEST_QUOTE ? `${line.slice(0, LONGEST_QUOTE)}…` : line;
 }

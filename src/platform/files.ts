@@ -33,7 +33,8 @@ export class PlatformFiles implements FilePlatform {
 
   /**
    * Creates or updates a file's entry; its content is erased until it is uploaded
-   * (interface.md, Create or update a file). 404 means that the bot is unknown.
+   * (interface.md, Create or update a file). 404 means that the bot is unknown. Over https an upload address of http is a
+   * failure.
    */
   async upsert(botId: string, body: UpsertBody, signal: AbortSignal): Promise<Outcome<UpsertedFile>> {
     const answered = await this.#api.exchange(
@@ -53,7 +54,15 @@ export class PlatformFiles implements FilePlatform {
     if (answered.kind === 'failed') return answered;
     const answer = answered.value;
     const file = isSuccess(answer) ? readUpserted(answer.text, body.contentType) : null;
-    return file === null ? failed(this.#api.failureOf(answer, 'bot-unknown')) : ok(file);
+    if (file === null) return failed(this.#api.failureOf(answer, 'bot-unknown'));
+    // An encrypted platform names an encrypted store. Else the content would travel in clear, and whoever speaks for
+    // the platform could have it put into any service within reach (docs/decisions/0016-upload-addresses.md).
+    if (this.#filesUrl.protocol === 'https:' && file.uploadUrl.protocol !== 'https:') {
+      const message =
+        'the upload address begins with "http:", though the platform is spoken to by "https:"; nothing was sent there';
+      return failed({ kind: 'transient', message });
+    }
+    return ok(file);
   }
 
   /**

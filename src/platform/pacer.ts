@@ -11,6 +11,9 @@ export interface PaceLimits {
 /** Requests that may be under way when an answer is read: so many must stay in reserve. */
 const RESERVE = 16;
 
+/** To slow down is our own idea: where a whole window is long, nobody waits longer than this for the next turn. */
+const LONGEST_SPACING_MS = 10_000;
+
 /**
  * The gate that every request passes: one for all workers, so that a pause the platform asks for holds for all, and the
  * rate goes down before its limit is hit.
@@ -66,7 +69,7 @@ export class Pacer {
     if (remaining === 0) {
       this.pause(resetMs);
     } else if (spare < RESERVE) {
-      this.#spacingMs = resetMs / Math.max(1, spare + RESERVE);
+      this.#spacingMs = Math.min(resetMs / Math.max(1, spare + RESERVE), LONGEST_SPACING_MS);
       this.#spacedUntilMs = this.#clock.monotonic() + resetMs;
     } else {
       this.#spacedUntilMs = 0;

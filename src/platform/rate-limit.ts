@@ -9,16 +9,20 @@ export interface RateLimit {
   readonly resetMs: number;
 }
 
+/** A longer pause than a day is a mistake of whoever asks for it, and would be one of ours if it were kept. */
+const LONGEST_BELIEVED_MS = 86_400_000;
+
 /**
  * How long the platform asks to wait, in milliseconds: `Retry-After` (seconds or a date), else `RateLimit-Reset` or
- * `X-RateLimit-Reset` (seconds; an epoch time in seconds is understood as well). `null` when it does not say.
+ * `X-RateLimit-Reset` (seconds; an epoch time in seconds is understood as well). At most a day.
+ * `null` when it does not say.
  */
 export function retryAfterMs(headers: ResponseHeaders, nowMs: number): number | null {
   const retryAfter = single(headers['retry-after']);
   if (retryAfter !== null) {
-    if (/^\d+(\.\d+)?$/u.test(retryAfter)) return Number(retryAfter) * 1000;
+    if (/^\d+(\.\d+)?$/u.test(retryAfter)) return believed(Number(retryAfter) * 1000);
     const dateMs = Date.parse(retryAfter);
-    if (!Number.isNaN(dateMs)) return Math.max(0, dateMs - nowMs);
+    if (!Number.isNaN(dateMs)) return believed(dateMs - nowMs);
   }
   return resetMs(headers, nowMs);
 }
@@ -37,8 +41,12 @@ const EPOCH_MS = 1e12;
 function resetMs(headers: ResponseHeaders, nowMs: number): number | null {
   const seconds = number(headers['ratelimit-reset'] ?? headers['x-ratelimit-reset']);
   if (seconds === null) return null;
-  if (seconds < EPOCH_SECONDS) return seconds * 1000;
-  return Math.max(0, (seconds < EPOCH_MS ? seconds * 1000 : seconds) - nowMs);
+  if (seconds < EPOCH_SECONDS) return believed(seconds * 1000);
+  return believed((seconds < EPOCH_MS ? seconds * 1000 : seconds) - nowMs);
+}
+
+function believed(waitMs: number): number {
+  return Math.min(Math.max(0, waitMs), LONGEST_BELIEVED_MS);
 }
 
 function number(header: string | string[] | undefined): number | null {

@@ -203,7 +203,7 @@ export class StateReader {
          coalesce(sum(size_bytes) FILTER (WHERE ${IS_IN_SYNC}), 0),
          count(*) FILTER (WHERE state IN ('failed', 'sending') AND absence IS NULL),
          count(*) FILTER (WHERE state = 'refused' AND absence IS NULL),
-         count(*) FILTER (WHERE absence IS NOT NULL AND (uploaded = 1 AND state <> 'removing' OR state = 'sending')),
+         count(*) FILTER (WHERE absence IS NOT NULL AND (uploaded = 1 OR state = 'sending') AND NOT (${IS_PUT_AWAY})),
          min(expires_at) FILTER (WHERE state = 'synced' AND expires_at > ?)
        FROM file GROUP BY source, target ORDER BY source, target`,
       nowMs,
@@ -286,9 +286,11 @@ export class StateReader {
 const IS_IN_SYNC = `state = 'synced' AND absence IS NULL AND (expires_at IS NULL OR expires_at > ?)
   AND NOT EXISTS (SELECT 1 FROM problem WHERE problem.source = file.source AND problem.path = file.path)`;
 
+/** An empty file that expires stands in its place. One whose removal was begun and not answered may still be there. */
+const IS_PUT_AWAY = "state = 'removing' AND expires_at IS NOT NULL";
+
 /** Removed locally, on the platform by us, or perhaps, and not put away yet. */
-const REMOVAL_IS_DUE =
-  "absence = 'removed' AND (uploaded = 1 OR state = 'sending') AND (state <> 'removing' OR expires_at IS NULL)";
+const REMOVAL_IS_DUE = `absence = 'removed' AND (uploaded = 1 OR state = 'sending') AND NOT (${IS_PUT_AWAY})`;
 
 function toStoredFile(row: SqlRow): StoredFile {
   const [source, sha256, uploaded, failure, changedAtMs] = row.slice(9);

@@ -112,8 +112,9 @@ async function fly(
     else state.takeBack(id, before.state);
   }
   // Where changes are watched, a file that vanished because it was renamed turns up by itself.
+  if (sent.kind === 'vanished') context.outlook.lookAgain(name, path);
   const isNoLoss = sent.kind === 'sent' || (sent.kind === 'vanished' && context.isWatched);
-  if (!isNoLoss) context.unsent.add(source.config.name, path, item.fingerprint);
+  if (!isNoLoss) context.unsent.add(name, path, item.fingerprint);
   settle(sent, mayBeThere, item, source, id, context);
 }
 

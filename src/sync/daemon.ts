@@ -200,6 +200,9 @@ export class Daemon {
           const found = this.#watches.get(source)?.found;
           return found?.kind === 'found' && found.source.filter.ignoresFile(path);
         },
+        lookAgain: (source, path) => {
+          this.#looks.want(source, path);
+        },
         seenUntilMs: (source) => {
           const isUnsettled = this.#watches.get(source)?.isUnsettled === true;
           const settledMs = clock.now() - (isUnsettled ? settleMs + maxDelayMs : 0);

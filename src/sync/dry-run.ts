@@ -126,16 +126,18 @@ class DryRun {
         break;
       case 'absent': {
         const { record, absence } = item;
-        const isUploaded = this.#input.state.find({ target, key: record.key })?.uploaded === true;
+        const mayBeThere =
+          record.state === 'sending' ||
+          this.#input.state.find({ target, key: record.key })?.uploaded === true;
         const isRemoving = record.state === 'removing' && record.expiresAtMs !== null;
         if (
           this.#input.config.removals.mode === 'expire' &&
           absence === 'removed' &&
-          isUploaded &&
+          mayBeThere &&
           !isRemoving
         ) {
           this.#missing.push({ path: record.path, key: record.key });
-        } else if (absence !== null && (isUploaded || record.state === 'sending') && !isRemoving) {
+        } else if (absence !== null && mayBeThere && !isRemoving) {
           summary.kept += 1;
         }
         break;

@@ -52,10 +52,16 @@ export interface Outlook {
   readonly ignores: (source: string, path: string) => boolean;
   /** Everything that happened in the source until then has been looked at, epoch milliseconds. */
   readonly seenUntilMs: (source: string) => number;
+  /** Has a path looked at once more: what was seen of it may have been out of date. */
+  readonly lookAgain: (source: string, path: string) => void;
 }
 
 /** For a single pass: what it saw is all there is. */
-export const PASS_OUTLOOK: Outlook = { ignores: () => false, seenUntilMs: () => Infinity };
+export const PASS_OUTLOOK: Outlook = {
+  ignores: () => false,
+  seenUntilMs: () => Infinity,
+  lookAgain: () => undefined,
+};
 
 /** How long is waited for what, milliseconds: a single pass has to end, a daemon has time. */
 export interface Patience {

@@ -23,6 +23,11 @@ export class Flights {
     return this.#underWay.has(nameOf(id));
   }
 
+  /** Resolves when the flight of a key that is under way has ended, whatever came of it. */
+  async ended(id: RowId): Promise<void> {
+    await this.#underWay.get(nameOf(id))?.catch(() => undefined);
+  }
+
   /** Whether a file that looks like this is on its way: perhaps the same under a new name. */
   mayHave(fingerprint: Fingerprint): boolean {
     return this.#looks.has(looksOf(fingerprint));

@@ -54,7 +54,7 @@ export function noteItem(
       report.event({ kind: 'skip', source: name, path: item.path, key: null, reason: item.reason });
       break;
     case 'absent':
-      noteAbsent(item, target, context);
+      noteAbsent(item, name, target, context);
       break;
   }
 }
@@ -71,12 +71,20 @@ export function noteProblem(
 
 function noteAbsent(
   { record, absence }: Extract<PlanItem, { kind: 'absent' }>,
+  source: string,
   target: number,
-  { state, summary, config, clock, flights }: WalkContext,
+  { state, summary, config, clock, flights, outlook }: WalkContext,
 ): void {
   const id = { target, key: record.key };
-  // What cannot be seen is told of as a problem, and is neither kept nor removed. What is on its way is looked at after.
-  if (absence === null || flights.has(id)) return;
+  // What cannot be seen is told of as a problem, and is neither kept nor removed.
+  if (absence === null) return;
+  if (flights.has(id)) {
+    // What becomes of it is known when it ends, and so is what its record says then.
+    void flights.ended(id).then(() => {
+      outlook.lookAgain(source, record.path);
+    });
+    return;
+  }
   // A page of records that was read earlier may be old.
   const now = state.find(id);
   if (now === null || now.path !== record.path) return;
@@ -86,8 +94,10 @@ function noteAbsent(
     return;
   }
   if (absence !== now.absence) state.setAbsence(id, absence, clock.now());
+  // One that was begun and not answered may have left the file as it was.
+  const isPutAway = now.state === 'removing' && now.expiresAtMs !== null;
   const isToBeRemoved = config.removals.mode === 'expire' && absence === 'removed';
-  if (now.state !== 'removing' && !isToBeRemoved && (now.state === 'sending' || now.uploaded)) {
+  if (!isPutAway && !isToBeRemoved && (now.state === 'sending' || now.uploaded)) {
     summary.kept += 1;
   }
 }

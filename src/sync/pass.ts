@@ -170,10 +170,14 @@ async function finish(
   const { state, config, standings, halts } = context;
   const { name, directory } = found.config;
   let halt = walk.kind === 'halted' ? walk.halt : null;
-  if (found.kind === 'found' && walk.kind === 'complete' && config.removals.mode === 'expire') {
-    halt = await removeMissing(found.source, recorded, context, walk.isApproved, (met) =>
-      isAllowed(name, met),
-    );
+  if (found.kind === 'found' && config.removals.mode === 'expire') {
+    if (walk.kind === 'complete')
+      halt = await removeMissing(found.source, recorded, context, walk.isApproved, (met) =>
+        isAllowed(name, met),
+      );
+    // What would be removed after a complete walk is left alone for now.
+    if (walk.kind === 'incomplete')
+      context.summary.kept += state.countRecorded(state.targetId(found.source.syncTarget), name).removed;
   }
   state.dropProblemsAt(name, '.');
   if (halt === null) halts.delete(name);

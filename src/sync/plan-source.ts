@@ -233,7 +233,10 @@ function unchanged(place: Place, record: FileRecord, { settings }: ResolvedSetti
 }
 
 function absent(source: Source, record: FileRecord): PlanItem {
-  if (source.filter.ignoresFile(record.path)) return { kind: 'absent', record, absence: 'set-aside' };
+  // Left behind by another keyPrefix: whatever became of the file, nobody asked for that key to go.
+  const isOwnKey = fileKey(source.config.keyPrefix, record.path) === record.key;
+  if (!isOwnKey || source.filter.ignoresFile(record.path))
+    return { kind: 'absent', record, absence: 'set-aside' };
   // What became of it behind the link is not our affair.
   if (source.symlinks === 'skip' && isBehindLink(source.root, record.path))
     return { kind: 'absent', record, absence: 'set-aside' };

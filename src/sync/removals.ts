@@ -1,3 +1,4 @@
+import type { FileKey } from '../domain/brands.ts';
 import type { PlatformFailure } from '../domain/failure.ts';
 import { removalExpiry } from '../domain/expiry.ts';
 import { guardRemovals, REMOVAL_WINDOW_MS, type Halt } from '../domain/guard.ts';
@@ -135,18 +136,16 @@ async function putAway(source: Source, record: FileRecord, context: WalkContext)
 
 async function attemptToPutAway(botId: string, { key }: FileRecord, context: WalkContext): Promise<PutAway> {
   const { platform, abort } = context;
-  const expiresAtMs = removalExpiry(platform.now());
-  const body: UpsertBody = {
-    key,
-    size: 0,
-    index: false,
-    tags: {},
-    metadata: {},
-    accessPolicies: [],
-    contentType: 'application/octet-stream',
-    expiresAt: new Date(expiresAtMs).toISOString(),
-  };
-  const upserted = await platform.upsert(botId, body, abort);
+  let expiresAtMs = removalExpiry(platform.now());
+  let upserted = await platform.upsert(botId, emptyFile(key, expiresAtMs), abort);
+  if (upserted.kind === 'failed' && upserted.failure.kind === 'refused') {
+    // Its answer told the platform's time. If that makes another expiry of it, our clock was to blame.
+    const againMs = removalExpiry(platform.now());
+    if (againMs !== expiresAtMs) {
+      expiresAtMs = againMs;
+      upserted = await platform.upsert(botId, emptyFile(key, expiresAtMs), abort);
+    }
+  }
   if (upserted.kind === 'failed') return failedBy(upserted.failure, expiresAtMs);
   const uploaded = await platform.upload(
     upserted.value,
@@ -156,6 +155,19 @@ async function attemptToPutAway(botId: string, { key }: FileRecord, context: Wal
   );
   if (uploaded.kind === 'failed') return failedBy(uploaded.failure, expiresAtMs);
   return { met: 'answer', expiresAtMs, failure: null };
+}
+
+function emptyFile(key: FileKey, expiresAtMs: number): UpsertBody {
+  return {
+    key,
+    size: 0,
+    index: false,
+    tags: {},
+    metadata: {},
+    accessPolicies: [],
+    contentType: 'application/octet-stream',
+    expiresAt: new Date(expiresAtMs).toISOString(),
+  };
 }
 
 function failedBy(failure: PlatformFailure, expiresAtMs: number): PutAway {

@@ -1,5 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Halt } from '../domain/guard.ts';
+import { fileKey } from '../domain/key.ts';
+import type { FileRecord } from '../domain/record.ts';
 import type { StateReader } from '../state/state-reader.ts';
 import { isSameDirectory } from './directory-identity.ts';
 import { presenceOf } from './presence.ts';
@@ -36,7 +38,7 @@ export function checkRoot(
   let looked = 0;
   let found = 0;
   for (let record = records.current; record !== null && looked < SAMPLE; record = records.current) {
-    if (record.absence === null) {
+    if (isAtStake(record, source, removals)) {
       looked += 1;
       if (presenceOf(`${root}/${record.path}`) === 'there') found += 1;
     }
@@ -59,11 +61,24 @@ function hasLostFiles(
 ): boolean {
   const records = state.records(target, source.config.name);
   for (let record = records.current; record !== null; record = records.current) {
-    const isLost =
-      record.absence === null ||
-      (removals === 'expire' && record.absence === 'removed' && record.state !== 'removing');
+    const isSeenToGo = removals === 'expire' && record.absence === 'removed' && record.state !== 'removing';
+    const isLost = isAtStake(record, source, removals) || isSeenToGo;
     if (isLost && !source.filter.ignoresFile(record.path)) return true;
     records.advance();
   }
   return false;
+}
+
+/**
+ * Whether a file was there last time, or would now be removed though it was set aside: the ignore file that said so may
+ * have gone with the directory.
+ */
+function isAtStake(
+  record: FileRecord,
+  { config, filter }: Source,
+  removals: Config['removals']['mode'],
+): boolean {
+  if (record.absence !== 'set-aside') return record.absence === null;
+  if (removals === 'keep' || record.state === 'removing') return false;
+  return fileKey(config.keyPrefix, record.path) === record.key && !filter.ignoresFile(record.path);
 }

@@ -1,4 +1,13 @@
-import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Config, SourceConfig } from '../config/config.ts';
 import { canonicalJson } from '../domain/json.ts';
@@ -34,6 +43,9 @@ export type FoundSource =
 /** The name of the file in a source's directory that holds more patterns. */
 export const IGNORE_FILE = '.botsyncignore';
 
+/** Thousands of patterns are a tenth of this. What is larger is no list of patterns, and halts the source. */
+const LARGEST_IGNORE_FILE_BYTES = 1_000_000;
+
 /** Looks at the directories of all sources, in the order of the config. `platformName` identifies the platform in records. */
 export function findSources(config: Config, platformName: string): FoundSource[] {
   return config.sources.map((source, position) => findSource(config, source, position, platformName));
@@ -51,7 +63,10 @@ export function findSource(
     const facts = statSync(directory);
     if (!facts.isDirectory()) return missing(source, `${directory} is not a directory`);
     const realRoot = realpathSync.native(directory);
-    const patterns = [...source.ignore, ...readIgnoreFile(directory)];
+    const ignored = readIgnoreFile(directory);
+    if (ignored === 'too-large')
+      return missing(source, `${directory}/${IGNORE_FILE} is larger than ${LARGEST_IGNORE_FILE_BYTES} bytes`);
+    const patterns = source.ignore.concat(ignored);
     return {
       kind: 'found',
       config: source,
@@ -88,16 +103,24 @@ function missing(config: SourceConfig, reason: string): FoundSource {
   return { kind: 'missing', config, halt: { kind: 'missing', reason } };
 }
 
-function readIgnoreFile(directory: string): string[] {
+function readIgnoreFile(directory: string): string[] | 'too-large' {
+  let fd: number | null = null;
   try {
-    const file = `${directory}/${IGNORE_FILE}`;
-    if (!statSync(file).isFile()) return [];
-    return readFileSync(file, 'utf8')
+    // Whoever writes to the source may put a FIFO there: opening one would wait for ever.
+    fd = openSync(`${directory}/${IGNORE_FILE}`, constants.O_RDONLY | constants.O_NONBLOCK);
+    const facts = fstatSync(fd);
+    if (!facts.isFile()) return [];
+    if (facts.size > LARGEST_IGNORE_FILE_BYTES) return 'too-large';
+    return readFileSync(fd, 'utf8')
       .replace(/^\ufeff/u, '')
       .split(/\r?\n/u);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    const { code } = error as NodeJS.ErrnoException;
+    // ENXIO: a socket.
+    if (code === 'ENOENT' || code === 'ENXIO') return [];
     throw error;
+  } finally {
+    if (fd !== null) closeSync(fd);
   }
 }
 

@@ -47,6 +47,8 @@ test('every script that README or docs name exists, and every relative link lead
     'docs/COMMANDS.md',
     'docs/CONFIGURATION.md',
     'docs/OPERATIONS.md',
+    'docs/SECURITY.md',
+    'SECURITY.md',
   ]) {
     const text = readFileSync(join(ROOT, file), 'utf8');
     for (const [, script = ''] of text.matchAll(/npm run ([a-z:-]+)/gu))

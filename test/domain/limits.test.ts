@@ -157,6 +157,13 @@ describe('the body of an upsert', () => {
     else expect(prepared).toEqual({ kind: 'refuse', reason: expect.stringMatching(refused) as string });
   });
 
+  test('is refused a byte above what its settings and the largest that its key can become may make, not at it', () => {
+    const filled = (length: number): FileSettings => ({ ...PLAIN, metadata: { m: 'x'.repeat(length) } });
+    const room = 1_000_000 - 6 * KEY.length - Buffer.byteLength(JSON.stringify(filled(0)));
+    expect(prepareUpsert(KEY, 1, filled(room), NOW).kind).toBe('ready');
+    expect(prepareUpsert(KEY, 1, filled(room + 1), NOW).kind).toBe('refuse');
+  });
+
   test('is never larger than the platform takes, whatever it is made of', () => {
     const text = fc.string({
       unit: fc.constantFrom('a', '"', '\u0001', '\u20ac', '\u{1f600}'),

@@ -8,6 +8,13 @@ function at(offsetMs: number): string {
   return new Date(START + offsetMs).toISOString();
 }
 
+test.each([501, 5_000, 200_000])('a body nested %s deep is refused', async (depth) => {
+  const { emulator } = await start();
+  const body = `{"key":"k","size":1,"metadata":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}`;
+  const reply = await put(emulator, body);
+  expect([reply.status, reply.text]).toEqual([400, expect.stringContaining('The body is not JSON')]);
+});
+
 describe('an upsert that is accepted', () => {
   test('answers the whole File resource', async () => {
     const { emulator } = await start({ bots: [{ id: 'b1', name: 'Bot one' }] });

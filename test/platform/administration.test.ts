@@ -55,6 +55,24 @@ describe('listing bots', () => {
     expect(platform.seen).toHaveLength(3);
   });
 
+  test('takes a page of any length', async () => {
+    const bots = Array.from({ length: 200_000 }, () => ({ id: 'b' }));
+    const platform = await play([say(200, { bots })]);
+    expect(await administration(platform).listBots(NEVER)).toEqual({ kind: 'ok', value: bots });
+  });
+
+  test('is given up when there is always another page', async () => {
+    let pages = 0;
+    const another = (): unknown => ({ bots: [], meta: { nextToken: String((pages += 1)) } });
+    const platform = await play([
+      (response) => {
+        say(200, another())(response);
+      },
+    ]);
+    expect(messageOf(await administration(platform).listBots(NEVER))).toContain('has no end');
+    expect(pages).toBeLessThan(1_010);
+  });
+
   test.each<[string, unknown]>([
     ['no JSON', '<html>hotel</html>'],
     ['nothing', ''],

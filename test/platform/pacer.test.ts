@@ -84,6 +84,13 @@ describe('a pause', () => {
 });
 
 describe('before the limit of the platform is hit', () => {
+  test('a long window makes nobody wait for long', async () => {
+    const clock = new SimulatedClock();
+    const pacer = new Pacer(NO_LIMITS, clock);
+    pacer.noteRateLimit({ remaining: 1, resetMs: 86_400_000 });
+    expect(await passes(pacer, clock, 1, 3)).toEqual([10_000, 20_000, 30_000]);
+  });
+
   test('the last requests are spread over the rest of the window', async () => {
     const clock = new SimulatedClock();
     const pacer = new Pacer(NO_LIMITS, clock);

@@ -3,6 +3,7 @@ import { readRateLimit, retryAfterMs, type ResponseHeaders } from '../../src/pla
 import { START } from './fixture.ts';
 
 const IN_9_5_S = new Date(START + 9500).toUTCString();
+const DAY_MS = 86_400_000;
 const EPOCH_IN_9_5_S = String((START + 9500) / 1000);
 
 describe('how long to wait', () => {
@@ -20,7 +21,12 @@ describe('how long to wait', () => {
     ['all: Retry-After', { 'retry-after': '7', 'ratelimit-reset': '3', 'x-ratelimit-reset': '4' }, 7000],
     ['an epoch time', { 'x-ratelimit-reset': EPOCH_IN_9_5_S }, 9500],
     ['an epoch time that is past', { 'x-ratelimit-reset': '1600000000' }, 0],
-    ['the longest duration', { 'x-ratelimit-reset': '999999999' }, 999_999_999_000],
+    ['a day', { 'retry-after': '86400' }, DAY_MS],
+    ['more than a day', { 'retry-after': '86401' }, DAY_MS],
+    ['more seconds than there are numbers', { 'retry-after': '9'.repeat(400) }, DAY_MS],
+    ['a date in another age', { 'retry-after': '+275760-09-13T00:00:00Z' }, DAY_MS],
+    ['the longest duration', { 'x-ratelimit-reset': '999999999' }, DAY_MS],
+    ['an epoch time in another age', { 'x-ratelimit-reset': '99999999999999999999' }, DAY_MS],
     ['nothing', {}, null],
     ['garbage', { 'retry-after': 'soon', 'ratelimit-reset': '-3' }, null],
     ['an empty header', { 'retry-after': '', 'ratelimit-reset': '' }, null],

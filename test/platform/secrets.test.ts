@@ -114,6 +114,19 @@ describe('no failure tells a secret:', () => {
     expect(JSON.stringify(failureIn(upserted))).not.toContain('SECRET');
   });
 
+  test('the signature of an address that an error quotes', async () => {
+    const server = await serve((_, response) => {
+      response.statusCode = 400;
+      const message =
+        'cannot sign "https://u:SECRET@h.test/a?X-Amz-Signature=SECRET&b", http://h.test/?s=SECRET';
+      response.end(JSON.stringify({ type: 'InvalidPayload', message }));
+    });
+    const upserted = await connect(server.url).platform.upsert('b', upsertBody('a', 3), NEVER);
+    expect(failureIn(upserted).message).toBe(
+      '400 InvalidPayload: cannot sign "https://h.test/a", http://h.test/',
+    );
+  });
+
   test("what a store puts into its error's code", async () => {
     const { emulator } = await start();
     const { platform } = connect(emulator.baseUrl, { token: emulator.token });

@@ -24,6 +24,8 @@ describe("the platform's time", () => {
       DAY_MS,
     ],
     ['keeps a difference when a date is garbage', [new Date(START + DAY_MS).toUTCString(), 'noon'], DAY_MS],
+    ['ten years ahead and more are nonsense', ['Fri, 01 Jan 2100 00:00:00 GMT'], 0],
+    ['and so is the beginning of time', ['Thu, 01 Jan 1970 00:00:00 GMT'], 0],
     ['two dates say nothing', [['Mon, 01 Jan 2001 00:00:00 GMT', 'Mon, 01 Jan 2001 00:00:00 GMT']], 0],
   ])('%s', (_, dates, offsetMs) => {
     const clock = new SimulatedClock();

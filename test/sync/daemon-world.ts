@@ -47,12 +47,13 @@ export interface DaemonWorld extends World {
 /** How much time goes by between two looks at a condition, milliseconds of the clock. */
 const STEP_MS = 100;
 
-/** Makes a world for daemons with one source, `docs/`. */
+/** Makes a world for daemons with one source, `docs/`. `grainMs`: see `ManualClock`. */
 export async function createDaemonWorld(
   fields: Record<string, unknown> = {},
   options: Partial<EmulatorOptions> = {},
+  grainMs = 0,
 ): Promise<DaemonWorld> {
-  const clock = new ManualClock(Date.now() + AT_REST_MS);
+  const clock = new ManualClock(Date.now() + AT_REST_MS, grainMs);
   const world = await createWorldWith(clock, fields, options);
   const until = (condition: () => boolean, what: string): Promise<void> =>
     eventually(async () => {

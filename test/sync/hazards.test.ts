@@ -1,4 +1,5 @@
 import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
@@ -327,6 +328,22 @@ test('.botsyncignore may begin with a byte order mark, and anything but a file i
   rmSync(join(world.directory, 'docs/.botsyncignore'));
   mkdirSync(join(world.directory, 'docs/.botsyncignore'));
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 2 } });
+});
+
+test('a FIFO in the place of .botsyncignore is none and is not waited for', async () => {
+  const world = await createWorld();
+  mkdirSync(join(world.directory, 'docs'), { recursive: true });
+  execFileSync('mkfifo', [join(world.directory, 'docs/.botsyncignore')]);
+  world.write('docs/a', 'x');
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1 } });
+});
+
+test('a .botsyncignore too large to be one halts its source', async () => {
+  const world = await createWorld();
+  world.write('docs/a', 'x');
+  world.write('docs/.botsyncignore', '#'.repeat(1_000_001));
+  expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { uploaded: 0 } });
+  expect(world.status().sources[0]?.halted).toContain('.botsyncignore is larger than');
 });
 
 test('a row that makes no sense is damage, not a defect', async () => {

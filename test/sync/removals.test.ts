@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createWorld, type World } from './world.ts';
@@ -53,6 +53,19 @@ test('with "expire" a removed file is replaced by an empty one that expires, and
   expect(world.keys()).toEqual(['b.md']);
   expect(await world.pass()).toMatchObject({ requests: 0, summary: { unchanged: 1, kept: 0 } });
   expect(world.status().sources).toMatchObject([{ files: 1, kept: 0 }]);
+});
+
+test('what is not removed because something could not be seen counts as kept, in the plan and in the pass', async () => {
+  const world = await createWorld({ ...EXPIRE, sources: [{ directory: './docs', symlinks: 'inside' }] });
+  world.write('docs/a', 'a');
+  world.write('docs/b', 'b');
+  await world.pass();
+  remove(world, 'docs/a');
+  symlinkSync('nowhere', join(world.directory, 'docs/lost'));
+  const counts = { removed: 0, kept: 1, problems: 1 };
+  expect(await world.plan()).toMatchObject({ exitCode: 3, summary: counts });
+  expect(await world.pass()).toMatchObject({ exitCode: 3, requests: 0, summary: counts });
+  expect(await world.pass()).toMatchObject({ exitCode: 3, requests: 0, summary: counts });
 });
 
 test.each([
@@ -135,6 +148,55 @@ test.each([
   expect(world.status().sources[0]?.kept).toBe(after.summary.kept);
   world.configure({ sources: [{ directory: './docs' }] });
   expect(await world.pass()).toMatchObject({ requests: 0, summary: { unchanged: 3 } });
+});
+
+test.each(['before', 'after'])(
+  'a file that is removed %s the prefix changed is left alone under its old key',
+  async (order) => {
+    const world = await createWorld(EXPIRE);
+    world.write('docs/a', 'a');
+    world.write('docs/b', 'b');
+    await world.pass();
+    if (order === 'before') remove(world, 'docs/a');
+    world.configure({ sources: [{ directory: './docs', keyPrefix: 'p/' }] });
+    await world.pass();
+    if (order === 'after') remove(world, 'docs/a');
+    await world.pass();
+    expect(world.remote('a')).toBe('a');
+    expect(world.keys()).toContain('a');
+    expect(await world.pass()).toMatchObject({ requests: 0, exitCode: 0 });
+  },
+);
+
+test('a removal reckons with the time of the platform, also when it is the first request', async () => {
+  let aheadMs = 0;
+  const world = await createWorld(EXPIRE, { now: () => Date.now() + aheadMs });
+  world.write('docs/a', 'a');
+  world.write('docs/b', 'b');
+  await world.pass();
+  remove(world, 'docs/a');
+  aheadMs = 10 * 60_000;
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
+  aheadMs += 121_000;
+  expect(world.keys()).toEqual(['b']);
+});
+
+test('a file whose removal was refused is kept once removals are off', async () => {
+  const world = await createWorld(EXPIRE);
+  world.write('docs/a', 'a');
+  world.write('docs/b', 'b');
+  await world.pass();
+  remove(world, 'docs/a');
+  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 400, times: 2 });
+  expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { removed: 0, failed: 1 } });
+  world.emulator.faults.clear();
+  world.configure({ removals: { mode: 'keep' } });
+  expect(await world.plan()).toMatchObject({ exitCode: 0, summary: { kept: 1 } });
+  expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 0, summary: { kept: 1 } });
+  expect(world.status().sources).toMatchObject([{ kept: 1 }]);
+  world.configure(EXPIRE);
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 1, kept: 0 } });
+  expect(world.status().sources).toMatchObject([{ kept: 0 }]);
 });
 
 test('files of a source that left the config are left alone and counted as kept', async () => {
@@ -238,6 +300,25 @@ test.each([{ mode: 'keep' }, { mode: 'expire' }])(
     renameSync(away, docs);
     expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 0, summary: { unchanged: 6 } });
     expect(world.status().sources[0]?.halted).toBeNull();
+  },
+);
+
+test.each([
+  ['emptied', []],
+  ['replaced', ['README']],
+])(
+  'a directory that is %s while its ignore file is away loses nothing that was ignored',
+  async (_how, there) => {
+    const world = await createWorld(EXPIRE);
+    world.write('docs/a', 'a');
+    await world.pass();
+    world.write('docs/.botsyncignore', '/a');
+    await world.pass();
+    renameSync(join(world.directory, 'docs'), join(world.directory, 'away'));
+    mkdirSync(join(world.directory, 'docs'));
+    for (const name of there) world.write(`docs/${name}`, 'not mounted');
+    expect(await world.pass()).toMatchObject({ exitCode: 5, requests: 0, summary: { removed: 0 } });
+    expect(world.remote('a')).toBe('a');
   },
 );
 

@@ -76,6 +76,8 @@ export interface World {
   /** What the platform holds of a key, as text; `null` for nothing. */
   readonly remote: (key: string, botId?: string) => string | null;
   readonly keys: (botId?: string) => string[];
+  /** Ends the emulator and removes the directory, before the test does. */
+  readonly close: () => Promise<void>;
 }
 
 /** Long enough that files written in a test were at rest before a pass reads them. */
@@ -106,10 +108,11 @@ export async function createWorldWith<T extends Clock>(
     recordRequests: true,
     ...options,
   });
-  onTestFinished(async () => {
+  const close = async (): Promise<void> => {
     await emulator.close();
     rmSync(directory, { recursive: true, force: true });
-  });
+  };
+  onTestFinished(close);
   mkdirSync(join(directory, 'docs'));
   let text: Record<string, unknown> = {
     platform: { botId: 'bot-1', baseUrl: emulator.baseUrl },
@@ -218,6 +221,7 @@ export async function createWorldWith<T extends Clock>(
     },
     remote: (key, botId = 'bot-1') => emulator.readContent(botId, key)?.toString('utf8') ?? null,
     keys: (botId = 'bot-1') => emulator.listFiles(botId).map(({ key }) => key),
+    close,
   };
 }
 

@@ -13,11 +13,17 @@ interface Sleeper {
 export class ManualClock implements Clock {
   #monotonicMs = 0;
   #wallAheadMs: number;
+  readonly #grainMs: number;
   readonly #sleepers = new Set<Sleeper>();
 
-  /** @param nowMs - the wall clock at the beginning, epoch milliseconds. */
-  constructor(nowMs = Date.UTC(2026, 0, 1)) {
+  /**
+   * @param nowMs - the wall clock at the beginning, epoch milliseconds.
+   * @param grainMs - sleepers wake at multiples of this only, later than they asked for: a timer promises no more, and
+   *   months go by with fewer steps.
+   */
+  constructor(nowMs = Date.UTC(2026, 0, 1), grainMs = 0) {
     this.#wallAheadMs = nowMs;
+    this.#grainMs = grainMs;
   }
 
   readonly now = (): number => this.#monotonicMs + this.#wallAheadMs;
@@ -32,7 +38,10 @@ export class ManualClock implements Clock {
         signal.removeEventListener('abort', wake);
         resolve();
       };
-      const sleeper = { wakesAtMs: this.#monotonicMs + ms, wake };
+      const askedMs = this.#monotonicMs + ms;
+      const grainMs = this.#grainMs;
+      const wakesAtMs = grainMs === 0 ? askedMs : Math.ceil(askedMs / grainMs) * grainMs;
+      const sleeper = { wakesAtMs, wake };
       this.#sleepers.add(sleeper);
       signal.addEventListener('abort', wake);
     });

@@ -66,7 +66,7 @@ async function findBots(access: Access, file: string): Promise<readonly Choice<s
     await runSession(draft, false, 'init', notices, async ({ administration, signal }) => {
       const outcome = await administration().listBots(signal);
       if (outcome.kind === 'failed') throw new UsageError(outcome.failure.message);
-      found.push(...outcome.value.map(({ id, name }) => ({ name: describe(name) || id, value: id })));
+      for (const { id, name } of outcome.value) found.push({ name: describe(name) || id, value: id });
       return EXIT.ok;
     });
     return found;

@@ -1,0 +1,287 @@
+import fc from 'fast-check';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'vitest';
+import type { Fault } from '../../src/emulator/faults.ts';
+import { createDaemonWorld, type DaemonWorld, type RunningDaemon } from '../sync/daemon-world.ts';
+import { eventually } from '../watch/fixture.ts';
+import { fault, isRefusal } from './fault-arbitrary.ts';
+import { plantForeignFiles } from './foreign.ts';
+import {
+  checkEnd,
+  foreignFilesAreUntouched,
+  isPutAway,
+  recordsClaimOnlyWhatIsThere,
+  type Told,
+} from './invariants.ts';
+import { DIRECTORIES, Model, OUTSIDE, type ModelSettings } from './model.ts';
+import { observe, type Observation } from './observe.ts';
+import { FILE_BYTES, INDEX_BYTES } from './rule-sets.ts';
+import { checkParameters, readRunOptions } from './run-options.ts';
+import { settings, SOURCE_NAMES } from './settings-steps.ts';
+import { Step } from './steps.ts';
+import { mountAgain, treeSteps, type Edited } from './tree-steps.ts';
+import { Tree } from './tree.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** By how much a world's clock is ahead of its platform's, milliseconds. */
+interface Skew {
+  ms: number;
+}
+
+/** A daemon under way, restarted now and then. */
+class Real implements Edited {
+  readonly world: DaemonWorld;
+  readonly #model: Model;
+  readonly #skew: Skew;
+  readonly #firstRequest: number;
+  #running: RunningDaemon | null = null;
+  #refusals = false;
+  #before: Observation | null = null;
+  /** What could be put away as things stood before the last step. */
+  #couldGo = new Set<string>();
+
+  constructor(world: DaemonWorld, model: Model, skew: Skew) {
+    this.world = world;
+    this.#model = model;
+    this.#skew = skew;
+    this.#firstRequest = world.emulator.requests.length;
+  }
+
+  readonly beforeEdit = async (): Promise<void> => {
+    await this.#model.tree.untilStampsMove();
+  };
+
+  get isRunning(): boolean {
+    return this.#running !== null;
+  }
+
+  start(): void {
+    this.#running ??= this.world.launch();
+  }
+
+  async stop(): Promise<void> {
+    await this.#running?.stop();
+    this.#running = null;
+  }
+
+  async reload(): Promise<void> {
+    const { world } = this;
+    world.configure(this.#model.configFields());
+    let isTaken = false;
+    const taken = this.#running?.reload().then(() => {
+      isTaken = true;
+    });
+    if (taken !== undefined) await world.until(() => isTaken, 'the settings are taken');
+  }
+
+  addFault(one: Fault): void {
+    this.#refusals ||= isRefusal(one);
+    this.world.emulator.faults.add(one);
+  }
+
+  setClock(aheadMs: number): void {
+    this.world.clock.jumpWallClock(aheadMs - this.#skew.ms);
+    this.#skew.ms = aheadMs;
+  }
+
+  observe(): Observation {
+    const { world } = this;
+    return observe(
+      world.emulator,
+      world.config(),
+      SOURCE_NAMES,
+      world.clock.now() - this.#skew.ms,
+      this.isRunning,
+    );
+  }
+
+  /** Holds what there is at any moment, with a daemon under way, against the invariants. */
+  check(): void {
+    const after = this.observe();
+    const before = this.#before ?? after;
+    recordsClaimOnlyWhatIsThere(after);
+    foreignFilesAreUntouched(before, after, this.world.emulator.requests.slice(this.#firstRequest));
+    for (const [id, file] of after.platform) {
+      if (
+        !isPutAway(file, Date.parse(file.updatedAt)) ||
+        before.platform.get(id)?.updatedAt === file.updatedAt
+      )
+        continue;
+      if (!this.#couldGo.has(id) && !this.#model.mayPutAway(file.botId, file.key))
+        throw new Error(`put away, though it was not removed: ${id}`);
+    }
+    this.#before = after;
+    this.#couldGo = new Set(
+      [...after.platform].flatMap(([id, { botId, key }]) => (this.#model.mayPutAway(botId, key) ? [id] : [])),
+    );
+  }
+
+  /** Mends everything, gives time, and holds the end against the model. */
+  async end(): Promise<void> {
+    const { world } = this;
+    world.emulator.faults.clear();
+    this.setClock(0);
+    for (const top of DIRECTORIES) if (this.#model.isAway(top)) mountAgain(this.#model.tree, top);
+    this.start();
+    const running = this.#running as RunningDaemon;
+    let reason = '';
+    await eventually(async () => {
+      await world.wait(30 * SECOND);
+      running.daemon.approve(null);
+      reason = this.#differenceNow(running);
+      return reason === '';
+    }, 'the end is as it ought to be').catch((error: unknown) => {
+      throw reason === '' ? error : new Error(reason);
+    });
+    const before = requestCount(world);
+    await world.wait(3 * MINUTE);
+    const isDone = running.passes.at(-1)?.summary.failed === 0;
+    if (isDone && requestCount(world) > before) throw new Error('requests though nothing changed');
+    this.check();
+    await this.stop();
+    reason = this.#differenceNow(running);
+    if (reason !== '') throw new Error(`after the end: ${reason}`);
+  }
+
+  #differenceNow({ events }: RunningDaemon): string {
+    const end = this.observe();
+    const told: Told = (source, path) => {
+      const known = end.status.failures.find((one) => one.source === source && one.path === path);
+      const skipped = events.find((one) => one.kind === 'skip' && one.source === source && one.path === path);
+      return known?.reason ?? skipped?.reason ?? null;
+    };
+    try {
+      checkEnd(this.#model, end, told, this.#refusals);
+      return '';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
+}
+
+function requestCount({ emulator }: DaemonWorld): number {
+  return [...emulator.counts.values()].reduce((sum, count) => sum + count, 0);
+}
+
+const always = () => true;
+
+/** A step after which the invariants are checked, as after every other. */
+function checked(step: Step<Real>): Step<Real> {
+  return new Step<Real>(
+    step.toString(),
+    (model) => step.check(model),
+    async (model, real) => {
+      await step.run(model, real);
+      real.check();
+    },
+  );
+}
+
+const daemonSteps: fc.Arbitrary<Step<Real>>[] = [
+  ...[3 * SECOND, 3 * SECOND, 20 * SECOND, 2 * MINUTE].map((ms) =>
+    fc.constant(
+      new Step<Real>(`wait(${ms / SECOND} s)`, always, async (_model, real) => {
+        await real.world.wait(ms);
+      }),
+    ),
+  ),
+  fc.constantFrom(HOUR, 2 * HOUR).map(
+    (ms) =>
+      new Step<Real>(`wait(${ms / HOUR} h)`, always, async (_model, real) => {
+        await real.world.wait(ms, MINUTE);
+      }),
+  ),
+  fc.constantFrom(HOUR, 2 * DAY, 40 * DAY).map(
+    (ms) =>
+      new Step<Real>(`the machine sleeps(${ms / HOUR} h)`, always, (_model, real) => {
+        real.world.clock.jumpWallClock(ms);
+      }),
+  ),
+  fc.constantFrom(0, 0, -5 * DAY, -2 * HOUR, 2 * HOUR, 5 * DAY).map(
+    (ms) =>
+      new Step<Real>(`clock set(${ms / MINUTE} min ahead)`, always, (_model, real) => {
+        real.setClock(ms);
+      }),
+  ),
+  ...Array.from({ length: 2 }, () =>
+    fc.constant(
+      new Step<Real>('stop or start', always, async (_model, real) => {
+        if (real.isRunning) await real.stop();
+        else real.start();
+      }),
+    ),
+  ),
+  settings.map(
+    (to) =>
+      new Step<Real>(`configure(${JSON.stringify(to)})`, always, async (model, real) => {
+        model.settings = to;
+        await real.reload();
+      }),
+  ),
+  fault.map(
+    (one) =>
+      new Step<Real>(`fault(${JSON.stringify(one)})`, always, (_model, real) => {
+        real.addFault(one);
+      }),
+  ),
+  fc.constant(
+    new Step<Real>('faults end', always, (_model, real) => {
+      real.world.emulator.faults.clear();
+    }),
+  ),
+];
+
+async function begin(first: ModelSettings): Promise<{ model: Model; real: Real }> {
+  const skew: Skew = { ms: 0 };
+  const clock = { now: Date.now };
+  const fixed = {
+    limits: { indexBytes: INDEX_BYTES, fileBytes: FILE_BYTES },
+    upload: { concurrency: 4 },
+    watch: { rescan: '1m' },
+  };
+  const world = await createDaemonWorld(fixed, {
+    limits: { indexBytes: INDEX_BYTES, fileBytes: FILE_BYTES },
+    now: () => clock.now() - skew.ms,
+  });
+  clock.now = world.clock.now;
+  for (const top of ['more', OUTSIDE]) mkdirSync(join(world.directory, top));
+  const tree = new Tree(world.directory, [...DIRECTORIES, OUTSIDE]);
+  tree.write(`${OUTSIDE}/o.md`, 'outside');
+  const model = new Model(tree, first, world.clock.now());
+  world.configure(model.configFields());
+  await plantForeignFiles(world, world.clock);
+  const real = new Real(world, model, skew);
+  real.start();
+  return { model, real };
+}
+
+const options = readRunOptions();
+
+test(
+  `a daemon keeps the platform as the model has it (seed ${options.seed})`,
+  { timeout: 24 * HOUR },
+  async () => {
+    const all = [...treeSteps<Real>(), ...daemonSteps].map((step) => step.map(checked));
+    const steps = fc.commands<Model, Real, false>(all, {
+      size: '+1',
+      maxCommands: 30,
+      ...(options.replayPath !== null && { replayPath: options.replayPath }),
+    });
+    const property = fc.asyncProperty(settings, steps, async (first, commands) => {
+      const begun = await begin(first);
+      try {
+        await fc.asyncModelRun(() => begun, commands);
+        await begun.real.end();
+      } finally {
+        await begun.real.stop();
+        await begun.real.world.close();
+      }
+    });
+    await fc.assert(property, checkParameters(options, 40, 15_000));
+  },
+);

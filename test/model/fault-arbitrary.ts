@@ -1,0 +1,42 @@
+import fc from 'fast-check';
+import type { Fault } from '../../src/emulator/faults.ts';
+
+const status = (
+  operation: 'upsert' | 'upload',
+  code: number,
+  more: Partial<Extract<Fault, { kind: 'status' }>> = {},
+) => ({ operation, kind: 'status', status: code, ...more }) as const satisfies Fault;
+
+/**
+ * Faults that a client can tell from success. A store that answers 200 and keeps nothing is not among them, nor what
+ * takes real time.
+ */
+const FAULTS: readonly Fault[] = [
+  ...[400, 401, 402, 404, 409, 413, 500, 503].map((code) => status('upsert', code)),
+  status('upsert', 403, { type: 'Forbidden' }),
+  status('upsert', 403, { type: 'QuotaExceeded' }),
+  status('upsert', 429, { headers: { 'retry-after': '20' } }),
+  status('upsert', 500, { body: 'not JSON' }),
+  { operation: 'upsert', kind: 'garbage' },
+  { operation: 'upsert', kind: 'drop' },
+  { operation: 'upsert', kind: 'apply-then-drop' },
+  { operation: 'upsert', kind: 'missing-upload-url' },
+  { operation: 'upsert', kind: 'body', body: {} },
+  { operation: 'upsert', kind: 'cut', afterBytes: 10 },
+  { operation: 'upsert', kind: 'redirect', location: '/elsewhere' },
+  ...[400, 403, 404, 500, 503].map((code) => status('upload', code)),
+  { operation: 'upload', kind: 'drop' },
+  { operation: 'upload', kind: 'apply-then-drop' },
+  { operation: 'upload', kind: 'cut', afterBytes: 1 },
+  { operation: 'upload', kind: 'redirect', location: '/elsewhere' },
+];
+
+/** Any of them, a few times over or often enough for an outage, at once or after some requests. */
+export const fault: fc.Arbitrary<Fault> = fc
+  .tuple(fc.constantFrom(...FAULTS), fc.constantFrom(1, 1, 2, 6, 40), fc.constantFrom(0, 0, 1, 3))
+  .map(([one, times, after]) => ({ ...one, times, after }));
+
+/** Whether a fault refuses a file as it is, so that it is not tried again until it changes. */
+export function isRefusal(one: Fault): boolean {
+  return one.kind === 'redirect' || (one.kind === 'status' && [400, 402, 404, 409, 413].includes(one.status));
+}

@@ -1,0 +1,245 @@
+import type { FileEvent } from '../../src/domain/report.ts';
+import type { RecordedRequest } from '../../src/emulator/request-log.ts';
+import { idOf, type Expectation, type Model } from './model.ts';
+import { digest, type Observation, type RemoteFile } from './observe.ts';
+
+/** What the platform's time may be off by while botsync reckons it from whole seconds, milliseconds. */
+const NOISE_MS = 3000;
+
+/** Keys that no source gives: they were there before botsync. */
+export const FOREIGN_PREFIX = 'foreign/';
+
+/** What happened between two observations. */
+export interface Span {
+  readonly model: Model;
+  readonly before: Observation;
+  readonly after: Observation;
+  readonly events: readonly FileEvent[];
+  readonly requests: readonly RecordedRequest[];
+  /** Whether the platform failed meanwhile, as far as the tests had it fail. */
+  readonly isFaulty: boolean;
+  /** Whether our clock goes wrong: before the first answer botsync takes it for the platform's. */
+  readonly isSkewed: boolean;
+  /** By `idOf`: what the rules said of a file when it was sent last. Brought up to date here. */
+  readonly sentAs: Map<string, string>;
+}
+
+/** Throws the first invariant that a span breaks. */
+export function checkSpan(span: Span): void {
+  foreignFilesAreUntouched(span.before, span.after, span.requests);
+  nothingIsPutAwayThatIsThere(span);
+  nothingIsErasedWithoutCause(span);
+  recordsClaimOnlyWhatIsThere(span.after);
+  noRequestIsInvalid(span);
+  nothingIsSentThatIsThere(span);
+  noteWhatWasSent(span);
+}
+
+/** What somebody else put on the platform stays as it is, and nobody asks about it. */
+export function foreignFilesAreUntouched(
+  before: Observation,
+  after: Observation,
+  requests: readonly RecordedRequest[],
+): void {
+  for (const [id, file] of before.platform) {
+    if (!file.key.startsWith(FOREIGN_PREFIX)) continue;
+    require(same(after.platform.get(id), file), `a file of somebody else was touched: ${id}`);
+  }
+  const upserts = (file: RecordedRequest): boolean =>
+    file.operation === 'upsert' && file.key?.startsWith(FOREIGN_PREFIX) === true;
+  require(!requests.some(upserts), 'a request about a file of somebody else');
+}
+
+/** An empty file that expires within minutes is how botsync removes. */
+export function isPutAway(file: RemoteFile, atMs: number): boolean {
+  return file.sizeBytes === 0 && file.expiresAtMs !== null && file.expiresAtMs - atMs <= 4 * 60_000;
+}
+
+function nothingIsPutAwayThatIsThere({ model, before, after }: Span): void {
+  for (const [id, file] of after.platform) {
+    if (!isPutAway(file, Date.parse(file.updatedAt)) || same(before.platform.get(id), file)) continue;
+    require(model.mayPutAway(file.botId, file.key), `put away, though it was not removed: ${id}`);
+  }
+}
+
+function nothingIsErasedWithoutCause({ model, before, after, requests, isFaulty }: Span): void {
+  const upserted = new Set(
+    requests.flatMap(({ operation, key, botId }) =>
+      operation === 'upsert' ? [idOf(botId ?? '', key ?? '')] : [],
+    ),
+  );
+  for (const [id, file] of before.platform) {
+    if (file.content === null || (file.expiresAtMs !== null && file.expiresAtMs <= after.atMs)) continue;
+    const now = after.platform.get(id);
+    if (now !== undefined && now.content === file.content) continue;
+    require(upserted.has(id), `other content without a request: ${id}`);
+    if (isFaulty || now?.content !== null) continue;
+    require(model.mayPutAway(file.botId, file.key), `erased and not sent: ${id}`);
+  }
+}
+
+/** Holds at any moment, with a daemon under way as well: its records may be late, never early. */
+export function recordsClaimOnlyWhatIsThere({ rows, platform, atMs }: Observation): void {
+  for (const [id, row] of rows) {
+    if (row.state !== 'synced' || (row.expiresAtMs !== null && row.expiresAtMs <= atMs)) continue;
+    const content = platform.get(id)?.content ?? null;
+    require(content !== null, `claims to be in sync, and is not there: ${id}`);
+    const isClaimed = row.sha256?.toString('hex') === digest(content as string);
+    require(isClaimed, `claims other content than there is: ${id}`);
+    const expiresAtMs = platform.get(id)?.expiresAtMs ?? null;
+    require(row.expiresAtMs === expiresAtMs, `claims another expiry than there is: ${id}`);
+  }
+}
+
+function noRequestIsInvalid({ model, requests, isFaulty, isSkewed }: Span): void {
+  if (isFaulty) return;
+  const { expectations } = snapshotOf(model);
+  for (const { status, key, botId, operation } of requests) {
+    if (status === 200) continue;
+    const expected = expectations.get(idOf(botId ?? '', key ?? ''))?.expected;
+    const dependsOnTime = expected?.kind === 'mirrored' && expected.expiry.kind !== 'none';
+    require(isSkewed &&
+      (dependsOnTime ||
+        expected === undefined), `${operation} of ${key ?? ''} answered ${status ?? 'nothing'}`);
+  }
+}
+
+/** No request for what is on the platform already, as the record knows. */
+function nothingIsSentThatIsThere({ model, before, after, requests, sentAs, isSkewed }: Span): void {
+  const { expectations } = snapshotOf(model);
+  for (const { operation, key, botId } of requests) {
+    const id = idOf(botId ?? '', key ?? '');
+    const one = expectations.get(id);
+    const row = before.rows.get(id);
+    const remote = before.platform.get(id);
+    if (operation !== 'upsert' || one === undefined || row?.state !== 'synced' || remote === undefined)
+      continue;
+    if (remote.content !== one.file.content || sentAs.get(id) !== JSON.stringify(one.expected)) continue;
+    const { expected } = one;
+    const mayBeDue =
+      expected.kind === 'mirrored' &&
+      expected.expiry.kind === 'renewed' &&
+      remote.expiresAtMs !== null &&
+      (isSkewed || remote.expiresAtMs - expected.expiry.beforeMs <= after.atMs + NOISE_MS);
+    require(mayBeDue, `sent again without need: ${id}`);
+  }
+}
+
+function noteWhatWasSent({ model, after, requests, sentAs }: Span): void {
+  const { expectations } = snapshotOf(model);
+  for (const { operation, key, botId } of requests) {
+    const id = idOf(botId ?? '', key ?? '');
+    const one = expectations.get(id);
+    if (operation !== 'upsert') continue;
+    if (one === undefined || after.rows.get(id)?.state !== 'synced') sentAs.delete(id);
+    else sentAs.set(id, JSON.stringify(one.expected));
+  }
+}
+
+function snapshotOf(model: Model): { expectations: Map<string, Expectation> } {
+  const expectations = new Map<string, Expectation>();
+  for (const one of model.expectations())
+    if (
+      one.claim === 'owner' ||
+      !expectations.has(idOf(one.botId, one.key)) ||
+      one.expected.kind === 'mirrored'
+    )
+      if (expectations.get(idOf(one.botId, one.key))?.expected.kind !== 'mirrored')
+        expectations.set(idOf(one.botId, one.key), one);
+  return { expectations };
+}
+
+/** Whether the platform holds a file as it is here, under the settings that the rules give it. */
+export function isMirrored(
+  { file, expected, botId, key }: Expectation,
+  { platform, rows, atMs }: Observation,
+): boolean {
+  const id = idOf(botId, key);
+  const remote = platform.get(id);
+  if (expected.kind !== 'mirrored') return false;
+  const { expiry, index, tags, contentType } = expected;
+  const isExpired = expiry.kind === 'let-expire' || (expiry.kind === 'at' && expiry.atMs <= atMs);
+  if (remote === undefined && isExpired) {
+    const row = rows.get(id);
+    return (
+      row?.state === 'synced' &&
+      row.expiresAtMs !== null &&
+      row.expiresAtMs <= atMs &&
+      row.sha256?.toString('hex') === digest(file.content)
+    );
+  }
+  if (remote?.content !== file.content || remote.index !== index) return false;
+  if (!same(remote.tags, tags) || (contentType !== null && remote.contentType !== contentType)) return false;
+  switch (expiry.kind) {
+    case 'none':
+      return remote.expiresAtMs === null;
+    case 'renewed':
+      return remote.expiresAtMs !== null && remote.expiresAtMs - expiry.beforeMs > atMs - NOISE_MS;
+    case 'let-expire':
+      return remote.expiresAtMs !== null;
+    case 'at':
+      return remote.expiresAtMs === Math.floor(expiry.atMs / 60_000) * 60_000;
+  }
+}
+
+/** What was told of one place: by an event of the last pass, or by the status. */
+export type Told = (source: string, path: string) => string | null;
+
+/** The last state of a run: faults are over, time was given. Throws the first difference that nobody was told of. */
+export function checkEnd(model: Model, end: Observation, told: Told, mayBeRefused: boolean): void {
+  const wanted = new Set<string>();
+  for (const one of model.expectations()) {
+    const { source, file, botId, key, expected, claim } = one;
+    const id = idOf(botId, key);
+    wanted.add(id);
+    const what = told(source.name, file.path);
+    const where = `${source.name}:${file.path} as ${id}`;
+    switch (claim) {
+      case 'behind':
+        require(what?.includes('gives the same key') === true, `no word of the key it lost: ${where}`);
+        break;
+      case 'contested':
+        require(what !== null || isMirrored(one, end), `neither mirrored nor told: ${where}`);
+        break;
+      case 'owner':
+        switch (expected.kind) {
+          case 'skipped':
+          case 'refused':
+            require(what !== null, `no word of what was ${expected.kind}: ${where}`);
+            break;
+          case 'mirrored': {
+            if (isMirrored(one, end)) break;
+            const isOutOfRange = expected.expiry.kind === 'at' && /expiresAt/u.test(what ?? '');
+            const isRefused = mayBeRefused && /refused before|scripted fault|answered 4/u.test(what ?? '');
+            require(isOutOfRange || isRefused, `not mirrored: ${where}; told: ${what ?? 'nothing'}`);
+            break;
+          }
+        }
+    }
+  }
+  for (const [id, file] of end.platform) {
+    if (wanted.has(id) || file.key.startsWith(FOREIGN_PREFIX)) continue;
+    require(end.rows.has(id), `left over, and nobody knows: ${id}`);
+    const row = end.rows.get(id);
+    const source = model.settings.sources.find(
+      ({ name, botId }) => name === row?.source && botId === file.botId,
+    );
+    if (row === undefined || source === undefined || model.settings.removals === 'keep') continue;
+    if (!model.walk(source).isComplete || !model.wasRemoved(source, row.path)) continue;
+    const isOwn = (source.keyPrefix + row.path).normalize('NFC') === file.key;
+    require(!isOwn, `removed here, still there: ${id}`);
+  }
+}
+
+function same(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one, sortedFields) === JSON.stringify(other, sortedFields);
+}
+
+function sortedFields(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function require(condition: boolean, what: string): void {
+  if (!condition) throw new Error(what);
+}

@@ -1,0 +1,195 @@
+import { IGNORE_SETS, ruleSets, type Expected, type RuleSet } from './rule-sets.ts';
+import { nameOf, type Tree } from './tree.ts';
+
+/** Directories that may be sources, and one that is none. */
+export const DIRECTORIES = ['docs', 'more'] as const;
+export const OUTSIDE = 'outside';
+
+/** Where a source's files go while its file system is not mounted. */
+export const awayFrom = (directory: string): string => `${directory}.away`;
+
+/** One source of the configuration. */
+export interface ModelSource {
+  readonly name: string;
+  readonly directory: (typeof DIRECTORIES)[number];
+  readonly keyPrefix: string;
+  readonly botId: string;
+  readonly symlinks: 'skip' | 'inside' | 'follow';
+  /** Index into `IGNORE_SETS`. */
+  readonly ignore: number;
+}
+
+/** The configuration, as far as it varies. */
+export interface ModelSettings {
+  readonly sources: readonly ModelSource[];
+  /** Index into the rule sets. */
+  readonly rules: number;
+  readonly removals: 'keep' | 'expire';
+}
+
+/** A file that a source shows. */
+export interface VisibleFile {
+  /** Relative to its source. */
+  readonly path: string;
+  readonly content: string;
+}
+
+/** What a walk over a source would find. */
+export interface Walked {
+  readonly files: readonly VisibleFile[];
+  /** Whether everything could be seen: no link leads nowhere. */
+  readonly isComplete: boolean;
+}
+
+/** What ought to become of one visible file. */
+export interface Expectation {
+  readonly source: ModelSource;
+  readonly file: VisibleFile;
+  readonly botId: string;
+  readonly key: string;
+  readonly expected: Expected;
+  /** `contested`: a file that stands before gives the same key, though nothing of it is sent. */
+  readonly claim: 'owner' | 'contested' | 'behind';
+}
+
+/** The world as it ought to be: what the directories hold, what the configuration says, what follows from both. */
+export class Model {
+  readonly tree: Tree;
+  readonly rules: readonly RuleSet[];
+  /** By directory: index into `IGNORE_SETS` of what its own ignore file says. */
+  readonly ignoreFiles = new Map<string, number>();
+  settings: ModelSettings;
+
+  constructor(tree: Tree, settings: ModelSettings, beganMs: number) {
+    this.tree = tree;
+    this.settings = settings;
+    this.rules = ruleSets(beganMs);
+  }
+
+  /** The fields of the configuration that vary. */
+  configFields(): Record<string, unknown> {
+    const { sources, rules, removals } = this.settings;
+    return {
+      sources: sources.map(({ name, directory, keyPrefix, botId, symlinks, ignore }) => ({
+        name,
+        directory: `./${directory}`,
+        keyPrefix,
+        botId,
+        symlinks,
+        ignore: IGNORE_SETS[ignore]?.lines,
+      })),
+      rules: this.rules[rules]?.rules,
+      removals: { mode: removals, delay: '5s' },
+    };
+  }
+
+  /** Whether a directory's files are away. */
+  isAway(directory: string): boolean {
+    return this.tree.nodes.has(awayFrom(directory));
+  }
+
+  /** Whether an entry of a source is left out, given that none of its parents is. */
+  ignores({ directory, ignore }: ModelSource, path: string, isDirectory: boolean): boolean {
+    const name = nameOf(path);
+    if (name.endsWith('.tmp') || name === '.botsyncignore') return true;
+    const sets = [IGNORE_SETS[ignore], IGNORE_SETS[this.ignoreFiles.get(directory) ?? 0]];
+    return sets.some((set) => set?.ignores(path, name, isDirectory));
+  }
+
+  /** What a source shows. Nothing while its files are away. */
+  walk(source: ModelSource): Walked {
+    const { tree } = this;
+    const root = source.directory;
+    const files: VisibleFile[] = [];
+    let isComplete = true;
+    const visit = (prefix: string, real: string, above: readonly string[]): void => {
+      for (const name of tree.names(real)) {
+        const path = prefix + name;
+        const at = `${real}/${name}`;
+        const isLink = tree.nodes.get(at)?.kind === 'link';
+        if (isLink && source.symlinks === 'skip') continue;
+        const led = tree.resolve(at);
+        if (led === null) {
+          if (!this.ignores(source, path, false)) isComplete = false;
+          continue;
+        }
+        const isInside = led === root || led.startsWith(`${root}/`);
+        if (isLink && source.symlinks === 'inside' && !isInside) continue;
+        const node = tree.nodes.get(led);
+        if (this.ignores(source, path, node?.kind === 'directory')) continue;
+        if (node?.kind === 'file') files.push({ path, content: node.content });
+        else if (!above.includes(led)) visit(`${path}/`, led, [...above, led]);
+      }
+    };
+    if (tree.nodes.has(root)) visit('', root, [root]);
+    files.sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
+    return { files, isComplete };
+  }
+
+  /** What ought to become of every visible file. */
+  expectations(): Expectation[] {
+    const { sources, rules } = this.settings;
+    const firsts = new Map<string, Expected['kind']>();
+    return sources.flatMap((source) =>
+      this.walk(source).files.map((file): Expectation => {
+        const key = (source.keyPrefix + file.path).normalize('NFC');
+        const { botId } = source;
+        const set = this.rules[rules] as RuleSet;
+        const expected = set.expect(file.path.normalize('NFC'), Buffer.byteLength(file.content));
+        const first = firsts.get(idOf(botId, key));
+        if (first === undefined || (first !== 'mirrored' && expected.kind === 'mirrored'))
+          firsts.set(idOf(botId, key), expected.kind);
+        const claim = first === undefined ? 'owner' : first === 'mirrored' ? 'behind' : 'contested';
+        return { source, file, botId, key, expected, claim };
+      }),
+    );
+  }
+
+  /** Whether a file was removed from its source, so that nothing but a removal explains that it is not there. */
+  wasRemoved(source: ModelSource, path: string): boolean {
+    const { tree } = this;
+    if (this.isAway(source.directory)) return false;
+    const names = path.split('/');
+    for (let depth = 1; depth <= names.length; depth++) {
+      const above = names.slice(0, depth).join('/');
+      const isLink = tree.look(`${source.directory}/${above}`)?.kind === 'link';
+      if (isLink && depth < names.length && this.hidesFiles(source, above)) return false;
+      if (this.ignores(source, above, depth < names.length)) return false;
+    }
+    const there = tree.look(`${source.directory}/${path}`);
+    return there === null || there.kind === 'directory';
+  }
+
+  /** Whether what lies behind a link cannot be seen, or is not looked at: nobody knows then what became of it. */
+  hidesFiles({ directory, symlinks }: ModelSource, link: string): boolean {
+    return symlinks === 'skip' || this.tree.resolve(`${directory}/${link}`) === null;
+  }
+
+  /** Whether a key may be put away: a file that gave it was removed, and no other gives it. */
+  mayPutAway(botId: string, key: string): boolean {
+    const { sources, removals } = this.settings;
+    if (removals === 'keep') return false;
+    if (this.expectations().some((one) => one.botId === botId && one.key === key)) return false;
+    return sources.some(
+      (source) =>
+        source.botId === botId &&
+        key.startsWith(source.keyPrefix) &&
+        spellings(key.slice(source.keyPrefix.length)).some((path) => this.wasRemoved(source, path)),
+    );
+  }
+}
+
+/** Names one key of one bot. */
+export function idOf(botId: string, key: string): string {
+  return `${botId} ${key}`;
+}
+
+/** The names on disk that may have given a part of a key. */
+function spellings(path: string): string[] {
+  const names = path.split('/').map((name) => [...new Set([name, name.normalize('NFD')])]);
+  return names.reduce<string[]>(
+    (paths, options) =>
+      paths.length === 0 ? options : paths.flatMap((one) => options.map((name) => `${one}/${name}`)),
+    [],
+  );
+}

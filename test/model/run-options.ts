@@ -1,0 +1,33 @@
+import fc, { type Parameters } from 'fast-check';
+
+/** How many runs, and which: by environment variables that `npm run test:model` sets from its options. */
+export interface RunOptions {
+  readonly seed: number;
+  /** Runs; `null`: as many as a test makes of its own accord. */
+  readonly runs: number | null;
+  readonly path: string | null;
+  /** Of a failing run that fast-check made smaller. */
+  readonly replayPath: string | null;
+}
+
+/** The options of this process. A seed that is not given is drawn. */
+export function readRunOptions(env: NodeJS.ProcessEnv = process.env): RunOptions {
+  return {
+    seed: Number(env['MODEL_SEED'] ?? Math.floor(Math.random() * 2 ** 31)),
+    runs: env['MODEL_RUNS'] === undefined ? null : Number(env['MODEL_RUNS']),
+    path: env['MODEL_PATH'] ?? null,
+    replayPath: env['MODEL_REPLAY_PATH'] ?? null,
+  };
+}
+
+/** What fast-check is told. In the gate a time limit ends the runs, so that a slow machine makes fewer. */
+export function checkParameters<T>(options: RunOptions, gateRuns: number, gateMs: number): Parameters<T> {
+  const isGate = options.runs === null && options.path === null;
+  return {
+    seed: options.seed,
+    numRuns: options.runs ?? gateRuns,
+    // The run that failed, and no other.
+    ...(options.path !== null && { path: options.path, endOnFailure: true, numRuns: 1 }),
+    ...(isGate && { plugins: [fc.interruptAfterTimeLimit(gateMs) as fc.Plugin<T>] }),
+  };
+}
