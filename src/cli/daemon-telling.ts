@@ -12,8 +12,12 @@ export class DaemonTelling {
   readonly #log: Log;
   readonly #bell = new Bell();
   #teller: Teller | null = null;
+  /** The run to tell of; `null` while there is none. */
   #telling: Telling | null = null;
-  #running: { readonly notifications: Notifications; readonly stop: () => Promise<void> } | null = null;
+  #notifications: Notifications | null = null;
+  #stopping = new AbortController();
+  /** Resolves when nothing of it uses the state file any more. */
+  #ended: Promise<void> = Promise.resolve();
 
   constructor(log: Log) {
     this.#log = log;
@@ -26,40 +30,24 @@ export class DaemonTelling {
 
   /** Goes on under another configuration; `null`: people are told nothing. The one before is closed. */
   async adopt(teller: Teller | null): Promise<void> {
-    const telling = this.#telling;
-    await this.detach();
-    await this.#teller?.close();
+    await this.#stop();
+    const before = this.#teller;
     this.#teller = teller;
-    if (telling !== null) this.attach(telling);
+    this.#begin();
+    await before?.close();
   }
 
   /** Begins to tell of a run with an open state file. Throws `StateFileError`. */
   attach(telling: Telling): void {
     this.#telling = telling;
-    if (this.#teller === null) return;
-    const notifications = this.#teller.begin(telling);
-    const stopping = new AbortController();
-    const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-      this.#bell.wait(systemClock, ms, signal);
-    const ended = notifications.run(pause, stopping.signal).catch((error: unknown) => {
-      // Whatever it is: files are more important. The daemon meets by itself what is wrong with the state file.
-      this.#log.error('people are told nothing any more', { reason: (error as Error).message });
-    });
-    this.#running = {
-      notifications,
-      stop: () => {
-        stopping.abort();
-        return ended;
-      },
-    };
+    this.#begin();
   }
 
   /** Ends it: the state file is about to be closed. What is under way is broken off. */
   async detach(): Promise<void> {
     this.#telling = null;
-    const running = this.#running;
-    this.#running = null;
-    await running?.stop();
+    this.#notifications = null;
+    await this.#stop();
   }
 
   /** There may be something to tell. */
@@ -69,7 +57,7 @@ export class DaemonTelling {
 
   /** Takes note of a file that has reached the platform. Throws `StateFileError`. */
   delivered(delivery: Delivery): void {
-    this.#running?.notifications.delivered(delivery);
+    this.#notifications?.delivered(delivery);
   }
 
   /** Ends everything. */
@@ -77,6 +65,30 @@ export class DaemonTelling {
     await this.detach();
     await this.#teller?.close();
     this.#teller = null;
+  }
+
+  #begin(): void {
+    // A run may have begun while another one was waited for.
+    this.#stopping.abort();
+    this.#notifications = null;
+    if (this.#telling === null || this.#teller === null) return;
+    const notifications = this.#teller.begin(this.#telling);
+    const stopping = new AbortController();
+    const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+      this.#bell.wait(systemClock, ms, signal);
+    this.#notifications = notifications;
+    this.#stopping = stopping;
+    const ended = notifications.run(pause, stopping.signal).catch((error: unknown) => {
+      // Whatever it is: files are more important. The daemon meets by itself what is wrong with the state file.
+      this.#log.error('people are told nothing any more', { reason: (error as Error).message });
+    });
+    const before = this.#ended;
+    this.#ended = before.then(() => ended);
+  }
+
+  async #stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#ended;
   }
 }
 
