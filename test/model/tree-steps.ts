@@ -222,7 +222,7 @@ export function treeSteps<Real extends Edited>(): fc.Arbitrary<Step<Real>>[] {
     ),
   );
   return [
-    ...[create, create, create, rewrite, unnoticeably, touch, append, truncate, remove],
+    ...[create, create, create, rewrite, unnoticeably, unnoticeably, touch, append, truncate, remove],
     ...[makeDirectory, removeDirectory, moveFile, moveDirectory, link, ignoreFile, unmount, mount, mount],
   ];
 }

@@ -119,7 +119,6 @@ class DaemonRun {
         file.progress();
       },
     };
-    process.on('SIGHUP', this.#onReload);
   }
 
   /** Takes up what is kept for the whole run. Throws `UsageError`. */
