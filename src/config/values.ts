@@ -3,6 +3,7 @@ import picomatch from 'picomatch';
 import { z } from 'zod';
 import type { ListenAddress } from '../domain/listen-address.ts';
 import { formatDuration } from './duration.ts';
+import { runsAway } from './runaway-pattern.ts';
 import { meaning, problem, quote, type Reading } from './reading.ts';
 
 /** A secret's place as the file gives it; `path` is not resolved yet. */
@@ -164,6 +165,10 @@ export function readPattern(text: string): Reading<string> {
       `${quote(text)} is not a pattern: a bracket is open or a range is reversed; put "\\\\" before a bracket that is meant literally`,
     );
   }
+  if (runsAway(text))
+    return problem(
+      `${quote(text)} repeats a group that can match one name in many ways, which takes years for some names; repeat plain alternatives only, such as "+(a|b)"`,
+    );
   return meaning(text);
 }
 
