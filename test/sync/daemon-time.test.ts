@@ -122,14 +122,17 @@ describe('rescans', () => {
     await world.wait(14 * MINUTE, 10_000);
     expect(passes).toHaveLength(1);
     await world.wait(2 * MINUTE, 10_000);
+    await world.until(() => passes.length > 1, 'the rescan ends');
     expect(passes.map(({ trigger }) => trigger)).toEqual(['start', 'rescan']);
     world.clock.jumpWallClock(DAY);
     await world.wait(10_000);
+    await world.until(() => passes.length > 2, 'the rescan that was slept over ends');
     expect(passes).toHaveLength(3);
     world.clock.jumpWallClock(-DAY);
     await world.wait(14 * MINUTE, 10_000);
     expect(passes).toHaveLength(3);
     await world.wait(2 * MINUTE, 10_000);
+    await world.until(() => passes.length > 3, 'the next rescan ends');
     expect(passes).toHaveLength(4);
   });
 });
