@@ -192,6 +192,12 @@ export class StateStore extends StateReader {
     this.#write('DELETE FROM removal WHERE at < ?', countedSinceMs);
   }
 
+  /** Pulls back what was noted by a clock that was ahead: what lies in the future was noticed by now at the latest. */
+  correctMoments(nowMs: number): void {
+    this.#write("UPDATE file SET absent_since = ? WHERE absence = 'removed' AND absent_since > ?", nowMs, nowMs);
+    this.#write('UPDATE removal SET at = ? WHERE at > ?', nowMs, nowMs);
+  }
+
   /** Notes a file that could not be sent; the number of the pass tells it from one that is over. */
   noteProblem({ source, path, key, kind, reason }: Problem, pass: number): void {
     this.#write(

@@ -62,6 +62,7 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
     engine.round = newRound(state.nextPassNumber(), input.blockade);
     const report = input.report ?? engine.report;
     const context: WalkContext = { ...engine, ...engine.round, report, summary, transfer: engine.bulk };
+    state.correctMoments(clock.now());
     state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
     for (const one of found) letLooksIn(one, context, input);
     const visited = await visitAll(found, context, input, workers);

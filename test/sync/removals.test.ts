@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createWorld, type World } from './world.ts';
 
+const DAY = 24 * 60 * 60_000;
 const EXPIRE = { removals: { mode: 'expire' } };
 
 function remove(world: World, path: string): void {
@@ -340,4 +341,31 @@ test('an emptied source is let through once when asked to, and its files go', as
   expect(await world.pass()).toMatchObject({ exitCode: 5 });
   expect(await world.pass({ allowRemovals: true })).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
   expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 0 });
+});
+
+test('a removal that could not be carried out while the clock was ahead is not waited for until then', async () => {
+  const world = await createWorld(EXPIRE);
+  for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
+  await world.pass();
+  remove(world, 'docs/a');
+  world.clock.advance(400 * DAY);
+  world.emulator.faults.add({ operation: 'upload', kind: 'status', status: 500, times: 40 });
+  expect(await world.pass()).toMatchObject({ summary: { removed: 0, failed: 1 } });
+  world.emulator.faults.clear();
+  world.clock.advance(-399 * DAY);
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 1, kept: 0 } });
+});
+
+test('removals that were carried out while the clock was ahead count in the guard for an hour, not until then', async () => {
+  const world = await createWorld({ removals: { mode: 'expire', maxCount: 1 } });
+  for (const name of ['a', 'b', 'c']) world.write(`docs/${name}`, name);
+  await world.pass();
+  world.clock.advance(400 * DAY);
+  remove(world, 'docs/a');
+  expect(await world.pass()).toMatchObject({ summary: { removed: 1 } });
+  world.clock.advance(-399 * DAY);
+  remove(world, 'docs/b');
+  expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
+  world.clock.advance(61 * 60_000);
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
 });
