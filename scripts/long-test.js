@@ -1,25 +1,30 @@
-// node scripts/long-test.js model|soak [--NAME VALUE]…: tests that run longer than in the gate, or again as they failed.
-//   model: --runs N, --seed N, --path P and --replay-path P as a failure prints them
-//   soak: --days N, --grain-seconds N, --seed N
+// node scripts/long-test.js SUITE [--NAME VALUE]… [FILE…]: tests that run longer than in the gate, or again as they failed.
+//   churn: the daemon under random edits, kills and faults
+//   fuzz:  --runs N
+//   model: --runs N, --path P and --replay-path P as a failure prints them
+//   soak:  --days N, --grain-seconds N
+// Each draws a seed, which its tests print, or takes --seed N.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
+const drawnSeed = () => String(Math.floor(Math.random() * 2 ** 31));
+
 const SUITES = {
+  churn: { tests: 'test/cli/churn.test.ts', options: {} },
+  fuzz: { tests: 'test/fuzz', options: { runs: { name: 'FUZZ_RUNS', default: '100000' } } },
   model: {
-    directory: 'test/model',
+    tests: 'test/model',
     options: {
       runs: { name: 'MODEL_RUNS', default: '1000' },
-      seed: { name: 'MODEL_SEED' },
       path: { name: 'MODEL_PATH' },
       'replay-path': { name: 'MODEL_REPLAY_PATH' },
     },
   },
   soak: {
-    directory: 'test/soak',
+    tests: 'test/soak',
     options: {
       days: { name: 'SOAK_DAYS', default: '200' },
       'grain-seconds': { name: 'SOAK_GRAIN_SECONDS', default: '60' },
-      seed: { name: 'SOAK_SEED' },
     },
   },
 };
@@ -27,14 +32,15 @@ const SUITES = {
 const [name = '', ...rest] = process.argv.slice(2);
 const suite = SUITES[name];
 if (suite === undefined) throw new Error(`which tests? One of: ${Object.keys(SUITES).join(', ')}`);
-const options = Object.fromEntries(Object.keys(suite.options).map((option) => [option, { type: 'string' }]));
+const variables = { seed: { name: 'SEED', default: drawnSeed() }, ...suite.options };
+const options = Object.fromEntries(Object.keys(variables).map((option) => [option, { type: 'string' }]));
 // What is left are filters of vitest: the name of a test file.
 const { values, positionals } = parseArgs({ args: rest, options, allowPositionals: true });
 const env = { ...process.env };
-for (const [option, { name: variable, default: usual }] of Object.entries(suite.options)) {
-  const value = values[option] ?? (process.env[variable] === undefined ? usual : undefined);
+for (const [option, { name: variable, default: usual }] of Object.entries(variables)) {
+  const value = values[option] ?? env[variable] ?? usual;
   if (value !== undefined) env[variable] = value;
 }
-const tests = positionals.length > 0 ? positionals : [suite.directory];
+const tests = positionals.length > 0 ? positionals : [suite.tests];
 const { status } = spawnSync('npx', ['vitest', 'run', ...tests], { env, stdio: 'inherit' });
 process.exit(status ?? 1);

@@ -4,18 +4,12 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
 import { createSite, start, type Running, type Site } from './binary.ts';
 import { Churn, createDice, differences } from './churn.ts';
+import { SEED } from '../seed.ts';
 
 const OPERATIONS = 2000;
 
 /** Long enough for any machine: reached only when the mirror never gets there. */
 const LIMIT_MS = 90_000;
-
-/** A given seed replays a run: `CHURN_SEED=123 npx vitest run test/cli/churn.test.ts`. */
-function seed(): number {
-  const chosen = Number(process.env['CHURN_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-  process.stderr.write(`churn seed: ${chosen}\n`);
-  return chosen;
-}
 
 function createChurnSite(fields: Record<string, unknown>): Promise<Site> {
   return createSite({
@@ -58,10 +52,10 @@ async function stopped(daemon: Running): Promise<number | null> {
 }
 
 describe('a churn of 2,000 operations ends in an exact mirror', { timeout: 300_000 }, () => {
-  test('by events alone', async () => {
+  test(`by events alone (seed ${SEED})`, async () => {
     // No rescan comes to the rescue.
     const site = await createChurnSite({ watch: { settle: '50ms', maxDelay: '500ms', rescan: '10h' } });
-    const dice = createDice(seed());
+    const dice = createDice(SEED);
     const churn = new Churn(join(site.directory, 'docs'), dice);
     for (let i = 0; i < 50; i++) churn.step();
     const daemon = launch(site);
@@ -73,9 +67,9 @@ describe('a churn of 2,000 operations ends in an exact mirror', { timeout: 300_0
     expect(await stopped(daemon)).toBe(0);
   });
 
-  test('with kills of the daemon and faults of the platform in between', async () => {
+  test(`with kills of the daemon and faults of the platform in between (seed ${SEED})`, async () => {
     const site = await createChurnSite({ watch: { settle: '50ms', maxDelay: '500ms', rescan: '2s' } });
-    const dice = createDice(seed());
+    const dice = createDice(SEED);
     const churn = new Churn(join(site.directory, 'docs'), dice);
     let daemon = launch(site);
     for (let i = 0; i < OPERATIONS; i++) {

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { SEED } from '../seed.ts';
 
 /** A place where something from outside comes in. Inputs can be written as JSON. */
 export interface Edge<Input> {
@@ -26,18 +27,17 @@ const CORPUS = join(import.meta.dirname, 'corpus');
 
 /**
  * Registers the tests of an edge: the cases of its corpus, then generated ones. A case that fails is written into the
- * corpus, to be replayed from then on. `FUZZ_SEED` repeats a run.
+ * corpus, to be replayed from then on.
  */
 export function fuzz<Input>(edge: Edge<Input>): void {
   describe(edge.name, () => {
     test.each(corpusOf(edge.name))('%s', (file) => inTime(edge, read(edge.name, file) as Input));
 
     test(
-      `${RUNS.toLocaleString('en')} generated inputs`,
+      `${RUNS.toLocaleString('en')} generated inputs (seed ${SEED})`,
       async () => {
         const property = fc.asyncProperty(edge.inputs, (input) => inTime(edge, input));
-        const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
-        const details = await fc.check(property, { numRuns: RUNS, seed });
+        const details = await fc.check(property, { numRuns: RUNS, seed: SEED });
         if (details.counterexample === null) return;
         keep(edge.name, details.counterexample[0]);
         throw new Error(fc.defaultReportMessage(details), { cause: details.errorInstance });

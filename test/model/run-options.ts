@@ -1,4 +1,5 @@
 import fc, { type Parameters } from 'fast-check';
+import { SEED } from '../seed.ts';
 
 /** How many runs, and which: by environment variables that `npm run test:model` sets from its options. */
 export interface RunOptions {
@@ -10,10 +11,10 @@ export interface RunOptions {
   readonly replayPath: string | null;
 }
 
-/** The options of this process. A seed that is not given is drawn. */
+/** The options of this process. */
 export function readRunOptions(env: NodeJS.ProcessEnv = process.env): RunOptions {
   return {
-    seed: Number(env['MODEL_SEED'] ?? Math.floor(Math.random() * 2 ** 31)),
+    seed: SEED,
     runs: env['MODEL_RUNS'] === undefined ? null : Number(env['MODEL_RUNS']),
     path: env['MODEL_PATH'] ?? null,
     replayPath: env['MODEL_REPLAY_PATH'] ?? null,

@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { Churn, createDice, differences } from '../cli/churn.ts';
+import { SEED } from '../seed.ts';
 import { createDaemonWorld, type DaemonWorld, type RunningDaemon } from '../sync/daemon-world.ts';
 import { eventually } from '../watch/fixture.ts';
 
@@ -15,7 +16,6 @@ const DAY = 24 * HOUR;
 /** `npm run test:soak` sets them. A coarser grain skips ticks of the daemon, which is on the safe side: all comes later. */
 const DAYS = Number(process.env['SOAK_DAYS'] ?? 40);
 const GRAIN_MS = Number(process.env['SOAK_GRAIN_SECONDS'] ?? 300) * SECOND;
-const SEED = Number(process.env['SOAK_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
 /** What the heap may grow by from the first third of the days to the last. */
 const MOST_GROWTH = 1.15;
