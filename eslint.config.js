@@ -22,12 +22,23 @@ const mayImport = {
   sync: ['domain', 'config', 'scan', 'platform', 'state', 'upload', 'watch', 'service'],
 };
 
-const zones = Object.entries(mayImport).map(([room, allowed]) => ({
-  target: `./src/${room}`,
-  from: './src',
-  except: [room, ...allowed].map((name) => `./${name}`),
-  message: `src/${room} may import only: ${allowed.join(', ') || 'nothing of ours'}.`,
-}));
+/** The floors of src/sync/: each stands on those below it. */
+const floors = ['sources', 'plan', 'pass', 'daemon'];
+
+const zones = [
+  ...Object.entries(mayImport).map(([room, allowed]) => ({
+    target: `./src/${room}`,
+    from: './src',
+    except: [room, ...allowed].map((name) => `./${name}`),
+    message: `src/${room} may import only: ${allowed.join(', ') || 'nothing of ours'}.`,
+  })),
+  ...floors.map((floor, height) => ({
+    target: `./src/sync/${floor}`,
+    from: './src/sync',
+    except: floors.slice(0, height + 1).map((name) => `./${name}`),
+    message: `src/sync/${floor} may import only what is below it: ${floors.slice(0, height).join(', ') || 'nothing'}.`,
+  })),
+];
 
 export default defineConfig(
   { ignores: ['dist/', 'coverage/', 'node_modules/', 'examples/', '.stryker-tmp/'] },

@@ -3,7 +3,7 @@ import type { Notifications } from '../notify/notifications.ts';
 import type { Log } from '../service/logger.ts';
 import { systemClock } from '../service/system-clock.ts';
 import type { StateStore } from '../state/state-store.ts';
-import type { Engine } from '../sync/engine.ts';
+import type { Engine } from '../sync/pass/engine.ts';
 import type { Health } from './take-snapshot.ts';
 import type { Teller } from './teller.ts';
 

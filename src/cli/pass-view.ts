@@ -1,6 +1,6 @@
 import type { FileEvent, Summary } from '../domain/report.ts';
 import { createLog, type Log } from '../service/logger.ts';
-import type { Reporter } from '../sync/reporter.ts';
+import type { Reporter } from '../sync/pass/reporter.ts';
 import { logSettings } from './command-log.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { print, shown, writeError } from './output.ts';

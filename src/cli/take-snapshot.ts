@@ -2,8 +2,8 @@ import type { Config } from '../config/config.ts';
 import type { Snapshot, Subject, Trouble } from '../notify/trouble.ts';
 import type { Figures } from '../notify/words.ts';
 import type { StateReader } from '../state/state-reader.ts';
-import { OVERDUE_AFTER_MS, overview } from '../sync/overview.ts';
-import { targetOf } from '../sync/source.ts';
+import { OVERDUE_AFTER_MS, overview } from '../sync/plan/overview.ts';
+import { targetOf } from '../sync/sources/source.ts';
 
 /** What the state file does not say of how things stand. */
 export interface Health {

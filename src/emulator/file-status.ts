@@ -1,13 +1,16 @@
 import { extname } from 'node:path/posix';
-import type { StoredFile } from './file-table.ts';
 import type { Settings } from './options.ts';
 
 /** Where a file is on its way. Source: platform-facts.md, Files. */
 export type FileStatus =
   'upload_pending' | 'upload_completed' | 'indexing_pending' | 'indexing_failed' | 'indexing_completed';
 
-/** What of a file its status follows from. */
-export type StatusFacts = Pick<StoredFile, 'key' | 'indexed' | 'uploadedAt'>;
+/** What of a file its status follows from. `uploadedAt`: epoch ms. */
+export interface StatusFacts {
+  readonly key: string;
+  readonly indexed: boolean;
+  readonly uploadedAt: number | null;
+}
 
 /** The status at a moment, and why a failure is one. `now`: epoch ms. */
 export function statusOf(

@@ -194,7 +194,11 @@ export class StateStore extends StateReader {
 
   /** Pulls back what was noted by a clock that was ahead: what lies in the future was noticed by now at the latest. */
   correctMoments(nowMs: number): void {
-    this.#write("UPDATE file SET absent_since = ? WHERE absence = 'removed' AND absent_since > ?", nowMs, nowMs);
+    this.#write(
+      "UPDATE file SET absent_since = ? WHERE absence = 'removed' AND absent_since > ?",
+      nowMs,
+      nowMs,
+    );
     this.#write('UPDATE removal SET at = ? WHERE at > ?', nowMs, nowMs);
   }
 

@@ -6,7 +6,7 @@ import { afterAll, expect } from 'vitest';
 import { parseConfig } from '../../src/config/load-config.ts';
 import { readPattern } from '../../src/config/values.ts';
 import { compilePattern } from '../../src/domain/rules.ts';
-import { findSource, IGNORE_FILE } from '../../src/sync/source.ts';
+import { findSource, IGNORE_FILE } from '../../src/sync/sources/source.ts';
 import { expectPresentable, fuzz, pieces } from './edge.ts';
 
 const GLOB_WORDS = [

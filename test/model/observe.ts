@@ -3,7 +3,7 @@ import type { Emulator } from '../../src/emulator/emulator.ts';
 import type { Config } from '../../src/config/config.ts';
 import { openReader } from '../../src/state/open-reader.ts';
 import type { StoredFile } from '../../src/state/state-reader.ts';
-import { overview, type Overview } from '../../src/sync/overview.ts';
+import { overview, type Overview } from '../../src/sync/plan/overview.ts';
 import { idOf } from './model.ts';
 
 /** The bots of these tests' platform. */

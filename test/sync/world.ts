@@ -16,13 +16,13 @@ import { identityHeaders } from '../../src/platform/identity-headers.ts';
 import { Pacer } from '../../src/platform/pacer.ts';
 import { openReader } from '../../src/state/open-reader.ts';
 import { openState } from '../../src/state/open.ts';
-import { Claims } from '../../src/sync/claims.ts';
-import { dryRun } from '../../src/sync/dry-run.ts';
-import { overview, type Overview } from '../../src/sync/overview.ts';
-import { createEngine, PASS_OUTLOOK, unwatchedStages, type EngineInput } from '../../src/sync/engine.ts';
-import { Flights } from '../../src/sync/flights.ts';
-import { runPass } from '../../src/sync/pass.ts';
-import { findSources } from '../../src/sync/source.ts';
+import { Claims } from '../../src/sync/plan/claims.ts';
+import { dryRun } from '../../src/sync/plan/dry-run.ts';
+import { overview, type Overview } from '../../src/sync/plan/overview.ts';
+import { createEngine, PASS_OUTLOOK, unwatchedStages, type EngineInput } from '../../src/sync/pass/engine.ts';
+import { Flights } from '../../src/sync/pass/flights.ts';
+import { runPass } from '../../src/sync/pass/pass.ts';
+import { findSources } from '../../src/sync/sources/source.ts';
 
 /** A clock that follows the machine's at a distance, and that waiting moves. */
 class MovableClock implements Clock {

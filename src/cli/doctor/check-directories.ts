@@ -3,8 +3,8 @@ import prettyBytes from 'pretty-bytes';
 import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { scan } from '../../scan/scan.ts';
-import { findSources, type Source } from '../../sync/source.ts';
-import { Turns } from '../../sync/turns.ts';
+import { findSources, type Source } from '../../sync/sources/source.ts';
+import { Turns } from '../../sync/plan/turns.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 
 /** What a walk through a source met. */

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import ms from 'ms';
 import prettyBytes from 'pretty-bytes';
 import type { Config } from '../../config/config.ts';
-import { overview } from '../../sync/overview.ts';
+import { overview } from '../../sync/plan/overview.ts';
 import { readStateFile } from '../read-state-file.ts';
 import { UsageError } from '../usage-error.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';

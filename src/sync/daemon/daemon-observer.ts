@@ -1,0 +1,44 @@
+import type { Summary } from '../../domain/report.ts';
+
+/**
+ * Why a pass over everything is made:
+ * - `start`, `reload`: the settings are new.
+ * - `rescan`: it is time, to find what no event told of.
+ * - `lost`: more happened at a time than is followed file by file.
+ * - `root`: a source's directory came, went or was replaced.
+ * - `ignore-file`: the patterns in a source's directory changed.
+ * - `approved`: someone looked at what was halted.
+ */
+export type Trigger = 'start' | 'reload' | 'rescan' | 'lost' | 'root' | 'ignore-file' | 'approved';
+
+/** Who is told how a daemon fares, beside what happens to each file. */
+export interface DaemonObserver {
+  readonly passBegan: (trigger: Trigger) => void;
+  readonly passEnded: (
+    trigger: Trigger,
+    sources: readonly string[],
+    summary: Summary,
+    exitCode: number,
+  ) => void;
+  /** More happened in a source at a time than is followed file by file. */
+  readonly eventsLost: (source: string, reason: string) => void;
+  /** Some directories of a source cannot be watched; the message says why and what to do. */
+  readonly watchLimited: (source: string, message: string) => void;
+  /** A rescan found a change that no event had told of. */
+  readonly foundByRescan: (source: string) => void;
+  /** So many files could not be renewed when it was time, and will expire. */
+  readonly renewalsOverdue: (count: number) => void;
+}
+
+/** What a daemon is doing now. */
+export interface DaemonActivity {
+  readonly activity: 'starting' | 'pass' | 'watching';
+  readonly watchedDirectories: number;
+  /** Changed paths that wait to be looked at. */
+  readonly queued: number;
+  /** Files on their way. */
+  readonly sending: number;
+  readonly platformOutOfReach: boolean;
+  /** Why the platform takes nothing, or nothing that needs room; `null` when it does. */
+  readonly blocked: string | null;
+}

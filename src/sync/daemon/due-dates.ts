@@ -1,0 +1,84 @@
+import type { RenewalDue } from '../../state/state-reader.ts';
+import type { DaemonObserver } from './daemon-observer.ts';
+import type { Engine } from '../pass/engine.ts';
+import { OVERDUE_AFTER_MS } from '../plan/overview.ts';
+import { removeWhatIsDue } from '../pass/pass.ts';
+import { targetOf, type FoundSource } from '../sources/source.ts';
+
+/** What could not be renewed or removed when it was due is looked at again after so long, milliseconds. */
+const AGAIN_MS = 60_000;
+
+/** Removals are looked at again no sooner than this, milliseconds. */
+const SHORTEST_AGAIN_MS = 2000;
+
+/** Knows which renewals and removals are due between passes. It keeps no timers: whoever asks, asks often. */
+export class DueDates {
+  readonly #observer: DaemonObserver;
+  readonly #sourceNamed: (name: string) => FoundSource | undefined;
+  /** By the monotonic clock, milliseconds. */
+  #renewalsAgainAtMs = 0;
+  #removalsAgainAtMs = 0;
+  /** Sources whose removals a guard halted: nothing more of it until the next pass. */
+  readonly #held = new Set<string>();
+
+  constructor(observer: DaemonObserver, sourceNamed: (name: string) => FoundSource | undefined) {
+    this.#observer = observer;
+    this.#sourceNamed = sourceNamed;
+  }
+
+  /** A pass has done all that was due. */
+  passEnded({ clock }: Engine): void {
+    this.#held.clear();
+    this.#removalsAgainAtMs = clock.monotonic();
+  }
+
+  /** Asks for a look at each file that is to be sent again before it expires, and tells how many are late. */
+  findRenewals(engine: Engine, want: (source: string, path: string) => void): void {
+    const { state, platform, config, platformName, clock, standings } = engine;
+    if (clock.monotonic() < this.#renewalsAgainAtMs) return;
+    const nowMs = platform.now();
+    let late = 0;
+    for (const source of config.sources) {
+      const target = state.targetId(targetOf(config, source, platformName));
+      late += state.countOverdue(target, source.name, nowMs - OVERDUE_AFTER_MS);
+      // Nothing is sent of a halted source.
+      if (standings.get(source.name) === 'halted') continue;
+      const pageAfter = (last: RenewalDue | null) => state.renewalsDue(target, source.name, nowMs, last);
+      for (let page = pageAfter(null); page.length > 0; page = pageAfter(page.at(-1) ?? null)) {
+        for (const { path } of page) want(source.name, path);
+        this.#renewalsAgainAtMs = clock.monotonic() + AGAIN_MS;
+      }
+    }
+    this.#observer.renewalsOverdue(late);
+  }
+
+  /** Whether files were noticed missing long enough ago to be removed from the platform. */
+  areRemovalsDue(engine: Engine): boolean {
+    const { clock, config } = engine;
+    if (config.removals.mode !== 'expire' || clock.monotonic() < this.#removalsAgainAtMs) return false;
+    return this.#sourcesWithRemovals(engine).length > 0;
+  }
+
+  /** Removes them, unless a guard halts it. Not to be run beside a pass. */
+  async remove(engine: Engine): Promise<void> {
+    const { clock, patience, stop } = engine;
+    for (const found of this.#sourcesWithRemovals(engine)) {
+      if (stop.aborted) return;
+      const halt = await removeWhatIsDue(found, engine);
+      if (halt !== null) this.#held.add(found.config.name);
+    }
+    const againMs = Math.min(AGAIN_MS, Math.max(SHORTEST_AGAIN_MS, patience.removalMs));
+    this.#removalsAgainAtMs = clock.monotonic() + againMs;
+  }
+
+  #sourcesWithRemovals({ state, config, platformName, standings, patience, clock }: Engine): FoundSource[] {
+    return state.sourcesWithRemovalsDue(clock.now() - patience.removalMs).flatMap(({ source, target }) => {
+      const own = config.sources.find(({ name }) => name === source);
+      const found = this.#sourceNamed(source);
+      if (own === undefined || found === undefined || this.#held.has(source)) return [];
+      if (state.targetId(targetOf(config, own, platformName)) !== target) return [];
+      // After a walk that could not see everything nothing is removed.
+      return standings.get(source) === 'complete' ? [found] : [];
+    });
+  }
+}

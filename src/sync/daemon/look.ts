@@ -1,0 +1,50 @@
+import { lstatSync, statSync } from 'node:fs';
+import type { RelativePath } from '../../domain/brands.ts';
+import { emptySummary } from '../../domain/report.ts';
+import { scan } from '../../scan/scan.ts';
+import type { Engine, Transfer } from '../pass/engine.ts';
+import { isStillThere } from '../sources/directory-identity.ts';
+import type { Source } from '../sources/source.ts';
+import { walk } from '../pass/walk.ts';
+import type { Workers } from '../pass/workers.ts';
+
+/**
+ * Looks again at one path of a source and at what lies below it, as a pass would come upon it. Sends may still run when
+ * it ends. Nothing is done for a source that is halted, or whose directory is not the one that was checked.
+ */
+export async function lookAt(
+  source: Source,
+  path: RelativePath,
+  engine: Engine,
+  workers: Workers,
+  transfer: Transfer,
+): Promise<void> {
+  const { state, standings } = engine;
+  const { name } = source.config;
+  const standing = standings.get(name);
+  if (standing === undefined || standing === 'halted' || !isStillThere(source)) return;
+  // Our own state file may be among them: what is written for it must not lead to the next look.
+  if (source.filter.ignoresFile(path)) return;
+  engine.round.hasLooks = true;
+  state.dropProblemsAt(name, path);
+  engine.round.unsent.forget(name, path);
+  const target = state.targetId(source.syncTarget);
+  const stretch = {
+    source,
+    target,
+    entries: scan(source, path),
+    records: state.recordsAt(target, name, path),
+  };
+  const context = { ...engine, ...engine.round, summary: emptySummary(), transfer };
+  const ended = await walk(stretch, context, workers, () => false, true);
+  if (ended === 'incomplete' && standings.get(name) === 'complete') standings.set(name, 'incomplete');
+}
+
+/** Whether a path of a source is a directory now, which may hold any number of files. */
+export function isDirectory({ root, symlinks }: Source, path: RelativePath): boolean {
+  try {
+    return (symlinks === 'skip' ? lstatSync : statSync)(`${root}/${path}`).isDirectory();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,135 @@
+import type { RelativePath } from '../../domain/brands.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { Bell } from './bell.ts';
+import type { Engine } from '../pass/engine.ts';
+import { isDirectory, lookAt } from './look.ts';
+import { LookQueue, type QueuedLook } from './look-queue.ts';
+import type { FoundSource, Source } from '../sources/source.ts';
+import { together } from './together.ts';
+import { Workers } from '../pass/workers.ts';
+
+/** Single files in hand. */
+const FILES_AHEAD = 64;
+
+/** Files of bulk work in hand. */
+const BULK_FILES_AHEAD = 256;
+
+/** When more than this wait, new files are bulk work: an edit must not wait behind thousands that were copied in. */
+const MANY_WAITING = 32;
+
+/**
+ * Looks at single paths as soon as they are asked for. What is no fresh change of a single file goes its own way, behind
+ * which no such change waits: directories, which may hold any number of files, renewals, and new files in numbers.
+ */
+export class Looks {
+  readonly #clock: Clock;
+  readonly #fresh = new LookQueue();
+  readonly #freshBell = new Bell();
+  readonly #bulk = new LookQueue();
+  readonly #bulkBell = new Bell();
+  /** Being walked now. */
+  readonly #underWay = new Set<QueuedLook>();
+  readonly #sourceNamed: (name: string) => FoundSource | undefined;
+  readonly #tooMany: () => void;
+
+  /**
+   * @param sourceNamed - the source as it was found last.
+   * @param tooMany - called when so many paths wait that none is remembered any more.
+   */
+  constructor(clock: Clock, sourceNamed: (name: string) => FoundSource | undefined, tooMany: () => void) {
+    this.#clock = clock;
+    this.#sourceNamed = sourceNamed;
+    this.#tooMany = tooMany;
+  }
+
+  /** Paths that wait. */
+  get waiting(): number {
+    return this.#fresh.size + this.#bulk.size;
+  }
+
+  /** When the look at a source that is not over longest was asked for, epoch milliseconds; `null`: there is none. */
+  oldest(source: string): number | null {
+    const underWay = [...this.#underWay].filter((look) => look.source === source);
+    const asked = [
+      this.#fresh.oldest(source),
+      this.#bulk.oldest(source),
+      ...underWay.map((one) => one.askedAtMs),
+    ];
+    const times = asked.filter((time) => time !== null);
+    return times.length === 0 ? null : Math.min(...times);
+  }
+
+  /** Asks for a look at what just changed. */
+  want(source: string, path: string): void {
+    const unreadable = path.indexOf('\ufffd');
+    if (unreadable !== -1) {
+      // The name is not valid UTF-8, or has this character: its directory tells which.
+      const slash = path.lastIndexOf('/', unreadable);
+      if (slash === -1) this.#tooMany();
+      else this.wantInTime(source, path.slice(0, slash));
+      return;
+    }
+    if (this.#fresh.add({ source, path, askedAtMs: this.#clock.now() })) this.#freshBell.ring();
+    else this.#tooMany();
+  }
+
+  /** Asks for a look that is in no hurry. */
+  wantInTime(source: string, path: string): void {
+    this.#toBulk({ source, path, askedAtMs: this.#clock.now() });
+  }
+
+  /** Looks until the engine stops. Throws `StateFileError`; then nothing is under way any more. */
+  async run(engine: Engine): Promise<void> {
+    const fresh = new Workers(FILES_AHEAD, engine.fail, engine.detach);
+    const bulk = new Workers(BULK_FILES_AHEAD, engine.fail, engine.detach);
+    try {
+      await together(engine, [
+        this.#take(this.#fresh, this.#freshBell, engine, async (look, source, path) => {
+          if (isDirectory(source, path) || this.#isOneOfMany(source, path, engine)) this.#toBulk(look);
+          else await lookAt(source, path, engine, fresh, engine.fresh);
+        }),
+        this.#take(this.#bulk, this.#bulkBell, engine, (_look, source, path) =>
+          lookAt(source, path, engine, bulk, engine.bulk),
+        ),
+      ]);
+    } finally {
+      await fresh.drain();
+      await bulk.drain();
+    }
+    await fresh.idle();
+    await bulk.idle();
+  }
+
+  #isOneOfMany({ config, syncTarget }: Source, path: RelativePath, { state }: Engine): boolean {
+    if (this.#fresh.size < MANY_WAITING) return false;
+    return state.recordsAt(state.targetId(syncTarget), config.name, path).current === null;
+  }
+
+  #toBulk(look: QueuedLook): void {
+    if (this.#bulk.add(look)) this.#bulkBell.ring();
+    else this.#tooMany();
+  }
+
+  async #take(
+    queue: LookQueue,
+    bell: Bell,
+    { clock, stop }: Engine,
+    look: (one: QueuedLook, source: Source, path: RelativePath) => Promise<void>,
+  ): Promise<void> {
+    while (!stop.aborted) {
+      const next = queue.take();
+      if (next === null) {
+        await bell.wait(clock, Infinity, stop);
+        continue;
+      }
+      const found = this.#sourceNamed(next.source);
+      if (found?.kind !== 'found') continue;
+      this.#underWay.add(next);
+      try {
+        await look(next, found.source, next.path as RelativePath);
+      } finally {
+        this.#underWay.delete(next);
+      }
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import type { Clock } from '../../domain/clock.ts';
+import { Bell } from './bell.ts';
+import type { Trigger } from './daemon-observer.ts';
+
+/** After lost events a pass rests as long as the last one took, so that it takes half the time at most; but no longer than this. */
+const LONGEST_REST_MS = 60_000;
+
+/** When the platform refused, it is tried again after this long, then after twice as long, and so on. */
+const FIRST_RETRY_MS = 60_000;
+
+/** How much a rescan comes sooner or later than told, so that many machines do not come at once. */
+const JITTER = 0.1;
+
+/** Says when the next pass over everything is to be made, and why. */
+export class PassSchedule {
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #bell = new Bell();
+  #wanted: Trigger | null = null;
+  #beganMs = 0;
+  /** By the monotonic clock. */
+  #dueAtMs = Infinity;
+  /** By the wall clock: a machine that slept has time to make up for. */
+  #dueAtWallMs = Infinity;
+  #restUntilMs = 0;
+  /** When the platform refused, it is tried again then, by the monotonic clock; `null`: it did not. */
+  #retryAtMs: number | null = null;
+  #refusals = 0;
+
+  constructor(clock: Clock, random: () => number) {
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** Asks for a pass. */
+  want(trigger: Trigger): void {
+    // What cannot wait goes first.
+    if (this.#wanted === null || this.#wanted === 'lost') this.#wanted = trigger;
+    this.#bell.ring();
+  }
+
+  /** Has who waits look whether there is other work. */
+  wake(): void {
+    this.#bell.ring();
+  }
+
+  /** A pass begins: it does for all that was wanted until now. */
+  begin(): void {
+    this.#wanted = null;
+    this.#dueAtMs = this.#dueAtWallMs = Infinity;
+    this.#beganMs = this.#clock.monotonic();
+  }
+
+  /** A pass ended; the next is due in about `everyMs`, sooner when the platform refused. */
+  end(everyMs: number, isBlocked: boolean): void {
+    const nowMs = this.#clock.monotonic();
+    if (!isBlocked) this.#retryAtMs = null;
+    // A pass before its time tried nothing.
+    else if (this.#mayRetry(nowMs)) this.#retryAtMs = nowMs + FIRST_RETRY_MS * 2 ** this.#refusals++;
+    if (!isBlocked) this.#refusals = 0;
+    const jittered = everyMs * (1 - JITTER + 2 * JITTER * this.#random());
+    const waitMs = Math.min(jittered, (this.#retryAtMs ?? Infinity) - nowMs);
+    this.#dueAtMs = nowMs + waitMs;
+    this.#dueAtWallMs = this.#clock.now() + waitMs;
+    this.#restUntilMs = nowMs + Math.min(nowMs - this.#beganMs, LONGEST_REST_MS);
+  }
+
+  /** The platform refused a file between passes: a pass is due in a while to try again. */
+  noteBlocked(): void {
+    if (this.#retryAtMs !== null) return;
+    this.#retryAtMs = this.#clock.monotonic() + FIRST_RETRY_MS;
+    this.#refusals = 1;
+    this.#dueAtMs = Math.min(this.#dueAtMs, this.#retryAtMs);
+    this.#bell.ring();
+  }
+
+  /** Whether a pass that begins now may try what the platform refused before. */
+  get mayRetry(): boolean {
+    return this.#mayRetry(this.#clock.monotonic());
+  }
+
+  #mayRetry(nowMs: number): boolean {
+    return this.#retryAtMs === null || nowMs >= this.#retryAtMs;
+  }
+
+  /** Notices that by the wall clock a pass is due: the other one may stand still while a machine sleeps. */
+  checkWallClock(): void {
+    if (this.#clock.now() >= this.#dueAtWallMs && this.#wanted === null) this.want('rescan');
+  }
+
+  /** Waits until a pass is to be made and says why; `null` for other work, or a stop. */
+  async next(stop: AbortSignal, isOtherWorkDue: () => boolean): Promise<Trigger | null> {
+    while (!stop.aborted) {
+      const nowMs = this.#clock.monotonic();
+      const mayBeginAtMs = this.#wanted === 'lost' ? this.#restUntilMs : nowMs;
+      if (this.#wanted !== null && nowMs >= mayBeginAtMs) return this.#wanted;
+      if (nowMs >= this.#dueAtMs) return 'rescan';
+      if (isOtherWorkDue()) return null;
+      const untilMs = this.#wanted === null ? this.#dueAtMs : Math.min(this.#dueAtMs, mayBeginAtMs);
+      await this.#bell.wait(this.#clock, untilMs - nowMs, stop);
+    }
+    return null;
+  }
+}

@@ -1,0 +1,44 @@
+import type { PlatformFailure } from '../../domain/failure.ts';
+
+/** What keeps whole groups of files from being sent, found out by the first that tried. */
+export class Blockade {
+  #all: string | null = null;
+  readonly #bots = new Map<string, string>();
+  #quota: string | null = null;
+
+  /** Whether anything stands in the way. */
+  get isOn(): boolean {
+    return this.refusal !== null || this.shortage !== null;
+  }
+
+  /** Why credentials were refused, for everything or for a bot; `null` when they were not. */
+  get refusal(): string | null {
+    return this.#all ?? this.#bots.values().next().value ?? null;
+  }
+
+  /** Why nothing is taken that needs more room; `null` when it is. */
+  get shortage(): string | null {
+    return this.#quota;
+  }
+
+  /** Takes note of a failure; the first of its kind is remembered. */
+  note(failure: PlatformFailure, botId: string): void {
+    switch (failure.kind) {
+      case 'credentials':
+        if (failure.scope === 'all') this.#all ??= failure.message;
+        else if (!this.#bots.has(botId)) this.#bots.set(botId, failure.message);
+        break;
+      case 'quota':
+        this.#quota ??= failure.message;
+        break;
+      case 'refused':
+      case 'transient':
+        break;
+    }
+  }
+
+  /** Why nothing can be sent for a bot now, or nothing that takes up more room than before; `null` when it can. */
+  reasonAgainst(botId: string, needsRoom: boolean): string | null {
+    return this.#all ?? this.#bots.get(botId) ?? (needsRoom ? this.#quota : null);
+  }
+}

@@ -1,0 +1,163 @@
+import { setMaxListeners } from 'node:events';
+import pLimit from 'p-limit';
+import type { Config } from '../../config/config.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { Delivery } from '../../domain/delivery.ts';
+import type { Halt } from '../../domain/guard.ts';
+import type { FilePlatform } from '../../domain/file-platform.ts';
+import type { Summary } from '../../domain/report.ts';
+import { Pulse, type Stage } from '../../service/pulse.ts';
+import type { StateStore } from '../../state/state-store.ts';
+import { Outage } from '../../upload/outage.ts';
+import { Blockade } from './blockade.ts';
+import { Claims } from '../plan/claims.ts';
+import type { Flights } from './flights.ts';
+import { IndexWarnings } from './index-warnings.ts';
+import type { Reporter } from './reporter.ts';
+import { Unsent } from './unsent.ts';
+
+/** What an engine is made of. */
+export interface EngineInput {
+  readonly config: Config;
+  /** What the platform is called in records: its address, or a name that stays while the address does not. */
+  readonly platformName: string;
+  readonly state: StateStore;
+  readonly platform: FilePlatform;
+  readonly clock: Clock;
+  /** A number in [0, 1): jitter. */
+  readonly random: () => number;
+  readonly report: Reporter;
+  readonly patience: Patience;
+  /** What people are told to do to let through what a guard halts. */
+  readonly howToAllow: string;
+  readonly stages: Stages;
+  /** Whether changes are looked at as they happen. Passes leave a transfer free for them then. */
+  readonly isWatched: boolean;
+  /** Told of every new content that the platform has, before anything else can happen to it. */
+  readonly onDelivery?: (delivery: Delivery) => void;
+  readonly outlook: Outlook;
+  /** Shared with the engine before and after, when there are several. */
+  readonly flights: Flights;
+  /** No new work once it aborts. */
+  readonly stop: AbortSignal;
+  /** What is under way is not waited for once it aborts, and goes on by itself. */
+  readonly detach: AbortSignal;
+  /** Breaks off what is under way. */
+  readonly abort: AbortSignal;
+}
+
+/** What is known of the sources while they are watched. */
+export interface Outlook {
+  /** Whether by the patterns of now a file is left out: they may have changed since its walk began. */
+  readonly ignores: (source: string, path: string) => boolean;
+  /** Everything that happened in the source until then has been looked at, epoch milliseconds. */
+  readonly seenUntilMs: (source: string) => number;
+  /** Has a path looked at once more: what was seen of it may have been out of date. */
+  readonly lookAgain: (source: string, path: string) => void;
+}
+
+/** For a single pass: what it saw is all there is. */
+export const PASS_OUTLOOK: Outlook = {
+  ignores: () => false,
+  seenUntilMs: () => Infinity,
+  lookAgain: () => undefined,
+};
+
+/** How long is waited for what, milliseconds: a single pass has to end, a daemon has time. */
+export interface Patience {
+  /** For a platform that is out of reach. */
+  readonly outageMs: number;
+  /** For a platform that asked for a pause. */
+  readonly pauseMs: number;
+  /** From noticing that a file was removed to removing it on the platform. */
+  readonly removalMs: number;
+}
+
+/** What must not stand still while there is work: walks over sources, and files in hand. */
+export interface Stages {
+  readonly walk: Stage;
+  readonly file: Stage;
+}
+
+/** Stages that nobody asks about. */
+export function unwatchedStages(): Stages {
+  const pulse = new Pulse(() => 0);
+  return { walk: pulse.stage('walk'), file: pulse.stage('file') };
+}
+
+/** Runs an exchange with the platform when there is a place for it among those under way. */
+export type Transfer = <T>(exchange: () => Promise<T>) => Promise<T>;
+
+/** What holds from one full pass to the next. */
+export interface Round {
+  /** The number of the pass that began it. */
+  readonly pass: number;
+  readonly blockade: Blockade;
+  readonly unsent: Unsent;
+  /** Whether single files were looked at since: what the pass read of their records may be old. */
+  hasLooks: boolean;
+}
+
+/** How a source stands: `halted` is left alone, of `incomplete` something could not be seen. */
+export type Standing = 'halted' | 'incomplete' | 'complete';
+
+/** What all that is done under one configuration shares: passes, and looks at single files between and during them. */
+export interface Engine extends EngineInput {
+  readonly claims: Claims;
+  readonly outage: Outage;
+  readonly indexWarnings: IndexWarnings;
+  /** For passes and whole directories. */
+  readonly bulk: Transfer;
+  /** For fresh changes. */
+  readonly fresh: Transfer;
+  /** By name; a source that no pass has come to yet has none. */
+  readonly standings: Map<string, Standing>;
+  /** Why sources are halted, by name. */
+  readonly halts: Map<string, Halt>;
+  round: Round;
+  /** Ends everything at once: the state file cannot be used any more. */
+  readonly fail: () => void;
+}
+
+/** What one walk, of a pass or of a look, works with. */
+export interface WalkContext extends Engine, Round {
+  /** Counted up as it goes on. */
+  readonly summary: Summary;
+  readonly transfer: Transfer;
+}
+
+/** Makes an engine. Nothing is under way yet. */
+export function createEngine(input: EngineInput): Engine {
+  const { config, clock, report, patience } = input;
+  const { concurrency } = config.upload;
+  const failed = new AbortController();
+  const transfer = pLimit(concurrency);
+  const unreserved = pLimit(Math.max(1, concurrency - 1));
+  const stop = AbortSignal.any([input.stop, failed.signal]);
+  const abort = AbortSignal.any([input.abort, failed.signal]);
+  // Every request under way listens, and every walk that waits.
+  setMaxListeners(0, stop, abort, input.detach);
+  return {
+    ...input,
+    stop,
+    abort,
+    claims: new Claims(input.state, [], true),
+    outage: new Outage(clock, input.random, patience.outageMs),
+    indexWarnings: new IndexWarnings(config.limits.indexableExtensions, (message) => {
+      report.warn(message);
+    }),
+    bulk: input.isWatched ? (exchange) => unreserved(() => transfer(exchange)) : transfer,
+    fresh: transfer,
+    standings: new Map(),
+    halts: new Map(),
+    round: newRound(0),
+    fail: () => {
+      failed.abort();
+    },
+  };
+}
+
+/** A round; unless told so, nothing is known to stand in the way. */
+export function newRound(pass: number, blockade = new Blockade()): Round {
+  return { pass, blockade, unsent: new Unsent(), hasLooks: false };
+}

@@ -1,0 +1,78 @@
+import { looksOf, type Fingerprint } from '../../domain/fingerprint.ts';
+import type { RowId } from '../../state/state-reader.ts';
+
+/** What is done to one key. `hadToWait`: another flight of the key came before. */
+type Flight = (hadToWait: boolean) => Promise<void>;
+
+/**
+ * Files on their way to the platform, and from it: nothing is done to a key twice at the same time. Outlives a reload,
+ * as what is under way then does.
+ */
+export class Flights {
+  readonly #underWay = new Map<string, Promise<void>>();
+  /** How many of those that are to be sent have these looks. */
+  readonly #looks = new Map<string, number>();
+
+  /** How many are under way. */
+  get count(): number {
+    return this.#underWay.size;
+  }
+
+  /** Whether a key has one. */
+  has(id: RowId): boolean {
+    return this.#underWay.has(nameOf(id));
+  }
+
+  /** Resolves when the flight of a key that is under way has ended, whatever came of it. */
+  async ended(id: RowId): Promise<void> {
+    await this.#underWay.get(nameOf(id))?.catch(() => undefined);
+  }
+
+  /** Whether a file that looks like this is on its way: perhaps the same under a new name. */
+  mayHave(fingerprint: Fingerprint): boolean {
+    return this.#looks.has(looksOf(fingerprint));
+  }
+
+  /** Runs a flight: at once, or after those of the same key that are under way. `fingerprint`: of a file to be sent. */
+  async run(id: RowId, fingerprint: Fingerprint | null, flight: Flight): Promise<void> {
+    const looks = fingerprint === null ? null : looksOf(fingerprint);
+    if (looks !== null) this.#looks.set(looks, (this.#looks.get(looks) ?? 0) + 1);
+    try {
+      await this.#inTurn(nameOf(id), flight);
+    } finally {
+      if (looks !== null) {
+        const others = (this.#looks.get(looks) ?? 1) - 1;
+        if (others === 0) this.#looks.delete(looks);
+        else this.#looks.set(looks, others);
+      }
+    }
+  }
+
+  /** Resolves when those that are under way now have ended. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#underWay.values());
+  }
+
+  /** Resolves when none is under way. */
+  async idle(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay.values());
+  }
+
+  async #inTurn(name: string, flight: Flight): Promise<void> {
+    let hadToWait = false;
+    for (let other = this.#underWay.get(name); other !== undefined; other = this.#underWay.get(name)) {
+      hadToWait = true;
+      // Whoever began it hears of its failure.
+      await other.catch(() => undefined);
+    }
+    const own = flight(hadToWait).finally(() => {
+      this.#underWay.delete(name);
+    });
+    this.#underWay.set(name, own);
+    await own;
+  }
+}
+
+function nameOf({ target, key }: RowId): string {
+  return `${target} ${key}`;
+}

@@ -1,0 +1,200 @@
+import { exitCodeOf } from '../../domain/exit-code.ts';
+import { REMOVAL_WINDOW_MS, type Halt } from '../../domain/guard.ts';
+import { emptySummary, type Summary } from '../../domain/report.ts';
+import type { Blockade } from './blockade.ts';
+import { enterSource } from '../sources/enter-source.ts';
+import { newRound, type Engine, type WalkContext } from './engine.ts';
+import { keyGroups } from '../sources/key-groups.ts';
+import { noteProblem } from './note-item.ts';
+import { removeMissing } from './removals.ts';
+import type { Reporter } from './reporter.ts';
+import { findSources, type FoundSource, type Source } from '../sources/source.ts';
+import { syncSource, type Walk } from './sync-source.ts';
+import { Workers } from './workers.ts';
+
+/** What a pass is given, beside what it shares with all others. */
+export interface PassInput {
+  /** Counted up as the pass goes on; whoever began it has the counts also when it fails. */
+  readonly summary: Summary;
+  /** Files to send again whatever the records say, by their path in the source. */
+  readonly isForced: (path: string) => boolean;
+  /** Whether to let through, this once, what a guard would halt a source for. */
+  readonly isAllowed: (source: string, halt: Halt) => boolean;
+  /** Whether files that failed, and have not changed since, are tried again: by default they are. */
+  readonly retriesFailed?: boolean;
+  /** What keeps files from being sent is taken as known already, and not tried. */
+  readonly blockade?: Blockade;
+  /** Instead of the engine's. */
+  readonly report?: Reporter;
+  /** Told the sources as the pass found them, before it walks them. */
+  readonly onFound?: (found: readonly FoundSource[]) => void;
+}
+
+/**
+ * So many files more than can be transferred at a time are in hand: their intents are written down together, so that no
+ * transfer waits for the disk. What waits holds no content and no open file.
+ */
+const FILES_AHEAD = 256;
+
+const NOTHING_ALLOWED = (): boolean => false;
+
+/** A source that the pass came to. */
+interface Visited {
+  readonly found: FoundSource;
+  readonly walk: Walk;
+  /** Files on record before anything was sent: what a fraction of removals is taken of. */
+  readonly recorded: number;
+}
+
+/**
+ * Looks at every file of every source once and brings the platform up to date: scan, decide, upload, record.
+ * Returns the exit code. Throws `StateFileError`; nothing of the pass is under way any more then.
+ */
+export async function runPass(engine: Engine, input: PassInput): Promise<number> {
+  const { config, state, clock, stop } = engine;
+  const { summary } = input;
+  const beganMs = clock.monotonic();
+  const workers = new Workers(config.upload.concurrency + FILES_AHEAD, engine.fail, engine.detach);
+  try {
+    const found = findSources(config, engine.platformName);
+    engine.claims.meet(found);
+    input.onFound?.(found);
+    engine.round = newRound(state.nextPassNumber(), input.blockade);
+    const report = input.report ?? engine.report;
+    const context: WalkContext = { ...engine, ...engine.round, report, summary, transfer: engine.bulk };
+    state.correctMoments(clock.now());
+    state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
+    for (const one of found) letLooksIn(one, context, input);
+    const visited = await visitAll(found, context, input, workers);
+    await workers.idle();
+    let isHalted = false;
+    for (const one of visited) {
+      const halt = await finish(one, context, input);
+      isHalted ||= halt !== null;
+    }
+    summary.durationMs = Math.round(clock.monotonic() - beganMs);
+    const exitCode = exitCodeOf(summary, {
+      interrupted: stop.aborted,
+      credentials: context.blockade.refusal !== null,
+      halted: isHalted,
+    });
+    state.savePass(context.pass, clock.now(), exitCode, JSON.stringify(summary));
+    return exitCode;
+  } catch (error) {
+    engine.fail();
+    await workers.drain();
+    summary.durationMs = Math.round(clock.monotonic() - beganMs);
+    throw error;
+  }
+}
+
+/**
+ * Removes what was noticed missing in a source long enough ago, as the end of a pass would. Returns the halt, if there
+ * is one. Throws `StateFileError`.
+ */
+export async function removeWhatIsDue(found: FoundSource, engine: Engine): Promise<Halt | null> {
+  if (found.kind === 'missing') return found.halt;
+  const { source } = found;
+  const { state, config } = engine;
+  const target = state.targetId(source.syncTarget);
+  const entered = enterSource(source, target, state, config.removals.mode, NOTHING_ALLOWED);
+  const walk: Walk = entered.kind === 'halted' ? entered : { kind: 'complete', isApproved: false };
+  const context = { ...engine, ...engine.round, summary: emptySummary(), transfer: engine.bulk };
+  return await finish({ found, walk, recorded: recordedIn(source, engine) }, context, {
+    isAllowed: NOTHING_ALLOWED,
+  });
+}
+
+/**
+ * From here on single files of a source may be looked at, also while the sources before it are still walked. A walk
+ * that comes to it later checks its directory again.
+ */
+function letLooksIn(found: FoundSource, context: WalkContext, { isAllowed }: PassInput): void {
+  const { state, config, standings } = context;
+  const { name } = found.config;
+  const isOpen =
+    found.kind === 'found' &&
+    enterSource(found.source, state.targetId(found.source.syncTarget), state, config.removals.mode, (halt) =>
+      isAllowed(name, halt),
+    ).kind === 'open';
+  if (!isOpen) standings.set(name, 'halted');
+  else if (standings.get(name) !== 'complete') standings.set(name, 'incomplete');
+}
+
+/** Sources whose files can never give one key are walked side by side: a large one does not hold up the others. */
+async function visitAll(
+  found: readonly FoundSource[],
+  context: WalkContext,
+  input: PassInput,
+  workers: Workers,
+): Promise<Visited[]> {
+  const visited = new Map<FoundSource, Visited>();
+  const groups = await Promise.allSettled(
+    keyGroups(found).map(async (group) => {
+      for (const one of group) {
+        if (context.stop.aborted) break;
+        visited.set(one, await visit(one, context, input, workers));
+      }
+    }),
+  );
+  for (const group of groups) if (group.status === 'rejected') throw group.reason;
+  return found.flatMap((one) => visited.get(one) ?? []);
+}
+
+async function visit(
+  found: FoundSource,
+  context: WalkContext,
+  { isForced, isAllowed, retriesFailed = true }: PassInput,
+  workers: Workers,
+): Promise<Visited> {
+  if (found.kind === 'missing') return { found, walk: { kind: 'halted', halt: found.halt }, recorded: 0 };
+  const recorded = recordedIn(found.source, context);
+  const walk = await syncSource(found.source, context, workers, isForced, retriesFailed, (halt) =>
+    isAllowed(found.config.name, halt),
+  );
+  return { found, walk, recorded };
+}
+
+function recordedIn(source: Source, { state }: Engine): number {
+  const target = state.targetId(source.syncTarget);
+  const { present, removed } = state.countRecorded(target, source.config.name);
+  return present + removed;
+}
+
+/** Removes what is to be removed, and remembers how the source was left. Returns the halt, if there is one. */
+async function finish(
+  visited: Visited,
+  context: WalkContext,
+  { isAllowed }: Pick<PassInput, 'isAllowed'>,
+): Promise<Halt | null> {
+  const { found, walk, recorded } = visited;
+  const { state, config, standings, halts } = context;
+  const { name, directory } = found.config;
+  let halt = walk.kind === 'halted' ? walk.halt : null;
+  if (found.kind === 'found' && config.removals.mode === 'expire') {
+    if (walk.kind === 'complete')
+      halt = await removeMissing(found.source, recorded, context, walk.isApproved, (met) =>
+        isAllowed(name, met),
+      );
+    // What would be removed after a complete walk is left alone for now.
+    if (walk.kind === 'incomplete')
+      context.summary.kept += state.countRecorded(state.targetId(found.source.syncTarget), name).removed;
+  }
+  state.dropProblemsAt(name, '.');
+  if (halt === null) halts.delete(name);
+  else halts.set(name, halt);
+  if (halt !== null) {
+    const mend = halt.kind === 'missing' ? '' : `; if that is right, ${context.howToAllow}`;
+    const reason = `halted: ${halt.reason}; ${halt.kind === 'mass-removal' ? 'none of these was' : 'nothing was'} removed${mend}`;
+    noteProblem(context, { source: name, path: '.', key: null, kind: 'problem', reason });
+  }
+  // A walk that a stop cut short says nothing of the source.
+  if (context.stop.aborted && halt === null) return null;
+  standings.set(name, walk.kind);
+  if (walk.kind !== 'halted') state.dropProblemsBefore(name, context.pass);
+  // The directory of a halted source is not taken for the right one.
+  const identity =
+    found.kind === 'found' && halt === null ? found.source.identity : (state.source(name)?.identity ?? '');
+  state.saveSource(name, { directory, identity, halted: halt?.reason ?? null });
+  return halt;
+}

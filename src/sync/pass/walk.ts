@@ -1,0 +1,90 @@
+import type { ScanEntry } from '../../scan/scan.ts';
+import type { RecordCursor } from '../../state/record-cursor.ts';
+import { carryOut } from './carry-out.ts';
+import { isStillThere } from '../sources/directory-identity.ts';
+import type { WalkContext } from './engine.ts';
+import { noteItem } from './note-item.ts';
+import { isPlannedSend, planSource, type PlanPorts } from '../plan/plan-source.ts';
+import type { Source } from '../sources/source.ts';
+import { Turns } from '../plan/turns.ts';
+import type { Workers } from './workers.ts';
+
+/** Part of a source, or all of it: what is there, and what is on record. */
+export interface Stretch {
+  readonly source: Source;
+  /** The number of the source's target. */
+  readonly target: number;
+  readonly entries: Iterable<ScanEntry>;
+  readonly records: RecordCursor;
+}
+
+/**
+ * How a walk ended: `incomplete` when something could not be seen, which may still be there; `lost` when the source's
+ * directory was unmounted or replaced meanwhile.
+ */
+export type WalkEnd = 'complete' | 'incomplete' | 'lost';
+
+/**
+ * Goes through a stretch of a source, hands what is to be sent to the workers, and takes note of all else. Sends may
+ * still run when it ends.
+ */
+export async function walk(
+  stretch: Stretch,
+  context: WalkContext,
+  workers: Workers,
+  isForced: (path: string) => boolean,
+  retriesFailed: boolean,
+): Promise<WalkEnd> {
+  const { walk: stage } = context.stages;
+  stage.begin();
+  try {
+    return await walkOn(stretch, context, workers, isForced, retriesFailed);
+  } finally {
+    stage.end();
+  }
+}
+
+async function walkOn(
+  { source, target, entries, records }: Stretch,
+  context: WalkContext,
+  workers: Workers,
+  isForced: (path: string) => boolean,
+  retriesFailed: boolean,
+): Promise<WalkEnd> {
+  const { state, config, platform, stop, clock, stages } = context;
+  const ports: PlanPorts = {
+    target,
+    claims: context.claims,
+    limits: config.limits,
+    now: () => platform.now(),
+    wallClock: clock.now,
+    isForced,
+    retriesFailed,
+  };
+  let complete = true;
+  const turns = new Turns(clock);
+  for (const item of planSource(source, entries, records, ports)) {
+    if (stop.aborted) return 'incomplete';
+    if (isPlannedSend(item)) {
+      if (item.adopts) state.adopt({ target, key: item.key }, source.config.name, item.path);
+      // What waits is bounded: the scan goes on when there is room. Meanwhile it is not the walk that is waited for.
+      stages.walk.end();
+      try {
+        await workers.add(() => carryOut(item, source, target, context));
+      } finally {
+        stages.walk.begin();
+      }
+    } else {
+      noteItem(item, source, target, context);
+      if (item.kind === 'problem' && item.hidesFiles) complete = false;
+    }
+    const turn = turns.step();
+    if (turn !== null) {
+      await turn;
+      if (!isStillThere(source)) return 'lost';
+      stages.walk.progress();
+    }
+  }
+  if (!isStillThere(source)) return 'lost';
+  return complete ? 'complete' : 'incomplete';
+}

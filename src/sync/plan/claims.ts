@@ -1,0 +1,89 @@
+import type { FileKey, RelativePath } from '../../domain/brands.ts';
+import { fileKey } from '../../domain/key.ts';
+import { compareUtf8 } from '../../domain/path-order.ts';
+import type { StateReader, StoredFile } from '../../state/state-reader.ts';
+import { presenceOf } from '../sources/presence.ts';
+import type { FoundSource, Source } from '../sources/source.ts';
+
+/** Who may have a key. */
+export type Claim =
+  /** Nobody has it. */
+  | { readonly kind: 'free' }
+  /** A file has it that is no more, or that stands behind: its record goes over. */
+  | { readonly kind: 'adopt'; readonly record: StoredFile }
+  /** A file has it that stands before. */
+  | { readonly kind: 'taken'; readonly source: string; readonly path: string };
+
+interface Holder {
+  readonly source: string;
+  readonly path: RelativePath;
+}
+
+/**
+ * Sees to it that of several files that give one key only one is uploaded: the first in the order of the config, then
+ * of paths. Files that have a record of their own never come here, so that an unchanged tree costs nothing.
+ */
+export class Claims {
+  readonly #state: StateReader;
+  #sources: ReadonlyMap<string, Source> = new Map();
+  /** Keys of files that are on their way to a record of their own. */
+  readonly #underWay = new Map<string, Holder>();
+
+  readonly #remembers: boolean;
+
+  /** @param remembers - whether a free key is kept for who asked first: not for a mere count, which would remember every new file. */
+  constructor(state: StateReader, sources: readonly FoundSource[], remembers: boolean) {
+    this.#remembers = remembers;
+    this.#state = state;
+    this.meet(sources);
+  }
+
+  /** Takes the sources as they are now. */
+  meet(sources: readonly FoundSource[]): void {
+    this.#sources = new Map(
+      sources.flatMap((one) => (one.kind === 'found' ? [[one.config.name, one.source]] : [])),
+    );
+  }
+
+  /** Decides who has the key of a file without a record, and keeps it for the file where it is free. */
+  claim(target: number, key: FileKey, source: Source, path: RelativePath): Claim {
+    const id = `${target} ${key}`;
+    const first = this.#underWay.get(id);
+    if (first !== undefined) return { kind: 'taken', ...first };
+    const record = this.#state.find({ target, key });
+    if (record === null) {
+      if (this.#remembers && this.#canCollide(target, source, path))
+        this.#underWay.set(id, { source: source.config.name, path });
+      return { kind: 'free' };
+    }
+    return this.#precedes(record, target, source, path)
+      ? { kind: 'taken', source: record.source, path: record.path }
+      : { kind: 'adopt', record };
+  }
+
+  /** The file has its own record now, which speaks for it. */
+  release(target: number, key: FileKey): void {
+    this.#underWay.delete(`${target} ${key}`);
+  }
+
+  /** Whether the file that has a record is still there, still gives the key, and stands before another. */
+  #precedes(record: StoredFile, target: number, source: Source, path: RelativePath): boolean {
+    const owner = this.#sources.get(record.source);
+    if (owner === undefined) return false;
+    const order = owner.position - source.position || compareUtf8(record.path, path);
+    if (order >= 0 || fileKey(owner.config.keyPrefix, record.path) !== record.key) return false;
+    if (this.#state.targetId(owner.syncTarget) !== target || owner.filter.ignoresFile(record.path))
+      return false;
+    return presenceOf(`${owner.root}/${record.path}`) !== 'gone';
+  }
+
+  /** Within one source only names beyond ASCII can give one key: as NFC and NFD twins. */
+  #canCollide(target: number, source: Source, path: RelativePath): boolean {
+    if (NOT_ASCII.test(path)) return true;
+    return [...this.#sources.values()].some(
+      (other) => other !== source && this.#state.targetId(other.syncTarget) === target,
+    );
+  }
+}
+
+const NOT_ASCII = /[^\u0020-\u007e]/u;

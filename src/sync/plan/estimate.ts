@@ -1,0 +1,32 @@
+import type { Clock } from '../../domain/clock.ts';
+import { isPlannedSend } from './plan-source.ts';
+import { lookAhead, type LookAheadInput } from './look-ahead.ts';
+import { Turns } from './turns.ts';
+
+/** How much a pass will have to send. */
+export interface Estimate {
+  readonly files: number;
+  /** Content bytes. */
+  readonly bytes: number;
+}
+
+/** Counts ahead of a pass what it will send: a pass itself knows that only at its end. `null` when stopped. */
+export async function estimate(
+  input: LookAheadInput,
+  clock: Clock,
+  stop: AbortSignal,
+): Promise<Estimate | null> {
+  let files = 0;
+  let bytes = 0;
+  const turns = new Turns(clock);
+  for (const ahead of lookAhead(input)) {
+    if (stop.aborted) return null;
+    if (ahead.kind === 'item' && isPlannedSend(ahead.item) && ahead.item.kind === 'send') {
+      files += 1;
+      bytes += ahead.item.sizeBytes;
+    }
+    const turn = turns.step();
+    if (turn !== null) await turn;
+  }
+  return { files, bytes };
+}

@@ -1,0 +1,255 @@
+import type { FileKey, RelativePath } from '../../domain/brands.ts';
+import { renewalTime } from '../../domain/expiry.ts';
+import { decide, type SendReason, type VerifyReason } from '../../domain/decide.ts';
+import {
+  fingerprintOf,
+  isTrustworthy,
+  nanoseconds,
+  type FileFacts,
+  type Fingerprint,
+} from '../../domain/fingerprint.ts';
+import { fileKey } from '../../domain/key.ts';
+import { admit, prepareUpsert, type Limits } from '../../domain/limits.ts';
+import { compareUtf8 } from '../../domain/path-order.ts';
+import type { Absence, FileRecord } from '../../domain/record.ts';
+import type { ResolvedSettings } from '../../domain/rules.ts';
+import type { ScanEntry } from '../../scan/scan.ts';
+import type { RecordCursor } from '../../state/record-cursor.ts';
+import type { Claims } from './claims.ts';
+import { isStillThere } from '../sources/directory-identity.ts';
+import { isBehindLink, presenceOf } from '../sources/presence.ts';
+import type { Source } from '../sources/source.ts';
+
+/** What a pass is to do about one path. */
+export type PlanItem =
+  | { readonly kind: 'tick' }
+  | ({
+      readonly kind: 'unchanged';
+      readonly record: FileRecord;
+      /** When it is to be sent again by the rules of now, epoch milliseconds. */
+      readonly renewAtMs: number | null;
+    } & Place)
+  /** Refused or failed as it is: not tried now. */
+  | ({ readonly kind: 'hold'; readonly record: FileRecord } & Place)
+  | PlannedSend
+  | {
+      readonly kind: 'refuse' | 'skip';
+      readonly path: RelativePath;
+      readonly key: FileKey;
+      readonly record: FileRecord | null;
+      readonly fingerprint: Fingerprint;
+      readonly reason: string;
+    }
+  /** Something that is no file for us: no key, no record. */
+  | { readonly kind: 'pass-over'; readonly path: RelativePath; readonly reason: string }
+  | {
+      readonly kind: 'problem';
+      readonly path: RelativePath;
+      readonly key: FileKey | null;
+      /** Of a file that can be read, and is not sent for another reason. */
+      readonly fingerprint?: Fingerprint;
+      readonly reason: string;
+      readonly hidesFiles: boolean;
+    }
+  /** A record without a file; `absence` is `null` when that is not certain. */
+  | { readonly kind: 'absent'; readonly record: FileRecord; readonly absence: Absence | null };
+
+/** A path and its key. */
+interface Place {
+  readonly path: RelativePath;
+  readonly key: FileKey;
+  /** Whether the record belonged to another path until now and has to be moved first. */
+  readonly adopts: boolean;
+}
+
+/** A file to send, or to hash first and send if it turns out to be another. */
+export interface PlannedSend extends Place {
+  readonly kind: 'send' | 'verify';
+  readonly reason: SendReason | VerifyReason;
+  readonly fingerprint: Fingerprint;
+  /** See `isTrustworthy`. */
+  readonly trusted: boolean;
+  readonly sizeBytes: number;
+  /** After the limits had their say. */
+  readonly resolved: ResolvedSettings;
+  readonly record: FileRecord | null;
+}
+
+/** Whether an item is a file that may have to be sent. */
+export function isPlannedSend(item: PlanItem): item is PlannedSend {
+  return item.kind === 'send' || item.kind === 'verify';
+}
+
+/** What planning needs besides the scan and the records. */
+export interface PlanPorts {
+  readonly target: number;
+  readonly claims: Claims;
+  readonly limits: Limits;
+  /** The platform's time, epoch milliseconds. */
+  readonly now: () => number;
+  /** Our own, by which the file system stamps files. */
+  readonly wallClock: () => number;
+  readonly isForced: (path: string) => boolean;
+  /** Whether files that failed, and have not changed since, are tried again. */
+  readonly retriesFailed: boolean;
+}
+
+/**
+ * Merges a scan with the records of its source, both in path order, and says of every path what is to be done. Nothing
+ * is carried out here. Whoever consumes it has to move an adopted record before asking for the next item.
+ */
+export function* planSource(
+  source: Source,
+  entries: Iterable<ScanEntry>,
+  records: RecordCursor,
+  ports: PlanPorts,
+): Generator<PlanItem, void> {
+  for (const entry of entries) {
+    if (entry.kind === 'tick') {
+      yield entry;
+      continue;
+    }
+    for (
+      let record = records.current;
+      record !== null && compareUtf8(record.path, entry.path) < 0;
+      record = records.current
+    ) {
+      yield absent(source, record);
+      records.advance();
+    }
+    switch (entry.kind) {
+      case 'file':
+        yield* planFile(source, entry.path, entry.facts, records, ports);
+        break;
+      case 'skip':
+        for (const record of takeAt(records, entry.path))
+          yield { kind: 'absent', record, absence: 'set-aside' };
+        yield { kind: 'pass-over', path: entry.path, reason: entry.reason };
+        break;
+      case 'problem':
+      case 'unseen':
+        for (const record of takeAt(records, entry.path)) yield { kind: 'absent', record, absence: null };
+        yield {
+          kind: 'problem',
+          path: entry.path,
+          key: null,
+          reason: entry.reason,
+          hidesFiles: entry.kind === 'unseen',
+        };
+        break;
+      case 'unlisted':
+        for (
+          let record = records.current;
+          record?.path.startsWith(entry.path) === true;
+          record = records.current
+        ) {
+          yield { kind: 'absent', record, absence: null };
+          records.advance();
+        }
+        yield { kind: 'problem', path: entry.path, key: null, reason: entry.reason, hidesFiles: true };
+        break;
+    }
+  }
+  for (let record = records.current; record !== null; record = records.current) {
+    yield absent(source, record);
+    records.advance();
+  }
+}
+
+function* planFile(
+  source: Source,
+  path: RelativePath,
+  facts: FileFacts,
+  records: RecordCursor,
+  ports: PlanPorts,
+): Generator<PlanItem, void> {
+  const key = fileKey(source.config.keyPrefix, path);
+  let record: FileRecord | null = null;
+  for (let current = records.current; current?.path === path; current = records.current) {
+    if (current.key === key) record = current;
+    // Left behind by another keyPrefix: nobody removed it.
+    else yield { kind: 'absent', record: current, absence: 'set-aside' };
+    records.advance();
+  }
+  const sizeBytes = Number(facts.size);
+  const fingerprint = fingerprintOf(facts);
+  const admission = admit(source.rules.resolve(path.normalize('NFC')), sizeBytes, ports.limits);
+  if (admission.kind !== 'send') {
+    yield { kind: admission.kind, path, key, record, fingerprint, reason: admission.reason };
+    return;
+  }
+  const { resolved } = admission;
+  let adopts = false;
+  if (record === null) {
+    const claim = ports.claims.claim(ports.target, key, source, path);
+    if (claim.kind === 'taken') {
+      const reason = `gives the same key as ${claim.source}:${claim.path}, which keeps it; rename one of the two`;
+      yield { kind: 'problem', path, key, fingerprint, reason, hidesFiles: false };
+      return;
+    }
+    if (claim.kind === 'adopt') {
+      ({ record } = claim);
+      adopts = true;
+    }
+  }
+  const nowMs = ports.now();
+  const decision = decide({ fingerprint, resolved }, record, nowMs, ports.isForced(path));
+  if (record !== null && !ports.retriesFailed && failedAsItIs(record, fingerprint, resolved)) {
+    yield { kind: 'hold', path, key, adopts, record };
+    return;
+  }
+  const planned = (what: Pick<PlannedSend, 'kind' | 'reason'>): PlannedSend => {
+    const trusted = isTrustworthy(facts, nanoseconds(ports.wallClock()));
+    return { ...what, path, key, adopts, fingerprint, trusted, sizeBytes, resolved, record };
+  };
+  switch (decision.kind) {
+    case 'none':
+      yield unchanged({ path, key, adopts }, record as FileRecord, resolved);
+      break;
+    case 'hold':
+      yield { kind: 'hold', path, key, adopts, record: record as FileRecord };
+      break;
+    case 'send': {
+      const prepared = prepareUpsert(key, sizeBytes, resolved.settings, nowMs);
+      if (prepared.kind === 'refuse')
+        yield { kind: 'refuse', path, key, record, fingerprint, reason: prepared.reason };
+      else yield planned(decision);
+      break;
+    }
+    case 'verify':
+      yield planned(decision);
+      break;
+  }
+  if (adopts) records.seekAfter(path);
+}
+
+function failedAsItIs(record: FileRecord, fingerprint: Fingerprint, { digest }: ResolvedSettings): boolean {
+  return record.state === 'failed' && record.fingerprint === fingerprint && record.settingsDigest === digest;
+}
+
+function unchanged(place: Place, record: FileRecord, { settings }: ResolvedSettings): PlanItem {
+  const { expiresAtMs } = record;
+  const renewAtMs = expiresAtMs === null ? null : renewalTime(settings.expiry, expiresAtMs);
+  return { kind: 'unchanged', ...place, record, renewAtMs };
+}
+
+function absent(source: Source, record: FileRecord): PlanItem {
+  // Left behind by another keyPrefix: whatever became of the file, nobody asked for that key to go.
+  const isOwnKey = fileKey(source.config.keyPrefix, record.path) === record.key;
+  if (!isOwnKey || source.filter.ignoresFile(record.path))
+    return { kind: 'absent', record, absence: 'set-aside' };
+  // What became of it behind the link is not our affair.
+  if (source.symlinks === 'skip' && isBehindLink(source.root, record.path))
+    return { kind: 'absent', record, absence: 'set-aside' };
+  const isGone = presenceOf(`${source.root}/${record.path}`) === 'gone';
+  // Where another directory stands now nothing was removed, and the next check of it needs this record.
+  const isKnown = record.absence === 'removed' || isStillThere(source);
+  return { kind: 'absent', record, absence: isGone && isKnown ? 'removed' : null };
+}
+
+function* takeAt(records: RecordCursor, path: RelativePath): Generator<FileRecord, void> {
+  for (let record = records.current; record?.path === path; record = records.current) {
+    yield record;
+    records.advance();
+  }
+}

@@ -1,0 +1,61 @@
+import type { Config } from '../../config/config.ts';
+import type { Halt } from '../../domain/guard.ts';
+import { scan, type ScanEntry } from '../../scan/scan.ts';
+import type { StateReader } from '../../state/state-reader.ts';
+import { checkRoot } from './root-check.ts';
+import type { Source } from './source.ts';
+
+/** A source whose directory can be what it was, ready to be walked; or why nothing is done for it. */
+export type EnteredSource =
+  /** `isApproved`: something would have halted it, and someone had looked at that. */
+  | { readonly kind: 'open'; readonly entries: Iterable<ScanEntry>; readonly isApproved: boolean }
+  | { readonly kind: 'halted'; readonly halt: Halt };
+
+/** What an emptied directory may still show. */
+const EMPTY = new Set<ScanEntry['kind']>(['tick', 'skip', 'problem']);
+
+/**
+ * Begins a scan of a whole source, and checks that its directory can be what it was last time (see `checkRoot`).
+ *
+ * @param isAllowed - whether someone has looked at a halt and lets it through.
+ */
+export function enterSource(
+  source: Source,
+  target: number,
+  state: StateReader,
+  removals: Config['removals']['mode'],
+  isAllowed: (halt: Halt) => boolean,
+): EnteredSource {
+  const begun = beginScan(source);
+  if (begun.kind === 'halted') return begun;
+  const halt = checkRoot(source, target, state, begun.isEmpty, removals);
+  if (halt !== null && !isAllowed(halt)) return { kind: 'halted', halt };
+  return { kind: 'open', entries: begun.entries, isApproved: halt !== null };
+}
+
+type BegunScan =
+  | { readonly kind: 'open'; readonly isEmpty: boolean; readonly entries: Iterable<ScanEntry> }
+  | { readonly kind: 'halted'; readonly halt: Halt };
+
+/** Looks ahead to the first file, so that an emptied source is known before its records are gone through. */
+function beginScan(source: Source): BegunScan {
+  const entries = scan(source);
+  const ahead: ScanEntry[] = [];
+  let isEmpty = true;
+  try {
+    for (let step = entries.next(); isEmpty && step.done !== true; step = isEmpty ? entries.next() : step) {
+      ahead.push(step.value);
+      isEmpty = EMPTY.has(step.value.kind);
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return { kind: 'halted', halt: { kind: 'missing', reason: `${source.root} cannot be listed: ${code}` } };
+  }
+  return { kind: 'open', isEmpty, entries: chain(ahead, entries) };
+}
+
+function* chain(first: Iterable<ScanEntry>, then: Iterable<ScanEntry>): Generator<ScanEntry, void> {
+  yield* first;
+  yield* then;
+}

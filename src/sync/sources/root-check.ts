@@ -1,0 +1,84 @@
+import type { Config } from '../../config/config.ts';
+import type { Halt } from '../../domain/guard.ts';
+import { fileKey } from '../../domain/key.ts';
+import type { FileRecord } from '../../domain/record.ts';
+import type { StateReader } from '../../state/state-reader.ts';
+import { isSameDirectory } from './directory-identity.ts';
+import { presenceOf } from './presence.ts';
+import type { Source } from './source.ts';
+
+/** So many of a source's records are looked for when its directory is another one than before. */
+const SAMPLE = 200;
+
+/**
+ * Whether a source's directory can be what it was last time: a failed mount is no deletion.
+ *
+ * A directory that was replaced passes when it holds the files the old one had: a deployment, a restored backup, a new
+ * machine. When it does not, it may be the place where something failed to be mounted.
+ */
+export function checkRoot(
+  source: Source,
+  target: number,
+  state: StateReader,
+  isEmpty: boolean,
+  removals: Config['removals']['mode'],
+): Halt | null {
+  const { root, identity, config } = source;
+  if (isEmpty) {
+    if (!hasLostFiles(source, target, state, removals)) return null;
+    const reason = `${root} has no files any more, though files of it were recorded`;
+    return { kind: 'emptied', reason, directory: identity };
+  }
+  const seen = state.source(config.name);
+  if (seen === null || seen.identity === '') return null;
+  // Someone named another directory. Where nothing is ever removed, that does no harm.
+  if (seen.directory !== root && removals === 'keep') return null;
+  if (isSameDirectory(seen.identity, identity)) return null;
+  const records = state.records(target, config.name);
+  let looked = 0;
+  let found = 0;
+  for (let record = records.current; record !== null && looked < SAMPLE; record = records.current) {
+    if (isAtStake(record, source, removals)) {
+      looked += 1;
+      if (presenceOf(`${root}/${record.path}`) === 'there') found += 1;
+    }
+    records.advance();
+  }
+  if (found * 2 >= looked) return null;
+  const reason = `${root} is another directory than before, and of ${looked} recorded files looked for it has ${found}`;
+  return { kind: 'replaced', reason, directory: identity };
+}
+
+/**
+ * Whether the records name a file that ought to be there, as none does once all were newly ignored. One that was seen
+ * to go is among them as long as it is still to be removed for that.
+ */
+function hasLostFiles(
+  source: Source,
+  target: number,
+  state: StateReader,
+  removals: Config['removals']['mode'],
+): boolean {
+  const records = state.records(target, source.config.name);
+  for (let record = records.current; record !== null; record = records.current) {
+    const isSeenToGo = removals === 'expire' && record.absence === 'removed' && record.state !== 'removing';
+    const isLost = isAtStake(record, source, removals) || isSeenToGo;
+    if (isLost && !source.filter.ignoresFile(record.path)) return true;
+    records.advance();
+  }
+  return false;
+}
+
+/**
+ * Whether a file was there last time, or would now be removed though it was set aside: the ignore file that said so may
+ * have gone with the directory.
+ */
+function isAtStake(
+  record: FileRecord,
+  { config, filter }: Source,
+  removals: Config['removals']['mode'],
+): boolean {
+  if (record.absence !== 'set-aside') return record.absence === null;
+  if (removals === 'keep' || record.state === 'removing') return false;
+  return fileKey(config.keyPrefix, record.path) === record.key && !filter.ignoresFile(record.path);
+}

@@ -1,0 +1,186 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Config, SourceConfig } from '../../config/config.ts';
+import { canonicalJson } from '../../domain/json.ts';
+import { suggestContentType } from '../../domain/content-type.ts';
+import type { Halt } from '../../domain/guard.ts';
+import { compileRules, type RuleBook } from '../../domain/rules.ts';
+import { isWithin } from '../../domain/within.ts';
+import { createFilter, type PathFilter } from '../../scan/filter.ts';
+import type { SyncTarget } from '../../state/state-reader.ts';
+import type { SourceRoot } from '../../upload/source-file.ts';
+import { identityOf } from './directory-identity.ts';
+
+/** A source whose directory was found and looked at. */
+export interface Source extends SourceRoot {
+  readonly config: SourceConfig;
+  /** Its place in the config: of two files with one key, the one in the earlier source keeps it. */
+  readonly position: number;
+  readonly syncTarget: SyncTarget;
+  readonly filter: PathFilter;
+  /** What the filter was made of: of two that are equal one will do for the other. */
+  readonly patterns: string;
+  readonly protectedFiles: ReadonlySet<string>;
+  readonly rules: RuleBook;
+  /** What the directory itself is recognised by. */
+  readonly identity: string;
+}
+
+/** A source, or why nothing can be done for it. */
+export type FoundSource =
+  | { readonly kind: 'found'; readonly config: SourceConfig; readonly source: Source }
+  | { readonly kind: 'missing'; readonly config: SourceConfig; readonly halt: Halt };
+
+/** The name of the file in a source's directory that holds more patterns. */
+export const IGNORE_FILE = '.botsyncignore';
+
+/** Thousands of patterns are a tenth of this. What is larger is no list of patterns, and halts the source. */
+const LARGEST_IGNORE_FILE_BYTES = 1_000_000;
+
+/** Looks at the directories of all sources, in the order of the config. `platformName` identifies the platform in records. */
+export function findSources(config: Config, platformName: string): FoundSource[] {
+  return config.sources.map((source, position) => findSource(config, source, position, platformName));
+}
+
+/** Looks at the directory of one source. */
+export function findSource(
+  config: Config,
+  source: SourceConfig,
+  position: number,
+  platformName: string,
+): FoundSource {
+  const { directory } = source;
+  try {
+    const facts = statSync(directory);
+    if (!facts.isDirectory()) return missing(source, `${directory} is not a directory`);
+    const realRoot = realpathSync.native(directory);
+    const ignored = readIgnoreFile(directory);
+    if (ignored === 'too-large')
+      return missing(source, `${directory}/${IGNORE_FILE} is larger than ${LARGEST_IGNORE_FILE_BYTES} bytes`);
+    const patterns = source.ignore.concat(ignored);
+    return {
+      kind: 'found',
+      config: source,
+      source: {
+        config: source,
+        position,
+        root: directory,
+        realRoot,
+        symlinks: source.symlinks,
+        syncTarget: targetOf(config, source, platformName),
+        filter: createFilter(patterns, protectedPaths(config, directory, realRoot)),
+        patterns: patterns.join('\n'),
+        protectedFiles: protectedIdentities(config),
+        rules: compileRules(config.rules, source.name, suggestContentType),
+        identity: identityOf(facts),
+      },
+    };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return missing(
+      source,
+      code === 'ENOENT' ? `${directory} does not exist` : `${directory} cannot be read: ${code}`,
+    );
+  }
+}
+
+/** Where a source's files are kept. */
+export function targetOf(config: Config, { botId }: SourceConfig, platformName: string): SyncTarget {
+  return { baseUrl: platformName, botId, identity: canonicalJson({ ...config.platform.identity }) };
+}
+
+function missing(config: SourceConfig, reason: string): FoundSource {
+  return { kind: 'missing', config, halt: { kind: 'missing', reason } };
+}
+
+function readIgnoreFile(directory: string): string[] | 'too-large' {
+  let fd: number | null = null;
+  try {
+    // Whoever writes to the source may put a FIFO there: opening one would wait for ever.
+    fd = openSync(`${directory}/${IGNORE_FILE}`, constants.O_RDONLY | constants.O_NONBLOCK);
+    const facts = fstatSync(fd);
+    if (!facts.isFile()) return [];
+    if (facts.size > LARGEST_IGNORE_FILE_BYTES) return 'too-large';
+    return readFileSync(fd, 'utf8')
+      .replace(/^\ufeff/u, '')
+      .split(/\r?\n/u);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // ENXIO: a socket.
+    if (code === 'ENOENT' || code === 'ENXIO') return [];
+    throw error;
+  } finally {
+    if (fd !== null) closeSync(fd);
+  }
+}
+
+/** The files that are never synced: the config, those that hold a secret, the state file with what stands beside it. */
+function protectedFiles(config: Config): { readonly whole: readonly string[]; readonly stem: string } {
+  const secrets = [config.platform.token, config.platform.chat?.userKey];
+  const whole = [config.file, ...secrets.flatMap((secret) => (secret?.kind === 'file' ? [secret.path] : []))];
+  return { whole, stem: config.stateFile };
+}
+
+/** Their paths within a source, by any of the names that its directory and theirs have. */
+function protectedPaths(config: Config, directory: string, realRoot: string): (path: string) => boolean {
+  const { whole, stem } = protectedFiles(config);
+  const exact = new Set(whole.flatMap((file) => pathsWithin(file, directory, realRoot)));
+  const stems = pathsWithin(stem, directory, realRoot);
+  if (exact.size === 0 && stems.length === 0) return () => false;
+  return (path) =>
+    exact.has(path) || stems.some((own) => path.startsWith(own) && COMPANION.test(path.slice(own.length)));
+}
+
+/** Their devices and inodes, as far as they are there: a link gives them yet another name. */
+function protectedIdentities(config: Config): ReadonlySet<string> {
+  const { whole, stem } = protectedFiles(config);
+  const beside = listDirectory(dirname(stem)).map((name) => join(dirname(stem), name));
+  const companions = beside.filter(
+    (file) => file.startsWith(stem) && COMPANION.test(file.slice(stem.length)),
+  );
+  return new Set(
+    [...whole, ...companions].flatMap((file) => {
+      const facts = statSync(file, { bigint: true, throwIfNoEntry: false });
+      return facts === undefined ? [] : [`${facts.dev}:${facts.ino}`];
+    }),
+  );
+}
+
+function listDirectory(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+/** What stands beside the state file under its name: SQLite's files, the lock with its own, the socket, a probe, damaged ones. */
+const COMPANION = /^(?:|-(?:wal|shm|journal)|\.lock(?:-journal|\.json)?|\.socket|\.probe|\.damaged-.*)$/u;
+
+/** A file's paths within a directory, by each of the names that both have; nothing when it lies elsewhere. */
+function pathsWithin(file: string, directory: string, realRoot: string): string[] {
+  return [...new Set([file, realName(file)])].flatMap((name) =>
+    [directory, realRoot]
+      .filter((root) => name !== root && isWithin(root, name))
+      .map((root) => name.slice(root.endsWith('/') ? root.length : root.length + 1)),
+  );
+}
+
+/** A file's name with the links of its directory resolved; the file itself need not be there yet. */
+function realName(file: string): string {
+  try {
+    return join(realpathSync.native(dirname(file)), basename(file));
+  } catch {
+    return file;
+  }
+}

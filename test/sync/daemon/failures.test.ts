@@ -1,0 +1,204 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { describe, expect, test } from 'vitest';
+import { StateFileError } from '../../../src/state/database.ts';
+import { createDaemonWorld, type RunningDaemon } from '../daemon-world.ts';
+
+const MINUTE = 60_000;
+
+const sent = ({ events }: RunningDaemon): string[] =>
+  events.flatMap(({ kind, outcome, path }) => (kind === 'upload' && outcome === 'done' ? [path] : []));
+
+describe('refused credentials', () => {
+  test('pause everything, are tried again slowly, and after a reload', async () => {
+    const world = await createDaemonWorld();
+    world.write('docs/a.md', 'one');
+    const running = world.launch('wrong-token');
+    await world.until(() => running.passes.length === 1, 'the first pass ends');
+    expect(running.passes[0]?.exitCode).toBe(4);
+    expect(running.daemon.impediments.join()).toContain('refuses the credentials');
+    const before = world.emulator.counts.get('upsert') ?? 0;
+    world.write('docs/b.md', 'two');
+    await world.wait(30_000);
+    expect(world.emulator.counts.get('upsert')).toBe(before);
+    await world.wait(MINUTE);
+    const retried = world.emulator.counts.get('upsert') ?? 0;
+    expect(retried).toBeGreaterThan(before);
+    await world.wait(80_000);
+    expect(world.emulator.counts.get('upsert')).toBe(retried);
+    await running.reload();
+    await world.until(() => sent(running).length === 2, 'both arrive');
+    expect(running.daemon.impediments).toEqual([]);
+  });
+
+  test('of one bot leave the others alone', async () => {
+    const world = await createDaemonWorld({
+      sources: [{ directory: './docs' }, { directory: './more', botId: 'bot-unknown' }],
+    });
+    mkdirSync(join(world.directory, 'more'));
+    world.write('docs/a.md', 'one');
+    world.write('more/b.md', 'two');
+    const running = await world.start();
+    expect(sent(running)).toEqual(['a.md']);
+    world.write('docs/a.md', 'edited');
+    await world.until(() => world.remote('a.md') === 'edited', 'the edit arrives');
+  });
+});
+
+test('a platform out of reach is waited for, however long, and then everything arrives', async () => {
+  const world = await createDaemonWorld({ upload: { giveUpAfter: '1s' } });
+  for (let i = 0; i < 30; i++) world.write(`docs/f${i}.md`, `file ${i}`);
+  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 503, times: 1_000_000 });
+  const running = world.launch();
+  await world.until(() => running.daemon.activity.platformOutOfReach, 'the outage is noticed');
+  await world.wait(60 * MINUTE, 10_000);
+  const tries = world.emulator.counts.get('upsert') ?? 0;
+  // One probe at a time, 30 s apart at most.
+  expect(tries).toBeLessThan(400);
+  world.write('docs/late.md', 'late');
+  await world.wait(MINUTE);
+  world.emulator.faults.clear();
+  await world.wait(MINUTE, 5000);
+  await world.until(() => sent(running).length === 31, 'all arrive');
+  await world.until(() => running.passes.at(-1)?.exitCode === 0, 'the pass ends');
+});
+
+test('a pause that the platform asks for is kept', async () => {
+  const world = await createDaemonWorld();
+  await world.start();
+  world.emulator.faults.add({
+    operation: 'upsert',
+    kind: 'status',
+    status: 429,
+    headers: { 'retry-after': '600' },
+    times: 1,
+  });
+  world.write('docs/a.md', 'one');
+  await world.wait(MINUTE);
+  const tries = world.emulator.counts.get('upsert');
+  world.write('docs/b.md', 'two');
+  await world.wait(7 * MINUTE, 5000);
+  expect(world.emulator.counts.get('upsert')).toBe(tries);
+  await world.wait(4 * MINUTE, 5000);
+  await world.until(() => world.keys().length === 2, 'both arrive');
+});
+
+test('a refused file is sent again when it is edited, and no sooner', async () => {
+  const world = await createDaemonWorld();
+  await world.start();
+  world.emulator.faults.add({ operation: 'upsert', key: 'a.md', kind: 'status', status: 400, times: 1 });
+  world.write('docs/a.md', 'one');
+  await world.until(() => world.status().sources[0]?.refused === 1, 'it is refused');
+  const tries = world.emulator.counts.get('upsert');
+  await world.wait(40 * MINUTE, 10_000);
+  expect(world.emulator.counts.get('upsert')).toBe(tries);
+  world.write('docs/a.md', 'other');
+  await world.until(() => world.remote('a.md') === 'other', 'the edit arrives');
+});
+
+test('a failed file waits for the next rescan', async () => {
+  const world = await createDaemonWorld({ upload: { attempts: 2 } });
+  const running = await world.start();
+  world.emulator.faults.add({ operation: 'upload', key: 'a.md', kind: 'status', status: 500, times: 2 });
+  world.write('docs/a.md', 'one');
+  await world.until(() => world.status().sources[0]?.failed === 1, 'it fails');
+  await world.wait(10 * MINUTE, 10_000);
+  expect(sent(running)).toEqual([]);
+  await world.wait(6 * MINUTE, 10_000);
+  await world.until(() => sent(running).length === 1, 'the rescan sends it');
+});
+
+describe('a reload', () => {
+  test('sends what other rules change, and nothing else', async () => {
+    const world = await createDaemonWorld();
+    world.write('docs/a.md', 'one');
+    world.write('docs/b.txt', 'two');
+    const running = await world.start();
+    world.configure({ rules: [{ match: '*.md', tags: { kind: 'page' } }] });
+    await running.reload();
+    await world.until(() => running.passes.length === 2, 'the pass after the reload');
+    expect(running.passes[1]).toMatchObject({ trigger: 'reload', summary: { uploaded: 1, unchanged: 1 } });
+    expect(sent(running)).toEqual(expect.arrayContaining(['a.md', 'b.txt', 'a.md']));
+  });
+
+  test('takes up new sources, drops others, and goes on watching the rest', async () => {
+    const world = await createDaemonWorld({ sources: [{ directory: './docs' }, { directory: './old' }] });
+    mkdirSync(join(world.directory, 'old'));
+    mkdirSync(join(world.directory, 'new'));
+    world.write('old/o.md', 'old');
+    world.write('new/n.md', 'new');
+    const running = await world.start();
+    world.configure({ sources: [{ directory: './docs' }, { directory: './new' }] });
+    await running.reload();
+    await world.until(() => world.remote('n.md') === 'new', 'the new source arrives');
+    expect([...running.daemon.watchedDirectories.keys()]).toEqual(['docs', 'new']);
+    world.write('old/x.md', 'x');
+    world.write('new/y.md', 'y');
+    world.write('docs/z.md', 'z');
+    await world.until(() => world.remote('y.md') !== null && world.remote('z.md') !== null, 'edits arrive');
+    expect(world.remote('x.md')).toBeNull();
+    expect(world.remote('o.md')).toBe('old');
+  });
+
+  test('in the midst of a pass ends it, and the next one does the rest', async () => {
+    const world = await createDaemonWorld({ upload: { concurrency: 2 } });
+    for (let i = 0; i < 50; i++) world.write(`docs/f${i}.md`, `file ${i}`);
+    world.emulator.faults.add({ operation: 'upsert', kind: 'delay', delayMs: 5, times: 1000 });
+    const running = world.launch();
+    await world.until(() => sent(running).length > 3, 'some are sent');
+    await running.reload();
+    await world.until(() => world.keys().length === 50, 'all arrive');
+    await world.until(() => running.passes.at(-1)?.exitCode === 0, 'the pass ends');
+    expect(new Set(sent(running)).size).toBe(50);
+  });
+});
+
+test('a small edit goes ahead of bulk work, of its own source or another', async () => {
+  const world = await createDaemonWorld({
+    sources: [{ directory: './docs' }, { directory: './small', botId: 'bot-2' }],
+    upload: { concurrency: 3 },
+  });
+  mkdirSync(join(world.directory, 'small'));
+  world.write('docs/zz.md', 'one');
+  world.write('small/s.md', 'one');
+  const first = await world.start();
+  await first.stop();
+  for (let i = 0; i < 400; i++) world.write(`docs/bulk/f${i}.md`, `file ${i}`);
+  world.emulator.faults.add({ operation: 'upsert', kind: 'delay', delayMs: 20, times: 100_000 });
+  const running = world.launch();
+  await world.until(() => sent(running).length > 5, 'the bulk is under way');
+  world.write('docs/zz.md', 'edited');
+  world.write('small/s.md', 'edited');
+  await world.until(() => world.remote('zz.md') === 'edited', 'the edit arrives');
+  await world.until(() => world.remote('s.md', 'bot-2') === 'edited', 'the other edit arrives');
+  expect(sent(running).length).toBeLessThan(300);
+  await running.stop();
+});
+
+test('a state file that fails ends the daemon with what failed, and nothing is under way any more', async () => {
+  const world = await createDaemonWorld();
+  world.write('docs/a.md', 'one');
+  const running = await world.start();
+  await world.until(() => vandalise(world.config().stateFile), 'the file is free to be damaged');
+  world.write('docs/b.md', 'two');
+  world.write('docs/c.md', 'three');
+  await world.clock.advance(20 * MINUTE);
+  expect(await running.failure).toBeInstanceOf(StateFileError);
+});
+
+/** Overwrites all but the first page of a database; `false` while the daemon writes. */
+function vandalise(stateFile: string): boolean {
+  const vandal = new DatabaseSync(stateFile, { timeout: 0 });
+  try {
+    // What others have in memory is outdated by this.
+    vandal.exec('UPDATE pass SET number = number + 1; PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch {
+    return false;
+  } finally {
+    vandal.close();
+  }
+  const pages = readFileSync(stateFile).fill(0x5a, 4096);
+  writeFileSync(stateFile, pages);
+  return true;
+}

@@ -1,0 +1,218 @@
+import { mkdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createDaemonWorld, type DaemonWorld, type RunningDaemon } from '../daemon-world.ts';
+
+const MINUTE = 60_000;
+
+const EXPIRE = { removals: { mode: 'expire', delay: '1m' } };
+
+/** Keys that were put away. */
+const removed = ({ events }: RunningDaemon): (string | null)[] =>
+  events.flatMap(({ kind, outcome, key }) => (kind === 'remove' && outcome === 'done' ? [key] : [])).sort();
+
+function plant(world: DaemonWorld, count: number): void {
+  for (let i = 0; i < count; i++) world.write(`docs/f${i}.md`, `file ${i}`);
+}
+
+const remove = (world: DaemonWorld, path: string): void => {
+  unlinkSync(join(world.directory, 'docs', path));
+};
+
+describe('a removed file', () => {
+  test('goes from the platform when the delay is over', async () => {
+    const world = await createDaemonWorld(EXPIRE);
+    plant(world, 3);
+    const running = await world.start();
+    remove(world, 'f1.md');
+    await world.wait(50_000);
+    expect(world.remote('f1.md')).toBe('file 1');
+    await world.wait(20_000);
+    await world.until(() => removed(running).length === 1, 'it is put away');
+    expect(world.remote('f1.md')).not.toBe('file 1');
+    await world.wait(5 * MINUTE);
+    expect(world.keys()).toEqual(['f0.md', 'f2.md']);
+  });
+
+  test('that is back before stays', async () => {
+    const world = await createDaemonWorld(EXPIRE);
+    plant(world, 3);
+    const running = await world.start();
+    remove(world, 'f1.md');
+    await world.wait(30_000);
+    world.write('docs/f1.md', 'file 1');
+    await world.wait(5 * MINUTE);
+    expect(removed(running)).toEqual([]);
+    expect(world.remote('f1.md')).toBe('file 1');
+  });
+
+  test('that is back after is whole again', async () => {
+    const world = await createDaemonWorld(EXPIRE);
+    plant(world, 3);
+    const running = await world.start();
+    remove(world, 'f1.md');
+    await world.until(() => removed(running).length === 1, 'it is put away');
+    world.write('docs/f1.md', 'file 1');
+    await world.until(() => world.remote('f1.md') === 'file 1', 'it is back');
+    await world.wait(20 * MINUTE, 10_000);
+    expect(world.remote('f1.md')).toBe('file 1');
+  });
+
+  test('that came back without an event is not put away: it is looked for again', async () => {
+    const world = await createDaemonWorld({ ...EXPIRE, watch: { settle: '10m', maxDelay: '1h' } });
+    plant(world, 3);
+    const first = await world.start();
+    await first.stop();
+    remove(world, 'f1.md');
+    const running = await world.start();
+    world.write('docs/f1.md', 'another');
+    await world.wait(5 * MINUTE);
+    expect(removed(running)).toEqual([]);
+    expect(world.remote('f1.md')).toBe('file 1');
+  });
+
+  test('that was renamed goes only after it is there under its new key', async () => {
+    const world = await createDaemonWorld({ ...EXPIRE, upload: { attempts: 1 } });
+    plant(world, 3);
+    const running = await world.start();
+    world.emulator.faults.add({ operation: 'upload', kind: 'status', status: 500, times: 1 });
+    renameSync(join(world.directory, 'docs/f1.md'), join(world.directory, 'docs/z.md'));
+    await world.until(
+      () => running.events.some(({ key, outcome }) => key === 'z.md' && outcome === 'failed'),
+      'the new key fails',
+    );
+    await world.wait(5 * MINUTE);
+    expect(removed(running)).toEqual([]);
+    await world.wait(15 * MINUTE, 10_000);
+    await world.until(() => removed(running).length === 1, 'the old key is put away');
+    expect(world.remote('z.md')).toBe('file 1');
+  });
+
+  test('is kept in mode "keep"', async () => {
+    const world = await createDaemonWorld();
+    plant(world, 3);
+    const running = await world.start();
+    remove(world, 'f1.md');
+    await world.wait(20 * MINUTE, 10_000);
+    expect(removed(running)).toEqual([]);
+    expect(world.status().sources[0]).toMatchObject({ files: 2, kept: 1 });
+  });
+});
+
+describe('too many removals', () => {
+  test('halt the source, also when they come one by one, until someone approves', async () => {
+    const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '10s', maxCount: 5 } });
+    plant(world, 30);
+    const running = await world.start();
+    for (let i = 0; i < 12; i++) {
+      remove(world, `f${i}.md`);
+      await world.wait(2 * MINUTE, 5000);
+    }
+    expect(removed(running)).toHaveLength(5);
+    expect(world.status().sources[0]?.halted).toContain('maxCount');
+    expect(running.daemon.impediments.join()).toContain('maxCount');
+    // All else goes on.
+    world.write('docs/new.md', 'new');
+    await world.until(() => world.remote('new.md') === 'new', 'a new file arrives');
+    // An approval is for what was told: the next rescan tells of all that went since.
+    await world.wait(16 * MINUTE, 5000);
+    expect(running.daemon.approve('docs').approved).toEqual(['docs']);
+    await world.until(() => removed(running).length === 12, 'the approved removals');
+    await world.until(() => world.status().sources[0]?.halted === null, 'the source is no longer halted');
+    // What was approved is not held against what comes after.
+    remove(world, 'f20.md');
+    await world.wait(5 * MINUTE, 5000);
+    expect(removed(running)).toHaveLength(13);
+  });
+
+  test('are forgotten after an hour', async () => {
+    const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '10s', maxCount: 5 } });
+    plant(world, 30);
+    const running = await world.start();
+    for (let i = 0; i < 5; i++) remove(world, `f${i}.md`);
+    await world.until(() => removed(running).length === 5, 'five are put away');
+    await world.wait(70 * MINUTE, 10_000);
+    for (let i = 5; i < 10; i++) remove(world, `f${i}.md`);
+    await world.until(() => removed(running).length === 10, 'five more are put away');
+  });
+
+  test('halt by the part of the source that they are', async () => {
+    const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '10s', maxFraction: 0.5 } });
+    plant(world, 20);
+    const running = await world.start();
+    for (let i = 0; i < 11; i++) remove(world, `f${i}.md`);
+    await world.wait(5 * MINUTE, 5000);
+    expect(removed(running)).toEqual([]);
+    expect(world.status().sources[0]?.halted).toContain('maxFraction');
+    for (let i = 0; i < 5; i++) world.write(`docs/f${i}.md`, `file ${i}`);
+    await world.wait(20 * MINUTE, 10_000);
+    await world.until(() => removed(running).length === 6, 'the rest is put away');
+    await world.until(() => world.status().sources[0]?.halted === null, 'the source is no longer halted');
+  });
+});
+
+test('a source that is emptied file by file is halted', async () => {
+  const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '10s' } });
+  plant(world, 4);
+  const running = await world.start();
+  for (let i = 0; i < 4; i++) remove(world, `f${i}.md`);
+  await world.wait(30 * MINUTE, 10_000);
+  expect(removed(running)).toEqual([]);
+  expect(world.status().sources[0]?.halted).toContain('no files any more');
+});
+
+test('one source that is halted does not stop another', async () => {
+  const world = await createDaemonWorld({
+    ...EXPIRE,
+    sources: [{ directory: './docs' }, { directory: './more', botId: 'bot-2' }],
+  });
+  mkdirSync(join(world.directory, 'more'));
+  plant(world, 2);
+  world.write('more/a.md', 'a');
+  const running = await world.start();
+  rmSync(join(world.directory, 'docs'), { recursive: true });
+  await world.until(() => running.passes.at(-1)?.exitCode === 5, 'the one is halted');
+  world.write('more/a.md', 'edited');
+  world.write('more/b.md', 'b');
+  await world.until(() => world.remote('a.md', 'bot-2') === 'edited', 'an edit in the other arrives');
+  unlinkSync(join(world.directory, 'more/b.md'));
+  await world.until(() => removed(running).length === 1, 'a removal in the other');
+  expect(world.remote('f0.md')).toBe('file 0');
+});
+
+test('nothing is removed after a scan that could not see everything', async () => {
+  const world = await createDaemonWorld({
+    ...EXPIRE,
+    sources: [{ directory: './docs', symlinks: 'follow' }],
+  });
+  plant(world, 3);
+  world.write('far/x.md', 'x');
+  renameSync(join(world.directory, 'far'), join(world.directory, 'near'));
+  const running = await world.start();
+  const { symlinkSync } = await import('node:fs');
+  symlinkSync('../far', join(world.directory, 'docs/lost'));
+  remove(world, 'f1.md');
+  await world.wait(20 * MINUTE, 10_000);
+  expect(removed(running)).toEqual([]);
+  unlinkSync(join(world.directory, 'docs/lost'));
+  await world.wait(20 * MINUTE, 10_000);
+  await world.until(() => removed(running).length === 1, 'it is put away at last');
+});
+
+test('a file that could not be read at first does not hold back removals that look like it once it was sent', async () => {
+  const world = await createDaemonWorld({
+    removals: { mode: 'expire', delay: '10s' },
+    upload: { attempts: 1 },
+  });
+  plant(world, 12);
+  const running = await world.start();
+  world.emulator.faults.add({ operation: 'upload', kind: 'status', status: 500, times: 1 });
+  renameSync(join(world.directory, 'docs/f1.md'), join(world.directory, 'docs/y.md'));
+  await world.until(() => running.events.some(({ outcome }) => outcome === 'failed'), 'the new key fails');
+  renameSync(join(world.directory, 'docs/y.md'), join(world.directory, 'docs/z.md'));
+  await world.until(() => world.remote('z.md') === 'file 1', 'the newest key arrives');
+  await world.wait(2 * MINUTE);
+  // No pass came to the rescue.
+  expect(running.passes).toHaveLength(1);
+  expect(removed(running)).toEqual(['f1.md', 'y.md']);
+});

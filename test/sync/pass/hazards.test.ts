@@ -1,0 +1,361 @@
+import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { expect, test } from 'vitest';
+import { ok, type Outcome } from '../../../src/domain/failure.ts';
+import type { FilePlatform } from '../../../src/domain/file-platform.ts';
+import { StateFileError } from '../../../src/state/database.ts';
+import { openState } from '../../../src/state/open.ts';
+import { createWorld, type World } from '../world.ts';
+
+/** Each of these once lost something, removed something, or told something that was not so. */
+
+const EXPIRE = { removals: { mode: 'expire' } };
+
+function remove(world: World, path: string): void {
+  rmSync(join(world.directory, path), { recursive: true });
+}
+
+function rename(world: World, from: string, to: string): void {
+  renameSync(join(world.directory, from), join(world.directory, to));
+}
+
+function stopped(): AbortSignal {
+  return AbortSignal.abort();
+}
+
+test('an interrupted pass does not accept a replaced directory, nor forget that a source is halted', async () => {
+  const world = await createWorld(EXPIRE);
+  for (let n = 0; n < 8; n++) world.write(`docs/${n}`, 'x');
+  await world.pass();
+  rename(world, 'docs', 'old');
+  world.write('docs/other', 'y');
+  expect(await world.pass({ stop: stopped() })).toMatchObject({ exitCode: 130 });
+  expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
+  await world.pass({ stop: stopped() });
+  expect(world.status().sources[0]?.halted).toContain('another directory');
+});
+
+test('another device with the same inode is another directory', async () => {
+  const world = await createWorld(EXPIRE);
+  for (let n = 0; n < 8; n++) world.write(`docs/${n}`, 'x');
+  await world.pass();
+  // As when another file system was mounted there: their roots have the same inode.
+  const state = new DatabaseSync(world.config().stateFile);
+  state.exec("UPDATE source SET identity = '99999:' || substr(identity, instr(identity, ':') + 1)");
+  state.close();
+  for (let n = 0; n < 7; n++) remove(world, `docs/${n}`);
+  expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
+});
+
+test('behind a link that leads nowhere nothing counts as removed', async () => {
+  const world = await createWorld({ ...EXPIRE, sources: [{ directory: './docs', symlinks: 'follow' }] });
+  world.write('docs/a', 'a');
+  world.write('shared/s', 's');
+  symlinkSync('../shared', join(world.directory, 'docs/link'));
+  await world.pass();
+  rename(world, 'shared', 'unmounted');
+  expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { removed: 0, problems: 1, kept: 0 } });
+  expect(world.remote('link/s')).toBe('s');
+});
+
+test.each([
+  ['refused by the platform', 'new'],
+  ['refused here', 'new.bad'],
+])('a renamed file that is %s stays under its old key, in later passes as well', async (_what, name) => {
+  const world = await createWorld({
+    ...EXPIRE,
+    rules: [{ match: '*.bad', expiresAt: '2020-01-01T00:00:00Z' }],
+  });
+  world.write('docs/old', 'content');
+  world.write('docs/other', 'o');
+  await world.pass();
+  rename(world, 'docs/old', `docs/${name}`);
+  world.emulator.faults.add({ operation: 'upsert', key: 'new', kind: 'status', status: 400 });
+  for (let passes = 0; passes < 3; passes++) {
+    expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { removed: 0, pending: 1 } });
+  }
+  expect(world.remote('old')).toBe('content');
+});
+
+test('a file that cannot be sent holds back no removal but its own', async () => {
+  const world = await createWorld(EXPIRE, { quotas: { fileStorageBytes: 100 } });
+  world.write('docs/old', 'x'.repeat(80));
+  world.write('docs/other', 'o');
+  await world.pass();
+  remove(world, 'docs/old');
+  world.write('docs/new', 'y'.repeat(90));
+  // Nothing can be sent before the removal has made room.
+  expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { removed: 1, failed: 1 } });
+  world.clock.advance(180_000);
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1 } });
+});
+
+test('a new file that vanished after its upsert was taken is removed from the platform', async () => {
+  const world = await createWorld(EXPIRE);
+  world.write('docs/a', 'a');
+  world.write('docs/b', 'b');
+  world.emulator.faults.add({ operation: 'upload', key: 'a', kind: 'status', status: 500 });
+  const report = { event: () => undefined, warn: () => undefined, sent: () => undefined };
+  await world.pass({
+    report: {
+      ...report,
+      retrying: () => {
+        remove(world, 'docs/a');
+      },
+    },
+  });
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
+  world.clock.advance(180_000);
+  expect(world.keys()).toEqual(['b']);
+});
+
+test('so is one whose sending was cut off, and one refused after an attempt that was taken', async () => {
+  const world = await createWorld(EXPIRE);
+  for (const name of ['a', 'b', 'c']) world.write(`docs/${name}`, name);
+  world.emulator.faults.add({ operation: 'upload', key: 'b', kind: 'status', status: 500 });
+  world.emulator.faults.add({ operation: 'upsert', key: 'b', kind: 'status', status: 400, after: 1 });
+  await world.pass();
+  // As a killed process leaves it.
+  const state = new DatabaseSync(world.config().stateFile);
+  state.exec("UPDATE file SET state = 'sending', uploaded = 0, sha256 = NULL WHERE key = 'a'");
+  state.close();
+  remove(world, 'docs/a');
+  remove(world, 'docs/b');
+  expect(await world.pass()).toMatchObject({ summary: { removed: 2 } });
+  world.clock.advance(180_000);
+  expect(world.keys()).toEqual(['c']);
+});
+
+test('a file replaced by a directory, and a directory replaced by a file', async () => {
+  const world = await createWorld(EXPIRE);
+  world.write('docs/a', 'a');
+  world.write('docs/d/x', 'x');
+  world.write('docs/z', 'z');
+  await world.pass();
+  remove(world, 'docs/a');
+  world.write('docs/a/inner', 'i');
+  remove(world, 'docs/d');
+  world.write('docs/d', 'now a file');
+  expect((await world.plan()).summary).toMatchObject({ uploaded: 2, removed: 2 });
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 2, removed: 2 } });
+  world.clock.advance(180_000);
+  expect(world.keys()).toEqual(['a/inner', 'd', 'z']);
+});
+
+test('a source all of whose files are newly ignored is not an emptied one', async () => {
+  const world = await createWorld();
+  world.write('docs/a.md', 'x');
+  await world.pass();
+  world.configure({ sources: [{ directory: './docs', ignore: ['*.md'] }] });
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { kept: 1 } });
+});
+
+test('an emptied source is known as one beside a name that can never be synced', async () => {
+  const world = await createWorld(EXPIRE);
+  world.write('docs/a', 'a');
+  await world.pass();
+  remove(world, 'docs/a');
+  writeFileSync(Buffer.concat([Buffer.from(join(world.directory, 'docs/')), Buffer.from([0xff])]), 'x');
+  expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
+});
+
+test.each([
+  ['another prefix', { directory: './docs', keyPrefix: 'docs/' }],
+  ['another bot', { directory: './docs', botId: 'bot-2' }],
+])('a collision that %s has mended is over', async (_what, mended) => {
+  const world = await createWorld({ sources: [{ directory: './docs' }, { directory: './more' }] });
+  world.write('docs/x', 'docs');
+  world.write('more/x', 'more');
+  expect(await world.pass()).toMatchObject({ exitCode: 3 });
+  world.configure({ sources: [mended, { directory: './more' }] });
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { problems: 0 } });
+  expect(world.remote('x')).toBe('more');
+});
+
+test('the fraction of removals is taken of what there was, not of what came: dry run and pass agree', async () => {
+  const world = await createWorld(EXPIRE);
+  for (let n = 0; n < 30; n++) world.write(`docs/old-${n}`, 'x');
+  await world.pass();
+  for (let n = 0; n < 30; n++) {
+    remove(world, `docs/old-${n}`);
+    world.write(`docs/new-${n}`, 'yy');
+  }
+  expect(await world.plan()).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
+  expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0, uploaded: 30 } });
+});
+
+test('removals know an outage as well', async () => {
+  const world = await createWorld(EXPIRE);
+  for (let n = 0; n < 100; n++) world.write(`docs/${n}`, 'x');
+  await world.pass();
+  for (let n = 0; n < 40; n++) remove(world, `docs/${n}`);
+  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 500, times: Infinity });
+  const outcome = await world.pass();
+  expect(outcome).toMatchObject({ exitCode: 3, summary: { removed: 0 } });
+  expect(outcome.requests).toBeLessThan(40);
+  world.emulator.faults.clear();
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 40 } });
+});
+
+test('status: not of another bot, not what has expired, nothing twice', async () => {
+  const world = await createWorld({ upload: { attempts: 1 }, limits: { fileBytes: 10 } });
+  world.write('docs/a', 'a');
+  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 500 });
+  await world.pass();
+  world.configure({
+    sources: [{ directory: './docs', botId: 'bot-2' }],
+    rules: [{ match: '**', expiresIn: '1d' }],
+  });
+  await world.pass();
+  expect(world.status()).toMatchObject({ failures: [], sources: [{ files: 1, failed: 0 }] });
+  world.write('docs/a', 'a'.repeat(20));
+  await world.pass();
+  expect(world.status()).toMatchObject({ sources: [{ files: 0, refused: 1 }] });
+  world.write('docs/a', 'a');
+  await world.pass();
+  expect(world.status()).toMatchObject({ sources: [{ files: 1, refused: 0 }] });
+  world.clock.advance(2 * 86_400_000);
+  expect(world.status()).toMatchObject({ sources: [{ files: 0 }] });
+});
+
+test('what was only in hand when a pass was stopped, or gave up, keeps its record', async () => {
+  const world = await createWorld({ upload: { concurrency: 1, attempts: 1, giveUpAfter: '1s' } });
+  for (let n = 0; n < 40; n++) world.write(`docs/${n}`, 'x');
+  await world.pass();
+  world.emulator.faults.add({ operation: 'upsert', kind: 'drop', times: Infinity });
+  const outcome = await world.pass({ isForced: () => true });
+  world.emulator.faults.clear();
+  expect(outcome.summary.pending).toBeGreaterThan(20);
+  expect(world.status().failures.map(({ kind }) => kind)).not.toContain('sending');
+  // What they are now was not sent, so none counts as in sync.
+  expect(world.status().failures.filter(({ kind }) => kind === 'pending')).toHaveLength(
+    outcome.summary.pending,
+  );
+});
+
+test.each(['429', '503', '500'])(
+  'a platform that asks for days of patience (%s) is not waited for',
+  async (status) => {
+    const world = await createWorld({ upload: { giveUpAfter: '2s' } });
+    for (let n = 0; n < 3; n++) world.write(`docs/${n}`, 'x');
+    const headers = { 'retry-after': '999999' };
+    world.emulator.faults.add({
+      operation: 'upsert',
+      kind: 'status',
+      status: Number(status),
+      headers,
+      times: Infinity,
+    });
+    const before = world.clock.monotonic();
+    expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { uploaded: 0 } });
+    expect(world.clock.monotonic() - before).toBeLessThan(60_000);
+  },
+);
+
+test('when the state file fails, nothing is under way any more once the pass has ended', async () => {
+  const world = await createWorld({ upload: { concurrency: 2 } });
+  for (let n = 0; n < 300; n++) world.write(`docs/${n}`, 'x');
+  let underWay = 0;
+  const slowly = async <T>(value: T): Promise<Outcome<T>> => {
+    underWay += 1;
+    for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate);
+    underWay -= 1;
+    return ok(value);
+  };
+  const platform: FilePlatform = {
+    now: world.clock.now,
+    upsert: () => slowly({ uploadUrl: new URL('http://127.0.0.1/'), contentType: 'text/plain', url: null }),
+    upload: () => slowly(null),
+  };
+  let events = 0;
+  const report = {
+    warn: () => undefined,
+    sent: () => undefined,
+    retrying: () => undefined,
+    event: () => {
+      if (++events === 5) throw new StateFileError('unwritable', 'disk full');
+    },
+  };
+  await expect(world.pass({ report, platform })).rejects.toThrow('disk full');
+  expect(underWay).toBe(0);
+  expect(events).toBeLessThan(10);
+});
+
+test('config, secrets and state file are not synced under another name either', async () => {
+  const world = await createWorld({ sources: [{ directory: './docs', symlinks: 'follow' }] });
+  world.configure({
+    platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, token: 'file:./conf/token' },
+  });
+  world.write('conf/token', 'very secret');
+  world.write('conf/note', 'n');
+  world.write('botsync.config.json', '{}');
+  symlinkSync('../conf', join(world.directory, 'docs/linked'));
+  symlinkSync('../botsync.config.json', join(world.directory, 'docs/config'));
+  linkSync(join(world.directory, 'conf/token'), join(world.directory, 'docs/hard'));
+  await world.pass();
+  symlinkSync('../.botsync', join(world.directory, 'docs/state'));
+  await world.pass();
+  expect(world.keys()).toEqual(['linked/note']);
+});
+
+test('a source that is reached by another name than its config keeps them out as well', async () => {
+  const world = await createWorld();
+  symlinkSync(world.directory, `${world.directory}-alias`);
+  try {
+    world.configure({
+      platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, token: 'file:./token' },
+      sources: [{ name: 'all', directory: `${world.directory}-alias`, ignore: ['platform/', '!.botsync/'] }],
+    });
+    world.write('token', 'very secret');
+    world.write('botsync.config.json', '{}');
+    world.write('docs/a', 'a');
+    await world.pass();
+    await world.pass();
+    expect(world.keys()).toEqual(['docs/a']);
+  } finally {
+    unlinkSync(`${world.directory}-alias`);
+  }
+});
+
+test('.botsyncignore may begin with a byte order mark, and anything but a file is none', async () => {
+  const world = await createWorld();
+  world.write('docs/.botsyncignore', '\ufeffsecret.txt\r\n*.log\n');
+  for (const name of ['secret.txt', 'a.log', 'a.md']) world.write(`docs/${name}`, 'x');
+  await world.pass();
+  expect(world.keys()).toEqual(['a.md']);
+  rmSync(join(world.directory, 'docs/.botsyncignore'));
+  mkdirSync(join(world.directory, 'docs/.botsyncignore'));
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 2 } });
+});
+
+test('a FIFO in the place of .botsyncignore is none and is not waited for', async () => {
+  const world = await createWorld();
+  mkdirSync(join(world.directory, 'docs'), { recursive: true });
+  execFileSync('mkfifo', [join(world.directory, 'docs/.botsyncignore')]);
+  world.write('docs/a', 'x');
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1 } });
+});
+
+test('a .botsyncignore too large to be one halts its source', async () => {
+  const world = await createWorld();
+  world.write('docs/a', 'x');
+  world.write('docs/.botsyncignore', '#'.repeat(1_000_001));
+  expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { uploaded: 0 } });
+  expect(world.status().sources[0]?.halted).toContain('.botsyncignore is larger than');
+});
+
+test('a row that makes no sense is damage, not a defect', async () => {
+  const world = await createWorld();
+  world.write('docs/a', 'a');
+  await world.pass();
+  const state = new DatabaseSync(world.config().stateFile);
+  state.exec("PRAGMA ignore_check_constraints = ON; UPDATE file SET state = 'syncec'");
+  state.close();
+  const opened = openState(world.config().stateFile, { checkThoroughly: false, nowMs: 0 });
+  if (opened.kind !== 'open') throw new Error(opened.kind);
+  const damaged = expect.objectContaining({ name: 'StateFileError', kind: 'damaged' }) as Error;
+  expect(() => opened.store.records(1, 'docs')).toThrow(damaged);
+  opened.store.close();
+});

@@ -1,0 +1,104 @@
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { FileEvent } from '../../../src/domain/report.ts';
+import { eventually } from '../../watch/fixture.ts';
+import { requestsFor } from '../daemon-world.ts';
+import { createWorld, type PassOutcome, type World } from '../world.ts';
+
+const EXPIRE = { removals: { mode: 'expire' } };
+
+/** More new files than a pass has in hand at a time: what comes behind them is not looked at yet. */
+const MORE_THAN_IN_HAND = 300;
+
+const move = ({ directory }: World, from: string, to: string): void => {
+  renameSync(join(directory, from), join(directory, to));
+};
+
+/** A source with files that are in sync, and before them one that a pass skips and tells of. */
+async function createKnownWorld(count: number): Promise<World> {
+  const world = await createWorld({
+    ...EXPIRE,
+    rules: [{ match: 'a.pdf', index: true, whenTooLargeToIndex: 'skip' }],
+    limits: { indexBytes: 1 },
+  });
+  for (let i = 0; i < count; i++) world.write(`docs/z${i}.md`, `file ${i}`);
+  await world.pass();
+  world.write('docs/a.pdf', 'too large');
+  return world;
+}
+
+/** A pass in whose midst something happens: when the first file is skipped. */
+function passDuring(world: World, happens: () => void): Promise<PassOutcome> {
+  let isOver = false;
+  const event = ({ kind }: FileEvent): void => {
+    if (kind !== 'skip' || isOver) return;
+    isOver = true;
+    happens();
+  };
+  const report = { event, warn: () => undefined, retrying: () => undefined, sent: () => undefined };
+  return world.pass({ report });
+}
+
+test.each([
+  ['goes away', () => undefined],
+  [
+    'is unmounted',
+    (world: World) => {
+      mkdirSync(join(world.directory, 'docs'));
+    },
+  ],
+  [
+    'is replaced',
+    (world: World) => {
+      world.write('docs/z3.md', 'WRONG');
+    },
+  ],
+])('a directory that %s during a pass is halted, then and later', async (_how, after) => {
+  const world = await createKnownWorld(8);
+  const outcome = await passDuring(world, () => {
+    move(world, 'docs', 'away');
+    after(world);
+  });
+  expect(outcome).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
+  expect(world.status().sources[0]?.halted).toContain('unmounted, removed or replaced');
+  expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0, uploaded: 0 } });
+  rmSync(join(world.directory, 'docs'), { recursive: true, force: true });
+  move(world, 'away', 'docs');
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 0, unchanged: 8 } });
+  expect(world.remote('z3.md')).toBe('file 3');
+});
+
+test('a directory that goes away while uploads are waited for is halted, and nothing is removed', async () => {
+  const world = await createWorld({ ...EXPIRE, upload: { concurrency: 2 } });
+  for (let i = 0; i < 8; i++) world.write(`docs/z${i}.md`, `file ${i}`);
+  await world.pass();
+  for (let i = 0; i < MORE_THAN_IN_HAND; i++) world.write(`docs/new/${i}.md`, `new ${i}`);
+  world.emulator.faults.add({ operation: 'upsert', kind: 'hang', times: Infinity });
+  const before = requestsFor(world, 'upsert');
+  const passing = world.pass();
+  await eventually(() => requestsFor(world, 'upsert') > before, 'the pass is under way');
+  move(world, 'docs', 'away');
+  world.emulator.faults.clear();
+  expect(await passing).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
+  expect(world.remote('z3.md')).toBe('file 3');
+});
+
+test.each([
+  ['expire', 5, ['a', 'b', 'c']],
+  ['keep', 0, ['a', 'b', 'c', 'x', 'y']],
+])(
+  'a source that is given another directory with other files, in mode "%s"',
+  async (mode, exitCode, keys) => {
+    const world = await createWorld({ removals: { mode }, sources: [{ name: 'docs', directory: './docs' }] });
+    for (const name of ['a', 'b', 'c']) world.write(`docs/${name}`, name);
+    await world.pass();
+    for (const name of ['x', 'y']) world.write(`other/${name}`, name);
+    world.configure({ sources: [{ name: 'docs', directory: './other' }] });
+    expect(await world.pass()).toMatchObject({ exitCode, summary: { removed: 0 } });
+    expect(world.keys().sort()).toEqual(keys);
+    expect(world.remote('a')).toBe('a');
+    const { halted } = world.status().sources[0] ?? {};
+    expect(halted?.includes('is another directory than before') ?? false).toBe(mode === 'expire');
+  },
+);

@@ -1,0 +1,74 @@
+import type { Clock } from '../../../src/domain/clock.ts';
+import { rmSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { RelativePath } from '../../../src/domain/brands.ts';
+import type { ScanEntry } from '../../../src/scan/scan.ts';
+import { openReader } from '../../../src/state/open-reader.ts';
+import { Claims } from '../../../src/sync/plan/claims.ts';
+import { planSource, type PlanItem } from '../../../src/sync/plan/plan-source.ts';
+import { findSources } from '../../../src/sync/sources/source.ts';
+import { createWorld, type World } from '../world.ts';
+
+/** What a pass would do if the scan of the world's source said this. */
+function planOf(world: World & { readonly clock: Clock }, entries: readonly ScanEntry[]): PlanItem[] {
+  const config = world.config();
+  const sources = findSources(config, config.platform.baseUrl);
+  const [found] = sources;
+  const opened = openReader(config.stateFile, false);
+  if (found?.kind !== 'found' || opened.kind !== 'open') throw new Error('no world');
+  const { reader } = opened;
+  const target = reader.targetId(found.source.syncTarget);
+  const times = { now: world.clock.now, wallClock: world.clock.now };
+  const ports = {
+    target,
+    claims: new Claims(reader, sources, true),
+    limits: config.limits,
+    ...times,
+    isForced: () => false,
+    retriesFailed: true,
+  };
+  const plan = [...planSource(found.source, entries, reader.records(target, 'docs'), ports)];
+  opened.close();
+  return plan;
+}
+
+function path(text: string): RelativePath {
+  return text as RelativePath;
+}
+
+/** Each absent record with what is said of its absence. */
+function absences(plan: readonly PlanItem[]): [string, string | null][] {
+  return plan.flatMap((item) =>
+    item.kind === 'absent' ? [[item.record.path, item.absence] as [string, string | null]] : [],
+  );
+}
+
+test('of what lies below a directory that cannot be listed nothing is said, and of its neighbours all', async () => {
+  const world = await createWorld();
+  for (const name of ['d-', 'd/a', 'd/b/c', 'd0', 'e']) world.write(`docs/${name}`, 'x');
+  await world.pass();
+  rmSync(`${world.directory}/docs`, { recursive: true });
+  world.write('docs/kept', 'x');
+  const plan = planOf(world, [{ kind: 'unlisted', path: path('d/'), reason: 'EIO' }]);
+  expect(absences(plan)).toEqual([
+    ['d-', 'removed'],
+    ['d/a', null],
+    ['d/b/c', null],
+    ['d0', 'removed'],
+    ['e', 'removed'],
+  ]);
+  expect(plan.find(({ kind }) => kind === 'problem')).toMatchObject({ path: 'd/', hidesFiles: true });
+});
+
+test('of a file that cannot be looked at nothing is said either', async () => {
+  const world = await createWorld();
+  for (const name of ['a', 'b']) world.write(`docs/${name}`, 'x');
+  await world.pass();
+  rmSync(`${world.directory}/docs/a`);
+  rmSync(`${world.directory}/docs/b`);
+  const plan = planOf(world, [{ kind: 'unseen', path: path('a'), reason: 'EIO' }]);
+  expect(absences(plan)).toEqual([
+    ['a', null],
+    ['b', 'removed'],
+  ]);
+});
