@@ -8,6 +8,9 @@ const LONGEST_REST_MS = 60_000;
 /** When the platform refused, it is tried again after this long, then after twice as long, and so on. */
 const FIRST_RETRY_MS = 60_000;
 
+/** But no later than this: whoever mended it should not have to wait as long as it was broken. */
+const LONGEST_RETRY_MS = 15 * 60_000;
+
 /** How much a rescan comes sooner or later than told, so that many machines do not come at once. */
 const JITTER = 0.1;
 
@@ -56,7 +59,8 @@ export class PassSchedule {
     const nowMs = this.#clock.monotonic();
     if (!isBlocked) this.#retryAtMs = null;
     // A pass before its time tried nothing.
-    else if (this.#mayRetry(nowMs)) this.#retryAtMs = nowMs + FIRST_RETRY_MS * 2 ** this.#refusals++;
+    else if (this.#mayRetry(nowMs))
+      this.#retryAtMs = nowMs + Math.min(FIRST_RETRY_MS * 2 ** this.#refusals++, LONGEST_RETRY_MS);
     if (!isBlocked) this.#refusals = 0;
     const jittered = everyMs * (1 - JITTER + 2 * JITTER * this.#random());
     const waitMs = Math.min(jittered, (this.#retryAtMs ?? Infinity) - nowMs);
