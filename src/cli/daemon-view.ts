@@ -3,12 +3,26 @@ import { EXIT } from '../domain/exit-code.ts';
 import { createLog, type Log } from '../service/logger.ts';
 import type { Metrics } from '../service/metrics.ts';
 import type { ServiceNotifier } from '../service/notify.ts';
-import type { DaemonObserver, Trigger } from '../sync/daemon/daemon-observer.ts';
+import type { DaemonObserver, Refusal, Trigger } from '../sync/daemon/daemon-observer.ts';
 import type { Reporter } from '../sync/pass/reporter.ts';
 import { logSettings } from './command-log.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { print, shown, writeError } from './output.ts';
 import { describeSummary } from './pass-report.ts';
+
+/** The platform refuses: what is said when it begins, and when it is over. */
+const REFUSED: Readonly<Record<Refusal, { readonly began: string; readonly over: string }>> = {
+  credentials: {
+    began:
+      'the platform refuses the credentials; what needs them waits, and is tried again now and then: check platform.token, workspaceId and botId, then reload (SIGHUP)',
+    over: 'the platform takes the credentials again',
+  },
+  quota: {
+    began:
+      'the platform takes nothing that needs more room; that waits, and is tried again now and then: remove files there, or raise the quota',
+    over: 'the platform takes what needs room again',
+  },
+};
 
 /** What a daemon tells: log lines, results as JSON Lines with `--json`, metrics, and a line for the service manager. */
 export class DaemonView implements Reporter, DaemonObserver {
@@ -109,6 +123,12 @@ export class DaemonView implements Reporter, DaemonObserver {
       this.log.error('files will expire that could not be renewed in time', { files: count });
     else if (count === 0 && this.#overdue > 0) this.log.info('all files are renewed again');
     this.#overdue = count;
+  }
+
+  refused(kind: Refusal, reason: string | null): void {
+    const { began, over } = REFUSED[kind];
+    if (reason === null) this.log.info(over);
+    else this.log.error(began, { reason });
   }
 
   get #metrics(): Metrics | null {

@@ -21,7 +21,7 @@ export interface RunningDaemon {
   readonly daemon: Daemon;
   readonly events: FileEvent[];
   readonly passes: PassMade[];
-  /** What else was told: "limited docs …", "lost docs …", "found docs", "overdue 3", "warn …". */
+  /** What else was told: "limited docs …", "lost docs …", "found docs", "overdue 3", "refused quota now", "warn …". */
   readonly told: string[];
   /** Takes the configuration of the world as it is now. */
   readonly reload: (token?: string) => Promise<void>;
@@ -113,6 +113,7 @@ export async function createDaemonWorld(
         renewalsOverdue: (count) => {
           if (count > 0) told.push(`overdue ${count}`);
         },
+        refused: (kind, reason) => told.push(`refused ${kind} ${reason === null ? 'no longer' : 'now'}`),
       },
       stages: unwatchedStages(),
       stop: stopping.signal,

@@ -11,6 +11,9 @@ import type { Summary } from '../../domain/report.ts';
  */
 export type Trigger = 'start' | 'reload' | 'rescan' | 'lost' | 'root' | 'ignore-file' | 'approved';
 
+/** What the platform refuses until someone mends it: whatever comes with these credentials, or whatever needs more room. */
+export type Refusal = 'credentials' | 'quota';
+
 /** Who is told how a daemon fares, beside what happens to each file. */
 export interface DaemonObserver {
   readonly passBegan: (trigger: Trigger) => void;
@@ -28,6 +31,8 @@ export interface DaemonObserver {
   readonly foundByRescan: (source: string) => void;
   /** So many files could not be renewed when it was time, and will expire. */
   readonly renewalsOverdue: (count: number) => void;
+  /** The platform began to refuse, and everything of that kind waits; `null`: it takes it again. */
+  readonly refused: (kind: Refusal, reason: string | null) => void;
 }
 
 /** What a daemon is doing now. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
 import { StateFileError } from '../../../src/state/database.ts';
-import { createDaemonWorld, type RunningDaemon } from '../daemon-world.ts';
+import { createDaemonWorld, requestsFor, type RunningDaemon } from '../daemon-world.ts';
 
 const MINUTE = 60_000;
 
@@ -30,6 +30,31 @@ describe('refused credentials', () => {
     await running.reload();
     await world.until(() => sent(running).length === 2, 'both arrive');
     expect(running.daemon.impediments).toEqual([]);
+  });
+
+  test('are told once when it begins, and once when it is over', async () => {
+    const world = await createDaemonWorld();
+    world.write('docs/a.md', 'one');
+    const running = world.launch('wrong-token');
+    await world.until(() => running.told.length > 0, 'it is told');
+    await world.wait(20 * MINUTE, 10_000);
+    expect(running.told).toEqual(['refused credentials now']);
+    await running.reload();
+    await world.until(() => running.told.length > 1, 'it is over');
+    expect(running.told).toEqual(['refused credentials now', 'refused credentials no longer']);
+  });
+
+  test('are tried again within a quarter of an hour, however long it has been', async () => {
+    const world = await createDaemonWorld();
+    world.write('docs/a.md', 'one');
+    world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 401, times: 1_000_000 });
+    const running = await world.start();
+    await world.wait(24 * 60 * MINUTE, 10 * MINUTE);
+    expect(requestsFor(world, 'upsert')).toBeLessThan(400);
+    world.emulator.faults.clear();
+    await world.wait(17 * MINUTE, 10_000);
+    await world.until(() => running.passes.at(-1)?.exitCode === 0, 'it arrives');
+    expect(sent(running)).toEqual(['a.md']);
   });
 
   test('of one bot leave the others alone', async () => {
@@ -152,6 +177,13 @@ describe('a reload', () => {
     await world.until(() => running.passes.at(-1)?.exitCode === 0, 'the pass ends');
     expect(new Set(sent(running)).size).toBe(50);
   });
+});
+
+test('a reload after the end of the run is no reason to wait', async () => {
+  const world = await createDaemonWorld();
+  const running = await world.start();
+  await running.stop();
+  await running.reload();
 });
 
 test('a small edit goes ahead of bulk work, of its own source or another', async () => {

@@ -1,0 +1,125 @@
+import type { Clock } from '../../domain/clock.ts';
+import { emptySummary } from '../../domain/report.ts';
+import type { Blockade } from '../pass/blockade.ts';
+import type { Engine } from '../pass/engine.ts';
+import { runPass } from '../pass/pass.ts';
+import type { Reporter } from '../pass/reporter.ts';
+import type { Approvals } from './approvals.ts';
+import { countFinds } from './count-finds.ts';
+import type { DaemonObserver, Trigger } from './daemon-observer.ts';
+import type { DueDates } from './due-dates.ts';
+import type { Looks } from './looks.ts';
+import type { PassSchedule } from './pass-schedule.ts';
+import type { Watches } from './watches.ts';
+
+/** A rescan a little before its time, by its jitter, is still one that tries failed files again. */
+const FAILED_AGAIN_PART = 0.8;
+
+/** What passes of a daemon go by. */
+export interface PassesInput {
+  readonly clock: Clock;
+  readonly report: Reporter;
+  readonly observer: DaemonObserver;
+  readonly schedule: PassSchedule;
+  readonly watches: Watches;
+  readonly looks: Looks;
+  readonly dueDates: DueDates;
+  readonly approvals: Approvals;
+}
+
+/** Makes the passes of a daemon, one at a time, and what is due between them. */
+export class Passes {
+  readonly #input: PassesInput;
+  #isUnderWay = false;
+  #hasEnded = false;
+  /** What stood in the way before the pass that is under way. */
+  #blockadeBefore: Blockade | null = null;
+  /** Failed files are tried again then, by the monotonic clock. */
+  #failedAgainAtMs = 0;
+
+  constructor(input: PassesInput) {
+    this.#input = input;
+  }
+
+  /** Whether one is under way. */
+  get isUnderWay(): boolean {
+    return this.#isUnderWay;
+  }
+
+  /** Whether one ended since the settings are new. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** What stands in the way, as far as is known: a pass that tries again has not disproved it yet. */
+  blockade({ round: { blockade } }: Engine): Blockade {
+    return blockade.isOn ? blockade : (this.#blockadeBefore ?? blockade);
+  }
+
+  /** The settings are new. */
+  renew(): void {
+    this.#hasEnded = false;
+  }
+
+  /** Makes them until a stop. Throws `StateFileError`. */
+  async run(engine: Engine, first: Trigger): Promise<void> {
+    const { schedule, dueDates } = this.#input;
+    for (let trigger: Trigger | null = first; !engine.stop.aborted;) {
+      if (trigger !== null) await this.#pass(engine, trigger);
+      else await dueDates.remove(engine);
+      trigger = await schedule.next(engine.stop, () => dueDates.areRemovalsDue(engine));
+    }
+  }
+
+  async #pass(engine: Engine, trigger: Trigger): Promise<void> {
+    const { observer, clock, schedule, approvals, watches } = this.#input;
+    const { watch, sources } = engine.config;
+    const summary = emptySummary();
+    const approved = approvals.pending;
+    const rewatched: Promise<boolean>[] = [];
+    const before = engine.round.blockade;
+    const retriesAll = trigger !== 'rescan' || schedule.mayRetry;
+    const isFailedDue = clock.monotonic() >= this.#failedAgainAtMs;
+    const retriesFailed =
+      trigger === 'start' || trigger === 'reload' || isFailedDue || (retriesAll && before.isOn);
+    if (retriesFailed) this.#failedAgainAtMs = clock.monotonic() + watch.rescanMs * FAILED_AGAIN_PART;
+    this.#isUnderWay = true;
+    this.#blockadeBefore = before;
+    schedule.begin();
+    observer.passBegan(trigger);
+    try {
+      const exitCode = await runPass(engine, {
+        summary,
+        isForced: () => false,
+        isAllowed: (source, halt) => approvals.allows(source, halt),
+        retriesFailed,
+        ...(!retriesAll && before.isOn && { blockade: before }),
+        report: trigger === 'rescan' ? this.#countingFinds() : engine.report,
+        onFound: (found) => {
+          rewatched.push(...watches.meet(found));
+        },
+      });
+      this.#input.dueDates.passEnded(engine);
+      // What was not watched while it was walked may have changed behind the walk.
+      if ((await Promise.all(rewatched)).includes(true)) schedule.want('root');
+      if (engine.stop.aborted) return;
+      approvals.used(approved);
+      this.#hasEnded = true;
+      const names = sources.map(({ name }) => name);
+      observer.passEnded(trigger, names, summary, exitCode);
+    } finally {
+      await Promise.allSettled(rewatched);
+      this.#isUnderWay = false;
+      this.#blockadeBefore = null;
+      schedule.end(watch.poll ? watch.pollIntervalMs : watch.rescanMs, engine.round.blockade.isOn);
+    }
+  }
+
+  #countingFinds(): Reporter {
+    const { report, observer, looks, watches } = this.#input;
+    return countFinds(report, (source) => {
+      const isOnItsWay = looks.waiting > 0 || watches.isUnsettled(source);
+      if (!isOnItsWay) observer.foundByRescan(source);
+    });
+  }
+}

@@ -1,0 +1,132 @@
+import type { Config } from '../../config/config.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { findSource, IGNORE_FILE, type FoundSource } from '../sources/source.ts';
+import type { DaemonObserver, Trigger } from './daemon-observer.ts';
+import { SourceWatch } from './source-watch.ts';
+
+/** What is done about what watches see. */
+export interface WatchesPorts {
+  /** A path stands still, and is to be looked at. */
+  readonly look: (source: string, path: string) => void;
+  /** Everything is to be looked at. */
+  readonly pass: (trigger: Trigger) => void;
+  /** There is something for `check`. */
+  readonly wake: () => void;
+}
+
+/** What of an engine says which directories are watched. */
+interface Setting {
+  readonly config: Config;
+  readonly platformName: string;
+}
+
+/** The watches over all sources, from one configuration to the next. */
+export class Watches {
+  readonly #clock: Clock;
+  readonly #observer: DaemonObserver;
+  readonly #ports: WatchesPorts;
+  readonly #watches = new Map<string, SourceWatch>();
+  /** Sources whose ignore file changed. */
+  readonly #otherPatterns = new Set<string>();
+
+  constructor(clock: Clock, observer: DaemonObserver, ports: WatchesPorts) {
+    this.#clock = clock;
+    this.#observer = observer;
+    this.#ports = ports;
+  }
+
+  /** Directories under watch, by source. */
+  get directories(): ReadonlyMap<string, number> {
+    return new Map([...this.#watches].map(([name, one]) => [name, one.watchedDirectories]));
+  }
+
+  /** A source as its watch last met it. */
+  readonly found = (name: string): FoundSource | undefined => this.#watches.get(name)?.found;
+
+  /** Whether by the patterns of now a file is left out. */
+  ignores(name: string, path: string): boolean {
+    const found = this.found(name);
+    return found?.kind === 'found' && found.source.filter.ignoresFile(path);
+  }
+
+  /** Whether something of a source changed that does not stand still yet. */
+  isUnsettled(name: string): boolean {
+    return this.#watches.get(name)?.isUnsettled === true;
+  }
+
+  /** Watches what is not watched yet, and no longer what left the configuration. Resolves when all is watched, or at a stop. */
+  async adjust({ config, platformName }: Setting, stop: AbortSignal): Promise<void> {
+    const before = new Map(this.#watches);
+    this.#watches.clear();
+    for (const [position, source] of config.sources.entries()) {
+      const known = before.get(source.name);
+      const found = findSource(config, source, position, platformName);
+      if (known?.watchesFor(config, source) === true) {
+        before.delete(source.name);
+        this.#watches.set(source.name, known);
+        await known.meet(found);
+      } else this.#watches.set(source.name, this.#watch(found, config));
+    }
+    for (const gone of before.values()) await gone.close();
+    const ready = Promise.all([...this.#watches.values()].map((one) => one.ready()));
+    await Promise.race([ready, aborted(stop)]);
+  }
+
+  /** Takes note of how a pass found sources. Each promise says whether its watch had to be made anew. */
+  meet(found: readonly FoundSource[]): Promise<boolean>[] {
+    return found.flatMap((one) => this.#watches.get(one.config.name)?.meet(one) ?? []);
+  }
+
+  /**
+   * Looks for what no event tells of: directories that came, went or were replaced, and other patterns. Asks for a pass.
+   *
+   * @param replaced - told a source whose directory is another one: nothing of it is looked at before a pass checked it.
+   */
+  async check({ config, platformName }: Setting, replaced: (name: string) => void): Promise<void> {
+    for (const [position, source] of config.sources.entries()) {
+      const watch = this.#watches.get(source.name);
+      const hasOtherPatterns = this.#otherPatterns.delete(source.name);
+      const isReplaced = watch?.isReplaced === true;
+      if (watch === undefined || (!isReplaced && !hasOtherPatterns)) continue;
+      if (isReplaced) replaced(source.name);
+      await watch.meet(findSource(config, source, position, platformName));
+      this.#ports.pass(isReplaced ? 'root' : 'ignore-file');
+    }
+  }
+
+  /** Ends all watching. */
+  async close(): Promise<void> {
+    for (const watch of this.#watches.values()) await watch.close();
+    this.#watches.clear();
+  }
+
+  #watch(found: FoundSource, config: Config): SourceWatch {
+    return new SourceWatch(found, config, this.#clock, {
+      settled: (name, paths) => {
+        for (const path of paths) {
+          if (path !== IGNORE_FILE) this.#ports.look(name, path);
+          else {
+            this.#otherPatterns.add(name);
+            this.#ports.wake();
+          }
+        }
+      },
+      lost: (name, reason) => {
+        this.#observer.eventsLost(name, reason);
+        this.#ports.pass('lost');
+      },
+      limited: (name, message) => {
+        this.#observer.watchLimited(name, message);
+      },
+    });
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => {
+      resolve();
+    });
+  });
+}
