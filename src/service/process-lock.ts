@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
@@ -17,6 +17,8 @@ export interface LockHolder {
 export interface ProcessLock {
   /** The holder before us did not release the lock: it was killed, or the machine went down. */
   readonly wasAbandoned: boolean;
+  /** Whether the file that is locked is still the one at its path: else another process could lock that one as well. */
+  readonly isInPlace: () => boolean;
   /** Done once; the lock may be another's afterwards. */
   readonly release: () => void;
 }
@@ -37,10 +39,11 @@ const held = new Set<DatabaseSyncInstance>();
  * file locks of Node's own would not, and a process id alone proves nothing.
  */
 export function acquireLock(subject: string, command: string, now: Date): LockAttempt {
+  const lockFile = `${subject}.lock`;
   let database: DatabaseSyncInstance;
   try {
     mkdirSync(dirname(subject), { recursive: true, mode: 0o700 });
-    database = new DatabaseSync(`${subject}.lock`, { timeout: 0 });
+    database = new DatabaseSync(lockFile, { timeout: 0 });
   } catch (error) {
     return { kind: 'unusable', reason: (error as Error).message };
   }
@@ -53,6 +56,8 @@ export function acquireLock(subject: string, command: string, now: Date): LockAt
     return { kind: 'unusable', reason: (error as Error).message };
   }
   held.add(database);
+  const locked = inodeOf(lockFile);
+  const isInPlace = (): boolean => inodeOf(lockFile) === locked;
   const holderFile = holderFileOf(subject);
   const wasAbandoned = existsSync(holderFile);
   const holder: LockHolder = { pid: process.pid, host: hostname(), since: now.toISOString(), command };
@@ -67,9 +72,11 @@ export function acquireLock(subject: string, command: string, now: Date): LockAt
     kind: 'held',
     lock: {
       wasAbandoned,
+      isInPlace,
       release: () => {
         if (!held.delete(database)) return;
-        rmSync(holderFile, { force: true });
+        // Beside another lock file stands another holder.
+        if (isInPlace()) rmSync(holderFile, { force: true });
         database.close();
       },
     },
@@ -80,6 +87,12 @@ export function acquireLock(subject: string, command: string, now: Date): LockAt
 export function findHolder(subject: string): LockHolder | null {
   const holder = readHolder(subject);
   return holder !== null && (holder.host !== hostname() || isAlive(holder)) ? holder : null;
+}
+
+/** A file as the file system knows it; `null` when it is not there. */
+function inodeOf(file: string): string | null {
+  const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? null : `${stats.dev}:${stats.ino}`;
 }
 
 function holderFileOf(subject: string): string {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   acquireLock,
@@ -52,6 +52,20 @@ async function deadPid(): Promise<number> {
 }
 
 describe('within one process', () => {
+  test('a lock whose file went with its directory is not in place, and takes no other holder with it', () => {
+    const file = subject();
+    const lock = hold(file);
+    expect(lock.isInPlace()).toBe(true);
+    rmSync(dirname(file), { recursive: true });
+    expect(lock.isInPlace()).toBe(false);
+    const next = hold(file);
+    expect(next.isInPlace()).toBe(true);
+    expect(lock.isInPlace()).toBe(false);
+    lock.release();
+    expect(findHolder(file)).toEqual(OURS);
+    expect(next.wasAbandoned).toBe(false);
+  });
+
   test('a second attempt is busy and says who holds it; a release lets the next one in', () => {
     const file = subject();
     const lock = hold(file);

@@ -1,18 +1,16 @@
-import type { Log } from '../service/logger.ts';
-import type { Metrics, PauseReason } from '../service/metrics.ts';
-import type { ServiceNotifier } from '../service/notify.ts';
-import type { Pulse } from '../service/pulse.ts';
+import type { Log } from '../../service/logger.ts';
+import type { Metrics, PauseReason } from '../../service/metrics.ts';
+import type { ServiceNotifier } from '../../service/notify.ts';
 
 /** How often is looked, milliseconds. */
 const LOOK_MS = 2000;
 
 /** What is looked at. */
 export interface Vitals {
-  readonly pulse: Pulse;
-  /** Work under way that does not move for so long has come to a standstill, milliseconds. */
-  readonly standstillMs: () => number;
+  /** What has come to a standstill. To be asked every few seconds. */
+  readonly standingStill: readonly string[];
   /** Why nothing is sent just now; `null` when something may be. */
-  readonly pausedBy: () => PauseReason | null;
+  readonly pausedBy: PauseReason | null;
 }
 
 /** Looks now and then whether the daemon works or idles, and lets the service manager know while it does. */
@@ -44,7 +42,7 @@ export class Watchdog {
   #look(): void {
     const nowMs = performance.now();
     this.#measurePause(nowMs);
-    const still = this.#vitals.pulse.standsStill(this.#vitals.standstillMs()).join(', ');
+    const still = this.#vitals.standingStill.join(', ');
     if (still !== this.#told) {
       if (still !== '')
         this.#log.error('work stands still; the service manager is not told that all is well', { still });
@@ -60,7 +58,7 @@ export class Watchdog {
   }
 
   #measurePause(nowMs: number): void {
-    const reason = this.#vitals.pausedBy();
+    const reason = this.#vitals.pausedBy;
     if (reason === (this.#pause?.reason ?? null)) return;
     if (this.#pause !== null)
       this.#metrics.pauseEnded(this.#pause.reason, (nowMs - this.#pause.sinceMs) / 1000);

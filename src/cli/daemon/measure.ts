@@ -1,5 +1,5 @@
-import type { SourceMeasures } from '../service/metrics.ts';
-import type { Overview } from '../sync/plan/overview.ts';
+import type { SourceMeasures } from '../../service/metrics.ts';
+import type { Overview } from '../../sync/plan/overview.ts';
 
 /** What metrics say of every source. `lastSuccessMs`: epoch milliseconds; `null`: nothing was in sync yet. */
 export function measure(

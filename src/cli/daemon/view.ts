@@ -1,14 +1,14 @@
-import type { FileEvent, Summary } from '../domain/report.ts';
-import { EXIT } from '../domain/exit-code.ts';
-import { createLog, type Log } from '../service/logger.ts';
-import type { Metrics } from '../service/metrics.ts';
-import type { ServiceNotifier } from '../service/notify.ts';
-import type { DaemonObserver, Refusal, Trigger } from '../sync/daemon/daemon-observer.ts';
-import type { Reporter } from '../sync/pass/reporter.ts';
-import { logSettings } from './command-log.ts';
-import type { GlobalOptions } from './global-options.ts';
-import { print, shown, writeError } from './output.ts';
-import { describeSummary } from './pass-report.ts';
+import type { FileEvent, Summary } from '../../domain/report.ts';
+import { EXIT } from '../../domain/exit-code.ts';
+import { createLog, type Log } from '../../service/logger.ts';
+import type { Metrics } from '../../service/metrics.ts';
+import type { ServiceNotifier } from '../../service/notify.ts';
+import type { DaemonObserver, Refusal, Trigger } from '../../sync/daemon/daemon-observer.ts';
+import type { Reporter } from '../../sync/pass/reporter.ts';
+import { logSettings } from '../command-log.ts';
+import type { GlobalOptions } from '../global-options.ts';
+import { print, shown, writeError } from '../output.ts';
+import { describeSummary } from '../pass-report.ts';
 
 /** The platform refuses: what is said when it begins, and when it is over. */
 const REFUSED: Readonly<Record<Refusal, { readonly began: string; readonly over: string }>> = {

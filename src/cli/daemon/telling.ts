@@ -1,11 +1,11 @@
-import type { Delivery } from '../domain/delivery.ts';
-import type { Notifications } from '../notify/notifications.ts';
-import type { Log } from '../service/logger.ts';
-import { systemClock } from '../service/system-clock.ts';
-import { Bell } from '../sync/daemon/bell.ts';
-import type { Daemon } from '../sync/daemon/daemon.ts';
-import type { Health } from './take-snapshot.ts';
-import type { Teller, Telling } from './teller.ts';
+import type { Delivery } from '../../domain/delivery.ts';
+import type { Notifications } from '../../notify/notifications.ts';
+import type { Log } from '../../service/logger.ts';
+import { systemClock } from '../../service/system-clock.ts';
+import { Bell } from '../../sync/daemon/bell.ts';
+import type { Daemon } from '../../sync/daemon/daemon.ts';
+import type { Health } from '../take-snapshot.ts';
+import type { Teller, Telling } from '../teller.ts';
 
 /** Tells people how a daemon fares beside its work, one state file and one configuration after the other. */
 export class DaemonTelling {

@@ -1,8 +1,8 @@
-import type { Config } from '../config/config.ts';
-import { formatAddress } from '../domain/listen-address.ts';
-import type { Log } from '../service/logger.ts';
-import type { ControlPorts } from '../service/status-routes.ts';
-import { serveOnAddress, serveOnSocket, type StatusServer } from '../service/status-server.ts';
+import type { Config } from '../../config/config.ts';
+import { formatAddress } from '../../domain/listen-address.ts';
+import type { Log } from '../../service/logger.ts';
+import type { ControlPorts } from '../../service/status-routes.ts';
+import { serveOnAddress, serveOnSocket, type StatusServer } from '../../service/status-server.ts';
 
 /** Where a daemon answers: on its socket, and at an address when the config names one. */
 export class DaemonServers {

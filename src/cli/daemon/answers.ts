@@ -1,0 +1,83 @@
+import type { LoadedConfig } from '../../config/load-config.ts';
+import type { SourceMeasures } from '../../service/metrics.ts';
+import { findHolder } from '../../service/process-lock.ts';
+import type { StateStore } from '../../state/state-store.ts';
+import type { Daemon } from '../../sync/daemon/daemon.ts';
+import { overview, type Overview } from '../../sync/plan/overview.ts';
+import type { GlobalOptions } from '../global-options.ts';
+import { platformName } from '../load.ts';
+import { measure } from './measure.ts';
+
+/** An overview is given out again for so long at least, milliseconds. */
+const OVERVIEW_MS = 200;
+
+/** An overview is given out again for so many times as long as it took, so that questions cannot take up the daemon. */
+const OVERVIEW_REST = 20;
+
+/** How a daemon stands: what answers are made of. */
+export interface Standing {
+  readonly loaded: LoadedConfig;
+  /** `null` while there is none, and so for the state. */
+  readonly daemon: Daemon | null;
+  readonly state: StateStore | null;
+  /** Why the state file cannot be used, while it cannot. */
+  readonly trouble: string | null;
+  /** Epoch milliseconds. */
+  readonly lastSuccessMs: number | null;
+}
+
+/** What a daemon answers when it is asked how it stands. */
+export class DaemonAnswers {
+  readonly #options: GlobalOptions;
+  readonly #monotonic: () => number;
+  readonly #standing: () => Standing;
+  #seen: { readonly state: StateStore; readonly overview: Overview; readonly untilMs: number } | null = null;
+
+  /** @param monotonic - milliseconds that never go back. */
+  constructor(options: GlobalOptions, monotonic: () => number, standing: () => Standing) {
+    this.#options = options;
+    this.#monotonic = monotonic;
+    this.#standing = standing;
+  }
+
+  /** What keeps the daemon from being of full service now; empty when nothing does. */
+  get impediments(): string[] {
+    const { trouble, daemon } = this.#standing();
+    if (trouble !== null) return [trouble];
+    return daemon?.impediments ?? ['starting'];
+  }
+
+  /** What `botsync status --json` prints. Throws `StateFileError`. */
+  status(): unknown {
+    const { loaded, daemon } = this.#standing();
+    const seen = this.#overview() ?? { sources: [], failures: [], lastPass: null };
+    return {
+      ...seen,
+      daemon: {
+        ...findHolder(loaded.config.stateFile),
+        ...daemon?.activity,
+        notReady: this.impediments,
+      },
+    };
+  }
+
+  /** What metrics say of the sources. Throws `StateFileError`. */
+  measures(): SourceMeasures[] {
+    const { daemon, lastSuccessMs } = this.#standing();
+    const seen = this.#overview();
+    return seen === null ? [] : measure(seen, daemon?.watchedDirectories ?? new Map(), lastSuccessMs);
+  }
+
+  /** Every row is read for it, so that whoever asks again at once gets the same. */
+  #overview(): Overview | null {
+    const { state, loaded } = this.#standing();
+    if (state === null) return null;
+    const nowMs = this.#monotonic();
+    if (this.#seen?.state === state && nowMs < this.#seen.untilMs) return this.#seen.overview;
+    const { config } = loaded;
+    const seen = overview(state, config, platformName(this.#options, config), Date.now());
+    const restMs = Math.max(OVERVIEW_MS, (this.#monotonic() - nowMs) * OVERVIEW_REST);
+    this.#seen = { state, overview: seen, untilMs: nowMs + restMs };
+    return seen;
+  }
+}

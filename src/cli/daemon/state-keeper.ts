@@ -1,0 +1,204 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import type { Clock } from '../../domain/clock.ts';
+import { EXIT } from '../../domain/exit-code.ts';
+import type { Log } from '../../service/logger.ts';
+import { StateFileError } from '../../state/database.ts';
+import { setAside } from '../../state/open.ts';
+import type { StateStore } from '../../state/state-store.ts';
+import { openStateFile } from '../open-state-file.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** How long is waited before a state file that could not be used is tried again, milliseconds. */
+const RETRY_MS = 15_000;
+
+/** Waits double up to this while new state files are lost soon as well, milliseconds. */
+const LONGEST_RETRY_MS = 3_600_000;
+
+/** A new state file that was of use for so long did not fail for the reason of the one before, milliseconds. */
+const SOUND_MS = 600_000;
+
+/** Room that there should be before a state file is tried again, bytes. */
+const PROBE_BYTES = 65_536;
+
+/** What a state keeper is given. */
+export interface StateKeeperInput {
+  readonly stateFile: string;
+  /** Its last user did not close it. */
+  readonly wasAbandoned: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly stop: AbortSignal;
+  /**
+   * Makes sure of what lies beside the state file and may have gone with it: the lock, the socket. Throws `UsageError`,
+   * with exit code 6 when another botsync has come.
+   */
+  readonly regain: () => Promise<void>;
+}
+
+/** Keeps a daemon in a state file that can be used, whatever happens to it. */
+export class StateKeeper {
+  readonly #input: StateKeeperInput;
+  #trouble: string | null = null;
+  /** Whether the state file was once in use: then it will be again. */
+  #wasOpen = false;
+  /** How long is waited should a new state file be lost as well. */
+  #waitMs = 0;
+
+  constructor(input: StateKeeperInput) {
+    this.#input = input;
+  }
+
+  /** Why the state file cannot be used, while it cannot. */
+  get trouble(): string | null {
+    return this.#trouble;
+  }
+
+  /**
+   * Opens the state file and has it served until a stop, over and over when it fails. Throws `UsageError` for one that
+   * is not for us.
+   *
+   * @param serve - resolves at a stop; throws `StateFileError`.
+   */
+  async untilStopped(serve: (state: StateStore) => Promise<void>): Promise<void> {
+    const { stop, clock, wasAbandoned } = this.#input;
+    for (let isChecked = wasAbandoned; !stop.aborted; isChecked = true) {
+      const beganMs = clock.monotonic();
+      const error = await this.#serveOnce(serve, isChecked);
+      if (error === null) continue;
+      if (clock.monotonic() - beganMs >= SOUND_MS) this.#waitMs = 0;
+      await this.#mend(error);
+    }
+  }
+
+  async #serveOnce(
+    serve: (state: StateStore) => Promise<void>,
+    isChecked: boolean,
+  ): Promise<StateFileError | null> {
+    const { stateFile, log } = this.#input;
+    let state: StateStore;
+    try {
+      state = openStateFile(stateFile, isChecked, (message) => {
+        log.warn(message);
+      });
+    } catch (error) {
+      // What could be used before will be again.
+      if (!this.#wasOpen || !(error instanceof UsageError)) throw error;
+      return new StateFileError('unwritable', error.message);
+    }
+    this.#trouble = null;
+    this.#wasOpen = true;
+    let isBroken = false;
+    try {
+      await serve(state);
+      return null;
+    } catch (error) {
+      if (!(error instanceof StateFileError)) throw error;
+      isBroken = true;
+      return error;
+    } finally {
+      close(state, isBroken);
+    }
+  }
+
+  /** Resolves when the state file may be tried again. */
+  async #mend(error: StateFileError): Promise<void> {
+    const { stateFile, clock, log } = this.#input;
+    switch (error.kind) {
+      case 'gone':
+        log.error(
+          `THE STATE FILE IS GONE (${error.message}); a new one is built by sending every file again.`,
+        );
+        await this.#rest(error);
+        break;
+      case 'damaged': {
+        const kept = trySetAside(stateFile, clock.now());
+        if (kept === null) await this.#untilWritable(error);
+        else {
+          log.error(
+            `THE STATE FILE IS DAMAGED (${error.message}). It is kept as ${kept}; a new one is built by sending every file again.`,
+          );
+          await this.#rest(error);
+        }
+        break;
+      }
+      case 'unwritable':
+        await this.#untilWritable(error);
+        break;
+    }
+    await this.#regain();
+  }
+
+  /** Where one state file after the other is lost, the disk fails: each new one would be one more to keep. */
+  async #rest({ message }: StateFileError): Promise<void> {
+    const { stateFile, clock, log, stop } = this.#input;
+    if (this.#waitMs > 0) {
+      this.#trouble = `the state file was lost again soon: ${message}`;
+      log.error(`${this.#trouble}; check the disk`, { stateFile, waitMs: this.#waitMs });
+      await clock.sleep(this.#waitMs, stop);
+    }
+    this.#waitMs = Math.min(Math.max(this.#waitMs * 2, RETRY_MS), LONGEST_RETRY_MS);
+  }
+
+  async #untilWritable({ message }: StateFileError): Promise<void> {
+    const { stateFile, clock, log, stop } = this.#input;
+    this.#trouble = `the state file cannot be used: ${message}`;
+    log.error(`${this.#trouble}; make room, nothing is lost: it is tried again`, { stateFile });
+    do await clock.sleep(RETRY_MS, stop);
+    while (!stop.aborted && !isWritable(stateFile));
+  }
+
+  /** Throws `UsageError` (exit 6) when another botsync has come. */
+  async #regain(): Promise<void> {
+    const { stop, clock, log, stateFile, regain } = this.#input;
+    while (!stop.aborted) {
+      try {
+        await regain();
+        return;
+      } catch (error) {
+        if (!(error instanceof UsageError) || error.exitCode === EXIT.busy) throw error;
+        if (this.#trouble !== error.message)
+          log.error(`${error.message}; nothing is lost: it is tried again`, { stateFile });
+        this.#trouble = error.message;
+        await clock.sleep(RETRY_MS, stop);
+      }
+    }
+  }
+}
+
+/** Keeps a damaged state file under another name; `null` when the file system will not have it. */
+function trySetAside(stateFile: string, nowMs: number): string | null {
+  try {
+    return setAside(stateFile, nowMs);
+  } catch {
+    return null;
+  }
+}
+
+/** Whether files can be written beside the state file. Opening it again to find out would leave a descriptor each time. */
+function isWritable(stateFile: string): boolean {
+  const probe = `${stateFile}.probe`;
+  try {
+    writeFileSync(probe, Buffer.alloc(PROBE_BYTES), { flush: true, mode: 0o600 });
+    rmSync(probe);
+    return true;
+  } catch {
+    tryRemove(probe);
+    return false;
+  }
+}
+
+function tryRemove(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // Then it cannot be written either.
+  }
+}
+
+function close(state: StateStore, isBroken: boolean): void {
+  try {
+    state.close();
+  } catch (error) {
+    if (!isBroken) throw error;
+  }
+}

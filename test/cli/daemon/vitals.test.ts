@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { DaemonVitals } from '../../../src/cli/daemon/vitals.ts';
+
+const MINUTE = 60_000;
+
+/** How often the watchdog asks, milliseconds. */
+const ASKED_EVERY_MS = 2000;
+
+function create(upload: { maxBytesPerSecond?: number } = {}) {
+  let nowMs = 0;
+  const world = { pausedForMs: 0, activity: { platformOutOfReach: false, blocked: null as string | null } };
+  const vitals = new DaemonVitals({
+    monotonic: () => nowMs,
+    pausedForMs: () => world.pausedForMs,
+    activity: () => world.activity,
+    uploadSettings: () => ({ stallTimeoutMs: 30_000, maxBytesPerSecond: null, ...upload }),
+  });
+  /** What stands still after so long, in which something may happen each time it is asked. */
+  const after = (ms: number, meanwhile: () => void = () => undefined): readonly string[] => {
+    let still = vitals.standingStill;
+    for (const untilMs = nowMs + ms; nowMs < untilMs;) {
+      nowMs += ASKED_EVERY_MS;
+      meanwhile();
+      still = vitals.standingStill;
+    }
+    return still;
+  };
+  return { world, vitals, after };
+}
+
+describe('a file in hand', () => {
+  test('that does not move for two minutes stands still', () => {
+    const { vitals, after } = create();
+    vitals.stages.file.begin();
+    expect(after(2 * MINUTE - ASKED_EVERY_MS)).toEqual([]);
+    expect(after(ASKED_EVERY_MS)).toEqual(['file']);
+    vitals.stages.file.end();
+    expect(vitals.standingStill).toEqual([]);
+  });
+
+  test('moves with every piece of its content, however long it takes', () => {
+    const { vitals, after } = create();
+    vitals.stages.file.begin();
+    vitals.transfers.begin();
+    expect(after(5 * 60 * MINUTE, vitals.transfers.progress)).toEqual([]);
+    expect(after(2 * MINUTE)).toEqual(['transfer', 'file']);
+  });
+
+  test.each([
+    ['the platform asked for a pause', 'asked', { pausedForMs: 1 }],
+    ['the platform is out of reach', 'outage', { activity: { platformOutOfReach: true, blocked: null } }],
+  ] as const)('may stand still while %s', (_why, reason, state) => {
+    const { world, vitals, after } = create();
+    vitals.stages.file.begin();
+    vitals.transfers.begin();
+    Object.assign(world, state);
+    expect(vitals.pausedBy).toBe(reason);
+    expect(after(60 * MINUTE)).toEqual([]);
+    Object.assign(world, { pausedForMs: 0, activity: { platformOutOfReach: false, blocked: null } });
+    expect(vitals.pausedBy).toBeNull();
+    expect(after(2 * MINUTE)).toEqual(['transfer', 'file']);
+  });
+
+  test('has no excuse in what is refused: that is not in hand', () => {
+    const { world, vitals, after } = create();
+    vitals.stages.file.begin();
+    world.activity = { platformOutOfReach: false, blocked: 'no room' };
+    expect(vitals.pausedBy).toBe('blockade');
+    expect(after(2 * MINUTE)).toEqual(['file']);
+  });
+
+  test('is given the time that our own speed limit takes', () => {
+    const { vitals, after } = create({ maxBytesPerSecond: 2000 });
+    vitals.stages.file.begin();
+    expect(after(24 * MINUTE)).toEqual([]);
+    expect(after(MINUTE)).toEqual(['file']);
+  });
+});
+
+test('nothing under way is no standstill', () => {
+  const { after } = create();
+  expect(after(60 * MINUTE)).toEqual([]);
+});
