@@ -61,9 +61,11 @@ export async function hashContent(file: SourceFile): Promise<Buffer> {
   switch (content.kind) {
     case 'whole':
       break;
-    case 'stream':
-      // eslint-disable-next-line @typescript-eslint/no-unused-vars -- reading is what hashes
-      for await (const _chunk of content.chunks);
+    case 'stream': {
+      // Reading is what hashes.
+      const chunks = content.chunks[Symbol.asyncIterator]();
+      while ((await chunks.next()).done !== true);
+    }
   }
   return digest();
 }
