@@ -5,6 +5,6 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     sequence: { shuffle: true },
-    coverage: { provider: 'v8', include: ['src/**/*.ts'], reporter: ['text', 'html'], reportOnFailure: true },
+    coverage: { provider: 'v8', include: ['src/**/*.ts'] },
   },
 });

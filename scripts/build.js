@@ -18,6 +18,7 @@ const { metafile } = await build({
   external: Object.keys(dependencies),
   metafile: true,
   legalComments: 'none',
+  sourcemap: process.argv.includes('--sourcemap') ? 'linked' : false,
   // Bundled CommonJS asks for Node's own modules by require.
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
