@@ -45,10 +45,15 @@ export function temporaryDirectory(): string {
   return directory;
 }
 
-/** Watches a directory, ready. The watcher is closed after the test. */
+/**
+ * Watches a directory, ready. The watcher is closed after the test.
+ *
+ * @param lookAgain - called with each path that settled, and with the root's, '', when events were lost.
+ */
 export async function watchDirectory(
   root: string,
   options: Partial<Omit<WatchOptions, 'root' | 'listener'>> = {},
+  lookAgain: (path: string) => void = () => undefined,
 ): Promise<Watched> {
   const clock = new ManualClock();
   const batches: string[][] = [];
@@ -64,9 +69,15 @@ export async function watchDirectory(
     listener: {
       settled: (paths) => {
         batches.push([...paths]);
-        settled.push(...paths);
+        for (const path of paths) {
+          settled.push(path);
+          lookAgain(path);
+        }
       },
-      lost: (reason) => lost.push(reason),
+      lost: (reason) => {
+        lost.push(reason);
+        lookAgain('');
+      },
       limited: (message) => limited.push(message),
     },
     ...options,
