@@ -62,3 +62,7 @@ export function linesOf(one: ScanTarget): string[] {
     entry.kind === 'file' ? entry.path : `${entry.kind} ${entry.path}: ${entry.reason}`,
   );
 }
+
+/** Paths in the order of their bytes. */
+export const bytewise = (paths: readonly string[]): string[] =>
+  [...paths].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));

@@ -32,6 +32,13 @@ export function openStore(file = join(temporaryDirectory(), 'state.db')): StateS
   return opened.store;
 }
 
+/** A new store with its target and where it is. */
+export function begin(): { store: StateStore; target: number; file: string } {
+  const file = join(temporaryDirectory(), 'state.db');
+  const store = openStore(file);
+  return { store, target: store.targetId(TARGET), file };
+}
+
 /** Closes something with the test, whether or not it is closed by then. */
 export function closeAtEnd(one: { close: () => void }): void {
   onTestFinished(() => {
