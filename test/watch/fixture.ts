@@ -1,16 +1,8 @@
-import {
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { watchTree, type TreeWatcher, type WatchOptions } from '../../src/watch/watch-tree.ts';
+import { makeTemporaryDirectory } from '../temporary-directory.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** How long a path stands still before it is told of, in these tests; in the clock's milliseconds. */
@@ -38,11 +30,7 @@ export interface Watched {
 
 /** An empty temporary directory without links in its path, removed after the test. */
 export function temporaryDirectory(): string {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'botsync-watch-')));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true, force: true });
-  });
-  return directory;
+  return makeTemporaryDirectory('watch');
 }
 
 /**
