@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
+import { makeTemporaryDirectory } from '../temporary-directory.ts';
 
 /** The built command: `npm test` builds before it tests. */
 const BINARY = resolve(import.meta.dirname, '../../dist/cli/main.js');
@@ -71,11 +71,7 @@ export interface Site {
 
 /** A new temporary directory that goes with the test. */
 export function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'botsync-cli-'));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true, force: true });
-  });
-  return directory;
+  return makeTemporaryDirectory('cli');
 }
 
 /** Makes a site with one source, `docs/`. */

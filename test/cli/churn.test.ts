@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
@@ -34,7 +35,9 @@ async function untilExact(site: Site): Promise<void> {
 
 /** What the state file has on files that are not plainly in sync. */
 function onRecord(site: Site): string {
-  const state = new DatabaseSync(join(site.directory, '.botsync/state.db'), { readOnly: true });
+  const file = join(site.directory, '.botsync/state.db');
+  if (!existsSync(file)) return 'there is no state file';
+  const state = new DatabaseSync(file, { readOnly: true });
   const rows = state
     .prepare(
       "SELECT path, key, state, absence, absent_since, uploaded, expires_at FROM file WHERE state <> 'synced' OR absence IS NOT NULL",

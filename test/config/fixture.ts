@@ -1,17 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { parseConfig, type ConfigResult, type LoadedConfig } from '../../src/config/load-config.ts';
 import { renderProblem } from '../../src/config/problem.ts';
+import { makeTemporaryDirectory } from '../temporary-directory.ts';
 
 /** A directory that goes when the test ends. */
 export function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'botsync-config-'));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true, force: true });
-  });
-  return directory;
+  return makeTemporaryDirectory('config');
 }
 
 /** A file with a content in a directory of its own; its path. */

@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { expect, onTestFinished } from 'vitest';
 import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts';
 import type { FileResource } from '../../src/emulator/file-resource.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
+import { makeTemporaryDirectory } from '../temporary-directory.ts';
 
 /** The moment every test begins: ten seconds into a minute. */
 export const START = Date.parse('2026-03-01T12:00:10.500Z');
@@ -22,11 +20,7 @@ export interface Reply {
 
 /** A new temporary directory that goes with the test. */
 export function temporaryDir(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'botsync-emulator-'));
-  onTestFinished(() => {
-    rmSync(dir, { recursive: true, force: true });
-  });
-  return dir;
+  return makeTemporaryDirectory('emulator');
 }
 
 /** An emulator with a clock that only moves when told to; closed with the test. */

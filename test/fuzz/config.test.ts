@@ -11,7 +11,7 @@ import { fileKey } from '../../src/domain/key.ts';
 import type { RelativePath } from '../../src/domain/brands.ts';
 import { compileRules } from '../../src/domain/rules.ts';
 import { createFilter } from '../../src/scan/filter.ts';
-import { expectPresentable, fuzz, pieces } from './edge.ts';
+import { expectPresentable, fuzz, jsonValues, pieces } from './edge.ts';
 
 const FULL = `{
   // Everything at least once.
@@ -149,16 +149,9 @@ const leaf = fc.oneof(
 );
 
 /** Sound JSON with the right names in the wrong places. */
-const misplaced = fc
-  .letrec((tie) => ({
-    value: fc.oneof(
-      { maxDepth: 4, withCrossShrink: true },
-      leaf,
-      fc.array(tie('value'), { maxLength: 4 }),
-      fc.dictionary(fc.constantFrom(...NAMES, '', 'x', 'a b'), tie('value'), { maxKeys: 6 }),
-    ),
-  }))
-  .value.map((value) => JSON.stringify(value));
+const misplaced = jsonValues(leaf, [...NAMES, '', 'x', 'a b'], { depth: 4, items: 4, fields: 6 }).map(
+  (value) => JSON.stringify(value),
+);
 
 /** The full configuration with one field of it given another value. */
 const changed = fc

@@ -95,3 +95,25 @@ export function pieces(words: readonly string[], most: number): fc.Arbitrary<str
   );
   return fc.array(piece, { maxLength: most }).map((parts) => parts.join(''));
 }
+
+/**
+ * Values of JSON, built of leaves: at most so many levels deep, with so many items in a list, and so many fields with
+ * some of the names in an object.
+ */
+export function jsonValues(
+  leaf: fc.Arbitrary<unknown>,
+  names: readonly string[],
+  most: { readonly depth: number; readonly items: number; readonly fields: number },
+): fc.Arbitrary<unknown> {
+  return fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: most.depth, withCrossShrink: true },
+      leaf,
+      fc.array(tie('value'), { maxLength: most.items }),
+      fc.dictionary(fc.constantFrom(...names), tie('value'), {
+        maxKeys: most.fields,
+        noNullPrototype: true,
+      }),
+    ),
+  })).value;
+}

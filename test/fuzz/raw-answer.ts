@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { pieces } from './edge.ts';
+import { jsonValues, pieces } from './edge.ts';
 
 /** An answer over HTTP as it goes over the wire. `{origin}` in the body is the server's own address. */
 export interface RawAnswer {
@@ -201,16 +201,11 @@ function values(names: readonly string[], leaves: readonly unknown[]): fc.Arbitr
     ),
     fc.string({ maxLength: 8, unit: 'binary' }),
   );
-  return fc.letrec((tie) => ({
-    value: fc.oneof(
-      { maxDepth: 5, withCrossShrink: true },
-      leaf,
-      fc.array(tie('value'), { maxLength: 3 }),
-      fc.dictionary(fc.constantFrom(...names, '', 'x', 'signingSecret', 'toString'), tie('value'), {
-        maxKeys: 5,
-      }),
-    ),
-  })).value;
+  return jsonValues(leaf, [...names, '', 'x', 'signingSecret', 'toString'], {
+    depth: 5,
+    items: 3,
+    fields: 5,
+  });
 }
 
 /**

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'vitest';
 import type { Fault } from '../../src/emulator/faults.ts';
 import { createDaemonWorld, type DaemonWorld, type RunningDaemon } from '../sync/daemon-world.ts';
 import { eventually } from '../watch/fixture.ts';
-import { fault, isRefusal } from './fault-arbitrary.ts';
-import { plantForeignFiles } from './foreign.ts';
+import { isRefusal } from './fault-arbitrary.ts';
+import { addFaultStep, endFaultsStep, type Faulty } from './fault-steps.ts';
+import { furnish } from './furnish.ts';
 import {
   checkEnd,
   foreignFilesAreUntouched,
@@ -14,14 +13,13 @@ import {
   recordsClaimOnlyWhatIsThere,
   type Told,
 } from './invariants.ts';
-import { DIRECTORIES, Model, OUTSIDE, type ModelSettings } from './model.ts';
+import { DIRECTORIES, type Model, type ModelSettings } from './model.ts';
 import { observe, type Observation } from './observe.ts';
-import { FILE_BYTES, INDEX_BYTES } from './rule-sets.ts';
-import { checkParameters, readRunOptions } from './run-options.ts';
+import { LIMITS } from './rule-sets.ts';
+import { checkParameters, commandOptions, readRunOptions } from './run-options.ts';
 import { settings, SOURCE_NAMES } from './settings-steps.ts';
 import { Step } from './steps.ts';
 import { mountAgain, treeSteps, type Edited } from './tree-steps.ts';
-import { Tree } from './tree.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -34,7 +32,7 @@ interface Skew {
 }
 
 /** A daemon under way, restarted now and then. */
-class Real implements Edited {
+class Real implements Edited, Faulty {
   readonly world: DaemonWorld;
   readonly #model: Model;
   readonly #skew: Skew;
@@ -223,38 +221,24 @@ const daemonSteps: fc.Arbitrary<Step<Real>>[] = [
         await real.reload();
       }),
   ),
-  fault.map(
-    (one) =>
-      new Step<Real>(`fault(${JSON.stringify(one)})`, always, (_model, real) => {
-        real.addFault(one);
-      }),
-  ),
-  fc.constant(
-    new Step<Real>('faults end', always, (_model, real) => {
-      real.world.emulator.faults.clear();
-    }),
-  ),
+  addFaultStep<Real>(),
+  fc.constant(endFaultsStep<Real>()),
 ];
 
 async function begin(first: ModelSettings): Promise<{ model: Model; real: Real }> {
   const skew: Skew = { ms: 0 };
   const clock = { now: Date.now };
   const fixed = {
-    limits: { indexBytes: INDEX_BYTES, fileBytes: FILE_BYTES },
+    limits: LIMITS,
     upload: { concurrency: 4 },
     watch: { rescan: '1m' },
   };
   const world = await createDaemonWorld(fixed, {
-    limits: { indexBytes: INDEX_BYTES, fileBytes: FILE_BYTES },
+    limits: LIMITS,
     now: () => clock.now() - skew.ms,
   });
   clock.now = world.clock.now;
-  for (const top of ['more', OUTSIDE]) mkdirSync(join(world.directory, top));
-  const tree = new Tree(world.directory, [...DIRECTORIES, OUTSIDE]);
-  tree.write(`${OUTSIDE}/o.md`, 'outside');
-  const model = new Model(tree, first, world.clock.now());
-  world.configure(model.configFields());
-  await plantForeignFiles(world, world.clock);
+  const model = await furnish(world, first, world.clock);
   const real = new Real(world, model, skew);
   real.start();
   return { model, real };
@@ -267,11 +251,7 @@ test(
   { timeout: 24 * HOUR },
   async () => {
     const all = [...treeSteps<Real>(), ...daemonSteps].map((step) => step.map(checked));
-    const steps = fc.commands<Model, Real, false>(all, {
-      size: '+1',
-      maxCommands: 30,
-      ...(options.replayPath !== null && { replayPath: options.replayPath }),
-    });
+    const steps = fc.commands<Model, Real, false>(all, commandOptions(options, 30));
     const property = fc.asyncProperty(settings, steps, async (first, commands) => {
       const begun = await begin(first);
       try {

@@ -1,28 +1,27 @@
 import fc from 'fast-check';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'vitest';
 import type { Fault } from '../../src/emulator/faults.ts';
 import { createWorldWith, type PassOptions, type PassOutcome, type World } from '../sync/world.ts';
-import { fault, isRefusal } from './fault-arbitrary.ts';
-import { plantForeignFiles } from './foreign.ts';
+import { isRefusal } from './fault-arbitrary.ts';
+import { addFaultStep, endFaultsStep, type Faulty } from './fault-steps.ts';
+import { furnish } from './furnish.ts';
 import { checkEnd, checkSpan, isMirrored, type Told } from './invariants.ts';
-import { DIRECTORIES, Model, OUTSIDE, type ModelSettings } from './model.ts';
+import { DIRECTORIES, type Model, type ModelSettings } from './model.ts';
 import { ModelClock } from './model-clock.ts';
 import { observe, type Observation } from './observe.ts';
-import { FILE_BYTES, INDEX_BYTES } from './rule-sets.ts';
-import { checkParameters, readRunOptions } from './run-options.ts';
+import { LIMITS } from './rule-sets.ts';
+import { checkParameters, commandOptions, readRunOptions } from './run-options.ts';
 import { renamed, settings, SOURCE_NAMES } from './settings-steps.ts';
 import { Step } from './steps.ts';
 import { mountAgain, treeSteps, type Edited } from './tree-steps.ts';
-import { Tree } from './tree.ts';
+import type { Tree } from './tree.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** The real system, one pass at a time: each is a process of its own, as far as it can tell. */
-class Real implements Edited {
+class Real implements Edited, Faulty {
   readonly world: World;
   readonly clock: ModelClock;
   readonly tree: Tree;
@@ -180,35 +179,19 @@ const passSteps: fc.Arbitrary<Step<Real>>[] = [
         real.world.configure(model.configFields());
       }),
   ),
-  ...Array.from({ length: 2 }, () =>
-    fault.map(
-      (one) =>
-        new Step<Real>(`fault(${JSON.stringify(one)})`, always, (_model, real) => {
-          real.addFault(one);
-        }),
-    ),
-  ),
-  fc.constant(
-    new Step<Real>('faults end', always, (_model, real) => {
-      real.world.emulator.faults.clear();
-    }),
-  ),
+  ...Array.from({ length: 2 }, () => addFaultStep<Real>()),
+  fc.constant(endFaultsStep<Real>()),
 ];
 
 async function begin(first: ModelSettings, offsetMs: number): Promise<{ model: Model; real: Real }> {
   // Whole minutes count on the platform: a run has to begin at the same place in one when it is made again.
   const beganMs = Math.ceil(Date.now() / MINUTE) * MINUTE + MINUTE + offsetMs;
   const clock = new ModelClock(beganMs);
-  const options = { limits: { indexBytes: INDEX_BYTES, fileBytes: FILE_BYTES }, now: clock.platformNow };
-  const fixed = { limits: { indexBytes: INDEX_BYTES, fileBytes: FILE_BYTES }, upload: { concurrency: 4 } };
+  const options = { limits: LIMITS, now: clock.platformNow };
+  const fixed = { limits: LIMITS, upload: { concurrency: 4 } };
   const world = await createWorldWith(clock, fixed, options);
-  for (const top of ['more', OUTSIDE]) mkdirSync(join(world.directory, top));
-  const tree = new Tree(world.directory, [...DIRECTORIES, OUTSIDE]);
-  tree.write(`${OUTSIDE}/o.md`, 'outside');
-  const model = new Model(tree, first, beganMs);
-  world.configure(model.configFields());
-  await plantForeignFiles(world, clock);
-  return { model, real: new Real(world, clock, tree) };
+  const model = await furnish(world, first, clock);
+  return { model, real: new Real(world, clock, model.tree) };
 }
 
 const options = readRunOptions();
@@ -217,11 +200,10 @@ test(
   `passes keep the platform as the model has it (seed ${options.seed})`,
   { timeout: 24 * HOUR },
   async () => {
-    const steps = fc.commands<Model, Real, false>([...treeSteps<Real>(), ...passSteps], {
-      size: '+1',
-      maxCommands: 40,
-      ...(options.replayPath !== null && { replayPath: options.replayPath }),
-    });
+    const steps = fc.commands<Model, Real, false>(
+      [...treeSteps<Real>(), ...passSteps],
+      commandOptions(options, 40),
+    );
     const property = fc.asyncProperty(
       settings,
       fc.nat(MINUTE - 1),

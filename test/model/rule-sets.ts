@@ -1,6 +1,5 @@
 /** Largest file of these tests' platform that may be indexed, and largest of all, bytes. */
-export const INDEX_BYTES = 40;
-export const FILE_BYTES = 120;
+export const LIMITS = { indexBytes: 40, fileBytes: 120 } as const;
 
 /** What becomes of one file's expiry. Times in milliseconds, `atMs` since the epoch. */
 export type ExpectedExpiry =
@@ -48,7 +47,7 @@ export function ruleSets(beganMs: number): readonly RuleSet[] {
     rules: [{ match: '*.md', index: true, whenTooLargeToIndex }],
     expect: (path, sizeBytes) => {
       if (!path.endsWith('.md')) return PLAIN;
-      return sizeBytes > INDEX_BYTES ? other : { ...PLAIN, index: true };
+      return sizeBytes > LIMITS.indexBytes ? other : { ...PLAIN, index: true };
     },
   });
   const expiring = (rule: Record<string, unknown>, expiry: ExpectedExpiry): RuleSet => ({
@@ -83,7 +82,8 @@ export function ruleSets(beganMs: number): readonly RuleSet[] {
   ];
   return sets.map(({ rules, expect }) => ({
     rules,
-    expect: (path, sizeBytes) => (sizeBytes > FILE_BYTES ? { kind: 'refused' } : expect(path, sizeBytes)),
+    expect: (path, sizeBytes) =>
+      sizeBytes > LIMITS.fileBytes ? { kind: 'refused' } : expect(path, sizeBytes),
   }));
 }
 

@@ -1,4 +1,4 @@
-import fc, { type Parameters } from 'fast-check';
+import fc, { type CommandsContraints, type Parameters } from 'fast-check';
 import { SEED } from '../seed.ts';
 
 /** How many runs, and which: by environment variables that `npm run test:model` sets from its options. */
@@ -18,6 +18,15 @@ export function readRunOptions(env: NodeJS.ProcessEnv = process.env): RunOptions
     runs: env['MODEL_RUNS'] === undefined ? null : Number(env['MODEL_RUNS']),
     path: env['MODEL_PATH'] ?? null,
     replayPath: env['MODEL_REPLAY_PATH'] ?? null,
+  };
+}
+
+/** How the commands of a run are drawn. */
+export function commandOptions(options: RunOptions, maxCommands: number): CommandsContraints {
+  return {
+    size: '+1',
+    maxCommands,
+    ...(options.replayPath !== null && { replayPath: options.replayPath }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { FileKey } from '../../src/domain/brands.ts';
@@ -95,9 +95,7 @@ export async function listen(
   server.on('connection', () => {
     connections += 1;
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  const port = await listenOnFreePort(server);
   const close = (): Promise<void> =>
     new Promise((resolve) => {
       server.close(() => {
@@ -105,8 +103,15 @@ export async function listen(
       });
       server.closeAllConnections();
     });
-  const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, connections: () => connections, close };
+}
+
+/** Has a server listen on the loopback address; the port that was free. */
+export async function listenOnFreePort(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return (server.address() as AddressInfo).port;
 }
 
 /** An address where nobody listens. */

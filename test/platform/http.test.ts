@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { start } from '../emulator/fixture.ts';
 import {
@@ -8,6 +8,7 @@ import {
   connect,
   failureIn,
   inChunks,
+  listenOnFreePort,
   NEVER,
   readBody,
   serve,
@@ -70,10 +71,7 @@ describe('a connection', () => {
     const server = createServer((socket) => {
       socket.on('error', () => undefined).end('SSH-2.0-OpenSSH_9.9\r\n');
     });
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
-    });
-    const { port } = server.address() as AddressInfo;
+    const port = await listenOnFreePort(server);
     const outcome = await connect(`http://127.0.0.1:${port}`).platform.upsert('b', BODY, NEVER);
     server.close();
     expect(failureIn(outcome).kind).toBe('transient');
@@ -82,10 +80,7 @@ describe('a connection', () => {
   test('that does not come about in time is given up', async () => {
     const sockets: Socket[] = [];
     const server = createServer((socket) => sockets.push(socket.on('error', () => undefined)));
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
-    });
-    const { port } = server.address() as AddressInfo;
+    const port = await listenOnFreePort(server);
     // It accepts, and never answers the greeting of TLS.
     const { platform } = connect(`https://127.0.0.1:${port}`, { stallTimeoutMs: 300 });
     const begunMs = performance.now();

@@ -1,9 +1,16 @@
 import { connect as connectTcp } from 'node:net';
 import { createServer, request as httpRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { start } from '../emulator/fixture.ts';
-import { connect, failureIn, NEVER, upsertBody, valueOf, type TestClient } from './fixture.ts';
+import {
+  connect,
+  failureIn,
+  listenOnFreePort,
+  NEVER,
+  upsertBody,
+  valueOf,
+  type TestClient,
+} from './fixture.ts';
 
 const VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY', 'no_proxy', 'NO_PROXY'];
 
@@ -41,14 +48,12 @@ async function startProxy(refusal?: number): Promise<{ url: string; asked: strin
       socket.destroy();
     });
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  const port = await listenOnFreePort(server);
   onTestFinished(() => {
     server.close();
     server.closeAllConnections();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  return { url: `http://127.0.0.1:${port}`, asked };
 }
 
 /** Sets the proxy variables for the test, and none but these. */
@@ -142,13 +147,11 @@ describe('a proxy', () => {
         socket.destroy();
       });
     });
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
-    });
+    const port = await listenOnFreePort(server);
     onTestFinished(() => {
       server.close();
     });
-    setEnvironment({ HTTP_PROXY: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+    setEnvironment({ HTTP_PROXY: `http://127.0.0.1:${port}` });
     const { platform } = connect(emulator.baseUrl, { useProxy: true, stallTimeoutMs: 300 });
     expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER)).kind).toBe('transient');
   });

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { makeTemporaryDirectory } from '../temporary-directory.ts';
 import { answerJson, connect, failureIn, NEVER, serve, upsertBody, valueOf } from './fixture.ts';
 
 afterEach(() => {
@@ -14,10 +14,7 @@ afterEach(() => {
 
 /** A platform over TLS that names an upload address; its certificate is believed for the test. */
 async function encryptedPlatform(uploadUrl: string): Promise<string> {
-  const directory = mkdtempSync(join(tmpdir(), 'botsync-tls-'));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = makeTemporaryDirectory('tls');
   const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
   const request = [
     'req',

@@ -1,18 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { realpathSync } from 'node:fs';
-import { onTestFinished } from 'vitest';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { createFilter } from '../../src/scan/filter.ts';
 import { scan, type ScanEntry, type ScanTarget } from '../../src/scan/scan.ts';
+import { makeTemporaryDirectory } from '../temporary-directory.ts';
 
 /** A temporary directory that goes with the test. */
 export function temporaryDirectory(): string {
-  const directory = realpathSync.native(mkdtempSync(join(tmpdir(), 'botsync-scan-')));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true, force: true });
-  });
-  return directory;
+  return makeTemporaryDirectory('scan');
 }
 
 /** Writes files (paths relative to a directory) with their parents; a path that ends in `/` is a directory. */
@@ -62,3 +56,7 @@ export function linesOf(one: ScanTarget): string[] {
     entry.kind === 'file' ? entry.path : `${entry.kind} ${entry.path}: ${entry.reason}`,
   );
 }
+
+/** Paths in the order of their bytes. */
+export const bytewise = (paths: readonly string[]): string[] =>
+  [...paths].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));

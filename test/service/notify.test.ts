@@ -141,13 +141,17 @@ test.each([undefined, ''])('without a service manager (%j) nothing is called', a
 });
 
 test.each([
-  [{}, null],
-  [{ WATCHDOG_USEC: '90000000' }, 90_000],
-  [{ WATCHDOG_USEC: '1500', WATCHDOG_PID: String(process.pid) }, 1.5],
-  [{ WATCHDOG_USEC: '90000000', WATCHDOG_PID: String(process.ppid) }, null],
-  [{ WATCHDOG_USEC: '0' }, null],
-  [{ WATCHDOG_USEC: 'soon' }, null],
-])('the watchdog of %j', (env, intervalMs) => {
+  ['nothing', {}, null],
+  ['90 s', { WATCHDOG_USEC: '90000000' }, 90_000],
+  ['1.5 ms, meant for this process', { WATCHDOG_USEC: '1500', WATCHDOG_PID: String(process.pid) }, 1.5],
+  [
+    '90 s, meant for another process',
+    { WATCHDOG_USEC: '90000000', WATCHDOG_PID: String(process.ppid) },
+    null,
+  ],
+  ['no time', { WATCHDOG_USEC: '0' }, null],
+  ['a word', { WATCHDOG_USEC: 'soon' }, null],
+])('the watchdog of %s', (_name, env, intervalMs) => {
   expect(recorder().notifier(env).watchdogIntervalMs).toBe(intervalMs);
 });
 

@@ -1,5 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { onTestFinished } from 'vitest';
@@ -10,6 +9,7 @@ import type { FileRecord } from '../../src/domain/record.ts';
 import type { RecordCursor } from '../../src/state/record-cursor.ts';
 import type { RowId } from '../../src/state/state-reader.ts';
 import type { Attempt, StateStore, Lifetime } from '../../src/state/state-store.ts';
+import { makeTemporaryDirectory } from '../temporary-directory.ts';
 
 export const NOW = Date.parse('2026-03-01T12:00:10.500Z');
 export const TARGET = { baseUrl: 'https://api.example', botId: 'bot-1', identity: '{}' };
@@ -17,11 +17,7 @@ export const SHA = Buffer.alloc(32, 7);
 
 /** A temporary directory that goes with the test. */
 export function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'botsync-state-'));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true, force: true });
-  });
-  return directory;
+  return makeTemporaryDirectory('state');
 }
 
 /** An open state file; the test closes it, or its end does. */
@@ -30,6 +26,13 @@ export function openStore(file = join(temporaryDirectory(), 'state.db')): StateS
   if (opened.kind !== 'open') throw new Error(JSON.stringify(opened));
   closeAtEnd(opened.store);
   return opened.store;
+}
+
+/** A new store with its target and where it is. */
+export function begin(): { store: StateStore; target: number; file: string } {
+  const file = join(temporaryDirectory(), 'state.db');
+  const store = openStore(file);
+  return { store, target: store.targetId(TARGET), file };
 }
 
 /** Closes something with the test, whether or not it is closed by then. */

@@ -1,8 +1,7 @@
 import { mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openReader } from '../../src/state/open-reader.ts';
 import type { StateReader } from '../../src/state/state-reader.ts';
 import {
@@ -50,14 +49,18 @@ describe('a reader writes nothing', () => {
     const copy = killedCopy(file);
     const before = contentsOf(dirname(copy));
     expect(Object.keys(before)).toContain('state.db-wal');
-    const scratch = (): string[] => readdirSync(tmpdir()).filter((name) => /^botsync-[^-]+$/u.test(name));
-    const scratchBefore = new Set(scratch());
+    // A place of its own for what is temporary: others come and go in the one that all share.
+    const scratch = temporaryDirectory();
+    vi.stubEnv('TMPDIR', scratch);
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+    });
     const { paths, close } = read(copy, false);
     expect(paths).toEqual(['a']);
-    const made = scratch().filter((name) => !scratchBefore.has(name));
+    expect(readdirSync(scratch)).toHaveLength(1);
     close();
     expect(contentsOf(dirname(copy))).toEqual(before);
-    for (const name of made) expect(scratch()).not.toContain(name);
+    expect(readdirSync(scratch)).toEqual([]);
   });
 
   test('where there is no file', () => {

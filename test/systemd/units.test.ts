@@ -1,19 +1,16 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { EXIT } from '../../src/domain/exit-code.ts';
+import { makeTemporaryDirectory } from '../temporary-directory.ts';
 
 const UNITS = resolve(import.meta.dirname, '../../systemd');
 const services = readdirSync(UNITS).filter((name) => name.endsWith('.service'));
 const hasTool = spawnSync('systemd-analyze', ['--version']).status === 0;
 
 test.runIf(hasTool)('systemd finds nothing wrong with the units', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'botsync-units-'));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true });
-  });
+  const directory = makeTemporaryDirectory('units');
   const copies = readdirSync(UNITS).map((name) => {
     const copy = join(directory, name);
     // The command has to exist; on a machine that builds botsync it is not installed.

@@ -1,22 +1,19 @@
 import {
   closeSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readlinkSync,
-  realpathSync,
-  rmSync,
   statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { RelativePath } from '../../src/domain/brands.ts';
 import type { SourceFile, SourceRoot } from '../../src/upload/source-file.ts';
 import { openSourceFile } from '../../src/upload/source-file.ts';
+import { makeTemporaryDirectory } from '../temporary-directory.ts';
 
 /** A source in a new temporary directory, with room beside it. */
 export interface TestSource {
@@ -30,10 +27,7 @@ export interface TestSource {
 
 /** Makes a source; it goes with the test. */
 export function makeSource(symlinks: SourceRoot['symlinks'] = 'skip'): TestSource {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'botsync-upload-')));
-  onTestFinished(() => {
-    rmSync(dir, { recursive: true, force: true });
-  });
+  const dir = makeTemporaryDirectory('upload');
   const [root, outside] = [join(dir, 'source'), join(dir, 'outside')];
   mkdirSync(root);
   mkdirSync(outside);

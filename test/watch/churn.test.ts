@@ -13,11 +13,9 @@ import {
 import { dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { isWithin } from '../../src/domain/within.ts';
-import { watchTree } from '../../src/watch/watch-tree.ts';
-import { countDirectories, eventually, MAX_DELAY_MS, SETTLE_MS, temporaryDirectory } from './fixture.ts';
-import { ManualClock } from './manual-clock.ts';
+import { countDirectories, SETTLE_MS, temporaryDirectory, watchDirectory } from './fixture.ts';
 
 /** Few names and little depth, so that steps meet: directories are replaced by files, moved into each other and back. */
 const path = fc
@@ -119,36 +117,12 @@ test('who looks again at what is told knows the tree in the end, whatever is don
         mkdirSync(join(root, at), { recursive: true });
         writeFileSync(join(root, at, 'b'), 'first');
       }
-      const clock = new ManualClock();
       const known = new Map(contents(root, ''));
-      const settled = new Set<string>();
-      const lost: string[] = [];
       const lookAgain = (at: string): void => {
         for (const one of known.keys()) if (at === '' || isWithin(at, one)) known.delete(one);
         for (const [one, content] of contents(root, at)) known.set(one, content);
       };
-      const watcher = watchTree({
-        root,
-        ignoresDirectory: () => false,
-        settleMs: SETTLE_MS,
-        maxDelayMs: MAX_DELAY_MS,
-        clock,
-        listener: {
-          settled: (paths) => {
-            for (const one of paths) {
-              settled.add(one);
-              lookAgain(one);
-            }
-          },
-          lost: (reason) => {
-            lost.push(reason);
-            lookAgain('');
-          },
-          limited: (message) => lost.push(message),
-        },
-      });
-      onTestFinished(() => watcher.close());
-      await watcher.ready;
+      const { clock, watcher, lost, limited, calm } = await watchDirectory(root, {}, lookAgain);
 
       for (const [count, one] of steps.entries()) {
         try {
@@ -159,14 +133,10 @@ test('who looks again at what is told knows the tree in the end, whatever is don
         if (one.then === 'turn') await turn();
         else if (one.then === 'time') await clock.advance(SETTLE_MS / 3);
       }
-      writeFileSync(join(root, 'mark'), '');
-      await eventually(async () => {
-        await clock.advance(SETTLE_MS / 3);
-        return (settled.has('mark') || lost.length > 0) && watcher.pending === 0;
-      }, 'all settles');
+      await calm();
 
       expect(Object.fromEntries(known)).toEqual(Object.fromEntries(contents(root, '')));
-      expect(lost).toEqual([]);
+      expect([...lost, ...limited]).toEqual([]);
       expect(watcher.watchedDirectories).toBe(countDirectories(root));
       await watcher.close();
     }),

@@ -1,16 +1,8 @@
-import {
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { watchTree, type TreeWatcher, type WatchOptions } from '../../src/watch/watch-tree.ts';
+import { makeTemporaryDirectory } from '../temporary-directory.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** How long a path stands still before it is told of, in these tests; in the clock's milliseconds. */
@@ -38,17 +30,18 @@ export interface Watched {
 
 /** An empty temporary directory without links in its path, removed after the test. */
 export function temporaryDirectory(): string {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'botsync-watch-')));
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true, force: true });
-  });
-  return directory;
+  return makeTemporaryDirectory('watch');
 }
 
-/** Watches a directory, ready. The watcher is closed after the test. */
+/**
+ * Watches a directory, ready. The watcher is closed after the test.
+ *
+ * @param lookAgain - called with each path that settled, and with the root's, '', when events were lost.
+ */
 export async function watchDirectory(
   root: string,
   options: Partial<Omit<WatchOptions, 'root' | 'listener'>> = {},
+  lookAgain: (path: string) => void = () => undefined,
 ): Promise<Watched> {
   const clock = new ManualClock();
   const batches: string[][] = [];
@@ -64,9 +57,15 @@ export async function watchDirectory(
     listener: {
       settled: (paths) => {
         batches.push([...paths]);
-        settled.push(...paths);
+        for (const path of paths) {
+          settled.push(path);
+          lookAgain(path);
+        }
       },
-      lost: (reason) => lost.push(reason),
+      lost: (reason) => {
+        lost.push(reason);
+        lookAgain('');
+      },
       limited: (message) => limited.push(message),
     },
     ...options,

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { created, randomId, refuse, succeed, type Answer } from '../answer.ts';
-import { findJoinedConversation } from '../chat-access.ts';
+import { findJoinedConversation, readJoinedConversation, type JoinedConversation } from '../chat-access.ts';
+import { answerChatPage } from '../chat-page.ts';
 import { describeChatConversation } from '../chat-resources.ts';
 import type { ChatUser } from '../chat-user-table.ts';
 import { aboutNoFile, type Operation } from '../operation.ts';
-import { describeMeta, readPageRequest } from '../paging.ts';
+import type { PageRequest } from '../paging.ts';
 import type { Platform } from '../platform.ts';
 import { readBody, readUser } from '../request-checks.ts';
 
@@ -44,7 +45,7 @@ export const getOrCreateConversation: Operation = {
     const { id } = body.value;
     return platform.conversations.findById(id) === null
       ? create(id, caller.user, platform)
-      : show(id, caller.user, platform);
+      : show(findJoinedConversation(id, caller.user, platform));
   },
 };
 
@@ -52,14 +53,12 @@ export const getOrCreateConversation: Operation = {
 export const getConversation: Operation = {
   name: 'chat-get-conversation',
   method: 'GET',
-  pattern: '/chat/:webhookId/conversations/:id',
+  pattern: '/chat/:webhookId/conversations/:conversationId',
   surface: 'chat',
   identify: aboutNoFile,
 
   answer(request, platform): Answer {
-    const caller = readUser(request, platform);
-    if (caller.kind === 'refused') return caller.answer;
-    return show(request.params['id'] ?? '', caller.user, platform);
+    return show(readJoinedConversation(request, platform));
   },
 };
 
@@ -74,10 +73,8 @@ export const listConversations: Operation = {
   answer(request, platform): Answer {
     const caller = readUser(request, platform);
     if (caller.kind === 'refused') return caller.answer;
-    const asked = readPageRequest(new URLSearchParams(request.query), platform.settings.pageSize);
-    if (asked.kind === 'refused') return asked.answer;
-    const page = platform.conversations.listOfUser(caller.user.id, asked);
-    return succeed({ conversations: page.items.map(describeChatConversation), meta: describeMeta(page) });
+    const list = (asked: PageRequest) => platform.conversations.listOfUser(caller.user.id, asked);
+    return answerChatPage(request, platform, 'conversations', list, describeChatConversation);
   },
 };
 
@@ -98,8 +95,7 @@ function create(id: string, user: ChatUser, platform: Platform): Answer {
   return created({ conversation: describeChatConversation({ ...conversation, messageCount: 0 }) });
 }
 
-function show(id: string, user: ChatUser, platform: Platform): Answer {
-  const found = findJoinedConversation(id, user, platform);
+function show(found: JoinedConversation): Answer {
   if (found.kind === 'refused') return found.answer;
   return succeed({ conversation: describeChatConversation(found.conversation) });
 }

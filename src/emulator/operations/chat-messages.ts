@@ -1,8 +1,9 @@
 import { refuse, succeed, type Answer } from '../answer.ts';
-import { findJoinedConversation } from '../chat-access.ts';
+import { findJoinedConversation, readJoinedConversation } from '../chat-access.ts';
+import { answerChatPage } from '../chat-page.ts';
 import { describeMessage } from '../chat-resources.ts';
 import { aboutNoFile, type Operation } from '../operation.ts';
-import { describeMeta, readPageRequest } from '../paging.ts';
+import type { PageRequest } from '../paging.ts';
 import { readUser } from '../request-checks.ts';
 
 /** GET …/conversations/{id}/messages, the oldest first. Source: the official chat client. */
@@ -14,15 +15,11 @@ export const listMessages: Operation = {
   identify: aboutNoFile,
 
   answer(request, platform): Answer {
-    const caller = readUser(request, platform);
-    if (caller.kind === 'refused') return caller.answer;
-    const { conversationId = '' } = request.params;
-    const found = findJoinedConversation(conversationId, caller.user, platform);
+    const found = readJoinedConversation(request, platform);
     if (found.kind === 'refused') return found.answer;
-    const asked = readPageRequest(new URLSearchParams(request.query), platform.settings.pageSize);
-    if (asked.kind === 'refused') return asked.answer;
-    const page = platform.messages.listOfConversation(conversationId, asked);
-    return succeed({ messages: page.items.map(describeMessage), meta: describeMeta(page) });
+    const { id } = found.conversation;
+    const list = (asked: PageRequest) => platform.messages.listOfConversation(id, asked);
+    return answerChatPage(request, platform, 'messages', list, describeMessage);
   },
 };
 

@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { created, refuse, succeed, type Answer, type Refused } from '../answer.ts';
-import { findJoinedConversation } from '../chat-access.ts';
+import { created, refuse, succeed, type Answer } from '../answer.ts';
+import { readJoinedConversation } from '../chat-access.ts';
+import { answerChatPage } from '../chat-page.ts';
 import { describeUser } from '../chat-resources.ts';
 import { aboutNoFile, type Operation } from '../operation.ts';
-import { describeMeta, readPageRequest } from '../paging.ts';
-import type { Platform } from '../platform.ts';
-import { readBody, readUser } from '../request-checks.ts';
-import type { EmulatorRequest } from '../request.ts';
+import type { PageRequest } from '../paging.ts';
+import { readBody } from '../request-checks.ts';
 
 const LIST_PATTERN = '/chat/:webhookId/conversations/:conversationId/participants';
 const ONE_PATTERN = `${LIST_PATTERN}/:userId`;
@@ -20,14 +19,14 @@ export const addParticipant: Operation = {
   identify: aboutNoFile,
 
   async answer(request, platform): Promise<Answer> {
-    const access = readConversation(request, platform);
-    if (access.kind === 'refused') return access.answer;
+    const found = readJoinedConversation(request, platform);
+    if (found.kind === 'refused') return found.answer;
     const body = await readBody(request, platform, z.strictObject({ userId: z.string() }));
     if (body.kind === 'refused') return body.answer;
     const { userId } = body.value;
     const user = platform.users.findById(userId);
     if (user === null) return refuse(404, 'ResourceNotFound', `There is no user "${userId}"`);
-    platform.conversations.join(access.id, userId);
+    platform.conversations.join(found.conversation.id, userId);
     return created({ participant: describeUser(user) });
   },
 };
@@ -41,12 +40,11 @@ export const listParticipants: Operation = {
   identify: aboutNoFile,
 
   answer(request, platform): Answer {
-    const access = readConversation(request, platform);
-    if (access.kind === 'refused') return access.answer;
-    const asked = readPageRequest(new URLSearchParams(request.query), platform.settings.pageSize);
-    if (asked.kind === 'refused') return asked.answer;
-    const page = platform.users.listParticipants(access.id, asked);
-    return succeed({ participants: page.items.map(describeUser), meta: describeMeta(page) });
+    const found = readJoinedConversation(request, platform);
+    if (found.kind === 'refused') return found.answer;
+    const { id } = found.conversation;
+    const list = (asked: PageRequest) => platform.users.listParticipants(id, asked);
+    return answerChatPage(request, platform, 'participants', list, describeUser);
   },
 };
 
@@ -59,11 +57,11 @@ export const getParticipant: Operation = {
   identify: aboutNoFile,
 
   answer(request, platform): Answer {
-    const access = readConversation(request, platform);
-    if (access.kind === 'refused') return access.answer;
+    const found = readJoinedConversation(request, platform);
+    if (found.kind === 'refused') return found.answer;
     const { userId = '' } = request.params;
     const user = platform.users.findById(userId);
-    return user === null || !platform.conversations.hasParticipant(access.id, userId)
+    return user === null || !platform.conversations.hasParticipant(found.conversation.id, userId)
       ? refuse(404, 'ResourceNotFound', `There is no participant "${userId}"`)
       : succeed({ participant: describeUser(user) });
   },
@@ -78,20 +76,9 @@ export const removeParticipant: Operation = {
   identify: aboutNoFile,
 
   answer(request, platform): Answer {
-    const access = readConversation(request, platform);
-    if (access.kind === 'refused') return access.answer;
-    platform.conversations.leave(access.id, request.params['userId'] ?? '');
+    const found = readJoinedConversation(request, platform);
+    if (found.kind === 'refused') return found.answer;
+    platform.conversations.leave(found.conversation.id, request.params['userId'] ?? '');
     return succeed({});
   },
 };
-
-function readConversation(
-  request: EmulatorRequest,
-  platform: Platform,
-): Refused | { readonly kind: 'conversation'; readonly id: string } {
-  const caller = readUser(request, platform);
-  if (caller.kind === 'refused') return caller;
-  const { conversationId: id = '' } = request.params;
-  const found = findJoinedConversation(id, caller.user, platform);
-  return found.kind === 'refused' ? found : { kind: 'conversation', id };
-}

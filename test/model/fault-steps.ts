@@ -1,0 +1,36 @@
+import type fc from 'fast-check';
+import type { Fault } from '../../src/emulator/faults.ts';
+import type { World } from '../sync/world.ts';
+import { fault } from './fault-arbitrary.ts';
+import { Step } from './steps.ts';
+
+/** A real system whose platform can be made to fail. */
+export interface Faulty {
+  readonly world: World;
+  addFault(one: Fault): void;
+}
+
+/** From now on the platform has one more fault. */
+export function addFaultStep<Real extends Faulty>(): fc.Arbitrary<Step<Real>> {
+  return fault.map(
+    (one) =>
+      new Step<Real>(
+        `fault(${JSON.stringify(one)})`,
+        () => true,
+        (_model, real) => {
+          real.addFault(one);
+        },
+      ),
+  );
+}
+
+/** The platform fails no longer. */
+export function endFaultsStep<Real extends Faulty>(): Step<Real> {
+  return new Step<Real>(
+    'faults end',
+    () => true,
+    (_model, real) => {
+      real.world.emulator.faults.clear();
+    },
+  );
+}

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import { StateStore } from '../../src/state/state-store.ts';
+import { addSending, addSynced, attempt, begin, NOW, openStore } from './fixture.ts';
+
+describe('counts', () => {
+  /** One file of every kind in `docs`. */
+  const planted = (): { store: StateStore; target: number } => {
+    const { store, target } = begin();
+    addSynced(store, target, 'docs', 'synced', { expiresAtMs: NOW + 9 });
+    addSynced(store, target, 'docs', 'synced-2', { expiresAtMs: NOW + 5 });
+    addSynced(store, target, 'docs', 'expired', { expiresAtMs: NOW });
+    addSending(store, target, 'docs', 'sending');
+    store.recordFailure(addSending(store, target, 'docs', 'failed'), 'failed', attempt(), 'why', true, NOW);
+    store.recordFailure(addSending(store, target, 'docs', 'refused'), 'refused', attempt(), 'no', false, NOW);
+    for (const absence of ['removed', 'set-aside'] as const) {
+      store.setAbsence(
+        addSynced(store, target, 'docs', `absent-${absence}`, { expiresAtMs: NOW + 3 }),
+        absence,
+        NOW,
+      );
+      const failed = addSending(store, target, 'docs', `never-sent-${absence}`);
+      store.recordFailure(failed, 'failed', attempt(), 'x', false, NOW);
+      store.setAbsence(failed, absence, NOW);
+      const refused = addSending(store, target, 'docs', `refused-${absence}`);
+      store.recordFailure(refused, 'refused', attempt(), 'x', false, NOW);
+      store.setAbsence(refused, absence, NOW);
+    }
+    const half = addSynced(store, target, 'docs', 'half-removed');
+    store.setAbsence(half, 'removed', NOW);
+    store.beginRemoving(half, NOW).catch(() => undefined);
+    const removed = addSynced(store, target, 'docs', 'was-removed');
+    store.setAbsence(removed, 'removed', NOW);
+    store.beginRemoving(removed, NOW).catch(() => undefined);
+    store.recordRemoved(removed, 'docs', NOW + 1, NOW);
+    addSynced(store, target, 'more', 'other');
+    return { store, target };
+  };
+
+  test('what is recorded, and which removals are due', () => {
+    const { store, target } = planted();
+    expect(store.countRecorded(target, 'docs')).toEqual({ present: 6, removed: 2 });
+    expect(store.countRecorded(target, 'none')).toEqual({ present: 0, removed: 0 });
+    expect(store.removalsDue(target, 'docs', '', NOW).map((record) => record.path)).toEqual([
+      'absent-removed',
+      'half-removed',
+    ]);
+    expect(store.removalsDue(target, 'docs', 'absent-removed', NOW).map((record) => record.path)).toEqual([
+      'half-removed',
+    ]);
+    expect(store.removalsDue(target, 'more', '', NOW)).toEqual([]);
+    expect(store.removalsDue(target + 1, 'docs', '', NOW)).toEqual([]);
+  });
+
+  test('removals that are due come page by page', () => {
+    const { store, target } = begin();
+    for (let i = 0; i < 1_001; i++)
+      store.setAbsence(addSynced(store, target, 'docs', `a${10_000 + i}`), 'removed', NOW);
+    const page = store.removalsDue(target, 'docs', '', NOW);
+    expect(page.length).toBe(1_000);
+    expect(
+      store.removalsDue(target, 'docs', page.at(-1)?.path ?? '', NOW).map((record) => record.path),
+    ).toEqual(['a11000']);
+  });
+
+  test('how a source stands', () => {
+    const { store, target } = planted();
+    expect(store.tallies(NOW)).toEqual([
+      { source: 'docs', target, files: 2, bytes: 10, failed: 2, refused: 1, kept: 3, nextExpiryMs: NOW + 3 },
+      { source: 'more', target, files: 1, bytes: 5, failed: 0, refused: 0, kept: 0, nextExpiryMs: null },
+    ]);
+    expect(openStore().tallies(NOW)).toEqual([]);
+  });
+
+  test('failures, with the reason, in path order', () => {
+    const { store } = planted();
+    store.noteProblem({ source: 'docs', path: 'g', key: null, kind: 'problem', reason: 'unreadable' }, 1);
+    store.noteProblem({ source: 'docs', path: 'h', key: 'h', kind: 'refuse', reason: 'too large' }, 1);
+    const all = [
+      { source: 'docs', path: 'failed', key: 'failed', kind: 'failed', reason: 'why' },
+      { source: 'docs', path: 'g', key: null, kind: 'problem', reason: 'unreadable' },
+      { source: 'docs', path: 'h', key: 'h', kind: 'refuse', reason: 'too large' },
+      { source: 'docs', path: 'refused', key: 'refused', kind: 'refused', reason: 'no' },
+      {
+        source: 'docs',
+        path: 'sending',
+        key: 'sending',
+        kind: 'sending',
+        reason: 'interrupted while it was sent',
+      },
+    ];
+    expect(
+      store.failures(
+        new Map([
+          ['docs', 1],
+          ['more', 1],
+        ]),
+        10,
+      ),
+    ).toEqual(all);
+    expect(
+      store.failures(
+        new Map([
+          ['docs', 1],
+          ['more', 1],
+        ]),
+        2,
+      ),
+    ).toEqual(all.slice(0, 2));
+  });
+
+  test('removals carried out since a moment, by source; old ones are dropped', () => {
+    const { store, target } = begin();
+    for (const [name, atMs] of [
+      ['a', 10],
+      ['b', 20],
+      ['c', 30],
+    ] as const) {
+      store.recordRemoved(addSynced(store, target, 'docs', name), 'docs', NOW, atMs);
+    }
+    store.recordRemoved(addSynced(store, target, 'more', 'd'), 'more', NOW, 30);
+    expect([10, 11, 30, 31].map((since) => store.countRemovals('docs', since))).toEqual([3, 2, 1, 0]);
+    store.dropExpiredRemovals(0, 20);
+    expect(store.countRemovals('docs', 0)).toBe(2);
+    expect(store.countRemovals('more', 0)).toBe(1);
+  });
+});

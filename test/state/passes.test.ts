@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { begin, NOW } from './fixture.ts';
+
+describe('problems, sources, passes', () => {
+  test('a problem is renewed by its source and path, and dropped when a pass did not see it again', () => {
+    const { store } = begin();
+    const note = (source: string, at: string, reason: string, pass: number): void => {
+      store.noteProblem({ source, path: at, key: null, kind: 'refuse', reason }, pass);
+    };
+    note('docs', 'a', 'first', 1);
+    note('docs', 'b', 'first', 1);
+    note('more', 'a', 'first', 1);
+    note('docs', 'b', 'second', 2);
+    store.noteProblem({ source: 'docs', path: 'c', key: null, kind: 'problem', reason: 'x' }, 2);
+    expect(store.refusedHere()).toEqual(
+      new Map([
+        ['docs', 2],
+        ['more', 1],
+      ]),
+    );
+    store.dropProblemsBefore('docs', 2);
+    expect(
+      store
+        .failures(
+          new Map([
+            ['docs', 1],
+            ['more', 1],
+          ]),
+          10,
+        )
+        .map(({ source, path: at, reason }) => [source, at, reason]),
+    ).toEqual([
+      ['docs', 'b', 'second'],
+      ['docs', 'c', 'x'],
+      ['more', 'a', 'first'],
+    ]);
+  });
+
+  test('a source is remembered as it was last seen', () => {
+    const { store } = begin();
+    expect(store.source('docs')).toBeNull();
+    store.saveSource('docs', { directory: '/d', identity: '1', halted: null });
+    store.saveSource('docs', { directory: '/d', identity: '2', halted: 'gone' });
+    store.saveSource('more', { directory: '/m', identity: '3', halted: null });
+    expect(store.source('docs')).toEqual({ directory: '/d', identity: '2', halted: 'gone' });
+    expect(store.source('more')).toEqual({ directory: '/m', identity: '3', halted: null });
+  });
+
+  test('the last pass is, and the next one gets a number', () => {
+    const { store } = begin();
+    expect(store.lastPass()).toBeNull();
+    expect(store.nextPassNumber()).toBe(1);
+    store.savePass(1, NOW, 3, '{"uploaded":1}');
+    store.savePass(2, NOW + 1, 0, '{}');
+    expect(store.lastPass()).toEqual({ finishedAtMs: NOW + 1, exitCode: 0, summary: '{}' });
+    expect(store.nextPassNumber()).toBe(3);
+  });
+});

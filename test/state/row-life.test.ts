@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest';
+import type { Fingerprint } from '../../src/domain/fingerprint.ts';
+import { addSending, addSynced, attempt, begin, FOREVER, NOW, path, row, SHA, TARGET } from './fixture.ts';
+
+describe('the life of a row', () => {
+  const fresh = {
+    path: 'a',
+    key: 'k',
+    source: 'docs',
+    state: 'sending',
+    fingerprint: '5:1:1:1',
+    trusted: true,
+    settingsDigest: 'settings',
+    expiresAtMs: null,
+    renewAtMs: null,
+    absence: null,
+    sha256: null,
+    uploaded: false,
+    failure: null,
+    changedAtMs: NOW,
+  };
+
+  test('there is none', () => {
+    const { store, target } = begin();
+    expect(store.find(row(target, 'k'))).toBeNull();
+  });
+
+  test('about to be sent', async () => {
+    const { store, target } = begin();
+    await store.beginSending(row(target, 'k'), 'docs', path('a'), attempt(), NOW);
+    expect(store.find(row(target, 'k'))).toEqual(fresh);
+  });
+
+  test('in sync: all that was sent', () => {
+    const { store, target } = begin();
+    const id = addSending(store, target, 'docs', 'a', 'k');
+    const sent = attempt({
+      fingerprint: '9:2:2:2' as Fingerprint,
+      trusted: false,
+      settingsDigest: 's2',
+      sizeBytes: 9,
+    });
+    store.setAbsence(id, 'removed', NOW);
+    store.recordSynced(id, sent, SHA, { expiresAtMs: NOW + 1, renewAtMs: null }, NOW + 2);
+    expect(store.find(id)).toEqual({
+      ...fresh,
+      state: 'synced',
+      fingerprint: '9:2:2:2',
+      trusted: false,
+      settingsDigest: 's2',
+      expiresAtMs: NOW + 1,
+      sha256: SHA,
+      uploaded: true,
+      changedAtMs: NOW + 2,
+    });
+    expect(store.tallies(NOW)[0]).toMatchObject({ bytes: 9 });
+  });
+
+  test('sent again: what the platform holds is unknown, and who has the key may be another', async () => {
+    const { store, target } = begin();
+    const id = addSynced(store, target, 'docs', 'a', { key: 'k', expiresAtMs: NOW });
+    store.setAbsence(id, 'removed', NOW);
+    const before = store.find(id);
+    await store.beginSending(id, 'more', path('b'), attempt({ settingsDigest: 'new' }), NOW + 5);
+    const begun = { state: 'sending', path: 'b', source: 'more', absence: null, changedAtMs: NOW + 5 };
+    expect(store.find(id)).toEqual({ ...before, ...begun });
+    // Where no upsert was sent, what was on record is so again.
+    store.takeBack(id, 'synced');
+    expect(store.find(id)).toEqual({ ...before, ...begun, state: 'synced' });
+  });
+
+  test.each(['failed', 'refused'] as const)('%s', (state) => {
+    const { store, target } = begin();
+    const id = addSending(store, target, 'docs', 'a', 'k');
+    const tried = attempt({ fingerprint: '6:1:1:1' as Fingerprint, settingsDigest: 's2', trusted: false });
+    store.recordFailure(id, state, tried, 'because', false, NOW + 1);
+    const expected = { ...fresh, state, fingerprint: '6:1:1:1', settingsDigest: 's2', trusted: false };
+    expect(store.find(id)).toEqual({ ...expected, failure: 'because', changedAtMs: NOW + 1 });
+    store.recordFailure(id, state, tried, 'again', true, NOW + 2);
+    expect(store.find(id)).toMatchObject({ failure: 'again', uploaded: true });
+    store.recordFailure(id, state, tried, 'once more', false, NOW + 2);
+    expect(store.find(id)?.uploaded).toBe(true);
+  });
+
+  test('failed after it was in sync: the platform holds something else', () => {
+    const { store, target } = begin();
+    const id = addSynced(store, target, 'docs', 'a');
+    store.recordFailure(id, 'failed', attempt(), 'x', false, NOW);
+    expect(store.find(id)).toMatchObject({ sha256: null, uploaded: true });
+    store.recordSynced(id, attempt(), SHA, FOREVER, NOW);
+    expect(store.find(id)).toMatchObject({ failure: null, state: 'synced' });
+  });
+
+  test('removed: about to be, then with its expiry, then gone', async () => {
+    const { store, target } = begin();
+    const id = addSynced(store, target, 'docs', 'a', { expiresAtMs: NOW });
+    store.setAbsence(id, 'removed', NOW);
+    await store.beginRemoving(id, NOW + 1);
+    expect(store.find(id)).toMatchObject({
+      state: 'removing',
+      expiresAtMs: null,
+      renewAtMs: null,
+      sha256: null,
+      changedAtMs: NOW + 1,
+    });
+    store.recordRemoved(id, 'docs', NOW + 100, NOW + 2);
+    expect(store.find(id)).toMatchObject({ state: 'removing', expiresAtMs: NOW + 100, absence: 'removed' });
+    store.dropExpiredRemovals(NOW + 99, 0);
+    expect(store.find(id)).not.toBeNull();
+    store.dropExpiredRemovals(NOW + 100, 0);
+    expect(store.find(id)).toBeNull();
+  });
+
+  test('only what is being removed is dropped when it has expired', () => {
+    const { store, target } = begin();
+    const id = addSynced(store, target, 'docs', 'a', { expiresAtMs: NOW });
+    store.dropExpiredRemovals(NOW + 1, 0);
+    expect(store.find(id)).not.toBeNull();
+  });
+
+  test('touched, adopted, absent, forgotten', () => {
+    const { store, target } = begin();
+    const id = addSynced(store, target, 'docs', 'a');
+    store.setAbsence(id, 'set-aside', NOW);
+    expect(store.find(id)?.absence).toBe('set-aside');
+    store.recordTouched(id, '5:8:8:8' as Fingerprint, false);
+    expect(store.find(id)).toMatchObject({
+      fingerprint: '5:8:8:8',
+      trusted: false,
+      absence: null,
+      state: 'synced',
+      sha256: SHA,
+    });
+    store.setAbsence(id, 'removed', NOW);
+    store.adopt(id, 'more', path('b'));
+    expect(store.find(id)).toMatchObject({ source: 'more', path: 'b', absence: null, state: 'synced' });
+    store.setAbsence(id, 'removed', NOW);
+    store.setAbsence(id, null, NOW);
+    expect(store.find(id)?.absence).toBeNull();
+    store.forget(id);
+    expect(store.find(id)).toBeNull();
+  });
+
+  test('each method speaks of its row only', async () => {
+    const { store, target } = begin();
+    const other = store.targetId({ ...TARGET, botId: 'bot-2' });
+    const neighbours = [addSynced(store, target, 'docs', 'b'), addSynced(store, other, 'docs', 'a')];
+    const before = neighbours.map((id) => store.find(id));
+    const id = addSending(store, target, 'docs', 'a');
+    store.recordFailure(id, 'failed', attempt(), 'x', true, NOW + 1);
+    store.recordSynced(
+      id,
+      attempt({ sizeBytes: 1 }),
+      Buffer.alloc(32),
+      { expiresAtMs: NOW, renewAtMs: null },
+      NOW + 1,
+    );
+    store.recordTouched(id, '1:1:1:1' as Fingerprint, false);
+    store.adopt(id, 'more', path('z'));
+    store.setAbsence(id, 'removed', NOW);
+    await store.beginRemoving(id, NOW + 1);
+    store.recordRemoved(id, 'docs', NOW, NOW + 1);
+    store.forget(id);
+    expect(neighbours.map((each) => store.find(each))).toEqual(before);
+  });
+});
