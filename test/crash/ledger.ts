@@ -59,3 +59,15 @@ export class Ledger {
     return [...this.#safety].filter(([, safety]) => safety !== 'doubt').map(([key]) => key);
   }
 }
+
+/** Whether the last intent of a key was on disk by the end of these lines. */
+export function isIntentDurable(lines: readonly TraceLine[], key: string): boolean {
+  const intent = lines.findLastIndex((line) => line.what === 'intent' && line.key === key);
+  let next: TraceLine['what'] = 'commit';
+  for (const { what } of intent < 0 ? [] : lines.slice(intent)) {
+    if (what !== next) continue;
+    if (what === 'sync-end') return true;
+    next = what === 'commit' ? 'sync-begin' : 'sync-end';
+  }
+  return false;
+}

@@ -9,6 +9,13 @@ interface Armed {
   timesLeft: number;
 }
 
+/** An upsert that arrived. */
+export interface Arrival {
+  readonly key: string;
+  /** What the `clock` of the watch said when its first bytes came. */
+  readonly at: number;
+}
+
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -20,11 +27,17 @@ const LARGE_BYTES = 256 * 1024;
 /** Follows the requests that arrive at a server of this process, and strikes when one has come to a point. */
 export class RequestWatch {
   readonly #port: string;
+  readonly #clock: () => number;
   #armed: Armed | null = null;
+  #arrivals: Arrival[] = [];
 
-  /** @param baseUrl - of the server. */
-  constructor(baseUrl: string) {
+  /**
+   * @param baseUrl - of the server.
+   * @param clock - what tells one moment from another.
+   */
+  constructor(baseUrl: string, clock: () => number) {
     this.#port = new URL(baseUrl).port;
+    this.#clock = clock;
     subscribe('http.server.request.start', this.#onRequest);
   }
 
@@ -33,8 +46,12 @@ export class RequestWatch {
     this.#armed = { name, bytes, strike, timesLeft: count };
   }
 
-  disarm(): void {
+  /** Nothing strikes any more. Returns the upserts that arrived since it was called last. */
+  disarm(): readonly Arrival[] {
     this.#armed = null;
+    const arrivals = this.#arrivals;
+    this.#arrivals = [];
+    return arrivals;
   }
 
   close(): void {
@@ -44,8 +61,10 @@ export class RequestWatch {
   readonly #onRequest = (message: unknown): void => {
     const armed = this.#armed;
     const { request, response } = message as Exchange;
-    if (armed === null || String(request.socket.localPort) !== this.#port) return;
+    if (String(request.socket.localPort) !== this.#port) return;
     const isUpload = request.url?.startsWith('/upload/') === true;
+    if (!isUpload) this.#noteUpsert(request);
+    if (armed === null) return;
     const isConcerned =
       armed.name === 'mid-body'
         ? isUpload && Number(request.headers['content-length']) > LARGE_BYTES
@@ -54,6 +73,15 @@ export class RequestWatch {
     armed.timesLeft -= 1;
     if (armed.timesLeft === 0) this.#follow({ request, response }, armed);
   };
+
+  #noteUpsert(request: IncomingMessage): void {
+    const at = this.#clock();
+    let text = '';
+    tap(request, (chunk) => {
+      if (chunk !== null) text += chunk.toString('latin1');
+      else if (text !== '') this.#arrivals.push({ key: keyOf(text), at });
+    });
+  }
 
   #follow({ request, response }: Exchange, { name, bytes, strike }: Armed): void {
     switch (name) {
@@ -80,12 +108,24 @@ export class RequestWatch {
 }
 
 function strikeAfter(request: IncomingMessage, bytes: number, strike: () => void): void {
-  const push = request.push.bind(request);
   let received = 0;
-  request.push = (chunk: Buffer | null, encoding) => {
+  tap(request, (chunk) => {
     const before = received;
     received += chunk?.length ?? 0;
     if (before < bytes && received >= bytes) strike();
+  });
+}
+
+/** Shows the parts of a body as they arrive, and `null` for its end; a listener would take them from the server. */
+function tap(request: IncomingMessage, see: (chunk: Buffer | null) => void): void {
+  const push = request.push.bind(request);
+  request.push = (chunk: Buffer | null, encoding) => {
+    see(chunk);
     return push(chunk, encoding);
   };
+}
+
+/** `latin1`: bytes that make whole characters only together. */
+function keyOf(latin1: string): string {
+  return (JSON.parse(Buffer.from(latin1, 'latin1').toString('utf8')) as { key: string }).key;
 }

@@ -1,15 +1,15 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'vitest';
 import { createSite, run, start, type Ended, type Running, type Site } from '../cli/binary.ts';
 import type { Dice } from '../cli/churn.ts';
 import { checkRun, differences, FOREIGN_PREFIX } from './checks.ts';
-import { Ledger, type TraceLine } from './ledger.ts';
+import { isIntentDurable, Ledger, type TraceLine } from './ledger.ts';
 import { readRows, RemoteView, type RemoteFile } from './observe.ts';
 import type { CrashPoint } from './points.ts';
 import { cutPower, type PowerCut } from './power-cut.ts';
-import { RequestWatch } from './request-watch.ts';
+import { RequestWatch, type Arrival } from './request-watch.ts';
 import { Tree } from './tree.ts';
 
 const PRELOAD = pathToFileURL(resolve(import.meta.dirname, 'crash-points.js')).href;
@@ -52,10 +52,13 @@ export class CrashRound {
     this.tree = new Tree(join(site.directory, 'docs'), dice);
     this.#mode = mode;
     this.#dice = dice;
-    this.#watch = new RequestWatch(site.emulator.baseUrl);
     this.#remote = new RemoteView(site.emulator);
     this.#stateFile = join(site.directory, '.botsync/state.db');
     this.#traceFile = join(site.directory, 'trace');
+    this.#watch = new RequestWatch(
+      site.emulator.baseUrl,
+      () => statSync(this.#traceFile, { throwIfNoEntry: false })?.size ?? 0,
+    );
     this.#syncedLog = join(site.directory, 'synced-log');
     // SQLite's own, or so few that the log is begun anew now and then.
     this.#checkpointPages = [1000, 60, 15][dice.roll(3)] ?? 1000;
@@ -73,6 +76,7 @@ export class CrashRound {
     );
     const round = new CrashRound(site, mode, dice);
     for (const name of ['a.md', 'empty.md']) await round.#plant(name, name.startsWith('empty') ? '' : name);
+    round.#watch.disarm();
     return round;
   }
 
@@ -163,9 +167,11 @@ export class CrashRound {
 
   #end(begun: Begun, ended: Ended, hasPower: boolean): RunEnd {
     const { emulator } = this.site;
-    this.#watch.disarm();
+    const arrivals = this.#watch.disarm();
     emulator.faults.clear();
-    const lines = this.#takeTrace();
+    const trace = this.#takeTrace();
+    everyIntentCameFirst(trace, arrivals);
+    const lines = linesOf(trace);
     for (const line of lines) this.#ledger.enter(line);
     const isKilled = ended.code === null;
     let cut: PowerCut | null = null;
@@ -205,13 +211,11 @@ export class CrashRound {
     });
   }
 
-  #takeTrace(): TraceLine[] {
-    if (!existsSync(this.#traceFile)) return [];
-    const text = readFileSync(this.#traceFile, 'utf8');
+  #takeTrace(): Buffer {
+    if (!existsSync(this.#traceFile)) return Buffer.alloc(0);
+    const trace = readFileSync(this.#traceFile);
     rmSync(this.#traceFile);
-    // Killed in the middle of a line, it is not whole.
-    const whole = text.slice(0, text.lastIndexOf('\n') + 1).trimEnd();
-    return whole === '' ? [] : whole.split('\n').map((line) => JSON.parse(line) as TraceLine);
+    return trace;
   }
 
   async #plant(name: string, content: string): Promise<void> {
@@ -229,4 +233,21 @@ export class CrashRound {
     });
     if (!uploaded.ok) throw new Error(`could not be planted: ${await uploaded.text()}`);
   }
+}
+
+/** Whether or not a kill comes in between: at the moment an upsert arrives, its intent is on disk. */
+function everyIntentCameFirst(trace: Buffer, arrivals: readonly Arrival[]): void {
+  for (const { key, at } of arrivals) {
+    if (!isIntentDurable(linesOf(trace.subarray(0, at)), key))
+      throw new Error(`an upsert came before its intent was on disk: ${key}`);
+  }
+}
+
+function linesOf(trace: Buffer): TraceLine[] {
+  // Killed in the middle of a line, it is not whole.
+  const whole = trace
+    .subarray(0, trace.lastIndexOf('\n') + 1)
+    .toString('utf8')
+    .trimEnd();
+  return whole === '' ? [] : whole.split('\n').map((line) => JSON.parse(line) as TraceLine);
 }
