@@ -1,6 +1,7 @@
-// node scripts/long-test.js model|soak [--NAME VALUE]…: tests that run longer than in the gate, or again as they failed.
+// node scripts/long-test.js model|soak|crash [--NAME VALUE]…: tests that run longer than in the gate, or again as they failed.
 //   model: --runs N, --seed N, --path P and --replay-path P as a failure prints them
 //   soak: --days N, --grain-seconds N, --seed N
+//   crash: --kills N, --seed N and --round N as a failure names them
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
@@ -20,6 +21,14 @@ const SUITES = {
       days: { name: 'SOAK_DAYS', default: '200' },
       'grain-seconds': { name: 'SOAK_GRAIN_SECONDS', default: '60' },
       seed: { name: 'SOAK_SEED' },
+    },
+  },
+  crash: {
+    directory: 'test/crash',
+    options: {
+      kills: { name: 'CRASH_KILLS', default: '10000' },
+      seed: { name: 'CRASH_SEED' },
+      round: { name: 'CRASH_ROUND' },
     },
   },
 };

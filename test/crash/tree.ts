@@ -74,7 +74,7 @@ export class Tree {
   /** Gives files back what they held before they were edited last, in place or as new files; removed ones return. */
   putBack(): void {
     for (const [path, bytes] of [...this.#before]) {
-      if (this.#dice.roll(2) === 0) continue;
+      if (this.#dice.roll(4) === 0) continue;
       if (this.#dice.roll(2) === 0) rmSync(this.#at(path), { force: true });
       this.#write(path, bytes);
     }
