@@ -5,7 +5,7 @@ import { CrashRound, type RunEnd } from './round.ts';
 import { diceOf, KILLS_A_ROUND, readRunOptions } from './run-options.ts';
 import { LARGE_BYTES } from './tree.ts';
 
-const GATE_ROUNDS = 11;
+const GATE_ROUNDS = 10;
 const { rounds, isFull } = readRunOptions(GATE_ROUNDS, 0.7);
 
 /** Every fifth round is a daemon's. */

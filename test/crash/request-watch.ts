@@ -1,5 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import type { OuterPointName } from './points.ts';
 
 interface Armed {
@@ -30,6 +32,7 @@ export class RequestWatch {
   readonly #clock: () => number;
   #armed: Armed | null = null;
   #arrivals: Arrival[] = [];
+  readonly #open = new Set<Socket>();
 
   /**
    * @param baseUrl - of the server.
@@ -39,6 +42,7 @@ export class RequestWatch {
     this.#port = new URL(baseUrl).port;
     this.#clock = clock;
     subscribe('http.server.request.start', this.#onRequest);
+    subscribe('net.server.socket', this.#onConnection);
   }
 
   /** From here on the `count`-th request that comes to a point strikes; one that was armed before does not any more. */
@@ -54,9 +58,23 @@ export class RequestWatch {
     return arrivals;
   }
 
+  /** Resolves when all connections are closed: what a killed client had sent was read by then. */
+  async quiet(): Promise<void> {
+    do await setImmediate();
+    while (this.#open.size > 0);
+  }
+
   close(): void {
+    unsubscribe('net.server.socket', this.#onConnection);
     unsubscribe('http.server.request.start', this.#onRequest);
   }
+
+  readonly #onConnection = (message: unknown): void => {
+    const { socket } = message as { socket: Socket };
+    if (String(socket.localPort) !== this.#port) return;
+    this.#open.add(socket);
+    socket.once('close', () => this.#open.delete(socket));
+  };
 
   readonly #onRequest = (message: unknown): void => {
     const armed = this.#armed;

@@ -76,6 +76,7 @@ export class CrashRound {
     );
     const round = new CrashRound(site, mode, dice);
     for (const name of ['a.md', 'empty.md']) await round.#plant(name, name.startsWith('empty') ? '' : name);
+    await round.#watch.quiet();
     round.#watch.disarm();
     return round;
   }
@@ -83,7 +84,7 @@ export class CrashRound {
   /** Runs `sync --once` until it is killed or ends. `hasPower`: false when a kill takes the power with it. */
   async once(point: CrashPoint | null, hasPower = true): Promise<RunEnd> {
     const begun = this.#begin(['--once', '--json'], point);
-    return this.#end(begun, await begun.running.ended, hasPower);
+    return await this.#end(begun, await begun.running.ended, hasPower);
   }
 
   /** Runs the daemon, edits more when it is through its first pass, and kills it at the latest when it has nothing to do. */
@@ -101,7 +102,7 @@ export class CrashRound {
       await untilExact();
     }
     child.kill(point === null ? 'SIGTERM' : 'SIGKILL');
-    return this.#end(begun, await ended, true);
+    return await this.#end(begun, await ended, true);
   }
 
   /** How the mirror differs from the source. */
@@ -165,8 +166,9 @@ export class CrashRound {
     return begun;
   }
 
-  #end(begun: Begun, ended: Ended, hasPower: boolean): RunEnd {
+  async #end(begun: Begun, ended: Ended, hasPower: boolean): Promise<RunEnd> {
     const { emulator } = this.site;
+    await this.#watch.quiet();
     const arrivals = this.#watch.disarm();
     emulator.faults.clear();
     const trace = this.#takeTrace();
@@ -222,13 +224,22 @@ export class CrashRound {
     const { baseUrl, token } = this.site.emulator;
     const upserted = await fetch(`${baseUrl}/v1/files`, {
       method: 'PUT',
-      headers: { authorization: `Bearer ${token}`, 'x-bot-id': 'bot-1', 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${token}`,
+        'x-bot-id': 'bot-1',
+        'content-type': 'application/json',
+        connection: 'close',
+      },
       body: JSON.stringify({ key: FOREIGN_PREFIX + name, size: content.length, contentType: 'text/plain' }),
     });
     const { file } = (await upserted.json()) as { file: { uploadUrl: string } };
     const uploaded = await fetch(file.uploadUrl, {
       method: 'PUT',
-      headers: { 'content-type': 'text/plain', 'content-length': String(content.length) },
+      headers: {
+        'content-type': 'text/plain',
+        'content-length': String(content.length),
+        connection: 'close',
+      },
       body: content,
     });
     if (!uploaded.ok) throw new Error(`could not be planted: ${await uploaded.text()}`);
