@@ -1,5 +1,6 @@
 // node scripts/long-test.js SUITE [--NAME VALUE]… [FILE…]: tests that run longer than in the gate, or again as they failed.
 //   churn: the daemon under random edits, kills and faults
+//   crash: --kills N, and --round N as a failure names it
 //   fuzz:  --runs N
 //   model: --runs N, --path P and --replay-path P as a failure prints them
 //   soak:  --days N, --grain-seconds N
@@ -11,6 +12,10 @@ const drawnSeed = () => String(Math.floor(Math.random() * 2 ** 31));
 
 const SUITES = {
   churn: { tests: 'test/cli/churn.test.ts', options: {} },
+  crash: {
+    tests: 'test/crash',
+    options: { kills: { name: 'CRASH_KILLS', default: '10000' }, round: { name: 'CRASH_ROUND' } },
+  },
   fuzz: { tests: 'test/fuzz', options: { runs: { name: 'FUZZ_RUNS', default: '100000' } } },
   model: {
     tests: 'test/model',
