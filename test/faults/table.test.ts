@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { COLUMNS } from './columns.ts';
+import { describeTable } from './describe-table.ts';
 import { FAULTS, type FaultName } from './faults.ts';
 import { TABLE } from './table.ts';
 
@@ -33,4 +36,15 @@ describe('the table', () => {
         expect(cell.exitCode === 0).toBe(cell.stands === 'synced');
       }
   });
+});
+
+test('docs/PLATFORM.md has the table in short', () => {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/PLATFORM.md'), 'utf8');
+  const [, section = ''] = text.split('## When something goes wrong\n');
+  const cells = (line: string): string => line.replaceAll(/ +/gu, ' ').replaceAll(/-+/gu, '-');
+  const documented = section
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map(cells);
+  expect(documented.slice(0, describeTable().length)).toEqual(describeTable().map(cells));
 });
