@@ -23,9 +23,11 @@ test.each([24, -24])('a daemon keeps what expires on a platform %d h ahead', asy
   const world = await createDaemonWorld(FIELDS, { now: platform.now });
   platform.clock = world.clock;
   world.write('docs/a.md', 'a');
-  await world.start();
+  const { daemon } = await world.start();
   for (let hour = 0; hour < 20; hour++) {
     await world.wait(HOUR, 300_000);
+    // While it is renewed, its content is gone for moments.
+    await world.until(() => daemon.activity.sending === 0, 'nothing is on its way');
     expect(world.remote('a.md')).toBe('a');
   }
 });
