@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { refuse, refuseAtStore, succeed, usualErrorType, type Answer } from './answer.ts';
 import type { FaultAction } from './faults.ts';
 import type { Surface } from './operation.ts';
-import { untilClosed } from './reply.ts';
+import { untilClosed, waitWhileOpen, type Delivery } from './reply.ts';
 
 /** How long a client has to read an early answer before its connection ends. */
 const EARLY_ANSWER_GRACE_MS = 100;
+
+/** Longer than any upload address is good for. */
+const LONG_AGO_MS = 30 * 86_400_000;
 
 /** A request in the hands of a fault. */
 export interface Exchange {
@@ -17,8 +19,10 @@ export interface Exchange {
   readonly released: Promise<void>;
   /** Carries out the operation. */
   carryOut(): Promise<Answer>;
-  /** Sends the answer; with `holdHalf` half of its body waits for that. */
-  send(answer: Answer, holdHalf?: Promise<void>): Promise<void>;
+  /** Sends the answer, at once unless told otherwise. */
+  send(answer: Answer, delivery?: Delivery): Promise<void>;
+  /** The same uploadUrl as it would be had it been given out so long ago. */
+  backdate(uploadUrl: string, byMs: number): string;
 }
 
 /** Lets one fault strike one request; returns when the request needs no more work. */
@@ -34,7 +38,15 @@ export async function playFault(action: FaultAction, exchange: Exchange): Promis
       await Promise.race([released, untilClosed(response)]);
       return carryOn(exchange);
     case 'hang-mid-body':
-      return exchange.send(await exchange.carryOut(), released);
+      return exchange.send(await exchange.carryOut(), { kind: 'in-halves', until: released });
+    case 'cut-answer':
+      return exchange.send(await exchange.carryOut(), { kind: 'cut', afterBytes: action.afterBytes });
+    case 'trickle':
+      return exchange.send(await exchange.carryOut(), {
+        kind: 'in-pieces',
+        pieces: action.pieces,
+        everyMs: action.everyMs,
+      });
     case 'cut':
       cutAfter(message, action.afterBytes);
       return untilClosed(response);
@@ -63,7 +75,22 @@ export async function playFault(action: FaultAction, exchange: Exchange): Promis
     case 'body':
       return exchange.send(succeed(action.body));
     case 'missing-upload-url':
-      return exchange.send(withoutUploadUrl(await exchange.carryOut()));
+      return exchange.send(withUploadUrl(await exchange.carryOut(), () => undefined));
+    case 'upload-url-at':
+      return exchange.send(
+        withUploadUrl(await exchange.carryOut(), (address) => {
+          const { pathname, search } = new URL(address);
+          return `${action.origin}${pathname}${search}`;
+        }),
+      );
+    case 'expired-upload-url':
+      return exchange.send(
+        withUploadUrl(await exchange.carryOut(), (address) => exchange.backdate(address, LONG_AGO_MS)),
+      );
+    case 'headers': {
+      const answer = await exchange.carryOut();
+      return exchange.send({ ...answer, headers: { ...answer.headers, ...action.headers } });
+    }
     case 'redirect':
       return exchange.send({
         kind: 'text',
@@ -77,18 +104,6 @@ export async function playFault(action: FaultAction, exchange: Exchange): Promis
 async function carryOn(exchange: Exchange): Promise<void> {
   if (exchange.message.socket.destroyed) return;
   return exchange.send(await exchange.carryOut());
-}
-
-async function waitWhileOpen(response: ServerResponse, delayMs: number): Promise<void> {
-  const ended = new AbortController();
-  const { socket } = response.req;
-  const end = (): void => {
-    ended.abort();
-  };
-  socket.once('close', end);
-  if (socket.destroyed) end();
-  await sleep(delayMs, undefined, { signal: ended.signal }).catch(() => undefined);
-  socket.off('close', end);
 }
 
 function cutAfter(message: IncomingMessage, bytes: number): void {
@@ -126,9 +141,10 @@ function textAnswer(
   return { kind: 'text', status, body, headers: { 'Content-Type': contentType, ...headers } };
 }
 
-function withoutUploadUrl(answer: Answer): Answer {
+function withUploadUrl(answer: Answer, change: (address: string) => string | undefined): Answer {
   if (answer.kind !== 'json') return answer;
-  const body = structuredClone(answer.body) as { file?: { uploadUrl?: string } };
-  delete body.file?.uploadUrl;
+  const body = structuredClone(answer.body) as { file?: { uploadUrl?: string | undefined } };
+  const address = body.file?.uploadUrl;
+  if (body.file !== undefined && address !== undefined) body.file.uploadUrl = change(address);
   return { ...answer, body };
 }

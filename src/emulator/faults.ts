@@ -41,6 +41,10 @@ export type FaultAction =
   | { readonly kind: 'garbage' }
   /** Ends the connection without reading content or answering. */
   | { readonly kind: 'drop' }
+  /** Carries out the operation, sends the headers and so many bytes of the body (at most all but one), then ends the connection. */
+  | { readonly kind: 'cut-answer'; readonly afterBytes: number }
+  /** Carries out the operation, and sends the body in so many pieces, each so long after the one before. */
+  | { readonly kind: 'trickle'; readonly pieces: number; readonly everyMs: number }
   /** Answers 200 before reading the content, then ends the connection; nothing is stored. */
   | { readonly kind: 'answer-then-drop' }
   /** Carries out the operation, then ends the connection without an answer. */
@@ -49,6 +53,12 @@ export type FaultAction =
   | { readonly kind: 'body'; readonly body: unknown }
   /** Carries out the operation and leaves uploadUrl out of the answer. */
   | { readonly kind: 'missing-upload-url' }
+  /** Carries out the operation and names an uploadUrl at another origin, such as `https://localhost:1`. */
+  | { readonly kind: 'upload-url-at'; readonly origin: string }
+  /** Carries out the operation and names an uploadUrl whose signature expired long ago. */
+  | { readonly kind: 'expired-upload-url' }
+  /** Carries out the operation and adds these headers to the answer. */
+  | { readonly kind: 'headers'; readonly headers: Readonly<Record<string, string>> }
   /** Sends the client elsewhere (default 307); nothing is carried out. */
   | { readonly kind: 'redirect'; readonly location: string; readonly status?: 301 | 302 | 303 | 307 | 308 };
 

@@ -51,9 +51,9 @@ export function describeFile(file: StoredFile, platform: Platform): FileResource
 }
 
 /** The presigned address for the content of a file's latest upsert. Source: platform-facts.md, The upload. */
-export function uploadUrl(file: StoredFile, platform: Platform): string {
+export function uploadUrl(file: StoredFile, platform: Platform, signedAtMs = platform.now()): string {
   const path = `/upload/${file.uploadId}`;
-  const date = formatAmzDate(platform.now());
+  const date = formatAmzDate(signedAtMs);
   const expiresSeconds = String(Math.max(1, Math.ceil(platform.settings.uploadUrlLifetimeMs / 1000)));
   const signature = signUpload(platform.identity.signingSecret, {
     path,
@@ -64,6 +64,12 @@ export function uploadUrl(file: StoredFile, platform: Platform): string {
     tagging: file.details.publicImmediately ? PUBLIC_TAGGING : '',
   });
   return `${platform.baseUrl}${path}?X-Amz-Expires=${expiresSeconds}&X-Amz-Date=${date}&X-Amz-Signature=${signature}`;
+}
+
+/** An upload address as it would be had it been given out so long ago; one that is not known stays as it is. */
+export function backdatedUploadUrl(address: string, byMs: number, platform: Platform): string {
+  const file = platform.files.findByUploadId(new URL(address).pathname.slice('/upload/'.length));
+  return file === null ? address : uploadUrl(file, platform, platform.now() - byMs);
 }
 
 function contentUrl(file: StoredFile, platform: Platform): string {

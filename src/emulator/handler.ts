@@ -3,10 +3,11 @@ import { refuse, type Answer, type AnswerHeaders } from './answer.ts';
 import { playFault } from './fault-play.ts';
 import { checkAccess } from './access.ts';
 import type { Faults } from './faults.ts';
+import { backdatedUploadUrl } from './file-resource.ts';
 import type { Operation } from './operation.ts';
 import type { Platform } from './platform.ts';
 import { RateLimiter } from './rate-limiter.ts';
-import { sendAnswer } from './reply.ts';
+import { sendAnswer, type Delivery } from './reply.ts';
 import { EmulatorRequest } from './request.ts';
 import type { RecordedRequest, RequestLog } from './request-log.ts';
 import { findOperation } from './router.ts';
@@ -47,14 +48,14 @@ export function createHandler(platform: Platform, faults: Faults, log: RequestLo
     if (verdict !== null && !verdict.allowed) {
       const headers = { 'Retry-After': String(verdict.resetSeconds) };
       const answer = refuse(429, 'RateLimited', 'Too many requests', headers);
-      await send(response, answer, rateHeaders, recorded, null);
+      await send(response, answer, rateHeaders, recorded);
       return;
     }
 
     const released = faults.released;
     const action = faults.take(operation.name, key);
     if (action === null) {
-      await send(response, await carryOut(operation, request), rateHeaders, recorded, null);
+      await send(response, await carryOut(operation, request), rateHeaders, recorded);
       return;
     }
     await playFault(action, {
@@ -63,7 +64,8 @@ export function createHandler(platform: Platform, faults: Faults, log: RequestLo
       surface: operation.surface,
       released,
       carryOut: () => carryOut(operation, request),
-      send: (answer, holdHalf) => send(response, answer, rateHeaders, recorded, holdHalf ?? null),
+      send: (answer, delivery) => send(response, answer, rateHeaders, recorded, delivery),
+      backdate: (address, byMs) => backdatedUploadUrl(address, byMs, platform),
     });
   }
 
@@ -78,12 +80,12 @@ export function createHandler(platform: Platform, faults: Faults, log: RequestLo
     answer: Answer,
     rateHeaders: AnswerHeaders,
     recorded: RecordedRequest | null,
-    holdHalf: Promise<void> | null,
+    delivery: Delivery = { kind: 'at-once' },
   ): Promise<void> {
     if (response.socket === null || response.socket.destroyed) return;
     if (recorded !== null) recorded.status = answer.kind === 'content' ? 200 : answer.status;
     const headers = { Date: formatHttpDate(platform.now()), ...rateHeaders };
-    const status = await sendAnswer(response, answer, { headers, holdHalf });
+    const status = await sendAnswer(response, answer, { headers, delivery });
     if (recorded !== null) recorded.status = status;
   }
 
@@ -94,7 +96,7 @@ export function createHandler(platform: Platform, faults: Faults, log: RequestLo
       // A defect of the emulator: let whoever talks to it see what it is.
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
       if (response.headersSent) message.socket.destroy();
-      else await send(response, refuse(500, 'Internal', text), {}, null, null);
+      else await send(response, refuse(500, 'Internal', text), {}, null);
     }
   };
 }

@@ -1,14 +1,24 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { refuseAtStore, type Answer, type AnswerHeaders } from './answer.ts';
+
+/** How the body of an answer is sent. */
+export type Delivery =
+  | { readonly kind: 'at-once' }
+  /** Half of it is held back until `until` resolves. */
+  | { readonly kind: 'in-halves'; readonly until: Promise<void> }
+  /** In so many pieces, each so long after the one before. */
+  | { readonly kind: 'in-pieces'; readonly pieces: number; readonly everyMs: number }
+  /** So many bytes of it, at most all but one; then the connection ends. */
+  | { readonly kind: 'cut'; readonly afterBytes: number };
 
 /** How an answer is sent. */
 export interface Sending {
   /** Added to the answer's own headers, which win. */
   readonly headers: AnswerHeaders;
-  /** When given, half of the body is held back until it resolves. */
-  readonly holdHalf: Promise<void> | null;
+  readonly delivery: Delivery;
 }
 
 /** Sends an answer and returns its status. A client that has gone away is no error. */
@@ -20,11 +30,11 @@ export async function sendAnswer(
   switch (answer.kind) {
     case 'json': {
       const headers = { ...sending.headers, 'Content-Type': 'application/json', ...answer.headers };
-      return sendText(response, answer.status, headers, JSON.stringify(answer.body), sending.holdHalf);
+      return sendText(response, answer.status, headers, JSON.stringify(answer.body), sending.delivery);
     }
     case 'text': {
       const headers = { ...sending.headers, ...answer.headers };
-      return sendText(response, answer.status, headers, answer.body, sending.holdHalf);
+      return sendText(response, answer.status, headers, answer.body, sending.delivery);
     }
     case 'content':
       return sendContent(response, answer, sending);
@@ -44,22 +54,70 @@ async function sendText(
   status: number,
   headers: AnswerHeaders,
   text: string,
-  holdHalf: Promise<void> | null,
+  delivery: Delivery,
 ): Promise<number> {
-  if (holdHalf === null) {
+  if (delivery.kind === 'at-once') {
     response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(text) });
     response.end(text);
     return status;
   }
-  // An empty body has no half to hold back: announce one byte, so that there is something to wait for.
+  // An empty body has no part to hold back: announce one byte, so that there is something to wait for.
   const bytes = Buffer.from(text === '' ? ' ' : text);
   response.writeHead(status, { ...headers, 'Content-Length': bytes.length });
-  const half = Math.floor(bytes.length / 2);
   response.flushHeaders();
-  response.write(bytes.subarray(0, half));
-  await Promise.race([holdHalf, untilClosed(response)]);
-  if (!response.destroyed) response.end(bytes.subarray(half));
+  for await (const [from, to] of parts(bytes.length, delivery, response)) {
+    if (response.destroyed) break;
+    response.write(bytes.subarray(from, to));
+  }
+  if (delivery.kind === 'cut') endConnection(response);
+  else if (!response.destroyed) response.end();
   return status;
+}
+
+/** The parts of a body as they are due, each from one byte to another. */
+async function* parts(
+  size: number,
+  delivery: Exclude<Delivery, { kind: 'at-once' }>,
+  response: ServerResponse,
+): AsyncGenerator<readonly [number, number]> {
+  switch (delivery.kind) {
+    case 'in-halves': {
+      const half = Math.floor(size / 2);
+      yield [0, half];
+      await Promise.race([delivery.until, untilClosed(response)]);
+      yield [half, size];
+      break;
+    }
+    case 'in-pieces': {
+      const end = (piece: number): number => Math.floor((size * piece) / delivery.pieces);
+      for (let piece = 0; piece < delivery.pieces && !response.destroyed; piece += 1) {
+        if (piece > 0) await waitWhileOpen(response, delivery.everyMs);
+        yield [end(piece), end(piece + 1)];
+      }
+      break;
+    }
+    case 'cut':
+      yield [0, Math.min(delivery.afterBytes, size - 1)];
+      break;
+  }
+}
+
+/** Ends the connection once what was written has left. */
+function endConnection(response: ServerResponse): void {
+  response.socket?.end();
+}
+
+/** Waits by a real timer, for as long as the connection is open. */
+export async function waitWhileOpen(response: ServerResponse, delayMs: number): Promise<void> {
+  const ended = new AbortController();
+  const { socket } = response.req;
+  const end = (): void => {
+    ended.abort();
+  };
+  socket.once('close', end);
+  if (socket.destroyed) end();
+  await sleep(delayMs, undefined, { signal: ended.signal }).catch(() => undefined);
+  socket.off('close', end);
 }
 
 async function sendContent(
@@ -83,12 +141,15 @@ async function sendContent(
       response.end();
       return 200;
     }
-    if (sending.holdHalf === null) {
+    const { delivery } = sending;
+    if (delivery.kind === 'at-once') {
       await pipeline(file.createReadStream({ autoClose: false }), response);
     } else {
       response.flushHeaders();
-      const held = Promise.race([sending.holdHalf, untilClosed(response)]);
-      await pipeline(readInHalves(file, size, held), response);
+      await pipeline(readParts(file, parts(size, delivery, response)), response, {
+        end: delivery.kind !== 'cut',
+      });
+      if (delivery.kind === 'cut') endConnection(response);
     }
   } catch (error) {
     if (!response.destroyed) throw error;
@@ -98,9 +159,11 @@ async function sendContent(
   return 200;
 }
 
-async function* readInHalves(file: FileHandle, size: number, held: Promise<void>): AsyncGenerator<Buffer> {
-  const half = Math.floor(size / 2);
-  if (half > 0) yield* file.createReadStream({ start: 0, end: half - 1, autoClose: false });
-  await held;
-  yield* file.createReadStream({ start: half, autoClose: false });
+async function* readParts(
+  file: FileHandle,
+  due: AsyncIterable<readonly [number, number]>,
+): AsyncGenerator<Buffer> {
+  for await (const [from, to] of due) {
+    if (to > from) yield* file.createReadStream({ start: from, end: to - 1, autoClose: false });
+  }
 }

@@ -67,6 +67,8 @@ export function connectionFailure(error: unknown): PlatformFailure {
     throw error;
   const { code, message, cause } = error as { code?: string; message?: string; cause?: { code?: string } };
   const name = code ?? cause?.code;
+  if (name !== undefined && UNTRUSTED.has(name))
+    return { kind: 'transient', message: `the certificate is not trusted (${name})`, notCarriedOut: true };
   const words = name === undefined ? undefined : CONNECTION_WORDS[name];
   return {
     kind: 'transient',
@@ -77,6 +79,20 @@ export function connectionFailure(error: unknown): PlatformFailure {
 
 /** Errors of making a connection: with them nothing was sent. */
 const NEVER_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/** What Node finds wrong with certificates, before anything is sent. */
+const UNTRUSTED = new Set([
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'CERT_REVOKED',
+  'CERT_UNTRUSTED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
 
 const CONNECTION_WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused (ECONNREFUSED)',

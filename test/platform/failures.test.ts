@@ -181,12 +181,23 @@ describe('an error of the connection', () => {
   test.each<[string, unknown, string]>([
     ['a known code', { code: 'ECONNRESET', message: 'read' }, 'connection lost (ECONNRESET)'],
     ['a code of the cause', { message: 'failed', cause: { code: 'EPIPE' } }, 'connection lost (EPIPE)'],
-    ['an unknown code', { code: 'CERT_HAS_EXPIRED', message: 'https://x/?sig=s' }, 'CERT_HAS_EXPIRED'],
+    ['an unknown code', { code: 'EPROTO', message: 'https://x/?sig=s' }, 'EPROTO'],
     ['only a message', new Error('strange'), 'strange'],
     ['nothing', {}, 'connection failed'],
   ])('with %s is transient', (_, error, message) => {
     expect(connectionFailure(error)).toEqual({ kind: 'transient', message });
   });
+
+  test.each(['CERT_HAS_EXPIRED', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID'])(
+    'that is %s came before anything was sent',
+    (code) => {
+      expect(connectionFailure({ code, message: 'https://x/?sig=s' })).toEqual({
+        kind: 'transient',
+        message: `the certificate is not trusted (${code})`,
+        notCarriedOut: true,
+      });
+    },
+  );
 
   test.each([new TypeError('x is not a function'), new ReferenceError('x'), new RangeError('x')])(
     'is not %s: that is a defect',

@@ -23,6 +23,8 @@ export interface RunningDaemon {
   readonly passes: PassMade[];
   /** What else was told: "limited docs …", "lost docs …", "found docs", "overdue 3", "refused quota now", "warn …". */
   readonly told: string[];
+  /** Why attempts were made again: "source:path reason". */
+  readonly retries: string[];
   /** Takes the configuration of the world as it is now. */
   readonly reload: (token?: string) => Promise<void>;
   /** Asks it to stop; resolves when it has, rejects with what it threw. */
@@ -86,6 +88,7 @@ export async function createDaemonWorld(
     const events: FileEvent[] = [];
     const passes: PassMade[] = [];
     const told: string[] = [];
+    const retries: string[] = [];
     const connections: { close: () => Promise<void> }[] = [];
     const settings = (secret?: string): DaemonSettings => {
       const config = world.config();
@@ -101,7 +104,7 @@ export async function createDaemonWorld(
       report: {
         event: (event) => events.push(event),
         warn: (message) => told.push(`warn ${message}`),
-        retrying: () => undefined,
+        retrying: (path, reason) => retries.push(`${path} ${reason}`),
         sent: () => undefined,
       },
       observer: {
@@ -143,7 +146,7 @@ export async function createDaemonWorld(
     const reload = async (secret?: string): Promise<void> => {
       await daemon.reload(settings(secret));
     };
-    return { daemon, events, passes, told, reload, stop, failure };
+    return { daemon, events, passes, told, retries, reload, stop, failure };
   };
 
   return {

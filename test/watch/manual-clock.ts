@@ -26,7 +26,8 @@ export class ManualClock implements Clock {
     this.#grainMs = grainMs;
   }
 
-  readonly now = (): number => this.#monotonicMs + this.#wallAheadMs;
+  /** Whole milliseconds, as every wall clock here. */
+  readonly now = (): number => Math.floor(this.#monotonicMs + this.#wallAheadMs);
 
   readonly monotonic = (): number => this.#monotonicMs;
 

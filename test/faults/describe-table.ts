@@ -1,0 +1,72 @@
+import type { CallCell, Cell, FileCell, Row } from './expectation.ts';
+import { FAULTS, type FaultName } from './faults.ts';
+import { TABLE } from './table.ts';
+
+const HEADINGS = [
+  'the platform, or the store',
+  'at the upsert',
+  'at the upload',
+  '`bots`, `integration`',
+  '`conversation`, `message`',
+];
+
+/** The table in short, as the documentation has it: faults of which the same comes share a line. */
+export function describeTable(): string[] {
+  const faultsOf = new Map<string, string[]>();
+  for (const fault of Object.keys(FAULTS) as FaultName[]) {
+    const outcome = describeRow(TABLE[fault]).join(' | ');
+    faultsOf.set(outcome, [...(faultsOf.get(outcome) ?? []), fault]);
+  }
+  const lines = [...faultsOf].map(([outcome, faults]) => `| ${faults.join('; ')} | ${outcome} |`);
+  return [`| ${HEADINGS.join(' | ')} |`, `|${' --- |'.repeat(HEADINGS.length)}`, ...lines];
+}
+
+function describeRow(row: Row): string[] {
+  const conversation = describe(row['create-conversation command']);
+  const message = describe(row['create-message command']);
+  return [
+    describe(row['upsert daemon']),
+    describe(row['upload daemon']),
+    describe(row['list-bots command']),
+    message === conversation ? message : `${conversation}; of a message ${message}`,
+  ];
+}
+
+function describe(cell: Cell): string {
+  switch (cell.kind) {
+    case 'file':
+      return describeFile(cell);
+    case 'call':
+      return describeCall(cell);
+    case 'told':
+    case 'impossible':
+      return '–';
+  }
+}
+
+function describeFile({ stands, platformHas, pauses, exitCode, tries, mended, waits }: FileCell): string {
+  const wait = waits === 'no-time' ? '' : ', after the pause';
+  if (stands === 'synced') return platformHas === 'it' ? `sent${wait}` : 'believed';
+  if (stands === 'refused') return 'refused until it changes';
+  const again = {
+    'in-1m': 'again in 1 min',
+    'in-15m': 'again with the rescan',
+    'in-1h': 'again after the pause',
+  };
+  const when = mended in again ? again[mended as keyof typeof again] : '';
+  const others = {
+    nothing: `tried again${wait}`,
+    bot: 'its bot pauses',
+    room: 'what needs room pauses',
+    all: tries === 1 ? 'everything pauses' : 'tried again, like all others',
+  };
+  return `${others[pauses]}${exitCode === 4 ? ' (exit 4)' : ''}, then ${when}`;
+}
+
+function describeCall({ exitCode, tries, mayHaveBeenDone, waits }: CallCell): string {
+  const wait = waits === 'no-time' ? '' : ' after the pause';
+  if (exitCode === 0) return 'done';
+  const end = `exit ${exitCode}`;
+  if (tries > 1) return `tried again${wait}, then ${end}`;
+  return mayHaveBeenDone ? `${end}, "may have been carried out"` : end;
+}
