@@ -8,7 +8,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
 import { openState, setAside, type OpenedState } from '../../src/state/open.ts';
@@ -224,8 +224,8 @@ describe('a damaged state file', () => {
     const file = writtenFile();
     for (const companion of ['', '-wal', '-shm', '-journal'])
       writeFileSync(file + companion, `old${companion}`);
-    const kept = setAside(file, NOW);
-    expect(basename(kept)).toBe(DAMAGED);
+    const kept = join(dirname(file), DAMAGED);
+    expect(setAside(file, NOW)).toEqual({ kind: 'kept', name: kept });
     expect(readdirSync(dirname(file)).sort()).toEqual(
       ['', '-journal', '-shm', '-wal'].map((end) => DAMAGED + end),
     );

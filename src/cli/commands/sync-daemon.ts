@@ -178,16 +178,18 @@ class DaemonRun {
         await this.#takeUpAnew(stateFile);
         continue;
       }
+      let reason = trouble.message;
       if (trouble.kind === 'damaged') {
-        const kept = trySetAside(stateFile);
-        if (kept !== null) {
+        const aside = setAside(stateFile, Date.now());
+        if (aside.kind === 'kept') {
           this.#view.log.error(
-            `THE STATE FILE IS DAMAGED (${trouble.message}). It is kept as ${kept}; a new one is built by sending every file again.`,
+            `THE STATE FILE IS DAMAGED (${reason}). It is kept as ${aside.name}; a new one is built by sending every file again.`,
           );
           continue;
         }
+        reason = `it is damaged (${reason}), and ${aside.reason}`;
       }
-      this.#trouble = `the state file cannot be used: ${trouble.message}`;
+      this.#trouble = `the state file cannot be used: ${reason}`;
       this.#view.log.error(`${this.#trouble}; make room, nothing is lost: it is tried again`, { stateFile });
       await this.#untilWritable(stateFile);
     }
@@ -416,15 +418,6 @@ class DaemonRun {
 /** The bots that the embedded emulator knows. */
 function botsOf({ config }: LoadedConfig): string {
   return JSON.stringify(config.sources.map(({ botId }) => botId));
-}
-
-/** Keeps a damaged state file under another name; `null` when the file system will not have it. */
-function trySetAside(stateFile: string): string | null {
-  try {
-    return setAside(stateFile, Date.now());
-  } catch {
-    return null;
-  }
 }
 
 /** Whether files can be written beside the state file. Opening it again to find out would leave a descriptor each time. */

@@ -150,8 +150,16 @@ async function passWithSoundState(
         EXIT.incomplete,
       );
     }
+    const aside = setAside(file, Date.now());
+    if (aside.kind === 'failed') {
+      view.end(summary, false, true);
+      throw new UsageError(
+        `${file} is damaged (${trouble.message}), and ${aside.reason}; move it away, then run again: nothing is removed because of this`,
+        EXIT.incomplete,
+      );
+    }
     warn(
-      `THE STATE FILE IS DAMAGED (${trouble.message}). It is kept as ${setAside(file, Date.now())}; a new one is built by sending every file again.`,
+      `THE STATE FILE IS DAMAGED (${trouble.message}). It is kept as ${aside.name}; a new one is built by sending every file again.`,
     );
   }
 }
