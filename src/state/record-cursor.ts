@@ -1,7 +1,6 @@
 import type { FileKey, RelativePath } from '../domain/brands.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Absence, FileRecord, RecordState } from '../domain/record.ts';
-import { StateFileError } from './database.ts';
 import { isMoment, isText, mustMakeSense } from './soundness.ts';
 
 /** The columns of a `FileRecord`, in the order `toRecord` takes them. */

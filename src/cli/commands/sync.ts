@@ -19,7 +19,7 @@ import type { GlobalOptions } from '../global-options.ts';
 import { connect, type Connection } from '../connect.ts';
 import { holdLock } from '../hold-lock.ts';
 import { emulatorDirectory, load, platformName } from '../load.ts';
-import { readStateFile } from '../read-state-file.ts';
+import { withStateFile } from '../read-state-file.ts';
 import { openStateFile } from '../open-state-file.ts';
 import { invocation, print } from '../output.ts';
 import { OnceTelling } from '../once-telling.ts';
@@ -49,8 +49,7 @@ export async function sync(options: SyncOptions): Promise<number> {
 }
 
 async function showPlan(options: SyncOptions, { config }: LoadedConfig, view: PassView): Promise<number> {
-  const { reader, close } = readStateFile(config.stateFile);
-  try {
+  return await withStateFile(config.stateFile, async ({ reader }) => {
     const sources = findSources(config, platformName(options, config));
     const claims = new Claims(reader, sources, true);
     const { isForced, warnIfUnused } = forced(options);
@@ -61,9 +60,7 @@ async function showPlan(options: SyncOptions, { config }: LoadedConfig, view: Pa
     warnIfUnused(view);
     view.end(summary, true, false);
     return exitCode;
-  } finally {
-    close();
-  }
+  });
 }
 
 async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view: PassView): Promise<number> {
