@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
 import { openState, setAside, type OpenedState } from '../../src/state/open.ts';
-import { troubleOf } from '../../src/state/database.ts';
+import { guarded, troubleOf } from '../../src/state/database.ts';
 import type { StateStore } from '../../src/state/state-store.ts';
 import {
   addSynced,
@@ -258,6 +258,22 @@ describe('a damaged state file', () => {
       expect(troubleOf(error)).toBe(trouble);
     }
   });
+});
+
+test('a file that is busy is so by another program, which is told of as what cannot be written', () => {
+  const file = writtenFile();
+  const [one, other] = [connect(file), connect(file)];
+  one.exec('BEGIN IMMEDIATE');
+  expect(() => {
+    guarded(() => {
+      other.exec('BEGIN IMMEDIATE');
+    });
+  }).toThrow(
+    expect.objectContaining({
+      kind: 'unwritable',
+      message: expect.stringMatching(/^another program keeps it locked/u) as string,
+    }) as Error,
+  );
 });
 
 describe('the write-ahead log', () => {

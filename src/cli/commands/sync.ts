@@ -143,7 +143,7 @@ async function passWithSoundState(
     if (trouble.kind === 'unwritable' || !isFirst) {
       view.end(summary, false, true);
       throw new UsageError(
-        `${file} cannot be written: ${trouble.message}; make room, then run again: nothing is lost`,
+        `${file} cannot be written: ${trouble.message}; check that this user may write there, make room, then run again: nothing is lost`,
         EXIT.incomplete,
       );
     }
