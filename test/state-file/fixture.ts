@@ -31,7 +31,7 @@ export interface Patient {
 }
 
 /** The name of file n: long, so that few rows fill a page. */
-export function nameOf(n: number): string {
+function nameOf(n: number): string {
   return `${'a-long-name-'.repeat(14)}${n}.md`;
 }
 

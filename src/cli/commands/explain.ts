@@ -8,6 +8,7 @@ import { findSources, type FoundSource, type Source } from '../../sync/source.ts
 import type { GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../load.ts';
 import { print, shown } from '../output.ts';
+import { printJson } from '../print-json.ts';
 import { withStateFile } from '../read-state-file.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -24,7 +25,8 @@ export async function explain(options: ExplainOptions): Promise<number> {
   const explanation = await withStateFile(config.stateFile, ({ reader }) =>
     explainFile(source, path, sources, config, reader, Date.now()),
   );
-  print(options.json ? JSON.stringify(explanation) : describe(explanation).join('\n'));
+  if (options.json) printJson(explanation);
+  else print(describe(explanation).join('\n'));
   return EXIT.ok;
 }
 
@@ -80,7 +82,7 @@ function describe({
   }
   if (upsert !== null) {
     const [first = '', ...rest] = JSON.stringify(upsert, null, 2).split('\n');
-    lines.push(`Upsert:  ${first}`, ...rest.map((line) => `         ${line}`));
+    lines.push(`Upsert:  ${first}`, ...rest.map((line) => `         ${shown(line)}`));
   }
   lines.push(`A pass:  ${describeAction(action)} (${shown(reason)})`);
   return lines;

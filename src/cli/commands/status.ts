@@ -9,6 +9,7 @@ import { EXIT } from '../../domain/exit-code.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../load.ts';
 import { print, shown } from '../output.ts';
+import { printJson } from '../print-json.ts';
 import { describeSummary } from '../pass-report.ts';
 import { withStateFile } from '../read-state-file.ts';
 
@@ -34,7 +35,8 @@ export async function status(options: GlobalOptions): Promise<number> {
   const known =
     (await askForStatus(config.stateFile)) ?? (await readStatus(config, platformName(options, config)));
   const { seen, daemon } = known;
-  print(options.json ? JSON.stringify({ ...seen, daemon }) : describe(seen, daemon, Date.now()).join('\n'));
+  if (options.json) printJson({ ...seen, daemon });
+  else print(describe(seen, daemon, Date.now()).join('\n'));
   return EXIT.ok;
 }
 
