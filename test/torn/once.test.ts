@@ -1,11 +1,13 @@
 import {
   lstatSync,
+  mkdirSync,
   readFileSync,
   realpathSync,
   renameSync,
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -46,13 +48,14 @@ const SIZES = [5, 600_000];
 const LARGE = 12_000_000;
 
 const SECRET = 'do not read this';
+const SIBLING = 'a sibling';
 
 async function createTorn(symlinks: Symlinks): Promise<World> {
   const world = await createWorld({
     sources: [{ directory: './docs', symlinks }],
     watch: { settle: '1ms' },
   });
-  world.write('docs/sibling', 'a sibling');
+  world.write('docs/sibling', SIBLING);
   return world;
 }
 
@@ -125,6 +128,8 @@ async function checkWriter(writer: Writer, symlinks: Symlinks): Promise<void> {
     try {
       world.write(`docs/${path}`, Buffer.alloc(size, 'x'));
       world.write(`outside-${n}`, SECRET.padEnd(size, '!').slice(0, Math.max(size, SECRET.length)));
+      // Old, as the sly ones leave it.
+      utimesSync(join(world.directory, 'docs', path), 1e9, 1e9);
       const place: Place = {
         file: join(world.directory, 'docs', path),
         sibling: join(world.directory, 'docs/sibling'),
@@ -135,6 +140,7 @@ async function checkWriter(writer: Writer, symlinks: Symlinks): Promise<void> {
       });
       checkClaims(world);
       if (symlinks !== 'follow') expectNothingOfOutside(world);
+      if (symlinks === 'skip') expect(world.remote(path) === SIBLING).toBe(false);
       // What was read to its end by then was sent as it was; of what was not, the last byte was never let go.
       const expected = expectedOf(world, path, symlinks);
       if (size === LARGE && expected !== null) {
@@ -165,6 +171,20 @@ describe('somebody', () => {
       await checkWriter(writer, symlinks);
     });
   }
+
+  test('puts another directory in the place of its own', async () => {
+    await checkWriter(
+      {
+        what: '',
+        write: ({ file, outside }) => {
+          renameSync(dirname(file), `${outside}.was`);
+          mkdirSync(dirname(file));
+          writeFileSync(file, 'in another directory');
+        },
+      },
+      'skip',
+    );
+  });
 
   test.each(['skip', 'inside'] as const)(
     'puts a link to the outside in the place of its directory, links: %s',
