@@ -10,6 +10,7 @@ import { removeMissing } from './removals.ts';
 import type { Reporter } from './reporter.ts';
 import { findSources, type FoundSource, type Source } from './source.ts';
 import { syncSource, type Walk } from './sync-source.ts';
+import { inTurns } from './turns.ts';
 import { Workers } from './workers.ts';
 
 /** What a pass is given, beside what it shares with all others. */
@@ -63,7 +64,7 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
     const report = input.report ?? engine.report;
     const context: WalkContext = { ...engine, ...engine.round, report, summary, transfer: engine.bulk };
     state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
-    for (const one of found) letLooksIn(one, context, input);
+    for (const one of found) await letLooksIn(one, context, input);
     const visited = await visitAll(found, context, input, workers);
     await workers.idle();
     let isHalted = false;
@@ -96,7 +97,8 @@ export async function removeWhatIsDue(found: FoundSource, engine: Engine): Promi
   const { source } = found;
   const { state, config } = engine;
   const target = state.targetId(source.syncTarget);
-  const entered = enterSource(source, target, state, config.removals.mode, NOTHING_ALLOWED);
+  const entering = enterSource(source, target, state, config.removals.mode, NOTHING_ALLOWED);
+  const entered = await inTurns(entering, engine.clock);
   const walk: Walk = entered.kind === 'halted' ? entered : { kind: 'complete', isApproved: false };
   const context = { ...engine, ...engine.round, summary: emptySummary(), transfer: engine.bulk };
   return await finish({ found, walk, recorded: recordedIn(source, engine) }, context, {
@@ -108,16 +110,20 @@ export async function removeWhatIsDue(found: FoundSource, engine: Engine): Promi
  * From here on single files of a source may be looked at, also while the sources before it are still walked. A walk
  * that comes to it later checks its directory again.
  */
-function letLooksIn(found: FoundSource, context: WalkContext, { isAllowed }: PassInput): void {
-  const { state, config, standings } = context;
+async function letLooksIn(found: FoundSource, context: WalkContext, { isAllowed }: PassInput): Promise<void> {
+  const { state, config, standings, clock } = context;
   const { name } = found.config;
-  const isOpen =
-    found.kind === 'found' &&
-    enterSource(found.source, state.targetId(found.source.syncTarget), state, config.removals.mode, (halt) =>
-      isAllowed(name, halt),
-    ).kind === 'open';
+  const isOpen = found.kind === 'found' && (await isEntered(found.source));
   if (!isOpen) standings.set(name, 'halted');
   else if (standings.get(name) !== 'complete') standings.set(name, 'incomplete');
+
+  async function isEntered(source: Source): Promise<boolean> {
+    const target = state.targetId(source.syncTarget);
+    const entering = enterSource(source, target, state, config.removals.mode, (halt) =>
+      isAllowed(name, halt),
+    );
+    return (await inTurns(entering, clock)).kind === 'open';
+  }
 }
 
 /** Sources whose files can never give one key are walked side by side: a large one does not hold up the others. */
