@@ -125,7 +125,7 @@ function program(done: (code: number) => void): Argv {
         command.positional('path', { type: 'string', demandOption: true, description: 'A file of a source' }),
       async (options) => {
         const { explain } = await import('./commands/explain.ts');
-        done(explain(options));
+        done(await explain(options));
       },
     )
     .command(

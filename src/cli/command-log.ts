@@ -1,6 +1,6 @@
 import { createLog, type Log, type LogSettings } from '../service/logger.ts';
 import type { GlobalOptions } from './global-options.ts';
-import { writeError } from './output.ts';
+import { writeLog } from './output.ts';
 
 /** How a command logs: on a terminal little and readable, else everything as JSON, unless the options say otherwise. */
 export function logSettings(
@@ -15,5 +15,5 @@ export function logSettings(
 
 /** The log of a command that shows no progress. */
 export function createCommandLog(options: Pick<GlobalOptions, 'logLevel' | 'logFormat'>): Log {
-  return createLog(logSettings(options, process.stderr.isTTY), writeError);
+  return createLog(logSettings(options, process.stderr.isTTY), writeLog);
 }

@@ -35,6 +35,16 @@ export function shown(name: string): string {
   return escapeControls(name);
 }
 
+/** Lines of a log as they can be shown: JSON leaves some control characters of names alone. */
+export function shownLines(lines: string): string {
+  return lines.split('\n').map(escapeControls).join('\n');
+}
+
+/** Writes lines of a log to standard error. */
+export function writeLog(lines: string): void {
+  writeError(shownLines(lines));
+}
+
 /** How this program was called, for commands that people are told to run next. */
 export function invocation(): string {
   const script = process.argv[1] ?? '';

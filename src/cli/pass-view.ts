@@ -3,7 +3,8 @@ import { createLog, type Log } from '../service/logger.ts';
 import type { Reporter } from '../sync/pass/reporter.ts';
 import { logSettings } from './command-log.ts';
 import type { GlobalOptions } from './global-options.ts';
-import { print, shown, writeError } from './output.ts';
+import { print, shown, shownLines, writeError } from './output.ts';
+import { printJson } from './print-json.ts';
 import { describeSummary, TroubleList } from './pass-report.ts';
 import { Progress } from './progress.ts';
 
@@ -27,7 +28,7 @@ export class PassView implements Reporter {
     this.showsProgress = isTerminal && logFormat !== 'json';
     this.#logsFiles = !this.showsProgress || logLevel !== undefined;
     this.log = createLog(logSettings({ logLevel, logFormat }, isTerminal), (lines) => {
-      this.#progress.log(lines);
+      this.#progress.log(shownLines(lines));
     });
   }
 
@@ -37,7 +38,7 @@ export class PassView implements Reporter {
   }
 
   event(event: FileEvent): void {
-    if (this.#json) print(JSON.stringify(event));
+    if (this.#json) printJson(event);
     else this.#troubles.add(event);
     if (!this.#logsFiles) return;
     const { kind, outcome, ...fields } = event;
@@ -61,14 +62,14 @@ export class PassView implements Reporter {
 
   /** Prints one line of a dry run. */
   planned(event: FileEvent): void {
-    if (this.#json) print(JSON.stringify(event));
+    if (this.#json) printJson(event);
     else print(`${event.kind.padEnd(8)}${shown(`${event.source}:${event.path}`)}  (${shown(event.reason)})`);
   }
 
   /** Prints the end of a pass or a dry run; `isCutShort`: some files were not even looked at. */
   end(summary: Summary, isDryRun: boolean, isCutShort: boolean): void {
     this.stop();
-    if (this.#json) print(JSON.stringify({ kind: 'summary', ...summary }));
+    if (this.#json) printJson({ kind: 'summary', ...summary });
     else
       print([...this.#troubles.lines(), ...describeSummary(summary, isDryRun, isCutShort)].join('\n').trim());
   }

@@ -1,4 +1,5 @@
 import { findHolder, type LockHolder } from '../service/process-lock.ts';
+import { StateFileError } from '../state/database.ts';
 import { openReader } from '../state/open-reader.ts';
 import type { StateReader } from '../state/state-reader.ts';
 import { UsageError } from './usage-error.ts';
@@ -25,10 +26,28 @@ export function readStateFile(file: string): ReadState {
     case 'foreign':
       throw new UsageError(`${file} is a database of another program; name another stateFile`);
     case 'unreadable':
-      throw new UsageError(`${file} cannot be read: ${opened.reason}; check that this user may read it`);
     case 'damaged':
-      throw new UsageError(
-        `${file} is damaged (${opened.reason}); the next "sync --once" sets it aside and builds a new one`,
-      );
+      throw inWords(file, opened.kind, opened.reason);
   }
+}
+
+/** Reads the state file without writing anything. Throws `UsageError` also when its damage shows only in the midst. */
+export async function withStateFile<T>(file: string, read: (state: ReadState) => T | Promise<T>): Promise<T> {
+  const state = readStateFile(file);
+  try {
+    return await read(state);
+  } catch (error) {
+    if (!(error instanceof StateFileError)) throw error;
+    throw inWords(file, error.kind === 'damaged' ? 'damaged' : 'unreadable', error.message);
+  } finally {
+    state.close();
+  }
+}
+
+function inWords(file: string, kind: 'unreadable' | 'damaged', reason: string): UsageError {
+  return new UsageError(
+    kind === 'unreadable'
+      ? `${file} cannot be read: ${reason}; check that this user may read it`
+      : `${file} is damaged (${reason}); the next "sync --once" sets it aside and builds a new one`,
+  );
 }

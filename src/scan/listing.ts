@@ -1,7 +1,8 @@
-import { lstatSync, opendirSync, readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
+import { lstatSync, opendirSync, realpathSync, statSync, type Dirent } from 'node:fs';
 import { isUtf8 } from 'node:buffer';
 import { compareUtf8 } from '../domain/path-order.ts';
 import { isWithin } from '../domain/within.ts';
+import { mergeSort } from './merge-sort.ts';
 
 /** What an entry of a directory is to a scan. */
 export type ListedKind =
@@ -35,31 +36,54 @@ const DIRECTORY: ListedKind = { kind: 'directory' };
 const LINKED_FILE: ListedKind = { kind: 'linked-file' };
 const LINKED_DIRECTORY: ListedKind = { kind: 'linked-directory' };
 
-/** How many names are read at a time: large enough to be cheap, small enough not to stall a million-entry directory. */
+/** How many names are read at a time, and sorted. */
 const NAMES_AT_ONCE = 1024;
+
+/** How many names are looked at or moved between two chances for others: few enough not to stall a million-entry directory. */
+const NAMES_A_TURN = 256;
 
 /** A character from which on UTF-16 order is not UTF-8 order; U+FFFD, what undecodable bytes become, is among them. */
 const NEEDS_CARE = /[\ud800-\uffff]/;
+const UNDECODABLE = '\ufffd';
 
 /**
  * Lists a directory in path order. Yields `null` after every block of names, for the caller to let others run, and at
  * last the entries. Throws the file system's error when the directory cannot be read.
  */
 export function* listDirectory(directory: string, policy: LinkPolicy): Generator<null, Listed[]> {
-  const listed: Listed[] = [];
-  let exotic = false;
-  const handle = opendirSync(directory, { bufferSize: NAMES_AT_ONCE });
+  const met: { isExotic: boolean; isDoubtful: boolean } = { isExotic: false, isDoubtful: false };
+  let blocks = yield* readBlocks(directory, 'utf8', (entry) => {
+    const { name } = entry;
+    met.isExotic ||= NEEDS_CARE.test(name);
+    met.isDoubtful ||= met.isExotic && name.includes(UNDECODABLE);
+    return toListed(entry, name, directory, policy);
+  });
+  if (met.isDoubtful) {
+    blocks = yield* readBlocks(directory, 'buffer', (entry) => bytesToListed(entry, directory, policy));
+  }
+  return yield* mergeSort(blocks, met.isExotic ? byUtf8 : byCodeUnits, NAMES_A_TURN);
+}
+
+function* readBlocks(
+  directory: string,
+  encoding: 'utf8' | 'buffer',
+  take: (entry: Dirent) => Listed,
+): Generator<null, Listed[][]> {
+  const blocks: Listed[][] = [];
+  // Its type does not know that names can be had as bytes.
+  const handle = opendirSync(directory, { bufferSize: NAMES_AT_ONCE, encoding: encoding as BufferEncoding });
   try {
+    let block: Listed[] = [];
     for (let entry = handle.readSync(); entry !== null; entry = handle.readSync()) {
-      exotic ||= NEEDS_CARE.test(entry.name);
-      listed.push(toListed(entry, entry.name, directory, policy));
-      if (listed.length % NAMES_AT_ONCE === 0) yield null;
+      if (block.length === 0) blocks.push(block);
+      block.push(take(entry));
+      if (block.length % NAMES_A_TURN === 0) yield null;
+      if (block.length === NAMES_AT_ONCE) block = [];
     }
   } finally {
     handle.closeSync();
   }
-  const sound = exotic ? withoutUndecodable(directory, listed, policy) : listed;
-  return sound.sort(exotic ? (a, b) => compareUtf8(a.name, b.name) : byCodeUnits);
+  return blocks;
 }
 
 /** One entry of a directory, as a listing would have it; `null` when it is not there. Throws the file system's error. */
@@ -75,6 +99,10 @@ export function listEntry(directory: string, name: string, policy: LinkPolicy): 
 
 function byCodeUnits(a: Listed, b: Listed): number {
   return a.name < b.name ? -1 : 1;
+}
+
+function byUtf8(a: Listed, b: Listed): number {
+  return compareUtf8(a.name, b.name);
 }
 
 function toListed(entry: EntryType, name: string, directory: string, policy: LinkPolicy): Listed {
@@ -112,17 +140,16 @@ function resolveLink(link: string, { symlinks, realRoot }: LinkPolicy): ListedKi
 }
 
 /**
- * Replaces names that are not valid UTF-8 by problems. The usual listing turns their bytes into U+FFFD, which names
- * no file, or another one; so where that character turns up, the directory is listed once more as bytes.
+ * Makes problems of names that are not valid UTF-8. The usual listing turns their bytes into U+FFFD, which names no file,
+ * or another one; so where that character turns up, the directory is listed once more as bytes.
  */
-function withoutUndecodable(directory: string, listed: Listed[], policy: LinkPolicy): Listed[] {
-  if (!listed.some(({ name }) => name.includes('\ufffd'))) return listed;
-  const reason = 'the name is not valid UTF-8; rename it';
-  return readdirSync(directory, { encoding: 'buffer', withFileTypes: true }).map((entry) =>
-    isUtf8(entry.name)
-      ? toListed(entry, entry.name.toString(), directory, policy)
-      : { name: escapeBytes(entry.name), what: { kind: 'problem', reason } },
-  );
+function bytesToListed(entry: Dirent, directory: string, policy: LinkPolicy): Listed {
+  const name = entry.name as string | Buffer;
+  if (typeof name === 'string' || isUtf8(name)) return toListed(entry, name.toString(), directory, policy);
+  return {
+    name: escapeBytes(name),
+    what: { kind: 'problem', reason: 'the name is not valid UTF-8; rename it' },
+  };
 }
 
 /** The name with every byte outside printable ASCII as `\xNN`. */

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 
 /** Who holds a lock: what stands in the JSON file beside it. */
@@ -23,13 +23,15 @@ export interface ProcessLock {
   readonly release: () => void;
 }
 
-/** A lock, who holds it instead, or why there can be none. */
+/** A lock, who holds it instead, or why there can be none and what to do about it. */
 export type LockAttempt =
   | { readonly kind: 'held'; readonly lock: ProcessLock }
   | { readonly kind: 'busy'; readonly holder: LockHolder | null }
-  | { readonly kind: 'unusable'; readonly reason: string };
+  | { readonly kind: 'unusable'; readonly reason: string; readonly mend: string };
 
+// Primary result codes, https://www.sqlite.org/rescode.html
 const SQLITE_BUSY = 5;
+const SQLITE_NOTADB = 26;
 
 /** Locks are a write transaction that stays open; these keep the connections from being collected. */
 const held = new Set<DatabaseSyncInstance>();
@@ -45,15 +47,13 @@ export function acquireLock(subject: string, command: string, now: Date): LockAt
     mkdirSync(dirname(subject), { recursive: true, mode: 0o700 });
     database = new DatabaseSync(lockFile, { timeout: 0 });
   } catch (error) {
-    return { kind: 'unusable', reason: (error as Error).message };
+    return unusable(error);
   }
   try {
     database.exec('BEGIN IMMEDIATE');
   } catch (error) {
     database.close();
-    if ((error as { errcode?: number }).errcode === SQLITE_BUSY)
-      return { kind: 'busy', holder: readHolder(subject) };
-    return { kind: 'unusable', reason: (error as Error).message };
+    return whyNotHeld(subject, error);
   }
   held.add(database);
   const locked = inodeOf(lockFile);
@@ -66,7 +66,7 @@ export function acquireLock(subject: string, command: string, now: Date): LockAt
   } catch (error) {
     held.delete(database);
     database.close();
-    return { kind: 'unusable', reason: (error as Error).message };
+    return unusable(error);
   }
   return {
     kind: 'held',
@@ -81,6 +81,40 @@ export function acquireLock(subject: string, command: string, now: Date): LockAt
       },
     },
   };
+}
+
+function unusable(error: unknown, mend = 'check that this user may write there'): LockAttempt {
+  return { kind: 'unusable', reason: (error as Error).message, mend };
+}
+
+function whyNotHeld(subject: string, error: unknown): LockAttempt {
+  const { errcode } = error as { errcode?: number };
+  if (errcode === SQLITE_NOTADB)
+    return unusable(error, `remove ${subject}.lock, which is no lock of botsync`);
+  const holder = readHolder(subject);
+  // Without locks every file seems to be busy, or to fail.
+  if (holder === null && lacksLocks(dirname(subject)))
+    return { kind: 'unusable', reason: 'its file system has no locks', mend: 'it has to lie on another one' };
+  return errcode === SQLITE_BUSY ? { kind: 'busy', holder } : unusable(error);
+}
+
+/** Whether not even a file that nobody else knows can be locked there. */
+function lacksLocks(parent: string): boolean {
+  let directory: string | null = null;
+  try {
+    directory = mkdtempSync(join(parent, 'locks-'));
+    const database = new DatabaseSync(join(directory, 'lock'), { timeout: 0 });
+    try {
+      database.exec('BEGIN IMMEDIATE');
+    } finally {
+      database.close();
+    }
+    return false;
+  } catch {
+    return directory !== null;
+  } finally {
+    if (directory !== null) rmSync(directory, { recursive: true, force: true });
+  }
 }
 
 /** The live holder of a lock, found without touching it; `null` when nobody is known to hold it. */

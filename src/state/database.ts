@@ -35,9 +35,15 @@ const CODE_OF_MESSAGE = new Map<unknown, number>([
   ['database is locked', BUSY],
 ]);
 
+/** Damage that SQLite or its binding reports as if the question had been wrong. */
+const WORDS_OF_DAMAGE = new Set<unknown>(['unsupported file format']);
+const OUT_OF_RANGE = 'ERR_OUT_OF_RANGE';
+
 /** What kind of trouble an error of SQLite is; `null` for one that is a defect of ours. */
 export function troubleOf(error: unknown): 'damaged' | 'unwritable' | 'busy' | null {
-  const { errcode, message } = error as { errcode?: unknown; message?: unknown };
+  const { errcode, message, code: name } = error as { errcode?: unknown; message?: unknown; code?: unknown };
+  // No number that botsync writes is too large for a number to be read.
+  if (WORDS_OF_DAMAGE.has(message) || name === OUT_OF_RANGE) return 'damaged';
   const code = typeof errcode === 'number' ? errcode : CODE_OF_MESSAGE.get(message);
   if (code === undefined) return null;
   const primary = code & 0xff;
@@ -46,16 +52,27 @@ export function troubleOf(error: unknown): 'damaged' | 'unwritable' | 'busy' | n
   return primary === BUSY ? 'busy' : null;
 }
 
-/** Runs something on the database; SQLite's word that the file is damaged or cannot be written becomes a `StateFileError`. */
+/**
+ * Runs something on the database; SQLite's word that the file is damaged or cannot be written becomes a `StateFileError`.
+ * The caller holds botsync's own lock, so that a file that is busy is busy with another program.
+ */
 export function guarded<T>(action: () => T): T {
   try {
     return action();
   } catch (error) {
     const trouble = troubleOf(error);
-    if (trouble === 'damaged' || trouble === 'unwritable') {
-      throw new StateFileError(trouble, (error as Error).message, { cause: error });
+    const { message } = error as Error;
+    switch (trouble) {
+      case 'damaged':
+      case 'unwritable':
+        throw new StateFileError(trouble, message, { cause: error });
+      case 'busy':
+        throw new StateFileError('unwritable', `another program keeps it locked (${message})`, {
+          cause: error,
+        });
+      case null:
+        throw error;
     }
-    throw error;
   }
 }
 

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { guarded, type Database, pragmaNumber, StateFileError } from './database.ts';
 import { APPLICATION_ID, MIGRATIONS } from './schema.ts';
+import { assertSchema } from './schema-check.ts';
 import { StateStore } from './state-store.ts';
 
 /** A state file ready for use, or why there is none. `setAside` names a damaged file that was kept. */
@@ -38,18 +39,40 @@ export function openState(file: string, options: OpenOptions): OpenedState {
     return open(file, options.checkThoroughly, null);
   } catch (error) {
     if (!(error instanceof StateFileError)) throw error;
-    if (error.kind === 'unwritable') return { kind: 'unusable', reason: error.message };
-    return open(file, false, setAside(file, options.nowMs));
+    return error.kind === 'damaged'
+      ? beginAnew(file, error.message, options.nowMs)
+      : { kind: 'unusable', reason: error.message };
   }
 }
 
-/** Renames a damaged state file with its companions and gives its new name. It must not be open. */
-export function setAside(file: string, nowMs: number): string {
-  const kept = `${file}.damaged-${new Date(nowMs).toISOString().replaceAll(':', '')}`;
-  for (const companion of COMPANIONS) {
-    if (existsSync(file + companion)) renameSync(file + companion, kept + companion);
+/** What came of setting a damaged state file aside. */
+export type SetAside =
+  { readonly kind: 'kept'; readonly name: string } | { readonly kind: 'failed'; readonly reason: string };
+
+/** Renames a damaged state file with its companions. It must not be open. */
+export function setAside(file: string, nowMs: number): SetAside {
+  const name = `${file}.damaged-${new Date(nowMs).toISOString().replaceAll(':', '')}`;
+  try {
+    for (const companion of COMPANIONS) {
+      if (existsSync(file + companion)) renameSync(file + companion, name + companion);
+    }
+  } catch (error) {
+    return { kind: 'failed', reason: `it cannot be kept under another name: ${(error as Error).message}` };
   }
-  return kept;
+  return { kind: 'kept', name };
+}
+
+function beginAnew(file: string, damage: string, nowMs: number): OpenedState {
+  const aside = setAside(file, nowMs);
+  if (aside.kind === 'failed')
+    return { kind: 'unusable', reason: `it is damaged (${damage}), and ${aside.reason}` };
+  try {
+    closeSync(openSync(file, 'a', 0o600));
+    return open(file, false, aside.name);
+  } catch (error) {
+    const reason = `it was damaged (${damage}) and is kept as ${aside.name}; a new one cannot be made: ${(error as Error).message}`;
+    return { kind: 'unusable', reason };
+  }
 }
 
 function open(file: string, checkThoroughly: boolean, keptAs: string | null): OpenedState {
@@ -76,14 +99,16 @@ function open(file: string, checkThoroughly: boolean, keptAs: string | null): Op
 
 type Standing = { kind: 'ours'; version: number } | { kind: 'newer'; version: number } | { kind: 'foreign' };
 
-/** Whose database it is and of which version; a new, empty one is ours at version 0. */
+/** Whose database it is and of which version; a new, empty one is ours at version 0. Throws `StateFileError` for a damaged one. */
 export function standingOf(database: Database): Standing {
   const version = pragmaNumber(database, 'user_version');
   const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get() as {
     tables: number;
   };
   if (tables > 0 && pragmaNumber(database, 'application_id') !== APPLICATION_ID) return { kind: 'foreign' };
-  return version > MIGRATIONS.length ? { kind: 'newer', version } : { kind: 'ours', version };
+  if (version > MIGRATIONS.length) return { kind: 'newer', version };
+  if (version === MIGRATIONS.length) assertSchema(database);
+  return { kind: 'ours', version };
 }
 
 function assertSound(database: Database): void {

@@ -1,7 +1,7 @@
 import type { FileKey, RelativePath } from '../domain/brands.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Absence, FileRecord, RecordState } from '../domain/record.ts';
-import { StateFileError } from './database.ts';
+import { isMoment, isText, mustMakeSense } from './soundness.ts';
 
 /** The columns of a `FileRecord`, in the order `toRecord` takes them. */
 export const RECORD_COLUMNS =
@@ -33,8 +33,7 @@ const ABSENCES = new Set<string | null>([null, 'removed', 'set-aside'] satisfies
 
 /** A row of `RECORD_COLUMNS` as a record. Throws `StateFileError` for one that was never written so. */
 export function toRecord(row: RecordRow): FileRecord {
-  if (!STATES.has(row[2]) || !ABSENCES.has(row[8]))
-    throw new StateFileError('damaged', 'a row makes no sense');
+  mustMakeSense(isSound(row));
   return {
     path: row[0] as RelativePath,
     key: row[1] as FileKey,
@@ -46,6 +45,16 @@ export function toRecord(row: RecordRow): FileRecord {
     renewAtMs: row[7],
     absence: row[8] as Absence | null,
   };
+}
+
+function isSound(row: RecordRow): boolean {
+  const [path, key, state, fingerprint, , settings, expiresAtMs, renewAtMs, absence] = row;
+  return (
+    [path, key, fingerprint, settings].every(isText) &&
+    [expiresAtMs, renewAtMs].every((value) => value === null || isMoment(value)) &&
+    STATES.has(state) &&
+    ABSENCES.has(absence)
+  );
 }
 
 /** Reads the records after (path, key), at most `PAGE_ROWS` of them. */

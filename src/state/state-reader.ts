@@ -3,6 +3,7 @@ import type { FileRecord } from '../domain/record.ts';
 import { NoticeReader } from './notices.ts';
 import { guarded, type Database, type Statement } from './database.ts';
 import { PAGE_ROWS, RECORD_COLUMNS, RecordCursor, toRecord, type RecordRow } from './record-cursor.ts';
+import { isMoment, isText, mustMakeSense } from './soundness.ts';
 
 /** Where a record counts: one bot at one address under one identity (canonical JSON of the identity headers). */
 export interface SyncTarget {
@@ -210,6 +211,7 @@ export class StateReader {
       nowMs,
       nowMs,
     );
+    mustMakeSense(rows.every(([source, , , , , , , at]) => isText(source) && (at === null || isMoment(at))));
     return rows.map(([source, target, files, bytes, failed, refused, kept, nextExpiryMs]) => ({
       source: source as string,
       target: target as number,
@@ -235,6 +237,9 @@ export class StateReader {
       current,
       limit,
     );
+    mustMakeSense(
+      rows.every((row) => row.every((value, column) => isText(value) || (column === 2 && value === null))),
+    );
     return rows.map(([source, path, key, kind, reason]) => ({ source, path, key, kind, reason }) as Failure);
   }
 
@@ -246,9 +251,12 @@ export class StateReader {
 
   /** The last full pass; `summary` is JSON. */
   lastPass(): { finishedAtMs: number; exitCode: number; summary: string } | null {
-    const row = this.get('SELECT finished_at, exit_code, summary FROM pass');
+    const row = this.get('SELECT finished_at, exit_code, summary, json_valid(summary) FROM pass');
     if (row === undefined) return null;
-    return { finishedAtMs: row[0] as number, exitCode: row[1] as number, summary: row[2] as string };
+    const [finishedAtMs, exitCode, summary, isJson] = row;
+    mustMakeSense(isMoment(finishedAtMs) && typeof exitCode === 'number');
+    mustMakeSense(isText(summary) && isJson === 1);
+    return { finishedAtMs, exitCode, summary };
   }
 
   /** The number of the pass that begins now. */
@@ -294,12 +302,14 @@ const REMOVAL_IS_DUE = `absence = 'removed' AND (uploaded = 1 OR state = 'sendin
 
 function toStoredFile(row: SqlRow): StoredFile {
   const [source, sha256, uploaded, failure, changedAtMs] = row.slice(9);
+  mustMakeSense(isText(source) && (failure === null || isText(failure)) && isMoment(changedAtMs));
+  mustMakeSense(sha256 === null || sha256 instanceof Uint8Array);
   return {
     ...toRecord(row as unknown as RecordRow),
-    source: source as string,
-    sha256: sha256 === null ? null : Buffer.from(sha256 as Uint8Array),
+    source,
+    sha256: sha256 === null ? null : Buffer.from(sha256),
     uploaded: uploaded === 1,
-    failure: failure as string | null,
-    changedAtMs: changedAtMs as number,
+    failure,
+    changedAtMs,
   };
 }

@@ -79,25 +79,25 @@ describe('durability', () => {
 
     test('comes with the group, once it is 50 ms old', () => {
       const { store, file } = begin();
-      store.savePass(1, NOW, 0, 'first');
+      store.savePass(1, NOW, 0, '"first"');
       const seen = (): unknown => connect(file).prepare('SELECT summary FROM pass').get();
       // The connection itself sees it at once.
-      expect(store.lastPass()?.summary).toBe('first');
+      expect(store.lastPass()?.summary).toBe('"first"');
       vi.advanceTimersByTime(49);
       expect(seen()).toBeUndefined();
       vi.advanceTimersByTime(1);
-      expect(seen()).toEqual({ summary: 'first' });
-      store.savePass(2, NOW, 0, 'second');
-      expect(seen()).toEqual({ summary: 'first' });
+      expect(seen()).toEqual({ summary: '"first"' });
+      store.savePass(2, NOW, 0, '"second"');
+      expect(seen()).toEqual({ summary: '"first"' });
       vi.advanceTimersByTime(50);
-      expect(seen()).toEqual({ summary: 'second' });
+      expect(seen()).toEqual({ summary: '"second"' });
     });
 
     test('comes with the close', () => {
       const { store, file } = begin();
-      store.savePass(1, NOW, 0, 'first');
+      store.savePass(1, NOW, 0, '"first"');
       store.close();
-      expect(connect(file).prepare('SELECT summary FROM pass').get()).toEqual({ summary: 'first' });
+      expect(connect(file).prepare('SELECT summary FROM pass').get()).toEqual({ summary: '"first"' });
       expect(vi.getTimerCount()).toBe(0);
     });
   });

@@ -8,11 +8,11 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
 import { openState, setAside, type OpenedState } from '../../src/state/open.ts';
-import { troubleOf } from '../../src/state/database.ts';
+import { guarded, troubleOf } from '../../src/state/database.ts';
 import type { StateStore } from '../../src/state/state-store.ts';
 import {
   addSynced,
@@ -224,8 +224,8 @@ describe('a damaged state file', () => {
     const file = writtenFile();
     for (const companion of ['', '-wal', '-shm', '-journal'])
       writeFileSync(file + companion, `old${companion}`);
-    const kept = setAside(file, NOW);
-    expect(basename(kept)).toBe(DAMAGED);
+    const kept = join(dirname(file), DAMAGED);
+    expect(setAside(file, NOW)).toEqual({ kind: 'kept', name: kept });
     expect(readdirSync(dirname(file)).sort()).toEqual(
       ['', '-journal', '-shm', '-wal'].map((end) => DAMAGED + end),
     );
@@ -258,6 +258,22 @@ describe('a damaged state file', () => {
       expect(troubleOf(error)).toBe(trouble);
     }
   });
+});
+
+test('a file that is busy is so by another program, which is told of as what cannot be written', () => {
+  const file = writtenFile();
+  const [one, other] = [connect(file), connect(file)];
+  one.exec('BEGIN IMMEDIATE');
+  expect(() => {
+    guarded(() => {
+      other.exec('BEGIN IMMEDIATE');
+    });
+  }).toThrow(
+    expect.objectContaining({
+      kind: 'unwritable',
+      message: expect.stringMatching(/^another program keeps it locked/u) as string,
+    }) as Error,
+  );
 });
 
 describe('the write-ahead log', () => {

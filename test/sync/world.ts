@@ -59,6 +59,8 @@ export interface PassOutcome {
 export interface PassOptions extends Partial<EngineInput> {
   readonly isForced?: (path: string) => boolean;
   readonly allowRemovals?: boolean;
+  /** Whether every page of the state file is read first: by default it is. */
+  readonly checkThoroughly?: boolean;
 }
 
 /** A directory with a config, a state file, and an emulator beside it. */
@@ -138,9 +140,14 @@ export async function createWorldWith<T extends Clock>(
       text = { ...text, ...changed };
     },
     config,
-    pass: async ({ isForced = () => false, allowRemovals = false, ...engineInput } = {}) => {
+    pass: async ({
+      isForced = () => false,
+      allowRemovals = false,
+      checkThoroughly = true,
+      ...engineInput
+    } = {}) => {
       const loaded = config();
-      const opened = openState(loaded.stateFile, { checkThoroughly: true, nowMs: clock.now() });
+      const opened = openState(loaded.stateFile, { checkThoroughly, nowMs: clock.now() });
       if (opened.kind !== 'open') throw new Error(opened.kind);
       const connection = connectTo(emulator, loaded, clock);
       const events: FileEvent[] = [];

@@ -3,6 +3,7 @@ import { askDaemon } from '../../service/ask-daemon.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { load } from '../load.ts';
 import { print, shown } from '../output.ts';
+import { printJson } from '../print-json.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Options of `botsync approve`. */
@@ -48,7 +49,7 @@ export async function approve({ source, ...options }: ApproveOptions): Promise<n
 function tell(body: string, { json }: GlobalOptions): number {
   const { approved, missing, trouble } = JSON.parse(body) as Answer;
   if (trouble !== null) throw new UsageError(trouble, EXIT.incomplete);
-  if (json) print(JSON.stringify({ approved, missing }));
+  if (json) printJson({ approved, missing });
   else if (approved.length > 0)
     print(`Approved, once: ${shown(approved.join(', '))}. botsync status shows how it goes on.`);
   else if (missing.length === 0) print('Nothing is halted, so there is nothing to approve.');

@@ -8,7 +8,8 @@ import { findSources, type FoundSource, type Source } from '../../sync/sources/s
 import type { GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../load.ts';
 import { print, shown } from '../output.ts';
-import { readStateFile } from '../read-state-file.ts';
+import { printJson } from '../print-json.ts';
+import { withStateFile } from '../read-state-file.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Options of `botsync explain`. */
@@ -17,18 +18,16 @@ export interface ExplainOptions extends GlobalOptions {
 }
 
 /** `botsync explain <path>`: one file, from its key to what a pass would do. Returns the exit code; throws `UsageError`. */
-export function explain(options: ExplainOptions): number {
+export async function explain(options: ExplainOptions): Promise<number> {
   const { config } = load(options);
   const sources = findSources(config, platformName(options, config));
   const { source, path } = locate(options.path, sources);
-  const { reader, close } = readStateFile(config.stateFile);
-  try {
-    const explanation = explainFile(source, path, sources, config, reader, Date.now());
-    print(options.json ? JSON.stringify(explanation) : describe(explanation).join('\n'));
-    return EXIT.ok;
-  } finally {
-    close();
-  }
+  const explanation = await withStateFile(config.stateFile, ({ reader }) =>
+    explainFile(source, path, sources, config, reader, Date.now()),
+  );
+  if (options.json) printJson(explanation);
+  else print(describe(explanation).join('\n'));
+  return EXIT.ok;
 }
 
 /** The source whose directory holds a path, and the path within it; the innermost where one lies in another. */
@@ -83,7 +82,7 @@ function describe({
   }
   if (upsert !== null) {
     const [first = '', ...rest] = JSON.stringify(upsert, null, 2).split('\n');
-    lines.push(`Upsert:  ${first}`, ...rest.map((line) => `         ${line}`));
+    lines.push(`Upsert:  ${first}`, ...rest.map((line) => `         ${shown(line)}`));
   }
   lines.push(`A pass:  ${describeAction(action)} (${shown(reason)})`);
   return lines;

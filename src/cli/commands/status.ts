@@ -9,8 +9,9 @@ import { EXIT } from '../../domain/exit-code.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../load.ts';
 import { print, shown } from '../output.ts';
+import { printJson } from '../print-json.ts';
 import { describeSummary } from '../pass-report.ts';
-import { readStateFile } from '../read-state-file.ts';
+import { withStateFile } from '../read-state-file.ts';
 
 /** So many failures are shown to people. */
 const FAILURES_SHOWN = 20;
@@ -31,9 +32,11 @@ type RunningDaemon = LockHolder & Partial<DaemonActivity> & { readonly notReady?
 /** `botsync status`: what a running daemon says, else what the state file knows. Returns the exit code; throws `UsageError`. */
 export async function status(options: GlobalOptions): Promise<number> {
   const { config } = load(options);
-  const known = (await askForStatus(config.stateFile)) ?? readStatus(config, platformName(options, config));
+  const known =
+    (await askForStatus(config.stateFile)) ?? (await readStatus(config, platformName(options, config)));
   const { seen, daemon } = known;
-  print(options.json ? JSON.stringify({ ...seen, daemon }) : describe(seen, daemon, Date.now()).join('\n'));
+  if (options.json) printJson({ ...seen, daemon });
+  else print(describe(seen, daemon, Date.now()).join('\n'));
   return EXIT.ok;
 }
 
@@ -45,13 +48,11 @@ async function askForStatus(stateFile: string): Promise<Known | null> {
   return { seen, daemon };
 }
 
-function readStatus(config: Config, platform: string): Known {
-  const { reader, holder, close } = readStateFile(config.stateFile);
-  try {
-    return { seen: overview(reader, config, platform, Date.now()), daemon: holder };
-  } finally {
-    close();
-  }
+function readStatus(config: Config, platform: string): Promise<Known> {
+  return withStateFile(config.stateFile, ({ reader, holder }) => ({
+    seen: overview(reader, config, platform, Date.now()),
+    daemon: holder,
+  }));
 }
 
 function describe(

@@ -19,7 +19,7 @@ import type { GlobalOptions } from '../global-options.ts';
 import { connect, type Connection } from '../connect.ts';
 import { holdLock } from '../hold-lock.ts';
 import { emulatorDirectory, load, platformName } from '../load.ts';
-import { readStateFile } from '../read-state-file.ts';
+import { withStateFile } from '../read-state-file.ts';
 import { openStateFile } from '../open-state-file.ts';
 import { invocation, print } from '../output.ts';
 import { OnceTelling } from '../once-telling.ts';
@@ -49,8 +49,7 @@ export async function sync(options: SyncOptions): Promise<number> {
 }
 
 async function showPlan(options: SyncOptions, { config }: LoadedConfig, view: PassView): Promise<number> {
-  const { reader, close } = readStateFile(config.stateFile);
-  try {
+  return await withStateFile(config.stateFile, async ({ reader }) => {
     const sources = findSources(config, platformName(options, config));
     const claims = new Claims(reader, sources, true);
     const { isForced, warnIfUnused } = forced(options);
@@ -61,9 +60,7 @@ async function showPlan(options: SyncOptions, { config }: LoadedConfig, view: Pa
     warnIfUnused(view);
     view.end(summary, true, false);
     return exitCode;
-  } finally {
-    close();
-  }
+  });
 }
 
 async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view: PassView): Promise<number> {
@@ -146,12 +143,20 @@ async function passWithSoundState(
     if (trouble.kind === 'unwritable' || !isFirst) {
       view.end(summary, false, true);
       throw new UsageError(
-        `${file} cannot be written: ${trouble.message}; make room, then run again: nothing is lost`,
+        `${file} cannot be written: ${trouble.message}; check that this user may write there, make room, then run again: nothing is lost`,
+        EXIT.incomplete,
+      );
+    }
+    const aside = setAside(file, Date.now());
+    if (aside.kind === 'failed') {
+      view.end(summary, false, true);
+      throw new UsageError(
+        `${file} is damaged (${trouble.message}), and ${aside.reason}; move it away, then run again: nothing is removed because of this`,
         EXIT.incomplete,
       );
     }
     warn(
-      `THE STATE FILE IS DAMAGED (${trouble.message}). It is kept as ${setAside(file, Date.now())}; a new one is built by sending every file again.`,
+      `THE STATE FILE IS DAMAGED (${trouble.message}). It is kept as ${aside.name}; a new one is built by sending every file again.`,
     );
   }
 }

@@ -111,18 +111,17 @@ export class StateKeeper {
         await this.#rest(error);
         break;
       case 'damaged': {
-        const kept = trySetAside(stateFile, clock.now());
-        if (kept === null) await this.#untilWritable(error);
-        else {
+        const aside = setAside(stateFile, clock.now());
+        if (aside.kind === 'kept') {
           log.error(
-            `THE STATE FILE IS DAMAGED (${error.message}). It is kept as ${kept}; a new one is built by sending every file again.`,
+            `THE STATE FILE IS DAMAGED (${error.message}). It is kept as ${aside.name}; a new one is built by sending every file again.`,
           );
           await this.#rest(error);
-        }
+        } else await this.#untilWritable(`it is damaged (${error.message}), and ${aside.reason}`);
         break;
       }
       case 'unwritable':
-        await this.#untilWritable(error);
+        await this.#untilWritable(error.message);
         break;
     }
     await this.#regain();
@@ -139,9 +138,9 @@ export class StateKeeper {
     this.#waitMs = Math.min(Math.max(this.#waitMs * 2, RETRY_MS), LONGEST_RETRY_MS);
   }
 
-  async #untilWritable({ message }: StateFileError): Promise<void> {
+  async #untilWritable(reason: string): Promise<void> {
     const { stateFile, clock, log, stop } = this.#input;
-    this.#trouble = `the state file cannot be used: ${message}`;
+    this.#trouble = `the state file cannot be used: ${reason}`;
     log.error(`${this.#trouble}; make room, nothing is lost: it is tried again`, { stateFile });
     do await clock.sleep(RETRY_MS, stop);
     while (!stop.aborted && !isWritable(stateFile));
@@ -162,15 +161,6 @@ export class StateKeeper {
         await clock.sleep(RETRY_MS, stop);
       }
     }
-  }
-}
-
-/** Keeps a damaged state file under another name; `null` when the file system will not have it. */
-function trySetAside(stateFile: string, nowMs: number): string | null {
-  try {
-    return setAside(stateFile, nowMs);
-  } catch {
-    return null;
   }
 }
 

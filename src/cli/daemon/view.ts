@@ -7,7 +7,8 @@ import type { DaemonObserver, Refusal, Trigger } from '../../sync/daemon/daemon-
 import type { Reporter } from '../../sync/pass/reporter.ts';
 import { logSettings } from '../command-log.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { print, shown, writeError } from '../output.ts';
+import { shown, writeLog } from '../output.ts';
+import { printJson } from '../print-json.ts';
 import { describeSummary } from '../pass-report.ts';
 
 /** The platform refuses: what is said when it begins, and when it is over. */
@@ -48,7 +49,7 @@ export class DaemonView implements Reporter, DaemonObserver {
     onPassEnded: () => void,
   ) {
     const settings = logSettings(options, process.stderr.isTTY);
-    this.log = createLog({ ...settings, level: options.logLevel ?? 'info' }, writeError);
+    this.log = createLog({ ...settings, level: options.logLevel ?? 'info' }, writeLog);
     this.#json = options.json;
     this.#isForPeople = settings.format === 'pretty';
     this.#getMetrics = getMetrics;
@@ -57,7 +58,7 @@ export class DaemonView implements Reporter, DaemonObserver {
   }
 
   event(event: FileEvent): void {
-    if (this.#json) print(JSON.stringify(event));
+    if (this.#json) printJson(event);
     const { kind, outcome, ...fields } = event;
     const what = outcome === 'failed' ? `${kind} failed` : kind;
     const isTrouble = outcome === 'failed' || kind === 'problem' || kind === 'refuse';
@@ -89,7 +90,7 @@ export class DaemonView implements Reporter, DaemonObserver {
   }
 
   passEnded(trigger: Trigger, sources: readonly string[], summary: Summary, exitCode: number): void {
-    if (this.#json) print(JSON.stringify({ kind: 'summary', ...summary }));
+    if (this.#json) printJson({ kind: 'summary', ...summary });
     const [line = ''] = describeSummary(summary, false, false);
     const isInSync = exitCode === EXIT.ok;
     if (isInSync) this.lastSuccessMs = Date.now();

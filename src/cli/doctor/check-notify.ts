@@ -11,7 +11,7 @@ import { holdLock } from '../hold-lock.ts';
 import { platformName } from '../load.ts';
 import { messengerPorts, openMessenger } from '../open-messenger.ts';
 import { openStateFile } from '../open-state-file.ts';
-import { readStateFile } from '../read-state-file.ts';
+import { readStateFile, withStateFile } from '../read-state-file.ts';
 import type { Session } from '../session.ts';
 import { describeRun } from '../teller.ts';
 import { UsageError } from '../usage-error.ts';
@@ -26,8 +26,7 @@ export async function checkNotify(
   const { notify, stateFile } = loaded.config;
   if (notify === null) return [];
   return await withoutUsageErrors(loaded, options, async () => {
-    const { reader, close } = readStateFile(stateFile);
-    try {
+    return await withStateFile(stateFile, async ({ reader }) => {
       const messenger = makeMessenger(loaded, options, session, { ...NOTHING, ...reading(reader.notices) });
       const checked = await messenger.check(session.signal);
       if (checked.kind === 'failed') return [diagnose(checked.failure)];
@@ -37,9 +36,7 @@ export async function checkNotify(
           ? 'a conversation that is created with the first message'
           : `the conversation ${known}`;
       return [fine('notify', `people are told in ${where}; doctor --send-test tries it out`)];
-    } finally {
-      close();
-    }
+    });
   });
 }
 

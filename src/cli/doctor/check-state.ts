@@ -4,7 +4,7 @@ import ms from 'ms';
 import prettyBytes from 'pretty-bytes';
 import type { Config } from '../../config/config.ts';
 import { overview } from '../../sync/plan/overview.ts';
-import { readStateFile } from '../read-state-file.ts';
+import { withStateFile } from '../read-state-file.ts';
 import { UsageError } from '../usage-error.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 
@@ -12,19 +12,18 @@ import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 const LITTLE_ROOM_BYTES = 100_000_000;
 
 /** Whether the state file can be read and written, what it says of the last pass, and whether its disk has room. */
-export function checkState(config: Config, platformName: string): Diagnosis[] {
-  return [...checkStateFile(config, platformName), ...checkRoom(config.stateFile)];
+export async function checkState(config: Config, platformName: string): Promise<Diagnosis[]> {
+  return [...(await checkStateFile(config, platformName)), ...checkRoom(config.stateFile)];
 }
 
-function checkStateFile(config: Config, platformName: string): Diagnosis[] {
+async function checkStateFile(config: Config, platformName: string): Promise<Diagnosis[]> {
   const { stateFile } = config;
   const unwritable = checkWritable(stateFile);
   if (!existsSync(stateFile)) {
     return [fine('state', `${stateFile} is not there yet: no pass has been made`), ...unwritable];
   }
   try {
-    const { reader, holder, close } = readStateFile(stateFile);
-    try {
+    return await withStateFile(stateFile, ({ reader, holder }) => {
       const { sources, lastPass } = overview(reader, config, platformName, Date.now());
       const files = sources.reduce((sum, source) => sum + source.files, 0);
       const last =
@@ -52,9 +51,7 @@ function checkStateFile(config: Config, platformName: string): Diagnosis[] {
             ]),
         ...unwritable,
       ];
-    } finally {
-      close();
-    }
+    });
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     return [broken('state', error.message, null)];

@@ -2,6 +2,7 @@ import { exitCodeOf } from '../../domain/exit-code.ts';
 import { REMOVAL_WINDOW_MS, type Halt } from '../../domain/guard.ts';
 import { emptySummary, type Summary } from '../../domain/report.ts';
 import type { Blockade } from './blockade.ts';
+import { isSameDirectory } from '../sources/directory-identity.ts';
 import { enterSource } from '../sources/enter-source.ts';
 import { newRound, type Engine, type WalkContext } from './engine.ts';
 import { keyGroups } from '../sources/key-groups.ts';
@@ -10,6 +11,7 @@ import { removeMissing } from './removals.ts';
 import type { Reporter } from './reporter.ts';
 import { findSources, type FoundSource, type Source } from '../sources/source.ts';
 import { syncSource, type Walk } from './sync-source.ts';
+import { inTurns } from '../plan/turns.ts';
 import { Workers } from './workers.ts';
 
 /** What a pass is given, beside what it shares with all others. */
@@ -64,7 +66,8 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
     const context: WalkContext = { ...engine, ...engine.round, report, summary, transfer: engine.bulk };
     state.correctMoments(clock.now());
     state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
-    for (const one of found) letLooksIn(one, context, input);
+    for (const one of found) if (!isAsBefore(one, context)) context.standings.set(one.config.name, 'halted');
+    for (const one of found) await letLooksIn(one, context, input);
     const visited = await visitAll(found, context, input, workers);
     await workers.idle();
     let isHalted = false;
@@ -97,7 +100,8 @@ export async function removeWhatIsDue(found: FoundSource, engine: Engine): Promi
   const { source } = found;
   const { state, config } = engine;
   const target = state.targetId(source.syncTarget);
-  const entered = enterSource(source, target, state, config.removals.mode, NOTHING_ALLOWED);
+  const entering = enterSource(source, target, state, config.removals.mode, NOTHING_ALLOWED);
+  const entered = await inTurns(entering, engine.clock);
   const walk: Walk = entered.kind === 'halted' ? entered : { kind: 'complete', isApproved: false };
   const context = { ...engine, ...engine.round, summary: emptySummary(), transfer: engine.bulk };
   return await finish({ found, walk, recorded: recordedIn(source, engine) }, context, {
@@ -105,20 +109,31 @@ export async function removeWhatIsDue(found: FoundSource, engine: Engine): Promi
   });
 }
 
+/** Whether the directory of a source is the one that was checked last: nothing of another is looked at before it is. */
+function isAsBefore(found: FoundSource, { state }: Engine): boolean {
+  if (found.kind === 'missing') return false;
+  const seen = state.source(found.config.name);
+  return seen !== null && isSameDirectory(seen.identity, found.source.identity);
+}
+
 /**
  * From here on single files of a source may be looked at, also while the sources before it are still walked. A walk
  * that comes to it later checks its directory again.
  */
-function letLooksIn(found: FoundSource, context: WalkContext, { isAllowed }: PassInput): void {
-  const { state, config, standings } = context;
+async function letLooksIn(found: FoundSource, context: WalkContext, { isAllowed }: PassInput): Promise<void> {
+  const { state, config, standings, clock } = context;
   const { name } = found.config;
-  const isOpen =
-    found.kind === 'found' &&
-    enterSource(found.source, state.targetId(found.source.syncTarget), state, config.removals.mode, (halt) =>
-      isAllowed(name, halt),
-    ).kind === 'open';
+  const isOpen = found.kind === 'found' && (await isEntered(found.source));
   if (!isOpen) standings.set(name, 'halted');
   else if (standings.get(name) !== 'complete') standings.set(name, 'incomplete');
+
+  async function isEntered(source: Source): Promise<boolean> {
+    const target = state.targetId(source.syncTarget);
+    const entering = enterSource(source, target, state, config.removals.mode, (halt) =>
+      isAllowed(name, halt),
+    );
+    return (await inTurns(entering, clock)).kind === 'open';
+  }
 }
 
 /** Sources whose files can never give one key are walked side by side: a large one does not hold up the others. */

@@ -2,6 +2,7 @@ import type { Halt } from '../../domain/guard.ts';
 import type { WalkContext } from './engine.ts';
 import { enterSource } from '../sources/enter-source.ts';
 import type { Source } from '../sources/source.ts';
+import { inTurns } from '../plan/turns.ts';
 import { walk } from './walk.ts';
 import type { Workers } from './workers.ts';
 
@@ -23,7 +24,10 @@ export async function syncSource(
   const { state, config } = context;
   const name = source.config.name;
   const target = state.targetId(source.syncTarget);
-  const entered = enterSource(source, target, state, config.removals.mode, isAllowed);
+  const entered = await inTurns(
+    enterSource(source, target, state, config.removals.mode, isAllowed),
+    context.clock,
+  );
   if (entered.kind === 'halted') return entered;
   const stretch = { source, target, entries: entered.entries, records: state.records(target, name) };
   const ended = await walk(stretch, context, workers, isForced, retriesFailed);

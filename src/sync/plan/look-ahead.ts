@@ -35,7 +35,11 @@ export function* lookAhead(input: LookAheadInput): Generator<Ahead, void> {
     }
     const { source } = one;
     const target = state.targetId(source.syncTarget);
-    const entered = enterSource(source, target, state, config.removals.mode, () => false);
+    const entering = enterSource(source, target, state, config.removals.mode, () => false);
+    let step = entering.next();
+    for (; step.done !== true; step = entering.next())
+      yield { kind: 'item', source, target, item: { kind: 'tick' } };
+    const entered = step.value;
     if (entered.kind === 'halted') {
       yield { kind: 'halt', source: name, halt: entered.halt };
       continue;

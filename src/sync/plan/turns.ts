@@ -6,6 +6,16 @@ const LONGEST_STRETCH_MS = 8;
 /** The clock is looked at after so many steps: looking costs about as much as a step. */
 const STEPS_A_LOOK = 32;
 
+/** Does what stops now and then for others to have their turn. */
+export async function inTurns<T>(work: Generator<null, T>, clock: Clock): Promise<T> {
+  const turns = new Turns(clock);
+  for (let step = work.next(); ; step = work.next()) {
+    if (step.done === true) return step.value;
+    const turn = turns.step();
+    if (turn !== null) await turn;
+  }
+}
+
 /** Cuts a long synchronous walk into stretches, between which timers and connections get their turn. */
 export class Turns {
   readonly #clock: Clock;

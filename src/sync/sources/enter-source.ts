@@ -15,18 +15,19 @@ export type EnteredSource =
 const EMPTY = new Set<ScanEntry['kind']>(['tick', 'skip', 'problem']);
 
 /**
- * Begins a scan of a whole source, and checks that its directory can be what it was last time (see `checkRoot`).
+ * Begins a scan of a whole source, and checks that its directory can be what it was last time (see `checkRoot`). Yields
+ * `null` now and then, for the caller to let others run: before the first file there may be a million names to put in order.
  *
  * @param isAllowed - whether someone has looked at a halt and lets it through.
  */
-export function enterSource(
+export function* enterSource(
   source: Source,
   target: number,
   state: StateReader,
   removals: Config['removals']['mode'],
   isAllowed: (halt: Halt) => boolean,
-): EnteredSource {
-  const begun = beginScan(source);
+): Generator<null, EnteredSource> {
+  const begun = yield* beginScan(source);
   if (begun.kind === 'halted') return begun;
   const halt = checkRoot(source, target, state, begun.isEmpty, removals);
   if (halt !== null && !isAllowed(halt)) return { kind: 'halted', halt };
@@ -38,7 +39,7 @@ type BegunScan =
   | { readonly kind: 'halted'; readonly halt: Halt };
 
 /** Looks ahead to the first file, so that an emptied source is known before its records are gone through. */
-function beginScan(source: Source): BegunScan {
+function* beginScan(source: Source): Generator<null, BegunScan> {
   const entries = scan(source);
   const ahead: ScanEntry[] = [];
   let isEmpty = true;
@@ -46,6 +47,7 @@ function beginScan(source: Source): BegunScan {
     for (let step = entries.next(); isEmpty && step.done !== true; step = isEmpty ? entries.next() : step) {
       ahead.push(step.value);
       isEmpty = EMPTY.has(step.value.kind);
+      if (step.value.kind === 'tick') yield null;
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

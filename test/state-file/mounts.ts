@@ -1,0 +1,35 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { onTestFinished } from 'vitest';
+
+/** Why a test that needs a mount is skipped. */
+export const NO_MOUNTS = 'only root may mount, and not everywhere';
+
+/** Mounts a small file system in memory on a directory, which is made; false where that is not allowed. It goes with the test. */
+export function mountSmall(directory: string, size: string): boolean {
+  mkdirSync(directory, { recursive: true });
+  return mount(directory, ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', directory]);
+}
+
+/** Makes a file or directory read-only for everyone, root too; false where that is not allowed. It ends with the test. */
+export function bindReadOnly(path: string): boolean {
+  return mount(path, ['--bind', path, path]) && run(['-o', 'remount,bind,ro', path]);
+}
+
+/** Takes a mount away before the test ends. */
+export function unmount(path: string): void {
+  // A database that was not closed in time would keep it busy.
+  spawnSync('umount', ['--lazy', path]);
+}
+
+function mount(path: string, args: readonly string[]): boolean {
+  if (!run(args)) return false;
+  onTestFinished(() => {
+    unmount(path);
+  });
+  return true;
+}
+
+function run(args: readonly string[]): boolean {
+  return spawnSync('mount', args).status === 0;
+}

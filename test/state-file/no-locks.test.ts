@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createSite, run } from '../cli/binary.ts';
+
+/**
+ * What a file system without locks does to a process: the calls that lock a file fail. No such file system can be
+ * mounted everywhere, so the answer of the system is replaced in front of the real command.
+ */
+const REFUSES_LOCKS = `
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+static int answer(const char *name, int fd, int command, void *argument) {
+  int (*next)(int, int, ...) = (int (*)(int, int, ...))dlsym(RTLD_NEXT, name);
+  if (command != F_SETLK && command != F_SETLKW && command != F_GETLK) return next(fd, command, argument);
+  errno = atoi(getenv("LOCK_ERRNO"));
+  return -1;
+}
+#define REPLACE(name) \\
+  int name(int fd, int command, ...) { \\
+    va_list list; \\
+    va_start(list, command); \\
+    void *argument = va_arg(list, void *); \\
+    va_end(list); \\
+    return answer(#name, fd, command, argument); \\
+  }
+REPLACE(fcntl)
+REPLACE(fcntl64)
+`;
+
+/** Builds the library; `null` where there is no compiler. */
+function buildLibrary(): string | null {
+  const directory = mkdtempSync(join(tmpdir(), 'botsync-locks-'));
+  afterAll(() => {
+    rmSync(directory, { recursive: true });
+  });
+  const [source, library] = [join(directory, 'refuses-locks.c'), join(directory, 'refuses-locks.so')];
+  writeFileSync(source, REFUSES_LOCKS);
+  const built = spawnSync('cc', ['-shared', '-fPIC', '-o', library, source, '-ldl']);
+  return process.platform === 'linux' && built.status === 0 ? library : null;
+}
+
+describe('a file system without locks', () => {
+  const library = buildLibrary();
+  const { ENOLCK, EINVAL, ENOSYS, EOPNOTSUPP } = constants.errno;
+  test.skipIf(library === null).each(Object.entries({ ENOLCK, EINVAL, ENOSYS, EOPNOTSUPP }))(
+    'is told of as one (%s), nothing is sent or written, and elsewhere all goes on',
+    async (_name, errno) => {
+      const site = await createSite({ removals: { mode: 'expire' } });
+      site.write('docs/a', 'a');
+      const env = { ...site.env, LD_PRELOAD: library as string, LOCK_ERRNO: String(errno) };
+      const commands = [['sync', '--once'], ['sync'], ['sync', '--dry-run'], ['status']];
+      const [once, daemon, plan, status] = await Promise.all(
+        commands.map((args) => run(site.directory, args, env)),
+      );
+      const file = join(site.directory, '.botsync/state.db');
+      for (const refused of [once, daemon]) {
+        expect(refused).toMatchObject({ code: 2, stdout: '' });
+        expect(refused?.stderr).toContain(`the state file ${file} cannot be locked`);
+        expect(refused?.stderr).toContain('its file system has no locks');
+        expect(refused?.stderr).toContain('it has to lie on another one');
+      }
+      // Those who only read take no lock where nobody writes.
+      expect([plan?.code, status?.code]).toEqual([0, 0]);
+      expect(existsSync(file)).toBe(false);
+      expect(site.emulator.counts.size).toBe(0);
+      expect((await site.sync()).code).toBe(0);
+      expect((await site.sync()).lines()).toMatchObject([{ kind: 'summary', unchanged: 1 }]);
+    },
+  );
+});
