@@ -23,6 +23,10 @@ export function readStateFile(file: string): ReadState {
       throw new UsageError(
         `${file} was written by a newer botsync (state version ${opened.version}); install that version`,
       );
+    case 'older':
+      throw new UsageError(
+        `${file} is in use by an older botsync; restart that, so that it is this version as well`,
+      );
     case 'foreign':
       throw new UsageError(`${file} is a database of another program; name another stateFile`);
     case 'unreadable':

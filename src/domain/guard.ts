@@ -10,12 +10,14 @@ export type Halt =
   | { readonly kind: 'missing'; readonly reason: string }
   /** `directory`: what the directory that was found is recognised by. */
   | { readonly kind: 'replaced' | 'emptied'; readonly reason: string; readonly directory: string }
+  /** `mounts`: the places below the directory, relative to it, where file systems were mounted that hold files of it. */
+  | { readonly kind: 'unmounted'; readonly reason: string; readonly mounts: readonly string[] }
   /** `removals`: carried out within the hour and due, together. */
   | { readonly kind: 'mass-removal'; readonly reason: string; readonly removals: number };
 
 /**
- * Whether somebody who approved of one halt has approved of another, met later: it must be the same directory, and no
- * more removals. What is missing cannot be approved.
+ * Whether somebody who approved of one halt has approved of another, met later: it must be the same directory, no
+ * other mount, and no more removals. What is missing cannot be approved.
  */
 export function isApproved(halt: Halt, approved: Halt): boolean {
   switch (halt.kind) {
@@ -24,6 +26,8 @@ export function isApproved(halt: Halt, approved: Halt): boolean {
     case 'replaced':
     case 'emptied':
       return approved.kind === halt.kind && approved.directory === halt.directory;
+    case 'unmounted':
+      return approved.kind === halt.kind && halt.mounts.every((mount) => approved.mounts.includes(mount));
     case 'mass-removal':
       return approved.kind === halt.kind && halt.removals <= approved.removals;
   }

@@ -25,6 +25,11 @@ export class Api {
     return this.#serverClock.now();
   }
 
+  /** Until an answer tells the platform's time, it is taken to be so many milliseconds ahead of us. */
+  assumeAhead(ms: number): void {
+    this.#serverClock.assumeAhead(ms);
+  }
+
   /** Sends a request once, paced. Any status is an answer. */
   async exchange(request: HttpRequest, signal: AbortSignal): Promise<Outcome<Answer>> {
     const answered = await this.#http.send(request, signal);

@@ -104,6 +104,11 @@ export class PlatformFiles implements FilePlatform {
     return this.#api.now();
   }
 
+  /** Until an answer tells the platform's time, it is taken to be so many milliseconds ahead of us. */
+  assumeAhead(ms: number): void {
+    this.#api.assumeAhead(ms);
+  }
+
   #storeFailure(answer: Answer): PlatformFailure {
     const { status, text, headers } = answer;
     if (status >= 300 && status < 400) return redirected(answer);

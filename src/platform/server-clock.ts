@@ -10,6 +10,7 @@ const NONSENSE_MS = 10 * 365 * 86_400_000;
 export class ServerClock {
   readonly #clock: Clock;
   #offsetMs = 0;
+  #isTold = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -20,12 +21,18 @@ export class ServerClock {
     return this.#clock.now() + this.#offsetMs;
   }
 
+  /** Until an answer tells, the platform is taken to be so many milliseconds ahead of us. */
+  assumeAhead(ms: number): void {
+    if (!this.#isTold) this.#offsetMs = ms;
+  }
+
   /** Takes note of an answer's `Date` header. */
   noteDate(header: string | string[] | undefined): void {
     const dateMs = typeof header === 'string' ? Date.parse(header) : Number.NaN;
     if (Number.isNaN(dateMs)) return;
     const offsetMs = dateMs + 500 - this.#clock.now();
     if (Math.abs(offsetMs) > NONSENSE_MS) return;
+    this.#isTold = true;
     this.#offsetMs = Math.abs(offsetMs) > NOISE_MS ? offsetMs : 0;
   }
 }

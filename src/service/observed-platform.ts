@@ -35,6 +35,9 @@ export function observed(platform: FilePlatform, observer: RequestObserver): Fil
     upload: (file, content, publicAtOnce, signal) =>
       measure('upload', () => platform.upload(file, moving(content, stage), publicAtOnce, signal)),
     now: () => platform.now(),
+    assumeAhead: (ms) => {
+      platform.assumeAhead(ms);
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { guarded, StateFileError, type Database } from './database.ts';
-import { standingOf } from './open.ts';
+import { migrate, standingOf } from './open.ts';
 import { MIGRATIONS } from './schema.ts';
 import { StateReader } from './state-reader.ts';
 
@@ -12,6 +12,8 @@ import { StateReader } from './state-reader.ts';
 export type OpenedReader =
   | { readonly kind: 'open'; readonly reader: StateReader; readonly close: () => void }
   | { readonly kind: 'newer'; readonly version: number }
+  /** A running botsync of an older version holds it. */
+  | { readonly kind: 'older' }
   | { readonly kind: 'foreign' }
   | { readonly kind: 'damaged' | 'unreadable'; readonly reason: string };
 
@@ -20,7 +22,7 @@ export type OpenedReader =
  *
  * SQLite reads a file that is in use together with its write-ahead log, for which it needs the files beside it that
  * the user of the file has made. One that nobody uses is opened as immutable, which ignores the log; where a killed
- * process left one, a copy is read in a directory of our own.
+ * process left one, a copy is read in a directory of our own, and so where an older version has to be brought to this one.
  *
  * @param inUse - whether a running botsync holds it.
  */
@@ -34,11 +36,16 @@ export function openReader(file: string, inUse: boolean): OpenedReader {
   }
   if (sizeBytes === 0) return openEmpty();
   if (inUse) return open(file, null);
-  if (!hasLog(file)) return open(immutable(file), null);
+  if (hasLog(file)) return openCopy(file);
+  const opened = open(immutable(file), null);
+  return opened.kind === 'older' ? openCopy(file) : opened;
+}
+
+function openCopy(file: string): OpenedReader {
   const directory = mkdtempSync(join(tmpdir(), 'botsync-'));
   const copy = join(directory, 'state.db');
   copyFileSync(file, copy, constants.COPYFILE_FICLONE);
-  copyFileSync(`${file}-wal`, `${copy}-wal`, constants.COPYFILE_FICLONE);
+  if (hasLog(file)) copyFileSync(`${file}-wal`, `${copy}-wal`, constants.COPYFILE_FICLONE);
   return open(copy, directory);
 }
 
@@ -66,10 +73,19 @@ function open(location: string | URL, scratch: string | null): OpenedReader {
     );
     database = connection;
     const standing = guarded(() => standingOf(connection));
-    if (standing.kind === 'ours' && standing.version > 0) return opened(connection, scratch);
+    if (standing.kind === 'ours' && standing.version > 0) {
+      if (standing.version === MIGRATIONS.length) return opened(connection, scratch);
+      if (scratch !== null) {
+        guarded(() => {
+          migrate(connection, standing.version);
+        });
+        return opened(connection, scratch);
+      }
+    }
     discard(connection, scratch);
+    if (standing.kind !== 'ours') return standing;
     // Version 0: its maker was killed before the first table.
-    return standing.kind === 'ours' ? openEmpty() : standing;
+    return standing.version === 0 ? openEmpty() : { kind: 'older' };
   } catch (error) {
     discard(database, scratch);
     if (error instanceof StateFileError) {

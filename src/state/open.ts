@@ -116,7 +116,8 @@ function assertSound(database: Database): void {
   if (verdict !== 'ok') throw new StateFileError('damaged', verdict);
 }
 
-function migrate(database: Database, from: number): void {
+/** Brings a state file of an older version to the present one. */
+export function migrate(database: Database, from: number): void {
   for (const [index, step] of MIGRATIONS.slice(from).entries()) {
     database.exec('BEGIN IMMEDIATE');
     try {

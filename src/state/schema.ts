@@ -100,4 +100,18 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (target, sha256)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- Where other file systems were mounted below the sources: one that is missing is no deletion.
+  CREATE TABLE mount (
+    source TEXT NOT NULL,
+    path   TEXT NOT NULL,               -- relative to the source
+    PRIMARY KEY (source, path)
+  ) STRICT, WITHOUT ROWID;
+
+  -- What the platform's clock was found to be, for passes that have nothing to ask it.
+  CREATE TABLE clock (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    ahead    INTEGER NOT NULL           -- ms by which it was ahead of ours; 0: it was not
+  ) STRICT;
+  `,
 ];

@@ -196,6 +196,18 @@ export class StateReader {
       : { directory: row[0] as string, identity: row[1] as string, halted: row[2] as string | null };
   }
 
+  /** Where other file systems were mounted below a source when it was last seen whole. */
+  mounts(source: string): string[] {
+    const rows = this.all('SELECT path FROM mount WHERE source = ? ORDER BY path', source);
+    mustMakeSense(rows.every(([path]) => isText(path)));
+    return rows.map(([path]) => path as string);
+  }
+
+  /** By how much the platform's clock was ahead of ours, as far as it told, milliseconds. */
+  platformAheadMs(): number {
+    return Number(this.get('SELECT ahead FROM clock')?.[0] ?? 0);
+  }
+
   /** What every source holds at every target, for people who ask how things stand. `nowMs`: epoch milliseconds. */
   tallies(nowMs: number): SourceTally[] {
     const rows = this.all(

@@ -242,6 +242,19 @@ export class StateStore extends StateReader {
     );
   }
 
+  /** Remembers where other file systems are mounted below a source. */
+  saveMounts(source: string, mounts: readonly string[]): void {
+    if (JSON.stringify(this.mounts(source)) === JSON.stringify(mounts)) return;
+    this.#write('DELETE FROM mount WHERE source = ?', source);
+    for (const path of mounts) this.#write('INSERT INTO mount (source, path) VALUES (?, ?)', source, path);
+  }
+
+  /** Remembers by how much the platform's clock is ahead of ours, milliseconds. */
+  savePlatformAhead(aheadMs: number): void {
+    if (this.platformAheadMs() === aheadMs) return;
+    this.#write('INSERT OR REPLACE INTO clock (only_row, ahead) VALUES (1, ?)', aheadMs);
+  }
+
   /** Remembers how a full pass ended; `summary` is JSON. */
   savePass(number: number, finishedAtMs: number, exitCode: number, summary: string): void {
     this.#write(

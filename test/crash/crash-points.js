@@ -60,7 +60,8 @@ function watchDatabase(Database) {
         reach('before-opening');
         super.exec(`${sql}; PRAGMA wal_autocheckpoint = ${checkpointPages}`);
       } else if (sql.includes('PRAGMA user_version = ')) {
-        for (const statement of sql.replace(/--[^\n]*/gu, '').split(';')) {
+        // Statements end with their line or before a PRAGMA; comments, which are kept with the tables, go on after theirs.
+        for (const statement of sql.split(/;(?=\s*(?:\n|PRAGMA|$))/u)) {
           reach('migration');
           super.exec(statement);
         }

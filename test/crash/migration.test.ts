@@ -10,20 +10,36 @@ import { CrashRound } from './round.ts';
 interface OlderFile {
   readonly what: string;
   readonly version: number;
-  /** Makes it, with rows of files that are in sync where that version has any. */
-  readonly make: (file: string) => void;
+  /** Makes it. */
+  readonly make: (file: string, round: CrashRound) => Promise<void> | void;
+  /** Whether all files are in sync by it. */
+  readonly isInSync: boolean;
 }
 
+const change = (file: string, sql: string): void => {
+  const database = new DatabaseSync(file);
+  database.exec(sql);
+  database.close();
+};
+
 const OLDER_FILES: readonly OlderFile[] = [
-  { what: 'none at all', version: 0, make: () => undefined },
+  { what: 'none at all', version: 0, make: () => undefined, isInSync: false },
   {
     what: 'one without tables',
     version: 0,
     make: (file) => {
-      const database = new DatabaseSync(file);
-      database.exec('PRAGMA journal_mode = WAL');
-      database.close();
+      change(file, 'PRAGMA journal_mode = WAL');
     },
+    isInSync: false,
+  },
+  {
+    what: 'version 1',
+    version: 1,
+    make: async (file, round) => {
+      await round.endsInSync();
+      change(file, 'DROP TABLE mount; DROP TABLE clock; PRAGMA user_version = 1');
+    },
+    isInSync: true,
   },
 ];
 
@@ -35,11 +51,11 @@ test('there is a state file of every older version', () => {
 test.for(OLDER_FILES)(
   'killed at every statement of the migrations: $what',
   { timeout: 120_000 },
-  async ({ version, make }) => {
+  async ({ version, make, isInSync }) => {
     const round = await CrashRound.create('keep', createDice(version));
     const { directory, emulator } = round.site;
     mkdirSync(join(directory, '.botsync'));
-    make(join(directory, '.botsync/state.db'));
+    await make(join(directory, '.botsync/state.db'), round);
     const requestsBefore = emulator.requests.length;
     try {
       let kills = 0;
@@ -54,11 +70,12 @@ test.for(OLDER_FILES)(
         expect(emulator.requests.slice(requestsBefore)).toEqual([]);
       }
       expect(kills).toBeGreaterThan(MIGRATIONS.length - version);
-      // Each file was sent once: before, nothing was on record.
+      // Each file was sent once, unless it was on record before.
       const upserts = emulator.requests
         .slice(requestsBefore)
         .filter(({ operation }) => operation === 'upsert');
-      expect(upserts.map(({ key }) => key).sort()).toEqual([...round.tree.files.keys()].sort());
+      const expected = isInSync ? [] : [...round.tree.files.keys()];
+      expect(upserts.map(({ key }) => key).sort()).toEqual(expected.sort());
       await round.endsInSync();
     } finally {
       round.close();

@@ -14,7 +14,7 @@ import { describe, expect, test } from 'vitest';
 import { createSite, run, type Site } from '../cli/binary.ts';
 import { launch, remote } from '../cli/running-daemon.ts';
 import { keptBeside, PAGE_BYTES } from './fixture.ts';
-import { bindReadOnly, NO_MOUNTS, unmount } from './mounts.ts';
+import { bindReadOnly, NO_MOUNTS, unmount } from '../mounts.ts';
 
 const FILES = 40;
 

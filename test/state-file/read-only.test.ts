@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openState, setAside } from '../../src/state/open.ts';
 import { contentsOf, NOW, temporaryDirectory, writtenFile } from '../state/fixture.ts';
-import { bindReadOnly, mountSmall, NO_MOUNTS } from './mounts.ts';
+import { bindReadOnly, mountSmall, NO_MOUNTS } from '../mounts.ts';
 
 const KEPT = 'state.db.damaged-2026-03-01T120010.500Z';
 

@@ -29,6 +29,32 @@ function read(file: string, inUse: boolean): { reader: StateReader; paths: strin
   };
 }
 
+/** A state file as version 1 left it: later steps only add. */
+function olderFile(): string {
+  const file = writtenFile();
+  const database = new DatabaseSync(file);
+  database.exec('DROP TABLE mount; DROP TABLE clock; PRAGMA user_version = 1');
+  database.close();
+  return file;
+}
+
+describe('a file of an older version', () => {
+  test('is read as it would be once it is brought to the present one, and stays as it is', () => {
+    const file = olderFile();
+    const before = contentsOf(dirname(file));
+    const { reader, paths, close } = read(file, false);
+    expect(paths).toEqual(['a']);
+    expect(reader.mounts('docs')).toEqual([]);
+    expect(reader.platformAheadMs()).toBe(0);
+    close();
+    expect(contentsOf(dirname(file))).toEqual(before);
+  });
+
+  test('that a running botsync of that version holds is not read', () => {
+    expect(openReader(olderFile(), true)).toEqual({ kind: 'older' });
+  });
+});
+
 describe('a reader writes nothing', () => {
   test('where nobody uses the file, and reads all of it', () => {
     const file = writtenFile();

@@ -11,6 +11,7 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
+import { MIGRATIONS } from '../../src/state/schema.ts';
 import { openState, setAside, type OpenedState } from '../../src/state/open.ts';
 import { guarded, troubleOf } from '../../src/state/database.ts';
 import type { StateStore } from '../../src/state/state-store.ts';
@@ -58,7 +59,9 @@ describe('a new state file', () => {
     const file = writtenFile();
     const database = connect(file);
     expect(database.prepare('PRAGMA application_id').get()).toEqual({ application_id: 0x6273796e });
-    expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 1 });
+    expect(database.prepare('PRAGMA user_version').get()).toEqual({
+      user_version: MIGRATIONS.length,
+    });
     expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
   });
 

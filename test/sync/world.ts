@@ -207,6 +207,7 @@ export async function createWorldWith<T extends Clock>(
           sources,
           state: opened.reader,
           claims,
+          platformNow: () => clock.now() + opened.reader.platformAheadMs(),
           now: clock.now,
           isForced: () => false,
         };

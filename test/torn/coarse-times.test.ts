@@ -6,7 +6,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Clock } from '../../src/domain/clock.ts';
 import { fingerprintOf } from '../../src/domain/fingerprint.ts';
-import { NO_MOUNTS, unmount } from '../state-file/mounts.ts';
+import { NO_MOUNTS, unmount } from '../mounts.ts';
 import { createWorldWith, type World } from '../sync/world.ts';
 
 /** The time of the machine, which is what file systems stamp by, ahead by so much. */

@@ -1,8 +1,8 @@
 import { appendFileSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { FilePlatform } from '../../src/domain/file-platform.ts';
 import { breakReading, descriptorsOf, rewriteSlyly } from './fixture.ts';
 import { BOT, LARGE, operations, sha256, stateOf, world } from './send-world.ts';
+import { whenUpserted } from '../when-upserted.ts';
 
 describe('a file that changes under our hands', () => {
   test('between the look and the reading is unsettled, and nothing was sent', async () => {
@@ -85,16 +85,3 @@ test('a file that cannot be read to its end is unreadable, and its upload never 
   });
   expect(emulator.readContent(BOT, 'docs/a.txt')).toBeNull();
 });
-
-/** A platform by whose time something happens as soon as it took an upsert. */
-function whenUpserted(platform: FilePlatform, happen: () => void): FilePlatform {
-  return {
-    upsert: async (...request) => {
-      const upserted = await platform.upsert(...request);
-      happen();
-      return upserted;
-    },
-    upload: (...request) => platform.upload(...request),
-    now: () => platform.now(),
-  };
-}

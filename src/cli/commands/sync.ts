@@ -53,7 +53,10 @@ async function showPlan(options: SyncOptions, { config }: LoadedConfig, view: Pa
     const sources = findSources(config, platformName(options, config));
     const claims = new Claims(reader, sources, true);
     const { isForced, warnIfUnused } = forced(options);
-    const input = { config, sources, state: reader, claims, now: systemClock.now, isForced };
+    const { now } = systemClock;
+    const aheadMs = reader.platformAheadMs();
+    const platformNow = (): number => now() + aheadMs;
+    const input = { config, sources, state: reader, claims, platformNow, now, isForced };
     const { summary, exitCode } = await dryRun(input, systemClock, (event) => {
       view.planned(event);
     });
@@ -214,7 +217,8 @@ async function pass(
   async function count(): Promise<void> {
     const sources = findSources(config, name);
     const claims = new Claims(state, sources, false);
-    const input = { config, sources, state, claims, now: () => platform.now(), isForced };
+    const platformNow = (): number => platform.now();
+    const input = { config, sources, state, claims, platformNow, now: systemClock.now, isForced };
     const ahead = await estimate(input, systemClock, ended.signal);
     if (ahead !== null) view.expect(ahead.files, ahead.bytes);
   }

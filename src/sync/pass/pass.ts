@@ -53,7 +53,7 @@ interface Visited {
  * Returns the exit code. Throws `StateFileError`; nothing of the pass is under way any more then.
  */
 export async function runPass(engine: Engine, input: PassInput): Promise<number> {
-  const { config, state, clock, stop } = engine;
+  const { config, state, platform, clock, stop } = engine;
   const { summary } = input;
   const beganMs = clock.monotonic();
   const workers = new Workers(config.upload.concurrency + FILES_AHEAD, engine.fail, engine.detach);
@@ -64,6 +64,8 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
     engine.round = newRound(state.nextPassNumber(), input.blockade);
     const report = input.report ?? engine.report;
     const context: WalkContext = { ...engine, ...engine.round, report, summary, transfer: engine.bulk };
+    // A pass that has nothing to send never hears what time it is there.
+    platform.assumeAhead(state.platformAheadMs());
     state.correctMoments(clock.now());
     state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
     for (const one of found) if (!isAsBefore(one, context)) context.standings.set(one.config.name, 'halted');
@@ -81,6 +83,7 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
       credentials: context.blockade.refusal !== null,
       halted: isHalted,
     });
+    state.savePlatformAhead(Math.max(0, platform.now() - clock.now()));
     state.savePass(context.pass, clock.now(), exitCode, JSON.stringify(summary));
     return exitCode;
   } catch (error) {
@@ -210,6 +213,7 @@ async function finish(
   // The directory of a halted source is not taken for the right one.
   const identity =
     found.kind === 'found' && halt === null ? found.source.identity : (state.source(name)?.identity ?? '');
+  if (found.kind === 'found' && halt === null) state.saveMounts(name, found.source.mounts);
   state.saveSource(name, { directory, identity, halted: halt?.reason ?? null });
   return halt;
 }

@@ -8,6 +8,7 @@ import { retryDelayMs } from '../../domain/retry-delay.ts';
 import type { Verdict } from '../../upload/outage.ts';
 import type { RowId, StateReader } from '../../state/state-reader.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
+import { areMountsThere } from '../sources/mounts.ts';
 import type { WalkContext } from './engine.ts';
 import { presenceOf } from '../sources/presence.ts';
 import type { Source } from '../sources/source.ts';
@@ -105,7 +106,7 @@ function mayGo(source: Source, { path, fingerprint }: FileRecord, context: WalkC
   // What else waits for the platform must not wait behind this.
   if (isObstructed || (isWatched && outage.isOn)) return false;
   if (unsent.mayHave(fingerprint) || flights.mayHave(fingerprint)) return false;
-  return isStillThere(source) && presenceOf(`${source.root}/${path}`) === 'gone';
+  return isStillThere(source) && areMountsThere(source) && presenceOf(`${source.root}/${path}`) === 'gone';
 }
 
 interface PutAway extends Verdict {

@@ -32,6 +32,6 @@ export async function syncSource(
   const stretch = { source, target, entries: entered.entries, records: state.records(target, name) };
   const ended = await walk(stretch, context, workers, isForced, retriesFailed);
   if (ended !== 'lost') return { kind: ended, isApproved: entered.isApproved };
-  const reason = `${source.root} was unmounted, removed or replaced while it was looked at`;
+  const reason = `${source.root}, or what is mounted below it, was unmounted, removed or replaced while it was looked at`;
   return { kind: 'halted', halt: { kind: 'missing', reason } };
 }

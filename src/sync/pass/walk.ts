@@ -2,6 +2,7 @@ import type { ScanEntry } from '../../scan/scan.ts';
 import type { RecordCursor } from '../../state/record-cursor.ts';
 import { carryOut } from './carry-out.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
+import { areMountsThere } from '../sources/mounts.ts';
 import type { WalkContext } from './engine.ts';
 import { noteItem } from './note-item.ts';
 import { isPlannedSend, planSource, type PlanPorts } from '../plan/plan-source.ts';
@@ -20,7 +21,7 @@ export interface Stretch {
 
 /**
  * How a walk ended: `incomplete` when something could not be seen, which may still be there; `lost` when the source's
- * directory was unmounted or replaced meanwhile.
+ * directory was unmounted or replaced meanwhile, or something below it was unmounted.
  */
 export type WalkEnd = 'complete' | 'incomplete' | 'lost';
 
@@ -85,6 +86,6 @@ async function walkOn(
       stages.walk.progress();
     }
   }
-  if (!isStillThere(source)) return 'lost';
+  if (!isStillThere(source) || !areMountsThere(source)) return 'lost';
   return complete ? 'complete' : 'incomplete';
 }

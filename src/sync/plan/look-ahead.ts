@@ -12,7 +12,9 @@ export interface LookAheadInput {
   readonly sources: readonly FoundSource[];
   readonly state: StateReader;
   readonly claims: Claims;
-  /** Epoch milliseconds. */
+  /** The platform's time, epoch milliseconds. */
+  readonly platformNow: () => number;
+  /** Ours, epoch milliseconds. */
   readonly now: () => number;
   readonly isForced: (path: string) => boolean;
 }
@@ -49,7 +51,7 @@ export function* lookAhead(input: LookAheadInput): Generator<Ahead, void> {
       target,
       claims,
       limits: config.limits,
-      now: input.now,
+      now: input.platformNow,
       wallClock: input.now,
       isForced: input.isForced,
       retriesFailed: true,

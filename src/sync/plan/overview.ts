@@ -40,7 +40,8 @@ const MOST_FAILURES = 10_000;
  * sources hold that left the config, counts as kept: botsync leaves it alone.
  */
 export function overview(state: StateReader, config: Config, platformName: string, nowMs: number): Overview {
-  const tallies = state.tallies(nowMs);
+  const platformNowMs = nowMs + state.platformAheadMs();
+  const tallies = state.tallies(platformNowMs);
   const refusedHere = state.refusedHere();
   const targets = new Map(
     config.sources.map((source) => [source.name, state.targetId(targetOf(config, source, platformName))]),
@@ -58,7 +59,7 @@ export function overview(state: StateReader, config: Config, platformName: strin
       refused: (current?.refused ?? 0) + (refusedHere.get(source.name) ?? 0),
       kept: (current?.kept ?? 0) + left(own.filter((tally) => tally !== current)),
       nextExpiry: isoOrNull(current?.nextExpiryMs ?? null),
-      expiring: state.countOverdue(target ?? 0, source.name, nowMs - OVERDUE_AFTER_MS),
+      expiring: state.countOverdue(target ?? 0, source.name, platformNowMs - OVERDUE_AFTER_MS),
     };
   });
   const gone = [...new Set(tallies.map(({ source }) => source))].filter((name) => !targets.has(name));

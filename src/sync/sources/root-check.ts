@@ -4,6 +4,7 @@ import { fileKey } from '../../domain/key.ts';
 import type { FileRecord } from '../../domain/record.ts';
 import type { StateReader } from '../../state/state-reader.ts';
 import { isSameDirectory } from './directory-identity.ts';
+import { missingMounts } from './mounts.ts';
 import { presenceOf } from './presence.ts';
 import type { Source } from './source.ts';
 
@@ -14,7 +15,8 @@ const SAMPLE = 200;
  * Whether a source's directory can be what it was last time: a failed mount is no deletion.
  *
  * A directory that was replaced passes when it holds the files the old one had: a deployment, a restored backup, a new
- * machine. When it does not, it may be the place where something failed to be mounted.
+ * machine. When it does not, it may be the place where something failed to be mounted. The same goes for what was mounted
+ * below it.
  */
 export function checkRoot(
   source: Source,
@@ -29,6 +31,8 @@ export function checkRoot(
     const reason = `${root} has no files any more, though files of it were recorded`;
     return { kind: 'emptied', reason, directory: identity };
   }
+  const halt = checkMounts(source, target, state, removals);
+  if (halt !== null) return halt;
   const seen = state.source(config.name);
   if (seen === null || seen.identity === '') return null;
   // Someone named another directory. Where nothing is ever removed, that does no harm.
@@ -47,6 +51,28 @@ export function checkRoot(
   if (found * 2 >= looked) return null;
   const reason = `${root} is another directory than before, and of ${looked} recorded files looked for it has ${found}`;
   return { kind: 'replaced', reason, directory: identity };
+}
+
+/** Whether a file system is mounted no more below a source that holds files of it: what does not remove needs no care. */
+function checkMounts(
+  source: Source,
+  target: number,
+  state: StateReader,
+  removals: Config['removals']['mode'],
+): Halt | null {
+  if (removals === 'keep') return null;
+  const holdsFiles = (mount: string): boolean => {
+    const records = state.recordsAt(target, source.config.name, mount);
+    for (let record = records.current; record !== null; record = records.current) {
+      if (isAtStake(record, source, removals) || record.absence === 'removed') return true;
+      records.advance();
+    }
+    return false;
+  };
+  const mounts = missingMounts(source, state.mounts(source.config.name)).filter(holdsFiles);
+  if (mounts.length === 0) return null;
+  const places = mounts.map((mount) => `${source.root}/${mount}`).join(', ');
+  return { kind: 'unmounted', reason: `${places}: what was mounted there is not mounted any more`, mounts };
 }
 
 /**

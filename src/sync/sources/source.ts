@@ -19,6 +19,7 @@ import { createFilter, type PathFilter } from '../../scan/filter.ts';
 import type { SyncTarget } from '../../state/state-reader.ts';
 import type { SourceRoot } from '../../upload/source-file.ts';
 import { identityOf } from './directory-identity.ts';
+import { mountsBelow } from './mounts.ts';
 
 /** A source whose directory was found and looked at. */
 export interface Source extends SourceRoot {
@@ -33,6 +34,8 @@ export interface Source extends SourceRoot {
   readonly rules: RuleBook;
   /** What the directory itself is recognised by. */
   readonly identity: string;
+  /** Where other file systems are mounted below it, relative to it. */
+  readonly mounts: readonly string[];
 }
 
 /** A source, or why nothing can be done for it. */
@@ -82,6 +85,7 @@ export function findSource(
         protectedFiles: protectedIdentities(config),
         rules: compileRules(config.rules, source.name, suggestContentType),
         identity: identityOf(facts),
+        mounts: mountsBelow(realRoot),
       },
     };
   } catch (error) {

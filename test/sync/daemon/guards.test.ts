@@ -1,6 +1,7 @@
-import { mkdirSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { bind, NO_MOUNTS, unmount } from '../../mounts.ts';
 import { createDaemonWorld, type DaemonWorld, type RunningDaemon } from '../daemon-world.ts';
 
 const MINUTE = 60_000;
@@ -215,4 +216,32 @@ test('a file that could not be read at first does not hold back removals that lo
   // No pass came to the rescue.
   expect(running.passes).toHaveLength(1);
   expect(removed(running)).toEqual(['f1.md', 'y.md']);
+});
+
+test('what is unmounted below a source while the daemon runs is not removed, and halts it at the next pass', async (context) => {
+  const world = await createDaemonWorld(EXPIRE);
+  const disk = join(world.directory, 'disk');
+  const nas = join(world.directory, 'docs/nas');
+  plant(world, 3);
+  mkdirSync(disk);
+  mkdirSync(nas);
+  writeFileSync(join(disk, 'b.md'), 'b');
+  if (!bind(disk, nas)) context.skip(NO_MOUNTS);
+  const running = await world.start();
+  expect(world.remote('nas/b.md')).toBe('b');
+  unmount(nas);
+  // As a look at it would find it missing.
+  writeFileSync(join(nas, 'c.md'), 'on what lies below the mount');
+  unlinkSync(join(nas, 'c.md'));
+  await world.wait(10 * MINUTE, 5000);
+  expect(removed(running)).toEqual([]);
+  await world.wait(10 * MINUTE, 5000);
+  expect(running.daemon.impediments.join()).toContain(
+    `${nas}: what was mounted there is not mounted any more`,
+  );
+  expect(removed(running)).toEqual([]);
+  expect(running.daemon.approve(null).approved).toHaveLength(1);
+  await world.wait(5 * MINUTE, 1000);
+  await world.until(() => removed(running).length === 1, 'it is put away');
+  expect(removed(running)).toEqual(['nas/b.md']);
 });

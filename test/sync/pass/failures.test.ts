@@ -1,8 +1,9 @@
 import { chmodSync, mkdirSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { createWorld } from '../world.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { whenUpserted } from '../../when-upserted.ts';
+import { connectTo, createWorld } from '../world.ts';
 
 test('a file that fails does not stop the others, is tried so often and no more, and again with the next pass', async () => {
   const world = await createWorld({ upload: { attempts: 3 } });
@@ -313,6 +314,8 @@ test('a file that grows while it is sent is sent again, and only what was read w
   const world = await createWorld();
   world.write('docs/log', Buffer.alloc(3_000_000, 'a'));
   const file = join(world.directory, 'docs/log');
+  const connection = connectTo(world.emulator, world.config(), world.clock);
+  onTestFinished(connection.close);
   let cuts = 0;
   const outcome = await world.pass({
     report: {
@@ -324,42 +327,11 @@ test('a file that grows while it is sent is sent again, and only what was read w
         expect(reason).toContain('changed while it was read');
       },
     },
-    platform: undefined as never,
-    ...(await tearing(world, file)),
+    platform: whenUpserted(connection.platform, (upserts) => {
+      if (upserts === 1) truncateSync(file, 1_000_000);
+    }),
   });
   expect(cuts).toBe(1);
   expect(outcome).toMatchObject({ exitCode: 0, summary: { uploaded: 1, bytes: 1_000_000 } });
   expect(world.remote('log')).toHaveLength(1_000_000);
 });
-
-/** A platform through which a file is cut short when its first upsert was answered. */
-async function tearing(world: Awaited<ReturnType<typeof createWorld>>, file: string): Promise<object> {
-  const { PlatformFiles } = await import('../../../src/platform/files.ts');
-  const { Http } = await import('../../../src/platform/http.ts');
-  const { Pacer } = await import('../../../src/platform/pacer.ts');
-  const pacer = new Pacer({ maxBytesPerSecond: null, maxRequestsPerSecond: null }, world.clock);
-  const http = new Http(
-    { concurrency: 2, stallTimeoutMs: 5000, longestPauseMs: 120_000, useProxy: false },
-    pacer,
-    world.clock,
-  );
-  const inner = new PlatformFiles(
-    http,
-    world.emulator.baseUrl,
-    { token: world.emulator.token, identityHeaders: {} },
-    5000,
-  );
-  let isFirst = true;
-  return {
-    platform: {
-      now: () => inner.now(),
-      upsert: async (...args: Parameters<typeof inner.upsert>) => {
-        const answered = await inner.upsert(...args);
-        if (isFirst) truncateSync(file, 1_000_000);
-        isFirst = false;
-        return answered;
-      },
-      upload: (...args: Parameters<typeof inner.upload>) => inner.upload(...args),
-    },
-  };
-}

@@ -11,6 +11,7 @@ import { Outage } from '../../../src/upload/outage.ts';
 import { start } from '../../emulator/fixture.ts';
 import { connect, NEVER, SimulatedClock, sleepless } from '../../platform/fixture.ts';
 import { at, makeSource, type TestSource } from '../../upload/fixture.ts';
+import { whenUpserted } from '../../when-upserted.ts';
 
 const ATTEMPTS = 4;
 const GIVE_UP_MS = 120_000;
@@ -357,17 +358,3 @@ describe('during an outage', () => {
     expect(outage.isOn).toBe(false);
   });
 });
-
-/** A platform by whose time something happens as soon as it took an upsert; it is told the how-manieth. */
-function whenUpserted(platform: FilePlatform, happen: (upserts: number) => void): FilePlatform {
-  let upserts = 0;
-  return {
-    upsert: async (...request) => {
-      const upserted = await platform.upsert(...request);
-      happen((upserts += 1));
-      return upserted;
-    },
-    upload: (...request) => platform.upload(...request),
-    now: () => platform.now(),
-  };
-}

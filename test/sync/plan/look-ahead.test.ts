@@ -23,7 +23,15 @@ test('a source is entered step by step: a directory of very many files keeps nob
   expect(turns).toBeGreaterThan(20);
 
   const claims = new Claims(reader, sources, false);
-  const input = { config, sources, state: reader, claims, now: Date.now, isForced: () => false };
+  const input = {
+    config,
+    sources,
+    state: reader,
+    claims,
+    platformNow: Date.now,
+    now: Date.now,
+    isForced: () => false,
+  };
   let before = 0;
   for (const ahead of lookAhead(input)) {
     if (ahead.kind !== 'item' || ahead.item.kind !== 'tick') break;

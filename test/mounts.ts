@@ -16,6 +16,11 @@ export function bindReadOnly(path: string): boolean {
   return mount(path, ['--bind', path, path]) && run(['-o', 'remount,bind,ro', path]);
 }
 
+/** Mounts a directory on another one as well; false where that is not allowed. It ends with the test. */
+export function bind(path: string, on: string): boolean {
+  return mount(on, ['--bind', path, on]);
+}
+
 /** Takes a mount away before the test ends. */
 export function unmount(path: string): void {
   // A database that was not closed in time would keep it busy.

@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from 'node:fs';
+
+/** Where Linux says what is mounted for this process. */
+const MOUNT_INFO = '/proc/self/mountinfo';
+
+/** A source's directory, absolute, and the same without links. */
+interface MountedSource {
+  readonly root: string;
+  readonly realRoot: string;
+}
+
+/**
+ * The paths below a directory at which other file systems are mounted now, relative to it, in order. None where the
+ * system does not tell (it does on Linux).
+ *
+ * @param realRoot - the directory, absolute and without links.
+ */
+export function mountsBelow(realRoot: string): string[] {
+  let text: string;
+  try {
+    text = readFileSync(MOUNT_INFO, 'latin1');
+  } catch {
+    return [];
+  }
+  return parseMounts(text, realRoot);
+}
+
+/**
+ * The same, of a text in the form of `/proc/PID/mountinfo` whose characters stand for its bytes. Paths that are not valid
+ * UTF-8 are left out: nothing below them is synced.
+ */
+export function parseMounts(text: string, realRoot: string): string[] {
+  const below = realRoot.endsWith('/') ? realRoot : `${realRoot}/`;
+  const points = text.split('\n').flatMap((line) => {
+    const point = decode(line.split(' ')[4] ?? '');
+    return point?.startsWith(below) === true && point !== below ? [point.slice(below.length)] : [];
+  });
+  return [...new Set(points)].sort();
+}
+
+/** Whether all is mounted still that was when a source was found. */
+export function areMountsThere(source: MountedSource & { readonly mounts: readonly string[] }): boolean {
+  return missingMounts(source, source.mounts).length === 0;
+}
+
+/** Those of some mounts below a source that are not mounted now, also not for being asked for, as automounters wait to be. */
+export function missingMounts({ root, realRoot }: MountedSource, mounts: readonly string[]): string[] {
+  const missing = (): string[] => {
+    const now = new Set(mountsBelow(realRoot));
+    return mounts.filter((mount) => !now.has(mount));
+  };
+  if (mounts.length === 0 || missing().length === 0) return [];
+  for (const mount of missing()) existsSync(`${root}/${mount}/.`);
+  return missing();
+}
+
+/** A path as the kernel writes it: white space and backslashes by three octal digits. */
+function decode(written: string): string | null {
+  const bytes = Buffer.from(
+    written.replace(/\\([0-7]{3})/gu, (_all, digits: string) => String.fromCharCode(parseInt(digits, 8))),
+    'latin1',
+  );
+  const path = bytes.toString('utf8');
+  return Buffer.from(path, 'utf8').equals(bytes) ? path : null;
+}
