@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
+import { TEST_ONLY_IDENTITY } from '../tls/identity.ts';
 
 /** An address that leads to another one, as long as it is open. */
 export interface Gate {
@@ -27,9 +26,7 @@ export async function openGate(): Promise<Gate> {
 
 /** Opens a gate over TLS, with a certificate for 127.0.0.1 of an authority that nobody knows. */
 export async function openEncryptedGate(): Promise<Gate> {
-  const read = (name: string): Buffer => readFileSync(join(import.meta.dirname, name));
-  const credentials = { key: read('test-only-key.pem'), cert: read('test-only-certificate.pem') };
-  return await stand('127.0.0.1', 'https', (pass) => createTlsServer(credentials, pass));
+  return await stand('127.0.0.1', 'https', (pass) => createTlsServer(TEST_ONLY_IDENTITY, pass));
 }
 
 async function stand(

@@ -1,11 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { makeTemporaryDirectory } from '../temporary-directory.ts';
+import { TEST_ONLY_IDENTITY } from '../tls/identity.ts';
 import { answerJson, connect, failureIn, NEVER, serve, upsertBody, valueOf } from './fixture.ts';
 
 afterEach(() => {
@@ -14,23 +11,7 @@ afterEach(() => {
 
 /** A platform over TLS that names an upload address; its certificate is believed for the test. */
 async function encryptedPlatform(uploadUrl: string): Promise<string> {
-  const directory = makeTemporaryDirectory('tls');
-  const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
-  const request = [
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:prime256v1',
-    '-nodes',
-    '-days',
-    '1',
-  ];
-  execFileSync('openssl', [...request, '-subj', '/CN=localhost', '-keyout', key, '-out', cert], {
-    stdio: 'ignore',
-  });
-  const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (message, response) => {
+  const server = createServer(TEST_ONLY_IDENTITY, (message, response) => {
     message.resume().on('end', () => {
       answerJson(response, 200, { file: { uploadUrl } });
     });
