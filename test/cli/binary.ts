@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts';
@@ -27,6 +27,7 @@ export interface Running {
 
 /** Starts the command in a directory. */
 export function start(cwd: string, args: readonly string[], env: Record<string, string> = {}): Running {
+  if (!existsSync(BINARY)) throw new Error('there is no built command to test: npm run build');
   const inherited: NodeJS.ProcessEnv = { ...process.env };
   delete inherited['BOTSYNC_CONFIG'];
   delete inherited['BOTSYNC_TOKEN'];
