@@ -32,13 +32,17 @@ function* merge<T>(
   stepEntries: number,
 ): Generator<null, T[]> {
   const merged: T[] = [];
-  const total = first.length + second.length;
-  for (let i = 0, j = 0; merged.length < total;) {
-    const [a, b] = [first[i], second[j]];
-    const takesFirst = b === undefined || (a !== undefined && compare(a, b) <= 0);
-    merged.push((takesFirst ? a : b) as T);
-    if (takesFirst) i += 1;
-    else j += 1;
+  let i = 0;
+  for (const entry of second) {
+    for (let a = first[i]; a !== undefined && compare(a, entry) <= 0; a = first[++i]) {
+      merged.push(a);
+      if (merged.length % stepEntries === 0) yield null;
+    }
+    merged.push(entry);
+    if (merged.length % stepEntries === 0) yield null;
+  }
+  for (let a = first[i]; a !== undefined; a = first[++i]) {
+    merged.push(a);
     if (merged.length % stepEntries === 0) yield null;
   }
   return merged;
