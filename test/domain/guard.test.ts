@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { EXIT, exitCodeOf } from '../../src/domain/exit-code.ts';
-import { guardRemovals, REMOVAL_WINDOW_MS } from '../../src/domain/guard.ts';
+import { guardRemovals, isApproved, REMOVAL_WINDOW_MS, type Halt } from '../../src/domain/guard.ts';
 import { emptySummary } from '../../src/domain/report.ts';
 
 describe('removals', () => {
@@ -22,7 +22,12 @@ describe('removals', () => {
       /^101 of 1000 files would be removed within an hour, more than removals\.maxCount \(100\)$/u,
     ],
     [1, 99, 1_000, null],
-    [1, 100, 1_000, /maxCount/u],
+    [
+      1,
+      100,
+      1_000,
+      /^100 of 1000 files were removed within an hour, and 1 more would be, more than removals\.maxCount \(100\)$/u,
+    ],
     // Nothing wanted halts nothing
     [0, 500, 500, null],
     // A fraction is taken above ten
@@ -58,6 +63,33 @@ describe('removals', () => {
 
   test('are counted over an hour', () => {
     expect(REMOVAL_WINDOW_MS).toBe(60 * 60 * 1000);
+  });
+});
+
+describe('an approval', () => {
+  const replaced: Halt = { kind: 'replaced', reason: '', directory: 'd' };
+  const emptied: Halt = { kind: 'emptied', reason: '', directory: 'd' };
+  const unmounted = (...mounts: string[]): Halt => ({ kind: 'unmounted', reason: '', mounts });
+  const removals = (count: number): Halt => ({ kind: 'mass-removal', reason: '', removals: count });
+  test.each<[string, Halt, Halt, boolean]>([
+    ['of what is missing is none', { kind: 'missing', reason: '' }, { kind: 'missing', reason: '' }, false],
+    ['is for the directory that was looked at', replaced, replaced, true],
+    ['is for no other directory', { ...replaced, directory: 'e' }, replaced, false],
+    ['of a replaced directory is not for an emptied one', emptied, replaced, false],
+    ['of an emptied directory is for that one', emptied, emptied, true],
+    ['of an emptied directory is not for a replaced one', replaced, emptied, false],
+    ['of a directory is not for a mount', unmounted(), emptied, false],
+    ['of a mount is for that one', unmounted('a'), unmounted('a'), true],
+    ['of two mounts is for one of them', unmounted('b'), unmounted('a', 'b'), true],
+    ['of a mount is for no other besides', unmounted('a', 'b'), unmounted('a'), false],
+    ['of a mount is not for a directory', replaced, unmounted('d'), false],
+    ['of removals is for as many', removals(7), removals(7), true],
+    ['of removals is for fewer', removals(6), removals(7), true],
+    ['of removals is not for more', removals(8), removals(7), false],
+    ['of removals is for nothing else', emptied, removals(7), false],
+    ['of anything else is not for removals', removals(1), emptied, false],
+  ])('%s', (_what, halt, approved, is) => {
+    expect(isApproved(halt, approved)).toBe(is);
   });
 });
 
