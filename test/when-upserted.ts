@@ -11,8 +11,6 @@ export function whenUpserted(platform: FilePlatform, happen: (upserts: number) =
     },
     upload: (...request) => platform.upload(...request),
     now: () => platform.now(),
-    assumeAhead: (ms) => {
-      platform.assumeAhead(ms);
-    },
+    hasToldTime: () => platform.hasToldTime(),
   };
 }

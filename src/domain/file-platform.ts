@@ -33,6 +33,6 @@ export interface FilePlatform {
   ) => Promise<Outcome<null>>;
   /** The platform's time, epoch milliseconds. */
   readonly now: () => number;
-  /** Until the platform has told the time itself, it is taken to be so many milliseconds ahead of us. */
-  readonly assumeAhead: (ms: number) => void;
+  /** Whether an answer told it; until then it is ours. */
+  readonly hasToldTime: () => boolean;
 }

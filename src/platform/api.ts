@@ -25,9 +25,9 @@ export class Api {
     return this.#serverClock.now();
   }
 
-  /** Until an answer tells the platform's time, it is taken to be so many milliseconds ahead of us. */
-  assumeAhead(ms: number): void {
-    this.#serverClock.assumeAhead(ms);
+  /** Whether an answer told it. */
+  hasToldTime(): boolean {
+    return this.#serverClock.isTold;
   }
 
   /** Sends a request once, paced. Any status is an answer. */

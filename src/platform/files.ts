@@ -104,9 +104,9 @@ export class PlatformFiles implements FilePlatform {
     return this.#api.now();
   }
 
-  /** Until an answer tells the platform's time, it is taken to be so many milliseconds ahead of us. */
-  assumeAhead(ms: number): void {
-    this.#api.assumeAhead(ms);
+  /** Whether an answer told it. */
+  hasToldTime(): boolean {
+    return this.#api.hasToldTime();
   }
 
   #storeFailure(answer: Answer): PlatformFailure {

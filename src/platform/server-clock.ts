@@ -21,9 +21,9 @@ export class ServerClock {
     return this.#clock.now() + this.#offsetMs;
   }
 
-  /** Until an answer tells, the platform is taken to be so many milliseconds ahead of us. */
-  assumeAhead(ms: number): void {
-    if (!this.#isTold) this.#offsetMs = ms;
+  /** Whether an answer told it; until then it is ours. */
+  get isTold(): boolean {
+    return this.#isTold;
   }
 
   /** Takes note of an answer's `Date` header. */

@@ -35,9 +35,7 @@ export function observed(platform: FilePlatform, observer: RequestObserver): Fil
     upload: (file, content, publicAtOnce, signal) =>
       measure('upload', () => platform.upload(file, moving(content, stage), publicAtOnce, signal)),
     now: () => platform.now(),
-    assumeAhead: (ms) => {
-      platform.assumeAhead(ms);
-    },
+    hasToldTime: () => platform.hasToldTime(),
   };
 }
 

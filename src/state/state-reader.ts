@@ -137,6 +137,15 @@ export class StateReader {
     return { present: Number(row?.[0]), removed: Number(row?.[1]) };
   }
 
+  /** How many files below a path of a source were removed but not carried out. */
+  countRemovalsBelow(target: number, source: string, path: string): number {
+    const row = this.get(
+      `SELECT count(*) FROM file WHERE target = ? AND source = ? AND path > ? AND path < ? AND ${REMOVAL_IS_DUE}`,
+      ...[target, source, `${path}/`, `${path}${AFTER_SLASH}`],
+    );
+    return Number(row?.[0]);
+  }
+
   /** A page of files whose removal is due and that were noticed missing by a moment, after a path. */
   removalsDue(target: number, source: string, after: string, missingSinceMs: number): FileRecord[] {
     const rows = this.all(

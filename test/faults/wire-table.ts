@@ -64,7 +64,6 @@ export const WIRE_TABLE: Readonly<Record<keyof typeof WIRE_FAULTS, Row>> = {
     upload: retried('the upload address answered 403 AccessDenied'),
     ...nowhere('only upload addresses are signed'),
   }),
-  // The pass before was told, and it is remembered.
-  "the platform's clock a day ahead": harmless(),
+  "the platform's clock a day ahead": skewed(),
   "the platform's clock a day behind": skewed(),
 };

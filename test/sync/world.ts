@@ -7,6 +7,7 @@ import { parseConfig } from '../../src/config/load-config.ts';
 import { renderProblem } from '../../src/config/problem.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { Clock } from '../../src/domain/clock.ts';
+import type { Halt } from '../../src/domain/guard.ts';
 import { emptySummary, type FileEvent, type Summary } from '../../src/domain/report.ts';
 import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
@@ -59,6 +60,8 @@ export interface PassOutcome {
 export interface PassOptions extends Partial<EngineInput> {
   readonly isForced?: (path: string) => boolean;
   readonly allowRemovals?: boolean;
+  /** What is let through besides. */
+  readonly isAllowed?: (source: string, halt: Halt) => boolean;
   /** Whether every page of the state file is read first: by default it is. */
   readonly checkThoroughly?: boolean;
 }
@@ -143,6 +146,7 @@ export async function createWorldWith<T extends Clock>(
     pass: async ({
       isForced = () => false,
       allowRemovals = false,
+      isAllowed = () => allowRemovals,
       checkThoroughly = true,
       ...engineInput
     } = {}) => {
@@ -186,7 +190,7 @@ export async function createWorldWith<T extends Clock>(
         const exitCode = await runPass(engine, {
           summary,
           isForced,
-          isAllowed: () => allowRemovals,
+          isAllowed,
         });
         return { summary, exitCode, events, requests: requestCount(emulator) - before };
       } finally {

@@ -1,6 +1,6 @@
 import type { RenewalDue } from '../../state/state-reader.ts';
 import type { DaemonObserver } from './daemon-observer.ts';
-import type { Engine } from '../pass/engine.ts';
+import { planningTime, type Engine } from '../pass/engine.ts';
 import { OVERDUE_AFTER_MS } from '../plan/overview.ts';
 import { removeWhatIsDue } from '../pass/pass.ts';
 import { targetOf, type FoundSource } from '../sources/source.ts';
@@ -34,9 +34,9 @@ export class DueDates {
 
   /** Asks for a look at each file that is to be sent again before it expires, and tells how many are late. */
   findRenewals(engine: Engine, want: (source: string, path: string) => void): void {
-    const { state, platform, config, platformName, clock, standings } = engine;
+    const { state, config, platformName, clock, standings } = engine;
     if (clock.monotonic() < this.#renewalsAgainAtMs) return;
-    const nowMs = platform.now();
+    const nowMs = planningTime(engine)();
     let late = 0;
     for (const source of config.sources) {
       const target = state.targetId(targetOf(config, source, platformName));

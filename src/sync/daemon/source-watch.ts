@@ -3,6 +3,7 @@ import type { Config, SourceConfig } from '../../config/config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { watchTree, type TreeWatcher } from '../../watch/watch-tree.ts';
 import { identityOf, isSameDirectory } from '../sources/directory-identity.ts';
+import { mountsBelow } from '../sources/mounts.ts';
 import type { FoundSource } from '../sources/source.ts';
 
 /** What a watched source tells. */
@@ -74,8 +75,15 @@ export class SourceWatch {
     }
   }
 
+  /** Whether something was mounted or unmounted below the directory, where events do not tell of it. */
+  get isMountedOtherwise(): boolean {
+    if (this.#found.kind === 'missing') return false;
+    const { source } = this.#found;
+    return mountsBelow(source).join('\0') !== source.mounts.join('\0');
+  }
+
   /**
-   * Takes the source as it was found now; watches anew what is another directory or ignores other files. Resolves when
+   * Takes the source as it was found now; watches anew what is another directory, ignores other files or has other mounts. Resolves when
    * it is watched, to whether anything was different.
    */
   meet(found: FoundSource): Promise<boolean> {
@@ -92,7 +100,8 @@ export class SourceWatch {
       before.kind === 'found' &&
       found.kind === 'found' &&
       isSameDirectory(before.source.identity, found.source.identity) &&
-      before.source.patterns === found.source.patterns;
+      before.source.patterns === found.source.patterns &&
+      before.source.mounts.join('\0') === found.source.mounts.join('\0');
     if (isSame || (before.kind === 'missing' && found.kind === 'missing')) return false;
     await this.#watcher?.close();
     this.#watch();

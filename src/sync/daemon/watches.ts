@@ -78,7 +78,7 @@ export class Watches {
   }
 
   /**
-   * Looks for what no event tells of: directories that came, went or were replaced, and other patterns. Asks for a pass.
+   * Looks for what no event tells of: directories and mounts that came, went or were replaced, and other patterns. Asks for a pass.
    *
    * @param replaced - told a source whose directory is another one: nothing of it is looked at before a pass checked it.
    */
@@ -86,11 +86,16 @@ export class Watches {
     for (const [position, source] of config.sources.entries()) {
       const watch = this.#watches.get(source.name);
       const hasOtherPatterns = this.#otherPatterns.delete(source.name);
-      const isReplaced = watch?.isReplaced === true;
-      if (watch === undefined || (!isReplaced && !hasOtherPatterns)) continue;
+      if (watch === undefined) continue;
+      const { isReplaced } = watch;
+      const isOther = isReplaced || watch.isMountedOtherwise;
+      if (!isOther && !hasOtherPatterns) continue;
+      const found = findSource(config, source, position, platformName);
+      // A directory that is there may be missing all the same: what keeps it from being looked at is not over.
+      if (found.kind === 'missing' && watch.found.kind === 'missing') continue;
       if (isReplaced) replaced(source.name);
-      await watch.meet(findSource(config, source, position, platformName));
-      this.#ports.pass(isReplaced ? 'root' : 'ignore-file');
+      await watch.meet(found);
+      this.#ports.pass(isOther ? 'root' : 'ignore-file');
     }
   }
 

@@ -157,6 +157,15 @@ export function createEngine(input: EngineInput): Engine {
   };
 }
 
+/**
+ * The platform's time to plan by, epoch milliseconds. Who has nothing to send is not told it, and goes by what earlier
+ * passes were told: what that makes due too early costs a request, which tells better.
+ */
+export function planningTime({ platform, state }: Pick<Engine, 'platform' | 'state'>): () => number {
+  const aheadMs = state.platformAheadMs();
+  return () => platform.now() + (platform.hasToldTime() ? 0 : aheadMs);
+}
+
 /** A round; unless told so, nothing is known to stand in the way. */
 export function newRound(pass: number, blockade = new Blockade()): Round {
   return { pass, blockade, unsent: new Unsent(), hasLooks: false };

@@ -4,6 +4,7 @@ import { emptySummary, type Summary } from '../../domain/report.ts';
 import type { Blockade } from './blockade.ts';
 import { isSameDirectory } from '../sources/directory-identity.ts';
 import { enterSource } from '../sources/enter-source.ts';
+import { mountsBelow } from '../sources/mounts.ts';
 import { newRound, type Engine, type WalkContext } from './engine.ts';
 import { keyGroups } from '../sources/key-groups.ts';
 import { noteProblem } from './note-item.ts';
@@ -64,8 +65,6 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
     engine.round = newRound(state.nextPassNumber(), input.blockade);
     const report = input.report ?? engine.report;
     const context: WalkContext = { ...engine, ...engine.round, report, summary, transfer: engine.bulk };
-    // A pass that has nothing to send never hears what time it is there.
-    platform.assumeAhead(state.platformAheadMs());
     state.correctMoments(clock.now());
     state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
     for (const one of found) if (!isAsBefore(one, context)) context.standings.set(one.config.name, 'halted');
@@ -83,7 +82,7 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
       credentials: context.blockade.refusal !== null,
       halted: isHalted,
     });
-    state.savePlatformAhead(Math.max(0, platform.now() - clock.now()));
+    if (platform.hasToldTime()) state.savePlatformAhead(Math.max(0, platform.now() - clock.now()));
     state.savePass(context.pass, clock.now(), exitCode, JSON.stringify(summary));
     return exitCode;
   } catch (error) {
@@ -105,7 +104,7 @@ export async function removeWhatIsDue(found: FoundSource, engine: Engine): Promi
   const target = state.targetId(source.syncTarget);
   const entering = enterSource(source, target, state, config.removals.mode, NOTHING_ALLOWED);
   const entered = await inTurns(entering, engine.clock);
-  const walk: Walk = entered.kind === 'halted' ? entered : { kind: 'complete', isApproved: false };
+  const walk: Walk = entered.kind === 'halted' ? entered : { kind: 'complete', approved: [] };
   const context = { ...engine, ...engine.round, summary: emptySummary(), transfer: engine.bulk };
   return await finish({ found, walk, recorded: recordedIn(source, engine) }, context, {
     isAllowed: NOTHING_ALLOWED,
@@ -191,7 +190,7 @@ async function finish(
   let halt = walk.kind === 'halted' ? walk.halt : null;
   if (found.kind === 'found' && config.removals.mode === 'expire') {
     if (walk.kind === 'complete')
-      halt = await removeMissing(found.source, recorded, context, walk.isApproved, (met) =>
+      halt = await removeMissing(found.source, recorded, context, walk.approved, (met) =>
         isAllowed(name, met),
       );
     // What would be removed after a complete walk is left alone for now.
@@ -213,7 +212,17 @@ async function finish(
   // The directory of a halted source is not taken for the right one.
   const identity =
     found.kind === 'found' && halt === null ? found.source.identity : (state.source(name)?.identity ?? '');
-  if (found.kind === 'found' && halt === null) state.saveMounts(name, found.source.mounts);
+  if (found.kind === 'found' && halt === null) noteMounts(found.source, context);
   state.saveSource(name, { directory, identity, halted: halt?.reason ?? null });
   return halt;
+}
+
+/**
+ * Notes what is mounted below a source, also what came while it was walked. Where nothing is removed, none is forgotten: its
+ * files would be removed should that change.
+ */
+function noteMounts(source: Source, { state, config }: Engine): void {
+  const { name } = source.config;
+  const kept = config.removals.mode === 'keep' ? state.mounts(name) : [];
+  state.saveMounts(name, [...new Set([...kept, ...source.mounts, ...mountsBelow(source)])].sort());
 }

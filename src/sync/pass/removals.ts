@@ -20,7 +20,7 @@ import type { Source } from '../sources/source.ts';
  * The interface has no delete. The key is taken over by an empty file that expires in two minutes.
  *
  * @param recorded - files the source had on record before the pass.
- * @param isConfirmed - someone has looked at what is missing.
+ * @param approved - what someone has looked at that would have halted the source.
  * @param isAllowed - whether someone has looked at a halt and lets it through.
  * @returns the halt when there are too many, and nothing was removed.
  */
@@ -28,7 +28,7 @@ export async function removeMissing(
   source: Source,
   recorded: number,
   context: WalkContext,
-  isConfirmed: boolean,
+  approved: readonly Halt[],
   isAllowed: (halt: Halt) => boolean,
 ): Promise<Halt | null> {
   const { state, clock, config, summary, patience, outlook } = context;
@@ -36,13 +36,15 @@ export async function removeMissing(
   const target = state.targetId(source.syncTarget);
   const { removed } = state.countRecorded(target, name);
   const recent = state.countRemovals(name, clock.now() - REMOVAL_WINDOW_MS);
-  const halt = guardRemovals(removed, recent, recorded + recent, config.removals);
+  const isConfirmed = approved.some(({ kind }) => kind === 'replaced' || kind === 'emptied');
+  const expected = countBelow(mountsIn(approved), target, name, state);
+  const halt = guardRemovals(removed - expected, recent, recorded + recent, config.removals);
   if (halt !== null && !isConfirmed && !isAllowed(halt)) {
     summary.kept += removed;
     return halt;
   }
   // Whoever allowed it has confirmed it. A new name must have been looked at before its old one goes.
-  const delayMs = halt === null && !isConfirmed ? patience.removalMs : 0;
+  const delayMs = halt === null && approved.length === 0 ? patience.removalMs : 0;
   const missingSinceMs = Math.min(clock.now() - delayMs, outlook.seenUntilMs(name));
   let waiting = removed;
   const pageAfter = (path: string) => state.removalsDue(target, name, path, missingSinceMs);
@@ -54,6 +56,16 @@ export async function removeMissing(
   // They are left alone for now, as they are meant to be.
   summary.kept += waiting;
   return null;
+}
+
+function mountsIn(approved: readonly Halt[]): string[] {
+  return approved.flatMap((halt) => (halt.kind === 'unmounted' ? halt.mounts : []));
+}
+
+/** How many removals are due below some mounts, none counted twice. */
+function countBelow(mounts: readonly string[], target: number, source: string, state: StateReader): number {
+  const outermost = mounts.filter((mount) => !mounts.some((other) => mount.startsWith(`${other}/`)));
+  return outermost.reduce((sum, mount) => sum + state.countRemovalsBelow(target, source, mount), 0);
 }
 
 async function remove(

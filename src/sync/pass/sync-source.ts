@@ -9,8 +9,8 @@ import type { Workers } from './workers.ts';
 /** How the walk over a source ended. Removals need a complete one: what was not seen may still be there. */
 export type Walk =
   | { readonly kind: 'halted'; readonly halt: Halt }
-  /** `isApproved`: someone had looked at what would have halted it. */
-  | { readonly kind: 'complete' | 'incomplete'; readonly isApproved: boolean };
+  /** `approved`: what would have halted it, had nobody looked at it. */
+  | { readonly kind: 'complete' | 'incomplete'; readonly approved: readonly Halt[] };
 
 /** Checks a source's directory and walks all of it. Sends may still run when it ends. */
 export async function syncSource(
@@ -31,7 +31,7 @@ export async function syncSource(
   if (entered.kind === 'halted') return entered;
   const stretch = { source, target, entries: entered.entries, records: state.records(target, name) };
   const ended = await walk(stretch, context, workers, isForced, retriesFailed);
-  if (ended !== 'lost') return { kind: ended, isApproved: entered.isApproved };
-  const reason = `${source.root}, or what is mounted below it, was unmounted, removed or replaced while it was looked at`;
+  if (ended !== 'lost') return { kind: ended, approved: entered.approved };
+  const reason = `${source.root} was unmounted, removed or replaced while it was looked at`;
   return { kind: 'halted', halt: { kind: 'missing', reason } };
 }

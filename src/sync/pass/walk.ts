@@ -3,7 +3,7 @@ import type { RecordCursor } from '../../state/record-cursor.ts';
 import { carryOut } from './carry-out.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
 import { areMountsThere } from '../sources/mounts.ts';
-import type { WalkContext } from './engine.ts';
+import { planningTime, type WalkContext } from './engine.ts';
 import { noteItem } from './note-item.ts';
 import { isPlannedSend, planSource, type PlanPorts } from '../plan/plan-source.ts';
 import type { Source } from '../sources/source.ts';
@@ -21,7 +21,7 @@ export interface Stretch {
 
 /**
  * How a walk ended: `incomplete` when something could not be seen, which may still be there; `lost` when the source's
- * directory was unmounted or replaced meanwhile, or something below it was unmounted.
+ * directory was unmounted or replaced meanwhile.
  */
 export type WalkEnd = 'complete' | 'incomplete' | 'lost';
 
@@ -52,12 +52,12 @@ async function walkOn(
   isForced: (path: string) => boolean,
   retriesFailed: boolean,
 ): Promise<WalkEnd> {
-  const { state, config, platform, stop, clock, stages } = context;
+  const { state, config, stop, clock, stages } = context;
   const ports: PlanPorts = {
     target,
     claims: context.claims,
     limits: config.limits,
-    now: () => platform.now(),
+    now: planningTime(context),
     wallClock: clock.now,
     isForced,
     retriesFailed,
@@ -86,6 +86,7 @@ async function walkOn(
       stages.walk.progress();
     }
   }
-  if (!isStillThere(source) || !areMountsThere(source)) return 'lost';
+  if (!isStillThere(source)) return 'lost';
+  if (config.removals.mode === 'expire' && !areMountsThere(source)) return 'incomplete';
   return complete ? 'complete' : 'incomplete';
 }

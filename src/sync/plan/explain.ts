@@ -74,8 +74,8 @@ export function explain(
   const ignoredBy = source.filter.whyIgnored(path);
   if (ignoredBy !== null) return without('skip', `left out by ${ignoredBy}`);
   const full = `${source.root}/${path}`;
-  const halt = checkRoot(source, target, state, false, config.removals.mode);
-  if (halt !== null) return without('none', `the source is halted: ${halt.reason}`);
+  const [halt] = checkRoot(source, target, state, false, config.removals.mode);
+  if (halt !== undefined) return without('none', `the source is halted: ${halt.reason}`);
   if (source.symlinks === 'skip' && isBehindLink(source.root, path)) {
     return without('skip', 'a directory above it is a symbolic link, and "symlinks" is "skip"');
   }
@@ -124,7 +124,7 @@ export function explain(
   const decision = decide(
     { fingerprint: fingerprintOf(facts), resolved: admission.resolved },
     record,
-    nowMs,
+    nowMs + state.platformAheadMs(),
     false,
   );
   const is = (action: Explanation['action'], reason: string): Explanation => ({

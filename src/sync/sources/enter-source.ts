@@ -7,8 +7,8 @@ import type { Source } from './source.ts';
 
 /** A source whose directory can be what it was, ready to be walked; or why nothing is done for it. */
 export type EnteredSource =
-  /** `isApproved`: something would have halted it, and someone had looked at that. */
-  | { readonly kind: 'open'; readonly entries: Iterable<ScanEntry>; readonly isApproved: boolean }
+  /** `approved`: what would have halted it, had nobody looked at it. */
+  | { readonly kind: 'open'; readonly entries: Iterable<ScanEntry>; readonly approved: readonly Halt[] }
   | { readonly kind: 'halted'; readonly halt: Halt };
 
 /** What an emptied directory may still show. */
@@ -29,9 +29,10 @@ export function* enterSource(
 ): Generator<null, EnteredSource> {
   const begun = yield* beginScan(source);
   if (begun.kind === 'halted') return begun;
-  const halt = checkRoot(source, target, state, begun.isEmpty, removals);
-  if (halt !== null && !isAllowed(halt)) return { kind: 'halted', halt };
-  return { kind: 'open', entries: begun.entries, isApproved: halt !== null };
+  const halts = checkRoot(source, target, state, begun.isEmpty, removals);
+  const halt = halts.find((one) => !isAllowed(one));
+  if (halt !== undefined) return { kind: 'halted', halt };
+  return { kind: 'open', entries: begun.entries, approved: halts };
 }
 
 type BegunScan =

@@ -1,39 +1,41 @@
 import { existsSync, readFileSync } from 'node:fs';
+import type { PathFilter } from '../../scan/filter.ts';
 
 /** Where Linux says what is mounted for this process. */
 const MOUNT_INFO = '/proc/self/mountinfo';
 
-/** A source's directory, absolute, and the same without links. */
+/** A source's directory, absolute, the same without links, and what it leaves out. */
 interface MountedSource {
   readonly root: string;
   readonly realRoot: string;
+  readonly filter: PathFilter;
 }
 
 /**
- * The paths below a directory at which other file systems are mounted now, relative to it, in order. None where the
- * system does not tell (it does on Linux).
- *
- * @param realRoot - the directory, absolute and without links.
+ * The paths below a source's directory at which other file systems are mounted now and that it does not ignore, relative to
+ * it, in order. None where the system does not tell (it does on Linux).
  */
-export function mountsBelow(realRoot: string): string[] {
+export function mountsBelow({ realRoot, filter }: Pick<MountedSource, 'realRoot' | 'filter'>): string[] {
   let text: string;
   try {
     text = readFileSync(MOUNT_INFO, 'latin1');
   } catch {
     return [];
   }
-  return parseMounts(text, realRoot);
+  return parseMounts(text, realRoot).filter((mount) => !filter.ignoresFile(`${mount}/file`));
 }
 
 /**
- * The same, of a text in the form of `/proc/PID/mountinfo` whose characters stand for its bytes. Paths that are not valid
- * UTF-8 are left out: nothing below them is synced.
+ * All mounts below a directory, of a text in the form of `/proc/PID/mountinfo` whose characters stand for its bytes. Paths
+ * that are not valid UTF-8 are left out, nothing below them is synced; and automounters' triggers, which hold no files.
  */
 export function parseMounts(text: string, realRoot: string): string[] {
   const below = realRoot.endsWith('/') ? realRoot : `${realRoot}/`;
   const points = text.split('\n').flatMap((line) => {
-    const point = decode(line.split(' ')[4] ?? '');
-    return point?.startsWith(below) === true && point !== below ? [point.slice(below.length)] : [];
+    const [placed = '', described = ''] = line.split(' - ');
+    const point = decode(placed.split(' ')[4] ?? '');
+    if (described.startsWith('autofs ') || point?.startsWith(below) !== true || point === below) return [];
+    return [point.slice(below.length)];
   });
   return [...new Set(points)].sort();
 }
@@ -44,13 +46,13 @@ export function areMountsThere(source: MountedSource & { readonly mounts: readon
 }
 
 /** Those of some mounts below a source that are not mounted now, also not for being asked for, as automounters wait to be. */
-export function missingMounts({ root, realRoot }: MountedSource, mounts: readonly string[]): string[] {
+export function missingMounts(source: MountedSource, mounts: readonly string[]): string[] {
   const missing = (): string[] => {
-    const now = new Set(mountsBelow(realRoot));
+    const now = new Set(mountsBelow(source));
     return mounts.filter((mount) => !now.has(mount));
   };
   if (mounts.length === 0 || missing().length === 0) return [];
-  for (const mount of missing()) existsSync(`${root}/${mount}/.`);
+  for (const mount of missing()) existsSync(`${source.root}/${mount}/.`);
   return missing();
 }
 

@@ -12,7 +12,7 @@ import type { Source } from './source.ts';
 const SAMPLE = 200;
 
 /**
- * Whether a source's directory can be what it was last time: a failed mount is no deletion.
+ * What speaks against a source's directory being what it was last time: a failed mount is no deletion.
  *
  * A directory that was replaced passes when it holds the files the old one had: a deployment, a restored backup, a new
  * machine. When it does not, it may be the place where something failed to be mounted. The same goes for what was mounted
@@ -24,15 +24,26 @@ export function checkRoot(
   state: StateReader,
   isEmpty: boolean,
   removals: Config['removals']['mode'],
+): Halt[] {
+  const { root, identity } = source;
+  if (isEmpty) {
+    if (!hasLostFiles(source, target, state, removals)) return [];
+    const reason = `${root} has no files any more, though files of it were recorded`;
+    return [{ kind: 'emptied', reason, directory: identity }];
+  }
+  return [
+    checkIdentity(source, target, state, removals),
+    checkMounts(source, target, state, removals),
+  ].flatMap((halt) => halt ?? []);
+}
+
+function checkIdentity(
+  source: Source,
+  target: number,
+  state: StateReader,
+  removals: Config['removals']['mode'],
 ): Halt | null {
   const { root, identity, config } = source;
-  if (isEmpty) {
-    if (!hasLostFiles(source, target, state, removals)) return null;
-    const reason = `${root} has no files any more, though files of it were recorded`;
-    return { kind: 'emptied', reason, directory: identity };
-  }
-  const halt = checkMounts(source, target, state, removals);
-  if (halt !== null) return halt;
   const seen = state.source(config.name);
   if (seen === null || seen.identity === '') return null;
   // Someone named another directory. Where nothing is ever removed, that does no harm.

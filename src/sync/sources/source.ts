@@ -34,7 +34,7 @@ export interface Source extends SourceRoot {
   readonly rules: RuleBook;
   /** What the directory itself is recognised by. */
   readonly identity: string;
-  /** Where other file systems are mounted below it, relative to it. */
+  /** Where other file systems are mounted below it, relative to it, but for what it ignores. */
   readonly mounts: readonly string[];
 }
 
@@ -70,6 +70,7 @@ export function findSource(
     if (ignored === 'too-large')
       return missing(source, `${directory}/${IGNORE_FILE} is larger than ${LARGEST_IGNORE_FILE_BYTES} bytes`);
     const patterns = source.ignore.concat(ignored);
+    const filter = createFilter(patterns, protectedPaths(config, directory, realRoot));
     return {
       kind: 'found',
       config: source,
@@ -80,12 +81,12 @@ export function findSource(
         realRoot,
         symlinks: source.symlinks,
         syncTarget: targetOf(config, source, platformName),
-        filter: createFilter(patterns, protectedPaths(config, directory, realRoot)),
+        filter,
         patterns: patterns.join('\n'),
         protectedFiles: protectedIdentities(config),
         rules: compileRules(config.rules, source.name, suggestContentType),
         identity: identityOf(facts),
-        mounts: mountsBelow(realRoot),
+        mounts: mountsBelow({ realRoot, filter }),
       },
     };
   } catch (error) {

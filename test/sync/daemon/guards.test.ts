@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { bind, NO_MOUNTS, unmount } from '../../mounts.ts';
@@ -244,4 +244,23 @@ test('what is unmounted below a source while the daemon runs is not removed, and
   await world.wait(5 * MINUTE, 1000);
   await world.until(() => removed(running).length === 1, 'it is put away');
   expect(removed(running)).toEqual(['nas/b.md']);
+});
+
+test('what is mounted below a source while the daemon runs is watched, and known when it goes', async (context) => {
+  const world = await createDaemonWorld({ ...EXPIRE, watch: { rescan: '10h' } });
+  const disk = join(world.directory, 'disk');
+  const stick = join(world.directory, 'docs/stick');
+  plant(world, 3);
+  mkdirSync(disk);
+  const running = await world.start();
+  mkdirSync(stick);
+  if (!bind(disk, stick)) context.skip(NO_MOUNTS);
+  await world.until(() => running.passes.some(({ trigger }) => trigger === 'root'), 'it is noticed');
+  writeFileSync(join(stick, 'b.md'), 'b');
+  await world.until(() => world.remote('stick/b.md') === 'b', 'what is written there arrives');
+  unmount(stick);
+  rmdirSync(stick);
+  await world.wait(10 * MINUTE, 5000);
+  expect(removed(running)).toEqual([]);
+  expect(running.daemon.impediments.join()).toContain('is not mounted any more');
 });

@@ -266,7 +266,7 @@ test('when the state file fails, nothing is under way any more once the pass has
   };
   const platform: FilePlatform = {
     now: world.clock.now,
-    assumeAhead: () => undefined,
+    hasToldTime: () => false,
     upsert: () => slowly({ uploadUrl: new URL('http://127.0.0.1/'), contentType: 'text/plain', url: null }),
     upload: () => slowly(null),
   };

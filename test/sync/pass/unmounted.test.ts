@@ -1,8 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test, type TestContext } from 'vitest';
+import { describe, expect, onTestFinished, test, type TestContext } from 'vitest';
+import type { FilePlatform } from '../../../src/domain/file-platform.ts';
+import type { Halt } from '../../../src/domain/guard.ts';
 import { bind, NO_MOUNTS, unmount } from '../../mounts.ts';
-import { createWorld, type World } from '../world.ts';
+import { whenUpserted } from '../../when-upserted.ts';
+import { connectTo, createWorld } from '../world.ts';
 
 const EXPIRE = { removals: { mode: 'expire' } };
 
@@ -10,7 +13,7 @@ const EXPIRE = { removals: { mode: 'expire' } };
 async function mounted(
   context: TestContext,
   fields: Record<string, unknown> = EXPIRE,
-): Promise<{ world: World; nas: string; mountAgain: () => void }> {
+): Promise<{ world: Awaited<ReturnType<typeof createWorld>>; nas: string; mountAgain: () => void }> {
   const world = await createWorld(fields);
   const disk = join(world.directory, 'disk');
   const nas = join(world.directory, 'docs/nas');
@@ -82,5 +85,76 @@ describe('what is mounted below a source', () => {
     await world.pass();
     unmount(nas);
     expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { unchanged: 1, kept: 2 } });
+  });
+
+  test('and comes during a pass is known from then on', async (context) => {
+    const { world, nas, mountAgain } = await mounted(context);
+    unmount(nas);
+    // The time is asked for when the walk is at the first file.
+    const { platform, close } = connectTo(world.emulator, world.config(), world.clock);
+    onTestFinished(close);
+    let isMounted = false;
+    const mountsMeanwhile: FilePlatform = {
+      ...whenUpserted(platform, () => undefined),
+      now: () => {
+        if (!isMounted) mountAgain();
+        isMounted = true;
+        return platform.now();
+      },
+    };
+    expect((await world.pass({ platform: mountsMeanwhile })).summary.uploaded).toBe(3);
+    unmount(nas);
+    expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
+  });
+
+  test('an approval of its loss is for nothing else that is missing', async (context) => {
+    const { world, nas } = await mounted(context, { removals: { mode: 'expire', maxCount: 3 } });
+    for (let n = 0; n < 5; n++) world.write(`docs/${n}`, 'x');
+    await world.pass();
+    unmount(nas);
+    for (let n = 0; n < 5; n++) rmSync(join(world.directory, `docs/${n}`));
+    const onlyMounts = (_source: string, halt: Halt): boolean => halt.kind === 'unmounted';
+    expect(await world.pass({ isAllowed: onlyMounts })).toMatchObject({
+      exitCode: 5,
+      summary: { removed: 0 },
+    });
+    expect(world.status().sources[0]?.halted).toContain('5 of 8 files would be removed');
+  });
+
+  test('an approval of its loss is not for a root that is another directory as well', async (context) => {
+    const { world, nas } = await mounted(context);
+    for (let n = 0; n < 5; n++) world.write(`docs/${n}`, 'x');
+    await world.pass();
+    unmount(nas);
+    renameSync(join(world.directory, 'docs'), join(world.directory, 'away'));
+    world.write('docs/README', 'not mounted');
+    const onlyMounts = (_source: string, halt: Halt): boolean => halt.kind === 'unmounted';
+    expect(await world.pass({ isAllowed: onlyMounts })).toMatchObject({
+      exitCode: 5,
+      summary: { removed: 0 },
+    });
+    expect(world.status().sources[0]?.halted).toContain('another directory');
+  });
+
+  test('and was lost while nothing was removed is remembered for when that changes', async (context) => {
+    const { world, nas } = await mounted(context, {});
+    await world.pass();
+    unmount(nas);
+    await world.pass();
+    world.configure(EXPIRE);
+    expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
+  });
+
+  test.for([{}, EXPIRE])('and is ignored may go during a pass, with %j', async (fields, context) => {
+    const { world, nas } = await mounted(context, {
+      ...fields,
+      sources: [{ directory: './docs', ignore: ['nas/'] }],
+    });
+    const { platform, close } = connectTo(world.emulator, world.config(), world.clock);
+    onTestFinished(close);
+    const unmountsMeanwhile = whenUpserted(platform, () => {
+      unmount(nas);
+    });
+    expect(await world.pass({ platform: unmountsMeanwhile })).toMatchObject({ exitCode: 0 });
   });
 });

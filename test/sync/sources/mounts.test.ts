@@ -17,6 +17,7 @@ test.each([
   ['all below the root', '/', [line('/'), line('/srv')], ['srv']],
   ['spaces, line ends and backslashes', '/d', [line('/d/a\\040b\\012c\\134d')], ['a b\nc\\d']],
   ['accents', '/d', [bytes(line('/d/café'))], ['café']],
+  ['an automounter is no mount', '/d', ['30 20 0:40 / /d/nas rw,relatime - autofs systemd-1 rw,fd=45'], []],
   ['no valid UTF-8', '/d', [line('/d/caf\u00e9')], []],
   ['no line of the form', '/d', ['', 'x'], []],
 ])('%s', (_name, root, lines, mounts) => {
