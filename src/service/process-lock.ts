@@ -31,6 +31,7 @@ export type LockAttempt =
 
 // Primary result codes, https://www.sqlite.org/rescode.html
 const SQLITE_BUSY = 5;
+const SQLITE_IOERR = 10;
 const SQLITE_NOTADB = 26;
 
 /** Locks are a write transaction that stays open; these keep the connections from being collected. */
@@ -93,7 +94,8 @@ function whyNotHeld(subject: string, error: unknown): LockAttempt {
     return unusable(error, `remove ${subject}.lock, which is no lock of botsync`);
   const holder = readHolder(subject);
   // Without locks every file seems to be busy, or to fail.
-  if (holder === null && lacksLocks(dirname(subject)))
+  const maybe = errcode === SQLITE_BUSY || ((errcode ?? 0) & 0xff) === SQLITE_IOERR;
+  if (maybe && holder === null && lacksLocks(dirname(subject)))
     return { kind: 'unusable', reason: 'its file system has no locks', mend: 'it has to lie on another one' };
   return errcode === SQLITE_BUSY ? { kind: 'busy', holder } : unusable(error);
 }
@@ -123,10 +125,14 @@ export function findHolder(subject: string): LockHolder | null {
   return holder !== null && (holder.host !== hostname() || isAlive(holder)) ? holder : null;
 }
 
-/** A file as the file system knows it; `null` when it is not there. */
+/** A file as the file system knows it; `null` when it is not there, or cannot be looked at. */
 function inodeOf(file: string): string | null {
-  const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
-  return stats === undefined ? null : `${stats.dev}:${stats.ino}`;
+  try {
+    const { dev, ino } = statSync(file, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return null;
+  }
 }
 
 function holderFileOf(subject: string): string {

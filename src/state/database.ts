@@ -11,11 +11,12 @@ export type Statement = StatementSyncInstance;
  * - `damaged`: its content is not what was written.
  * - `unwritable`: the file system will not take a write (full, read-only).
  * - `gone`: it was removed or replaced while it was in use.
+ * - `unlocked`: the file that keeps other processes from it was.
  */
 export class StateFileError extends Error {
-  readonly kind: 'damaged' | 'unwritable' | 'gone';
+  readonly kind: 'damaged' | 'unwritable' | 'gone' | 'unlocked';
 
-  constructor(kind: 'damaged' | 'unwritable' | 'gone', message: string, options?: ErrorOptions) {
+  constructor(kind: StateFileError['kind'], message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = 'StateFileError';
     this.kind = kind;

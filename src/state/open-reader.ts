@@ -42,11 +42,19 @@ export function openReader(file: string, inUse: boolean): OpenedReader {
 }
 
 function openCopy(file: string): OpenedReader {
-  const directory = mkdtempSync(join(tmpdir(), 'botsync-'));
-  const copy = join(directory, 'state.db');
-  copyFileSync(file, copy, constants.COPYFILE_FICLONE);
-  if (hasLog(file)) copyFileSync(`${file}-wal`, `${copy}-wal`, constants.COPYFILE_FICLONE);
-  return open(copy, directory);
+  let directory: string | null = null;
+  try {
+    directory = mkdtempSync(join(tmpdir(), 'botsync-'));
+    const copy = join(directory, 'state.db');
+    copyFileSync(file, copy, constants.COPYFILE_FICLONE);
+    if (hasLog(file)) copyFileSync(`${file}-wal`, `${copy}-wal`, constants.COPYFILE_FICLONE);
+    return open(copy, directory);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    discard(null, directory);
+    return { kind: 'unreadable', reason: `it cannot be copied to be read: ${message}` };
+  }
 }
 
 function openEmpty(): OpenedReader {

@@ -107,7 +107,7 @@ export function standingOf(database: Database): Standing {
   };
   if (tables > 0 && pragmaNumber(database, 'application_id') !== APPLICATION_ID) return { kind: 'foreign' };
   if (version > MIGRATIONS.length) return { kind: 'newer', version };
-  if (version === MIGRATIONS.length) assertSchema(database);
+  assertSchema(database, version);
   return { kind: 'ours', version };
 }
 
@@ -126,7 +126,8 @@ export function migrate(database: Database, from: number): void {
       );
       database.exec('COMMIT');
     } catch (error) {
-      database.exec('ROLLBACK');
+      // A full disk has ended it by itself.
+      if (database.isTransaction) database.exec('ROLLBACK');
       throw error;
     }
   }

@@ -5,10 +5,10 @@ import { MIGRATIONS } from './schema.ts';
 const TABLES = 'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name';
 
 /**
- * Throws `StateFileError` when a state file of the present version lacks a table or an index as it was made. SQLite
+ * Throws `StateFileError` when a state file has not just the tables and indexes that its version was made with. SQLite
  * takes damage there for tables of someone else's, and says of our questions that they are wrong.
  */
-export function assertSchema(database: Database): void {
+export function assertSchema(database: Database, version: number): void {
   const there = new Set(
     database
       .prepare(TABLES)
@@ -17,12 +17,10 @@ export function assertSchema(database: Database): void {
   );
   const fresh = new DatabaseSync(':memory:');
   try {
-    for (const step of MIGRATIONS) fresh.exec(step);
-    const isWhole = fresh
-      .prepare(TABLES)
-      .all()
-      .every((row) => there.has(JSON.stringify(row)));
-    if (!isWhole) throw new StateFileError('damaged', 'its tables are not what was made');
+    for (const step of MIGRATIONS.slice(0, version)) fresh.exec(step);
+    const made = fresh.prepare(TABLES).all();
+    if (made.length !== there.size || !made.every((row) => there.has(JSON.stringify(row))))
+      throw new StateFileError('damaged', 'its tables are not what was made');
   } finally {
     fresh.close();
   }

@@ -289,6 +289,10 @@ export class StateStore extends StateReader {
 }
 
 function inodeOf(file: string): string | null {
-  const facts = statSync(file, { throwIfNoEntry: false });
-  return facts === undefined ? null : `${facts.dev}:${facts.ino}`;
+  try {
+    const facts = statSync(file, { throwIfNoEntry: false });
+    return facts === undefined ? null : `${facts.dev}:${facts.ino}`;
+  } catch (error) {
+    throw new StateFileError('unwritable', (error as Error).message, { cause: error });
+  }
 }

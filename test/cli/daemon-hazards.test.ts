@@ -54,6 +54,18 @@ describe('a state file', () => {
   });
 });
 
+test('a lock that is removed while the daemon runs is taken again, so that it stays alone', async () => {
+  const site = await createSite();
+  site.write('docs/a.md', 'one');
+  const daemon = await launch(site);
+  rmSync(join(site.directory, '.botsync/state.db.lock'));
+  await expect.poll(() => says(daemon, 'WAS NOT LOCKED'), POLL).toBe(true);
+  await expect.poll(() => existsSync(join(site.directory, '.botsync/state.db.lock')), POLL).toBe(true);
+  site.write('docs/b.md', 'two');
+  await expect.poll(() => remote(site, 'b.md'), POLL).toBe('two');
+  expect((await site.sync()).code).toBe(6);
+});
+
 describe('SIGHUP', () => {
   test('right after the start ends nothing, and is made up for', async () => {
     const site = await createSite(SOON);

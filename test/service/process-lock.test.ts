@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -50,6 +59,15 @@ async function deadPid(): Promise<number> {
   await ended;
   return child.pid ?? 0;
 }
+
+test('a lock whose place cannot be looked at is not in place', () => {
+  const file = join(temporaryDirectory(), 'state', 'state.db');
+  const lock = hold(file);
+  renameSync(dirname(file), `${dirname(file)}-away`);
+  symlinkSync(dirname(file), dirname(file));
+  expect(lock.isInPlace()).toBe(false);
+  lock.release();
+});
 
 describe('within one process', () => {
   test('a lock whose file went with its directory is not in place, and takes no other holder with it', () => {

@@ -55,6 +55,22 @@ describe('a file of an older version', () => {
   });
 });
 
+test('a log that cannot be copied is told of, and leaves no copy behind', () => {
+  const file = writtenFile();
+  const scratch = temporaryDirectory();
+  vi.stubEnv('TMPDIR', scratch);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  // Whoever asks, a directory is no file to copy.
+  mkdirSync(`${file}-wal`);
+  expect(openReader(file, false)).toEqual({
+    kind: 'unreadable',
+    reason: expect.stringContaining('cannot be copied') as string,
+  });
+  expect(readdirSync(scratch)).toEqual([]);
+});
+
 describe('a reader writes nothing', () => {
   test('where nobody uses the file, and reads all of it', () => {
     const file = writtenFile();

@@ -4,13 +4,16 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
+import { openReader } from '../../src/state/open-reader.ts';
 import { MIGRATIONS } from '../../src/state/schema.ts';
 import { openState, setAside, type OpenedState } from '../../src/state/open.ts';
 import { guarded, troubleOf } from '../../src/state/database.ts';
@@ -299,4 +302,37 @@ describe('the write-ahead log', () => {
     expect(statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0).toBe(0);
     expect(pathsIn(openStore(cleanCopy(file)))).toEqual(['a']);
   });
+});
+
+describe('a version that does not fit the tables is damage', () => {
+  test.each([
+    ['none, with tables', 'PRAGMA user_version = 0'],
+    ['an older one, with the tables of this one', 'PRAGMA user_version = 1'],
+    [
+      'an older one, without one of its tables',
+      'DROP TABLE mount; DROP TABLE clock; DROP TABLE told; PRAGMA user_version = 1',
+    ],
+    ['this one, with a table more', 'CREATE TABLE more (x)'],
+  ])('%s', (_what, sql) => {
+    const file = writtenFile();
+    const database = new DatabaseSync(file);
+    database.exec(sql);
+    database.close();
+    expect(openReader(file, false)).toMatchObject({ kind: 'damaged' });
+    const opened = openState(file, { checkThoroughly: false, nowMs: NOW });
+    closeAtEnd(opened.kind === 'open' ? opened.store : { close: () => undefined });
+    expect(opened).toMatchObject({ kind: 'open', setAside: expect.stringContaining('.damaged-') as string });
+  });
+});
+
+test('a state file that cannot be looked at is not in use, whatever the reason', () => {
+  const directory = join(temporaryDirectory(), 'state');
+  mkdirSync(directory);
+  const store = openStore(join(directory, 'state.db'));
+  store.checkInPlace();
+  renameSync(directory, `${directory}-away`);
+  symlinkSync(directory, directory);
+  expect(() => {
+    store.checkInPlace();
+  }).toThrow(expect.objectContaining({ name: 'StateFileError', kind: 'unwritable' }) as Error);
 });

@@ -119,6 +119,9 @@ export async function createDaemonWorld(
         refused: (kind, reason) => told.push(`refused ${kind} ${reason === null ? 'no longer' : 'now'}`),
       },
       stages: unwatchedStages(),
+      checkInPlace: () => {
+        opened.store.checkInPlace();
+      },
       stop: stopping.signal,
       abort: stopping.signal,
     });

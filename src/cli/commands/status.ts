@@ -63,7 +63,10 @@ function describe(
   const lines = sources.flatMap((source) => describeSource(source, nowMs));
   lines.push('');
   if (daemon !== null) lines.push(...describeDaemon(daemon));
-  if (lastPass === null) lines.push('No pass has been made yet; run: botsync sync --once');
+  if (lastPass === null)
+    lines.push(
+      daemon === null ? 'No pass has been made yet; run: botsync sync --once' : 'No pass has ended yet',
+    );
   else
     lines.push(
       `Last pass: ${ago(lastPass.finishedAt, nowMs)}, exit code ${lastPass.exitCode}`,
@@ -83,7 +86,8 @@ function describe(
 function describeDaemon(daemon: RunningDaemon): string[] {
   const { command, pid, since, activity, watchedDirectories = 0, queued = 0, sending = 0 } = daemon;
   const lines = [`Running now: ${command}, process ${pid}, since ${since}`];
-  if (activity === undefined) return lines;
+  const notReady = (daemon.notReady ?? []).map((reason) => `  NOT READY: ${shown(reason)}`);
+  if (activity === undefined) return [...lines, ...notReady];
   const doing = { starting: 'starting', pass: 'looking at everything', watching: 'watching for changes' }[
     activity
   ];
@@ -93,8 +97,7 @@ function describeDaemon(daemon: RunningDaemon): string[] {
   if (typeof daemon.blocked === 'string')
     lines.push(`  BLOCKED: ${shown(daemon.blocked)}; it is tried again`);
   if (daemon.platformOutOfReach === true) lines.push('  THE PLATFORM IS OUT OF REACH; it is tried again');
-  lines.push(...(daemon.notReady ?? []).map((reason) => `  NOT READY: ${shown(reason)}`));
-  return lines;
+  return [...lines, ...notReady];
 }
 
 function counted(count: number, one: string, many: string): string {

@@ -131,20 +131,23 @@ async function passWithSoundState(
     const state = openStateFile(file, wasAbandoned, warn);
     const summary = emptySummary();
     let trouble: StateFileError | null = null;
+    let hasEnded = false;
     try {
       telling?.attach(state, () => connection.platform.now());
       const exitCode = await pass(options, loaded, connection, state, summary, signals, view, telling);
       view.end(summary, false, signals.stop.aborted);
+      hasEnded = true;
       await telling?.tell();
+      state.close();
       return exitCode;
     } catch (error) {
       if (!(error instanceof StateFileError)) throw error;
       trouble = error;
     } finally {
-      closeQuietly(state, trouble !== null);
+      closeQuietly(state);
     }
-    if (trouble.kind === 'unwritable' || !isFirst) {
-      view.end(summary, false, true);
+    if (trouble.kind !== 'damaged' || !isFirst) {
+      if (!hasEnded) view.end(summary, false, true);
       throw new UsageError(
         `${file} cannot be written: ${trouble.message}; check that this user may write there, make room, then run again: nothing is lost`,
         EXIT.incomplete,
@@ -152,7 +155,7 @@ async function passWithSoundState(
     }
     const aside = setAside(file, Date.now());
     if (aside.kind === 'failed') {
-      view.end(summary, false, true);
+      if (!hasEnded) view.end(summary, false, true);
       throw new UsageError(
         `${file} is damaged (${trouble.message}), and ${aside.reason}; move it away, then run again: nothing is removed because of this`,
         EXIT.incomplete,
@@ -224,11 +227,12 @@ async function pass(
   }
 }
 
-function closeQuietly(state: StateStore, isBroken: boolean): void {
+/** After a failure, or when it is closed already. */
+function closeQuietly(state: StateStore): void {
   try {
     state.close();
-  } catch (error) {
-    if (!isBroken) throw error;
+  } catch {
+    // What failed was told.
   }
 }
 

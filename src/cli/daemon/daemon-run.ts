@@ -8,6 +8,7 @@ import { observed } from '../../service/observed-platform.ts';
 import type { ProcessLock } from '../../service/process-lock.ts';
 import { listenForStop, type StopSignals } from '../../service/stop-signals.ts';
 import { systemClock } from '../../service/system-clock.ts';
+import { StateFileError } from '../../state/database.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { Daemon, type DaemonSettings } from '../../sync/daemon/daemon.ts';
 import { connect, type Connection } from '../connect.ts';
@@ -157,6 +158,11 @@ export class DaemonRun {
         report: this.#view,
         observer: this.#view,
         stages: this.#vitals.stages,
+        checkInPlace: () => {
+          state.checkInPlace();
+          if (this.#lock?.isInPlace() !== true)
+            throw new StateFileError('unlocked', 'its lock file was removed or replaced');
+        },
         stop: this.#signals.stop,
         abort: this.#signals.abort,
       });

@@ -14,6 +14,9 @@ const RETRY_MS = 15_000;
 /** Waits double up to this while new state files are lost soon as well, milliseconds. */
 const LONGEST_RETRY_MS = 3_600_000;
 
+/** Waits double up to this while a state file that is there cannot be opened, milliseconds. */
+const LONGEST_OPEN_AGAIN_MS = 300_000;
+
 /** A new state file that was of use for so long did not fail for the reason of the one before, milliseconds. */
 const SOUND_MS = 600_000;
 
@@ -41,6 +44,8 @@ export class StateKeeper {
   #trouble: string | null = null;
   /** Whether the state file was once in use: then it will be again. */
   #wasOpen = false;
+  /** How long is waited before it is opened again. */
+  #openAgainMs = RETRY_MS;
   /** How long is waited should a new state file be lost as well. */
   #waitMs = 0;
 
@@ -87,6 +92,7 @@ export class StateKeeper {
     }
     this.#trouble = null;
     this.#wasOpen = true;
+    this.#openAgainMs = RETRY_MS;
     let isBroken = false;
     try {
       await serve(state);
@@ -96,7 +102,17 @@ export class StateKeeper {
       isBroken = true;
       return error;
     } finally {
-      close(state, isBroken);
+      this.#close(state, isBroken);
+    }
+  }
+
+  #close(state: StateStore, isBroken: boolean): void {
+    try {
+      state.close();
+    } catch (error) {
+      if (!(error instanceof StateFileError)) throw error;
+      // What was not written is found out again by the next start.
+      if (!isBroken) this.#input.log.error(`the state file could not be closed: ${error.message}`);
     }
   }
 
@@ -120,6 +136,9 @@ export class StateKeeper {
         } else await this.#untilWritable(`it is damaged (${error.message}), and ${aside.reason}`);
         break;
       }
+      case 'unlocked':
+        log.error(`THE STATE FILE WAS NOT LOCKED (${error.message}); the lock is taken again.`);
+        break;
       case 'unwritable':
         await this.#untilWritable(error.message);
         break;
@@ -141,9 +160,11 @@ export class StateKeeper {
   async #untilWritable(reason: string): Promise<void> {
     const { stateFile, clock, log, stop } = this.#input;
     this.#trouble = `the state file cannot be used: ${reason}`;
-    log.error(`${this.#trouble}; make room, nothing is lost: it is tried again`, { stateFile });
-    do await clock.sleep(RETRY_MS, stop);
+    log.error(`${this.#trouble}; nothing is lost: it is tried again`, { stateFile });
+    do await clock.sleep(this.#openAgainMs, stop);
     while (!stop.aborted && !isWritable(stateFile));
+    // Each time it is opened in vain SQLite keeps a descriptor.
+    this.#openAgainMs = Math.min(this.#openAgainMs * 2, LONGEST_OPEN_AGAIN_MS);
   }
 
   /** Throws `UsageError` (exit 6) when another botsync has come. */
@@ -182,13 +203,5 @@ function tryRemove(file: string): void {
     rmSync(file, { force: true });
   } catch {
     // Then it cannot be written either.
-  }
-}
-
-function close(state: StateStore, isBroken: boolean): void {
-  try {
-    state.close();
-  } catch (error) {
-    if (!isBroken) throw error;
   }
 }

@@ -37,6 +37,8 @@ export interface DaemonInput {
   readonly report: Reporter;
   readonly observer: DaemonObserver;
   readonly stages: Stages;
+  /** Throws `StateFileError` when the state file, or what keeps others from it, is not in its place any more. */
+  readonly checkInPlace: () => void;
   /** No new work once it aborts. */
   readonly stop: AbortSignal;
   /** Breaks off what is under way. */
@@ -249,9 +251,10 @@ export class Daemon {
   async #runTicks(engine: Engine): Promise<void> {
     const { clock } = this.#input;
     while (!engine.stop.aborted) {
-      engine.state.checkInPlace();
+      this.#input.checkInPlace();
       await this.#watches.check(engine, (name) => engine.standings.set(name, 'halted'));
-      this.#refusalNews.update(this.#blockade);
+      // Under new settings nothing is known before something was tried.
+      if (this.#passes.hasEnded || this.#blockade.isOn) this.#refusalNews.update(this.#blockade);
       this.#schedule.checkWallClock();
       if (!this.#passes.isUnderWay && engine.round.blockade.isOn) this.#schedule.noteBlocked();
       if (this.#passes.hasEnded) {

@@ -39,8 +39,12 @@ export function* lookAhead(input: LookAheadInput): Generator<Ahead, void> {
     const target = state.targetId(source.syncTarget);
     const entering = enterSource(source, target, state, config.removals.mode, () => false);
     let step = entering.next();
-    for (; step.done !== true; step = entering.next())
-      yield { kind: 'item', source, target, item: { kind: 'tick' } };
+    try {
+      for (; step.done !== true; step = entering.next())
+        yield { kind: 'item', source, target, item: { kind: 'tick' } };
+    } finally {
+      if (step.done !== true) entering.return({ kind: 'open', entries: [], approved: [] });
+    }
     const entered = step.value;
     if (entered.kind === 'halted') {
       yield { kind: 'halt', source: name, halt: entered.halt };

@@ -44,16 +44,21 @@ function* beginScan(source: Source): Generator<null, BegunScan> {
   const entries = scan(source);
   const ahead: ScanEntry[] = [];
   let isEmpty = true;
+  let isBegun = false;
   try {
     for (let step = entries.next(); isEmpty && step.done !== true; step = isEmpty ? entries.next() : step) {
       ahead.push(step.value);
       isEmpty = EMPTY.has(step.value.kind);
       if (step.value.kind === 'tick') yield null;
     }
+    isBegun = true;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     return { kind: 'halted', halt: { kind: 'missing', reason: `${source.root} cannot be listed: ${code}` } };
+  } finally {
+    // Whoever stops asking leaves a directory half listed.
+    if (!isBegun) entries.return(undefined);
   }
   return { kind: 'open', isEmpty, entries: chain(ahead, entries) };
 }

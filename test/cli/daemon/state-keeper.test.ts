@@ -136,6 +136,34 @@ test('what lies beside the state file is waited for, and told of once', async ()
   expect(keeper.trouble).toBeNull();
 });
 
+test('a lock that was lost is taken again, and the same state file served on', async () => {
+  let regained = 0;
+  const { clock, served, directory, errors } = keep([fail('unlocked'), fail('unlocked')], () => {
+    regained += 1;
+    return Promise.resolve();
+  });
+  await clock.advance(0);
+  expect([served(), regained]).toEqual([3, 2]);
+  expect(readdirSync(directory).some((name) => name.includes('damaged'))).toBe(false);
+  expect(errors[0]).toContain('WAS NOT LOCKED');
+});
+
+test('what cannot be written at the end does not keep it from ending', async () => {
+  const { clock, ended, stop, errors } = keep([
+    async (state, world) => {
+      state.close();
+      state.close = () => {
+        throw new StateFileError('unwritable', 'no room');
+      };
+      await world.clock.sleep(MINUTE, new AbortController().signal);
+    },
+  ]);
+  stop.abort();
+  await clock.advance(MINUTE);
+  await ended;
+  expect(errors).toEqual(['the state file could not be closed: no room']);
+});
+
 test('it ends when another botsync has come meanwhile', async () => {
   const { ended, served } = keep([fail('gone')], () => Promise.reject(new UsageError('held', 6)));
   await expect(ended).rejects.toMatchObject({ message: 'held', exitCode: 6 });

@@ -44,6 +44,17 @@ describe('refused credentials', () => {
     expect(running.told).toEqual(['refused credentials now', 'refused credentials no longer']);
   });
 
+  test('are not told to be over by a reload that did not mend them', async () => {
+    const world = await createDaemonWorld();
+    world.write('docs/a.md', 'one');
+    const running = world.launch('wrong-token');
+    await world.until(() => running.told.length > 0, 'it is told');
+    await running.reload('wrong as well');
+    await world.until(() => running.passes.length > 1, 'the next pass ends');
+    await world.wait(MINUTE);
+    expect(running.told).toEqual(['refused credentials now']);
+  });
+
   test('are tried again within a quarter of an hour, however long it has been', async () => {
     const world = await createDaemonWorld();
     world.write('docs/a.md', 'one');
