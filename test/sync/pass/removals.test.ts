@@ -268,6 +268,18 @@ test('removals in several passes within an hour are counted together', async () 
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 2 } });
 });
 
+test('the fraction of removals is taken of all that the source had within the hour', async () => {
+  const world = await createWorld(EXPIRE);
+  for (let n = 0; n < 40; n++) world.write(`docs/${n}`, String(n));
+  await world.pass();
+  for (let n = 0; n < 8; n++) remove(world, `docs/${n}`);
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 8 } });
+  // 19 are less than half of 40, and more than half of the 32 that are left.
+  for (let n = 8; n < 19; n++) remove(world, `docs/${n}`);
+  expect(await world.plan()).toMatchObject({ exitCode: 0, summary: { removed: 11 } });
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 11 } });
+});
+
 test.each([{ mode: 'keep' }, { mode: 'expire' }])(
   '%o: a source whose directory is missing, emptied or replaced is halted, the others go on',
   async (removals) => {
@@ -331,6 +343,30 @@ test('a directory that was replaced by one with the same files is accepted', asy
   for (const name of ['a', 'b', 'c']) world.write(`docs/${name}`, name);
   world.write('docs/d', 'd');
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1, unchanged: 3 } });
+});
+
+test.each([
+  ['half of its files is accepted', 'abcd', 'cd', { exitCode: 0, summary: { unchanged: 2, removed: 2 } }],
+  ['fewer is not', 'abcde', 'de', { exitCode: 5, requests: 0, summary: { removed: 0 } }],
+])('a directory that was replaced by one with %s', async (_what, before, there, expected) => {
+  const world = await createWorld(EXPIRE);
+  for (const name of before) world.write(`docs/${name}`, name);
+  await world.pass();
+  renameSync(join(world.directory, 'docs'), join(world.directory, 'old'));
+  for (const name of there) world.write(`docs/${name}`, name);
+  expect(await world.pass()).toMatchObject(expected);
+});
+
+test('of a large directory that was replaced the first 200 files tell', async () => {
+  const world = await createWorld(EXPIRE);
+  const names = Array.from({ length: 410 }, (_, n) => String(1000 + n));
+  for (const name of names) world.write(`docs/${name}`, name);
+  await world.pass();
+  renameSync(join(world.directory, 'docs'), join(world.directory, 'old'));
+  for (const name of names.slice(0, 100)) world.write(`docs/${name}`, name);
+  // Most of all that is gone is too much for the guard, which is another reason to halt.
+  expect(await world.pass()).toMatchObject({ exitCode: 5 });
+  expect(world.status().sources[0]?.halted).toContain('would be removed');
 });
 
 test('an emptied source is let through once when asked to, and its files go', async () => {
