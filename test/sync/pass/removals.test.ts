@@ -1,5 +1,6 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
 import { createWorld, type World } from '../world.ts';
 
@@ -54,6 +55,28 @@ test('with "expire" a removed file is replaced by an empty one that expires, and
   expect(world.keys()).toEqual(['b.md']);
   expect(await world.pass()).toMatchObject({ requests: 0, summary: { unchanged: 1, kept: 0 } });
   expect(world.status().sources).toMatchObject([{ files: 1, kept: 0 }]);
+});
+
+test('the row of a removed file goes when it has expired on the platform, and no sooner', async () => {
+  const world = await createWorld(EXPIRE);
+  for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
+  await world.pass();
+  remove(world, 'docs/a');
+  const states = (): unknown[] => {
+    const database = new DatabaseSync(world.config().stateFile, { readOnly: true });
+    const rows = database.prepare('SELECT state FROM file ORDER BY path').all();
+    database.close();
+    return rows.map(({ state }) => state);
+  };
+  await world.pass();
+  expect(states()).toEqual(['removing', 'synced']);
+  const [file] = world.emulator.listFiles('bot-1');
+  world.clock.advance(Date.parse(file?.expiresAt ?? '') - world.clock.now() - 30_000);
+  await world.pass();
+  expect(states()).toEqual(['removing', 'synced']);
+  world.clock.advance(31_000);
+  await world.pass();
+  expect(states()).toEqual(['synced']);
 });
 
 test('what is not removed because something could not be seen counts as kept, in the plan and in the pass', async () => {
