@@ -85,6 +85,37 @@ test('a directory that goes away while uploads are waited for is halted, and not
 });
 
 test.each([
+  [
+    'a file that is back',
+    (world: World) => {
+      world.write('docs/gone', 'gone');
+    },
+  ],
+  [
+    'a file of a directory that is another one',
+    (world: World) => {
+      move(world, 'docs', 'away');
+      mkdirSync(join(world.directory, 'docs'));
+    },
+  ],
+])('%s when removals are carried out, after the walk, is not removed', async (_what, happens) => {
+  const world = await createWorld(EXPIRE);
+  for (const name of ['edited', 'gone']) world.write(`docs/${name}`, name);
+  await world.pass();
+  rmSync(join(world.directory, 'docs/gone'));
+  world.write('docs/edited', 'anew');
+  const event = ({ kind }: FileEvent): void => {
+    if (kind === 'upload') happens(world);
+  };
+  const report = { event, warn: () => undefined, retrying: () => undefined, sent: () => undefined };
+  expect(await world.pass({ report })).toMatchObject({
+    exitCode: 3,
+    summary: { uploaded: 1, removed: 0, pending: 1 },
+  });
+  expect(world.remote('gone')).toBe('gone');
+});
+
+test.each([
   ['expire', 5, ['a', 'b', 'c']],
   ['keep', 0, ['a', 'b', 'c', 'x', 'y']],
 ])(
