@@ -7,6 +7,14 @@ import { createWorld, type World } from '../world.ts';
 const DAY = 24 * 60 * 60_000;
 const EXPIRE = { removals: { mode: 'expire' } };
 
+/** The states of the rows, in path order. */
+function statesOf(world: World): unknown[] {
+  const database = new DatabaseSync(world.config().stateFile, { readOnly: true });
+  const rows = database.prepare('SELECT state FROM file ORDER BY path').all();
+  database.close();
+  return rows.map(({ state }) => state);
+}
+
 function remove(world: World, path: string): void {
   rmSync(join(world.directory, path), { recursive: true });
 }
@@ -62,21 +70,26 @@ test('the row of a removed file goes when it has expired on the platform, and no
   for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
   await world.pass();
   remove(world, 'docs/a');
-  const states = (): unknown[] => {
-    const database = new DatabaseSync(world.config().stateFile, { readOnly: true });
-    const rows = database.prepare('SELECT state FROM file ORDER BY path').all();
-    database.close();
-    return rows.map(({ state }) => state);
-  };
   await world.pass();
-  expect(states()).toEqual(['removing', 'synced']);
+  expect(statesOf(world)).toEqual(['removing', 'synced']);
   const [file] = world.emulator.listFiles('bot-1');
   world.clock.advance(Date.parse(file?.expiresAt ?? '') - world.clock.now() - 30_000);
   await world.pass();
-  expect(states()).toEqual(['removing', 'synced']);
+  expect(statesOf(world)).toEqual(['removing', 'synced']);
   world.clock.advance(31_000);
   await world.pass();
-  expect(states()).toEqual(['synced']);
+  expect(statesOf(world)).toEqual(['synced']);
+});
+
+test('of a file that never got to the platform nothing is left when it is removed', async () => {
+  const world = await createWorld(EXPIRE);
+  for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
+  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 400, key: 'a' });
+  expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { uploaded: 1, failed: 1 } });
+  expect(statesOf(world)).toEqual(['refused', 'synced']);
+  remove(world, 'docs/a');
+  expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 0, summary: { removed: 0, kept: 0 } });
+  expect(statesOf(world)).toEqual(['synced']);
 });
 
 test('what is not removed because something could not be seen counts as kept, in the plan and in the pass', async () => {
