@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { FileEvent } from '../../../src/domain/report.ts';
 import { eventually } from '../../watch/fixture.ts';
 import { requestsFor } from '../daemon-world.ts';
-import { createWorld, type PassOutcome, type World } from '../world.ts';
+import { createWorld, type PassOptions, type PassOutcome, type World } from '../world.ts';
 
 const EXPIRE = { removals: { mode: 'expire' } };
 
@@ -29,7 +29,7 @@ async function createKnownWorld(count: number): Promise<World> {
 }
 
 /** A pass in whose midst something happens: when the first file is skipped. */
-function passDuring(world: World, happens: () => void): Promise<PassOutcome> {
+function passDuring(world: World, happens: () => void, options: PassOptions = {}): Promise<PassOutcome> {
   let isOver = false;
   const event = ({ kind }: FileEvent): void => {
     if (kind !== 'skip' || isOver) return;
@@ -37,8 +37,21 @@ function passDuring(world: World, happens: () => void): Promise<PassOutcome> {
     happens();
   };
   const report = { event, warn: () => undefined, retrying: () => undefined, sent: () => undefined };
-  return world.pass({ report });
+  return world.pass({ ...options, report });
 }
+
+test('a pass that is stopped looks at nothing more', async () => {
+  const world = await createKnownWorld(8);
+  const stopping = new AbortController();
+  const stop = (): void => {
+    stopping.abort();
+  };
+  expect(await passDuring(world, stop, { stop: stopping.signal })).toMatchObject({
+    exitCode: 130,
+    requests: 0,
+    summary: { skipped: 1, unchanged: 0 },
+  });
+});
 
 test.each([
   ['goes away', () => undefined],

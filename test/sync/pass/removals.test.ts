@@ -150,6 +150,27 @@ test('when the new key could not be sent, the old one stays', async () => {
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1, removed: 1 } });
 });
 
+test('so does one whose new name is gone behind the walk', async () => {
+  const world = await createWorld(EXPIRE);
+  world.write('docs/z', 'content');
+  await world.pass();
+  const move = (from: string, to: string): void => {
+    renameSync(join(world.directory, 'docs', from), join(world.directory, 'docs', to));
+  };
+  move('z', 'b');
+  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 500, key: 'b' });
+  const { now, monotonic, sleep } = world.clock;
+  let isMoved = false;
+  const moveFirst = async (ms: number): Promise<void> => {
+    if (!isMoved) move('b', 'a');
+    isMoved = true;
+    await sleep(ms);
+  };
+  const outcome = await world.pass({ clock: { now, monotonic, sleep: moveFirst } });
+  expect(outcome).toMatchObject({ exitCode: 3, summary: { removed: 0, pending: 1 } });
+  expect(world.remote('z')).toBe('content');
+});
+
 test('what botsync did not upload is never touched', async () => {
   const world = await createWorld({ ...EXPIRE, rules: [{ match: 'bad', tags: { long: 'x' } }] });
   world.write('docs/other', 'o');
