@@ -12,7 +12,7 @@ function statesOf(world: World): unknown[] {
   const database = new DatabaseSync(world.config().stateFile, { readOnly: true });
   const rows = database.prepare('SELECT state FROM file ORDER BY path').all();
   database.close();
-  return rows.map(({ state }) => state);
+  return rows.map(({ state }): unknown => state);
 }
 
 function remove(world: World, path: string): void {
