@@ -204,6 +204,15 @@ describe('a damaged state file', () => {
         truncateSync(file, 4096 * 10 + 100);
       },
     ],
+    [
+      'without an index that questions name',
+      false,
+      (file) => {
+        const database = new DatabaseSync(file);
+        database.exec('DROP INDEX file_failure');
+        database.close();
+      },
+    ],
   ];
   const zero = (file: string, from: number, to: number): void => {
     writeFileSync(file, readFileSync(file).fill(0, from, to));

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { appendFileSync, renameSync, truncateSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   ChangedWhileRead,
@@ -112,21 +113,31 @@ describe('small content that changed after it was opened', () => {
 });
 
 describe('large content that changed while it was read', () => {
-  const REPLACED: (typeof CHANGES)[number] = [
-    'replaced',
-    (path, size, { write }) => {
-      renameSync(write('b', Buffer.alloc(size, 'y')), path);
-    },
+  const REPLACED: typeof CHANGES = [
+    [
+      'replaced',
+      (path, size, { write }) => {
+        renameSync(write('b', Buffer.alloc(size, 'y')), path);
+      },
+    ],
+    [
+      // The file itself shows nothing of that.
+      'replaced with its directory',
+      (path, size, { root, write }) => {
+        renameSync(dirname(path), join(root, 'was'));
+        write('d/a', Buffer.alloc(size, 'y'));
+      },
+    ],
   ];
   const moments = ['before the first chunk', 'after the first chunk', 'before the last chunk'] as const;
-  const rows = [...CHANGES, REPLACED].flatMap(([what, change]) =>
+  const rows = [...CHANGES, ...REPLACED].flatMap(([what, change]) =>
     moments.map((moment, at) => ({ what, change, moment, chunksBefore: [0, 1, 5][at] ?? 0 })),
   );
 
   test.each(rows)('$what $moment', async ({ change, chunksBefore }) => {
     const made = makeSource();
-    const path = made.write('a', Buffer.alloc(LARGE, 'x'));
-    const { content, readError } = readContent(open(made.source, 'a'));
+    const path = made.write('d/a', Buffer.alloc(LARGE, 'x'));
+    const { content, readError } = readContent(open(made.source, 'd/a'));
     if (content.kind !== 'stream') throw new Error(content.kind);
     const chunks = content.chunks[Symbol.asyncIterator]();
     let letGo = 0;

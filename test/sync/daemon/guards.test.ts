@@ -35,6 +35,17 @@ describe('a removed file', () => {
     expect(world.keys()).toEqual(['f0.md', 'f2.md']);
   });
 
+  test('counts as kept while it waits', async () => {
+    const world = await createDaemonWorld(EXPIRE);
+    plant(world, 3);
+    const running = await world.start();
+    remove(world, 'f1.md');
+    await world.wait(10_000);
+    await running.reload();
+    await world.until(() => running.passes.length === 2, 'the pass after the reload');
+    expect(running.passes.at(-1)?.summary).toMatchObject({ kept: 1, removed: 0, unchanged: 2 });
+  });
+
   test('that is back before stays', async () => {
     const world = await createDaemonWorld(EXPIRE);
     plant(world, 3);

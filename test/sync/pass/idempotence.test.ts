@@ -138,6 +138,18 @@ test.each([
   expect(await world.pass()).toMatchObject({ requests: 0, summary: { unchanged: 1 } });
 });
 
+test('at another address nothing is on record, and going back finds the old records', async () => {
+  const world = await createWorld({}, { token: 'of-both' });
+  const other = await createWorld({}, { token: 'of-both' });
+  world.write('docs/a', 'a');
+  await world.pass();
+  world.configure({ platform: { botId: 'bot-1', baseUrl: other.emulator.baseUrl } });
+  expect(await world.pass()).toMatchObject({ summary: { uploaded: 1 } });
+  expect(other.remote('a')).toBe('a');
+  world.configure({ platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl } });
+  expect(await world.pass()).toMatchObject({ requests: 0, summary: { unchanged: 1 } });
+});
+
 test('a source that got another name, or another directory with the same files, sends nothing again', async () => {
   const world = await createWorld({ sources: [{ name: 'old', directory: './docs', keyPrefix: 'k/' }] });
   world.write('docs/a', 'a');

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { FileEvent } from '../../../src/domain/report.ts';
 import { eventually } from '../../watch/fixture.ts';
 import { requestsFor } from '../daemon-world.ts';
-import { createWorld, type PassOutcome, type World } from '../world.ts';
+import { createWorld, type PassOptions, type PassOutcome, type World } from '../world.ts';
 
 const EXPIRE = { removals: { mode: 'expire' } };
 
@@ -29,7 +29,7 @@ async function createKnownWorld(count: number): Promise<World> {
 }
 
 /** A pass in whose midst something happens: when the first file is skipped. */
-function passDuring(world: World, happens: () => void): Promise<PassOutcome> {
+function passDuring(world: World, happens: () => void, options: PassOptions = {}): Promise<PassOutcome> {
   let isOver = false;
   const event = ({ kind }: FileEvent): void => {
     if (kind !== 'skip' || isOver) return;
@@ -37,8 +37,21 @@ function passDuring(world: World, happens: () => void): Promise<PassOutcome> {
     happens();
   };
   const report = { event, warn: () => undefined, retrying: () => undefined, sent: () => undefined };
-  return world.pass({ report });
+  return world.pass({ ...options, report });
 }
+
+test('a pass that is stopped looks at nothing more', async () => {
+  const world = await createKnownWorld(8);
+  const stopping = new AbortController();
+  const stop = (): void => {
+    stopping.abort();
+  };
+  expect(await passDuring(world, stop, { stop: stopping.signal })).toMatchObject({
+    exitCode: 130,
+    requests: 0,
+    summary: { skipped: 1, unchanged: 0 },
+  });
+});
 
 test.each([
   ['goes away', () => undefined],
@@ -82,6 +95,37 @@ test('a directory that goes away while uploads are waited for is halted, and not
   world.emulator.faults.clear();
   expect(await passing).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
   expect(world.remote('z3.md')).toBe('file 3');
+});
+
+test.each([
+  [
+    'a file that is back',
+    (world: World) => {
+      world.write('docs/gone', 'gone');
+    },
+  ],
+  [
+    'a file of a directory that is another one',
+    (world: World) => {
+      move(world, 'docs', 'away');
+      mkdirSync(join(world.directory, 'docs'));
+    },
+  ],
+])('%s when removals are carried out, after the walk, is not removed', async (_what, happens) => {
+  const world = await createWorld(EXPIRE);
+  for (const name of ['edited', 'gone']) world.write(`docs/${name}`, name);
+  await world.pass();
+  rmSync(join(world.directory, 'docs/gone'));
+  world.write('docs/edited', 'anew');
+  const event = ({ kind }: FileEvent): void => {
+    if (kind === 'upload') happens(world);
+  };
+  const report = { event, warn: () => undefined, retrying: () => undefined, sent: () => undefined };
+  expect(await world.pass({ report })).toMatchObject({
+    exitCode: 3,
+    summary: { uploaded: 1, removed: 0, pending: 1 },
+  });
+  expect(world.remote('gone')).toBe('gone');
 });
 
 test.each([

@@ -1,10 +1,19 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
 import { createWorld, type World } from '../world.ts';
 
 const DAY = 24 * 60 * 60_000;
 const EXPIRE = { removals: { mode: 'expire' } };
+
+/** The states of the rows, in path order. */
+function statesOf(world: World): unknown[] {
+  const database = new DatabaseSync(world.config().stateFile, { readOnly: true });
+  const rows = database.prepare('SELECT state FROM file ORDER BY path').all();
+  database.close();
+  return rows.map(({ state }): unknown => state);
+}
 
 function remove(world: World, path: string): void {
   rmSync(join(world.directory, path), { recursive: true });
@@ -54,6 +63,33 @@ test('with "expire" a removed file is replaced by an empty one that expires, and
   expect(world.keys()).toEqual(['b.md']);
   expect(await world.pass()).toMatchObject({ requests: 0, summary: { unchanged: 1, kept: 0 } });
   expect(world.status().sources).toMatchObject([{ files: 1, kept: 0 }]);
+});
+
+test('the row of a removed file goes when it has expired on the platform, and no sooner', async () => {
+  const world = await createWorld(EXPIRE);
+  for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
+  await world.pass();
+  remove(world, 'docs/a');
+  await world.pass();
+  expect(statesOf(world)).toEqual(['removing', 'synced']);
+  const [file] = world.emulator.listFiles('bot-1');
+  world.clock.advance(Date.parse(file?.expiresAt ?? '') - world.clock.now() - 30_000);
+  await world.pass();
+  expect(statesOf(world)).toEqual(['removing', 'synced']);
+  world.clock.advance(31_000);
+  await world.pass();
+  expect(statesOf(world)).toEqual(['synced']);
+});
+
+test('of a file that never got to the platform nothing is left when it is removed', async () => {
+  const world = await createWorld(EXPIRE);
+  for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
+  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 400, key: 'a' });
+  expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { uploaded: 1, failed: 1 } });
+  expect(statesOf(world)).toEqual(['refused', 'synced']);
+  remove(world, 'docs/a');
+  expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 0, summary: { removed: 0, kept: 0 } });
+  expect(statesOf(world)).toEqual(['synced']);
 });
 
 test('what is not removed because something could not be seen counts as kept, in the plan and in the pass', async () => {
@@ -112,6 +148,27 @@ test('when the new key could not be sent, the old one stays', async () => {
   expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { failed: 1, removed: 0, pending: 1 } });
   expect(world.remote('old')).toBe('content');
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1, removed: 1 } });
+});
+
+test('so does one whose new name is gone behind the walk', async () => {
+  const world = await createWorld(EXPIRE);
+  world.write('docs/z', 'content');
+  await world.pass();
+  const move = (from: string, to: string): void => {
+    renameSync(join(world.directory, 'docs', from), join(world.directory, 'docs', to));
+  };
+  move('z', 'b');
+  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 500, key: 'b' });
+  const { now, monotonic, sleep } = world.clock;
+  let isMoved = false;
+  const moveFirst = async (ms: number): Promise<void> => {
+    if (!isMoved) move('b', 'a');
+    isMoved = true;
+    await sleep(ms);
+  };
+  const outcome = await world.pass({ clock: { now, monotonic, sleep: moveFirst } });
+  expect(outcome).toMatchObject({ exitCode: 3, summary: { removed: 0, pending: 1 } });
+  expect(world.remote('z')).toBe('content');
 });
 
 test('what botsync did not upload is never touched', async () => {
@@ -268,6 +325,18 @@ test('removals in several passes within an hour are counted together', async () 
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 2 } });
 });
 
+test('the fraction of removals is taken of all that the source had within the hour', async () => {
+  const world = await createWorld(EXPIRE);
+  for (let n = 0; n < 40; n++) world.write(`docs/${n}`, String(n));
+  await world.pass();
+  for (let n = 0; n < 8; n++) remove(world, `docs/${n}`);
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 8 } });
+  // 19 are less than half of 40, and more than half of the 32 that are left.
+  for (let n = 8; n < 19; n++) remove(world, `docs/${n}`);
+  expect(await world.plan()).toMatchObject({ exitCode: 0, summary: { removed: 11 } });
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 11 } });
+});
+
 test.each([{ mode: 'keep' }, { mode: 'expire' }])(
   '%o: a source whose directory is missing, emptied or replaced is halted, the others go on',
   async (removals) => {
@@ -331,6 +400,30 @@ test('a directory that was replaced by one with the same files is accepted', asy
   for (const name of ['a', 'b', 'c']) world.write(`docs/${name}`, name);
   world.write('docs/d', 'd');
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1, unchanged: 3 } });
+});
+
+test.each([
+  ['half of its files is accepted', 'abcd', 'cd', { exitCode: 0, summary: { unchanged: 2, removed: 2 } }],
+  ['fewer is not', 'abcde', 'de', { exitCode: 5, requests: 0, summary: { removed: 0 } }],
+])('a directory that was replaced by one with %s', async (_what, before, there, expected) => {
+  const world = await createWorld(EXPIRE);
+  for (const name of before) world.write(`docs/${name}`, name);
+  await world.pass();
+  renameSync(join(world.directory, 'docs'), join(world.directory, 'old'));
+  for (const name of there) world.write(`docs/${name}`, name);
+  expect(await world.pass()).toMatchObject(expected);
+});
+
+test('of a large directory that was replaced the first 200 files tell', async () => {
+  const world = await createWorld(EXPIRE);
+  const names = Array.from({ length: 410 }, (_, n) => String(1000 + n));
+  for (const name of names) world.write(`docs/${name}`, name);
+  await world.pass();
+  renameSync(join(world.directory, 'docs'), join(world.directory, 'old'));
+  for (const name of names.slice(0, 100)) world.write(`docs/${name}`, name);
+  // Most of all that is gone is too much for the guard, which is another reason to halt.
+  expect(await world.pass()).toMatchObject({ exitCode: 5 });
+  expect(world.status().sources[0]?.halted).toContain('would be removed');
 });
 
 test('an emptied source is let through once when asked to, and its files go', async () => {

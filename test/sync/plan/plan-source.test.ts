@@ -71,4 +71,11 @@ test('of a file that cannot be looked at nothing is said either', async () => {
     ['a', null],
     ['b', 'removed'],
   ]);
+  expect(plan.find(({ kind }) => kind === 'problem')).toMatchObject({ path: 'a', hidesFiles: true });
+});
+
+test('a name that can never be synced hides nothing', async () => {
+  const world = await createWorld();
+  const plan = planOf(world, [{ kind: 'problem', path: path('a'), reason: 'not valid UTF-8' }]);
+  expect(plan).toMatchObject([{ kind: 'problem', path: 'a', hidesFiles: false }]);
 });

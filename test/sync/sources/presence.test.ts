@@ -1,0 +1,20 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { presenceOf } from '../../../src/sync/sources/presence.ts';
+import { makeTemporaryDirectory } from '../../temporary-directory.ts';
+
+test.each([
+  ['a file', 'file', 'there'],
+  ['a link that leads nowhere', 'link', 'there'],
+  ['nothing', 'none', 'gone'],
+  ['a directory in the place of a file', 'directory', 'gone'],
+  ['a file in the place of its directory', 'file/below', 'gone'],
+  ['what cannot be looked at, whoever asks', 'n'.repeat(300), 'unknown'],
+])('%s', (_what, name, expected) => {
+  const directory = makeTemporaryDirectory('presence');
+  writeFileSync(join(directory, 'file'), 'x');
+  mkdirSync(join(directory, 'directory'));
+  symlinkSync('nowhere', join(directory, 'link'));
+  expect(presenceOf(join(directory, name))).toBe(expected);
+});
