@@ -137,31 +137,3 @@ describe('the exit code of a pass', () => {
     });
   });
 });
-
-describe('an approval', () => {
-  const reason = 'told to people';
-  const missing: Halt = { kind: 'missing', reason };
-  const removals = (count: number): Halt => ({ kind: 'mass-removal', reason, removals: count });
-  const emptied = (directory: string): Halt => ({ kind: 'emptied', reason, directory });
-  const replaced = (directory: string): Halt => ({ kind: 'replaced', reason, directory });
-  const unmounted = (...mounts: string[]): Halt => ({ kind: 'unmounted', reason, mounts });
-
-  test.each([
-    ['so many removals', removals(12), removals(12), true],
-    ['fewer removals', removals(11), removals(12), true],
-    ['more removals', removals(13), removals(12), false],
-    ['an emptied directory', emptied('8:1'), emptied('8:1'), true],
-    ['another emptied directory', emptied('8:2'), emptied('8:1'), false],
-    ['a replaced directory', replaced('8:1'), replaced('8:1'), true],
-    ['another replaced directory', replaced('8:2'), replaced('8:1'), false],
-    ['a replaced directory that is empty by now', emptied('8:1'), replaced('8:1'), false],
-    ['one of the mounts', unmounted('a'), unmounted('a', 'b'), true],
-    ['one mount more', unmounted('a', 'b'), unmounted('a'), false],
-    ['removals, after an emptied directory', removals(1), emptied('8:1'), false],
-    ['an emptied directory, after removals', emptied('8:1'), removals(12), false],
-    ['mounts, after removals', unmounted('a'), removals(12), false],
-    ['a missing directory', missing, missing, false],
-  ])('of a halt for %s', (_what, met, approved, expected) => {
-    expect(isApproved(met, approved)).toBe(expected);
-  });
-});
