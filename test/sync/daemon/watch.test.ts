@@ -217,3 +217,15 @@ test('a state file in the source itself keeps nobody busy', async () => {
   expect(statSync(join(world.directory, 'docs/state.db-wal')).mtimeMs).toBe(mtimeMs);
   expect(events.map(({ path }) => path)).toEqual(['a.md', 'b.md']);
 });
+
+test('a source that something keeps from being looked at is left alone until that is over', async () => {
+  const world = await createDaemonWorld();
+  world.write('docs/a.md', 'one');
+  world.write('docs/.botsyncignore', '#'.repeat(1_100_000));
+  const running = await world.start();
+  expect(running.passes[0]?.exitCode).toBe(5);
+  await world.wait(60_000);
+  expect(running.passes).toHaveLength(1);
+  world.write('docs/.botsyncignore', '');
+  await world.until(() => world.remote('a.md') === 'one', 'it is looked at again');
+});
