@@ -118,13 +118,23 @@ test('the config, the state file with its companions and secrets are never synce
     sources: [{ directory: '.', name: 'all', ignore: ['!.botsync/', '!.botsync/**', 'platform/'] }],
   });
   world.configure({
-    platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, token: 'file:./secret/token' },
+    platform: {
+      botId: 'bot-1',
+      baseUrl: world.emulator.baseUrl,
+      token: 'file:./secret/token',
+      chat: { webhookId: 'w', userKey: 'file:./secret/user-key' },
+    },
   });
   world.write('secret/token', 'very secret');
+  world.write('secret/user-key', 'very secret');
   world.write('secret/note', 'not secret');
+  // SQLite's own beside the state file are there by themselves.
+  for (const companion of ['.lock', '.lock-journal', '.lock.json', '.socket', '.probe', '.damaged-2026-wal'])
+    world.write(`.botsync/state.db${companion}`, 'ours');
+  world.write('.botsync/state.db-notes', 'not ours');
   world.write('botsync.config.json', '{}');
   world.write('.botsync/note', 'taken back in');
   await world.pass();
   await world.pass();
-  expect(world.keys()).toEqual(['.botsync/note', 'secret/note']);
+  expect(world.keys()).toEqual(['.botsync/note', '.botsync/state.db-notes', 'secret/note']);
 });

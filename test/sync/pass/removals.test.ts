@@ -462,3 +462,13 @@ test('removals that were carried out while the clock was ahead count in the guar
   world.clock.advance(61 * 60_000);
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
 });
+
+test('removals that someone let through do not count against what comes after them', async () => {
+  const world = await createWorld({ removals: { mode: 'expire', maxCount: 3 } });
+  for (let n = 0; n < 10; n++) world.write(`docs/${n}`, String(n));
+  await world.pass();
+  for (let n = 0; n < 4; n++) remove(world, `docs/${n}`);
+  expect(await world.pass({ allowRemovals: true })).toMatchObject({ exitCode: 0, summary: { removed: 4 } });
+  remove(world, 'docs/4');
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
+});
