@@ -301,6 +301,18 @@ test('config, secrets and state file are not synced under another name either', 
   expect(world.keys()).toEqual(['linked/note']);
 });
 
+test('a hard link to a secret is kept out where links are not followed, too', async () => {
+  const world = await createWorld();
+  world.configure({
+    platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, token: 'file:./conf/token' },
+  });
+  world.write('conf/token', 'very secret');
+  world.write('docs/a', 'a');
+  linkSync(join(world.directory, 'conf/token'), join(world.directory, 'docs/hard'));
+  await world.pass();
+  expect(world.keys()).toEqual(['a']);
+});
+
 test('a source that is reached by another name than its config keeps them out as well', async () => {
   const world = await createWorld();
   symlinkSync(world.directory, `${world.directory}-alias`);
