@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { listDirectories } from '../list-directories.ts';
 import type { Emulator } from '../../src/emulator/emulator.ts';
 
 /** Numbers that follow from a seed alone. */
@@ -112,9 +113,7 @@ export class Churn {
   }
 
   #anyDirectory(): string | null {
-    const directories = readdirSync(this.#root, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map((entry) => join(entry.parentPath, entry.name));
+    const directories = listDirectories(this.#root);
     return directories.length === 0 ? null : (directories[this.#dice.roll(directories.length)] as string);
   }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { watchTree, type TreeWatcher, type WatchOptions } from '../../src/watch/watch-tree.ts';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
+import { listDirectories } from '../list-directories.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** How long a path stands still before it is told of, in these tests; in the clock's milliseconds. */
@@ -101,10 +102,7 @@ export async function eventually(condition: () => boolean | Promise<boolean>, wh
 
 /** The directories of a tree, its root among them. */
 export function countDirectories(root: string): number {
-  return (
-    readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory())
-      .length + 1
-  );
+  return listDirectories(root).length + 1;
 }
 
 /** Inotify watches that this process has; `null` where the system does not tell. */
