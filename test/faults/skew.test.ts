@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { openReader } from '../../src/state/open-reader.ts';
 import { createDaemonWorld } from '../sync/daemon-world.ts';
 import { createWorld } from '../sync/world.ts';
 
@@ -53,4 +54,19 @@ test('passes now and then keep what expires on a platform a day behind', async (
 // A pass that has nothing to send asks nothing, and goes by what earlier ones were told.
 test('passes now and then keep what expires on a platform a day ahead', async () => {
   expect(await hoursWithout(24)).toEqual([]);
+});
+
+test.each([
+  [24, 24],
+  [-24, 0],
+])('of a platform %d h ahead a pass remembers %d h', async (hours, remembered) => {
+  const platform = skewedBy(hours);
+  const world = await createWorld(FIELDS, { now: platform.now });
+  platform.clock = world.clock;
+  world.write('docs/a.md', 'a');
+  await world.pass();
+  const opened = openReader(world.config().stateFile, false);
+  if (opened.kind !== 'open') throw new Error(opened.kind);
+  expect(Math.round(opened.reader.platformAheadMs() / HOUR)).toBe(remembered);
+  opened.close();
 });

@@ -80,6 +80,14 @@ describe('what is mounted below a source', () => {
     expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 0, summary: { unchanged: 1 } });
   });
 
+  test('and holds no file of ours may go as well', async (context) => {
+    const { world, nas } = await mounted(context);
+    for (const name of ['b.md', 'c.md']) rmSync(join(nas, name));
+    await world.pass();
+    unmount(nas);
+    expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 0, summary: { unchanged: 1 } });
+  });
+
   test('may go where nothing is ever removed', async (context) => {
     const { world, nas } = await mounted(context, {});
     await world.pass();
