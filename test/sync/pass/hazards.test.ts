@@ -2,12 +2,13 @@ import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, write
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { ok, type Outcome } from '../../../src/domain/failure.ts';
 import type { FilePlatform } from '../../../src/domain/file-platform.ts';
 import { StateFileError } from '../../../src/state/database.ts';
 import { openState } from '../../../src/state/open.ts';
-import { createWorld, type World } from '../world.ts';
+import { whenUpserted } from '../../when-upserted.ts';
+import { connectTo, createWorld, type World } from '../world.ts';
 
 /** Each of these once lost something, removed something, or told something that was not so. */
 
@@ -371,4 +372,23 @@ test('a row that makes no sense is damage, not a defect', async () => {
   const damaged = expect.objectContaining({ name: 'StateFileError', kind: 'damaged' }) as Error;
   expect(() => opened.store.records(1, 'docs')).toThrow(damaged);
   opened.store.close();
+});
+
+test('what a stop breaks off has not failed: it waits for the next start, which sends it', async () => {
+  const world = await createWorld();
+  world.write('docs/a', 'a');
+  const { platform, close } = connectTo(world.emulator, world.config(), world.clock);
+  onTestFinished(close);
+  const stopped = new AbortController();
+  const stopsMeanwhile = whenUpserted(platform, () => {
+    stopped.abort();
+  });
+  const { signal } = stopped;
+  expect(await world.pass({ platform: stopsMeanwhile, stop: signal, abort: signal })).toMatchObject({
+    exitCode: 130,
+    summary: { uploaded: 0, failed: 0, pending: 1 },
+  });
+  expect(world.status().failures).toMatchObject([{ path: 'a', kind: 'sending' }]);
+  const next = await world.pass();
+  expect(next.events).toMatchObject([{ path: 'a', reason: 'interrupted', outcome: 'done' }]);
 });
