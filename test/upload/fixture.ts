@@ -80,7 +80,12 @@ export function descriptorsOf(path: string): number[] {
 /** Puts a directory in the place of an open file, under the same number: every reading fails from now on. */
 export function breakReading(fd: number, directory: string): void {
   closeSync(fd);
-  if (openSync(directory, 'r') !== fd) throw new Error('the number was taken by another file');
+  // The lowest number that is free is taken: others may have become free as well.
+  const lower: number[] = [];
+  let opened = openSync(directory, 'r');
+  for (; opened < fd; opened = openSync(directory, 'r')) lower.push(opened);
+  lower.forEach(closeSync);
+  if (opened !== fd) throw new Error('the number was taken by another file');
 }
 
 /** What one of our descriptors stands for; '' when it is closed by now. */
