@@ -52,6 +52,13 @@ export default defineConfig(
       'import-x/no-restricted-paths': ['error', { zones }],
       eqeqeq: 'error',
       'no-console': 'error',
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: "ImportDeclaration[source.value='zod'] > ImportSpecifier",
+          message: 'Import it as * as z: else the bundle holds all its languages.',
+        },
+      ],
     },
   },
   {

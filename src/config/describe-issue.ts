@@ -1,5 +1,5 @@
 import { closest, distance } from 'fastest-levenshtein';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { DURATION_PATTERN } from './duration.ts';
 import { fieldSchema, listFields, type SchemaNode } from './json-schema.ts';
 import { error, type FieldPath, type Finding } from './problem.ts';

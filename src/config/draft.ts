@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { notifySchema } from './notify-schema.ts';
 import { ruleSchema } from './rule-schema.ts';
 import { configSchema, platformSchema, serviceSchema, sourceSchema, watchSchema } from './schema.ts';

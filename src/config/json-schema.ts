@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { configSchema } from './schema.ts';
 
 /** A node of the JSON Schema, as far as it is looked at here. */

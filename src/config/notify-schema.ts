@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { TOPICS } from '../domain/notice.ts';
 import { DURATION_PATTERN, readDuration } from './duration.ts';
 import type { Reading } from './reading.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { duration, jsonObject, oneOrMore, text } from './schema-fields.ts';
 import { readContentType, readMoment, readName, readPattern, readTagValue } from './values.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { notifySchema } from './notify-schema.ts';
 import { ruleSchema } from './rule-schema.ts';
 import { filled, secret, text, timer, whole } from './schema-fields.ts';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import picomatch from 'picomatch';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ListenAddress } from '../domain/listen-address.ts';
 import { formatDuration } from './duration.ts';
 import { runsAway } from './runaway-pattern.ts';

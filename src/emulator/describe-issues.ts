@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 /** What is wrong with a body, as one line that names the fields. */
 export function describeIssues(error: z.ZodError): string {

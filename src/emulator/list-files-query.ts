@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { refused, type Refused } from './answer.ts';
 import { describeIssues } from './describe-issues.ts';
 import { SORT_FIELDS, type FilePosition, type FileQuery } from './file-query.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { refused, type Refused } from './answer.ts';
 import type { ChatUser } from './chat-user-table.ts';
 import { describeIssues } from './describe-issues.ts';

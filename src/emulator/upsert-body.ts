@@ -1,5 +1,5 @@
 import mime from 'mime-types';
-import { z } from 'zod';
+import * as z from 'zod';
 import { refused, type Refused } from './answer.ts';
 import { describeIssues } from './describe-issues.ts';
 import type { AccessPolicy } from './file-table.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { created, randomId, refuse, succeed, type Answer } from '../answer.ts';
 import { findJoinedConversation, readJoinedConversation, type JoinedConversation } from '../chat-access.ts';
 import { answerChatPage } from '../chat-page.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { created, refuse, succeed, type Answer } from '../answer.ts';
 import { readJoinedConversation } from '../chat-access.ts';
 import { answerChatPage } from '../chat-page.ts';

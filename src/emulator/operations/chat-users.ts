@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { created, randomId, refuse, succeed, type Answer } from '../answer.ts';
 import { describeUser } from '../chat-resources.ts';
 import { aboutNoFile, type Operation } from '../operation.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { succeed, type Answer } from '../answer.ts';
 import { checkExpiry } from '../expiry.ts';
 import { findNamedFile, findUsableFile } from '../file-access.ts';
