@@ -21,6 +21,8 @@ export class PlatformFiles implements FilePlatform {
   readonly #filesUrl: URL;
   readonly #caller: Caller;
   readonly #stallTimeoutMs: number;
+  /** Of upserts, by bot. */
+  readonly #headers = new Map<string, Readonly<Record<string, string>>>();
 
   /** @param baseUrl - without a trailing slash. */
   constructor(http: Http, baseUrl: string, caller: Caller, stallTimeoutMs: number) {
@@ -41,12 +43,7 @@ export class PlatformFiles implements FilePlatform {
       {
         method: 'PUT',
         url: this.#filesUrl,
-        headers: {
-          ...this.#caller.identityHeaders,
-          authorization: `Bearer ${this.#caller.token}`,
-          'x-bot-id': botId,
-          'content-type': 'application/json',
-        },
+        headers: this.#headersFor(botId),
         body: JSON.stringify(body),
       },
       signal,
@@ -77,15 +74,12 @@ export class PlatformFiles implements FilePlatform {
     signal: AbortSignal,
   ): Promise<Outcome<null>> {
     const watched = openContent(content, this.#http.pacer, this.#stallTimeoutMs, signal);
+    const headers = { 'content-type': address.contentType, 'content-length': String(watched.sizeBytes) };
     const answered = await this.#http.send(
       {
         method: 'PUT',
         url: address.uploadUrl,
-        headers: {
-          'content-type': address.contentType,
-          'content-length': String(watched.sizeBytes),
-          ...(publicAtOnce && { 'x-amz-tagging': 'public=true' }),
-        },
+        headers: publicAtOnce ? { ...headers, 'x-amz-tagging': 'public=true' } : headers,
         body: watched.body,
         headersTimeoutMs: watched.watchesProgress ? 0 : this.#stallTimeoutMs,
       },
@@ -107,6 +101,21 @@ export class PlatformFiles implements FilePlatform {
   /** Whether an answer told it. */
   hasToldTime(): boolean {
     return this.#api.hasToldTime();
+  }
+
+  #headersFor(botId: string): Readonly<Record<string, string>> {
+    let headers = this.#headers.get(botId);
+    if (headers === undefined) {
+      const { identityHeaders, token } = this.#caller;
+      headers = {
+        ...identityHeaders,
+        authorization: `Bearer ${token}`,
+        'x-bot-id': botId,
+        'content-type': 'application/json',
+      };
+      this.#headers.set(botId, headers);
+    }
+    return headers;
   }
 
   #storeFailure(answer: Answer): PlatformFailure {
@@ -136,8 +145,7 @@ function readUpserted(text: string, sentContentType: string): UpsertedFile | nul
     return {
       uploadUrl,
       contentType: typeof file.contentType === 'string' ? file.contentType : sentContentType,
-      url:
-        typeof file.url === 'string' && URL.canParse(file.url) && isWeb(new URL(file.url)) ? file.url : null,
+      url: typeof file.url === 'string' && isWebAddress(file.url) ? file.url : null,
     };
   } catch {
     return null;
@@ -146,4 +154,8 @@ function readUpserted(text: string, sentContentType: string): UpsertedFile | nul
 
 function isWeb({ protocol }: URL): boolean {
   return protocol === 'https:' || protocol === 'http:';
+}
+
+function isWebAddress(text: string): boolean {
+  return /^https?:/iu.test(text) && URL.canParse(text);
 }

@@ -35,7 +35,7 @@ export class Http {
   readonly pacer: Pacer;
   readonly clock: Clock;
   readonly #settings: ConnectionSettings;
-  #dispatcher: Promise<Dispatcher> | null = null;
+  #dispatcher: Dispatcher | Promise<Dispatcher> | null = null;
 
   constructor(settings: ConnectionSettings, pacer: Pacer, clock: Clock) {
     this.#settings = settings;
@@ -56,8 +56,9 @@ export class Http {
     if (interrupted !== null) return failed(interrupted);
     try {
       this.#dispatcher ??= createDispatcher(this.#settings);
+      if (this.#dispatcher instanceof Promise) this.#dispatcher = await this.#dispatcher;
       const deadlineMs = isPaced(request) ? null : this.#settings.stallTimeoutMs * 2;
-      return ok(await exchange(await this.#dispatcher, request, deadlineMs, signal));
+      return ok(await exchange(this.#dispatcher, request, deadlineMs, signal));
     } catch (error) {
       return failed(abortFailure(signal) ?? connectionFailure(error));
     }
@@ -65,7 +66,8 @@ export class Http {
 
   /** Closes the connections; what is under way is broken off. */
   async close(): Promise<void> {
-    await (await this.#dispatcher?.catch(() => null))?.destroy();
+    const made = this.#dispatcher;
+    await (made instanceof Promise ? await made.catch(() => null) : made)?.destroy();
   }
 }
 
@@ -131,7 +133,7 @@ function exchange(
         },
         onResponseEnd: () => {
           release();
-          resolve({ status, headers, text: Buffer.concat(chunks).toString('utf8') });
+          resolve({ status, headers, text: textOf(chunks) });
         },
         onResponseError: (_controller, error) => {
           release();
@@ -140,6 +142,12 @@ function exchange(
       },
     );
   });
+}
+
+function textOf(chunks: readonly Buffer[]): string {
+  const [first] = chunks;
+  if (first === undefined) return '';
+  return (chunks.length === 1 ? first : Buffer.concat(chunks)).toString('utf8');
 }
 
 /** undici is loaded when something is sent for the first time: a pass that finds nothing to do never needs it. */
