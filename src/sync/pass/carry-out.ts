@@ -1,16 +1,14 @@
-import type { Delivery } from '../../domain/delivery.ts';
 import { renewalTime } from '../../domain/expiry.ts';
 import { sizeInFingerprint } from '../../domain/fingerprint.ts';
 import type { FileRecord } from '../../domain/record.ts';
-import type { FileEvent } from '../../domain/report.ts';
 import type { RowId } from '../../state/state-reader.ts';
 import type { Lifetime } from '../../state/state-store.ts';
 import { compareContent } from '../../upload/compare-content.ts';
+import type { SendTask } from '../../upload/send-file.ts';
 import { noteProblem } from './note-item.ts';
-import { isStillThere } from '../sources/directory-identity.ts';
 import type { WalkContext } from './engine.ts';
 import type { PlannedSend } from '../plan/plan-source.ts';
-import { sendWithRetries, type Sent } from './sender.ts';
+import { sendWithRetries, type RetryPorts, type Sent } from './sender.ts';
 import type { Source } from '../sources/source.ts';
 
 /** Sends one planned file, records what came of it, and reports it. */
@@ -21,25 +19,15 @@ export function carryOut(
   context: WalkContext,
 ): Promise<void> {
   const id: RowId = { target, key: item.key };
-  return context.flights.run(id, item.fingerprint, (hadToWait) =>
-    flyWatched(item, source, id, hadToWait, context),
-  );
-}
-
-async function flyWatched(
-  item: PlannedSend,
-  source: Source,
-  id: RowId,
-  hadToWait: boolean,
-  context: WalkContext,
-): Promise<void> {
   const { file: stage } = context.stages;
-  stage.begin();
-  try {
-    await fly(item, source, id, hadToWait, context);
-  } finally {
-    stage.end();
-  }
+  return context.flights.run(id, item.fingerprint, async (hadToWait) => {
+    stage.begin();
+    try {
+      await fly(item, source, id, hadToWait, context);
+    } finally {
+      stage.end();
+    }
+  });
 }
 
 async function fly(
@@ -58,12 +46,12 @@ async function fly(
   const name = source.config.name;
   const obstacle = (): string | null => blockade.reasonAgainst(source.config.botId, takesRoom(item));
   const isBlocked = (): boolean => obstacle() !== null;
-  // Since it was planned, patterns may have come that leave it out, or another directory in the place of the source's.
-  const isAstray = context.outlook.ignores(name, item.path) || !isStillThere(source);
-  if (stop.aborted || context.outage.isHopeless || isBlocked() || isAstray) {
+  // Since it was planned, patterns may have come that leave it out.
+  const isLeftOut = context.outlook.ignores(name, item.path);
+  if (stop.aborted || context.outage.isHopeless || isBlocked() || isLeftOut) {
     summary.pending += 1;
     context.unsent.add(name, item.path, item.fingerprint);
-    if (before !== null && !isAstray) notePending(item, source, obstacle(), context);
+    if (before !== null && !isLeftOut) notePending(item, source, obstacle(), context);
     claims.release(target, item.key);
     return;
   }
@@ -78,44 +66,59 @@ async function fly(
   const noted = state.beginSending(id, source.config.name, path, seen, clock.now());
   // From here on its row speaks for it.
   claims.release(target, item.key);
-  await noted;
   // An attempt that failed may have left something of this file on the platform.
   let mayBeThere = false as boolean;
-  const sent = await sendWithRetries(
-    { root: source, path, key: item.key, botId: source.config.botId, resolved },
-    {
-      platform: context.platform,
-      limits: config.limits,
-      now: clock.now,
-      transfer: context.transfer,
-      isBlocked,
-      onAttempt: (result) => {
-        if (result.kind === 'failed') blockade.note(result.failure, source.config.botId);
-        mayBeThere ||= 'upserted' in result && result.upserted;
-      },
-      clock,
-      random: context.random,
-      outage: context.outage,
-      attempts: config.upload.attempts,
-      giveUpAfterMs: patience.pauseMs,
-      settleMs: config.watch.settleMs,
-      onRetry: (_task, reason, delayMs) => {
-        context.report.retrying(`${source.config.name}:${path}`, reason, delayMs);
-      },
+  const task: SendTask = {
+    root: source,
+    path,
+    key: item.key,
+    botId: source.config.botId,
+    resolved,
+  };
+  const ports: RetryPorts = {
+    platform: context.platform,
+    limits: config.limits,
+    now: clock.now,
+    transfer: context.transfer,
+    isBlocked,
+    onAttempt: (result) => {
+      if (result.kind === 'failed') blockade.note(result.failure, source.config.botId);
+      mayBeThere ||= 'upserted' in result && result.upserted;
     },
-    stop,
-    context.abort,
-  );
+    clock,
+    random: context.random,
+    outage: context.outage,
+    attempts: config.upload.attempts,
+    giveUpAfterMs: patience.pauseMs,
+    settleMs: config.watch.settleMs,
+    onRetry: (_task, reason, delayMs) => {
+      context.report.retrying(`${source.config.name}:${path}`, reason, delayMs);
+    },
+  };
+  await noted;
+  // Another directory may have come in the place of the source's, before the file was planned or after.
+  if (!context.roots.isThere(source)) {
+    summary.pending += 1;
+    takeBack(id, before, context);
+    context.unsent.add(name, path, item.fingerprint);
+    return;
+  }
+  const sent = await sendWithRetries(task, ports, stop, context.abort);
   if (isWithoutUpsert(sent)) {
     if (mayBeThere) state.recordFailure(id, 'failed', seen, NOT_FINISHED, true, clock.now());
-    else if (before === null) state.forget(id);
-    else state.takeBack(id, before.state);
+    else takeBack(id, before, context);
   }
   // Where changes are watched, a file that vanished because it was renamed turns up by itself.
   if (sent.kind === 'vanished') context.outlook.lookAgain(name, path);
   const isNoLoss = sent.kind === 'sent' || (sent.kind === 'vanished' && context.isWatched);
   if (!isNoLoss) context.unsent.add(name, path, item.fingerprint);
   settle(sent, mayBeThere, item, source, id, context);
+}
+
+/** Takes back the intent to send a file: no upsert was sent. */
+function takeBack(id: RowId, before: FileRecord | null, { state }: WalkContext): void {
+  if (before === null) state.forget(id);
+  else state.takeBack(id, before.state);
 }
 
 const NOT_FINISHED = 'an earlier attempt failed, and the file could not be sent again';
@@ -161,30 +164,30 @@ function settle(
 ): void {
   const { state, summary, report } = context;
   const nowMs = context.clock.now();
-  const place = { source: source.config.name, path: item.path, key: item.key };
+  const { path, key } = item;
+  const name = source.config.name;
   const kind = item.reason === 'renewal-due' ? 'renew' : 'upload';
   const reason = item.kind === 'verify' ? 'changed' : item.reason;
-  const event = { kind, ...place, reason } satisfies FileEvent;
   const failed = (error: string): void => {
     summary.failed += 1;
-    report.event({ ...event, outcome: 'failed', error });
+    report.event({ kind, source: name, path, key, reason, outcome: 'failed', error });
   };
   switch (sent.kind) {
     case 'sent':
-      if (kind === 'upload') tellDelivery(sent, item, place, id, context);
+      if (kind === 'upload') tellDelivery(sent, item, name, id, context);
       state.recordSynced(id, sent.state, sent.sha256, lifetimeOf(item, sent.expiresAtMs), nowMs);
       summary[kind === 'renew' ? 'renewed' : 'uploaded'] += 1;
       summary.bytes += sent.state.sizeBytes;
       report.sent(sent.state.sizeBytes);
-      report.event({ ...event, outcome: 'done' });
+      report.event({ kind, source: name, path, key, reason, outcome: 'done' });
       break;
     case 'vanished':
     case 'unreadable':
     case 'inadmissible':
       if (sent.kind === 'unreadable')
-        noteProblem(context, { ...place, kind: 'problem', reason: sent.reason });
+        noteProblem(context, { kind: 'problem', source: name, path, key, reason: sent.reason });
       if (sent.kind === 'inadmissible')
-        noteProblem(context, { ...place, kind: 'refuse', reason: sent.reason });
+        noteProblem(context, { kind: 'refuse', source: name, path, key, reason: sent.reason });
       break;
     case 'unsettled':
       state.recordFailure(id, 'failed', sent.state, UNSETTLED, mayBeThere, nowMs);
@@ -215,14 +218,15 @@ function settle(
 /** Tells of a content that was not on record: what was sent for its settings or to be sure is nothing new. */
 function tellDelivery(
   { sha256, url }: Extract<Sent, { kind: 'sent' }>,
-  { resolved }: PlannedSend,
-  place: Pick<Delivery, 'source' | 'path' | 'key'>,
+  { path, key, resolved }: PlannedSend,
+  source: string,
   id: RowId,
   { state, onDelivery }: WalkContext,
 ): void {
   if (onDelivery === undefined || state.find(id)?.sha256?.equals(sha256) === true) return;
   const isPublic = resolved.settings.accessPolicies.includes('public_content');
-  onDelivery({ ...place, target: id.target, sha256, isPublic, publicUrl: isPublic ? url : null });
+  const { target } = id;
+  onDelivery({ source, path, key, target, sha256, isPublic, publicUrl: isPublic ? url : null });
 }
 
 const UNSETTLED = 'it was changed again and again while it was read';

@@ -14,6 +14,7 @@ import { Claims } from '../plan/claims.ts';
 import type { Flights } from './flights.ts';
 import { IndexWarnings } from './index-warnings.ts';
 import type { Reporter } from './reporter.ts';
+import { Roots } from './roots.ts';
 import { Unsent } from './unsent.ts';
 
 /** What an engine is made of. */
@@ -105,6 +106,7 @@ export type Standing = 'halted' | 'incomplete' | 'complete';
 export interface Engine extends EngineInput {
   readonly claims: Claims;
   readonly outage: Outage;
+  readonly roots: Roots;
   readonly indexWarnings: IndexWarnings;
   /** For passes and whole directories. */
   readonly bulk: Transfer;
@@ -143,6 +145,7 @@ export function createEngine(input: EngineInput): Engine {
     abort,
     claims: new Claims(input.state, [], true),
     outage: new Outage(clock, input.random, patience.outageMs),
+    roots: new Roots(),
     indexWarnings: new IndexWarnings(config.limits.indexableExtensions, (message) => {
       report.warn(message);
     }),

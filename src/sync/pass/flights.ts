@@ -9,6 +9,7 @@ type Flight = (hadToWait: boolean) => Promise<void>;
  * as what is under way then does.
  */
 export class Flights {
+  /** Of each key: resolves when its flight has ended, however it did. */
   readonly #underWay = new Map<string, Promise<void>>();
   /** How many of those that are to be sent have these looks. */
   readonly #looks = new Map<string, number>();
@@ -25,7 +26,7 @@ export class Flights {
 
   /** Resolves when the flight of a key that is under way has ended, whatever came of it. */
   async ended(id: RowId): Promise<void> {
-    await this.#underWay.get(nameOf(id))?.catch(() => undefined);
+    await this.#underWay.get(nameOf(id));
   }
 
   /** Whether a file that looks like this is on its way: perhaps the same under a new name. */
@@ -35,11 +36,21 @@ export class Flights {
 
   /** Runs a flight: at once, or after those of the same key that are under way. `fingerprint`: of a file to be sent. */
   async run(id: RowId, fingerprint: Fingerprint | null, flight: Flight): Promise<void> {
+    const name = nameOf(id);
     const looks = fingerprint === null ? null : looksOf(fingerprint);
     if (looks !== null) this.#looks.set(looks, (this.#looks.get(looks) ?? 0) + 1);
+    let hadToWait = false;
+    for (let other = this.#underWay.get(name); other !== undefined; other = this.#underWay.get(name)) {
+      hadToWait = true;
+      await other;
+    }
+    let hasEnded: () => void = () => undefined;
+    this.#underWay.set(name, new Promise((resolve) => (hasEnded = resolve)));
     try {
-      await this.#inTurn(nameOf(id), flight);
+      await flight(hadToWait);
     } finally {
+      this.#underWay.delete(name);
+      hasEnded();
       if (looks !== null) {
         const others = (this.#looks.get(looks) ?? 1) - 1;
         if (others === 0) this.#looks.delete(looks);
@@ -50,26 +61,12 @@ export class Flights {
 
   /** Resolves when those that are under way now have ended. */
   async settled(): Promise<void> {
-    await Promise.allSettled(this.#underWay.values());
+    await Promise.all(this.#underWay.values());
   }
 
   /** Resolves when none is under way. */
   async idle(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay.values());
-  }
-
-  async #inTurn(name: string, flight: Flight): Promise<void> {
-    let hadToWait = false;
-    for (let other = this.#underWay.get(name); other !== undefined; other = this.#underWay.get(name)) {
-      hadToWait = true;
-      // Whoever began it hears of its failure.
-      await other.catch(() => undefined);
-    }
-    const own = flight(hadToWait).finally(() => {
-      this.#underWay.delete(name);
-    });
-    this.#underWay.set(name, own);
-    await own;
+    while (this.#underWay.size > 0) await this.settled();
   }
 }
 

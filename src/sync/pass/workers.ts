@@ -1,3 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
+
+/** So much room makes whoever waited for some go on. */
+const ROOM_TO_GO_ON = 16;
+
 /** Runs jobs side by side, and keeps whoever hands them over from getting far ahead. */
 export class Workers {
   readonly #most: number;
@@ -18,11 +23,19 @@ export class Workers {
     this.#abandon = abandon;
   }
 
-  /** Starts a job; resolves when there is room for another. Throws what a job threw. */
+  /**
+   * Starts a job; resolves when there is room for more. Where there was none, that is when there is room for several, and
+   * connections have had their turn: the next requests go out before the next files are looked for. Throws what a job
+   * threw.
+   */
   async add(job: () => Promise<void>): Promise<void> {
     this.#underWay += 1;
     void this.#run(job);
-    await this.#until(() => this.#underWay < this.#most);
+    if (this.#underWay >= this.#most) {
+      await this.#until(() => this.#underWay <= this.#most - ROOM_TO_GO_ON);
+      await setImmediate();
+    }
+    if (this.#failure !== null) throw this.#failure.error;
   }
 
   /** Resolves when no job is left. Throws what a job threw. */
