@@ -9,19 +9,7 @@ import { eventually } from '../watch/fixture.ts';
 import type { FileOperation } from './columns.ts';
 import type { FileCell } from './expectation.ts';
 import { LATE, SLOW, type FaultName } from './faults.ts';
-import {
-  describeFile,
-  differences,
-  edit,
-  fieldsFor,
-  plantBefore,
-  plantBeside,
-  settle,
-  STRUCK,
-  timeAt,
-  triesOf,
-} from './files.ts';
-import { preparePlace } from './place.ts';
+import { describeFile, differences, edit, setScene, STRUCK, triesOf } from './files.ts';
 
 const MINUTE = 60_000;
 
@@ -39,21 +27,7 @@ export async function strikeDaemon(
   operation: FileOperation,
   pauses: FileCell['pauses'],
 ): Promise<FileCell> {
-  const place = await preparePlace(fault, operation);
-  let clock: { now: () => number } | null = null;
-  const world = await createDaemonWorld(
-    fieldsFor(fault),
-    timeAt(place, () => clock),
-  );
-  clock = world.clock;
-  settle(world, place);
-  plantBefore(world);
-  expect(await world.pass()).toMatchObject({ exitCode: 0 });
-
-  edit(world, fault, 'new');
-  plantBeside(world);
-  await place.strike(STRUCK, world.clock.now());
-  const before = triesOf(world, operation);
+  const { place, world, before } = await setScene(fault, operation, createDaemonWorld);
   const running = world.launch();
   const stepMs = SLOW.has(fault) || LATE.has(fault) ? 2 : 20;
   await letTimePass(world, stepMs, () => running.passes.length > 0, 'the first pass ends');

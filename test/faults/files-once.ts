@@ -4,40 +4,14 @@ import { createWorld } from '../sync/world.ts';
 import type { FileOperation } from './columns.ts';
 import type { FileCell } from './expectation.ts';
 import type { FaultName } from './faults.ts';
-import {
-  describeFile,
-  differences,
-  edit,
-  fieldsFor,
-  plantBefore,
-  plantBeside,
-  settle,
-  STRUCK,
-  timeAt,
-  triesOf,
-} from './files.ts';
-import { preparePlace } from './place.ts';
+import { describeFile, differences, edit, setScene, STRUCK, triesOf } from './files.ts';
 
 /**
  * Single passes, one after the other: all is in sync; files change and one of them is struck; the fault is over. Fails
  * where in the end not all is in sync, or more was asked than was needed for it.
  */
 export async function strikeOnce(fault: FaultName, operation: FileOperation): Promise<FileCell> {
-  const place = await preparePlace(fault, operation);
-  let clock: { now: () => number } | null = null;
-  const world = await createWorld(
-    fieldsFor(fault),
-    timeAt(place, () => clock),
-  );
-  clock = world.clock;
-  settle(world, place);
-  plantBefore(world);
-  expect(await world.pass()).toMatchObject({ exitCode: 0 });
-
-  edit(world, fault, 'new');
-  plantBeside(world);
-  await place.strike(STRUCK, world.clock.now());
-  const before = triesOf(world, operation);
+  const { place, world, before } = await setScene(fault, operation, createWorld);
   const events: FileEvent[] = [];
   const retries: string[] = [];
   const struck = await world.pass({

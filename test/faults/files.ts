@@ -7,14 +7,49 @@ import type { World } from '../sync/world.ts';
 import type { FileOperation } from './columns.ts';
 import type { FileCell } from './expectation.ts';
 import { SETTINGS, SLOW, type FaultName } from './faults.ts';
-import type { Place } from './place.ts';
+import { preparePlace, type Place } from './place.ts';
 import { expectNoSecrets } from './secrets.ts';
 
 /** The file that is struck. */
 export const STRUCK = 'a.md';
 
+/** Where a fault is about to strike: all was in sync, and files have changed since. */
+export interface Scene<W> {
+  readonly place: Place;
+  readonly world: W;
+  /** Requests for the struck file so far. */
+  readonly before: number;
+}
+
+/** Makes a world in which a fault strikes one of the files that changed. */
+export async function setScene<W extends World & { readonly clock: { readonly now: () => number } }>(
+  fault: FaultName,
+  operation: FileOperation,
+  create: (fields: Record<string, unknown>, options: Partial<EmulatorOptions>) => Promise<W>,
+): Promise<Scene<W>> {
+  const place = await preparePlace(fault, operation);
+  // The emulator's time is the place's; the world's clock is there only once the world is.
+  let clock: { readonly now: () => number } = Date;
+  const world = await create(fieldsFor(fault), { now: () => place.platformTime(clock.now()) });
+  ({ clock } = world);
+  place.settle(world.emulator);
+  if (place.url !== null) world.configure({ platform: { botId: 'bot-1', baseUrl: place.url } });
+  world.write(`docs/${STRUCK}`, 'old');
+  world.write('docs/d.md', 'x'.repeat(100));
+  world.write('more/z.md', 'z');
+  expect(await world.pass()).toMatchObject({ exitCode: 0 });
+
+  edit(world, fault, 'new');
+  // Beside it: a new file of its bot, one that shrinks, and a new one of another bot.
+  world.write('docs/b.md', 'b');
+  world.write('docs/d.md', 'x'.repeat(50));
+  world.write('more/c.md', 'c');
+  await place.strike(STRUCK, world.clock.now());
+  return { place, world, before: triesOf(world, operation) };
+}
+
 /** Everything of a configuration but its platform, for a fault. */
-export function fieldsFor(fault: FaultName): Record<string, unknown> {
+function fieldsFor(fault: FaultName): Record<string, unknown> {
   return {
     sources: [{ directory: './docs' }, { directory: './more', botId: 'bot-2' }],
     rules: SETTINGS[fault]?.rules ?? [],
@@ -23,34 +58,9 @@ export function fieldsFor(fault: FaultName): Record<string, unknown> {
   };
 }
 
-/** The emulator's time at a place. The world's clock is there only once the world is. */
-export function timeAt(place: Place, clock: () => { now: () => number } | null): Partial<EmulatorOptions> {
-  return { now: () => place.platformTime(clock()?.now() ?? Date.now()) };
-}
-
-/** Has a world know its platform by the address of a place. */
-export function settle(world: World, place: Place): void {
-  place.settle(world.emulator);
-  if (place.url !== null) world.configure({ platform: { botId: 'bot-1', baseUrl: place.url } });
-}
-
-/** Files that were in sync before. */
-export function plantBefore(world: World): void {
-  world.write(`docs/${STRUCK}`, 'old');
-  world.write('docs/d.md', 'x'.repeat(100));
-  world.write('more/z.md', 'z');
-}
-
 /** The file that is struck gets another content, one that takes up more room. */
 export function edit(world: World, fault: FaultName, round: string): void {
   world.write(`docs/${STRUCK}`, Buffer.alloc(SETTINGS[fault]?.sizeBytes ?? 200, round));
-}
-
-/** Beside it: a new file of its bot, one that shrinks, and a new one of another bot. */
-export function plantBeside(world: World): void {
-  world.write('docs/b.md', 'b');
-  world.write('docs/d.md', 'x'.repeat(50));
-  world.write('more/c.md', 'c');
 }
 
 /** What had to wait as well, by what arrived of the files beside. */

@@ -1,7 +1,9 @@
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
 import { openState, setAside } from '../../src/state/open.ts';
+import { APPLICATION_ID, MIGRATIONS } from '../../src/state/schema.ts';
 import { contentsOf, NOW, temporaryDirectory, writtenFile } from '../state/fixture.ts';
 import { bindReadOnly, mountSmall, NO_MOUNTS } from '../mounts.ts';
 
@@ -70,6 +72,30 @@ test('a sound file on a full disk is unusable or says so with the first write, a
   expect(readFileSync(file).equals(bytes)).toBe(true);
 });
 
+test('a file of an older version on a full disk stays as it is, and is brought up to date when there is room', (context) => {
+  const directory = join(temporaryDirectory(), 'small');
+  if (!mountSmall(directory, '256k')) context.skip(NO_MOUNTS);
+  const file = join(directory, 'state.db');
+  const database = new DatabaseSync(file);
+  database.exec(`${MIGRATIONS[0] ?? ''}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 1`);
+  database.close();
+  const bytes = readFileSync(file);
+  const ballast = fill(directory);
+  expect(openState(file, { checkThoroughly: true, nowMs: NOW })).toEqual({
+    kind: 'unusable',
+    reason: expect.stringMatching(/full|I\/O error/u) as string,
+  });
+  expect(readFileSync(file).equals(bytes)).toBe(true);
+  // Room for the companions, and for little more than the first pages of what is changed.
+  for (const room of [9, ballast.length]) {
+    for (const name of ballast.splice(0, room)) rmSync(join(directory, name));
+    const opened = openState(file, { checkThoroughly: true, nowMs: NOW });
+    if (ballast.length > 0) expect(opened).toMatchObject({ kind: 'unusable' });
+    else if (opened.kind === 'open') opened.store.close();
+    else expect(opened.kind).toBe('open');
+  }
+});
+
 test('a sound file that is read-only, or lies in a directory that is, says so and stays as it is', (context) => {
   for (const what of ['file', 'directory'] as const) {
     const file = writtenFile();
@@ -85,14 +111,17 @@ test('a sound file that is read-only, or lies in a directory that is, says so an
   }
 });
 
-/** Leaves no room on a small file system. */
-function fill(directory: string): void {
-  for (let n = 0; ; n++) {
+/** Leaves no room on a small file system; returns the names of what takes it, a page each. */
+function fill(directory: string): string[] {
+  const names: string[] = [];
+  for (;;) {
+    const name = `ballast-${names.length}`;
     try {
-      writeFileSync(join(directory, `ballast-${n}`), Buffer.alloc(4096));
+      writeFileSync(join(directory, name), Buffer.alloc(4096));
+      names.push(name);
     } catch (error) {
       expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC');
-      return;
+      return names;
     }
   }
 }

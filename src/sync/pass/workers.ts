@@ -1,8 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** So much room makes whoever waited for some go on. */
-const ROOM_TO_GO_ON = 16;
-
 /** Runs jobs side by side, and keeps whoever hands them over from getting far ahead. */
 export class Workers {
   readonly #most: number;
@@ -24,18 +21,15 @@ export class Workers {
   }
 
   /**
-   * Starts a job; resolves when there is room for more. Where there was none, that is when there is room for several, and
-   * connections have had their turn: the next requests go out before the next files are looked for. Throws what a job
-   * threw.
+   * Starts a job; resolves when there is room for another. Where that had to be waited for, connections have their turn
+   * first: the next request goes out before the next file is looked for. Throws what a job threw.
    */
   async add(job: () => Promise<void>): Promise<void> {
     this.#underWay += 1;
     void this.#run(job);
-    if (this.#underWay >= this.#most) {
-      await this.#until(() => this.#underWay <= this.#most - ROOM_TO_GO_ON);
-      await setImmediate();
-    }
-    if (this.#failure !== null) throw this.#failure.error;
+    const isFull = this.#underWay >= this.#most;
+    await this.#until(() => this.#underWay < this.#most);
+    if (isFull) await setImmediate();
   }
 
   /** Resolves when no job is left. Throws what a job threw. */

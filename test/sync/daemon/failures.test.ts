@@ -219,6 +219,22 @@ test('a small edit goes ahead of bulk work, of its own source or another', async
   await running.stop();
 });
 
+test('a change is sent while all that a pass has in hand stands still', async () => {
+  const world = await createDaemonWorld({ upload: { concurrency: 2, stallTimeout: '1h' } });
+  world.write('docs/zz.md', 'one');
+  const first = await world.start();
+  await first.stop();
+  for (let i = 0; i < 4; i++) world.write(`docs/f${i}.md`, `file ${i}`);
+  for (let i = 0; i < 4; i++)
+    world.emulator.faults.add({ operation: 'upsert', key: `f${i}.md`, kind: 'hang' });
+  const before = requestsFor(world, 'upsert');
+  const running = world.launch();
+  await world.until(() => requestsFor(world, 'upsert') > before, 'the pass is under way');
+  world.write('docs/zz.md', 'edited');
+  await world.until(() => world.remote('zz.md') === 'edited', 'the edit arrives');
+  expect(sent(running)).toEqual(['zz.md']);
+});
+
 test('a state file that fails ends the daemon with what failed, and nothing is under way any more', async () => {
   const world = await createDaemonWorld();
   world.write('docs/a.md', 'one');
