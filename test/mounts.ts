@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
-import { onTestFinished } from 'vitest';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
 
 /** Why a test that needs a mount is skipped. */
 export const NO_MOUNTS = 'only root may mount, and not everywhere';
@@ -9,6 +10,21 @@ export const NO_MOUNTS = 'only root may mount, and not everywhere';
 export function mountSmall(directory: string, size: string): boolean {
   mkdirSync(directory, { recursive: true });
   return mount(directory, ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', directory]);
+}
+
+/** Leaves no room on a small file system; returns the names of what takes it, a page each. */
+export function fill(directory: string): string[] {
+  const names: string[] = [];
+  for (;;) {
+    const name = `ballast-${names.length}`;
+    try {
+      writeFileSync(join(directory, name), Buffer.alloc(4096));
+      names.push(name);
+    } catch (error) {
+      expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC');
+      return names;
+    }
+  }
 }
 
 /** Makes a file or directory read-only for everyone, root too; false where that is not allowed. It ends with the test. */

@@ -84,7 +84,10 @@ export function acquireLock(subject: string, command: string, now: Date): LockAt
   };
 }
 
-function unusable(error: unknown, mend = 'check that this user may write there'): LockAttempt {
+function unusable(
+  error: unknown,
+  mend = 'check that this user may write there and that the disk has room',
+): LockAttempt {
   return { kind: 'unusable', reason: (error as Error).message, mend };
 }
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { openState, setAside } from '../../src/state/open.ts';
 import { APPLICATION_ID, MIGRATIONS } from '../../src/state/schema.ts';
 import { contentsOf, NOW, temporaryDirectory, writtenFile } from '../state/fixture.ts';
-import { bindReadOnly, mountSmall, NO_MOUNTS } from '../mounts.ts';
+import { bindReadOnly, fill, mountSmall, NO_MOUNTS } from '../mounts.ts';
 
 const KEPT = 'state.db.damaged-2026-03-01T120010.500Z';
 
@@ -110,18 +110,3 @@ test('a sound file that is read-only, or lies in a directory that is, says so an
     expect(readFileSync(file).equals(bytes)).toBe(true);
   }
 });
-
-/** Leaves no room on a small file system; returns the names of what takes it, a page each. */
-function fill(directory: string): string[] {
-  const names: string[] = [];
-  for (;;) {
-    const name = `ballast-${names.length}`;
-    try {
-      writeFileSync(join(directory, name), Buffer.alloc(4096));
-      names.push(name);
-    } catch (error) {
-      expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC');
-      return names;
-    }
-  }
-}
