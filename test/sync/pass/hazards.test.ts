@@ -1,5 +1,4 @@
-import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
-import { execFileSync } from 'node:child_process';
+import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, onTestFinished, test } from 'vitest';
@@ -283,81 +282,6 @@ test('when the state file fails, nothing is under way any more once the pass has
   await expect(world.pass({ report, platform })).rejects.toThrow('disk full');
   expect(underWay).toBe(0);
   expect(events).toBeLessThan(10);
-});
-
-test('config, secrets and state file are not synced under another name either', async () => {
-  const world = await createWorld({ sources: [{ directory: './docs', symlinks: 'follow' }] });
-  world.configure({
-    platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, token: 'file:./conf/token' },
-  });
-  world.write('conf/token', 'very secret');
-  world.write('conf/note', 'n');
-  world.write('botsync.config.json', '{}');
-  symlinkSync('../conf', join(world.directory, 'docs/linked'));
-  symlinkSync('../botsync.config.json', join(world.directory, 'docs/config'));
-  linkSync(join(world.directory, 'conf/token'), join(world.directory, 'docs/hard'));
-  await world.pass();
-  symlinkSync('../.botsync', join(world.directory, 'docs/state'));
-  await world.pass();
-  expect(world.keys()).toEqual(['linked/note']);
-});
-
-test('a hard link to a secret is kept out where links are not followed, too', async () => {
-  const world = await createWorld();
-  world.configure({
-    platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, token: 'file:./conf/token' },
-  });
-  world.write('conf/token', 'very secret');
-  world.write('docs/a', 'a');
-  linkSync(join(world.directory, 'conf/token'), join(world.directory, 'docs/hard'));
-  await world.pass();
-  expect(world.keys()).toEqual(['a']);
-});
-
-test('a source that is reached by another name than its config keeps them out as well', async () => {
-  const world = await createWorld();
-  symlinkSync(world.directory, `${world.directory}-alias`);
-  try {
-    world.configure({
-      platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, token: 'file:./token' },
-      sources: [{ name: 'all', directory: `${world.directory}-alias`, ignore: ['platform/', '!.botsync/'] }],
-    });
-    world.write('token', 'very secret');
-    world.write('botsync.config.json', '{}');
-    world.write('docs/a', 'a');
-    await world.pass();
-    await world.pass();
-    expect(world.keys()).toEqual(['docs/a']);
-  } finally {
-    unlinkSync(`${world.directory}-alias`);
-  }
-});
-
-test('.botsyncignore may begin with a byte order mark, and anything but a file is none', async () => {
-  const world = await createWorld();
-  world.write('docs/.botsyncignore', '\ufeffsecret.txt\r\n*.log\n');
-  for (const name of ['secret.txt', 'a.log', 'a.md']) world.write(`docs/${name}`, 'x');
-  await world.pass();
-  expect(world.keys()).toEqual(['a.md']);
-  rmSync(join(world.directory, 'docs/.botsyncignore'));
-  mkdirSync(join(world.directory, 'docs/.botsyncignore'));
-  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 2 } });
-});
-
-test('a FIFO in the place of .botsyncignore is none and is not waited for', async () => {
-  const world = await createWorld();
-  mkdirSync(join(world.directory, 'docs'), { recursive: true });
-  execFileSync('mkfifo', [join(world.directory, 'docs/.botsyncignore')]);
-  world.write('docs/a', 'x');
-  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1 } });
-});
-
-test('a .botsyncignore too large to be one halts its source', async () => {
-  const world = await createWorld();
-  world.write('docs/a', 'x');
-  world.write('docs/.botsyncignore', '#'.repeat(1_000_001));
-  expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { uploaded: 0 } });
-  expect(world.status().sources[0]?.halted).toContain('.botsyncignore is larger than');
 });
 
 test('a row that makes no sense is damage, not a defect', async () => {
