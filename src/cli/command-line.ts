@@ -15,7 +15,9 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     exitCode = code;
   };
   const isForShell = isCompletionRequest(args);
-  const parser = program(done);
+  // Every command has yargs write the help, read or not; breaking its lines is what takes long.
+  const isForHelp = args.some((arg) => HELP.has(arg));
+  const parser = program(done, isForHelp);
   try {
     await parser.parseAsync([...args]);
     return exitCode;
@@ -31,7 +33,9 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   }
 }
 
-function program(done: (code: number) => void): Argv {
+const HELP = new Set(['--help', '-h']);
+
+function program(done: (code: number) => void, isForHelp: boolean): Argv {
   const parser = yargs()
     .parserConfiguration({ 'boolean-negation': false })
     .scriptName('botsync')
@@ -188,7 +192,7 @@ function program(done: (code: number) => void): Argv {
     .help()
     .alias('help', 'h')
     .version(version())
-    .wrap(Math.min(100, process.stdout.columns || 100))
+    .wrap(isForHelp ? Math.min(100, process.stdout.columns || 100) : null)
     .exitProcess(false)
     .fail((message: string | null, error: Error | undefined) => {
       if (error !== undefined) throw error;

@@ -31,7 +31,9 @@ const LARGEST_PAYLOAD_BYTES = 128_000;
 /** platform-facts.md, Files: a JSON body, in the smaller reading of "1 MB". */
 const LARGEST_BODY_BYTES = 1_000_000;
 
-const TOO_LARGE = `makes the request larger than ${count(LARGEST_BODY_BYTES)} bytes`;
+function tooLarge(): string {
+  return `makes the request larger than ${count(LARGEST_BODY_BYTES)} bytes`;
+}
 
 /** Holds a conversation against what the platform states of it; `null` when it may be sent. */
 export function checkConversation(
@@ -41,7 +43,7 @@ export function checkConversation(
   const mistyped = Object.entries(tags).find(([, value]) => typeof value !== 'string');
   if (mistyped !== undefined)
     return { field: 'tags', message: `has a value that is no string: "${mistyped[0]}"` };
-  if (bytesOf({ ...request }) > LARGEST_BODY_BYTES) return { field: 'tags', message: TOO_LARGE };
+  if (bytesOf({ ...request }) > LARGEST_BODY_BYTES) return { field: 'tags', message: tooLarge() };
   return checkName('channel', channel) ?? checkName('integrationName', integrationName ?? null);
 }
 
@@ -61,7 +63,7 @@ export function checkMessage({
     return { field: 'payload', message };
   }
   if (bytesOf({ conversationId, payload }) <= LARGEST_BODY_BYTES) return null;
-  return { field: 'conversationId', message: TOO_LARGE };
+  return { field: 'conversationId', message: tooLarge() };
 }
 
 function checkName(
