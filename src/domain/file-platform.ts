@@ -4,7 +4,10 @@ import type { UpsertBody } from './limits.ts';
 /** The content of a file on its way out. */
 export type OutgoingContent =
   | { readonly kind: 'whole'; readonly bytes: Buffer }
-  /** Read while it is sent, once. An error that `chunks` throws ends the request. */
+  /**
+   * Read while it is sent, once. An error that `chunks` throws ends the request. Who makes the chunks may overwrite one of
+   * 256 KiB or more as soon as the next is asked for: no connection takes that much and asks for more before it is out.
+   */
   | { readonly kind: 'stream'; readonly sizeBytes: number; readonly chunks: AsyncIterable<Buffer> };
 
 /** Where a file's content goes (interface.md, File). */

@@ -70,24 +70,30 @@ export async function hashContent(file: SourceFile): Promise<Buffer> {
   return digest();
 }
 
-/** Reads one chunk ahead of the one that is being sent. */
+/** Reads one chunk ahead of the one that is being sent, by turns into two buffers. */
 async function* readChunks(
   file: SourceFile,
   running: Hash,
   onError: (error: unknown) => void,
 ): AsyncGenerator<Buffer> {
   const { sizeBytes } = file;
+  const readNext = (at: number, into: Buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES)): Promise<Buffer> =>
+    file.read(at, into.subarray(0, sizeBytes - at));
   try {
-    let next = file.read(0, CHUNK_BYTES);
+    let next = readNext(0);
+    let before: Buffer | null = null;
     for (let at = 0; at < sizeBytes;) {
       const chunk = await next;
       at += chunk.length;
       if (chunk.length === 0) throw new ChangedWhileRead();
       if (at < sizeBytes) {
-        next = file.read(at, Math.min(CHUNK_BYTES, sizeBytes - at));
+        // Whoever asks for more has done with the chunk before. Of one that was cut short the last slice may be small
+        // enough for a connection to take it and ask for more before it is out.
+        next = readNext(at, before?.length === CHUNK_BYTES ? before : undefined);
         // It may fail while the receiver takes its time, or after it has left: no rejection may go unhandled.
         next.catch(() => undefined);
       }
+      before = chunk;
       running.update(chunk);
       for (let from = 0; from < chunk.length; from += SLICE_BYTES) {
         const isLast = at === sizeBytes && from + SLICE_BYTES >= chunk.length;

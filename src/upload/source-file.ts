@@ -63,12 +63,12 @@ export class SourceFile {
     return there !== undefined && there.ino === this.facts.ino && there.dev === this.facts.dev;
   }
 
-  /** Reads up to `length` bytes from a position without blocking; an empty buffer is the end. One at a time. */
-  async read(at: number, length: number): Promise<Buffer> {
-    const reading = read(this.fd, Buffer.allocUnsafeSlow(length), 0, length, at);
+  /** Fills a buffer from a position, as far as there is anything, without blocking; resolves to what it filled. One at a time. */
+  async read(at: number, into: Buffer): Promise<Buffer> {
+    const reading = read(this.fd, into, 0, into.length, at);
     this.#reading = reading;
-    const { bytesRead, buffer } = await reading;
-    return bytesRead === length ? buffer : buffer.subarray(0, bytesRead);
+    const { bytesRead } = await reading;
+    return bytesRead === into.length ? into : into.subarray(0, bytesRead);
   }
 
   /** Closes the file, once nothing is being read from it any more: its descriptor will soon be another file's. */

@@ -8,6 +8,7 @@ import {
   readContent,
   WHOLE_UP_TO_BYTES,
 } from '../../src/upload/read-content.ts';
+import { SourceFile } from '../../src/upload/source-file.ts';
 import { breakReading, makeSource, open, rewriteSlyly, type TestSource } from './fixture.ts';
 
 const LARGE = 5 * 256 * 1024 + 7;
@@ -36,7 +37,7 @@ describe('content', () => {
     } else {
       expect(content.sizeBytes).toBe(size);
       const chunks: Buffer[] = [];
-      for await (const chunk of content.chunks) chunks.push(chunk);
+      for await (const chunk of content.chunks) chunks.push(Buffer.from(chunk));
       expect(Buffer.concat(chunks).equals(bytes)).toBe(true);
     }
     expect(digest().toString('hex')).toBe(sha256(bytes));
@@ -160,6 +161,25 @@ describe('large content that changed while it was read', () => {
     change(path, LARGE, made);
     await expect(hashing).rejects.toThrow(ChangedWhileRead);
   });
+});
+
+test('what a file system gives in bits stays as it is: a connection may still be busy with them', async () => {
+  class Stuttering extends SourceFile {
+    override read(at: number, into: Buffer): Promise<Buffer> {
+      return super.read(at, into.subarray(0, 300_000));
+    }
+  }
+  const { source, write } = makeSource();
+  const bytes = randomBytes(LARGE);
+  write('a', bytes);
+  const { fd, facts } = open(source, 'a');
+  const { content, digest } = readContent(new Stuttering(fd, facts, `${source.root}/a`));
+  if (content.kind !== 'stream') throw new Error(content.kind);
+  const chunks: Buffer[] = [];
+  for await (const chunk of content.chunks) chunks.push(chunk);
+  expect(chunks.length).toBeGreaterThan(4);
+  expect(Buffer.concat(chunks).equals(bytes)).toBe(true);
+  expect(digest().toString('hex')).toBe(sha256(bytes));
 });
 
 describe('content that cannot be read to its end', () => {

@@ -27,7 +27,7 @@ async function look(source: SourceRoot, path: string): Promise<string> {
   const opened = openSourceFile(source, at(path));
   if (opened.kind === 'vanished') return 'vanished';
   if (opened.kind === 'unreadable') return `unreadable: ${opened.reason}`;
-  const content = await opened.file.read(0, opened.file.sizeBytes);
+  const content = await opened.file.read(0, Buffer.alloc(opened.file.sizeBytes));
   await opened.file.close();
   return `open: ${content.toString()}`;
 }
@@ -207,7 +207,7 @@ describe('an open file', () => {
     const file = open(source, 'a');
     renameSync(write('b', 'CONTENT'), path);
     expect(file.isInPlace()).toBe(false);
-    expect((await file.read(0, 7)).toString()).toBe('content');
+    expect((await file.read(0, Buffer.alloc(7))).toString()).toBe('content');
   });
 
   test('whose directory was replaced is not in place', () => {
@@ -224,9 +224,9 @@ describe('an open file', () => {
     const { source, write } = makeSource();
     write('a', '0123456789');
     const file = open(source, 'a');
-    expect((await file.read(2, 3)).toString()).toBe('234');
-    expect((await file.read(8, 100)).toString()).toBe('89');
-    expect((await file.read(10, 100)).length).toBe(0);
+    expect((await file.read(2, Buffer.alloc(3))).toString()).toBe('234');
+    expect((await file.read(8, Buffer.alloc(100))).toString()).toBe('89');
+    expect((await file.read(10, Buffer.alloc(100))).length).toBe(0);
   });
 
   test('is closed only after what is being read from it', async () => {
@@ -235,7 +235,7 @@ describe('an open file', () => {
     const opened = openSourceFile(source, at('a'));
     if (opened.kind !== 'open') throw new Error(opened.kind);
     let done = false;
-    const reading = opened.file.read(0, 50_000_000).then(() => {
+    const reading = opened.file.read(0, Buffer.alloc(50_000_000)).then(() => {
       done = true;
     });
     await opened.file.close();
