@@ -6,6 +6,7 @@ import type { Lifetime } from '../../state/state-store.ts';
 import { compareContent } from '../../upload/compare-content.ts';
 import type { SendTask } from '../../upload/send-file.ts';
 import { noteProblem } from './note-item.ts';
+import { isStillThere } from '../sources/directory-identity.ts';
 import type { WalkContext } from './engine.ts';
 import type { PlannedSend } from '../plan/plan-source.ts';
 import { sendWithRetries, type RetryPorts, type Sent } from './sender.ts';
@@ -45,13 +46,12 @@ async function fly(
   if (mayBeSame && (await isSame(item, source, id, context))) return;
   const name = source.config.name;
   const obstacle = (): string | null => blockade.reasonAgainst(source.config.botId, takesRoom(item));
-  const isBlocked = (): boolean => obstacle() !== null;
-  // Since it was planned, patterns may have come that leave it out.
-  const isLeftOut = context.outlook.ignores(name, item.path);
-  if (stop.aborted || context.outage.isHopeless || isBlocked() || isLeftOut) {
+  // Since it was planned, patterns may have come that leave it out, or another directory in the place of the source's.
+  const isAstray = context.outlook.ignores(name, item.path) || !isStillThere(source);
+  if (stop.aborted || context.outage.isHopeless || obstacle() !== null || isAstray) {
     summary.pending += 1;
     context.unsent.add(name, item.path, item.fingerprint);
-    if (before !== null && !isLeftOut) notePending(item, source, obstacle(), context);
+    if (before !== null && !isAstray) notePending(item, source, obstacle(), context);
     claims.release(target, item.key);
     return;
   }
@@ -63,7 +63,7 @@ async function fly(
     settingsDigest: resolved.digest,
     sizeBytes: item.sizeBytes,
   };
-  const noted = state.beginSending(id, source.config.name, path, seen, clock.now());
+  const noted = state.beginSending(id, name, path, seen, clock.now());
   // From here on its row speaks for it.
   claims.release(target, item.key);
   // An attempt that failed may have left something of this file on the platform.
@@ -80,7 +80,8 @@ async function fly(
     limits: config.limits,
     now: clock.now,
     transfer: context.transfer,
-    isBlocked,
+    // A transfer may have been waited for, and an outage for hours.
+    isBlocked: () => obstacle() !== null || !context.roots.isThere(source),
     onAttempt: (result) => {
       if (result.kind === 'failed') blockade.note(result.failure, source.config.botId);
       mayBeThere ||= 'upserted' in result && result.upserted;
@@ -92,33 +93,21 @@ async function fly(
     giveUpAfterMs: patience.pauseMs,
     settleMs: config.watch.settleMs,
     onRetry: (_task, reason, delayMs) => {
-      context.report.retrying(`${source.config.name}:${path}`, reason, delayMs);
+      context.report.retrying(`${name}:${path}`, reason, delayMs);
     },
   };
   await noted;
-  // Another directory may have come in the place of the source's, before the file was planned or after.
-  if (!context.roots.isThere(source)) {
-    summary.pending += 1;
-    takeBack(id, before, context);
-    context.unsent.add(name, path, item.fingerprint);
-    return;
-  }
   const sent = await sendWithRetries(task, ports, stop, context.abort);
   if (isWithoutUpsert(sent)) {
     if (mayBeThere) state.recordFailure(id, 'failed', seen, NOT_FINISHED, true, clock.now());
-    else takeBack(id, before, context);
+    else if (before === null) state.forget(id);
+    else state.takeBack(id, before.state);
   }
   // Where changes are watched, a file that vanished because it was renamed turns up by itself.
   if (sent.kind === 'vanished') context.outlook.lookAgain(name, path);
   const isNoLoss = sent.kind === 'sent' || (sent.kind === 'vanished' && context.isWatched);
   if (!isNoLoss) context.unsent.add(name, path, item.fingerprint);
   settle(sent, mayBeThere, item, source, id, context);
-}
-
-/** Takes back the intent to send a file: no upsert was sent. */
-function takeBack(id: RowId, before: FileRecord | null, { state }: WalkContext): void {
-  if (before === null) state.forget(id);
-  else state.takeBack(id, before.state);
 }
 
 const NOT_FINISHED = 'an earlier attempt failed, and the file could not be sent again';
@@ -207,7 +196,8 @@ function settle(
     }
     case 'not-tried':
       summary.pending += 1;
-      if (item.record !== null) {
+      // Of a directory that came in the place of the source's there is nothing to say.
+      if (item.record !== null && context.roots.isThere(source)) {
         const obstacle = context.blockade.reasonAgainst(source.config.botId, takesRoom(item));
         notePending(item, source, obstacle, context);
       }
