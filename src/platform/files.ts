@@ -21,8 +21,6 @@ export class PlatformFiles implements FilePlatform {
   readonly #filesUrl: URL;
   readonly #caller: Caller;
   readonly #stallTimeoutMs: number;
-  /** Of upserts, by bot. */
-  readonly #headers = new Map<string, Readonly<Record<string, string>>>();
 
   /** @param baseUrl - without a trailing slash. */
   constructor(http: Http, baseUrl: string, caller: Caller, stallTimeoutMs: number) {
@@ -43,7 +41,12 @@ export class PlatformFiles implements FilePlatform {
       {
         method: 'PUT',
         url: this.#filesUrl,
-        headers: this.#headersFor(botId),
+        headers: {
+          ...this.#caller.identityHeaders,
+          authorization: `Bearer ${this.#caller.token}`,
+          'x-bot-id': botId,
+          'content-type': 'application/json',
+        },
         body: JSON.stringify(body),
       },
       signal,
@@ -101,21 +104,6 @@ export class PlatformFiles implements FilePlatform {
   /** Whether an answer told it. */
   hasToldTime(): boolean {
     return this.#api.hasToldTime();
-  }
-
-  #headersFor(botId: string): Readonly<Record<string, string>> {
-    let headers = this.#headers.get(botId);
-    if (headers === undefined) {
-      const { identityHeaders, token } = this.#caller;
-      headers = {
-        ...identityHeaders,
-        authorization: `Bearer ${token}`,
-        'x-bot-id': botId,
-        'content-type': 'application/json',
-      };
-      this.#headers.set(botId, headers);
-    }
-    return headers;
   }
 
   #storeFailure(answer: Answer): PlatformFailure {
