@@ -1,12 +1,15 @@
 import type { Outcome } from './failure.ts';
 import type { UpsertBody } from './limits.ts';
 
+/** So much no connection takes and asks for more before it is out. */
+export const REUSABLE_CHUNK_BYTES = 256 * 1024;
+
 /** The content of a file on its way out. */
 export type OutgoingContent =
   | { readonly kind: 'whole'; readonly bytes: Buffer }
   /**
    * Read while it is sent, once. An error that `chunks` throws ends the request. Who makes the chunks may overwrite one of
-   * 256 KiB or more as soon as the next is asked for: no connection takes that much and asks for more before it is out.
+   * `REUSABLE_CHUNK_BYTES` or more as soon as the next is asked for.
    */
   | { readonly kind: 'stream'; readonly sizeBytes: number; readonly chunks: AsyncIterable<Buffer> };
 

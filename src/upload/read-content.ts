@@ -1,16 +1,16 @@
 import { createHash, hash, type Hash } from 'node:crypto';
 import { readSync } from 'node:fs';
-import type { OutgoingContent } from '../domain/file-platform.ts';
+import { REUSABLE_CHUNK_BYTES, type OutgoingContent } from '../domain/file-platform.ts';
 import type { SourceFile } from './source-file.ts';
 
 /** Content up to this size is read at once: a stream costs more than the memory it saves. */
 export const WHOLE_UP_TO_BYTES = 256 * 1024;
 
-/** Larger content is read in pieces of this size … */
-const CHUNK_BYTES = 512 * 1024;
+/** Larger content is handed on in pieces of this size: by them it is noticed whether the other side still takes any … */
+const SLICE_BYTES = REUSABLE_CHUNK_BYTES;
 
-/** … and handed on in smaller ones: by them it is noticed whether the other side still takes any. */
-const SLICE_BYTES = 256 * 1024;
+/** … and read two at a time. */
+const CHUNK_BYTES = 2 * SLICE_BYTES;
 
 /** The file was written to, cut, or replaced while it was read: what was read is no state it ever had. */
 export class ChangedWhileRead extends Error {}
@@ -77,10 +77,12 @@ async function* readChunks(
   onError: (error: unknown) => void,
 ): AsyncGenerator<Buffer> {
   const { sizeBytes } = file;
-  const readNext = (at: number, into: Buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES)): Promise<Buffer> =>
-    file.read(at, into.subarray(0, sizeBytes - at));
+  const readNext = (at: number, into: Buffer | null): Promise<Buffer> => {
+    const length = Math.min(CHUNK_BYTES, sizeBytes - at);
+    return file.read(at, into?.subarray(0, length) ?? Buffer.allocUnsafeSlow(length));
+  };
   try {
-    let next = readNext(0);
+    let next = readNext(0, null);
     let before: Buffer | null = null;
     for (let at = 0; at < sizeBytes;) {
       const chunk = await next;
@@ -89,7 +91,7 @@ async function* readChunks(
       if (at < sizeBytes) {
         // Whoever asks for more has done with the chunk before. Of one that was cut short the last slice may be small
         // enough for a connection to take it and ask for more before it is out.
-        next = readNext(at, before?.length === CHUNK_BYTES ? before : undefined);
+        next = readNext(at, before?.length === CHUNK_BYTES ? before : null);
         // It may fail while the receiver takes its time, or after it has left: no rejection may go unhandled.
         next.catch(() => undefined);
       }

@@ -2,10 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer as createPlainServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createEncryptedServer } from 'node:https';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { REUSABLE_CHUNK_BYTES } from '../../src/domain/file-platform.ts';
 import { TEST_ONLY_IDENTITY } from '../tls/identity.ts';
 import { connect, inChunks, listenOnFreePort, NEVER, valueOf } from './fixture.ts';
-
-const CHUNK_BYTES = 256 * 1024;
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
@@ -15,7 +14,7 @@ afterEach(() => {
 
 /** Chunks that are overwritten as soon as the next is asked for. */
 async function* perishable(content: Buffer): AsyncGenerator<Buffer> {
-  for await (const slice of inChunks(content, CHUNK_BYTES)) {
+  for await (const slice of inChunks(content, REUSABLE_CHUNK_BYTES)) {
     const chunk = Buffer.from(slice);
     yield chunk;
     chunk.fill(0);
@@ -27,7 +26,7 @@ test.each<[string, (listener: RequestListener) => Server]>([
   ['https', (listener) => createEncryptedServer(TEST_ONLY_IDENTITY, listener)],
 ])('a slow receiver gets every chunk as it was handed over: %s', async (protocol, create) => {
   vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-  const content = randomBytes(40 * CHUNK_BYTES + 1);
+  const content = randomBytes(40 * REUSABLE_CHUNK_BYTES + 1);
   const got = createHash('sha256');
   const server = create((request, response) => {
     void (async () => {
