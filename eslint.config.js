@@ -55,7 +55,8 @@ export default defineConfig(
       'no-restricted-syntax': [
         'error',
         {
-          selector: "ImportDeclaration[source.value='zod'] > ImportSpecifier",
+          selector:
+            "ImportDeclaration[source.value='zod'] > :matches(ImportSpecifier, ImportDefaultSpecifier)",
           message: 'Import it as * as z: else the bundle holds all its languages.',
         },
       ],

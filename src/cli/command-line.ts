@@ -16,7 +16,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   };
   const isForShell = isCompletionRequest(args);
   // Every command has yargs write the help, read or not; breaking its lines is what takes long.
-  const isForHelp = args.some((arg) => HELP.has(arg));
+  const isForHelp = args.some((arg) => HELP.test(arg));
   const parser = program(done, isForHelp);
   try {
     await parser.parseAsync([...args]);
@@ -33,7 +33,8 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   }
 }
 
-const HELP = new Set(['--help', '-h']);
+/** `help`, `--help` and what is short for it, `-h` alone or among other letters. */
+const HELP = /^(?:help|--h.*|-[a-z]*h.*)$/u;
 
 function program(done: (code: number) => void, isForHelp: boolean): Argv {
   const parser = yargs()
