@@ -40,6 +40,8 @@ async function fly(
 ): Promise<void> {
   const { state, summary, config, patience, blockade, claims, clock, stop } = context;
   const { target } = id;
+  const isRootThere = await context.roots.isThere(source);
+  const lookedAtMs = clock.monotonic();
   // What was planned by may be old: a look at this file may have sent it since.
   const before = hadToWait || context.round.hasLooks ? state.find(id) : item.record;
   const mayBeSame = item.kind === 'verify' || (before !== item.record && wasSentSince(item, before));
@@ -47,7 +49,7 @@ async function fly(
   const name = source.config.name;
   const obstacle = (): string | null => blockade.reasonAgainst(source.config.botId, takesRoom(item));
   // Since it was planned, patterns may have come that leave it out, or another directory in the place of the source's.
-  const isAstray = context.outlook.ignores(name, item.path) || !isStillThere(source);
+  const isAstray = context.outlook.ignores(name, item.path) || !isRootThere;
   if (stop.aborted || context.outage.isHopeless || obstacle() !== null || isAstray) {
     summary.pending += 1;
     context.unsent.add(name, item.path, item.fingerprint);
@@ -80,8 +82,11 @@ async function fly(
     limits: config.limits,
     now: clock.now,
     transfer: context.transfer,
-    // A transfer may have been waited for, and an outage for hours.
-    isBlocked: () => obstacle() !== null || !context.roots.isThere(source),
+    isBlocked: () => {
+      if (obstacle() !== null) return true;
+      // A transfer may have been waited for, and an outage for hours.
+      return clock.monotonic() - lookedAtMs > LOOK_AGAIN_AFTER_MS && !isStillThere(source);
+    },
     onAttempt: (result) => {
       if (result.kind === 'failed') blockade.note(result.failure, source.config.botId);
       mayBeThere ||= 'upserted' in result && result.upserted;
@@ -109,6 +114,9 @@ async function fly(
   if (!isNoLoss) context.unsent.add(name, path, item.fingerprint);
   settle(sent, mayBeThere, item, source, id, context);
 }
+
+/** After so long the directory of a file's source is looked at again before it is sent. */
+const LOOK_AGAIN_AFTER_MS = 1000;
 
 const NOT_FINISHED = 'an earlier attempt failed, and the file could not be sent again';
 
@@ -197,7 +205,7 @@ function settle(
     case 'not-tried':
       summary.pending += 1;
       // Of a directory that came in the place of the source's there is nothing to say.
-      if (item.record !== null && context.roots.isThere(source)) {
+      if (item.record !== null && isStillThere(source)) {
         const obstacle = context.blockade.reasonAgainst(source.config.botId, takesRoom(item));
         notePending(item, source, obstacle, context);
       }

@@ -37,7 +37,7 @@ export interface PassInput {
  * So many files more than can be transferred at a time are in hand: their intents are written down together, so that no
  * transfer waits for the disk. What waits holds no content and no open file.
  */
-const FILES_AHEAD = 256;
+const FILES_AHEAD = 96;
 
 const NOTHING_ALLOWED = (): boolean => false;
 

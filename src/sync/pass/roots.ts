@@ -1,21 +1,22 @@
 import { isStillThere } from '../sources/directory-identity.ts';
 import type { Source } from '../sources/source.ts';
 
-/** Looks whether the directories of sources are still there: once a turn of the event loop, whoever asks. */
+/** Looks whether the directories of sources are still there, for all files that are planned in one turn at once. */
 export class Roots {
-  readonly #seen = new Map<Source, boolean>();
+  readonly #looks = new Map<Source, Promise<boolean>>();
 
-  /** Whether the directory of a source was there in this turn. */
-  isThere(source: Source): boolean {
-    let isThere = this.#seen.get(source);
-    if (isThere === undefined) {
-      if (this.#seen.size === 0)
+  /** Whether the directory of a source is there after this turn of the event loop: what was planned in it came from there. */
+  isThere(source: Source): Promise<boolean> {
+    let look = this.#looks.get(source);
+    if (look === undefined) {
+      look = new Promise((resolve) => {
         setImmediate(() => {
-          this.#seen.clear();
+          this.#looks.delete(source);
+          resolve(isStillThere(source));
         });
-      isThere = isStillThere(source);
-      this.#seen.set(source, isThere);
+      });
+      this.#looks.set(source, look);
     }
-    return isThere;
+    return look;
   }
 }

@@ -1,5 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 
+/** So much room makes whoever had to wait for some go on: files that are looked for together share what they cost. */
+const ROOM_TO_GO_ON = 16;
+
 /** Runs jobs side by side, and keeps whoever hands them over from getting far ahead. */
 export class Workers {
   readonly #most: number;
@@ -21,14 +24,16 @@ export class Workers {
   }
 
   /**
-   * Starts a job; resolves when there is room for another. Where that had to be waited for, connections have their turn
-   * first: the next request goes out before the next file is looked for. Throws what a job threw.
+   * Starts a job; resolves when there is room for another. Where there was none, that is when there is room for several,
+   * and connections have had their turn: the next requests go out before the next files are looked for. Throws what a
+   * job threw.
    */
   async add(job: () => Promise<void>): Promise<void> {
     this.#underWay += 1;
     void this.#run(job);
     const isFull = this.#underWay >= this.#most;
-    await this.#until(() => this.#underWay < this.#most);
+    const enough = isFull ? Math.max(1, this.#most - ROOM_TO_GO_ON) : this.#most;
+    await this.#until(() => this.#underWay < enough);
     if (isFull) await setImmediate();
   }
 

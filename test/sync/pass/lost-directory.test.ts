@@ -109,6 +109,7 @@ test('of a directory that comes in its place while files wait for their transfer
   await eventually(() => requestsFor(world, 'upsert') > before, 'the first is on its way');
   move(world, 'docs', 'away');
   for (const name of names) world.write(`docs/${name}`, 'WRONG');
+  world.clock.advance(5000);
   world.emulator.faults.clear();
   expect(await passing).toMatchObject({ exitCode: 3, summary: { uploaded: 1, pending: 4 } });
   expect(names.map((name) => world.remote(name))).toEqual(['edited', 'old', 'old', 'old', 'old']);
