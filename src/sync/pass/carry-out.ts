@@ -40,14 +40,13 @@ async function fly(
 ): Promise<void> {
   const { state, summary, config, patience, blockade, claims, clock, stop } = context;
   const { target } = id;
-  const isRootThere = await context.roots.isThere(source);
-  const lookedAtMs = clock.monotonic();
   // What was planned by may be old: a look at this file may have sent it since.
   const before = hadToWait || context.round.hasLooks ? state.find(id) : item.record;
   const mayBeSame = item.kind === 'verify' || (before !== item.record && wasSentSince(item, before));
   if (mayBeSame && (await isSame(item, source, id, context))) return;
   const name = source.config.name;
   const obstacle = (): string | null => blockade.reasonAgainst(source.config.botId, takesRoom(item));
+  const isRootThere = await context.roots.isThere(source);
   // Since it was planned, patterns may have come that leave it out, or another directory in the place of the source's.
   const isAstray = context.outlook.ignores(name, item.path) || !isRootThere;
   if (stop.aborted || context.outage.isHopeless || obstacle() !== null || isAstray) {
@@ -82,11 +81,8 @@ async function fly(
     limits: config.limits,
     now: clock.now,
     transfer: context.transfer,
-    isBlocked: () => {
-      if (obstacle() !== null) return true;
-      // A transfer may have been waited for, and an outage for hours.
-      return clock.monotonic() - lookedAtMs > LOOK_AGAIN_AFTER_MS && !isStillThere(source);
-    },
+    // A transfer may have been waited for, and an outage for hours.
+    isBlocked: () => obstacle() !== null || !isStillThere(source),
     onAttempt: (result) => {
       if (result.kind === 'failed') blockade.note(result.failure, source.config.botId);
       mayBeThere ||= 'upserted' in result && result.upserted;
@@ -114,9 +110,6 @@ async function fly(
   if (!isNoLoss) context.unsent.add(name, path, item.fingerprint);
   settle(sent, mayBeThere, item, source, id, context);
 }
-
-/** After so long the directory of a file's source is looked at again before it is sent. */
-const LOOK_AGAIN_AFTER_MS = 1000;
 
 const NOT_FINISHED = 'an earlier attempt failed, and the file could not be sent again';
 
