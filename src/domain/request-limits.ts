@@ -31,6 +31,7 @@ const LARGEST_PAYLOAD_BYTES = 128_000;
 /** platform-facts.md, Files: a JSON body, in the smaller reading of "1 MB". */
 const LARGEST_BODY_BYTES = 1_000_000;
 
+/** Written when it is needed: the first number that is formatted takes milliseconds, which every start would pay. */
 function tooLarge(): string {
   return `makes the request larger than ${count(LARGEST_BODY_BYTES)} bytes`;
 }

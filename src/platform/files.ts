@@ -133,7 +133,8 @@ function readUpserted(text: string, sentContentType: string): UpsertedFile | nul
     return {
       uploadUrl,
       contentType: typeof file.contentType === 'string' ? file.contentType : sentContentType,
-      url: typeof file.url === 'string' && isWebAddress(file.url) ? file.url : null,
+      url:
+        typeof file.url === 'string' && URL.canParse(file.url) && isWeb(new URL(file.url)) ? file.url : null,
     };
   } catch {
     return null;
@@ -142,8 +143,4 @@ function readUpserted(text: string, sentContentType: string): UpsertedFile | nul
 
 function isWeb({ protocol }: URL): boolean {
   return protocol === 'https:' || protocol === 'http:';
-}
-
-function isWebAddress(text: string): boolean {
-  return /^https?:/iu.test(text) && URL.canParse(text);
 }
