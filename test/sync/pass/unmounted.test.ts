@@ -5,7 +5,7 @@ import type { FilePlatform } from '../../../src/domain/file-platform.ts';
 import type { Halt } from '../../../src/domain/guard.ts';
 import { bind, NO_MOUNTS, unmount } from '../../mounts.ts';
 import { whenUpserted } from '../../when-upserted.ts';
-import { connectTo, createWorld } from '../world.ts';
+import { connectTo, createWorld, type World } from '../world.ts';
 
 const EXPIRE = { removals: { mode: 'expire' } };
 
@@ -23,6 +23,13 @@ async function mounted(
   for (const name of ['b.md', 'c.md']) writeFileSync(join(disk, name), name);
   if (!bind(disk, nas)) context.skip(NO_MOUNTS);
   return { world, nas, mountAgain: () => bind(disk, nas) };
+}
+
+/** That a pass halts for a reason though the loss of mounts was approved. */
+async function expectHalt(world: World, reason: string): Promise<void> {
+  const onlyMounts = (_source: string, halt: Halt): boolean => halt.kind === 'unmounted';
+  expect(await world.pass({ isAllowed: onlyMounts })).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
+  expect(world.status().sources[0]?.halted).toContain(reason);
 }
 
 describe('what is mounted below a source', () => {
@@ -121,12 +128,7 @@ describe('what is mounted below a source', () => {
     await world.pass();
     unmount(nas);
     for (let n = 0; n < 5; n++) rmSync(join(world.directory, `docs/${n}`));
-    const onlyMounts = (_source: string, halt: Halt): boolean => halt.kind === 'unmounted';
-    expect(await world.pass({ isAllowed: onlyMounts })).toMatchObject({
-      exitCode: 5,
-      summary: { removed: 0 },
-    });
-    expect(world.status().sources[0]?.halted).toContain('5 of 8 files would be removed');
+    await expectHalt(world, '5 of 8 files would be removed');
   });
 
   test('an approval of its loss is not for a root that is another directory as well', async (context) => {
@@ -136,12 +138,7 @@ describe('what is mounted below a source', () => {
     unmount(nas);
     renameSync(join(world.directory, 'docs'), join(world.directory, 'away'));
     world.write('docs/README', 'not mounted');
-    const onlyMounts = (_source: string, halt: Halt): boolean => halt.kind === 'unmounted';
-    expect(await world.pass({ isAllowed: onlyMounts })).toMatchObject({
-      exitCode: 5,
-      summary: { removed: 0 },
-    });
-    expect(world.status().sources[0]?.halted).toContain('another directory');
+    await expectHalt(world, 'another directory');
   });
 
   test('and was lost while nothing was removed is remembered for when that changes', async (context) => {
