@@ -14,16 +14,6 @@ export function fingerprintOf(facts: FileFacts): Fingerprint {
   return `${facts.size}:${facts.mtimeNs}:${facts.ctimeNs}:${facts.ino}` as Fingerprint;
 }
 
-/** Whether two looks at a file give one fingerprint. */
-export function isSameFile(one: FileFacts, other: FileFacts): boolean {
-  return (
-    one.size === other.size &&
-    one.mtimeNs === other.mtimeNs &&
-    one.ctimeNs === other.ctimeNs &&
-    one.ino === other.ino
-  );
-}
-
 /** The file's size in bytes, read back from its fingerprint. */
 export function sizeInFingerprint(fingerprint: Fingerprint): number {
   return Number.parseInt(fingerprint, 10);

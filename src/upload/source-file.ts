@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { promisify } from 'node:util';
 import type { RelativePath } from '../domain/brands.ts';
-import { isSameFile } from '../domain/fingerprint.ts';
+import { fingerprintOf } from '../domain/fingerprint.ts';
 import { isWithin } from '../domain/within.ts';
 
 /** Where a source's files are read from. */
@@ -54,7 +54,7 @@ export class SourceFile {
 
   /** Whether the file is still as it was when it was opened. */
   isUnchanged(): boolean {
-    return isSameFile(fstatSync(this.fd, { bigint: true }), this.facts);
+    return fingerprintOf(fstatSync(this.fd, { bigint: true })) === fingerprintOf(this.facts);
   }
 
   /** Whether its path still leads to it: another file may have been put in its place. */
