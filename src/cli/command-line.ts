@@ -33,8 +33,8 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   }
 }
 
-/** `help`, `--help` and what is short for it, `-h` alone or among other letters. */
-const HELP = /^(?:help|--h.*|-[a-z]*h.*)$/u;
+/** `help`, `--help` and `--help=true`, `-h` alone or among other letters. */
+const HELP = /^(?:help|--help.*|-[a-z]*h.*)$/u;
 
 function program(done: (code: number) => void, isForHelp: boolean): Argv {
   const parser = yargs()

@@ -142,12 +142,17 @@ test('emulator --port 0 --json prints one line and serves until a signal; a seco
   expect(await running.ended).toMatchObject({ code: 0, stdout: line });
 });
 
-test('--help of every command ends with 0, --version prints the version', async () => {
+test('--help of every command ends with 0, in lines of 100 however it is asked for; --version prints the version', async () => {
   const directory = temporaryDirectory();
   for (const command of [[], ['sync'], ['status'], ['explain'], ['emulator']]) {
     const help = await run(directory, [...command, '--help']);
     expect(help).toMatchObject({ code: 0, stderr: '' });
     expect(help.stdout).toContain('--config');
+  }
+  for (const asked of [['--help'], ['--help=true'], ['-h'], ['help'], ['sync', '-h']]) {
+    const { stdout } = await run(directory, asked);
+    const longest = Math.max(...stdout.split('\n').map(({ length }) => length));
+    expect([asked, longest]).toEqual([asked, 100]);
   }
   const version = await run(directory, ['--version']);
   expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/u);
