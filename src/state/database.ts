@@ -6,6 +6,9 @@ export type Database = DatabaseSyncInstance;
 /** A prepared statement. */
 export type Statement = StatementSyncInstance;
 
+/** A value that is bound to a statement. */
+export type SqlValue = string | number | null | Buffer;
+
 /**
  * The state file cannot be used as it should.
  * - `damaged`: its content is not what was written.

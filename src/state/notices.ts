@@ -1,4 +1,4 @@
-import type { SqlValue } from './state-reader.ts';
+import type { SqlValue } from './database.ts';
 
 /** Asks the state file. Throws `StateFileError`. */
 export type Query = (sql: string, ...values: SqlValue[]) => (readonly unknown[])[];

@@ -1,7 +1,7 @@
 import type { FileKey } from '../domain/brands.ts';
 import type { FileRecord } from '../domain/record.ts';
 import { NoticeReader } from './notices.ts';
-import { guarded, type Database, type Statement } from './database.ts';
+import { guarded, type Database, type SqlValue, type Statement } from './database.ts';
 import { PAGE_ROWS, RECORD_COLUMNS, RecordCursor, toRecord, type RecordRow } from './record-cursor.ts';
 import { isMoment, isText, mustMakeSense } from './soundness.ts';
 
@@ -73,8 +73,6 @@ export interface RenewalDue {
 /** Sorts after every path that continues a name with a slash, and before all others that sort after it. */
 const AFTER_SLASH = '0';
 
-/** A value that is bound to a statement. */
-export type SqlValue = string | number | null | Buffer;
 type SqlRow = readonly unknown[];
 
 /** What the state file knows. All times in epoch milliseconds. Methods throw `StateFileError`. */

@@ -2,9 +2,9 @@ import type { RelativePath } from '../domain/brands.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Absence, RecordState } from '../domain/record.ts';
 import { statSync } from 'node:fs';
-import { StateFileError, type Database } from './database.ts';
+import { StateFileError, type Database, type SqlValue } from './database.ts';
 import { NoticeStore } from './notices.ts';
-import { StateReader, type RowId, type SeenSource, type SqlValue, type SyncTarget } from './state-reader.ts';
+import { StateReader, type RowId, type SeenSource, type SyncTarget } from './state-reader.ts';
 import { WriteGroup } from './write-group.ts';
 
 /** What a file looked like when it was sent or tried. */
