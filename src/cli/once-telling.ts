@@ -16,7 +16,7 @@ export class OnceTelling {
   readonly #log: Log;
   readonly #stop: AbortSignal;
   #notifications: Notifications | null = null;
-  #health: Health = { credentials: { kind: 'unknown' }, reach: 'unknown', hasPassed: false };
+  #health: Health = { credentials: { kind: 'unknown' }, reach: 'unknown', hasBegun: false };
 
   /** @param stop - ends it at once. */
   constructor(teller: Teller, log: Log, stop: AbortSignal) {
@@ -47,7 +47,7 @@ export class OnceTelling {
     this.#health = {
       credentials: refusal === null ? { kind: 'taken' } : { kind: 'refused', reason: refusal },
       reach: outage.isOn ? 'lost' : 'there',
-      hasPassed: true,
+      hasBegun: true,
     };
   }
 

@@ -10,8 +10,8 @@ export interface Health {
   readonly credentials:
     { readonly kind: 'refused'; readonly reason: string } | { readonly kind: 'taken' | 'unknown' };
   readonly reach: 'there' | 'lost' | 'unknown';
-  /** Whether a pass over everything has ended: before that, what is due was not begun yet. */
-  readonly hasPassed: boolean;
+  /** Whether what is due has been begun. */
+  readonly hasBegun: boolean;
 }
 
 /** How everything stands, from a state file. `nowMs`: the platform's time. Cheap: it reads what is wrong, not every row. */
@@ -20,7 +20,7 @@ export function takeSnapshot(
   config: Config,
   platformName: string,
   nowMs: number,
-  { credentials, reach, hasPassed }: Health,
+  { credentials, reach, hasBegun }: Health,
 ): Snapshot {
   const names = config.sources.map(({ name }) => name);
   const targets = new Map(
@@ -31,7 +31,7 @@ export function takeSnapshot(
   for (const [source, target] of targets) {
     const reason = state.source(source)?.halted ?? null;
     if (reason !== null) troubles.push({ kind: 'halted', source, reason });
-    if (!hasPassed) unknown.push({ kind: 'expiring', source });
+    if (!hasBegun) unknown.push({ kind: 'expiring', source });
     else {
       const count = state.countOverdue(target, source, nowMs - OVERDUE_AFTER_MS);
       if (count > 0) troubles.push({ kind: 'expiring', source, count });

@@ -10,7 +10,7 @@ import { createDaemonWorld } from '../sync/daemon-world.ts';
 import { createWorld, type World } from '../sync/world.ts';
 
 const DAY = 86_400_000;
-const WELL: Health = { credentials: { kind: 'taken' }, reach: 'there', hasPassed: true };
+const WELL: Health = { credentials: { kind: 'taken' }, reach: 'there', hasBegun: true };
 
 function read<T>(world: World, look: (state: StateReader) => T): T {
   const opened = openReader(world.config().stateFile, false);
@@ -64,7 +64,7 @@ test('a snapshot says what fails, what is halted, and what could not be renewed'
 test('what nobody can tell yet is unknown', async () => {
   const world = await createWorld();
   await world.pass();
-  const health: Health = { credentials: { kind: 'unknown' }, reach: 'unknown', hasPassed: false };
+  const health: Health = { credentials: { kind: 'unknown' }, reach: 'unknown', hasBegun: false };
   expect(shown(world, world.clock.now(), health)).toEqual({
     sources: ['docs'],
     troubles: [],
@@ -94,7 +94,7 @@ test('the figures of a summary', async () => {
 
 describe('the health of a daemon', () => {
   test('that does not run is unknown', () => {
-    expect(healthOf(null)).toEqual({ credentials: { kind: 'unknown' }, reach: 'unknown', hasPassed: false });
+    expect(healthOf(null)).toEqual({ credentials: { kind: 'unknown' }, reach: 'unknown', hasBegun: false });
   });
 
   test('whose credentials are refused says why', async () => {

@@ -103,6 +103,7 @@ export function healthOf(daemon: Daemon | null): Health {
     credentials:
       refusal === null ? { kind: isKnown ? 'taken' : 'unknown' } : { kind: 'refused', reason: refusal },
     reach: activity?.platformOutOfReach === true ? 'lost' : hasPassed ? 'there' : 'unknown',
-    hasPassed,
+    // A first pass may take hours, and renewals do not wait for its end.
+    hasBegun: daemon !== null,
   };
 }

@@ -257,11 +257,9 @@ export class Daemon {
       if (this.#passes.hasEnded || this.#blockade.isOn) this.#refusalNews.update(this.#blockade);
       this.#schedule.checkWallClock();
       if (!this.#passes.isUnderWay && engine.round.blockade.isOn) this.#schedule.noteBlocked();
-      if (this.#passes.hasEnded) {
-        this.#dueDates.findRenewals(engine, (source, path) => {
-          this.#looks.wantInTime(source, path);
-        });
-      }
+      this.#dueDates.findRenewals(engine, (source, path) => {
+        this.#looks.wantInTime(source, path);
+      });
       if (this.#dueDates.areRemovalsDue(engine)) this.#schedule.wake();
       await this.#tickBell.wait(clock, TICK_MS, engine.stop);
     }

@@ -18,6 +18,8 @@ export class DueDates {
   /** By the monotonic clock, milliseconds. */
   #renewalsAgainAtMs = 0;
   #removalsAgainAtMs = 0;
+  /** Sources of which renewals were asked for when they were looked for last. */
+  readonly #asked = new Set<string>();
   /** Sources whose removals a guard halted: nothing more of it until the next pass. */
   readonly #held = new Set<string>();
 
@@ -32,20 +34,28 @@ export class DueDates {
     this.#removalsAgainAtMs = clock.monotonic();
   }
 
-  /** Asks for a look at each file that is to be sent again before it expires, and tells how many are late. */
+  /**
+   * Asks for a look at each file that is to be sent again before it expires, and tells how many are late: those that
+   * were asked for before, and those of halted sources. What no pass has come to yet has to wait.
+   */
   findRenewals(engine: Engine, want: (source: string, path: string) => void): void {
     const { state, config, platformName, clock, standings } = engine;
     if (clock.monotonic() < this.#renewalsAgainAtMs) return;
     const nowMs = planningTime(engine)();
     let late = 0;
     for (const source of config.sources) {
+      const standing = standings.get(source.name);
+      if (standing === undefined) continue;
       const target = state.targetId(targetOf(config, source, platformName));
-      late += state.countOverdue(target, source.name, nowMs - OVERDUE_AFTER_MS);
+      const isHalted = standing === 'halted';
+      if (isHalted || this.#asked.delete(source.name))
+        late += state.countOverdue(target, source.name, nowMs - OVERDUE_AFTER_MS);
       // Nothing is sent of a halted source.
-      if (standings.get(source.name) === 'halted') continue;
+      if (isHalted) continue;
       const pageAfter = (last: RenewalDue | null) => state.renewalsDue(target, source.name, nowMs, last);
       for (let page = pageAfter(null); page.length > 0; page = pageAfter(page.at(-1) ?? null)) {
         for (const { path } of page) want(source.name, path);
+        this.#asked.add(source.name);
         this.#renewalsAgainAtMs = clock.monotonic() + AGAIN_MS;
       }
     }

@@ -77,6 +77,30 @@ describe('renewals', () => {
     expect(renewals(events)).toBe(1);
   });
 
+  test('come in time also while the first pass goes on', async () => {
+    const world = await createDaemonWorld({ rules: [{ match: 'a.md', expiresIn: '1h' }] });
+    world.write('docs/a.md', 'one');
+    await (await world.start()).stop();
+    world.write('docs/z.md', 'hours of upload');
+    world.emulator.faults.add({ operation: 'upload', key: 'z.md', kind: 'hang' });
+    const { events, passes, told } = world.launch();
+    await world.wait(2 * HOUR, MINUTE);
+    expect(passes).toEqual([]);
+    expect(renewals(events)).toBeGreaterThanOrEqual(2);
+    expect(world.remote('a.md')).toBe('one');
+    expect(told).toEqual([]);
+  });
+
+  test('that were missed while off are no alarm before they could be made', async () => {
+    const world = await createDaemonWorld(rules('2h'));
+    world.write('docs/a.md', 'one');
+    await (await world.start()).stop();
+    await world.clock.advance(5 * HOUR);
+    const { told } = await world.start();
+    await world.wait(10 * MINUTE, 10_000);
+    expect(told).toEqual([]);
+  });
+
   test('follow a rule that changed when to make them', async () => {
     const world = await createDaemonWorld(rules('10d', { renewBefore: '1d' }));
     world.write('docs/a.md', 'one');
