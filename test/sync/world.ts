@@ -204,7 +204,7 @@ export async function createWorldWith<T extends Clock>(
       if (opened.kind !== 'open') throw new Error(opened.kind);
       try {
         const sources = findSources(loaded, loaded.platform.baseUrl);
-        const claims = new Claims(opened.reader, sources, true);
+        const claims = new Claims(opened.reader, sources);
         const events: FileEvent[] = [];
         const input = {
           config: loaded,

@@ -51,7 +51,7 @@ export async function sync(options: SyncOptions): Promise<number> {
 async function showPlan(options: SyncOptions, { config }: LoadedConfig, view: PassView): Promise<number> {
   return await withStateFile(config.stateFile, async ({ reader }) => {
     const sources = findSources(config, platformName(options, config));
-    const claims = new Claims(reader, sources, true);
+    const claims = new Claims(reader, sources);
     const { isForced, warnIfUnused } = forced(options);
     const { now } = systemClock;
     const aheadMs = reader.platformAheadMs();
@@ -219,7 +219,7 @@ async function pass(
 
   async function count(): Promise<void> {
     const sources = findSources(config, name);
-    const claims = new Claims(state, sources, false);
+    const claims = new Claims(state, sources);
     const platformNow = (): number => platform.now();
     const input = { config, sources, state, claims, platformNow, now: systemClock.now, isForced };
     const ahead = await estimate(input, systemClock, ended.signal);

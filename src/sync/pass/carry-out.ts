@@ -43,7 +43,10 @@ async function fly(
   // What was planned by may be old: a look at this file may have sent it since.
   const before = hadToWait || context.round.hasLooks ? state.find(id) : item.record;
   const mayBeSame = item.kind === 'verify' || (before !== item.record && wasSentSince(item, before));
-  if (mayBeSame && (await isSame(item, source, id, context))) return;
+  if (mayBeSame && (await isSame(item, source, id, context))) {
+    claims.release(target, item.key);
+    return;
+  }
   const name = source.config.name;
   const obstacle = (): string | null => blockade.reasonAgainst(source.config.botId, takesRoom(item));
   const isRootThere = await context.roots.isThere(source);

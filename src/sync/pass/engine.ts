@@ -143,7 +143,7 @@ export function createEngine(input: EngineInput): Engine {
     ...input,
     stop,
     abort,
-    claims: new Claims(input.state, [], true),
+    claims: new Claims(input.state, []),
     outage: new Outage(clock, input.random, patience.outageMs),
     roots: new Roots(),
     indexWarnings: new IndexWarnings(config.limits.indexableExtensions, (message) => {

@@ -68,6 +68,7 @@ async function walkOn(
     if (stop.aborted) return 'incomplete';
     if (isPlannedSend(item)) {
       if (item.adopts) state.adopt({ target, key: item.key }, source.config.name, item.path);
+      if (item.record === null) context.claims.keep(target, item.key, source, item.path);
       // What waits is bounded: the scan goes on when there is room. Meanwhile it is not the walk that is waited for.
       stages.walk.end();
       try {

@@ -29,11 +29,7 @@ export class Claims {
   /** Keys of files that are on their way to a record of their own. */
   readonly #underWay = new Map<string, Holder>();
 
-  readonly #remembers: boolean;
-
-  /** @param remembers - whether a free key is kept for who asked first: not for a mere count, which would remember every new file. */
-  constructor(state: StateReader, sources: readonly FoundSource[], remembers: boolean) {
-    this.#remembers = remembers;
+  constructor(state: StateReader, sources: readonly FoundSource[]) {
     this.#state = state;
     this.meet(sources);
   }
@@ -45,23 +41,25 @@ export class Claims {
     );
   }
 
-  /** Decides who has the key of a file without a record, and keeps it for the file where it is free. */
+  /** Decides who has the key of a file without a record. */
   claim(target: number, key: FileKey, source: Source, path: RelativePath): Claim {
-    const id = `${target} ${key}`;
-    const first = this.#underWay.get(id);
-    if (first !== undefined) return { kind: 'taken', ...first };
+    const first = this.#underWay.get(`${target} ${key}`);
+    if (first !== undefined && (first.source !== source.config.name || first.path !== path))
+      return { kind: 'taken', ...first };
     const record = this.#state.find({ target, key });
-    if (record === null) {
-      if (this.#remembers && this.#canCollide(target, source, path))
-        this.#underWay.set(id, { source: source.config.name, path });
-      return { kind: 'free' };
-    }
+    if (record === null) return { kind: 'free' };
     return this.#precedes(record, target, source, path)
       ? { kind: 'taken', source: record.source, path: record.path }
       : { kind: 'adopt', record };
   }
 
-  /** The file has its own record now, which speaks for it. */
+  /** Keeps a free key for a file that is about to be sent. */
+  keep(target: number, key: FileKey, source: Source, path: RelativePath): void {
+    if (this.#canCollide(target, source, path))
+      this.#underWay.set(`${target} ${key}`, { source: source.config.name, path });
+  }
+
+  /** The file has its own record now, which speaks for it, or is not sent. */
   release(target: number, key: FileKey): void {
     this.#underWay.delete(`${target} ${key}`);
   }

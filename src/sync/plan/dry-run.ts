@@ -68,6 +68,7 @@ class DryRun {
 
   async #send(item: PlannedSend, source: Source, target: number): Promise<void> {
     const { path, key } = item;
+    if (item.record === null) this.#input.claims.keep(target, key, source, path);
     if (item.kind === 'verify' && (await this.#hasRecordedContent(item, source, target))) {
       this.summary.unchanged += 1;
       return;

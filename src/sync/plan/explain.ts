@@ -101,7 +101,7 @@ export function explain(
   const upsert = prepared.kind === 'ready' ? prepared.body : null;
   let record = own;
   if (own === null) {
-    const claim = new Claims(state, sources, false).claim(target, key, source, path);
+    const claim = new Claims(state, sources).claim(target, key, source, path);
     const twin = claim.kind === 'free' ? earlierTwin(source, key, sources) : null;
     if (twin !== null) {
       return {

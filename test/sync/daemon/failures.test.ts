@@ -133,6 +133,23 @@ test('a refused file is sent again when it is edited, and no sooner', async () =
   await world.until(() => world.remote('a.md') === 'other', 'the edit arrives');
 });
 
+test('a new file that is refused does not stand in its own way: it is sent once it may be', async () => {
+  const day = 86_400_000;
+  const world = await createDaemonWorld({
+    sources: [
+      { directory: './docs', name: 'docs', keyPrefix: 'docs/' },
+      { directory: './more', name: 'more' },
+    ],
+    rules: [{ match: 'far.md', expiresAt: new Date(Date.now() + 91 * day).toISOString() }],
+  });
+  world.write('more/x.md', 'x');
+  world.write('docs/far.md', 'far');
+  const { events } = await world.start();
+  world.clock.jumpWallClock(3 * day);
+  await world.until(() => world.keys().includes('docs/far.md'), 'the file is sent');
+  expect(events.filter(({ kind }) => kind === 'problem')).toEqual([]);
+});
+
 test('a failed file waits for the next rescan', async () => {
   const world = await createDaemonWorld({ upload: { attempts: 2 } });
   const running = await world.start();

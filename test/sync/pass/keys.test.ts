@@ -39,6 +39,18 @@ test('a dry run before anything is recorded finds twins as well', async () => {
   expect(await world.plan()).toMatchObject({ exitCode: 3, summary: { uploaded: 1, problems: 1 } });
 });
 
+test('twins that are refused are not in each other’s way', async () => {
+  const world = await createWorld({
+    rules: [{ match: '**', expiresAt: new Date(Date.now() + 200 * 86_400_000).toISOString() }],
+  });
+  world.write('docs/e\u0301.md', 'NFD');
+  world.write('docs/\u00e9.md', 'NFC');
+  const kinds = ({ events }: { events: readonly { kind: string }[] }): string[] =>
+    events.map(({ kind }) => kind);
+  expect(kinds(await world.plan())).toEqual(['refuse', 'refuse']);
+  expect(kinds(await world.pass())).toEqual(['refuse', 'refuse']);
+});
+
 test('a twin that comes later but stands first takes the key over; when it goes, the other has it again', async () => {
   const world = await createWorld();
   world.write(`docs/${NFC}`, 'composed');

@@ -16,7 +16,7 @@ async function world(): Promise<{ input: LookAheadInput; close: () => void }> {
   const opened = openReader(config.stateFile, false);
   if (opened.kind !== 'open') throw new Error(opened.kind);
   const { reader: state, close } = opened;
-  const claims = new Claims(state, sources, false);
+  const claims = new Claims(state, sources);
   const clocks = { platformNow: Date.now, now: Date.now };
   return { input: { config, sources, state, claims, ...clocks, isForced: () => false }, close };
 }

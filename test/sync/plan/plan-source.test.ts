@@ -21,7 +21,7 @@ function planOf(world: World & { readonly clock: Clock }, entries: readonly Scan
   const times = { now: world.clock.now, wallClock: world.clock.now };
   const ports = {
     target,
-    claims: new Claims(reader, sources, true),
+    claims: new Claims(reader, sources),
     limits: config.limits,
     ...times,
     isForced: () => false,
