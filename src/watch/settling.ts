@@ -20,6 +20,8 @@ export interface SettlingOptions {
   readonly factsOf: (path: string) => string;
   /** These paths stood still for `settleMs`, or waited for `maxDelayMs`. None is below another. */
   readonly settled: (paths: readonly string[]) => void;
+  /** A burst begins: all paths are forgotten. */
+  readonly bursting: () => void;
   /** A burst is over, or went on for `maxDelayMs`. Paths are remembered again from now on. */
   readonly calm: (reason: string) => void;
 }
@@ -92,8 +94,10 @@ export class Settling {
     const nowMs = this.#options.clock.monotonic();
     this.#byStillness.clear();
     this.#byAge.clear();
-    if (this.#burst === null) this.#burst = { reason, beganMs: nowMs, lastMs: nowMs };
-    else this.#burst.lastMs = nowMs;
+    if (this.#burst === null) {
+      this.#burst = { reason, beganMs: nowMs, lastMs: nowMs };
+      this.#options.bursting();
+    } else this.#burst.lastMs = nowMs;
     this.#wake();
   }
 

@@ -16,8 +16,8 @@ export interface WatchListener {
    * look at them again, and at everything below them. A directory above one may have become a link meanwhile.
    */
   readonly settled: (paths: readonly string[]) => void;
-  /** Events were or may have been lost: everything has to be looked at again. */
-  readonly lost: (reason: string) => void;
+  /** Events were or may have been lost, from `fromMs` on (epoch milliseconds): everything has to be looked at again. */
+  readonly lost: (reason: string, fromMs: number) => void;
   /** A limit or an error keeps directories from being watched. Told once, in words for people that say what to do. */
   readonly limited: (message: string) => void;
 }
@@ -44,6 +44,8 @@ export interface TreeWatcher {
   readonly watchedDirectories: number;
   /** Paths that wait to settle. */
   readonly pending: number;
+  /** Whatever happened until then has been told, epoch milliseconds. */
+  readonly toldUntilMs: number;
   /** Ends it: nothing is told afterwards, no watch and no timer is left. */
   readonly close: () => Promise<void>;
 }
@@ -67,6 +69,8 @@ class Tree implements TreeWatcher {
   /** Settled while directories were still being found: a new one is told of when all below it is watched, not sooner. */
   readonly #held = new Set<string>();
   #lostReason: string | null = null;
+  /** What happened from then on is held back, or was forgotten in a burst, and has not been told; epoch milliseconds. */
+  #untoldFromMs: number | null = null;
   #isLimitTold = false;
 
   constructor(options: WatchOptions) {
@@ -93,8 +97,14 @@ class Tree implements TreeWatcher {
       factsOf: (path) => factsOf(this.#directories.absolute(path)),
       settled: (paths) => {
         for (const path of paths) this.#held.add(path);
+        this.#untoldFromMs ??= this.#longestWaitBefore(clock.now());
         if (!this.#directories.isIncomplete) this.#tell();
-        else if (this.#held.size > MOST_PENDING) this.#burst('too many files changed within a short time');
+        else if (this.#held.size > MOST_PENDING)
+          this.#settling.burst('too many files changed within a short time');
+      },
+      bursting: () => {
+        this.#untoldFromMs ??= this.#longestWaitBefore(clock.now());
+        this.#held.clear();
       },
       calm: (reason) => {
         // Directories that came in the burst may not be watched, others' watches may have died: begin anew, then tell.
@@ -103,7 +113,7 @@ class Tree implements TreeWatcher {
       },
     });
     this.#leaveQueue = kernelQueue.join(() => {
-      this.#burst('more events came at once than the system may have kept');
+      this.#settling.burst('more events came at once than the system may have kept');
     });
     this.#directories.watchAll();
   }
@@ -116,6 +126,12 @@ class Tree implements TreeWatcher {
     return this.#settling.pending + this.#held.size;
   }
 
+  get toldUntilMs(): number {
+    const nowMs = this.#options.clock.now();
+    const settlingFromMs = this.#settling.pending > 0 ? this.#longestWaitBefore(nowMs) : nowMs;
+    return Math.min(settlingFromMs, this.#untoldFromMs ?? Infinity);
+  }
+
   readonly close = async (): Promise<void> => {
     this.#stop.abort();
     this.#leaveQueue();
@@ -123,9 +139,9 @@ class Tree implements TreeWatcher {
     this.#becomeReady();
   };
 
-  #burst(reason: string): void {
-    this.#held.clear();
-    this.#settling.burst(reason);
+  /** What settles now, or is forgotten, happened no sooner than this. */
+  #longestWaitBefore(nowMs: number): number {
+    return nowMs - this.#options.settleMs - this.#options.maxDelayMs;
   }
 
   /**
@@ -136,7 +152,7 @@ class Tree implements TreeWatcher {
     kernelQueue.count();
     const path = this.#directories.pathOf(directory);
     if (name === null) {
-      if (path === '') this.#burst('an event came without a name');
+      if (path === '') this.#settling.burst('an event came without a name');
       else this.#settling.touch(path);
       return;
     }
@@ -177,9 +193,11 @@ class Tree implements TreeWatcher {
   #tell(): void {
     const lostReason = this.#lostReason;
     const paths = [...this.#held];
+    const fromMs = this.#untoldFromMs ?? this.#options.clock.now();
     this.#lostReason = null;
     this.#held.clear();
-    if (lostReason !== null) this.#options.listener.lost(lostReason);
+    if (!this.#settling.isBursting) this.#untoldFromMs = null;
+    if (lostReason !== null) this.#options.listener.lost(lostReason, fromMs);
     else if (paths.length > 0) this.#options.listener.settled(paths);
   }
 }

@@ -29,6 +29,7 @@ function settling(): {
     signal: stop.signal,
     factsOf: (path) => facts.get(path) ?? 'absent',
     settled: (paths) => told.push([clock.monotonic(), ...paths]),
+    bursting: () => undefined,
     calm: (reason) => calms.push([clock.monotonic(), reason]),
   });
   return { clock, facts, told, calms, subject, stop };

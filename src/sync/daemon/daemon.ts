@@ -197,7 +197,6 @@ export class Daemon {
   #createEngine(): Engine {
     const { config, platformName, platform, onDelivery } = this.#settings;
     const { stop, abort, clock, ...input } = this.#input;
-    const { settleMs, maxDelayMs } = config.watch;
     this.#switch = new AbortController();
     return createEngine({
       ...input,
@@ -213,11 +212,8 @@ export class Daemon {
         lookAgain: (source, path) => {
           this.#looks.want(source, path);
         },
-        seenUntilMs: (source) => {
-          const unsettledMs = this.#watches.isUnsettled(source) ? settleMs + maxDelayMs : 0;
-          const settledMs = clock.now() - unsettledMs;
-          return Math.min(settledMs, (this.#looks.oldest(source) ?? Infinity) - 1);
-        },
+        seenUntilMs: (source) =>
+          Math.min(this.#watches.toldUntilMs(source), (this.#looks.oldest(source) ?? Infinity) - 1),
       },
       detach: this.#switch.signal,
       abort: AbortSignal.any([abort, this.#broken.signal]),

@@ -13,6 +13,8 @@ const MOST_QUEUED = 10_000;
 export class LookQueue {
   /** When each path was asked for, by source, oldest first. */
   readonly #paths = new Map<string, Map<string, number>>();
+  /** When the oldest of those that are not remembered was asked for, by source. */
+  readonly #forgotten = new Map<string, number>();
   #size = 0;
 
   /** Paths that wait. */
@@ -27,7 +29,9 @@ export class LookQueue {
     if (own.has(path)) return true;
     own.set(path, askedAtMs);
     if (++this.#size <= MOST_QUEUED) return true;
-    this.clear();
+    for (const name of this.#paths.keys()) this.#forgotten.set(name, this.oldest(name) ?? askedAtMs);
+    this.#paths.clear();
+    this.#size = 0;
     return false;
   }
 
@@ -45,15 +49,19 @@ export class LookQueue {
     return null;
   }
 
-  /** When the path of a source that waits longest was asked for, epoch milliseconds; `null`: none waits. */
+  /**
+   * When the path of a source that waits longest was asked for, epoch milliseconds; `null`: none waits. One that is not
+   * remembered waits for a pass.
+   */
   oldest(source: string): number | null {
+    const forgotten = this.#forgotten.get(source);
+    if (forgotten !== undefined) return forgotten;
     for (const askedAtMs of this.#paths.get(source)?.values() ?? []) return askedAtMs;
     return null;
   }
 
-  /** Forgets all. */
-  clear(): void {
-    this.#paths.clear();
-    this.#size = 0;
+  /** A pass begins: what was not remembered waits no longer. */
+  passBegins(): void {
+    this.#forgotten.clear();
   }
 }

@@ -59,6 +59,12 @@ export class Looks {
     return times.length === 0 ? null : Math.min(...times);
   }
 
+  /** A pass begins: it looks at what is not remembered. */
+  passBegins(): void {
+    this.#fresh.passBegins();
+    this.#bulk.passBegins();
+  }
+
   /** Asks for a look at what just changed. */
   want(source: string, path: string): void {
     const unreadable = path.indexOf('\ufffd');

@@ -72,7 +72,7 @@ export class Passes {
   }
 
   async #pass(engine: Engine, trigger: Trigger): Promise<void> {
-    const { observer, clock, schedule, approvals, watches } = this.#input;
+    const { observer, clock, schedule, approvals, watches, looks } = this.#input;
     const { watch, sources } = engine.config;
     const summary = emptySummary();
     const approved = approvals.pending;
@@ -97,6 +97,7 @@ export class Passes {
         report: trigger === 'rescan' ? this.#countingFinds() : engine.report,
         onFound: (found) => {
           rewatched.push(...watches.meet(found));
+          looks.passBegins();
         },
       });
       this.#input.dueDates.passEnded(engine);
@@ -116,9 +117,10 @@ export class Passes {
   }
 
   #countingFinds(): Reporter {
-    const { report, observer, looks, watches } = this.#input;
+    const { report, observer, looks, watches, clock } = this.#input;
     return countFinds(report, (source) => {
-      const isOnItsWay = looks.waiting > 0 || watches.isUnsettled(source);
+      const nowMs = clock.now();
+      const isOnItsWay = looks.waiting > 0 || watches.toldUntilMs(source) < nowMs;
       if (!isOnItsWay) observer.foundByRescan(source);
     });
   }

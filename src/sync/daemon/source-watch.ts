@@ -10,8 +10,8 @@ import type { FoundSource } from '../sources/source.ts';
 export interface SourceListener {
   /** Paths that changed and have settled. */
   readonly settled: (source: string, paths: readonly string[]) => void;
-  /** Something may have been missed, so that everything has to be looked at. */
-  readonly lost: (source: string, reason: string) => void;
+  /** Something may have been missed from `fromMs` on (epoch milliseconds), so that everything has to be looked at. */
+  readonly lost: (source: string, reason: string, fromMs: number) => void;
   /** People should know that some of it is not watched. */
   readonly limited: (source: string, message: string) => void;
 }
@@ -53,9 +53,9 @@ export class SourceWatch {
     return this.#watcher?.watchedDirectories ?? 0;
   }
 
-  /** Whether changes are on their way to being told. */
-  get isUnsettled(): boolean {
-    return (this.#watcher?.pending ?? 0) > 0;
+  /** Whatever happened until then has been told, epoch milliseconds. */
+  get toldUntilMs(): number {
+    return this.#watcher?.toldUntilMs ?? this.#clock.now();
   }
 
   /** Resolves when every directory is watched. */
@@ -133,8 +133,8 @@ export class SourceWatch {
         settled: (paths) => {
           this.#listener.settled(name, paths);
         },
-        lost: (reason) => {
-          this.#listener.lost(name, reason);
+        lost: (reason, fromMs) => {
+          this.#listener.lost(name, reason, fromMs);
         },
         limited: (message) => {
           this.#listener.limited(name, message);

@@ -28,6 +28,8 @@ export class Watches {
   readonly #watches = new Map<string, SourceWatch>();
   /** Sources whose ignore file changed. */
   readonly #otherPatterns = new Set<string>();
+  /** Of each source whose events may have been lost: from when on, until a pass begins. Epoch milliseconds. */
+  readonly #lostFromMs = new Map<string, number>();
 
   constructor(clock: Clock, observer: DaemonObserver, ports: WatchesPorts) {
     this.#clock = clock;
@@ -49,9 +51,10 @@ export class Watches {
     return found?.kind === 'found' && found.source.filter.ignoresFile(path);
   }
 
-  /** Whether something of a source changed that does not stand still yet. */
-  isUnsettled(name: string): boolean {
-    return this.#watches.get(name)?.isUnsettled === true;
+  /** A look at whatever happened in a source until then has been asked for, epoch milliseconds. */
+  toldUntilMs(name: string): number {
+    const toldUntilMs = this.#watches.get(name)?.toldUntilMs ?? this.#clock.now();
+    return Math.min(toldUntilMs, this.#lostFromMs.get(name) ?? Infinity);
   }
 
   /** Watches what is not watched yet, and no longer what left the configuration. Resolves when all is watched, or at a stop. */
@@ -72,8 +75,9 @@ export class Watches {
     await Promise.race([ready, aborted(stop)]);
   }
 
-  /** Takes note of how a pass found sources. Each promise says whether its watch had to be made anew. */
+  /** Takes note of how a pass that begins found sources. Each promise says whether its watch had to be made anew. */
   meet(found: readonly FoundSource[]): Promise<boolean>[] {
+    this.#lostFromMs.clear();
     return found.flatMap((one) => this.#watches.get(one.config.name)?.meet(one) ?? []);
   }
 
@@ -116,7 +120,8 @@ export class Watches {
           }
         }
       },
-      lost: (name, reason) => {
+      lost: (name, reason, fromMs) => {
+        this.#lostFromMs.set(name, Math.min(fromMs, this.#lostFromMs.get(name) ?? Infinity));
         this.#observer.eventsLost(name, reason);
         this.#ports.pass('lost');
       },

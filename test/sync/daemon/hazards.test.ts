@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, unlinkSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createDaemonWorld, plant, removedKeys, requestsFor, sentPaths } from '../daemon-world.ts';
@@ -59,6 +59,27 @@ describe('a removal', () => {
     world.emulator.faults.clear();
     await world.until(() => removedKeys(running).length === 1, 'the old key is put away');
     expect(world.remote('z.md')).toBe('file 1');
+  });
+
+  test('of a renamed file waits until what a burst of events has hidden is looked at', async () => {
+    const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '3s' } });
+    plant(world, 4);
+    const running = await world.start();
+    const docs = join(world.directory, 'docs');
+    const burst = (events: number): void => {
+      for (let i = 0; i < events; i++) appendFileSync(join(docs, i % 2 === 0 ? 'log' : 'other.log'), '.');
+    };
+    renameSync(join(docs, 'f1.md'), join(world.directory, 'f1.md'));
+    await world.until(() => world.status().sources[0]?.kept === 1, 'it is noticed missing');
+    burst(5000);
+    renameSync(join(world.directory, 'f1.md'), join(docs, 'z.md'));
+    for (let i = 0; i < 30; i++) {
+      burst(50);
+      await world.wait(200, 100);
+    }
+    expect(removedKeys(running)).toEqual([]);
+    await world.until(() => removedKeys(running).length === 1, 'the old key is put away');
+    expect(sentPaths(running)).toContain('z.md');
   });
 
   test('comes for a file that went while it was sent, also when a pass met it in between', async () => {

@@ -20,3 +20,23 @@ test.each(['want', 'wantInTime'] as const)(
     expect([looks.waiting, tooMany]).toEqual([1, 1]);
   },
 );
+
+test.each(['want', 'wantInTime'] as const)(
+  '%s: what is not remembered waits until a pass begins',
+  async (want) => {
+    const clock = new SimulatedClock();
+    const looks = new Looks(
+      clock,
+      () => undefined,
+      () => undefined,
+    );
+    const beganMs = clock.now();
+    looks[want]('other', 'f0');
+    await clock.sleep(1000, new AbortController().signal);
+    for (let i = 0; i < 10_000; i++) looks[want]('docs', `f${i}`);
+    expect(looks.waiting).toBe(0);
+    expect([looks.oldest('other'), looks.oldest('docs')]).toEqual([beganMs, beganMs + 1000]);
+    looks.passBegins();
+    expect([looks.oldest('other'), looks.oldest('docs')]).toEqual([null, null]);
+  },
+);
