@@ -37,7 +37,9 @@ export async function lookAt(
   };
   const context = { ...engine, ...engine.round, summary: emptySummary(), transfer };
   const ended = await walk(stretch, context, workers, () => false, true);
-  if (ended === 'incomplete' && standings.get(name) === 'complete') standings.set(name, 'incomplete');
+  if (ended !== 'incomplete') return;
+  engine.round.unseen.add(name);
+  if (standings.get(name) === 'complete') standings.set(name, 'incomplete');
 }
 
 /** Whether a path of a source is a directory now, which may hold any number of files. */

@@ -95,6 +95,8 @@ export interface Round {
   readonly pass: number;
   readonly blockade: Blockade;
   readonly unsent: Unsent;
+  /** Sources of which a look since then could not see everything. */
+  readonly unseen: Set<string>;
   /** Whether single files were looked at since: what the pass read of their records may be old. */
   hasLooks: boolean;
 }
@@ -171,5 +173,5 @@ export function planningTime({ platform, state }: Pick<Engine, 'platform' | 'sta
 
 /** A round; unless told so, nothing is known to stand in the way. */
 export function newRound(pass: number, blockade = new Blockade()): Round {
-  return { pass, blockade, unsent: new Unsent(), hasLooks: false };
+  return { pass, blockade, unsent: new Unsent(), unseen: new Set(), hasLooks: false };
 }

@@ -2,7 +2,7 @@ import { exitCodeOf } from '../../domain/exit-code.ts';
 import { REMOVAL_WINDOW_MS, type Halt } from '../../domain/guard.ts';
 import { emptySummary, type Summary } from '../../domain/report.ts';
 import type { Blockade } from './blockade.ts';
-import { isSameDirectory } from '../sources/directory-identity.ts';
+import { isSameDirectory, isStillThere } from '../sources/directory-identity.ts';
 import { enterSource } from '../sources/enter-source.ts';
 import { mountsBelow } from '../sources/mounts.ts';
 import { newRound, type Engine, type WalkContext } from './engine.ts';
@@ -184,9 +184,13 @@ async function finish(
   context: WalkContext,
   { isAllowed }: Pick<PassInput, 'isAllowed'>,
 ): Promise<Halt | null> {
-  const { found, walk, recorded } = visited;
+  const { found, recorded } = visited;
   const { state, config, standings, halts } = context;
   const { name, directory } = found.config;
+  const walk: Walk =
+    visited.walk.kind === 'complete' && context.round.unseen.has(name)
+      ? { ...visited.walk, kind: 'incomplete' }
+      : visited.walk;
   let halt = walk.kind === 'halted' ? walk.halt : null;
   if (found.kind === 'found' && config.removals.mode === 'expire') {
     if (walk.kind === 'complete')
@@ -207,7 +211,8 @@ async function finish(
   }
   // A walk that a stop cut short says nothing of the source.
   if (context.stop.aborted && halt === null) return null;
-  standings.set(name, walk.kind);
+  const isOther = found.kind === 'found' && !isStillThere(found.source);
+  standings.set(name, isOther ? 'halted' : walk.kind);
   if (walk.kind !== 'halted') state.dropProblemsBefore(name, context.pass);
   // The directory of a halted source is not taken for the right one.
   const identity =

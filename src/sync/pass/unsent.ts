@@ -15,11 +15,16 @@ export class Unsent {
   readonly #places = new Map<string, string>();
   /** How many have these looks. */
   readonly #looks = new Map<string, number>();
+  /** Whether there were more than are remembered: it may be any file, then. */
+  #hasForgotten = false;
 
   /** Takes note of a file that was not sent. */
   add(source: string, path: string, fingerprint: Fingerprint): void {
     this.#forget(placeOf(source, path));
-    if (this.#places.size >= MOST_REMEMBERED) return;
+    if (this.#places.size >= MOST_REMEMBERED) {
+      this.#hasForgotten = true;
+      return;
+    }
     const looks = looksOf(fingerprint);
     this.#places.set(placeOf(source, path), looks);
     this.#looks.set(looks, (this.#looks.get(looks) ?? 0) + 1);
@@ -36,7 +41,7 @@ export class Unsent {
 
   /** Whether a file with this fingerprint may be among them. */
   mayHave(fingerprint: Fingerprint): boolean {
-    return this.#places.size >= MOST_REMEMBERED || this.#looks.has(looksOf(fingerprint));
+    return this.#hasForgotten || this.#looks.has(looksOf(fingerprint));
   }
 
   #forget(place: string): void {

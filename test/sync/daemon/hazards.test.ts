@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, renameSync, unlinkSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createDaemonWorld, plant, removedKeys, requestsFor, sentPaths } from '../daemon-world.ts';
@@ -176,4 +176,62 @@ test('a directory that is replaced during a pass is checked before more of it is
   expect(world.remote('f10.md')).toBe('file 10');
   expect(removedKeys(running)).toEqual([]);
   expect(running.passes.map(({ exitCode }) => exitCode)).not.toContain(0);
+});
+
+test('a directory that is replaced during a pass is not let in by the end of that pass', async () => {
+  const world = await createDaemonWorld({
+    removals: { mode: 'expire', delay: '1ms' },
+    sources: [
+      { directory: './docs', name: 'docs', keyPrefix: 'docs/' },
+      { directory: './more', name: 'more', keyPrefix: 'more/' },
+    ],
+  });
+  plant(world, 12);
+  for (const name of ['a', 'b', 'c']) world.write(`more/${name}.md`, name);
+  const running = await world.start();
+  world.emulator.faults.add({ operation: 'upload', key: 'more/new.md', kind: 'hang' });
+  world.write('more/new.md', 'new');
+  world.write('more/.botsyncignore', '*.tmp\n');
+  unlinkSync(join(world.directory, 'more/a.md'));
+  await world.until(() => running.daemon.activity.activity === 'pass', 'a pass waits for the upload');
+  await world.wait(1000, 100);
+  unmount(world);
+  await world.wait(5000, 100);
+  world.emulator.faults.clear();
+  world.emulator.faults.add({ operation: 'upsert', key: 'more/a.md', kind: 'hang' });
+  const before = requestsFor(world, 'upsert');
+  await world.until(
+    () => requestsFor(world, 'upsert') > before,
+    'the pass is at the removals of the other source',
+  );
+  world.write('docs/foreign.md', 'foreign');
+  await world.wait(10_000, 100);
+  expect([running.daemon.activity.activity, world.remote('docs/foreign.md')]).toEqual(['pass', null]);
+  world.emulator.faults.clear();
+  await world.until(() => halted(world) !== null, 'the next pass halts it');
+  expect(world.remote('docs/foreign.md')).toBeNull();
+});
+
+test('what a look could not see while a pass went on keeps removals waiting after it', async () => {
+  const world = await createDaemonWorld({
+    removals: { mode: 'expire', delay: '1ms' },
+    sources: [
+      { directory: './docs', name: 'docs', keyPrefix: 'docs/', symlinks: 'inside' },
+      { directory: './more', name: 'more', keyPrefix: 'more/' },
+    ],
+  });
+  plant(world, 12);
+  const running = await world.start();
+  world.emulator.faults.add({ operation: 'upload', key: 'more/new.md', kind: 'hang' });
+  world.write('more/new.md', 'new');
+  world.write('more/.botsyncignore', '*.tmp\n');
+  await world.until(() => running.daemon.activity.activity === 'pass', 'a pass waits for the upload');
+  await world.wait(1000, 100);
+  symlinkSync('../far', join(world.directory, 'docs/lost'));
+  remove(world, 'f1.md');
+  await world.wait(5000, 100);
+  world.emulator.faults.clear();
+  await world.until(() => running.passes.length > 1, 'the pass ends');
+  await world.wait(5 * MINUTE);
+  expect(removedKeys(running)).toEqual([]);
 });
