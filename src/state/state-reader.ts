@@ -280,7 +280,9 @@ export class StateReader {
 
   /** The number of the pass that begins now. */
   nextPassNumber(): number {
-    return Number(this.get('SELECT coalesce(max(number), 0) + 1 FROM pass')?.[0]);
+    // Of a pass that was killed only its problems may be left.
+    const known = 'SELECT number FROM pass UNION ALL SELECT pass FROM problem';
+    return Number(this.get(`SELECT coalesce(max(number), 0) + 1 FROM (${known})`)?.[0]);
   }
 
   /** Closes the file. */

@@ -29,6 +29,8 @@ export class PassSchedule {
   /** When the platform refused, it is tried again then, by the monotonic clock; `null`: it did not. */
   #retryAtMs: number | null = null;
   #refusals = 0;
+  /** Whether the pass that began last was to try again what was refused. */
+  #isRetry = false;
 
   constructor(clock: Clock, random: () => number) {
     this.#clock = clock;
@@ -52,6 +54,7 @@ export class PassSchedule {
     this.#wanted = null;
     this.#dueAtMs = this.#dueAtWallMs = Infinity;
     this.#beganMs = this.#clock.monotonic();
+    this.#isRetry = this.mayRetry;
   }
 
   /** A pass ended; the next is due in about `everyMs`, sooner when the platform refused. */
@@ -59,7 +62,7 @@ export class PassSchedule {
     const nowMs = this.#clock.monotonic();
     if (!isBlocked) this.#retryAtMs = null;
     // A pass before its time tried nothing.
-    else if (this.#mayRetry(nowMs))
+    else if (this.#isRetry)
       this.#retryAtMs = nowMs + Math.min(FIRST_RETRY_MS * 2 ** this.#refusals++, LONGEST_RETRY_MS);
     if (!isBlocked) this.#refusals = 0;
     const jittered = everyMs * (1 - JITTER + 2 * JITTER * this.#random());
@@ -80,11 +83,7 @@ export class PassSchedule {
 
   /** Whether a pass that begins now may try what the platform refused before. */
   get mayRetry(): boolean {
-    return this.#mayRetry(this.#clock.monotonic());
-  }
-
-  #mayRetry(nowMs: number): boolean {
-    return this.#retryAtMs === null || nowMs >= this.#retryAtMs;
+    return this.#retryAtMs === null || this.#clock.monotonic() >= this.#retryAtMs;
   }
 
   /** Notices that by the wall clock a pass is due: the other one may stand still while a machine sleeps. */

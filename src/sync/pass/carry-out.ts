@@ -59,7 +59,7 @@ async function fly(
     claims.release(target, item.key);
     return;
   }
-  const { path, resolved } = item;
+  const { path, ruled, resolved } = item;
   if (resolved.settings.index) context.indexWarnings.note(path);
   const seen = {
     fingerprint: item.fingerprint,
@@ -77,7 +77,7 @@ async function fly(
     path,
     key: item.key,
     botId: source.config.botId,
-    resolved,
+    resolved: ruled,
   };
   const ports: RetryPorts = {
     platform: context.platform,

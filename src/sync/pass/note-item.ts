@@ -44,7 +44,7 @@ export function noteItem(
       break;
     }
     case 'skip':
-      if (item.record?.absence === null)
+      if (item.record !== null && item.record.absence !== 'set-aside')
         state.setAbsence({ target, key: item.key }, 'set-aside', context.clock.now());
       summary.skipped += 1;
       report.event({ kind: 'skip', source: name, path: item.path, key: item.key, reason: item.reason });

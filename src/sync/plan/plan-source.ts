@@ -70,6 +70,8 @@ export interface PlannedSend extends Place {
   /** See `isTrustworthy`. */
   readonly trusted: boolean;
   readonly sizeBytes: number;
+  /** As the rules give them. */
+  readonly ruled: ResolvedSettings;
   /** After the limits had their say. */
   readonly resolved: ResolvedSettings;
   readonly record: FileRecord | null;
@@ -173,7 +175,8 @@ function* planFile(
   }
   const sizeBytes = Number(facts.size);
   const fingerprint = fingerprintOf(facts);
-  const admission = admit(source.rules.resolve(path.normalize('NFC')), sizeBytes, ports.limits);
+  const ruled = source.rules.resolve(path.normalize('NFC'));
+  const admission = admit(ruled, sizeBytes, ports.limits);
   if (admission.kind !== 'send') {
     yield { kind: admission.kind, path, key, record, fingerprint, reason: admission.reason };
     return;
@@ -201,7 +204,7 @@ function* planFile(
   // Every property by name: an object that begins as a copy gets a shape of its own, which costs more than the rest.
   const planned = ({ kind, reason }: Pick<PlannedSend, 'kind' | 'reason'>): PlannedSend => {
     const trusted = isTrustworthy(facts, nanoseconds(ports.wallClock()));
-    return { kind, reason, path, key, adopts, fingerprint, trusted, sizeBytes, resolved, record };
+    return { kind, reason, path, key, adopts, fingerprint, trusted, sizeBytes, ruled, resolved, record };
   };
   switch (decision.kind) {
     case 'none':

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
 import { fingerprintOf } from '../../../src/domain/fingerprint.ts';
+import type { FileEvent } from '../../../src/domain/report.ts';
 import { createWorld } from '../world.ts';
 
 test('what is in the source is on the platform, and a second pass sends no request at all', async () => {
@@ -200,4 +201,25 @@ test('a file that vanishes between plan and sending is no failure and leaves no 
   // Whether the failed upsert left something on the platform is not known, so it is remembered, until the next pass.
   await world.pass();
   expect(world.status()).toMatchObject({ failures: [], sources: [{ files: 1, kept: 1 }] });
+});
+
+test('what a pass that died said of files is gone with the next', async () => {
+  const world = await createWorld({
+    rules: [{ match: 'far.md', expiresAt: new Date(Date.now() + 95 * 86_400_000).toISOString() }],
+  });
+  world.write('docs/far.md', 'far');
+  world.write('docs/z.md', 'z');
+  const dies = {
+    event: ({ kind }: FileEvent): void => {
+      if (kind === 'upload') throw new Error('died');
+    },
+    warn: (): void => undefined,
+    retrying: (): void => undefined,
+    sent: (): void => undefined,
+  };
+  await expect(world.pass({ report: dies })).rejects.toThrow('died');
+  expect(world.status().failures).toMatchObject([{ path: 'far.md' }]);
+  rmSync(join(world.directory, 'docs/far.md'));
+  expect(await world.pass()).toMatchObject({ exitCode: 0 });
+  expect(world.status().failures).toEqual([]);
 });
