@@ -17,9 +17,10 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   const isForShell = isCompletionRequest(args);
   // Every command has yargs write the help, read or not; breaking its lines is what takes long.
   const isForHelp = args.some((arg) => HELP.test(arg));
-  const parser = program(done, isForHelp);
+  const given = isForShell ? [...args] : withPathsLast(args);
+  const parser = program(done, isForHelp, given);
   try {
-    await parser.parseAsync([...args]);
+    await parser.parseAsync(given);
     return exitCode;
   } catch (error) {
     // What is being typed is seldom right yet, and a message would garble the line.
@@ -36,7 +37,14 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
 /** `help`, `--help` and `--help=true`, `-h` alone or among other letters. */
 const HELP = /^(?:help|--help.*|-[a-z]*h.*)$/u;
 
-function program(done: (code: number) => void, isForHelp: boolean): Argv {
+/** What follows `--` is a path, whatever it looks like. yargs takes no positional argument there. */
+function withPathsLast(args: readonly string[]): string[] {
+  const end = args.includes('--') ? args.indexOf('--') : args.length;
+  const paths = args.slice(end + 1).map((path) => (path.startsWith('-') ? `./${path}` : path));
+  return [...args.slice(0, end), ...paths];
+}
+
+function program(done: (code: number) => void, isForHelp: boolean, args: readonly string[]): Argv {
   const parser = yargs()
     .parserConfiguration({ 'boolean-negation': false })
     .scriptName('botsync')
@@ -45,7 +53,7 @@ function program(done: (code: number) => void, isForHelp: boolean): Argv {
       alias: 'c',
       type: 'string',
       description: 'Configuration file',
-      default: process.env['BOTSYNC_CONFIG'] ?? 'botsync.config.json',
+      default: process.env['BOTSYNC_CONFIG'] || 'botsync.config.json',
       defaultDescription: '$BOTSYNC_CONFIG, or botsync.config.json here',
       requiresArg: true,
     })
@@ -58,11 +66,13 @@ function program(done: (code: number) => void, isForHelp: boolean): Argv {
     .option('json', { type: 'boolean', default: false, description: 'Print results as JSON' })
     .option('log-level', {
       choices: LOG_LEVELS,
+      requiresArg: true,
       description: 'Least important log lines to write',
       defaultDescription: 'info; on a terminal warn',
     })
     .option('log-format', {
       choices: LOG_FORMATS,
+      requiresArg: true,
       default: 'auto' as const,
       description: 'Form of log lines',
     })
@@ -171,9 +181,14 @@ function program(done: (code: number) => void, isForHelp: boolean): Argv {
             description: 'Vector DB Storage quota in bytes',
             requiresArg: true,
           })
-          .check(({ port }) => {
-            if (Number.isInteger(port) && port >= 0 && port <= 65_535) return true;
-            throw new UsageError('--port takes a number from 0 to 65535');
+          .check(({ port, fileQuota, vectorQuota }) => {
+            const isWithin = (value: number, most: number): boolean =>
+              Number.isInteger(value) && value >= 0 && value <= most;
+            if (!isWithin(port, 65_535)) throw new UsageError('--port takes a number from 0 to 65535');
+            const quotas = [fileQuota, vectorQuota].map((quota) => Number(quota ?? 0));
+            if (!quotas.every((quota) => isWithin(quota, Number.MAX_SAFE_INTEGER)))
+              throw new UsageError('--file-quota and --vector-quota take a number of bytes');
+            return true;
           }),
       async (options) => {
         const { emulator } = await import('./commands/emulator.ts');
@@ -183,7 +198,11 @@ function program(done: (code: number) => void, isForHelp: boolean): Argv {
   return addSetupCommands(addPlatformCommands(parser, done), done)
     .middleware((options) => {
       for (const [name, value] of Object.entries(options)) {
-        if (Array.isArray(value) && name !== '_' && !MANY.has(`${options._[0] ?? ''} ${name}`))
+        const option = withDashes(name);
+        const odd = typeof value === 'boolean' ? args.find((arg) => isOddSwitch(arg, option)) : undefined;
+        // yargs takes whatever is not "true" for "false".
+        if (odd !== undefined) throw new UsageError(`${odd}: write ${option}, without a value`);
+        if (Array.isArray(value) && name.length > 1 && !MANY.has(`${options._[0] ?? ''} ${name}`))
           throw new UsageError(`--${name} may be given once`);
       }
     }, true)
@@ -196,16 +215,28 @@ function program(done: (code: number) => void, isForHelp: boolean): Argv {
     .wrap(isForHelp ? Math.min(100, process.stdout.columns || 100) : null)
     .exitProcess(false)
     .fail((message: string | null, error: Error | undefined) => {
-      if (error !== undefined) throw error;
-      throw new UsageError(`${withoutTwins(message ?? 'unknown command')}\nSee botsync --help.`);
+      // yargs' own errors are of this name, and are about what was typed.
+      if (error !== undefined && error.name !== 'YError') throw error;
+      throw new UsageError(`${reworded(message ?? 'unknown command')}\nSee botsync --help.`);
     });
 }
 
 /** Options that may be given more than once, each after its command. */
 const MANY = new Set(['emulator bot', 'init index', 'conversation tag']);
 
-/** yargs tells of an unknown `--no-such` a second time, as `noSuch`. */
-function withoutTwins(message: string): string {
+/** Whether an argument gives a switch a value that does not say on or off. */
+function isOddSwitch(arg: string, option: string): boolean {
+  return arg.startsWith(`${option}=`) && !['true', 'false'].includes(arg.slice(option.length + 1));
+}
+
+function withDashes(name: string): string {
+  return `${name.length === 1 ? '-' : '--'}${name}`;
+}
+
+/** What yargs says, in words of ours where its own are unclear: it tells of an unknown `--no-such` a second time, as `noSuch`. */
+function reworded(message: string): string {
+  const [, valueless] = /^Not enough arguments following: (.*)$/u.exec(message) ?? [];
+  if (valueless !== undefined) return `${withDashes(valueless)} takes a value`;
   const [, list] = /^Unknown arguments: (.*)$/u.exec(message) ?? [];
   if (list === undefined) return message;
   const names = list.split(', ');
