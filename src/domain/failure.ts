@@ -11,13 +11,15 @@ export type PlatformFailure =
   | { readonly kind: 'refused'; readonly message: string }
   /**
    * May work later. `retryAfterMs`: the platform asked for at least this much patience. `notCarriedOut`: the request
-   * certainly had no effect, so that repeating it does nothing twice.
+   * certainly had no effect, so that repeating it does nothing twice. `postponed`: it was not even sent, as the platform
+   * asked for a pause that is too long to wait for.
    */
   | {
       readonly kind: 'transient';
       readonly message: string;
       readonly retryAfterMs?: number;
       readonly notCarriedOut?: true;
+      readonly postponed?: true;
     };
 
 /** What may come of asking for one thing: it may not exist as well (interface.md, Errors: 404). */

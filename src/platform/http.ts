@@ -48,7 +48,7 @@ export class Http {
     const { pausedForMs } = this.pacer;
     if (pausedForMs > this.#settings.longestPauseMs) {
       const message = `the platform asked for a pause that lasts ${Math.round(pausedForMs / 1000)} s more, which is too long to wait for now`;
-      return failed({ kind: 'transient', message, notCarriedOut: true });
+      return failed({ kind: 'transient', message, notCarriedOut: true, postponed: true });
     }
     const turn = this.pacer.turn(signal);
     if (turn !== null) await turn;

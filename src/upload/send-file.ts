@@ -116,7 +116,10 @@ async function sendOpenFile(
       upserted = await platform.upsert(task.botId, prepared.body, signal);
     }
   }
-  if (upserted.kind === 'failed') return failed(upserted.failure, upserted.failure.kind === 'transient');
+  if (upserted.kind === 'failed') {
+    const { failure } = upserted;
+    return failed(failure, failure.kind === 'transient' && failure.notCarriedOut !== true);
+  }
 
   const publicAtOnce = prepared.body.publicContentImmediatelyAccessible === true;
   const uploaded = await platform.upload(upserted.value, content.content, publicAtOnce, signal);

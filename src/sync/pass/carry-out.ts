@@ -123,7 +123,7 @@ function notePending(
   obstacle: string | null,
   { state, pass, stop }: WalkContext,
 ): void {
-  const why = obstacle ?? (stop.aborted ? 'it was stopped' : 'the platform is out of reach');
+  const why = obstacle ?? (stop.aborted ? 'it was stopped' : 'the platform does not take it now');
   state.noteProblem(
     { source: source.config.name, path, key, kind: 'pending', reason: `changed, and not sent yet: ${why}` },
     pass,

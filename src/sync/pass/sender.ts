@@ -6,7 +6,7 @@ import type { Outage, Verdict } from '../../upload/outage.ts';
 /** How a file's sending ended after as many attempts as it was given. */
 export type Sent =
   | SendResult
-  /** No attempt was made: an outage that was waited for long enough, or a stop. */
+  /** No attempt was made: an outage or a pause that is not waited for any longer, or a stop. */
   | { readonly kind: 'not-tried' };
 
 /** What repeated sending needs. */
@@ -52,6 +52,7 @@ export async function sendWithRetries(
   const attemptOnce = async (): Promise<Attempted> => {
     if (stop.aborted || ports.isBlocked()) return { result: last, met: 'nothing', isOver: true };
     const result = await sendFile(task, ports, abort);
+    if (isPostponed(result)) return { result: last, met: 'nothing', isOver: true };
     ports.onAttempt(result);
     const met = abort.aborted ? 'nothing' : whatItMet(result);
     return { result, met, retryAfterMs: askedMs(result), isOver: false };
@@ -69,6 +70,7 @@ export async function sendWithRetries(
     if (asked > ports.giveUpAfterMs) return last;
     const delayMs = last.kind === 'unsettled' ? ports.settleMs : retryDelayMs(attempt, ports.random(), asked);
     if (ports.outage.isOn) continue;
+    if (stop.aborted) return last;
     attempt += 1;
     ports.onRetry(task, reason, delayMs);
     await ports.clock.sleep(delayMs, stop);
@@ -87,6 +89,15 @@ function whatItMet(result: SendResult): Verdict['met'] {
     case 'unsettled':
       return 'nothing';
   }
+}
+
+function isPostponed(result: SendResult): boolean {
+  return (
+    result.kind === 'failed' &&
+    !result.upserted &&
+    result.failure.kind === 'transient' &&
+    result.failure.postponed === true
+  );
 }
 
 function askedMs(result: Sent): number | undefined {

@@ -1,0 +1,59 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Emulator } from '../../../src/emulator/emulator.ts';
+import { createWorld } from '../world.ts';
+
+/** Somebody else's file on the platform. */
+async function putForeign(emulator: Emulator, key: string, content: string): Promise<void> {
+  const headers = {
+    authorization: `Bearer ${emulator.token}`,
+    'x-bot-id': 'bot-1',
+    'content-type': 'application/json',
+  };
+  const body = JSON.stringify({ key, size: content.length, contentType: 'text/plain' });
+  const upserted = await fetch(`${emulator.baseUrl}/v1/files`, { method: 'PUT', headers, body });
+  const { file } = (await upserted.json()) as { file: { uploadUrl: string } };
+  const uploaded = await fetch(file.uploadUrl, {
+    method: 'PUT',
+    headers: { 'content-type': 'text/plain' },
+    body: content,
+  });
+  expect(uploaded.status).toBe(200);
+}
+
+test('a file of others is not touched for one of ours that never got through to the platform', async () => {
+  const world = await createWorld({ removals: { mode: 'expire' } });
+  world.write('docs/a.txt', 'a');
+  world.write('docs/b.txt', 'b');
+  await putForeign(world.emulator, 'price.txt', 'precious');
+  world.write('docs/price.txt', 'ours');
+  world.emulator.faults.add({
+    operation: 'upsert',
+    key: 'price.txt',
+    kind: 'status',
+    status: 429,
+    times: Infinity,
+  });
+  expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { failed: 1 } });
+  world.emulator.faults.clear();
+  rmSync(join(world.directory, 'docs/price.txt'));
+  expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 0, summary: { removed: 0, kept: 0 } });
+  expect(world.remote('price.txt')).toBe('precious');
+});
+
+test('files for which a pause is not waited for are pending, not failed, and leave no trace', async () => {
+  const world = await createWorld({ upload: { giveUpAfter: '2s', concurrency: 1 } });
+  for (let n = 0; n < 10; n++) world.write(`docs/${n}`, 'x');
+  world.emulator.faults.add({
+    operation: 'upsert',
+    kind: 'status',
+    status: 429,
+    headers: { 'retry-after': '3600' },
+    times: Infinity,
+  });
+  expect(await world.pass()).toMatchObject({ exitCode: 3, requests: 1, summary: { failed: 1, pending: 9 } });
+  world.emulator.faults.clear();
+  rmSync(join(world.directory, 'docs/9'));
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 9, kept: 0 } });
+});
