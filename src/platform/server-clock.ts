@@ -6,19 +6,30 @@ const NOISE_MS = 2000;
 /** No machine's clock is ten years off, and more of a difference makes dates that cannot be written. */
 const NONSENSE_MS = 10 * 365 * 86_400_000;
 
-/** The platform's time, as far as its `Date` headers told: what `expiresAt` is held against there. */
+/**
+ * The platform's time, as far as its `Date` headers told: what `expiresAt` is held against there.
+ *
+ * Between answers our wall clock may be set back, and the monotonic one stands still while a machine sleeps: whichever
+ * is ahead counts. What that makes due too early costs a request, whose answer tells better.
+ */
 export class ServerClock {
   readonly #clock: Clock;
+  /** What the platform's time is more than our wall clock. */
   #offsetMs = 0;
+  /** What it is more than our monotonic clock. */
+  #monotonicOffsetMs: number;
   #isTold = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#monotonicOffsetMs = clock.now() - clock.monotonic();
   }
 
   /** The platform's time, epoch milliseconds. */
   now(): number {
-    return this.#clock.now() + this.#offsetMs;
+    const byWallMs = this.#clock.now() + this.#offsetMs;
+    const byMonotonicMs = Math.floor(this.#clock.monotonic() + this.#monotonicOffsetMs);
+    return byMonotonicMs - byWallMs > NOISE_MS ? byMonotonicMs : byWallMs;
   }
 
   /** Whether an answer told it; until then it is ours. */
@@ -34,5 +45,6 @@ export class ServerClock {
     if (Math.abs(offsetMs) > NONSENSE_MS) return;
     this.#isTold = true;
     this.#offsetMs = Math.abs(offsetMs) > NOISE_MS ? offsetMs : 0;
+    this.#monotonicOffsetMs = this.#clock.now() + this.#offsetMs - this.#clock.monotonic();
   }
 }

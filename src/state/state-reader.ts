@@ -176,14 +176,24 @@ export class StateReader {
     return Number(row?.[0]);
   }
 
-  /** A page of files of a source that are to be renewed by a moment (the platform's time), by that moment and path. */
-  renewalsDue(target: number, source: string, untilMs: number, after: RenewalDue | null): RenewalDue[] {
+  /**
+   * A page of files of a source that are to be renewed by a moment (the platform's time), by that moment and path.
+   *
+   * @param withFailed - also those that failed and have not expired.
+   */
+  renewalsDue(
+    target: number,
+    source: string,
+    untilMs: number,
+    withFailed: boolean,
+    after: RenewalDue | null,
+  ): RenewalDue[] {
     const rows = this.all(
       `SELECT path, renew_at FROM file INDEXED BY file_renewal
        WHERE target = ? AND source = ? AND renew_at <= ? AND (renew_at, path) > (?, ?)
-         AND state = 'synced' AND absence IS NULL
+         AND (state = 'synced' OR (state = 'failed' AND ? AND expires_at > ?)) AND absence IS NULL
        ORDER BY renew_at, path LIMIT ${PAGE_ROWS}`,
-      ...[target, source, untilMs, after?.renewAtMs ?? 0, after?.path ?? ''],
+      ...[target, source, untilMs, after?.renewAtMs ?? 0, after?.path ?? '', Number(withFailed), untilMs],
     );
     return rows.map(([path, renewAtMs]) => ({ path, renewAtMs }) as RenewalDue);
   }
@@ -224,7 +234,7 @@ export class StateReader {
          count(*) FILTER (WHERE state IN ('failed', 'sending') AND absence IS NULL),
          count(*) FILTER (WHERE state = 'refused' AND absence IS NULL),
          count(*) FILTER (WHERE absence IS NOT NULL AND (uploaded = 1 OR state = 'sending') AND NOT (${IS_PUT_AWAY})),
-         min(expires_at) FILTER (WHERE state = 'synced' AND expires_at > ?)
+         min(expires_at) FILTER (WHERE state <> 'removing' AND expires_at > ?)
        FROM file GROUP BY source, target ORDER BY source, target`,
       nowMs,
       nowMs,

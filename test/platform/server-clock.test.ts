@@ -37,3 +37,23 @@ describe("the platform's time", () => {
     expect(serverClock.now() - START).toBe(offsetMs + 60_000);
   });
 });
+
+describe("when our clock is set, the platform's time", () => {
+  const HOUR_MS = 3_600_000;
+  test.each([
+    ['back by an hour: goes on', -HOUR_MS, 0],
+    ['back by a second: is not told from noise, and follows', -1000, -1000],
+    ['ahead by an hour, as by sleep: follows', HOUR_MS, HOUR_MS],
+  ])('%s', (_, jumpMs, offMs) => {
+    for (const toldMs of [null, DAY_MS]) {
+      const clock = new SimulatedClock();
+      const serverClock = new ServerClock(clock);
+      if (toldMs !== null) serverClock.noteDate(new Date(START + toldMs).toUTCString());
+      clock.wallOffsetMs = jumpMs;
+      clock.advance(60_000);
+      expect(serverClock.now() - START).toBe((toldMs ?? 0) + 60_000 + offMs);
+      serverClock.noteDate(new Date(START + 60_000).toUTCString());
+      expect(Math.abs(serverClock.now() - START - 60_000)).toBeLessThanOrEqual(2000);
+    }
+  });
+});

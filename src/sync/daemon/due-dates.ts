@@ -8,6 +8,9 @@ import { targetOf, type FoundSource } from '../sources/source.ts';
 /** What could not be renewed or removed when it was due is looked at again after so long, milliseconds. */
 const AGAIN_MS = 60_000;
 
+/** Renewals that failed, milliseconds: the next rescan may come after the files have expired. */
+const FAILED_AGAIN_MS = 300_000;
+
 /** Removals are looked at again no sooner than this, milliseconds. */
 const SHORTEST_AGAIN_MS = 2000;
 
@@ -17,9 +20,10 @@ export class DueDates {
   readonly #sourceNamed: (name: string) => FoundSource | undefined;
   /** By the monotonic clock, milliseconds. */
   #renewalsAgainAtMs = 0;
+  #failedAgainAtMs = 0;
   #removalsAgainAtMs = 0;
-  /** Sources of which renewals were asked for when they were looked for last. */
-  readonly #asked = new Set<string>();
+  /** Since when each source has had renewals that are overdue, by the monotonic clock. */
+  readonly #overdueSinceMs = new Map<string, number>();
   /** Sources whose removals a guard halted: nothing more of it until the next pass. */
   readonly #held = new Set<string>();
 
@@ -35,12 +39,14 @@ export class DueDates {
   }
 
   /**
-   * Asks for a look at each file that is to be sent again before it expires, and tells how many are late: those that
-   * were asked for before, and those of halted sources. What no pass has come to yet has to wait.
+   * Asks for a look at each file that is to be sent again before it expires, and tells how many are late and were not
+   * made up for within a minute, as after a night's sleep they are. What no pass has come to yet has to wait.
    */
   findRenewals(engine: Engine, want: (source: string, path: string) => void): void {
     const { state, config, platformName, clock, standings } = engine;
     if (clock.monotonic() < this.#renewalsAgainAtMs) return;
+    const withFailed = clock.monotonic() >= this.#failedAgainAtMs;
+    if (withFailed) this.#failedAgainAtMs = clock.monotonic() + FAILED_AGAIN_MS;
     const nowMs = planningTime(engine)();
     let late = 0;
     for (const source of config.sources) {
@@ -48,14 +54,17 @@ export class DueDates {
       if (standing === undefined) continue;
       const target = state.targetId(targetOf(config, source, platformName));
       const isHalted = standing === 'halted';
-      if (isHalted || this.#asked.delete(source.name))
-        late += state.countOverdue(target, source.name, nowMs - OVERDUE_AFTER_MS);
+      const overdue = state.countOverdue(target, source.name, nowMs - OVERDUE_AFTER_MS);
+      const sinceMs = this.#overdueSinceMs.get(source.name) ?? clock.monotonic();
+      if (overdue === 0) this.#overdueSinceMs.delete(source.name);
+      else this.#overdueSinceMs.set(source.name, sinceMs);
+      if (isHalted || clock.monotonic() - sinceMs >= AGAIN_MS) late += overdue;
       // Nothing is sent of a halted source.
       if (isHalted) continue;
-      const pageAfter = (last: RenewalDue | null) => state.renewalsDue(target, source.name, nowMs, last);
+      const pageAfter = (last: RenewalDue | null) =>
+        state.renewalsDue(target, source.name, nowMs, withFailed, last);
       for (let page = pageAfter(null); page.length > 0; page = pageAfter(page.at(-1) ?? null)) {
         for (const { path } of page) want(source.name, path);
-        this.#asked.add(source.name);
         this.#renewalsAgainAtMs = clock.monotonic() + AGAIN_MS;
       }
     }

@@ -101,6 +101,31 @@ describe('renewals', () => {
     expect(told).toEqual([]);
   });
 
+  test('come in time though the clock is set back', async () => {
+    const platform = { now: Date.now };
+    const world = await createDaemonWorld(rules('2h', { renewBefore: '30m' }), { now: () => platform.now() });
+    platform.now = world.clock.now;
+    world.write('docs/a.md', 'one');
+    const { events } = await world.start();
+    await world.wait(10 * MINUTE, MINUTE);
+    world.clock.jumpWallClock(-3 * HOUR);
+    platform.now = () => world.clock.now() + 3 * HOUR;
+    await world.wait(85 * MINUTE, MINUTE);
+    expect(world.remote('a.md')).toBe('one');
+    expect(renewals(events)).toBe(1);
+  });
+
+  test('that failed are tried again while there is time', async () => {
+    const world = await createDaemonWorld(rules('2h', { renewBefore: '1h' }));
+    world.write('docs/a.md', 'one');
+    const { events, passes } = await world.start();
+    world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 500, times: 6 });
+    await world.wait(90 * MINUTE, 30_000);
+    expect(events.map(({ outcome }) => outcome)).toEqual(['done', 'failed', 'done']);
+    expect(world.remote('a.md')).toBe('one');
+    expect(passes).toHaveLength(1);
+  });
+
   test('follow a rule that changed when to make them', async () => {
     const world = await createDaemonWorld(rules('10d', { renewBefore: '1d' }));
     world.write('docs/a.md', 'one');
