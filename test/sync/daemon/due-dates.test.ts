@@ -1,0 +1,95 @@
+import { mkdirSync, renameSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { eventually } from '../../watch/fixture.ts';
+import { createDaemonWorld, plant, removedKeys, sentPaths } from '../daemon-world.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+/** No rescan comes to the rescue. */
+const WATCHED_ONLY = { watch: { rescan: '24d' } };
+
+describe('a renewal', () => {
+  test('that cannot be made is looked for again once a minute, and no more often', async () => {
+    const world = await createDaemonWorld({
+      ...WATCHED_ONLY,
+      limits: { fileBytes: 10 },
+      rules: [{ match: '**', expiresIn: '2h', renewBefore: '30m' }],
+    });
+    world.write('docs/a.md', 'one');
+    const { events, passes } = await world.start();
+    const refusals = (): number => events.filter(({ kind }) => kind === 'refuse').length;
+    world.write('docs/a.md', 'more than is sent');
+    await world.until(() => refusals() === 1, 'it is refused');
+    await world.clock.advance(85 * MINUTE);
+    expect(refusals()).toBe(1);
+    await world.clock.advance(6 * MINUTE);
+    await world.wait(5 * MINUTE, 2 * SECOND);
+    expect(refusals()).toBeGreaterThan(1);
+    expect(refusals()).toBeLessThan(15);
+    expect(passes).toHaveLength(1);
+  });
+
+  test('is not waited for by others when its source is halted', async () => {
+    const world = await createDaemonWorld({
+      ...WATCHED_ONLY,
+      sources: [{ directory: './docs' }, { directory: './more', botId: 'bot-2' }],
+      rules: [
+        { match: 'a.md', expiresIn: '2h', renewBefore: '30m' },
+        { match: 'm.md', expiresIn: '2h', renewBefore: '28m' },
+      ],
+    });
+    world.write('docs/a.md', 'one');
+    world.write('more/m.md', 'one');
+    const first = await world.start();
+    await first.stop();
+    renameSync(join(world.directory, 'docs'), join(world.directory, 'away'));
+    const expiresAtMs = Date.parse(world.status().sources[1]?.nextExpiry ?? '');
+    // Files expire at whole minutes; what is done every minute from here on is done half a minute later.
+    await world.clock.advance(expiresAtMs - 29.5 * MINUTE - world.clock.now());
+    const running = await world.start();
+    const { events, passes } = running;
+    expect(passes[0]?.exitCode).toBe(5);
+    expect(events.filter(({ kind }) => kind === 'renew')).toEqual([]);
+    await world.clock.advance(expiresAtMs - 28 * MINUTE + 10 * SECOND - world.clock.now());
+    await eventually(() => events.some(({ kind }) => kind === 'renew'), 'the renewal that is due');
+    expect(events).toContainEqual(expect.objectContaining({ kind: 'renew', path: 'm.md', outcome: 'done' }));
+    expect(sentPaths(running)).toEqual(['m.md']);
+  });
+});
+
+describe('removals that halt their source', () => {
+  const TOO_MANY = { ...WATCHED_ONLY, removals: { mode: 'expire', delay: '10s', maxCount: 5 } };
+
+  test('are told of once, and no more before the next pass', async () => {
+    const world = await createDaemonWorld(TOO_MANY);
+    plant(world, 20);
+    const running = await world.start();
+    for (let i = 0; i < 6; i++) unlinkSync(join(world.directory, `docs/f${i}.md`));
+    const told = (): string[] =>
+      running.events.flatMap(({ kind, path }) => (kind === 'problem' ? [path] : []));
+    await world.until(() => told().length > 0, 'the source is halted');
+    await world.wait(5 * MINUTE, 5 * SECOND);
+    expect(told()).toEqual(['.']);
+    expect(running.passes).toHaveLength(1);
+    expect(removedKeys(running)).toEqual([]);
+  });
+
+  test('do not hold up those of another source', async () => {
+    const world = await createDaemonWorld({
+      ...TOO_MANY,
+      sources: [{ directory: './docs' }, { directory: './more', botId: 'bot-2' }],
+    });
+    mkdirSync(join(world.directory, 'more'));
+    plant(world, 20);
+    for (let i = 0; i < 3; i++) world.write(`more/m${i}.md`, `other ${i}`);
+    const running = await world.start();
+    for (let i = 0; i < 6; i++) unlinkSync(join(world.directory, `docs/f${i}.md`));
+    await world.until(() => running.daemon.impediments.length > 0, 'the source is halted');
+    unlinkSync(join(world.directory, 'more/m1.md'));
+    await world.until(() => removedKeys(running).length > 0, 'a removal of the other');
+    expect(removedKeys(running)).toEqual(['m1.md']);
+    expect(running.passes).toHaveLength(1);
+  });
+});
