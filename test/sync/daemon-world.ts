@@ -68,11 +68,12 @@ export interface DaemonWorld extends World {
 /** How much time goes by between two looks at a condition, milliseconds of the clock. */
 const STEP_MS = 100;
 
-/** Makes a world for daemons with one source, `docs/`. `grainMs`: see `ManualClock`. */
+/** Makes a world for daemons with one source, `docs/`. `grainMs`: see `ManualClock`; `random`: their jitter, from 0 to 1. */
 export async function createDaemonWorld(
   fields: Record<string, unknown> = {},
   options: Partial<EmulatorOptions> = {},
   grainMs = 0,
+  random = 0.5,
 ): Promise<DaemonWorld> {
   const clock = new ManualClock(Date.now() + AT_REST_MS, grainMs);
   const world = await createWorldWith(clock, fields, options);
@@ -100,7 +101,7 @@ export async function createDaemonWorld(
     const daemon = new Daemon(settings(token), {
       state: opened.store,
       clock,
-      random: () => 0.5,
+      random: () => random,
       report: {
         event: (event) => events.push(event),
         warn: (message) => told.push(`warn ${message}`),
