@@ -73,11 +73,12 @@ function noteAbsent(
   { record, absence }: Extract<PlanItem, { kind: 'absent' }>,
   source: string,
   target: number,
-  { state, summary, config, clock, flights, outlook }: WalkContext,
+  { state, summary, config, clock, flights, outlook, claims }: WalkContext,
 ): void {
   const id = { target, key: record.key };
   // What cannot be seen is told of as a problem, and is neither kept nor removed.
   if (absence === null) return;
+  for (const other of claims.takeOthers(target, record.key)) outlook.lookAgain(other.source, other.path);
   if (flights.has(id)) {
     // What becomes of it is known when it ends, and so is what its record says then.
     void flights.ended(id).then(() => {

@@ -2,7 +2,7 @@ import type { FileKey, RelativePath } from '../../domain/brands.ts';
 import { fileKey } from '../../domain/key.ts';
 import { compareUtf8 } from '../../domain/path-order.ts';
 import type { StateReader, StoredFile } from '../../state/state-reader.ts';
-import { presenceOf } from '../sources/presence.ts';
+import { mayBeSent } from '../sources/presence.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
 
 /** Who may have a key. */
@@ -14,7 +14,8 @@ export type Claim =
   /** A file has it that stands before. */
   | { readonly kind: 'taken'; readonly source: string; readonly path: string };
 
-interface Holder {
+/** A file that gives a key. */
+interface Claimant {
   readonly source: string;
   readonly path: RelativePath;
 }
@@ -27,15 +28,18 @@ export class Claims {
   readonly #state: StateReader;
   #sources: ReadonlyMap<string, Source> = new Map();
   /** Keys of files that are on their way to a record of their own. */
-  readonly #underWay = new Map<string, Holder>();
+  readonly #underWay = new Map<string, Claimant>();
+  /** Of each key: files that give it as well, and did not get it. */
+  readonly #others = new Map<string, Map<string, Claimant>>();
 
   constructor(state: StateReader, sources: readonly FoundSource[]) {
     this.#state = state;
     this.meet(sources);
   }
 
-  /** Takes the sources as they are now. */
+  /** Takes the sources as they are now: all of their files are about to ask. */
   meet(sources: readonly FoundSource[]): void {
+    this.#others.clear();
     this.#sources = new Map(
       sources.flatMap((one) => (one.kind === 'found' ? [[one.config.name, one.source]] : [])),
     );
@@ -43,6 +47,35 @@ export class Claims {
 
   /** Decides who has the key of a file without a record. */
   claim(target: number, key: FileKey, source: Source, path: RelativePath): Claim {
+    const claim = this.#decide(target, key, source, path);
+    switch (claim.kind) {
+      case 'free':
+        break;
+      case 'taken':
+        this.#noteOther(target, key, { source: source.config.name, path });
+        break;
+      case 'adopt':
+        this.#noteOther(target, key, claim.record);
+        break;
+    }
+    return claim;
+  }
+
+  /** The files that asked for a key and did not get it: once it is free they have to ask again. */
+  takeOthers(target: number, key: FileKey): readonly Claimant[] {
+    const id = `${target} ${key}`;
+    const others = [...(this.#others.get(id)?.values() ?? [])];
+    this.#others.delete(id);
+    return others;
+  }
+
+  #noteOther(target: number, key: FileKey, { source, path }: Claimant): void {
+    const id = `${target} ${key}`;
+    const others = this.#others.get(id) ?? new Map<string, Claimant>();
+    this.#others.set(id, others.set(`${source}\n${path}`, { source, path }));
+  }
+
+  #decide(target: number, key: FileKey, source: Source, path: RelativePath): Claim {
     const first = this.#underWay.get(`${target} ${key}`);
     if (first !== undefined && (first.source !== source.config.name || first.path !== path))
       return { kind: 'taken', ...first };
@@ -72,7 +105,7 @@ export class Claims {
     if (order >= 0 || fileKey(owner.config.keyPrefix, record.path) !== record.key) return false;
     if (this.#state.targetId(owner.syncTarget) !== target || owner.filter.ignoresFile(record.path))
       return false;
-    return presenceOf(`${owner.root}/${record.path}`) !== 'gone';
+    return mayBeSent(owner, record.path);
   }
 
   /** Within one source only names beyond ASCII can give one key: as NFC and NFD twins. */

@@ -1,4 +1,5 @@
 import { lstatSync } from 'node:fs';
+import type { Source } from './source.ts';
 
 /**
  * Whether a path that once led to a file still may: `gone` only for certain. A directory in its place means that the
@@ -8,8 +9,23 @@ export function presenceOf(path: string): 'there' | 'gone' | 'unknown' {
   try {
     return lstatSync(path).isDirectory() ? 'gone' : 'there';
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT' || code === 'ENOTDIR' ? 'gone' : 'unknown';
+    return isGone(error) ? 'gone' : 'unknown';
+  }
+}
+
+function isGone(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+/** Whether a path that once led to a file may still lead to one that is sent. */
+export function mayBeSent({ root, symlinks }: Pick<Source, 'root' | 'symlinks'>, path: string): boolean {
+  try {
+    const facts = lstatSync(`${root}/${path}`);
+    if (symlinks !== 'skip') return facts.isFile() || facts.isSymbolicLink();
+    return facts.isFile() && !isBehindLink(root, path);
+  } catch (error) {
+    return !isGone(error);
   }
 }
 

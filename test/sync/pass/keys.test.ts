@@ -1,4 +1,5 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createWorld } from '../world.ts';
@@ -96,6 +97,30 @@ test('of two sources that give one key the earlier in the config keeps it', asyn
   world.write('docs/b', 'b');
   expect(await world.pass()).toMatchObject({ exitCode: 0 });
   expect(world.remote('a')).toBe('from more');
+});
+
+test.each([
+  ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
+  [
+    'a link that is not followed',
+    (path: string) => {
+      symlinkSync('/etc/hostname', path);
+    },
+  ],
+])('a file whose place %s has taken does not keep its key from another', async (_what, place) => {
+  const world = await createWorld({
+    sources: [
+      { directory: './docs', name: 'docs' },
+      { directory: './more', name: 'more' },
+    ],
+  });
+  world.write('docs/first.txt', '1');
+  for (const name of ['docs', 'more']) world.write(`${name}/x.txt`, `of ${name}`);
+  expect((await world.pass()).exitCode).toBe(3);
+  rmSync(join(world.directory, 'docs/x.txt'));
+  place(join(world.directory, 'docs/x.txt'));
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1, problems: 0 } });
+  expect(world.remote('x.txt')).toBe('of more');
 });
 
 test('the same key for different bots is no collision', async () => {
