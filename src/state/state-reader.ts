@@ -144,21 +144,40 @@ export class StateReader {
     return Number(row?.[0]);
   }
 
-  /** A page of files whose removal is due and that were noticed missing by a moment, after a path. */
-  removalsDue(target: number, source: string, after: string, missingSinceMs: number): FileRecord[] {
+  /** How many removals of a source failed. */
+  countFailedRemovals(target: number, source: string): number {
+    const row = this.get(
+      `SELECT count(*) FROM file INDEXED BY file_failure WHERE target = ? AND source = ? AND ${REMOVAL_FAILED}`,
+      ...[target, source],
+    );
+    return Number(row?.[0]);
+  }
+
+  /**
+   * A page of files whose removal is due and that were noticed missing by a moment, after a path.
+   *
+   * @param withFailed - also those whose removal failed before.
+   */
+  removalsDue(
+    target: number,
+    source: string,
+    after: string,
+    missingSinceMs: number,
+    withFailed: boolean,
+  ): FileRecord[] {
     const rows = this.all(
       `SELECT ${RECORD_COLUMNS} FROM file WHERE target = ? AND source = ? AND path > ? AND ${REMOVAL_IS_DUE}
-       AND absent_since <= ? ORDER BY path LIMIT ${PAGE_ROWS}`,
-      ...[target, source, after, missingSinceMs],
+       AND absent_since <= ? AND (? OR NOT (${REMOVAL_FAILED})) ORDER BY path LIMIT ${PAGE_ROWS}`,
+      ...[target, source, after, missingSinceMs, Number(withFailed)],
     );
     return (rows as RecordRow[]).map(toRecord);
   }
 
-  /** The sources and targets that have a removal due, noticed by a moment: cheap while there is none. */
+  /** The sources and targets that have a removal due, noticed by a moment, which did not fail: cheap while there is none. */
   sourcesWithRemovalsDue(missingSinceMs: number): { source: string; target: number }[] {
     const rows = this.all(
       `SELECT DISTINCT source, target FROM file INDEXED BY file_removed
-       WHERE absent_since <= ? AND ${REMOVAL_IS_DUE}`,
+       WHERE absent_since <= ? AND ${REMOVAL_IS_DUE} AND NOT (${REMOVAL_FAILED})`,
       missingSinceMs,
     );
     return rows.map(([source, target]) => ({ source: source as string, target: target as number }));
@@ -231,9 +250,10 @@ export class StateReader {
       `SELECT source, target,
          count(*) FILTER (WHERE ${IS_IN_SYNC}),
          coalesce(sum(size_bytes) FILTER (WHERE ${IS_IN_SYNC}), 0),
-         count(*) FILTER (WHERE state IN ('failed', 'sending') AND absence IS NULL),
+         count(*) FILTER (WHERE (state IN ('failed', 'sending') AND absence IS NULL) OR (${REMOVAL_FAILED})),
          count(*) FILTER (WHERE state = 'refused' AND absence IS NULL),
-         count(*) FILTER (WHERE absence IS NOT NULL AND (uploaded = 1 OR state = 'sending') AND NOT (${IS_PUT_AWAY})),
+         count(*) FILTER (WHERE absence IS NOT NULL AND (uploaded = 1 OR state = 'sending')
+           AND NOT (${IS_PUT_AWAY}) AND NOT (${REMOVAL_FAILED})),
          min(expires_at) FILTER (WHERE state <> 'removing' AND expires_at > ?)
        FROM file GROUP BY source, target ORDER BY source, target`,
       nowMs,
@@ -261,6 +281,8 @@ export class StateReader {
        SELECT source, path, key, state, coalesce(failure, 'interrupted while it was sent') FROM file
          JOIN current USING (source, target)
          WHERE state IN ('failed', 'sending', 'refused') AND absence IS NULL
+       UNION ALL SELECT source, path, key, 'failed', failure FROM file JOIN current USING (source, target)
+         WHERE ${REMOVAL_FAILED}
        UNION ALL SELECT source, path, key, kind, reason FROM problem JOIN current USING (source)
        ORDER BY 1, 2 LIMIT ?`,
       current,
@@ -327,6 +349,9 @@ const IS_IN_SYNC = `state = 'synced' AND absence IS NULL AND (expires_at IS NULL
 
 /** An empty file that expires stands in its place. One whose removal was begun and not answered may still be there. */
 const IS_PUT_AWAY = "state = 'removing' AND expires_at IS NOT NULL";
+
+/** The last attempt to put it away failed. */
+const REMOVAL_FAILED = "state = 'removing' AND failure IS NOT NULL";
 
 /** Removed locally, on the platform by us, or perhaps, and not put away yet. */
 const REMOVAL_IS_DUE = `absence = 'removed' AND (uploaded = 1 OR state = 'sending') AND NOT (${IS_PUT_AWAY})`;

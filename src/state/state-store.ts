@@ -141,6 +141,14 @@ export class StateStore extends StateReader {
     this.#write('INSERT INTO removal (source, at) VALUES (?, ?)', source, nowMs);
   }
 
+  /** Notes why a file could not be put away; `null`: nobody wants that any more. */
+  recordRemovalFailure({ target, key }: RowId, failure: string | null, nowMs: number): void {
+    this.#write(
+      "UPDATE file SET failure = ?, changed_at = ? WHERE target = ? AND key = ? AND state = 'removing'",
+      ...[failure, nowMs, target, key],
+    );
+  }
+
   /** Drops the removals of a source that the guard counts: someone has looked at them. */
   forgetRemovals(source: string): void {
     this.#write('DELETE FROM removal WHERE source = ?', source);

@@ -40,25 +40,25 @@ describe('counts', () => {
     const { store, target } = planted();
     expect(store.countRecorded(target, 'docs')).toEqual({ present: 6, removed: 2 });
     expect(store.countRecorded(target, 'none')).toEqual({ present: 0, removed: 0 });
-    expect(store.removalsDue(target, 'docs', '', NOW).map((record) => record.path)).toEqual([
+    expect(store.removalsDue(target, 'docs', '', NOW, true).map((record) => record.path)).toEqual([
       'absent-removed',
       'half-removed',
     ]);
-    expect(store.removalsDue(target, 'docs', 'absent-removed', NOW).map((record) => record.path)).toEqual([
-      'half-removed',
-    ]);
-    expect(store.removalsDue(target, 'more', '', NOW)).toEqual([]);
-    expect(store.removalsDue(target + 1, 'docs', '', NOW)).toEqual([]);
+    expect(
+      store.removalsDue(target, 'docs', 'absent-removed', NOW, true).map((record) => record.path),
+    ).toEqual(['half-removed']);
+    expect(store.removalsDue(target, 'more', '', NOW, true)).toEqual([]);
+    expect(store.removalsDue(target + 1, 'docs', '', NOW, true)).toEqual([]);
   });
 
   test('removals that are due come page by page', () => {
     const { store, target } = begin();
     for (let i = 0; i < 1_001; i++)
       store.setAbsence(addSynced(store, target, 'docs', `a${10_000 + i}`), 'removed', NOW);
-    const page = store.removalsDue(target, 'docs', '', NOW);
+    const page = store.removalsDue(target, 'docs', '', NOW, true);
     expect(page.length).toBe(1_000);
     expect(
-      store.removalsDue(target, 'docs', page.at(-1)?.path ?? '', NOW).map((record) => record.path),
+      store.removalsDue(target, 'docs', page.at(-1)?.path ?? '', NOW, true).map((record) => record.path),
     ).toEqual(['a11000']);
   });
 

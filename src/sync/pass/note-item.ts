@@ -98,6 +98,8 @@ function noteAbsent(
   // One that was begun and not answered may have left the file as it was.
   const isPutAway = now.state === 'removing' && now.expiresAtMs !== null;
   const isToBeRemoved = config.removals.mode === 'expire' && absence === 'removed';
+  if (!isToBeRemoved && now.state === 'removing' && now.failure !== null)
+    state.recordRemovalFailure(id, null, clock.now());
   if (!isPutAway && !isToBeRemoved && (now.state === 'sending' || now.uploaded)) {
     summary.kept += 1;
   }

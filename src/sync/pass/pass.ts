@@ -108,6 +108,7 @@ export async function removeWhatIsDue(found: FoundSource, engine: Engine): Promi
   const context = { ...engine, ...engine.round, summary: emptySummary(), transfer: engine.bulk };
   return await finish({ found, walk, recorded: recordedIn(source, engine) }, context, {
     isAllowed: NOTHING_ALLOWED,
+    retriesFailed: false,
   });
 }
 
@@ -182,7 +183,7 @@ function recordedIn(source: Source, { state }: Engine): number {
 async function finish(
   visited: Visited,
   context: WalkContext,
-  { isAllowed }: Pick<PassInput, 'isAllowed'>,
+  { isAllowed, retriesFailed = true }: Pick<PassInput, 'isAllowed' | 'retriesFailed'>,
 ): Promise<Halt | null> {
   const { found, recorded } = visited;
   const { state, config, standings, halts } = context;
@@ -194,8 +195,13 @@ async function finish(
   let halt = walk.kind === 'halted' ? walk.halt : null;
   if (found.kind === 'found' && config.removals.mode === 'expire') {
     if (walk.kind === 'complete')
-      halt = await removeMissing(found.source, recorded, context, walk.approved, (met) =>
-        isAllowed(name, met),
+      halt = await removeMissing(
+        found.source,
+        recorded,
+        context,
+        walk.approved,
+        (met) => isAllowed(name, met),
+        retriesFailed,
       );
     // What would be removed after a complete walk is left alone for now.
     if (walk.kind === 'incomplete')

@@ -22,6 +22,7 @@ import type { Source } from '../sources/source.ts';
  * @param recorded - files the source had on record before the pass.
  * @param approved - what someone has looked at that would have halted the source.
  * @param isAllowed - whether someone has looked at a halt and lets it through.
+ * @param retriesFailed - whether those that failed before are tried again.
  * @returns the halt when there are too many, and nothing was removed.
  */
 export async function removeMissing(
@@ -30,6 +31,7 @@ export async function removeMissing(
   context: WalkContext,
   approved: readonly Halt[],
   isAllowed: (halt: Halt) => boolean,
+  retriesFailed: boolean,
 ): Promise<Halt | null> {
   const { state, clock, config, summary, patience, outlook } = context;
   const name = source.config.name;
@@ -46,8 +48,10 @@ export async function removeMissing(
   // Whoever allowed it has confirmed it. A new name must have been looked at before its old one goes.
   const delayMs = halt === null && approved.length === 0 ? patience.removalMs : 0;
   const missingSinceMs = Math.min(clock.now() - delayMs, outlook.seenUntilMs(name));
-  let waiting = removed;
-  const pageAfter = (path: string) => state.removalsDue(target, name, path, missingSinceMs);
+  const held = retriesFailed ? 0 : state.countFailedRemovals(target, name);
+  summary.failed += held;
+  let waiting = removed - held;
+  const pageAfter = (path: string) => state.removalsDue(target, name, path, missingSinceMs, retriesFailed);
   for (let page = pageAfter(''); page.length > 0; page = pageAfter(page.at(-1)?.path ?? '')) {
     for (const record of page) await remove(source, target, record, context);
     waiting -= page.length;
@@ -99,6 +103,7 @@ async function remove(
       report.event({ ...event, outcome: 'done' });
     } else {
       blockade.note(ended.failure, botId);
+      state.recordRemovalFailure(id, `cannot be removed: ${ended.failure.message}`, clock.now());
       summary.failed += 1;
       report.event({ ...event, outcome: 'failed', error: ended.failure.message });
     }

@@ -93,3 +93,43 @@ describe('removals that halt their source', () => {
     expect(running.passes).toHaveLength(1);
   });
 });
+
+test('a removal that is refused is not asked for again before the next pass, and is told to have failed', async () => {
+  const world = await createDaemonWorld({
+    watch: { rescan: '1h' },
+    removals: { mode: 'expire', delay: '5s' },
+  });
+  plant(world, 4);
+  const running = await world.start();
+  world.emulator.faults.add({
+    operation: 'upsert',
+    key: 'f1.md',
+    kind: 'status',
+    status: 400,
+    times: Infinity,
+  });
+  const removals = (): (string | undefined)[] =>
+    running.events.flatMap(({ kind, outcome }) => (kind === 'remove' ? [outcome] : []));
+  unlinkSync(join(world.directory, 'docs/f1.md'));
+  await world.until(() => removals().length > 0, 'the removal fails');
+  await world.wait(30 * MINUTE, 2 * SECOND);
+  expect(removals()).toEqual(['failed']);
+  expect(world.status()).toMatchObject({
+    sources: [{ files: 3, failed: 1, kept: 0 }],
+    failures: [
+      { path: 'f1.md', kind: 'failed', reason: expect.stringMatching(/^cannot be removed: 400/u) as string },
+    ],
+  });
+  unlinkSync(join(world.directory, 'docs/f2.md'));
+  await world.until(() => removedKeys(running).includes('f2.md'), 'others are removed');
+  expect(removals()).toEqual(['failed', 'done']);
+  await world.clock.advance(40 * MINUTE);
+  await world.until(() => running.passes.length > 1, 'the rescan ends');
+  expect(removals()).toEqual(['failed', 'done', 'failed']);
+  expect(running.passes.at(-1)).toMatchObject({ exitCode: 3, summary: { failed: 1 } });
+  world.emulator.faults.clear();
+  world.write('docs/f1.md', 'back');
+  await world.until(() => world.remote('f1.md') === 'back', 'it is back');
+  await world.until(() => world.status().sources[0]?.files === 3, 'that is on record');
+  expect(world.status()).toMatchObject({ sources: [{ files: 3, failed: 0 }], failures: [] });
+});
