@@ -56,7 +56,7 @@ export function openContent(
         watchesProgress: true,
         sentBytes: () => sent,
         close: () => {
-          watch.stop();
+          watch.close();
         },
       };
     }
@@ -72,6 +72,7 @@ class StallWatch {
   readonly #timeoutMs: number;
   readonly #stalled: AbortController;
   #timer: NodeJS.Timeout | null = null;
+  #isClosed = false;
 
   constructor(timeoutMs: number, stalled: AbortController) {
     this.#timeoutMs = timeoutMs;
@@ -80,6 +81,8 @@ class StallWatch {
 
   start(): void {
     this.stop();
+    // Content that was broken off may still get as far as its next chunk.
+    if (this.#isClosed) return;
     this.#timer = setTimeout(() => {
       this.#stalled.abort('no progress within upload.stallTimeout');
     }, this.#timeoutMs);
@@ -88,5 +91,10 @@ class StallWatch {
   stop(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.stop();
   }
 }

@@ -78,7 +78,7 @@ export class PlatformFiles implements FilePlatform {
   ): Promise<Outcome<null>> {
     const watched = openContent(content, this.#http.pacer, this.#stallTimeoutMs, signal);
     const headers = { 'content-type': address.contentType, 'content-length': String(watched.sizeBytes) };
-    const answered = await this.#http.send(
+    const sent = this.#http.send(
       {
         method: 'PUT',
         url: address.uploadUrl,
@@ -88,7 +88,9 @@ export class PlatformFiles implements FilePlatform {
       },
       watched.signal,
     );
-    watched.close();
+    const answered = await sent.finally(() => {
+      watched.close();
+    });
     if (answered.kind === 'failed') return answered;
     if (!isSuccess(answered.value)) return failed(this.#storeFailure(answered.value));
     // A server may answer before it has read everything; then it cannot have stored everything.
