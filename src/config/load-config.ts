@@ -1,4 +1,4 @@
-import { fstatSync, openSync, readFileSync, closeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { buildConfig } from './build-config.ts';
 import type { Config } from './config.ts';
@@ -97,11 +97,14 @@ function readText(
   let bytes: Buffer;
   let mode: number;
   try {
-    const handle = openSync(file, 'r');
+    // A pipe that nobody writes to must not keep us waiting.
+    const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(handle);
       if (stats.isDirectory())
         return { kind: 'problem', message: 'is a directory; name the configuration file itself' };
+      if (!stats.isFile())
+        return { kind: 'problem', message: 'is not a regular file; write the configuration to one' };
       mode = stats.mode;
       bytes = readFileSync(handle);
     } finally {

@@ -10,13 +10,13 @@ import { ServerClock } from './server-clock.ts';
  */
 export class Api {
   readonly #http: Http;
-  readonly #secret: string;
+  readonly #secret: RegExp;
   readonly #serverClock: ServerClock;
 
   /** @param secret - what requests authenticate with; no failure repeats it. */
   constructor(http: Http, secret: string) {
     this.#http = http;
-    this.#secret = secret;
+    this.#secret = anyFormOf(secret);
     this.#serverClock = new ServerClock(http.clock);
   }
 
@@ -53,6 +53,18 @@ export class Api {
     const askedMs = retryAfterMs(headers, this.now());
     if (askedMs !== null) this.#http.pacer.pause(askedMs);
   }
+}
+
+/** Matches a secret as it is, percent-encoded or in base64. */
+function anyFormOf(secret: string): RegExp {
+  const forms = [
+    secret,
+    encodeURIComponent(secret),
+    Buffer.from(secret).toString('base64').replace(/=+$/u, ''),
+  ];
+  const literally = (text: string): string =>
+    Array.from(text, (character) => `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`).join('');
+  return new RegExp(forms.map(literally).join('|'), 'giu');
 }
 
 /** Whether an answer's status says that what was asked was done (platform-facts.md, Success codes). */

@@ -102,6 +102,7 @@ const CONNECTION_WORDS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'host name not found (ENOTFOUND)',
   EAI_AGAIN: 'host name could not be looked up (EAI_AGAIN)',
   ETIMEDOUT: 'connection timed out (ETIMEDOUT)',
+  EMFILE: 'too many open files (EMFILE); lower upload.concurrency, or raise the limit (ulimit -n)',
   UND_ERR_CONNECT_TIMEOUT: 'connection timed out',
   UND_ERR_HEADERS_TIMEOUT: 'no answer within upload.stallTimeout',
   UND_ERR_BODY_TIMEOUT: 'the answer stood still for upload.stallTimeout',

@@ -111,7 +111,8 @@ export class PlatformFiles implements FilePlatform {
   #storeFailure(answer: Answer): PlatformFailure {
     const { status, text, headers } = answer;
     if (status >= 300 && status < 400) return redirected(answer);
-    const said = /<Code>([\w.-]{1,100})<\/Code>/u.exec(text)?.[1];
+    // A code is made of letters. What else stands there may be of the address, which is a secret.
+    const said = /<Code>([A-Za-z]{1,100})<\/Code>/u.exec(text)?.[1];
     const message = `the upload address answered ${status}${said === undefined ? '' : ` ${said}`}`;
     if (status < 500 && !NEW_ADDRESS_NEEDED.has(status)) return { kind: 'refused', message };
     const askedMs = retryAfterMs(headers, this.now());

@@ -56,11 +56,21 @@ export class Http {
     if (interrupted !== null) return failed(interrupted);
     try {
       this.#dispatcher ??= createDispatcher(this.#settings);
-      if (this.#dispatcher instanceof Promise) this.#dispatcher = await this.#dispatcher;
+      if (this.#dispatcher instanceof Promise) this.#dispatcher = await this.#made(this.#dispatcher);
       const deadlineMs = isPaced(request) ? null : this.#settings.stallTimeoutMs * 2;
       return ok(await exchange(this.#dispatcher, request, deadlineMs, signal));
     } catch (error) {
       return failed(abortFailure(signal) ?? connectionFailure(error));
+    }
+  }
+
+  async #made(dispatcher: Promise<Dispatcher>): Promise<Dispatcher> {
+    try {
+      return await dispatcher;
+    } catch (error) {
+      // Where no descriptor is free nothing can be loaded; there may be one next time.
+      this.#dispatcher = null;
+      throw error;
     }
   }
 

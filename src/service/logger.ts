@@ -28,7 +28,13 @@ export function createLog(settings: LogSettings, write: (lines: string) => void)
     (level: 'debug' | 'info' | 'warn' | 'error') =>
     (message: string, fields: object = {}): void => {
       if (ORDER.indexOf(level) < ORDER.indexOf(settings.level)) return;
-      logger ??= createLogger(settings, write);
+      try {
+        logger ??= createLogger(settings, write);
+      } catch {
+        // Where no descriptor is free nothing can be loaded: what there is to say is said all the same.
+        write(`${JSON.stringify({ msg: message, ...fields })}\n`);
+        return;
+      }
       logger[level](fields, message);
     };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseConfig, type ConfigResult, type LoadedConfig } from '../../src/config/load-config.ts';
@@ -40,4 +41,11 @@ export function expectOk(result: ConfigResult): LoadedConfig {
 /** The loaded configuration that a text gives at `/etc/botsync/c.json`. */
 export function load(fields: Readonly<Record<string, unknown>>): LoadedConfig {
   return expectOk(parseConfig(configText(fields), '/etc/botsync/c.json'));
+}
+
+/** A FIFO that nobody writes to. */
+export function temporaryFifo(): string {
+  const path = join(temporaryDirectory(), 'fifo');
+  execFileSync('mkfifo', ['-m', '600', path]);
+  return path;
 }

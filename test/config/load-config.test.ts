@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { loadConfig, parseConfig } from '../../src/config/load-config.ts';
 import { renderProblem } from '../../src/config/problem.ts';
 import { requirePlatform, type PlatformUse } from '../../src/config/require-platform.ts';
-import { configText, expectOk, load, temporaryDirectory, temporaryFile } from './fixture.ts';
+import { configText, expectOk, load, temporaryDirectory, temporaryFifo, temporaryFile } from './fixture.ts';
 
 test('fills in the defaults, resolves paths, and counts durations in milliseconds', () => {
   expect(load({}).config).toEqual({
@@ -212,6 +212,10 @@ describe('files', () => {
   });
   test.skipIf(process.getuid?.() === 0)('an unreadable one', () => {
     expect(only(temporaryFile('c.json', '{}', 0o000))).toMatch(/^c: must not be read by this user/u);
+  });
+  test('a pipe, which is not waited for', () => {
+    expect(only(temporaryFifo())).toBe('c: is not a regular file; write the configuration to one');
+    expect(only('/dev/zero')).toMatch(/is not a regular file/u);
   });
   test('UTF-16', () => {
     expect(only(temporaryFile('c.json', Buffer.from('\ufeff{}', 'utf16le')))).toMatch(/^c: is UTF-16; /u);

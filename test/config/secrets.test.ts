@@ -1,16 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { resolveSecret } from '../../src/config/secrets.ts';
-import { temporaryDirectory, temporaryFile } from './fixture.ts';
-
-/** A FIFO that nobody writes to. */
-function temporaryFifo(): string {
-  const path = join(temporaryDirectory(), 'fifo');
-  execFileSync('mkfifo', ['-m', '600', path]);
-  return path;
-}
+import { temporaryDirectory, temporaryFifo, temporaryFile } from './fixture.ts';
 
 test.each([
   [{ T: 'abc' }, { kind: 'ok', value: 'abc', warnings: [] }],

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem } from '../../config/problem.ts';
 import { EXIT } from '../../domain/exit-code.ts';
@@ -131,10 +130,10 @@ export class DaemonRun {
     await this.#telling.close();
     await Promise.all(this.#closing);
     await this.#connection?.close();
-    this.#signals.release();
     await this.#notifier.flush();
     this.#lock?.release();
-    process.off('SIGHUP', this.#onReload);
+    this.#signals.release();
+    // SIGHUP stays listened for: by default it would end the process, and not with its exit code.
   }
 
   /** Where the directory of the state file went, so did the lock and the socket. */
@@ -295,8 +294,6 @@ export class DaemonRun {
 
 /** The configuration as it is now. Throws `UsageError` also for what cannot change while a daemon runs. */
 function loadAgain(options: GlobalOptions, before: LoadedConfig): LoadedConfig {
-  if (statSync(options.config, { throwIfNoEntry: false })?.isFile() === false)
-    throw new UsageError(`${options.config} is not a regular file`);
   const next = load(options);
   if (next.config.stateFile !== before.config.stateFile)
     throw new UsageError(`${next.file}: stateFile: another one needs a restart`);
