@@ -7,7 +7,7 @@ import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
 
 /** The built command: `npm test` builds before it tests. */
-const BINARY = resolve(import.meta.dirname, '../../dist/cli/main.js');
+export const BINARY = resolve(import.meta.dirname, '../../dist/cli/main.js');
 
 /** How a command ended. */
 export interface Ended {

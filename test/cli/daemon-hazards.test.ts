@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
-import { createSite, run, type Site } from './binary.ts';
+import { BINARY, createSite, run, type Site } from './binary.ts';
 import { launch, launchAtOnce, POLL, remote, says, status } from './running-daemon.ts';
 
 const SOON = { watch: { settle: '50ms' } };
@@ -133,4 +133,20 @@ test('approve says of a missing directory that it cannot be approved, and ends w
     code: 3,
     lines: [{ approved: [], missing: ['docs'] }],
   });
+});
+
+test('where few files may be open, a pass with many transfers says so, and is no defect', async () => {
+  const site = await createSite({ upload: { concurrency: 64, attempts: 1, giveUpAfter: '1s' } });
+  for (let i = 0; i < 200; i++) site.write(`docs/f${i}.md`, `file ${i}`);
+  const script = 'ulimit -n 64; exec "$0" "$@"';
+  const env = { ...process.env, ...site.env };
+  const command = [process.execPath, BINARY, 'sync', '--once'];
+  const outcome = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
+    execFile('sh', ['-c', script, ...command], { cwd: site.directory, env }, (error, _stdout, stderr) => {
+      resolve({ code: error?.code, stderr });
+    });
+  });
+  expect([outcome.code, outcome.stderr.includes('defect')]).toEqual([3, false]);
+  expect(outcome.stderr).toContain('EMFILE');
+  expect((await site.sync()).code).toBe(0);
 });
