@@ -21,6 +21,15 @@ test('config, secrets and state file are not synced under another name either', 
   expect(world.keys()).toEqual(['linked/note']);
 });
 
+test('what the embedded emulator keeps is not synced, whatever the patterns say', async () => {
+  const world = await createWorld({ sources: [{ directory: '.', ignore: ['!.botsync/', '!.botsync/**'] }] });
+  world.write('a.md', 'a');
+  world.write('.botsync/emulator/identity.json', '{}');
+  world.write('.botsync/emulator/state.db', 'x');
+  await world.pass();
+  expect(world.keys()).toEqual(['a.md']);
+});
+
 test('a hard link to a secret is kept out where links are not followed, too', async () => {
   const world = await createWorld();
   world.configure({
