@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import type { Config } from '../config/config.ts';
+import { emulatorDirectory, type Config } from '../config/config.ts';
 import { startEmulator, type Emulator } from '../emulator/emulator.ts';
 import { holdLock } from './hold-lock.ts';
-import { emulatorDirectory } from './load.ts';
 
 /** The emulator inside this process. */
 export interface EmbeddedEmulator {

@@ -1,5 +1,5 @@
-import { dirname, join } from 'node:path';
-import type { Config } from '../config/config.ts';
+import { join } from 'node:path';
+import { emulatorDirectory, type Config } from '../config/config.ts';
 import { loadConfig, type LoadedConfig } from '../config/load-config.ts';
 import { renderProblem } from '../config/problem.ts';
 import type { GlobalOptions } from './global-options.ts';
@@ -10,11 +10,6 @@ export function load({ config: file, emulator }: GlobalOptions): LoadedConfig {
   const loaded = loadConfig(file);
   if (loaded.kind === 'invalid') throw new UsageError(loaded.problems.map(renderProblem).join('\n'));
   return emulator ? { ...loaded, config: withEmulatorState(loaded.config) } : loaded;
-}
-
-/** Where the embedded emulator keeps its data: beside the config. */
-export function emulatorDirectory(config: Config): string {
-  return join(dirname(config.file), '.botsync', 'emulator');
 }
 
 /** What the embedded emulator is called in records: its address is another one each time. */

@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import type { BotId } from '../domain/brands.ts';
 import type { Identity } from '../domain/identity.ts';
 import type { Limits } from '../domain/limits.ts';
@@ -73,4 +74,9 @@ export interface Config {
   readonly notify: (NotifySettings & { readonly place: Place }) | null;
   /** Absolute. */
   readonly stateFile: string;
+}
+
+/** Where the embedded emulator keeps its data and its secrets: beside the config. */
+export function emulatorDirectory({ file }: Config): string {
+  return join(dirname(file), '.botsync', 'emulator');
 }

@@ -14,6 +14,9 @@ const RESERVE = 16;
 /** To slow down is our own idea: where a whole window is long, nobody waits longer than this for the next turn. */
 const LONGEST_SPACING_MS = 10_000;
 
+/** When a window is over, one request goes ahead to find out about the next, and the others wait so long for its answer. */
+const PROBE_MS = 250;
+
 /**
  * The gate that every request passes: one for all workers, so that a pause the platform asks for holds for all, and the
  * rate goes down before its limit is hit.
@@ -78,12 +81,26 @@ export class Pacer {
 
   async #wait(waitMs: number, signal: AbortSignal): Promise<void> {
     if (waitMs > 0) await this.#clock.sleep(waitMs, signal);
-    await this.#pauseOver(signal);
-    const nowMs = this.#clock.monotonic();
-    if (nowMs >= this.#spacedUntilMs) return;
-    this.#nextTurnMs = Math.max(this.#nextTurnMs, nowMs) + this.#spacingMs;
-    await this.#clock.sleep(this.#nextTurnMs - nowMs, signal);
-    await this.#pauseOver(signal);
+    for (let windows = 0; !signal.aborted; windows++) {
+      await this.#pauseOver(signal);
+      const nowMs = this.#clock.monotonic();
+      if (nowMs >= this.#spacedUntilMs) {
+        if (windows > 0) {
+          this.#spacedUntilMs = nowMs + PROBE_MS;
+          this.#spacingMs = PROBE_MS;
+        }
+        return;
+      }
+      const turnMs = Math.max(this.#nextTurnMs, nowMs) + this.#spacingMs;
+      if (turnMs < this.#spacedUntilMs) {
+        this.#nextTurnMs = turnMs;
+        await this.#clock.sleep(turnMs - nowMs, signal);
+        await this.#pauseOver(signal);
+        return;
+      }
+      // There is no turn left in this window: the next one is asked for again.
+      await this.#clock.sleep(this.#spacedUntilMs - nowMs, signal);
+    }
   }
 
   async #pauseOver(signal: AbortSignal): Promise<void> {

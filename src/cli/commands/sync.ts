@@ -1,3 +1,4 @@
+import { emulatorDirectory } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem } from '../../config/problem.ts';
 import { EXIT } from '../../domain/exit-code.ts';
@@ -18,7 +19,7 @@ import { findSources } from '../../sync/sources/source.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { connect, type Connection } from '../connect.ts';
 import { holdLock } from '../hold-lock.ts';
-import { emulatorDirectory, load, platformName } from '../load.ts';
+import { load, platformName } from '../load.ts';
 import { withStateFile } from '../read-state-file.ts';
 import { openStateFile } from '../open-state-file.ts';
 import { invocation, print } from '../output.ts';

@@ -9,7 +9,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Config, SourceConfig } from '../../config/config.ts';
+import { emulatorDirectory, type Config, type SourceConfig } from '../../config/config.ts';
 import { canonicalJson } from '../../domain/json.ts';
 import { suggestContentType } from '../../domain/content-type.ts';
 import type { Halt } from '../../domain/guard.ts';
@@ -141,16 +141,13 @@ function protectedPaths(config: Config, directory: string, realRoot: string): (p
   const { whole, stem } = protectedFiles(config);
   const exact = new Set(whole.flatMap((file) => pathsWithin(file, directory, realRoot)));
   const stems = pathsWithin(stem, directory, realRoot);
-  const own = pathsWithin(join(dirname(config.file), EMULATOR_DIRECTORY), directory, realRoot);
+  const own = pathsWithin(emulatorDirectory(config), directory, realRoot);
   if (exact.size === 0 && stems.length === 0 && own.length === 0) return () => false;
   return (path) =>
     exact.has(path) ||
     stems.some((start) => path.startsWith(start) && COMPANION.test(path.slice(start.length))) ||
     own.some((start) => path === start || path.startsWith(`${start}/`));
 }
-
-/** Beside the config: what the embedded emulator keeps, its secrets among it. */
-const EMULATOR_DIRECTORY = '.botsync/emulator';
 
 /** Their devices and inodes, as far as they are there: a link gives them yet another name. */
 function protectedIdentities(config: Config): ReadonlySet<string> {

@@ -27,7 +27,8 @@ test('what the embedded emulator keeps is not synced, whatever the patterns say'
   world.write('.botsync/emulator/identity.json', '{}');
   world.write('.botsync/emulator/state.db', 'x');
   await world.pass();
-  expect(world.keys()).toEqual(['a.md']);
+  expect(world.keys()).toContain('a.md');
+  expect(world.keys().filter((key) => key.startsWith('.botsync/emulator'))).toEqual([]);
 });
 
 test('a hard link to a secret is kept out where links are not followed, too', async () => {
