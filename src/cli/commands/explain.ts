@@ -39,7 +39,10 @@ function locate(written: string, sources: readonly FoundSource[]): { source: Sou
       [absolute, realPathOf(absolute)]
         .flatMap((file) => [source.root, source.realRoot].map((root) => ({ file, root })))
         .filter(({ file, root }) => file !== root && isWithin(root, file))
-        .map(({ file, root }) => ({ source, path: file.slice(root.length + 1) as RelativePath })),
+        .map(({ file, root }) => ({
+          source,
+          path: file.slice(root.endsWith('/') ? root.length : root.length + 1) as RelativePath,
+        })),
     )
     .sort((a, b) => a.path.length - b.path.length);
   const [found] = candidates;

@@ -1,3 +1,4 @@
+import { fateOf } from '../../domain/absence.ts';
 import type { Problem } from '../../state/state-store.ts';
 import type { WalkContext } from './engine.ts';
 import type { PlanItem, PlannedSend } from '../plan/plan-source.ts';
@@ -89,18 +90,13 @@ function noteAbsent(
   // A page of records that was read earlier may be old.
   const now = state.find(id);
   if (now === null || now.path !== record.path) return;
-  if (absence === 'removed' && (now.state === 'refused' || now.state === 'failed') && !now.uploaded) {
-    // It never got to the platform, so nothing of it is there.
+  const fate = fateOf(now, absence, config.removals.mode);
+  if (fate === 'forget') {
     state.forget(id);
     return;
   }
   if (absence !== now.absence) state.setAbsence(id, absence, clock.now());
-  // One that was begun and not answered may have left the file as it was.
-  const isPutAway = now.state === 'removing' && now.expiresAtMs !== null;
-  const isToBeRemoved = config.removals.mode === 'expire' && absence === 'removed';
-  if (!isToBeRemoved && now.state === 'removing' && now.failure !== null)
+  if (fate !== 'remove' && now.state === 'removing' && now.failure !== null)
     state.recordRemovalFailure(id, null, clock.now());
-  if (!isPutAway && !isToBeRemoved && (now.state === 'sending' || now.uploaded)) {
-    summary.kept += 1;
-  }
+  if (fate === 'keep') summary.kept += 1;
 }

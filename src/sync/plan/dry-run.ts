@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs';
+import { fateOf } from '../../domain/absence.ts';
 import { exitCodeOf } from '../../domain/exit-code.ts';
 import { guardRemovals, REMOVAL_WINDOW_MS, type Halt } from '../../domain/guard.ts';
 import { emptySummary, type FileEvent, type Summary } from '../../domain/report.ts';
@@ -6,6 +6,8 @@ import type { Clock } from '../../domain/clock.ts';
 import { compareContent } from '../../upload/compare-content.ts';
 import { lookAhead, type Ahead, type LookAheadInput } from './look-ahead.ts';
 import { isPlannedSend, type PlannedSend } from './plan-source.ts';
+import type { RowId } from '../../state/state-reader.ts';
+import { whyUnreadable } from '../sources/presence.ts';
 import type { Source } from '../sources/source.ts';
 import { Turns } from './turns.ts';
 
@@ -29,6 +31,7 @@ export async function dryRun(
     const turn = turns.step();
     if (turn !== null) await turn;
   }
+  plan.finish();
   plan.summary.durationMs = Math.round(clock.monotonic() - beganMs);
   const exitCode = exitCodeOf(plan.summary, {
     interrupted: false,
@@ -38,13 +41,27 @@ export async function dryRun(
   return { summary: plan.summary, exitCode };
 }
 
+type End = Ahead & { readonly kind: 'end' };
+
+/** A file on record that is not there. `goes`: it is to be removed; else it is kept. */
+interface Left {
+  readonly id: RowId;
+  readonly source: Source;
+  readonly path: string;
+  readonly goes: boolean;
+}
+
 class DryRun {
   readonly summary: Summary = emptySummary();
   isHalted = false;
   readonly #input: LookAheadInput;
   readonly #onEvent: (event: FileEvent) => void;
-  /** Paths of the current source that would be removed. */
-  #missing: { readonly path: string; readonly key: string }[] = [];
+  /** Files on record that are not there. */
+  readonly #left: Left[] = [];
+  /** Keys that go over to another file. */
+  readonly #adopted = new Set<string>();
+  /** Sources that were gone through. */
+  readonly #ends: End[] = [];
 
   constructor(input: LookAheadInput, onEvent: (event: FileEvent) => void) {
     this.#input = input;
@@ -57,11 +74,13 @@ class DryRun {
         this.#halt(ahead.source, ahead.halt);
         break;
       case 'item':
+        if ('adopts' in ahead.item && ahead.item.adopts)
+          this.#adopted.add(nameOf({ target: ahead.target, key: ahead.item.key }));
         if (isPlannedSend(ahead.item)) await this.#send(ahead.item, ahead.source, ahead.target);
         else this.#note(ahead.item, ahead.source, ahead.target);
         break;
       case 'end':
-        this.#remove(ahead);
+        this.#ends.push(ahead);
         break;
     }
   }
@@ -74,7 +93,7 @@ class DryRun {
       return;
     }
     const place = { source: source.config.name, path, key };
-    const unreadable = whyUnreadable(`${source.root}/${path}`);
+    const unreadable = whyUnreadable(source, path);
     if (unreadable !== null) {
       this.summary.problems += 1;
       this.#onEvent({ kind: 'problem', ...place, reason: unreadable });
@@ -100,6 +119,7 @@ class DryRun {
     target: number,
   ): void {
     const { summary } = this;
+    const { state, config } = this.#input;
     const name = source.config.name;
     switch (item.kind) {
       case 'tick':
@@ -108,7 +128,7 @@ class DryRun {
         summary.unchanged += 1;
         break;
       case 'hold': {
-        const reason = `refused before: ${this.#input.state.find({ target, key: item.key })?.failure ?? 'unknown'}`;
+        const reason = `refused before: ${state.find({ target, key: item.key })?.failure ?? 'unknown'}`;
         summary.refused += 1;
         this.#onEvent({ kind: 'refuse', source: name, path: item.path, key: item.key, reason });
         break;
@@ -127,28 +147,38 @@ class DryRun {
         break;
       case 'absent': {
         const { record, absence } = item;
-        const mayBeThere =
-          record.state === 'sending' ||
-          this.#input.state.find({ target, key: record.key })?.uploaded === true;
-        const isRemoving = record.state === 'removing' && record.expiresAtMs !== null;
-        if (
-          this.#input.config.removals.mode === 'expire' &&
-          absence === 'removed' &&
-          mayBeThere &&
-          !isRemoving
-        ) {
-          this.#missing.push({ path: record.path, key: record.key });
-        } else if (absence !== null && mayBeThere && !isRemoving) {
-          summary.kept += 1;
+        const id = { target, key: record.key };
+        const stored = state.find(id) ?? { ...record, uploaded: false };
+        switch (fateOf(stored, absence, config.removals.mode)) {
+          case 'unknown':
+          case 'forget':
+          case 'none':
+          case 'put-away':
+            break;
+          case 'remove':
+            this.#left.push({ id, source, path: record.path, goes: true });
+            break;
+          case 'keep':
+            this.#left.push({ id, source, path: record.path, goes: false });
+            break;
         }
         break;
       }
     }
   }
 
-  #remove({ source, target, isComplete }: Ahead & { kind: 'end' }): void {
-    const missing = this.#missing;
-    this.#missing = [];
+  /** Removes and keeps what was left behind, once it is known what went on under another name. */
+  finish(): void {
+    const left = this.#left.filter(({ id }) => !this.#adopted.has(nameOf(id)));
+    this.summary.kept += left.filter(({ goes }) => !goes).length;
+    for (const end of this.#ends)
+      this.#remove(
+        end,
+        left.filter(({ goes, source }) => goes && source === end.source),
+      );
+  }
+
+  #remove({ source, target, isComplete }: End, missing: readonly Left[]): void {
     const { state, config, now } = this.#input;
     const name = source.config.name;
     const recent = state.countRemovals(name, now() - REMOVAL_WINDOW_MS);
@@ -160,8 +190,8 @@ class DryRun {
       return;
     }
     this.summary.removed += missing.length;
-    for (const { path, key } of missing)
-      this.#onEvent({ kind: 'remove', source: name, path, key, reason: 'removed' });
+    for (const { path, id } of missing)
+      this.#onEvent({ kind: 'remove', source: name, path, key: id.key, reason: 'removed' });
   }
 
   #halt(source: string, halt: Halt): void {
@@ -171,11 +201,6 @@ class DryRun {
   }
 }
 
-function whyUnreadable(path: string): string | null {
-  try {
-    accessSync(path, constants.R_OK);
-    return null;
-  } catch (error) {
-    return `cannot be read: ${(error as NodeJS.ErrnoException).code ?? ''}`;
-  }
+function nameOf({ target, key }: RowId): string {
+  return `${target} ${key}`;
 }

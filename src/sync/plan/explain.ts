@@ -1,14 +1,16 @@
-import { lstatSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { Config } from '../../config/config.ts';
+import { fateOf } from '../../domain/absence.ts';
 import type { RelativePath } from '../../domain/brands.ts';
-import { decide } from '../../domain/decide.ts';
-import { fingerprintOf } from '../../domain/fingerprint.ts';
 import { canonicalJson } from '../../domain/json.ts';
 import { fileKey } from '../../domain/key.ts';
 import { admit, prepareUpsert, type UpsertBody } from '../../domain/limits.ts';
+import type { Absence } from '../../domain/record.ts';
+import { scan } from '../../scan/scan.ts';
 import type { StateReader } from '../../state/state-reader.ts';
 import { Claims } from './claims.ts';
-import { isBehindLink, presenceOf } from '../sources/presence.ts';
+import { planSource, type PlanItem, type PlannedSend } from './plan-source.ts';
+import { isBehindLink, presenceOf, whyUnreadable } from '../sources/presence.ts';
 import { checkRoot } from '../sources/root-check.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
 
@@ -35,7 +37,7 @@ export interface Explanation {
   readonly reason: string;
 }
 
-/** Explains one path of a source. Reads the file's attributes, not its content. `nowMs`: epoch milliseconds. */
+/** Explains one path of a source by what a pass that came upon it would plan. Reads the file's attributes, not its content. `nowMs`: epoch milliseconds. */
 export function explain(
   source: Source,
   path: RelativePath,
@@ -72,77 +74,98 @@ export function explain(
   });
 
   const ignoredBy = source.filter.whyIgnored(path);
-  if (ignoredBy !== null) return without('skip', `left out by ${ignoredBy}`);
-  const full = `${source.root}/${path}`;
+  if (ignoredBy !== null) {
+    const isLeft = own !== null && fateOf(own, 'set-aside', config.removals.mode) === 'keep';
+    const left = isLeft ? '; what the platform has of it is left alone' : '';
+    return without('skip', `left out by ${ignoredBy}${left}`);
+  }
   const [halt] = checkRoot(source, target, state, false, config.removals.mode);
   if (halt !== undefined) return without('none', `the source is halted: ${halt.reason}`);
-  if (source.symlinks === 'skip' && isBehindLink(source.root, path)) {
+  if (source.symlinks === 'skip' && isBehindLink(source.root, path))
     return without('skip', 'a directory above it is a symbolic link, and "symlinks" is "skip"');
-  }
-  const link = look(() => lstatSync(full));
-  if (link === undefined) {
-    if (own === null) return without('none', 'there is no such file');
-    if (own.state === 'removing' && own.expiresAtMs !== null) {
-      return without('none', 'the file was removed, and an empty one that expires stands in its place');
-    }
-    return config.removals.mode === 'expire' && own.uploaded
-      ? without('remove', 'the file was removed, and removals.mode is "expire"')
-      : without('keep', 'the file was removed, and what is on the platform is left alone');
-  }
-  if (link.isSymbolicLink() && source.symlinks === 'skip')
-    return without('skip', 'a symbolic link, and "symlinks" is "skip"');
-  const facts = look(() => statSync(full, { bigint: true }));
-  if (facts?.isFile() !== true) return without('skip', 'not a regular file');
+  const facts = look(() => statSync(`${source.root}/${path}`));
+  if (facts?.isDirectory() === true) return without('none', 'a directory: name a file in it');
 
-  const sizeBytes = Number(facts.size);
-  const admission = admit(resolved, sizeBytes, config.limits);
-  if (admission.kind !== 'send') return without(admission.kind, admission.reason);
-  const prepared = prepareUpsert(key, sizeBytes, admission.resolved.settings, nowMs);
-  const upsert = prepared.kind === 'ready' ? prepared.body : null;
-  let record = own;
-  if (own === null) {
-    const claim = new Claims(state, sources).claim(target, key, source, path);
-    const twin = claim.kind === 'free' ? earlierTwin(source, key, sources) : null;
-    if (twin !== null) {
-      return {
-        ...about,
-        upsert,
-        action: 'problem',
-        reason: `${twin} gives the same key and stands before it`,
-      };
-    }
-    if (claim.kind === 'taken') {
-      return {
-        ...about,
-        upsert,
-        action: 'problem',
-        reason: `${claim.source}:${claim.path} has this key and keeps it`,
-      };
-    }
-    if (claim.kind === 'adopt') ({ record } = claim);
+  const platformNowMs = nowMs + state.platformAheadMs();
+  const ports = {
+    target,
+    claims: new Claims(state, sources),
+    limits: config.limits,
+    now: () => platformNowMs,
+    wallClock: () => nowMs,
+    isForced: () => false,
+    retriesFailed: true,
+  };
+  const records = state.recordsAt(target, source.config.name, path);
+  for (const item of planSource(source, scan(source, path), records, ports)) {
+    // What the platform holds under another key is another matter.
+    if (item.kind === 'tick' || (item.kind === 'absent' && item.record.key !== key)) continue;
+    return ofItem(item);
   }
-  const decision = decide(
-    { fingerprint: fingerprintOf(facts), resolved: admission.resolved },
-    record,
-    nowMs + state.platformAheadMs(),
-    false,
-  );
-  const is = (action: Explanation['action'], reason: string): Explanation => ({
-    ...about,
-    upsert,
-    action,
-    reason,
-  });
-  switch (decision.kind) {
-    case 'none':
-      return is('none', 'unchanged');
-    case 'hold':
-      return is('refuse', `refused before, and not changed since: ${record?.failure ?? ''}`);
-    case 'verify':
-      return is('verify', `${decision.reason}: its content is hashed, and sent if it is another`);
-    case 'send':
-      if (prepared.kind === 'refuse') return is('refuse', prepared.reason);
-      return is(decision.reason === 'renewal-due' ? 'renew' : 'upload', decision.reason);
+  if (own === null) return without('none', 'there is no such file');
+  return without('problem', 'it cannot be seen');
+
+  function ofItem(item: Exclude<PlanItem, { kind: 'tick' }>): Explanation {
+    switch (item.kind) {
+      case 'pass-over':
+        return without('skip', item.reason);
+      case 'absent':
+        return ofAbsent(item.absence);
+      case 'problem':
+      case 'refuse':
+      case 'skip':
+        return { ...about, upsert: upsert(), action: item.kind, reason: item.reason };
+      case 'unchanged':
+        return { ...about, upsert: upsert(), action: 'none', reason: 'unchanged' };
+      case 'hold': {
+        const reason = `refused before, and not changed since: ${state.find({ target, key })?.failure ?? ''}`;
+        return { ...about, upsert: upsert(), action: 'refuse', reason };
+      }
+      case 'verify':
+      case 'send':
+        return ofSend(item);
+    }
+  }
+
+  function ofSend({ kind, reason, record }: PlannedSend): Explanation {
+    const twin = record === null ? earlierTwin(source, key, sources) : null;
+    const unreadable = whyUnreadable(source, path);
+    const is = (action: Explanation['action'], why: string): Explanation => ({
+      ...about,
+      upsert: upsert(),
+      action,
+      reason: why,
+    });
+    if (twin !== null) return is('problem', `${twin} gives the same key and stands before it`);
+    if (unreadable !== null) return is('problem', unreadable);
+    if (kind === 'verify') return is('verify', `${reason}: its content is hashed, and sent if it is another`);
+    return is(reason === 'renewal-due' ? 'renew' : 'upload', reason);
+  }
+
+  function ofAbsent(absence: Absence | null): Explanation {
+    if (own === null) return without('none', 'there is no such file');
+    switch (fateOf(own, absence, config.removals.mode)) {
+      case 'unknown':
+        return without('problem', 'it cannot be seen');
+      case 'forget':
+      case 'none':
+        return without('none', 'the file is gone, and it never got to the platform');
+      case 'put-away':
+        return without('none', 'the file was removed, and an empty one that expires stands in its place');
+      case 'remove':
+        return without('remove', 'the file was removed, and removals.mode is "expire"');
+      case 'keep':
+        return without('keep', 'there is no such file any more, and what is on the platform is left alone');
+    }
+  }
+
+  /** What would be sent, were it sent. */
+  function upsert(): UpsertBody | null {
+    if (facts === undefined) return null;
+    const admission = admit(resolved, facts.size, config.limits);
+    if (admission.kind !== 'send') return null;
+    const prepared = prepareUpsert(key, facts.size, admission.resolved.settings, platformNowMs);
+    return prepared.kind === 'ready' ? prepared.body : null;
   }
 }
 
@@ -151,10 +174,10 @@ function earlierTwin(source: Source, key: string, sources: readonly FoundSource[
   for (const one of sources) {
     if (one.kind === 'missing' || one.source.position >= source.position) continue;
     const { config, root, filter, syncTarget } = one.source;
-    const path = key.slice(config.keyPrefix.length);
+    const prefix = config.keyPrefix.normalize('NFC');
+    const path = key.slice(prefix.length);
     const isSameTarget = canonicalJson({ ...syncTarget }) === canonicalJson({ ...source.syncTarget });
-    if (!isSameTarget || path === '' || !key.startsWith(config.keyPrefix) || filter.ignoresFile(path))
-      continue;
+    if (!isSameTarget || path === '' || !key.startsWith(prefix) || filter.ignoresFile(path)) continue;
     if (presenceOf(`${root}/${path}`) === 'there') return `${config.name}:${path}`;
   }
   return null;

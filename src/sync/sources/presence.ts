@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs';
+import { accessSync, constants, lstatSync } from 'node:fs';
 import type { Source } from './source.ts';
 
 /**
@@ -39,4 +39,14 @@ export function isBehindLink(root: string, path: string): boolean {
     }
   }
   return false;
+}
+
+/** Why a file cannot be read by this user; `null` when it can. */
+export function whyUnreadable({ root }: Pick<Source, 'root'>, path: string): string | null {
+  try {
+    accessSync(`${root}/${path}`, constants.R_OK);
+    return null;
+  } catch (error) {
+    return `cannot be read: ${(error as NodeJS.ErrnoException).code ?? ''}`;
+  }
 }

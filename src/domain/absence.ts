@@ -1,0 +1,31 @@
+import type { Absence, RecordState } from './record.ts';
+
+/** What is remembered of a file that is not there, as far as its fate depends on it. */
+export interface AbsentFile {
+  readonly state: RecordState;
+  /** Whether the platform ever took an upsert of it, or may have. */
+  readonly uploaded: boolean;
+  /** Epoch milliseconds. */
+  readonly expiresAtMs: number | null;
+}
+
+/**
+ * What becomes on the platform of a file that has a record and is not there:
+ * - `unknown`: it could not be seen, and may be there.
+ * - `forget`: nothing of it is there, and it is gone.
+ * - `none`: nothing of it is there.
+ * - `put-away`: an empty file that expires stands in its place.
+ * - `remove`: it is to be put away.
+ * - `keep`: it is left alone.
+ */
+export type Fate = 'unknown' | 'forget' | 'none' | 'put-away' | 'remove' | 'keep';
+
+/** Decides it. `absence`: why it is not there; `null` when that is not certain. */
+export function fateOf(file: AbsentFile, absence: Absence | null, removals: 'keep' | 'expire'): Fate {
+  if (absence === null) return 'unknown';
+  // One that was begun and not answered may have left the file as it was.
+  if (file.state === 'removing' && file.expiresAtMs !== null) return 'put-away';
+  const mayBeThere = file.uploaded || file.state === 'sending';
+  if (!mayBeThere) return absence === 'removed' ? 'forget' : 'none';
+  return removals === 'expire' && absence === 'removed' ? 'remove' : 'keep';
+}

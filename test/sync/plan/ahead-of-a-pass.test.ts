@@ -1,0 +1,169 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { RelativePath } from '../../../src/domain/brands.ts';
+import { openReader } from '../../../src/state/open-reader.ts';
+import { explain, type Explanation } from '../../../src/sync/plan/explain.ts';
+import { findSources } from '../../../src/sync/sources/source.ts';
+import { createWorld, type World } from '../world.ts';
+
+const DAY = 86_400_000;
+
+/** What `explain` says of a path of the first source. */
+function explained(world: World, path: string): Explanation {
+  const config = world.config();
+  const opened = openReader(config.stateFile, false);
+  const sources = findSources(config, config.platform.baseUrl);
+  const [found] = sources;
+  if (opened.kind !== 'open' || found?.kind !== 'found') throw new Error('no world');
+  try {
+    return explain(found.source, path as RelativePath, sources, config, opened.reader, Date.now());
+  } finally {
+    opened.close();
+  }
+}
+
+describe.each(['keep', 'expire'])(
+  'the dry run (removals %s) removes nothing that a pass would not',
+  (mode) => {
+    const removals = { mode };
+
+    test('of a file that another source has now, under the same key', async () => {
+      const world = await createWorld({
+        removals,
+        sources: [
+          { directory: './docs', name: 'docs' },
+          { directory: './more', name: 'more', keyPrefix: 'x/' },
+        ],
+      });
+      for (const file of ['docs/x/f.md', 'docs/y.md', 'more/z.md']) world.write(file, 'f');
+      await world.pass();
+      renameSync(join(world.directory, 'docs/x/f.md'), join(world.directory, 'more/f.md'));
+      const plan = await world.plan();
+      expect(plan.summary).toMatchObject({ removed: 0, kept: 0, unchanged: 3 });
+      expect((await world.pass()).summary).toMatchObject({ removed: 0, unchanged: 3 });
+    });
+
+    test('of a name that is spelt in another normal form now', async () => {
+      const world = await createWorld({ removals });
+      for (const file of ['docs/\u00e9.md', 'docs/y.md']) world.write(file, 'f');
+      await world.pass();
+      renameSync(join(world.directory, 'docs/\u00e9.md'), join(world.directory, 'docs/e\u0301.md'));
+      const plan = await world.plan();
+      expect(plan.summary).toMatchObject({ removed: 0, kept: 0, unchanged: 2 });
+      expect((await world.pass()).summary).toMatchObject({ removed: 0, kept: 0, unchanged: 2 });
+    });
+  },
+);
+
+describe('explain says what the dry run says', () => {
+  test.each([
+    [
+      'a link that leads nowhere',
+      'problem',
+      (at: string) => {
+        symlinkSync('nowhere', at);
+      },
+    ],
+    [
+      'a link that leads out of the source',
+      'skip',
+      (at: string) => {
+        symlinkSync('/etc/hostname', at);
+      },
+    ],
+    [
+      'a pipe',
+      'skip',
+      (at: string) => {
+        execFileSync('mkfifo', [at]);
+      },
+    ],
+  ] as const)('of %s', async (_what, kind, place) => {
+    const world = await createWorld({ sources: [{ directory: './docs', symlinks: 'inside' }] });
+    world.write('docs/a.md', 'a');
+    place(join(world.directory, 'docs/odd'));
+    const [event] = (await world.plan()).events.filter(({ path }) => path.startsWith('odd'));
+    expect(event).toMatchObject({ kind });
+    expect(explained(world, 'odd')).toMatchObject({ action: kind, reason: event?.reason });
+  });
+
+  test('of a moment that is past by the time of the platform', async () => {
+    const expiresAt = new Date(Date.now() + DAY).toISOString();
+    const ahead = (): number => Date.now() + 2 * DAY;
+    const world = await createWorld({ rules: [{ match: 'soon.md', expiresAt }] }, { now: ahead });
+    world.write('docs/a.md', 'a');
+    await world.pass();
+    world.write('docs/soon.md', 's');
+    const [event] = (await world.plan()).events;
+    expect(event).toMatchObject({ kind: 'refuse' });
+    expect(explained(world, 'soon.md')).toMatchObject({
+      action: 'refuse',
+      reason: event?.reason,
+      upsert: null,
+    });
+  });
+
+  test('of a twin whose source has a prefix in another normal form', async () => {
+    const world = await createWorld({
+      sources: [
+        { directory: './more', name: 'more' },
+        { directory: './docs', name: 'docs', keyPrefix: 'e\u0301/' },
+      ],
+    });
+    world.write('docs/a.md', 'a');
+    world.write('more/\u00e9/a.md', 'b');
+    world.configure({
+      sources: [
+        { directory: './more', name: 'more', keyPrefix: 'e\u0301/' },
+        { directory: './docs', name: 'docs', keyPrefix: '\u00e9/\u00e9/' },
+      ],
+    });
+    const config = world.config();
+    const sources = findSources(config, config.platform.baseUrl);
+    const opened = openReader(config.stateFile, false);
+    const [, docs] = sources;
+    if (opened.kind !== 'open' || docs?.kind !== 'found') throw new Error('no world');
+    const said = explain(docs.source, 'a.md' as RelativePath, sources, config, opened.reader, Date.now());
+    opened.close();
+    expect((await world.plan()).events.find(({ source }) => source === 'docs')).toMatchObject({
+      kind: 'problem',
+    });
+    expect(said).toMatchObject({ action: 'problem', reason: expect.stringContaining('more:') as string });
+  });
+});
+
+test('explain says of a file that was never sent and is gone that nothing is left of it', async () => {
+  const world = await createWorld({ upload: { attempts: 1 } });
+  for (const name of ['a.md', 'b.md']) world.write(`docs/${name}`, name);
+  world.emulator.faults.add({
+    operation: 'upsert',
+    key: 'a.md',
+    kind: 'status',
+    status: 400,
+    times: Infinity,
+  });
+  await world.pass();
+  rmSync(join(world.directory, 'docs/a.md'));
+  expect(explained(world, 'a.md')).toMatchObject({
+    action: 'none',
+    reason: expect.stringContaining('never') as string,
+  });
+  mkdirSync(join(world.directory, 'docs/sub'));
+  expect(explained(world, 'sub')).toMatchObject({
+    action: 'none',
+    reason: expect.stringContaining('directory') as string,
+  });
+});
+
+test('explain says of a file that is ignored from now on that the platform still has it', async () => {
+  const world = await createWorld();
+  for (const name of ['a.md', 'b.md']) world.write(`docs/${name}`, name);
+  await world.pass();
+  world.write('docs/.botsyncignore', 'a.md\n');
+  expect(explained(world, 'a.md')).toMatchObject({
+    action: 'skip',
+    reason: expect.stringMatching(/^left out by .*; what the platform has of it is left alone$/u) as string,
+  });
+});
