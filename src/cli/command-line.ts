@@ -68,7 +68,7 @@ function program(done: (code: number) => void, isForHelp: boolean, args: readonl
       choices: LOG_LEVELS,
       requiresArg: true,
       description: 'Least important log lines to write',
-      defaultDescription: 'info; on a terminal warn',
+      defaultDescription: 'info; on a terminal warn, but for the daemon',
     })
     .option('log-format', {
       choices: LOG_FORMATS,

@@ -1,4 +1,4 @@
-import type { FileEvent, Summary } from '../domain/report.ts';
+import { isHalt, type FileEvent, type Summary } from '../domain/report.ts';
 import { createLog, type Log } from '../service/logger.ts';
 import type { Reporter } from '../sync/pass/reporter.ts';
 import { logSettings } from './command-log.ts';
@@ -21,6 +21,8 @@ export class PassView implements Reporter {
   readonly #logsFiles: boolean;
   readonly #troubles = new TroubleList();
   readonly #progress = new Progress(process.stderr, writeError);
+  /** What the pass under way has come to so far. */
+  #counts: Summary | null = null;
 
   constructor({ json, logLevel, logFormat }: GlobalOptions) {
     const isTerminal = process.stderr.isTTY;
@@ -30,6 +32,23 @@ export class PassView implements Reporter {
     this.log = createLog(logSettings({ logLevel, logFormat }, isTerminal), (lines) => {
       this.#progress.log(shownLines(lines));
     });
+  }
+
+  /** A pass begins, which counts there. */
+  begin(counts: Summary): void {
+    this.#counts = counts;
+  }
+
+  /** Somebody asked for a clean end, which may take a while. */
+  stopping(signal: string): void {
+    if (this.showsProgress)
+      this.#progress.log('Stopping: what is under way may end. Ctrl-C once more ends it at once.\n');
+    else this.log.info('stopping: what is under way may end, nothing new is begun', { signal });
+  }
+
+  /** Prints the end of a pass that is given up in its midst. */
+  endNow(): void {
+    if (this.#counts !== null) this.end(this.#counts, false, true);
   }
 
   /** Says how much there is to send. */
@@ -43,6 +62,7 @@ export class PassView implements Reporter {
     if (!this.#logsFiles) return;
     const { kind, outcome, ...fields } = event;
     if (outcome === 'failed') this.log.warn(`${kind} failed`, fields);
+    else if (isHalt(event)) this.log.error(kind, fields);
     else if (kind === 'problem' || kind === 'refuse') this.log.warn(kind, fields);
     else if (kind === 'skip') this.log.debug(kind, fields);
     else this.log.info(kind, fields);
@@ -69,6 +89,7 @@ export class PassView implements Reporter {
   /** Prints the end of a pass or a dry run; `isCutShort`: some files were not even looked at. */
   end(summary: Summary, isDryRun: boolean, isCutShort: boolean): void {
     this.stop();
+    this.#counts = null;
     if (this.#json) printJson({ kind: 'summary', ...summary });
     else
       print([...this.#troubles.lines(), ...describeSummary(summary, isDryRun, isCutShort)].join('\n').trim());

@@ -1,7 +1,9 @@
 import { isIP } from 'node:net';
 import picomatch from 'picomatch';
 import * as z from 'zod';
+import { charactersOf, LONGEST_TAG_VALUE } from '../domain/limits.ts';
 import type { ListenAddress } from '../domain/listen-address.ts';
+import { LONGEST_NAME } from '../domain/request-limits.ts';
 import { formatDuration } from './duration.ts';
 import { runsAway } from './runaway-pattern.ts';
 import { meaning, problem, quote, type Reading } from './reading.ts';
@@ -23,7 +25,6 @@ const LISTEN = new RegExp(LISTEN_PATTERN, 'u');
 /** picomatch throws above 65,536, with all that is put around a pattern. */
 const LONGEST_PATTERN = 10_000;
 
-const LONGEST_TAG_VALUE = 1000;
 /** How the platform's own tokens begin. */
 const LOOKS_LIKE_TOKEN = /^bp_[a-z]+_/u;
 
@@ -199,9 +200,9 @@ export function readMoment(text: string): Reading<number> {
 
 /** A tag's value (platform-facts.md, Files: at most 1,000 characters). */
 export function readTagValue(text: string): Reading<string> {
-  return text.length > LONGEST_TAG_VALUE
+  return charactersOf(text) > LONGEST_TAG_VALUE
     ? problem(
-        `has ${text.length.toLocaleString('en')} characters; a tag's value has at most 1,000 (metadata takes longer ones)`,
+        `has ${charactersOf(text).toLocaleString('en')} characters; a tag's value has at most 1,000 (metadata takes longer ones)`,
       )
     : meaning(text);
 }
@@ -209,8 +210,8 @@ export function readTagValue(text: string): Reading<string> {
 /** The name of a channel (interface.md, Limits: channel length). */
 export function readChannel(text: string): Reading<string> {
   if (text.trim() === '') return problem('is empty; write the name of a channel of the integration');
-  return text.length > 200
-    ? problem(`has ${text.length} characters; a channel's name has at most 200`)
+  return charactersOf(text) > LONGEST_NAME
+    ? problem(`has ${charactersOf(text)} characters; a channel's name has at most ${LONGEST_NAME}`)
     : meaning(text);
 }
 

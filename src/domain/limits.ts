@@ -40,10 +40,10 @@ export type PreparedUpsert =
   | { readonly kind: 'refuse'; readonly reason: string };
 
 /** platform-facts.md, Files: a tag's value has at most 1,000 characters. */
-const LONGEST_TAG_VALUE = 1000;
+export const LONGEST_TAG_VALUE = 1000;
 
 /** platform-facts.md, Files: a JSON body has at most 1 MB. */
-const LARGEST_BODY_BYTES = 1_000_000;
+export const LARGEST_BODY_BYTES = 1_000_000;
 
 /**
  * Holds a file's size against the limits (interface.md, Limits: Indexing size; platform-facts.md: 1 GB a file).
@@ -81,7 +81,7 @@ export function prepareUpsert(
   settings: FileSettings,
   nowMs: number,
 ): PreparedUpsert {
-  const long = Object.entries(settings.tags).find(([, value]) => value.length > LONGEST_TAG_VALUE);
+  const long = Object.entries(settings.tags).find(([, value]) => charactersOf(value) > LONGEST_TAG_VALUE);
   if (long)
     return refuse(`the value of tag "${long[0]}" has more than ${count(LONGEST_TAG_VALUE)} characters`);
   if (settings.publicContentImmediatelyAccessible && !settings.accessPolicies.includes('public_content')) {
@@ -128,4 +128,9 @@ function refuse(reason: string): { readonly kind: 'refuse'; readonly reason: str
 
 function count(value: number): string {
   return value.toLocaleString('en');
+}
+
+/** How many characters a text has: one beyond the first 65,536 is one, though JavaScript counts two. */
+export function charactersOf(text: string): number {
+  return Array.from(text).length;
 }

@@ -15,6 +15,11 @@ export interface FileEvent {
   readonly error?: string;
 }
 
+/** Whether an event is about a whole source: it is halted. */
+export function isHalt({ kind, path }: FileEvent): boolean {
+  return kind === 'problem' && path === '.';
+}
+
 /** The counts of a pass; the last line of `sync --json`. In a dry run: what would be done. */
 export interface Summary {
   uploaded: number;

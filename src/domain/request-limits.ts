@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from './json.ts';
+import { charactersOf, LARGEST_BODY_BYTES } from './limits.ts';
 
 /** What a conversation is made of (interface.md, Create a conversation: Request body). */
 export interface ConversationRequest {
@@ -23,13 +24,10 @@ export interface LimitProblem<Field> {
 }
 
 /** interface.md, Limits: channel length and integrationName length, characters. */
-const LONGEST_NAME = 200;
+export const LONGEST_NAME = 200;
 
 /** platform-facts.md, Bots, hub, conversations, messages: a message payload, in the smaller reading of "128 KB". */
 const LARGEST_PAYLOAD_BYTES = 128_000;
-
-/** platform-facts.md, Files: a JSON body, in the smaller reading of "1 MB". */
-const LARGEST_BODY_BYTES = 1_000_000;
 
 /** Written when it is needed: the first number that is formatted takes milliseconds, which every start would pay. */
 function tooLarge(): string {
@@ -72,8 +70,8 @@ function checkName(
   name: string | null,
 ): LimitProblem<typeof field> | null {
   if (name === '') return { field, message: 'is empty' };
-  if (name === null || name.length <= LONGEST_NAME) return null;
-  return { field, message: `has ${name.length} characters; at most ${LONGEST_NAME} are taken` };
+  if (name === null || charactersOf(name) <= LONGEST_NAME) return null;
+  return { field, message: `has ${charactersOf(name)} characters; at most ${LONGEST_NAME} are taken` };
 }
 
 function bytesOf(value: JsonValue): number {

@@ -99,7 +99,7 @@ function nextStep(trouble: Trouble, commands: Wording['commands']): string {
     case 'credentials':
       return `Run: ${commands.doctor}`;
     case 'halted':
-      return `Look at its directory; if all is well, run: ${commands.approve(trouble.source)}`;
+      return `Look at its directory: a missing one only has to come back; if all is well, run: ${commands.approve(trouble.source)}`;
   }
 }
 

@@ -122,10 +122,30 @@ function lacksLocks(parent: string): boolean {
   }
 }
 
-/** The live holder of a lock, found without touching it; `null` when nobody is known to hold it. */
+/**
+ * The live holder of a lock; `null` when nobody is known to hold it. The lock itself is not touched, unless another
+ * host is named: that may be a container that is no more.
+ */
 export function findHolder(subject: string): LockHolder | null {
   const holder = readHolder(subject);
-  return holder !== null && (holder.host !== hostname() || isAlive(holder)) ? holder : null;
+  if (holder === null) return null;
+  return (holder.host === hostname() ? isAlive(holder) : isLocked(subject)) ? holder : null;
+}
+
+/** Whether a lock is held, as far as can be told. */
+function isLocked(subject: string): boolean {
+  if (!existsSync(`${subject}.lock`)) return false;
+  try {
+    const database = new DatabaseSync(`${subject}.lock`, { timeout: 0 });
+    try {
+      database.exec('BEGIN IMMEDIATE; ROLLBACK');
+      return false;
+    } finally {
+      database.close();
+    }
+  } catch {
+    return true;
+  }
 }
 
 /** A file as the file system knows it; `null` when it is not there, or cannot be looked at. */

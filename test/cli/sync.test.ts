@@ -246,11 +246,11 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   },
 );
 
-test('a second signal ends the process at once', async () => {
+test('a second signal ends the process at once, with what there is to sum up', async () => {
   const site = await createSite();
   site.write('docs/a', 'a');
   site.emulator.faults.add({ operation: 'upload', kind: 'hang' });
-  const running = start(site.directory, ['sync', '--once'], site.env);
+  const running = start(site.directory, ['sync', '--once', '--json'], site.env);
   await expect.poll(() => site.emulator.faults.pending().length, { timeout: 10_000 }).toBe(0);
   running.child.kill('SIGINT');
   const beganMs = performance.now();
@@ -263,7 +263,9 @@ test('a second signal ends the process at once', async () => {
     running.child.kill('SIGINT');
     await new Promise(setImmediate);
   }
-  expect(await running.ended).toMatchObject({ code: 130 });
+  const outcome = await running.ended;
+  expect(outcome).toMatchObject({ code: 130 });
+  expect(outcome.lines().at(-1)).toMatchObject({ kind: 'summary', uploaded: 0 });
   expect(performance.now() - beganMs).toBeLessThan(5000);
 });
 

@@ -24,7 +24,7 @@ test.each<[Trouble, string, string]>([
   ],
   [
     HALTED,
-    'docs is halted, and nothing of it is sent: it is gone. Look at its directory; if all is well, run: botsync approve docs -c x',
+    'docs is halted, and nothing of it is sent: it is gone. Look at its directory: a missing one only has to come back; if all is well, run: botsync approve docs -c x',
     'docs is no longer halted.',
   ],
   [

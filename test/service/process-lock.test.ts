@@ -204,8 +204,18 @@ describe('the holder that is found', () => {
   test('is not one that is dead', async () => {
     const pid = await deadPid();
     expect(findHolder(noted({ ...OURS, pid }))).toBeNull();
-    // Of another machine, that cannot be known.
-    expect(findHolder(noted({ ...OURS, pid, host: 'elsewhere' }))).toMatchObject({ host: 'elsewhere' });
+  });
+
+  test('is one of another machine, or of a container, only while the lock is held', () => {
+    const elsewhere = { ...OURS, host: 'elsewhere' };
+    expect(findHolder(noted(elsewhere))).toBeNull();
+    const file = subject();
+    const lock = hold(file);
+    writeFileSync(`${file}.lock.json`, JSON.stringify(elsewhere));
+    expect(findHolder(file)).toEqual(elsewhere);
+    lock.release();
+    writeFileSync(`${file}.lock.json`, JSON.stringify(elsewhere));
+    expect(findHolder(file)).toBeNull();
   });
 
   test.runIf(process.platform === 'linux')('is not a later process that bears its number', () => {

@@ -72,9 +72,12 @@ async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view: PassVi
   const lock = holdLock(config.stateFile, 'the state file', 'sync --once');
   const signals = listenForStop(
     (signal) => {
-      view.log.info('stopping: what is under way may end, nothing new is begun', { signal });
+      view.stopping(signal);
     },
-    () => process.exit(EXIT.interrupted),
+    () => {
+      view.endNow();
+      process.exit(EXIT.interrupted);
+    },
   );
   let connection: Connection | null = null;
   let teller: Teller | null = null;
@@ -131,6 +134,7 @@ async function passWithSoundState(
   for (let isFirst = true; ; isFirst = false) {
     const state = openStateFile(file, wasAbandoned, warn);
     const summary = emptySummary();
+    view.begin(summary);
     let trouble: StateFileError | null = null;
     let hasEnded = false;
     try {

@@ -1,4 +1,4 @@
-import type { FileEvent, Summary } from '../../domain/report.ts';
+import { isHalt, type FileEvent, type Summary } from '../../domain/report.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { createLog, type Log } from '../../service/logger.ts';
 import type { Metrics } from '../../service/metrics.ts';
@@ -62,7 +62,7 @@ export class DaemonView implements Reporter, DaemonObserver {
     const { kind, outcome, ...fields } = event;
     const what = outcome === 'failed' ? `${kind} failed` : kind;
     const isTrouble = outcome === 'failed' || kind === 'problem' || kind === 'refuse';
-    const level = isTrouble ? 'warn' : kind === 'skip' ? 'debug' : 'info';
+    const level = isHalt(event) ? 'error' : isTrouble ? 'warn' : kind === 'skip' ? 'debug' : 'info';
     if (this.#isForPeople) this.log[level](describe(what, event));
     else this.log[level](what, fields);
     this.#measure(event);
