@@ -1,6 +1,6 @@
 import yargs, { type Argv } from 'yargs';
 import { EXIT } from '../domain/exit-code.ts';
-import { LOG_FORMATS, LOG_LEVELS } from './global-options.ts';
+import { DEFAULT_CONFIG, LOG_FORMATS, LOG_LEVELS } from './global-options.ts';
 import { isCompletionRequest } from './completion.ts';
 import { addPlatformCommands } from './platform-commands.ts';
 import { addSetupCommands } from './setup-commands.ts';
@@ -53,7 +53,7 @@ function program(done: (code: number) => void, isForHelp: boolean, args: readonl
       alias: 'c',
       type: 'string',
       description: 'Configuration file',
-      default: process.env['BOTSYNC_CONFIG'] || 'botsync.config.json',
+      default: process.env['BOTSYNC_CONFIG'] || DEFAULT_CONFIG,
       defaultDescription: '$BOTSYNC_CONFIG, or botsync.config.json here',
       requiresArg: true,
     })

@@ -1,3 +1,5 @@
+import { quoteForShell } from '../config/permissions.ts';
+
 /** Options that every command takes. */
 export interface GlobalOptions {
   readonly config: string;
@@ -6,6 +8,15 @@ export interface GlobalOptions {
   readonly logLevel: LogLevel | undefined;
   readonly logFormat: LogFormat;
 }
+
+/** What follows a command that people are told to run next, so that it is about the same configuration. */
+export function alike({ config, emulator }: Pick<GlobalOptions, 'config' | 'emulator'>): string {
+  const isDefault = config === (process.env['BOTSYNC_CONFIG'] || DEFAULT_CONFIG);
+  return `${emulator ? ' --emulator' : ''}${isDefault ? '' : ` -c ${quoteForShell(config)}`}`;
+}
+
+/** The configuration file where none is named. */
+export const DEFAULT_CONFIG = 'botsync.config.json';
 
 /** The same as they are written, before the parser adds their names in camel case. */
 export type GlobalArguments = Pick<GlobalOptions, 'config' | 'emulator' | 'json'> & {

@@ -55,7 +55,7 @@ test('status before the first pass says so', async () => {
   const site = await createSite();
   const outcome = await run(site.directory, ['status']);
   expect(outcome.code).toBe(0);
-  expect(outcome.stdout).toContain('No pass has been made yet');
+  expect(outcome.stdout).toContain('No pass has ended yet; run: botsync sync --once');
 });
 
 test('explain tells the key, the rules, the exact upsert, the record, and what a pass would do', async () => {

@@ -123,6 +123,7 @@ export async function createDaemonWorld(
       checkInPlace: () => {
         opened.store.checkInPlace();
       },
+      howToAllow: 'run: botsync approve',
       stop: stopping.signal,
       abort: stopping.signal,
     });

@@ -1,6 +1,6 @@
 import { EXIT } from '../../domain/exit-code.ts';
 import { askDaemon } from '../../service/ask-daemon.ts';
-import type { GlobalOptions } from '../global-options.ts';
+import { alike, type GlobalOptions } from '../global-options.ts';
 import { load } from '../load.ts';
 import { print, shown } from '../output.ts';
 import { printJson } from '../print-json.ts';
@@ -34,7 +34,7 @@ export async function approve({ source, ...options }: ApproveOptions): Promise<n
   switch (answer.kind) {
     case 'absent':
       throw new UsageError(
-        'no botsync is running on this state file; run: botsync sync --once --allow-removals',
+        `no botsync is running on this state file; run: botsync sync --once --allow-removals${alike(options)}`,
         EXIT.incomplete,
       );
     case 'failed':

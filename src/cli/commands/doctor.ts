@@ -54,7 +54,7 @@ async function examine(
       () => (emulator ? [] : checkSecrets(loaded)),
       () => askPlatform(loaded, emulator, session),
       () => checkDirectories(config, name, systemClock, session.signal),
-      () => checkState(config, name),
+      () => checkState(config, name, options),
       () => (options.sendTest ? sendTest : checkNotify)(loaded, options, session),
     ];
     for (const check of checks) {

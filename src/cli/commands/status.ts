@@ -6,7 +6,7 @@ import type { LockHolder } from '../../service/process-lock.ts';
 import type { DaemonActivity } from '../../sync/daemon/daemon-observer.ts';
 import { overview, type Overview, type SourceStatus } from '../../sync/plan/overview.ts';
 import { EXIT } from '../../domain/exit-code.ts';
-import type { GlobalOptions } from '../global-options.ts';
+import { alike, type GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../load.ts';
 import { print, shown } from '../output.ts';
 import { printJson } from '../print-json.ts';
@@ -36,7 +36,7 @@ export async function status(options: GlobalOptions): Promise<number> {
     (await askForStatus(config.stateFile)) ?? (await readStatus(config, platformName(options, config)));
   const { seen, daemon } = known;
   if (options.json) printJson({ ...seen, daemon });
-  else print(describe(seen, daemon, Date.now()).join('\n'));
+  else print(describe(seen, daemon, Date.now(), `botsync sync --once${alike(options)}`).join('\n'));
   return EXIT.ok;
 }
 
@@ -59,14 +59,13 @@ function describe(
   { sources, failures, lastPass }: Overview,
   daemon: RunningDaemon | null,
   nowMs: number,
+  nextStep: string,
 ): string[] {
   const lines = sources.flatMap((source) => describeSource(source, nowMs));
   lines.push('');
   if (daemon !== null) lines.push(...describeDaemon(daemon));
   if (lastPass === null)
-    lines.push(
-      daemon === null ? 'No pass has been made yet; run: botsync sync --once' : 'No pass has ended yet',
-    );
+    lines.push(daemon === null ? `No pass has ended yet; run: ${nextStep}` : 'No pass has ended yet');
   else
     lines.push(
       `Last pass: ${ago(lastPass.finishedAt, nowMs)}, exit code ${lastPass.exitCode}`,

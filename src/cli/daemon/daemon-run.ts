@@ -11,7 +11,7 @@ import { StateFileError } from '../../state/database.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { Daemon, type DaemonSettings } from '../../sync/daemon/daemon.ts';
 import { connect, type Connection } from '../connect.ts';
-import type { GlobalOptions } from '../global-options.ts';
+import { alike, type GlobalOptions } from '../global-options.ts';
 import { holdLock } from '../hold-lock.ts';
 import { load, platformName } from '../load.ts';
 import { Teller } from '../teller.ts';
@@ -162,6 +162,7 @@ export class DaemonRun {
           if (this.#lock?.isInPlace() !== true)
             throw new StateFileError('unlocked', 'its lock file was removed or replaced');
         },
+        howToAllow: `run: botsync approve${alike(this.#options)}`,
         stop: this.#signals.stop,
         abort: this.#signals.abort,
       });

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import ms from 'ms';
 import prettyBytes from 'pretty-bytes';
 import type { Config } from '../../config/config.ts';
+import { alike, type GlobalOptions } from '../global-options.ts';
 import { overview } from '../../sync/plan/overview.ts';
 import { withStateFile } from '../read-state-file.ts';
 import { UsageError } from '../usage-error.ts';
@@ -12,11 +13,15 @@ import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 const LITTLE_ROOM_BYTES = 100_000_000;
 
 /** Whether the state file can be read and written, what it says of the last pass, and whether its disk has room. */
-export async function checkState(config: Config, platformName: string): Promise<Diagnosis[]> {
-  return [...(await checkStateFile(config, platformName)), ...checkRoom(config.stateFile)];
+export async function checkState(
+  config: Config,
+  platformName: string,
+  options: GlobalOptions,
+): Promise<Diagnosis[]> {
+  return [...(await checkStateFile(config, platformName, alike(options))), ...checkRoom(config.stateFile)];
 }
 
-async function checkStateFile(config: Config, platformName: string): Promise<Diagnosis[]> {
+async function checkStateFile(config: Config, platformName: string, rest: string): Promise<Diagnosis[]> {
   const { stateFile } = config;
   const unwritable = checkWritable(stateFile);
   if (!existsSync(stateFile)) {
@@ -37,7 +42,7 @@ async function checkStateFile(config: Config, platformName: string): Promise<Dia
           broken(
             'state',
             `${source.name} is halted: ${source.halted ?? ''}`,
-            'look at its directory; if all is well: botsync approve, or without a daemon botsync sync --once --allow-removals',
+            `look at its directory: a missing one only has to come back; if all is well: botsync approve${rest}, or without a daemon botsync sync --once --allow-removals${rest}`,
           ),
         ),
         ...(astray === 0

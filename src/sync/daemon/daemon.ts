@@ -39,6 +39,8 @@ export interface DaemonInput {
   readonly stages: Stages;
   /** Throws `StateFileError` when the state file, or what keeps others from it, is not in its place any more. */
   readonly checkInPlace: () => void;
+  /** What people are told to do to let through what a guard halts. */
+  readonly howToAllow: string;
   /** No new work once it aborts. */
   readonly stop: AbortSignal;
   /** Breaks off what is under way. */
@@ -217,7 +219,6 @@ export class Daemon {
       },
       detach: this.#switch.signal,
       abort: AbortSignal.any([abort, this.#broken.signal]),
-      howToAllow: 'run: botsync approve',
       isWatched: true,
       stop: AbortSignal.any([stop, this.#switch.signal]),
     });
