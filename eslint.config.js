@@ -19,7 +19,7 @@ const mayImport = {
   service: ['domain'],
   notify: ['domain'],
   emulator: [],
-  sync: ['domain', 'config', 'scan', 'platform', 'state', 'upload', 'watch', 'service'],
+  sync: ['domain', 'config', 'scan', 'state', 'upload', 'watch', 'service'],
 };
 
 /** The floors of src/sync/: each stands on those below it. */

@@ -191,7 +191,7 @@ const upload = z.strictObject({
   maxBytesPerSecond: whole({ description: 'Speed limit over all uploads, bytes a second; null: none.' })
     .nullable()
     .default(null),
-  maxRequestsPerSecond: whole({ description: 'Most requests to the platform a second; null: no limit.' })
+  maxRequestsPerSecond: whole({ description: 'Most requests a second, of which a file takes two; null: no limit.' })
     .nullable()
     .default(null),
 });
