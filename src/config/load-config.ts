@@ -132,7 +132,7 @@ function describeReadError(cause: unknown): string {
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     return 'there is no such file; name the configuration with --config or $BOTSYNC_CONFIG, or make one: botsync init';
   }
-  if (code === 'EACCES' || code === 'EPERM') return 'must not be read by this user; check its permissions';
+  if (code === 'EACCES' || code === 'EPERM') return 'cannot be read by this user; check its permissions';
   return `cannot be read${code === '' ? '' : ` (${code})`}`;
 }
 

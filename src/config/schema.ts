@@ -191,7 +191,9 @@ const upload = z.strictObject({
   maxBytesPerSecond: whole({ description: 'Speed limit over all uploads, bytes a second; null: none.' })
     .nullable()
     .default(null),
-  maxRequestsPerSecond: whole({ description: 'Most requests a second, of which a file takes two; null: no limit.' })
+  maxRequestsPerSecond: whole({
+    description: 'Most requests a second, of which a file takes two; null: no limit.',
+  })
     .nullable()
     .default(null),
 });

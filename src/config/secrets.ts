@@ -78,7 +78,7 @@ function readSecretFile(path: string, mend: string, isOurs: boolean): SecretResu
 function describeReadError(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist';
-  if (code === 'EACCES' || code === 'EPERM') return 'must not be read by this user';
+  if (code === 'EACCES' || code === 'EPERM') return 'cannot be read by this user';
   return `cannot be read (${code})`;
 }
 

@@ -43,9 +43,7 @@ export function readUrl(text: string): Reading<string> {
     return problem('an address here has no query and no fragment; end it before the "?" or "#"');
   const url = /^https?:\/\//iu.test(text) && URL.canParse(text) ? new URL(text) : null;
   if (url === null) {
-    const guess = /^[\w.-]+\.[a-z]+(?:[:/][^@]*)?$/iu.test(text)
-      ? `https://${text}`
-      : 'https://api.botpress.cloud';
+    const guess = /^[\w.-]+\.[a-z]+(?:[:/][^@]*)?$/iu.test(text) ? `https://${text}` : 'https://HOST';
     return problem(
       `${text.includes('@') ? 'this' : quote(text)} is not an http(s) address; write for example "${guess}"`,
     );

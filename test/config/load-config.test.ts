@@ -211,7 +211,7 @@ describe('files', () => {
     expect(only(temporaryDirectory())).toBe('c: is a directory; name the configuration file itself');
   });
   test.skipIf(process.getuid?.() === 0)('an unreadable one', () => {
-    expect(only(temporaryFile('c.json', '{}', 0o000))).toMatch(/^c: must not be read by this user/u);
+    expect(only(temporaryFile('c.json', '{}', 0o000))).toMatch(/^c: cannot be read by this user/u);
   });
   test('a pipe, which is not waited for', () => {
     expect(only(temporaryFifo())).toBe('c: is not a regular file; write the configuration to one');

@@ -77,7 +77,7 @@ test.each([
 test.skipIf(process.getuid?.() === 0)('a file that must not be read is a problem', () => {
   const path = temporaryFile('t', 'abc', 0o000);
   expect(resolveSecret({ kind: 'file', path }, {})).toMatchObject({
-    message: expect.stringMatching(/must not be read/u) as unknown,
+    message: expect.stringMatching(/cannot be read/u) as unknown,
   });
 });
 

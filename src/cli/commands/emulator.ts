@@ -104,7 +104,10 @@ function describe({
   return { baseUrl, chatUrl, token, workspaceId, bots: named, webhookId, userKey, dataDir };
 }
 
-function introduce({ baseUrl, token, workspaceId, bots, dataDir }: Emulator, isTokenMadeUp: boolean): string {
+function introduce(
+  { baseUrl, chatUrl, token, workspaceId, bots, webhookId, userKey, dataDir }: Emulator,
+  isTokenMadeUp: boolean,
+): string {
   return [
     `The local platform listens on ${baseUrl}; a browser shows there what it holds. Ctrl-C ends it.`,
     '',
@@ -113,6 +116,9 @@ function introduce({ baseUrl, token, workspaceId, bots, dataDir }: Emulator, isT
     ...(isTokenMadeUp
       ? ['In the shell (the token opens nothing but this emulator):', `  export BOTSYNC_TOKEN=${token}`]
       : []),
+    'For messages, beside these and in the shell:',
+    `  "chatUrl": "${chatUrl}", "chat": { "webhookId": "${webhookId}", "userKey": "env:BOTSYNC_CHAT_KEY" }`,
+    `  export BOTSYNC_CHAT_KEY=${userKey}`,
     '',
     `Bots: ${bots.map(({ id, name }) => (id === name ? id : `${id} (${name})`)).join(', ')}`,
     `Data: ${dataDir}`,

@@ -64,8 +64,7 @@ async function surveySource(source: Source, clock: Clock, signal: AbortSignal): 
         case 'file':
           survey.files += 1;
           survey.bytes += Number(entry.facts.size);
-          if (!isReadable(`${source.root}/${entry.path}`))
-            trouble(entry.path, 'must not be read by this user');
+          if (!isReadable(`${source.root}/${entry.path}`)) trouble(entry.path, 'cannot be read by this user');
           break;
         case 'problem':
         case 'unseen':
@@ -112,7 +111,7 @@ function describeSurvey({ config, root }: Source, survey: Survey): Diagnosis[] {
         ];
   if (firstTrouble === null) return diagnoses;
   const more = troubles === 1 ? '' : ` (and ${(troubles - 1).toLocaleString('en')} more)`;
-  const mend = 'see to it that this user can read it, or ignore it';
+  const mend = 'put that right, or ignore it: see "ignore" and .botsyncignore';
   return [...diagnoses, broken('directories', `${name}: ${firstTrouble}${more}`, mend)];
 }
 

@@ -72,7 +72,7 @@ function checkWritable(stateFile: string): Diagnosis[] {
     return [
       broken(
         'state',
-        `${place} must not be written by this user`,
+        `${place} cannot be written by this user`,
         `give it to the user, or name another stateFile`,
       ),
     ];

@@ -97,7 +97,7 @@ export async function gatherAnswers(interview: Interview): Promise<Answers> {
   });
   const fromConfig = relativeTo(interview.configFile, directory);
   const keyPrefix = await settle(prompter, '--key-prefix', options.keyPrefix, {
-    question: "What the files' keys begin with (empty: nothing)",
+    question: "What the files' keys begin with (Backspace, Enter: nothing)",
     fallback: `${basename(resolve(directory))}/`.replace(/^\/$/u, ''),
     read: readKeyPrefix,
   });
