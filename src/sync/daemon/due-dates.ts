@@ -32,9 +32,10 @@ export class DueDates {
     this.#sourceNamed = sourceNamed;
   }
 
-  /** A pass has done all that was due. */
-  passEnded({ clock }: Engine): void {
+  /** A pass has done all that was due, and told what it halted. */
+  passEnded({ clock, halts }: Engine): void {
     this.#held.clear();
+    for (const name of halts.keys()) this.#held.add(name);
     this.#removalsAgainAtMs = clock.monotonic();
   }
 

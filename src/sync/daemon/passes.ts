@@ -78,10 +78,10 @@ export class Passes {
     const approved = approvals.pending;
     const rewatched: Promise<boolean>[] = [];
     const before = engine.round.blockade;
-    const retriesAll = trigger !== 'rescan' || schedule.mayRetry;
+    const isAnew = trigger === 'start' || trigger === 'reload';
+    const retriesAll = isAnew || trigger === 'approved' || schedule.mayRetry;
     const isFailedDue = clock.monotonic() >= this.#failedAgainAtMs;
-    const retriesFailed =
-      trigger === 'start' || trigger === 'reload' || isFailedDue || (retriesAll && before.isOn);
+    const retriesFailed = isAnew || isFailedDue || (retriesAll && before.isOn);
     if (retriesFailed) this.#failedAgainAtMs = clock.monotonic() + watch.rescanMs * FAILED_AGAIN_PART;
     this.#isUnderWay = true;
     this.#blockadeBefore = before;

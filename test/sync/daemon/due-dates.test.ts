@@ -94,6 +94,19 @@ describe('removals that halt their source', () => {
   });
 });
 
+test('removals that halted their source in a pass are told of once by it, and no more before the next', async () => {
+  const world = await createDaemonWorld({
+    ...WATCHED_ONLY,
+    removals: { mode: 'expire', delay: '1s', maxCount: 2 },
+  });
+  plant(world, 20);
+  await (await world.start()).stop();
+  for (let i = 0; i < 5; i++) unlinkSync(join(world.directory, `docs/f${i}.md`));
+  const { events } = await world.start();
+  await world.wait(10 * MINUTE, 2 * SECOND);
+  expect(events.filter(({ path }) => path === '.')).toHaveLength(1);
+});
+
 test('a removal that is refused is not asked for again before the next pass, and is told to have failed', async () => {
   const world = await createDaemonWorld({
     watch: { rescan: '1h' },
