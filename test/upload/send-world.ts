@@ -49,9 +49,10 @@ export interface World extends TestSource {
 }
 
 /** Makes a world; it goes with the test. */
-export async function world(options: Partial<EmulatorOptions> = {}): Promise<World> {
+export async function world(options: Partial<EmulatorOptions> = {}, wallOffsetMs = 0): Promise<World> {
   const source = makeSource();
   const clock = new SimulatedClock();
+  clock.wallOffsetMs = wallOffsetMs;
   const { emulator } = await start({ recordRequests: true, now: () => START, ...options });
   const { platform } = connect(emulator.baseUrl, { token: emulator.token, clock });
   return {

@@ -11,9 +11,8 @@ describe('an expiry under a wrong clock', () => {
     ['a day behind', -DAY_MS, inAnHour, minute(START + 3_600_000)],
     ['a day ahead', DAY_MS, in90Days, minute(START + 90 * DAY_MS - 60_000)],
   ])('%s is sent once more, by the time of the platform', async (_, offsetMs, settings, expiresAtMs) => {
-    const { write, send, emulator, clock } = await world();
+    const { write, send, emulator } = await world({}, offsetMs);
     write('a.txt', 'abc');
-    clock.wallOffsetMs = offsetMs;
     expect(await send({ resolved: settings })).toMatchObject({ kind: 'sent', expiresAtMs });
     expect(operations(emulator)).toEqual(['upsert', 'upsert', 'upload']);
     expect(emulator.listFiles(BOT)[0]?.expiresAt).toBe(new Date(expiresAtMs).toISOString());
@@ -23,9 +22,8 @@ describe('an expiry under a wrong clock', () => {
   });
 
   test('is refused for good when there is no such expiry by the time of the platform', async () => {
-    const { write, send, emulator, clock } = await world();
+    const { write, send, emulator } = await world({}, -DAY_MS);
     const path = write('a.txt', 'abc');
-    clock.wallOffsetMs = -DAY_MS;
     const settings = resolved({ expires: { kind: 'at', atMs: START - 3_600_000 } });
     expect(await send({ resolved: settings })).toEqual({
       kind: 'failed',
@@ -41,9 +39,8 @@ describe('an expiry under a wrong clock', () => {
     ['with a clock that is right', inAnHour, 0],
     ['with a fixed expiry', resolved({ expires: { kind: 'at', atMs: START + DAY_MS } }), -3_600_000],
   ])('is not to blame for a refusal %s', async (_, settings, offsetMs) => {
-    const { write, send, emulator, clock } = await world();
+    const { write, send, emulator } = await world({}, offsetMs);
     write('a.txt', 'abc');
-    clock.wallOffsetMs = offsetMs;
     emulator.faults.add({ operation: 'upsert', kind: 'status', status: 400, times: 2 });
     expect(await send({ resolved: settings })).toMatchObject({
       failure: { kind: 'refused' },
@@ -53,9 +50,8 @@ describe('an expiry under a wrong clock', () => {
   });
 
   test('does not send again what failed otherwise, and the second answer counts', async () => {
-    const { write, send, emulator, clock } = await world();
+    const { write, send, emulator } = await world({}, -DAY_MS);
     write('a.txt', 'abc');
-    clock.wallOffsetMs = -DAY_MS;
     emulator.faults.add({ operation: 'upsert', kind: 'status', status: 500 });
     expect(await send({ resolved: inAnHour })).toMatchObject({
       failure: { kind: 'transient' },
@@ -63,9 +59,8 @@ describe('an expiry under a wrong clock', () => {
     });
     expect(operations(emulator)).toEqual(['upsert']);
 
-    const again = await world();
+    const again = await world({}, -DAY_MS);
     again.write('a.txt', 'abc');
-    again.clock.wallOffsetMs = -DAY_MS;
     again.emulator.faults.add({ operation: 'upsert', kind: 'apply-then-drop', after: 1 });
     expect(await again.send({ resolved: inAnHour })).toMatchObject({
       failure: { kind: 'transient' },
