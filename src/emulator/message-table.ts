@@ -57,9 +57,14 @@ export class MessageTable {
     const { id, conversationId, userId, payload, metadata, createdAt } = message;
     const metadataJson = metadata === null ? null : JSON.stringify(metadata);
     this.#database.exec('BEGIN');
-    this.#statements.add.run(id, conversationId, userId, JSON.stringify(payload), metadataJson, createdAt);
-    this.#statements.touch.run(createdAt, conversationId);
-    this.#database.exec('COMMIT');
+    try {
+      this.#statements.add.run(id, conversationId, userId, JSON.stringify(payload), metadataJson, createdAt);
+      this.#statements.touch.run(createdAt, conversationId);
+      this.#database.exec('COMMIT');
+    } catch (error) {
+      this.#database.exec('ROLLBACK');
+      throw error;
+    }
   }
 
   /** Messages of a conversation, the oldest first, at most `limit` of them after the first `offset`; all by default. */

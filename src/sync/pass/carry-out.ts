@@ -107,8 +107,12 @@ async function fly(
     else if (before === null) state.forget(id);
     else state.takeBack(id, before.state);
   }
-  // Where changes are watched, a file that vanished because it was renamed turns up by itself.
-  if (sent.kind === 'vanished') context.outlook.lookAgain(name, path);
+  // Where changes are watched, a file that vanished because it was renamed turns up by itself, once it stands still.
+  if (sent.kind === 'vanished') {
+    const { settleMs, maxDelayMs } = config.watch;
+    context.unsent.addVanished(item.fingerprint, clock.monotonic() + settleMs + maxDelayMs);
+    context.outlook.lookAgain(name, path);
+  }
   const isNoLoss = sent.kind === 'sent' || (sent.kind === 'vanished' && context.isWatched);
   if (!isNoLoss) context.unsent.add(name, path, item.fingerprint);
   settle(sent, mayBeThere, item, source, id, context);

@@ -118,11 +118,11 @@ function isStillDue(id: RowId, source: string, record: FileRecord, state: StateR
 
 /** Whether nothing speaks against removing a file now; asked again before each attempt. */
 function mayGo(source: Source, { path, fingerprint }: FileRecord, context: WalkContext): boolean {
-  const { blockade, stop, unsent, flights, outage, isWatched } = context;
+  const { blockade, stop, unsent, flights, outage, isWatched, clock } = context;
   const isObstructed = stop.aborted || blockade.reasonAgainst(source.config.botId, false) !== null;
   // What else waits for the platform must not wait behind this.
   if (isObstructed || (isWatched && outage.isOn)) return false;
-  if (unsent.mayHave(fingerprint) || flights.mayHave(fingerprint)) return false;
+  if (unsent.mayHave(fingerprint, clock.monotonic()) || flights.mayHave(fingerprint)) return false;
   return isStillThere(source) && areMountsThere(source) && presenceOf(`${source.root}/${path}`) === 'gone';
 }
 

@@ -15,6 +15,8 @@ export class Unsent {
   readonly #places = new Map<string, string>();
   /** How many have these looks. */
   readonly #looks = new Map<string, number>();
+  /** Until when the looks of a file that vanished count. */
+  readonly #vanished = new Map<string, number>();
   /** Whether there were more than are remembered: it may be any file, then. */
   #hasForgotten = false;
 
@@ -39,9 +41,16 @@ export class Unsent {
     for (const other of this.#places.keys()) if (other.startsWith(`${place}/`)) this.#forget(other);
   }
 
-  /** Whether a file with this fingerprint may be among them. */
-  mayHave(fingerprint: Fingerprint): boolean {
-    return this.#hasForgotten || this.#looks.has(looksOf(fingerprint));
+  /** Takes note of a file that was gone when it was to be sent; until then its new name may not be known. */
+  addVanished(fingerprint: Fingerprint, untilMs: number): void {
+    if (this.#vanished.size < MOST_REMEMBERED) this.#vanished.set(looksOf(fingerprint), untilMs);
+    else this.#hasForgotten = true;
+  }
+
+  /** Whether a file with this fingerprint may be among them. `nowMs`: by the same clock as `untilMs`. */
+  mayHave(fingerprint: Fingerprint, nowMs: number): boolean {
+    const looks = looksOf(fingerprint);
+    return this.#hasForgotten || this.#looks.has(looks) || nowMs < (this.#vanished.get(looks) ?? -Infinity);
   }
 
   #forget(place: string): void {

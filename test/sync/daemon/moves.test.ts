@@ -67,4 +67,36 @@ describe('a moved file goes under its old key no sooner than it is there under i
     expect(world.remote('sub/f1.md')).toBe('file 1');
     expect(running.passes).toHaveLength(1);
   });
+
+  test('it was moved once more before it could be sent', async () => {
+    const world = await createDaemonWorld({
+      removals: EXPIRE,
+      watch: { settle: '1m', maxDelay: '2m', rescan: '24d' },
+    });
+    plant(world, 3);
+    const docs = join(world.directory, 'docs');
+    const running = await world.start();
+    world.emulator.faults.add({
+      operation: 'upsert',
+      key: 'y.md',
+      kind: 'status',
+      status: 503,
+      headers: { 'retry-after': '900' },
+    });
+    const before = requestsFor(world, 'upsert');
+    await toldOf(docs, 'y.md', () => {
+      renameSync(join(docs, 'f1.md'), join(docs, 'y.md'));
+    });
+    await world.until(() => requestsFor(world, 'upsert') > before, 'it is tried under its second name');
+    await world.wait(14.5 * MINUTE, 5 * SECOND);
+    await toldOf(docs, 'z.md', () => {
+      renameSync(join(docs, 'y.md'), join(docs, 'z.md'));
+    });
+    let wasThere: boolean | null = null;
+    for (let i = 0; i < 600 && wasThere === null; i++) {
+      await world.wait(SECOND, 100);
+      if (removedKeys(running).length > 0) wasThere = world.remote('z.md') !== null;
+    }
+    expect(wasThere).toBe(true);
+  });
 });

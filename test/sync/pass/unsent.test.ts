@@ -7,8 +7,15 @@ const fingerprint = (size: number): Fingerprint => `${size}:1:1:1` as Fingerprin
 test('of a hundred thousand each is known; with one more it may be any, also when some are sent', () => {
   const unsent = new Unsent();
   for (let i = 0; i < 100_000; i++) unsent.add('docs', `f${i}`, fingerprint(i));
-  expect([unsent.mayHave(fingerprint(7)), unsent.mayHave(fingerprint(100_000))]).toEqual([true, false]);
+  expect([unsent.mayHave(fingerprint(7), 0), unsent.mayHave(fingerprint(100_000), 0)]).toEqual([true, false]);
   unsent.add('docs', 'one-more', fingerprint(100_000));
   unsent.forget('docs', 'f0');
-  expect(unsent.mayHave(fingerprint(100_000))).toBe(true);
+  expect(unsent.mayHave(fingerprint(100_000), 0)).toBe(true);
+});
+
+test('one that vanished counts for a while', () => {
+  const unsent = new Unsent();
+  unsent.addVanished(fingerprint(7), 1000);
+  expect([999, 1000].map((nowMs) => unsent.mayHave(fingerprint(7), nowMs))).toEqual([true, false]);
+  expect(unsent.mayHave(fingerprint(8), 0)).toBe(false);
 });
