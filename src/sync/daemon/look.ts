@@ -35,7 +35,7 @@ export async function lookAt(
     entries: scan(source, path),
     records: state.recordsAt(target, name, path),
   };
-  const context = { ...engine, ...engine.round, summary: emptySummary(), transfer };
+  const context = { ...engine, summary: emptySummary(), transfer };
   const ended = await walk(stretch, context, workers, () => false, true);
   if (ended !== 'incomplete') return;
   engine.round.unseen.add(name);

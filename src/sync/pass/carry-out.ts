@@ -38,23 +38,23 @@ async function fly(
   hadToWait: boolean,
   context: WalkContext,
 ): Promise<void> {
-  const { state, summary, config, patience, blockade, claims, clock, stop } = context;
+  const { state, summary, config, patience, round, claims, clock, stop } = context;
   const { target } = id;
   // What was planned by may be old: a look at this file may have sent it since.
-  const before = hadToWait || context.round.hasLooks ? state.find(id) : item.record;
+  const before = hadToWait || round.hasLooks ? state.find(id) : item.record;
   const mayBeSame = item.kind === 'verify' || (before !== item.record && wasSentSince(item, before));
   if (mayBeSame && (await isSame(item, source, id, context))) {
     claims.release(target, item.key);
     return;
   }
   const name = source.config.name;
-  const obstacle = (): string | null => blockade.reasonAgainst(source.config.botId, takesRoom(item));
+  const obstacle = (): string | null => round.blockade.reasonAgainst(source.config.botId, takesRoom(item));
   const isRootThere = await context.roots.isThere(source);
   // Since it was planned, patterns may have come that leave it out, or another directory in the place of the source's.
   const isAstray = context.outlook.ignores(name, item.path) || !isRootThere;
   if (stop.aborted || context.outage.isHopeless || obstacle() !== null || isAstray) {
     summary.pending += 1;
-    context.unsent.add(name, item.path, item.fingerprint);
+    round.unsent.add(name, item.path, item.fingerprint);
     if (before !== null && !isAstray) notePending(item, source, obstacle(), context);
     claims.release(target, item.key);
     return;
@@ -87,7 +87,7 @@ async function fly(
     // A transfer may have been waited for, and an outage for hours.
     isBlocked: () => obstacle() !== null || !isStillThere(source),
     onAttempt: (result) => {
-      if (result.kind === 'failed') blockade.note(result.failure, source.config.botId);
+      if (result.kind === 'failed') round.blockade.note(result.failure, source.config.botId);
       mayBeThere ||= 'upserted' in result && result.upserted;
     },
     clock,
@@ -110,11 +110,11 @@ async function fly(
   // Where changes are watched, a file that vanished because it was renamed turns up by itself, once it stands still.
   if (sent.kind === 'vanished') {
     const { settleMs, maxDelayMs } = config.watch;
-    context.unsent.addVanished(item.fingerprint, clock.monotonic() + settleMs + maxDelayMs);
+    round.unsent.addVanished(item.fingerprint, clock.monotonic() + settleMs + maxDelayMs);
     context.outlook.lookAgain(name, path);
   }
   const isNoLoss = sent.kind === 'sent' || (sent.kind === 'vanished' && context.isWatched);
-  if (!isNoLoss) context.unsent.add(name, path, item.fingerprint);
+  if (!isNoLoss) round.unsent.add(name, path, item.fingerprint);
   settle(sent, mayBeThere, item, source, id, context);
 }
 
@@ -125,12 +125,12 @@ function notePending(
   { path, key }: PlannedSend,
   source: Source,
   obstacle: string | null,
-  { state, pass, stop }: WalkContext,
+  { state, round, stop }: WalkContext,
 ): void {
   const why = obstacle ?? (stop.aborted ? 'it was stopped' : 'the platform does not take it now');
   state.noteProblem(
     { source: source.config.name, path, key, kind: 'pending', reason: `changed, and not sent yet: ${why}` },
-    pass,
+    round.pass,
   );
 }
 
@@ -206,7 +206,7 @@ function settle(
       summary.pending += 1;
       // Of a directory that came in the place of the source's there is nothing to say.
       if (item.record !== null && isStillThere(source)) {
-        const obstacle = context.blockade.reasonAgainst(source.config.botId, takesRoom(item));
+        const obstacle = context.round.blockade.reasonAgainst(source.config.botId, takesRoom(item));
         notePending(item, source, obstacle, context);
       }
       break;

@@ -123,8 +123,8 @@ export interface Engine extends EngineInput {
   readonly fail: () => void;
 }
 
-/** What one walk, of a pass or of a look, works with. */
-export interface WalkContext extends Engine, Round {
+/** What one walk, of a pass or of a look, works with; `round` stays the one that it began in. */
+export interface WalkContext extends Engine {
   /** Counted up as it goes on. */
   readonly summary: Summary;
   readonly transfer: Transfer;

@@ -28,11 +28,11 @@ export function noteItem(
       }
       if (item.record.state === 'failed') {
         summary.failed += 1;
-        context.unsent.add(name, item.path, item.record.fingerprint);
+        context.round.unsent.add(name, item.path, item.record.fingerprint);
         break;
       }
       summary.refused += 1;
-      context.unsent.add(name, item.path, item.record.fingerprint);
+      context.round.unsent.add(name, item.path, item.record.fingerprint);
       const reason = `refused before: ${state.find(id)?.failure ?? 'unknown'}`;
       report.event({ kind: 'refuse', source: name, path: item.path, key: item.key, reason });
       break;
@@ -40,7 +40,7 @@ export function noteItem(
     case 'refuse':
     case 'problem': {
       const { kind, path, key, reason, fingerprint } = item;
-      if (fingerprint !== undefined) context.unsent.add(name, path, fingerprint);
+      if (fingerprint !== undefined) context.round.unsent.add(name, path, fingerprint);
       noteProblem(context, { source: name, path, key, kind, reason });
       break;
     }
@@ -62,11 +62,11 @@ export function noteItem(
 
 /** Counts, reports and remembers a file that was not sent and has no row of its own to say so. */
 export function noteProblem(
-  { state, summary, report, pass }: WalkContext,
+  { state, summary, report, round }: WalkContext,
   problem: Problem & { readonly kind: 'refuse' | 'problem' },
 ): void {
   summary[problem.kind === 'refuse' ? 'refused' : 'problems'] += 1;
-  state.noteProblem(problem, pass);
+  state.noteProblem(problem, round.pass);
   report.event(problem);
 }
 

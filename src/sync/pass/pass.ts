@@ -64,7 +64,7 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
     input.onFound?.(found);
     engine.round = newRound(state.nextPassNumber(), input.blockade);
     const report = input.report ?? engine.report;
-    const context: WalkContext = { ...engine, ...engine.round, report, summary, transfer: engine.bulk };
+    const context: WalkContext = { ...engine, report, summary, transfer: engine.bulk };
     state.correctMoments(clock.now());
     state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
     for (const one of found) if (!isAsBefore(one, context)) context.standings.set(one.config.name, 'halted');
@@ -79,11 +79,11 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
     summary.durationMs = Math.round(clock.monotonic() - beganMs);
     const exitCode = exitCodeOf(summary, {
       interrupted: stop.aborted,
-      credentials: context.blockade.refusal !== null,
+      credentials: context.round.blockade.refusal !== null,
       halted: isHalted,
     });
     if (platform.hasToldTime()) state.savePlatformAhead(Math.max(0, platform.now() - clock.now()));
-    state.savePass(context.pass, clock.now(), exitCode, JSON.stringify(summary));
+    state.savePass(context.round.pass, clock.now(), exitCode, JSON.stringify(summary));
     return exitCode;
   } catch (error) {
     engine.fail();
@@ -105,7 +105,7 @@ export async function removeWhatIsDue(found: FoundSource, engine: Engine): Promi
   const entering = enterSource(source, target, state, config.removals.mode, NOTHING_ALLOWED);
   const entered = await inTurns(entering, engine.clock);
   const walk: Walk = entered.kind === 'halted' ? entered : { kind: 'complete', approved: [] };
-  const context = { ...engine, ...engine.round, summary: emptySummary(), transfer: engine.bulk };
+  const context = { ...engine, summary: emptySummary(), transfer: engine.bulk };
   return await finish({ found, walk, recorded: recordedIn(source, engine) }, context, {
     isAllowed: NOTHING_ALLOWED,
     retriesFailed: false,
@@ -219,7 +219,7 @@ async function finish(
   if (context.stop.aborted && halt === null) return null;
   const isOther = found.kind === 'found' && !isStillThere(found.source);
   standings.set(name, isOther ? 'halted' : walk.kind);
-  if (walk.kind !== 'halted') state.dropProblemsBefore(name, context.pass);
+  if (walk.kind !== 'halted') state.dropProblemsBefore(name, context.round.pass);
   // The directory of a halted source is not taken for the right one.
   const identity =
     found.kind === 'found' && halt === null ? found.source.identity : (state.source(name)?.identity ?? '');

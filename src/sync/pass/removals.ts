@@ -78,7 +78,7 @@ async function remove(
   record: FileRecord,
   context: WalkContext,
 ): Promise<void> {
-  const { state, clock, report, summary, blockade, flights } = context;
+  const { state, clock, report, summary, round, flights } = context;
   const { botId, name } = source.config;
   const id = { target, key: record.key };
   await flights.run(id, null, async () => {
@@ -102,7 +102,7 @@ async function remove(
       summary.removed += 1;
       report.event({ ...event, outcome: 'done' });
     } else {
-      blockade.note(ended.failure, botId);
+      round.blockade.note(ended.failure, botId);
       state.recordRemovalFailure(id, `cannot be removed: ${ended.failure.message}`, clock.now());
       summary.failed += 1;
       report.event({ ...event, outcome: 'failed', error: ended.failure.message });
@@ -118,11 +118,11 @@ function isStillDue(id: RowId, source: string, record: FileRecord, state: StateR
 
 /** Whether nothing speaks against removing a file now; asked again before each attempt. */
 function mayGo(source: Source, { path, fingerprint }: FileRecord, context: WalkContext): boolean {
-  const { blockade, stop, unsent, flights, outage, isWatched, clock } = context;
-  const isObstructed = stop.aborted || blockade.reasonAgainst(source.config.botId, false) !== null;
+  const { round, stop, flights, outage, isWatched, clock } = context;
+  const isObstructed = stop.aborted || round.blockade.reasonAgainst(source.config.botId, false) !== null;
   // What else waits for the platform must not wait behind this.
   if (isObstructed || (isWatched && outage.isOn)) return false;
-  if (unsent.mayHave(fingerprint, clock.monotonic()) || flights.mayHave(fingerprint)) return false;
+  if (round.unsent.mayHave(fingerprint, clock.monotonic()) || flights.mayHave(fingerprint)) return false;
   return isStillThere(source) && areMountsThere(source) && presenceOf(`${source.root}/${path}`) === 'gone';
 }
 
