@@ -3,7 +3,7 @@ import { REMOVAL_WINDOW_MS, type Halt } from '../../domain/guard.ts';
 import { emptySummary, type Summary } from '../../domain/report.ts';
 import type { Blockade } from './blockade.ts';
 import { isSameDirectory, isStillThere } from '../sources/directory-identity.ts';
-import { enterSource } from '../sources/enter-source.ts';
+import { enterSource, type EnteredSource } from '../sources/enter-source.ts';
 import { mountsBelow } from '../sources/mounts.ts';
 import { newRound, type Engine, type WalkContext } from './engine.ts';
 import { keyGroups } from '../sources/key-groups.ts';
@@ -11,7 +11,7 @@ import { noteProblem } from './note-item.ts';
 import { removeMissing } from './removals.ts';
 import type { Reporter } from './reporter.ts';
 import { findSources, type FoundSource, type Source } from '../sources/source.ts';
-import { syncSource, type Walk } from './sync-source.ts';
+import { walk } from './walk.ts';
 import { inTurns } from '../plan/turns.ts';
 import { Workers } from './workers.ts';
 
@@ -40,6 +40,12 @@ export interface PassInput {
 const FILES_AHEAD = 96;
 
 const NOTHING_ALLOWED = (): boolean => false;
+
+/** How the walk over a source ended. Removals need a complete one: what was not seen may still be there. */
+type Walk =
+  | { readonly kind: 'halted'; readonly halt: Halt }
+  /** `approved`: what would have halted it, had nobody looked at it. */
+  | { readonly kind: 'complete' | 'incomplete'; readonly approved: readonly Halt[] };
 
 /** A source that the pass came to. */
 interface Visited {
@@ -100,10 +106,7 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
 export async function removeWhatIsDue(found: FoundSource, engine: Engine): Promise<Halt | null> {
   if (found.kind === 'missing') return found.halt;
   const { source } = found;
-  const { state, config } = engine;
-  const target = state.targetId(source.syncTarget);
-  const entering = enterSource(source, target, state, config.removals.mode, NOTHING_ALLOWED);
-  const entered = await inTurns(entering, engine.clock);
+  const entered = await enter(source, engine, NOTHING_ALLOWED);
   const walk: Walk = entered.kind === 'halted' ? entered : { kind: 'complete', approved: [] };
   const context = { ...engine, summary: emptySummary(), transfer: engine.bulk };
   return await finish({ found, walk, recorded: recordedIn(source, engine) }, context, {
@@ -124,19 +127,22 @@ function isAsBefore(found: FoundSource, { state }: Engine): boolean {
  * that comes to it later checks its directory again.
  */
 async function letLooksIn(found: FoundSource, context: WalkContext, { isAllowed }: PassInput): Promise<void> {
-  const { state, config, standings, clock } = context;
+  const { standings } = context;
   const { name } = found.config;
-  const isOpen = found.kind === 'found' && (await isEntered(found.source));
+  const isOpen = found.kind === 'found' && (await enter(found.source, context, isAllowed)).kind === 'open';
   if (!isOpen) standings.set(name, 'halted');
   else if (standings.get(name) !== 'complete') standings.set(name, 'incomplete');
+}
 
-  async function isEntered(source: Source): Promise<boolean> {
-    const target = state.targetId(source.syncTarget);
-    const entering = enterSource(source, target, state, config.removals.mode, (halt) =>
-      isAllowed(name, halt),
-    );
-    return (await inTurns(entering, clock)).kind === 'open';
-  }
+/** Checks the directory of a source. */
+function enter(
+  source: Source,
+  { state, config, clock }: Engine,
+  isAllowed: PassInput['isAllowed'],
+): Promise<EnteredSource> {
+  const target = state.targetId(source.syncTarget);
+  const isAllowedHere = (halt: Halt): boolean => isAllowed(source.config.name, halt);
+  return inTurns(enterSource(source, target, state, config.removals.mode, isAllowedHere), clock);
 }
 
 /** Sources whose files can never give one key are walked side by side: a large one does not hold up the others. */
@@ -159,6 +165,7 @@ async function visitAll(
   return found.flatMap((one) => visited.get(one) ?? []);
 }
 
+/** Checks a source's directory and walks all of it. Sends may still run when it ends. */
 async function visit(
   found: FoundSource,
   context: WalkContext,
@@ -166,11 +173,17 @@ async function visit(
   workers: Workers,
 ): Promise<Visited> {
   if (found.kind === 'missing') return { found, walk: { kind: 'halted', halt: found.halt }, recorded: 0 };
-  const recorded = recordedIn(found.source, context);
-  const walk = await syncSource(found.source, context, workers, isForced, retriesFailed, (halt) =>
-    isAllowed(found.config.name, halt),
-  );
-  return { found, walk, recorded };
+  const { source } = found;
+  const recorded = recordedIn(source, context);
+  const entered = await enter(source, context, isAllowed);
+  if (entered.kind === 'halted') return { found, walk: entered, recorded };
+  const target = context.state.targetId(source.syncTarget);
+  const records = context.state.records(target, source.config.name);
+  const stretch = { source, target, entries: entered.entries, records };
+  const ended = await walk(stretch, context, workers, isForced, retriesFailed);
+  if (ended !== 'lost') return { found, walk: { kind: ended, approved: entered.approved }, recorded };
+  const reason = `${source.root} was unmounted, removed or replaced while it was looked at`;
+  return { found, walk: { kind: 'halted', halt: { kind: 'missing', reason } }, recorded };
 }
 
 function recordedIn(source: Source, { state }: Engine): number {
