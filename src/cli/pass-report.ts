@@ -71,7 +71,7 @@ export function describeSummary(summary: Summary, isDryRun: boolean, isCutShort:
     counted(renewed, isDryRun ? 'to renew' : 'renewed'),
     counted(removed, isDryRun ? 'to remove' : 'removed'),
     counted(unchanged, 'unchanged'),
-    counted(kept, 'kept on the platform without a local file'),
+    counted(kept, 'kept on the platform (no longer synced)'),
     counted(skipped, 'skipped'),
     counted(refused, 'refused'),
     counted(failed, 'failed'),

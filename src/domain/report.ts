@@ -30,7 +30,7 @@ export interface Summary {
   refused: number;
   failed: number;
   problems: number;
-  /** Recorded files without a local file that are left alone on the platform. */
+  /** Files that are no longer synced and left alone on the platform: removed, or left out from now on. */
   kept: number;
   /** Files that were not tried because something larger stood in the way. */
   pending: number;

@@ -94,7 +94,7 @@ class Metrics {
     this.#measure = measure;
     this.#files = gauge(
       'botsync_files',
-      'Files by state: in-sync, failed, refused, or kept on the platform without a local file.',
+      'Files by state: in-sync, failed, refused, or kept on the platform and no longer synced.',
       ['source', 'state'],
     );
     this.#nextExpiry = gauge(

@@ -39,7 +39,7 @@ export interface SourceTally {
   readonly bytes: number;
   readonly failed: number;
   readonly refused: number;
-  /** Left alone on the platform without a local file. */
+  /** No longer synced, and left alone on the platform. */
   readonly kept: number;
   /** Epoch milliseconds. */
   readonly nextExpiryMs: number | null;

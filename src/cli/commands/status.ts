@@ -111,7 +111,7 @@ function describeSource(
     `${files.toLocaleString('en')} ${files === 1 ? 'file' : 'files'} in sync, ${prettyBytes(bytes)}`,
     ...(failed > 0 ? [`${failed.toLocaleString('en')} failed`] : []),
     ...(refused > 0 ? [`${refused.toLocaleString('en')} refused`] : []),
-    ...(kept > 0 ? [`${kept.toLocaleString('en')} kept on the platform without a local file`] : []),
+    ...(kept > 0 ? [`${kept.toLocaleString('en')} kept on the platform (no longer synced)`] : []),
     ...(nextExpiry === null
       ? []
       : [`next expiry in ${ms(Date.parse(nextExpiry) - nowMs, { long: true })} (${nextExpiry})`]),

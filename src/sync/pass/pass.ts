@@ -217,8 +217,14 @@ async function finish(
         retriesFailed,
       );
     // What would be removed after a complete walk is left alone for now.
-    if (walk.kind === 'incomplete')
-      context.summary.kept += state.countRecorded(state.targetId(found.source.syncTarget), name).removed;
+    if (walk.kind === 'incomplete') {
+      const { removed } = state.countRecorded(state.targetId(found.source.syncTarget), name);
+      context.summary.kept += removed;
+      if (removed > 0 && !context.stop.aborted)
+        context.report.warn(
+          `${name}: nothing is removed from the platform (${removed} to go), as not everything of the source could be seen`,
+        );
+    }
   }
   state.dropProblemsAt(name, '.');
   if (halt === null) halts.delete(name);

@@ -206,6 +206,7 @@ test('nothing is removed after a scan that could not see everything', async () =
   remove(world, 'f1.md');
   await world.wait(20 * MINUTE, 10_000);
   expect(removed(running)).toEqual([]);
+  expect(running.told).toContainEqual(expect.stringMatching(/^warn docs: nothing is removed .*\(1 to go\)/u));
   unlinkSync(join(world.directory, 'docs/lost'));
   await world.wait(20 * MINUTE, 10_000);
   await world.until(() => removed(running).length === 1, 'it is put away at last');
