@@ -113,6 +113,8 @@ test.each([
   [[], /Name a command/u],
   [['sync', '--once', '--dry-run'], /one of the two/u],
   [['status', '-c', 'nowhere.json'], /nowhere\.json: there is no such file/u],
+  [['explain', 'docs'], /^docs is no file of a source; name one in it/u],
+  [['explain', ''], /^an empty path is no file of a source/u],
   [['explain', '/etc/hostname'], /lies in no source; the sources are:\n {2}docs:/u],
   [['sync', '--once', '--log-level', 'loud'], /Choices: "trace"/u],
   [['sync', '--once', '--force', 'a', '--force', 'b'], /--force may be given once/u],

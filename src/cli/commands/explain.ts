@@ -47,6 +47,11 @@ function locate(written: string, sources: readonly FoundSource[]): { source: Sou
     .sort((a, b) => a.path.length - b.path.length);
   const [found] = candidates;
   if (found !== undefined) return found;
+  const isSource = sources.some(({ config }) => config.directory === absolute);
+  if (written === '' || isSource)
+    throw new UsageError(
+      `${written === '' ? 'an empty path' : written} is no file of a source; name one in it`,
+    );
   const directories = sources.map(({ config }) => `  ${config.name}: ${config.directory}`).join('\n');
   throw new UsageError(`${written} lies in no source; the sources are:\n${directories}`);
 }
