@@ -198,21 +198,21 @@ export class StateReader {
   /**
    * A page of files of a source that are to be renewed by a moment (the platform's time), by that moment and path.
    *
-   * @param withFailed - also those that failed and have not expired.
+   * @param failedUntilMs - also those that failed, and expire from now until then.
    */
   renewalsDue(
     target: number,
     source: string,
     untilMs: number,
-    withFailed: boolean,
+    failedUntilMs: number,
     after: RenewalDue | null,
   ): RenewalDue[] {
     const rows = this.all(
       `SELECT path, renew_at FROM file INDEXED BY file_renewal
        WHERE target = ? AND source = ? AND renew_at <= ? AND (renew_at, path) > (?, ?)
-         AND (state = 'synced' OR (state = 'failed' AND ? AND expires_at > ?)) AND absence IS NULL
+         AND (state = 'synced' OR (state = 'failed' AND expires_at > ? AND expires_at <= ?)) AND absence IS NULL
        ORDER BY renew_at, path LIMIT ${PAGE_ROWS}`,
-      ...[target, source, untilMs, after?.renewAtMs ?? 0, after?.path ?? '', Number(withFailed), untilMs],
+      ...[target, source, untilMs, after?.renewAtMs ?? 0, after?.path ?? '', untilMs, failedUntilMs],
     );
     return rows.map(([path, renewAtMs]) => ({ path, renewAtMs }) as RenewalDue);
   }

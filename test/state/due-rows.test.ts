@@ -21,14 +21,14 @@ test('renewals that are due are those of one source at one target, page by page'
   addRenewals(store, now, 'more', 5);
   const due: RenewalDue[] = [];
   let pages = 0;
-  const pageAfter = (last: RenewalDue | null) => store.renewalsDue(now, 'docs', NOW + 1099, false, last);
+  const pageAfter = (last: RenewalDue | null) => store.renewalsDue(now, 'docs', NOW + 1099, 0, last);
   for (let page = pageAfter(null); page.length > 0; page = pageAfter(page.at(-1) ?? null)) {
     due.push(...page);
     pages += 1;
   }
   expect(due.map(({ path }) => path)).toEqual(Array.from({ length: 1100 }, (_, i) => `docs/${i}`));
   expect(pages).toBe(2);
-  expect(store.renewalsDue(before, 'more', NOW + 5000, false, null)).toEqual([]);
+  expect(store.renewalsDue(before, 'more', NOW + 5000, 0, null)).toEqual([]);
   expect(store.countOverdue(now, 'more', NOW + 3)).toBe(4);
 });
 

@@ -8,7 +8,10 @@ import { targetOf, type FoundSource } from '../sources/source.ts';
 /** What could not be renewed or removed when it was due is looked at again after so long, milliseconds. */
 const AGAIN_MS = 60_000;
 
-/** Renewals that failed, milliseconds: the next rescan may come after the files have expired. */
+/**
+ * Renewals that failed, milliseconds: the next rescan may come after the files have expired. When there is time for two
+ * of these at most, they are made like the others.
+ */
 const FAILED_AGAIN_MS = 300_000;
 
 /** Removals are looked at again no sooner than this, milliseconds. */
@@ -46,9 +49,10 @@ export class DueDates {
   findRenewals(engine: Engine, want: (source: string, path: string) => void): void {
     const { state, config, platformName, clock, standings } = engine;
     if (clock.monotonic() < this.#renewalsAgainAtMs) return;
-    const withFailed = clock.monotonic() >= this.#failedAgainAtMs;
-    if (withFailed) this.#failedAgainAtMs = clock.monotonic() + FAILED_AGAIN_MS;
     const nowMs = planningTime(engine)();
+    const areFailedDue = clock.monotonic() >= this.#failedAgainAtMs;
+    if (areFailedDue) this.#failedAgainAtMs = clock.monotonic() + FAILED_AGAIN_MS;
+    const failedUntilMs = areFailedDue ? Number.MAX_SAFE_INTEGER : nowMs + 2 * FAILED_AGAIN_MS;
     let late = 0;
     for (const source of config.sources) {
       const standing = standings.get(source.name);
@@ -63,7 +67,7 @@ export class DueDates {
       // Nothing is sent of a halted source.
       if (isHalted) continue;
       const pageAfter = (last: RenewalDue | null) =>
-        state.renewalsDue(target, source.name, nowMs, withFailed, last);
+        state.renewalsDue(target, source.name, nowMs, failedUntilMs, last);
       for (let page = pageAfter(null); page.length > 0; page = pageAfter(page.at(-1) ?? null)) {
         for (const { path } of page) want(source.name, path);
         this.#renewalsAgainAtMs = clock.monotonic() + AGAIN_MS;

@@ -126,6 +126,16 @@ describe('renewals', () => {
     expect(passes).toHaveLength(1);
   });
 
+  test('that failed shortly before the expiry are tried again within a minute', async () => {
+    const world = await createDaemonWorld(rules('4m', { renewBefore: '2m' }));
+    world.write('docs/a.md', 'one');
+    const { events } = await world.start();
+    world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 500, times: 6 });
+    await world.wait(4 * MINUTE, 5000);
+    expect(events.map(({ outcome }) => outcome).slice(0, 3)).toEqual(['done', 'failed', 'done']);
+    expect(world.remote('a.md')).toBe('one');
+  });
+
   test('follow a rule that changed when to make them', async () => {
     const world = await createDaemonWorld(rules('10d', { renewBefore: '1d' }));
     world.write('docs/a.md', 'one');
