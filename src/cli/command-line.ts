@@ -37,9 +37,10 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
 /** `help`, `--help` and `--help=true`, `-h` alone or among other letters. */
 const HELP = /^(?:help|--help.*|-[a-z]*h.*)$/u;
 
-/** What follows `--` is a path, whatever it looks like. yargs takes no positional argument there. */
+/** What follows `--` is a path for `explain`, whatever it looks like. yargs takes no positional argument there. */
 function withPathsLast(args: readonly string[]): string[] {
-  const end = args.includes('--') ? args.indexOf('--') : args.length;
+  if (!args.includes('explain') || !args.includes('--')) return [...args];
+  const end = args.indexOf('--');
   const paths = args.slice(end + 1).map((path) => (path.startsWith('-') ? `./${path}` : path));
   return [...args.slice(0, end), ...paths];
 }

@@ -29,6 +29,8 @@ export class Pacer {
   #spacingMs = 0;
   #spacedUntilMs = 0;
   #nextTurnMs = 0;
+  /** Whether an answer told of the window that is spaced; after it one request asks about the next. */
+  #isWindow = false;
 
   constructor(limits: PaceLimits, clock: Clock) {
     const nowMs = clock.monotonic();
@@ -74,8 +76,10 @@ export class Pacer {
     } else if (spare < RESERVE) {
       this.#spacingMs = Math.min(resetMs / Math.max(1, spare + RESERVE), LONGEST_SPACING_MS);
       this.#spacedUntilMs = this.#clock.monotonic() + resetMs;
+      this.#isWindow = true;
     } else {
       this.#spacedUntilMs = 0;
+      this.#isWindow = false;
     }
   }
 
@@ -85,7 +89,8 @@ export class Pacer {
       await this.#pauseOver(signal);
       const nowMs = this.#clock.monotonic();
       if (nowMs >= this.#spacedUntilMs) {
-        if (windows > 0) {
+        if (windows > 0 && this.#isWindow) {
+          this.#isWindow = false;
           this.#spacedUntilMs = nowMs + PROBE_MS;
           this.#spacingMs = PROBE_MS;
         }

@@ -17,17 +17,17 @@ export class ServerClock {
   /** What the platform's time is more than our wall clock. */
   #offsetMs = 0;
   /** What it is more than our monotonic clock. */
-  #monotonicOffsetMs: number;
+  #monotonicOffsetMs = 0;
   #isTold = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#monotonicOffsetMs = clock.now() - clock.monotonic();
   }
 
   /** The platform's time, epoch milliseconds. */
   now(): number {
     const byWallMs = this.#clock.now() + this.#offsetMs;
+    if (!this.#isTold) return byWallMs;
     const byMonotonicMs = Math.floor(this.#clock.monotonic() + this.#monotonicOffsetMs);
     return byMonotonicMs - byWallMs > NOISE_MS ? byMonotonicMs : byWallMs;
   }

@@ -47,7 +47,7 @@ export class NoticeReader {
       `WITH current AS (SELECT value ->> 0 AS source, value ->> 1 AS target FROM json_each(?)),
        astray AS (
          SELECT source, path, failure AS reason FROM file INDEXED BY file_failure JOIN current USING (source, target)
-           WHERE failure IS NOT NULL AND (absence IS NULL OR state = 'removing')
+           WHERE failure IS NOT NULL AND (absence IS NULL OR (state = 'removing' AND absence = 'removed'))
          UNION ALL SELECT source, path, reason FROM problem JOIN current USING (source))
        SELECT source, count(DISTINCT path), min(path), reason FROM astray GROUP BY source`,
       JSON.stringify([...sources]),

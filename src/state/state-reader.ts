@@ -351,7 +351,7 @@ const IS_IN_SYNC = `state = 'synced' AND absence IS NULL AND (expires_at IS NULL
 const IS_PUT_AWAY = "state = 'removing' AND expires_at IS NOT NULL";
 
 /** The last attempt to put it away failed. */
-const REMOVAL_FAILED = "state = 'removing' AND failure IS NOT NULL";
+const REMOVAL_FAILED = "state = 'removing' AND failure IS NOT NULL AND absence = 'removed'";
 
 /** Removed locally, on the platform by us, or perhaps, and not put away yet. */
 const REMOVAL_IS_DUE = `absence = 'removed' AND (uploaded = 1 OR state = 'sending') AND NOT (${IS_PUT_AWAY})`;

@@ -38,6 +38,11 @@ export class Outage {
     return this.#failuresInARow >= FAILURES_OF_AN_OUTAGE;
   }
 
+  /** Whether an attempt is under way, or waits its time, to find out whether it is over. */
+  get isProbing(): boolean {
+    return this.#probing !== null;
+  }
+
   /** Whether it has been so for too long to go on waiting. */
   get isHopeless(): boolean {
     return this.isOn && this.#clock.monotonic() - this.#sinceMs >= this.#giveUpAfterMs;

@@ -231,3 +231,11 @@ test('near a rate limit nobody waits much beyond the end of its window: one asks
   expect(inWindow).toEqual([10_000, 20_000, 30_000, 40_000, 50_000]);
   expect(momentsMs.at(-1)).toBeLessThanOrEqual(61_000);
 });
+
+test('after a window one asks how the next one is; where no answer tells, all go on at full speed', async () => {
+  const clock = new SimulatedClock();
+  const pacer = new Pacer(NO_LIMITS, clock);
+  pacer.noteRateLimit({ remaining: 4, resetMs: 500 });
+  const momentsMs = await passes(pacer, clock, 8, 20);
+  expect(momentsMs.at(-1)).toBeLessThanOrEqual(1000);
+});

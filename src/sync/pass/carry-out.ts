@@ -104,8 +104,11 @@ async function fly(
   const sent = await sendWithRetries(task, ports, stop, context.abort);
   if (isWithoutUpsert(sent)) {
     if (mayBeThere) state.recordFailure(id, 'failed', seen, NOT_FINISHED, true, clock.now());
-    else if (before === null) state.forget(id);
-    else state.takeBack(id, before.state);
+    else if (before === null) {
+      state.forget(id);
+      for (const other of claims.takeOthers(target, item.key))
+        context.outlook.lookAgain(other.source, other.path);
+    } else state.takeBack(id, before.state);
   }
   // Where changes are watched, a file that vanished because it was renamed turns up by itself, once it stands still.
   if (sent.kind === 'vanished') {

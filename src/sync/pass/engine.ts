@@ -106,6 +106,8 @@ export type Standing = 'halted' | 'incomplete' | 'complete';
 
 /** What all that is done under one configuration shares: passes, and looks at single files between and during them. */
 export interface Engine extends EngineInput {
+  /** When it was made, by either clock. */
+  readonly beganAt: { readonly wallMs: number; readonly monotonicMs: number };
   readonly claims: Claims;
   readonly outage: Outage;
   readonly roots: Roots;
@@ -145,6 +147,7 @@ export function createEngine(input: EngineInput): Engine {
     ...input,
     stop,
     abort,
+    beganAt: { wallMs: clock.now(), monotonicMs: clock.monotonic() },
     claims: new Claims(input.state, []),
     outage: new Outage(clock, input.random, patience.outageMs),
     roots: new Roots(),
@@ -166,10 +169,17 @@ export function createEngine(input: EngineInput): Engine {
  * The platform's time to plan by, epoch milliseconds. Who has nothing to send is not told it, and goes by what earlier
  * passes were told: what that makes due too early costs a request, which tells better.
  */
-export function planningTime({ platform, state }: Pick<Engine, 'platform' | 'state'>): () => number {
+export function planningTime({ platform, state, clock, beganAt }: PlanningInput): () => number {
   const aheadMs = state.platformAheadMs();
-  return () => platform.now() + (platform.hasToldTime() ? 0 : aheadMs);
+  return () => {
+    if (platform.hasToldTime()) return platform.now();
+    // Our clock may have been set back since.
+    const sinceBeganMs = Math.floor(clock.monotonic() - beganAt.monotonicMs);
+    return Math.max(platform.now(), beganAt.wallMs + sinceBeganMs) + aheadMs;
+  };
 }
+
+type PlanningInput = Pick<Engine, 'platform' | 'state' | 'clock' | 'beganAt'>;
 
 /** A round; unless told so, nothing is known to stand in the way. */
 export function newRound(pass: number, blockade = new Blockade()): Round {

@@ -51,9 +51,13 @@ export async function removeMissing(
   const held = retriesFailed ? 0 : state.countFailedRemovals(target, name);
   summary.failed += held;
   let waiting = removed - held;
+  let isFirst = true;
   const pageAfter = (path: string) => state.removalsDue(target, name, path, missingSinceMs, retriesFailed);
   for (let page = pageAfter(''); page.length > 0; page = pageAfter(page.at(-1)?.path ?? '')) {
-    for (const record of page) await remove(source, target, record, context);
+    for (const record of page) {
+      await remove(source, target, record, context, isFirst);
+      isFirst = false;
+    }
     waiting -= page.length;
   }
   if (halt !== null) state.forgetRemovals(name);
@@ -77,12 +81,16 @@ async function remove(
   target: number,
   record: FileRecord,
   context: WalkContext,
+  mayProbe: boolean,
 ): Promise<void> {
   const { state, clock, report, summary, round, flights } = context;
   const { botId, name } = source.config;
   const id = { target, key: record.key };
   await flights.run(id, null, async () => {
-    if (!isStillDue(id, name, record, state) || !mayGo(source, record, context)) {
+    // During an outage nothing else must wait behind them; but one finds out whether it is over, where nothing else does.
+    const { isWatched, outage } = context;
+    const isItsTurn = !isWatched || !outage.isOn || (mayProbe && !outage.isProbing);
+    if (!isItsTurn || !isStillDue(id, name, record, state) || !mayGo(source, record, context)) {
       summary.pending += 1;
       return;
     }
@@ -118,10 +126,9 @@ function isStillDue(id: RowId, source: string, record: FileRecord, state: StateR
 
 /** Whether nothing speaks against removing a file now; asked again before each attempt. */
 function mayGo(source: Source, { path, fingerprint }: FileRecord, context: WalkContext): boolean {
-  const { round, stop, flights, outage, isWatched, clock } = context;
+  const { round, stop, flights, clock } = context;
   const isObstructed = stop.aborted || round.blockade.reasonAgainst(source.config.botId, false) !== null;
-  // What else waits for the platform must not wait behind this.
-  if (isObstructed || (isWatched && outage.isOn)) return false;
+  if (isObstructed) return false;
   if (round.unsent.mayHave(fingerprint, clock.monotonic()) || flights.mayHave(fingerprint)) return false;
   return isStillThere(source) && areMountsThere(source) && presenceOf(`${source.root}/${path}`) === 'gone';
 }
@@ -147,12 +154,18 @@ async function putAway(source: Source, record: FileRecord, context: WalkContext)
     if (ended === null || abort.aborted || !('failure' in ended)) return null;
     const { failure, retryAfterMs = 0 } = ended;
     const isFinal = failure?.kind !== 'transient' || attempt >= config.upload.attempts || stop.aborted;
+    // What else waits for the platform must not wait behind this.
+    if (context.isWatched && outage.isOn) return null;
     if (isFinal || retryAfterMs > patience.pauseMs) return ended;
     await clock.sleep(retryDelayMs(attempt, random(), retryAfterMs), stop);
   }
 }
 
-async function attemptToPutAway(botId: string, { key }: FileRecord, context: WalkContext): Promise<PutAway> {
+async function attemptToPutAway(
+  botId: string,
+  { key }: FileRecord,
+  context: WalkContext,
+): Promise<PutAway | NotTried> {
   const { platform, abort } = context;
   let expiresAtMs = removalExpiry(platform.now());
   let upserted = await platform.upsert(botId, emptyFile(key, expiresAtMs), abort);
@@ -164,7 +177,11 @@ async function attemptToPutAway(botId: string, { key }: FileRecord, context: Wal
       upserted = await platform.upsert(botId, emptyFile(key, expiresAtMs), abort);
     }
   }
-  if (upserted.kind === 'failed') return failedBy(upserted.failure, expiresAtMs);
+  if (upserted.kind === 'failed') {
+    const { failure } = upserted;
+    if (failure.kind === 'transient' && failure.postponed === true) return { met: 'nothing' };
+    return failedBy(failure, expiresAtMs);
+  }
   const uploaded = await platform.upload(
     upserted.value,
     { kind: 'whole', bytes: Buffer.alloc(0) },

@@ -43,8 +43,15 @@ export class Unsent {
 
   /** Takes note of a file that was gone when it was to be sent; until then its new name may not be known. */
   addVanished(fingerprint: Fingerprint, untilMs: number): void {
-    if (this.#vanished.size < MOST_REMEMBERED) this.#vanished.set(looksOf(fingerprint), untilMs);
-    else this.#hasForgotten = true;
+    const looks = looksOf(fingerprint);
+    this.#vanished.delete(looks);
+    this.#vanished.set(looks, untilMs);
+    // The oldest goes: long before so many have vanished its time is over.
+    if (this.#vanished.size <= MOST_REMEMBERED) return;
+    for (const oldest of this.#vanished.keys()) {
+      this.#vanished.delete(oldest);
+      break;
+    }
   }
 
   /** Whether a file with this fingerprint may be among them. `nowMs`: by the same clock as `untilMs`. */

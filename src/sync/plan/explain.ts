@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import type { Config } from '../../config/config.ts';
 import { fateOf } from '../../domain/absence.ts';
 import type { RelativePath } from '../../domain/brands.ts';
@@ -84,7 +84,9 @@ export function explain(
   if (source.symlinks === 'skip' && isBehindLink(source.root, path))
     return without('skip', 'a directory above it is a symbolic link, and "symlinks" is "skip"');
   const facts = look(() => statSync(`${source.root}/${path}`));
-  if (facts?.isDirectory() === true) return without('none', 'a directory: name a file in it');
+  const isLink = look(() => lstatSync(`${source.root}/${path}`))?.isSymbolicLink() === true;
+  if (facts?.isDirectory() === true && !(isLink && source.symlinks === 'skip'))
+    return without('none', 'a directory: name a file in it');
 
   const platformNowMs = nowMs + state.platformAheadMs();
   const ports = {

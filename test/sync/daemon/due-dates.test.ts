@@ -146,3 +146,29 @@ test('a removal that is refused is not asked for again before the next pass, and
   await world.until(() => world.status().sources[0]?.files === 3, 'that is on record');
   expect(world.status()).toMatchObject({ sources: [{ files: 3, failed: 0 }], failures: [] });
 });
+
+test('a removal that failed is no failure any more once its file is back and left out', async () => {
+  const world = await createDaemonWorld({
+    removals: { mode: 'expire', delay: '1s' },
+    limits: { indexBytes: 10 },
+    rules: [{ match: '*.md', index: true, whenTooLargeToIndex: 'skip' }],
+  });
+  plant(world, 12);
+  const running = await world.start();
+  world.emulator.faults.add({
+    operation: 'upsert',
+    key: 'f1.md',
+    kind: 'status',
+    status: 400,
+    times: Infinity,
+  });
+  unlinkSync(join(world.directory, 'docs/f1.md'));
+  await world.until(() => world.status().sources[0]?.failed === 1, 'the removal fails');
+  world.write('docs/f1.md', 'more than ten bytes');
+  world.write('docs/.botsyncignore', '*.tmp\n');
+  await world.until(() => running.passes.length > 1, 'another pass ends');
+  expect(running.passes.at(-1)).toMatchObject({ exitCode: 0, summary: { failed: 0, skipped: 1 } });
+  expect(running.passes.at(-1)?.summary.kept).toBeGreaterThanOrEqual(0);
+  await world.until(() => world.status().sources[0]?.failed === 0, 'that is on record');
+  expect(world.status().failures).toEqual([]);
+});

@@ -276,3 +276,19 @@ test('what is mounted below a source while the daemon runs is watched, and known
   expect(removed(running)).toEqual([]);
   expect(running.daemon.impediments.join()).toContain('is not mounted any more');
 });
+
+test('removals that met an outage find out by themselves when it is over', async () => {
+  const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '5s' } });
+  plant(world, 20);
+  const running = await world.start();
+  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 503, times: Infinity });
+  for (let i = 0; i < 4; i++) remove(world, `f${i}.md`);
+  await world.until(
+    () => running.daemon.activity.platformOutOfReach,
+    'the platform is taken to be out of reach',
+  );
+  world.emulator.faults.clear();
+  await world.wait(30 * MINUTE, 2000);
+  await world.until(() => removed(running).length === 4, 'they are removed');
+  expect(running.daemon.activity.platformOutOfReach).toBe(false);
+});

@@ -1,7 +1,7 @@
 import { unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createDaemonWorld, removedKeys } from '../daemon-world.ts';
+import { createDaemonWorld, removedKeys, requestsFor } from '../daemon-world.ts';
 
 const NFC = '\u00e9.txt';
 const NFD = 'e\u0301.txt';
@@ -49,3 +49,29 @@ describe.each([{ mode: 'expire', delay: '1s' }, { mode: 'keep' }])(
     });
   },
 );
+
+test('a file that vanishes before it is sent leaves its key to the one that was told to stand behind', async () => {
+  const world = await createDaemonWorld({
+    ...WATCHED_ONLY,
+    upload: { concurrency: 1 },
+    sources: [
+      { directory: './docs', name: 'docs' },
+      { directory: './more', name: 'more' },
+    ],
+  });
+  world.write('docs/first.md', '1');
+  world.write('more/last.md', '2');
+  const running = await world.start();
+  world.emulator.faults.add({ operation: 'upload', key: 'slow.md', kind: 'hang' });
+  const before = requestsFor(world, 'upload');
+  world.write('docs/slow.md', 'slow');
+  await world.until(() => requestsFor(world, 'upload') > before, 'the only transfer is taken');
+  world.write('docs/a.md', 'of docs');
+  await world.wait(3000, 100);
+  world.write('more/a.md', 'of more');
+  await world.until(() => running.events.some(({ kind }) => kind === 'problem'), 'the other stands behind');
+  unlinkSync(join(world.directory, 'docs/a.md'));
+  world.emulator.faults.clear();
+  await world.until(() => world.remote('a.md') === 'of more', 'it has the key');
+  expect(running.passes).toHaveLength(1);
+});

@@ -57,3 +57,23 @@ test('files for which a pause is not waited for are pending, not failed, and lea
   rmSync(join(world.directory, 'docs/9'));
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 9, kept: 0 } });
 });
+
+test('removals for which a pause is not waited for are pending, and nobody waits', async () => {
+  const world = await createWorld({
+    removals: { mode: 'expire' },
+    upload: { giveUpAfter: '2s', concurrency: 1 },
+  });
+  for (let n = 0; n < 12; n++) world.write(`docs/${n}`, 'x');
+  await world.pass();
+  for (let n = 0; n < 5; n++) rmSync(join(world.directory, `docs/${n}`));
+  world.emulator.faults.add({
+    operation: 'upsert',
+    kind: 'status',
+    status: 429,
+    headers: { 'retry-after': '3600' },
+    times: Infinity,
+  });
+  const beganMs = world.clock.monotonic();
+  expect(await world.pass()).toMatchObject({ exitCode: 3, requests: 1, summary: { failed: 1, pending: 4 } });
+  expect(world.clock.monotonic() - beganMs).toBeLessThan(10_000);
+});

@@ -18,4 +18,7 @@ test('one that vanished counts for a while', () => {
   unsent.addVanished(fingerprint(7), 1000);
   expect([999, 1000].map((nowMs) => unsent.mayHave(fingerprint(7), nowMs))).toEqual([true, false]);
   expect(unsent.mayHave(fingerprint(8), 0)).toBe(false);
+  for (let i = 0; i < 100_000; i++) unsent.addVanished(fingerprint(1000 + i), 5000);
+  // Of too many the oldest are forgotten, and nothing else changes.
+  expect([7, 8, 1000].map((size) => unsent.mayHave(fingerprint(size), 0))).toEqual([false, false, true]);
 });
