@@ -51,12 +51,11 @@ export async function removeMissing(
   const held = retriesFailed ? 0 : state.countFailedRemovals(target, name);
   summary.failed += held;
   let waiting = removed - held;
-  let isFirst = true;
+  let mayProbe = true;
   const pageAfter = (path: string) => state.removalsDue(target, name, path, missingSinceMs, retriesFailed);
   for (let page = pageAfter(''); page.length > 0; page = pageAfter(page.at(-1)?.path ?? '')) {
     for (const record of page) {
-      await remove(source, target, record, context, isFirst);
-      isFirst = false;
+      if (await remove(source, target, record, context, mayProbe)) mayProbe = false;
     }
     waiting -= page.length;
   }
@@ -76,16 +75,18 @@ function countBelow(mounts: readonly string[], target: number, source: string, s
   return outermost.reduce((sum, mount) => sum + state.countRemovalsBelow(target, source, mount), 0);
 }
 
+/** Removes one file, if nothing speaks against it. Returns whether the platform was asked to. */
 async function remove(
   source: Source,
   target: number,
   record: FileRecord,
   context: WalkContext,
   mayProbe: boolean,
-): Promise<void> {
+): Promise<boolean> {
   const { state, clock, report, summary, round, flights } = context;
   const { botId, name } = source.config;
   const id = { target, key: record.key };
+  let isAsked = false;
   await flights.run(id, null, async () => {
     // During an outage nothing else must wait behind them; but one finds out whether it is over, where nothing else does.
     const { isWatched, outage } = context;
@@ -94,6 +95,7 @@ async function remove(
       summary.pending += 1;
       return;
     }
+    isAsked = true;
     await state.beginRemoving(id, clock.now());
     const ended = await putAway(source, record, context);
     const event = {
@@ -116,6 +118,7 @@ async function remove(
       report.event({ ...event, outcome: 'failed', error: ended.failure.message });
     }
   });
+  return isAsked;
 }
 
 /** Whether a record still says what it said on its page: meanwhile the file may be back, or its key another's. */

@@ -292,3 +292,29 @@ test('removals that met an outage find out by themselves when it is over', async
   await world.until(() => removed(running).length === 4, 'they are removed');
   expect(running.daemon.activity.platformOutOfReach).toBe(false);
 });
+
+test('removals that met an outage find that out also where the first of them has to stay', async () => {
+  const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '5s' } });
+  plant(world, 20);
+  const running = await world.start();
+  world.emulator.faults.add({
+    operation: 'upsert',
+    key: 'z.md',
+    kind: 'status',
+    status: 400,
+    times: Infinity,
+  });
+  renameSync(join(world.directory, 'docs/f0.md'), join(world.directory, 'docs/z.md'));
+  await world.until(
+    () => running.events.some(({ outcome }) => outcome === 'failed'),
+    'the new name is refused',
+  );
+  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 503, times: 20 });
+  for (let i = 1; i < 5; i++) remove(world, `f${i}.md`);
+  await world.until(
+    () => running.daemon.activity.platformOutOfReach,
+    'the platform is taken to be out of reach',
+  );
+  await world.wait(60 * MINUTE, 2000);
+  expect(removed(running)).toEqual(['f1.md', 'f2.md', 'f3.md', 'f4.md']);
+});
