@@ -162,6 +162,14 @@ test('a switch may be told "true" or "false", and what follows "--" is a path', 
   expect(explained).toMatchObject({ code: 0, stdout: expect.stringContaining('docs:-a') as string });
 });
 
+test('a source that is halted is logged as what needs somebody', async () => {
+  const site = await createSite();
+  rmSync(join(site.directory, 'docs'), { recursive: true });
+  const outcome = await site.sync();
+  expect(outcome.code).toBe(5);
+  expect(JSON.parse(outcome.stderr.split('\n')[0] ?? '')).toMatchObject({ level: 50, path: '.' });
+});
+
 test('an empty $BOTSYNC_CONFIG is none', async () => {
   const site = await createSite();
   const outcome = await run(site.directory, ['sync', '--once'], { ...site.env, BOTSYNC_CONFIG: '' });

@@ -76,6 +76,16 @@ async function store({ platform }: TestClient): Promise<void> {
   valueOf(await platform.upload(file, { kind: 'whole', bytes: Buffer.from('abc') }, false, NEVER));
 }
 
+test('what kept connections from being made is tried again with the next request', async () => {
+  const { emulator } = await start();
+  setEnvironment({ http_proxy: 'nonsense' });
+  const client = connect(emulator.baseUrl, { token: emulator.token, useProxy: true });
+  const before = failureIn(await client.platform.upsert('demo-bot', upsertBody('a.txt', 3), NEVER));
+  expect(before.message).toContain('$http_proxy is no address');
+  Reflect.deleteProperty(process.env, 'http_proxy');
+  await store(client);
+});
+
 describe('a proxy', () => {
   test.each(['http_proxy', 'HTTP_PROXY'])('of %s carries the platform and the store', async (name) => {
     const { emulator } = await start();

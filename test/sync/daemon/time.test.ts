@@ -115,6 +115,20 @@ describe('renewals', () => {
     expect(renewals(events)).toBe(1);
   });
 
+  test('come in time though the clock is set back before the platform was asked anything', async () => {
+    const platform = { now: Date.now };
+    const world = await createDaemonWorld(rules('2h', { renewBefore: '30m' }), { now: () => platform.now() });
+    platform.now = world.clock.now;
+    world.write('docs/a.md', 'one');
+    await (await world.start()).stop();
+    const { events } = await world.start();
+    world.clock.jumpWallClock(-3 * HOUR);
+    platform.now = () => world.clock.now() + 3 * HOUR;
+    await world.wait(95 * MINUTE, MINUTE);
+    expect(renewals(events)).toBe(1);
+    expect(world.remote('a.md')).toBe('one');
+  });
+
   test('that failed are tried again while there is time', async () => {
     const world = await createDaemonWorld(rules('2h', { renewBefore: '1h' }));
     world.write('docs/a.md', 'one');

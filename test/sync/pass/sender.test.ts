@@ -235,6 +235,17 @@ describe('a stop', () => {
     expect(emulator.counts.get('upsert')).toBe(1);
   });
 
+  test('while an attempt fails is no reason to tell of another one', async () => {
+    const { write, send, retries } = await world([failing(Infinity)]);
+    write('a', 'abc');
+    const stop = new AbortController();
+    const onAttempt = (): void => {
+      stop.abort();
+    };
+    expect(await send('a', { stop: stop.signal, ports: { onAttempt } })).toMatchObject({ kind: 'failed' });
+    expect(retries).toEqual([]);
+  });
+
   test('lets the attempt under way come to its end, an abort does not', async () => {
     const { write, send, emulator } = await world([{ operation: 'upsert', kind: 'hang' }]);
     write('a', 'abc');
