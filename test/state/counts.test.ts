@@ -108,6 +108,37 @@ describe('counts', () => {
     ).toEqual(all.slice(0, 2));
   });
 
+  test('a removal that failed counts as failed, until its file is left out or nothing is to be removed', () => {
+    const { store, target } = begin();
+    const id = addSynced(store, target, 'docs', 'a');
+    const sources = new Map([['docs', target]]);
+    const told = (): unknown[] => [
+      store.tallies(NOW).map(({ failed, kept }) => ({ failed, kept })),
+      store.failures(sources, 9).map(({ path, kind, reason }) => ({ path, kind, reason })),
+      store.notices.astray(sources).length,
+      store.countFailedRemovals(target, 'docs'),
+      store.sourcesWithRemovalsDue(NOW).length,
+    ];
+    store.setAbsence(id, 'removed', NOW);
+    store.beginRemoving(id, NOW).catch(() => undefined);
+    expect(told()).toEqual([[{ failed: 0, kept: 1 }], [], 0, 0, 1]);
+    store.recordRemovalFailure(id, 'why', NOW);
+    expect(told()).toEqual([
+      [{ failed: 1, kept: 0 }],
+      [{ path: 'a', kind: 'failed', reason: 'why' }],
+      1,
+      1,
+      0,
+    ]);
+    expect(store.removalsDue(target, 'docs', '', NOW, false)).toEqual([]);
+    expect(store.removalsDue(target, 'docs', '', NOW, true)).toHaveLength(1);
+    store.setAbsence(id, 'set-aside', NOW);
+    expect(told()).toEqual([[{ failed: 0, kept: 1 }], [], 0, 0, 0]);
+    store.setAbsence(id, 'removed', NOW);
+    store.recordRemovalFailure(id, null, NOW);
+    expect(told()).toEqual([[{ failed: 0, kept: 1 }], [], 0, 0, 1]);
+  });
+
   test('removals carried out since a moment, by source; old ones are dropped', () => {
     const { store, target } = begin();
     for (const [name, atMs] of [

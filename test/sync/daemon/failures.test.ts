@@ -32,6 +32,22 @@ describe('refused credentials', () => {
     expect(running.daemon.impediments).toEqual([]);
   });
 
+  test('are not tried again because patterns changed', async () => {
+    const world = await createDaemonWorld();
+    world.write('docs/a.md', 'one');
+    const running = world.launch('wrong-token');
+    await world.until(() => running.passes.length === 1, 'the first pass ends');
+    const before = requestsFor(world, 'upsert');
+    world.write('docs/.botsyncignore', '*.tmp\n');
+    await world.until(() => running.passes.length === 2, 'the pass for the patterns ends');
+    expect(running.passes[1]).toMatchObject({
+      trigger: 'ignore-file',
+      summary: { uploaded: 0, unchanged: 0 },
+    });
+    expect(running.daemon.refusal).not.toBeNull();
+    expect(requestsFor(world, 'upsert')).toBe(before);
+  });
+
   test('are told once when it begins, and once when it is over', async () => {
     const world = await createDaemonWorld();
     world.write('docs/a.md', 'one');

@@ -2,19 +2,11 @@ import { mkdirSync, renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } f
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { bind, NO_MOUNTS, unmount } from '../../mounts.ts';
-import { createDaemonWorld, type DaemonWorld, type RunningDaemon } from '../daemon-world.ts';
+import { createDaemonWorld, plant, removedKeys, requestsFor, type DaemonWorld } from '../daemon-world.ts';
 
 const MINUTE = 60_000;
 
 const EXPIRE = { removals: { mode: 'expire', delay: '1m' } };
-
-/** Keys that were put away. */
-const removed = ({ events }: RunningDaemon): (string | null)[] =>
-  events.flatMap(({ kind, outcome, key }) => (kind === 'remove' && outcome === 'done' ? [key] : [])).sort();
-
-function plant(world: DaemonWorld, count: number): void {
-  for (let i = 0; i < count; i++) world.write(`docs/f${i}.md`, `file ${i}`);
-}
 
 const remove = (world: DaemonWorld, path: string): void => {
   unlinkSync(join(world.directory, 'docs', path));
@@ -29,7 +21,7 @@ describe('a removed file', () => {
     await world.wait(50_000);
     expect(world.remote('f1.md')).toBe('file 1');
     await world.wait(20_000);
-    await world.until(() => removed(running).length === 1, 'it is put away');
+    await world.until(() => removedKeys(running).length === 1, 'it is put away');
     expect(world.remote('f1.md')).not.toBe('file 1');
     await world.wait(5 * MINUTE);
     expect(world.keys()).toEqual(['f0.md', 'f2.md']);
@@ -54,7 +46,7 @@ describe('a removed file', () => {
     await world.wait(30_000);
     world.write('docs/f1.md', 'file 1');
     await world.wait(5 * MINUTE);
-    expect(removed(running)).toEqual([]);
+    expect(removedKeys(running)).toEqual([]);
     expect(world.remote('f1.md')).toBe('file 1');
   });
 
@@ -63,7 +55,7 @@ describe('a removed file', () => {
     plant(world, 3);
     const running = await world.start();
     remove(world, 'f1.md');
-    await world.until(() => removed(running).length === 1, 'it is put away');
+    await world.until(() => removedKeys(running).length === 1, 'it is put away');
     world.write('docs/f1.md', 'file 1');
     await world.until(() => world.remote('f1.md') === 'file 1', 'it is back');
     await world.wait(20 * MINUTE, 10_000);
@@ -79,7 +71,7 @@ describe('a removed file', () => {
     const running = await world.start();
     world.write('docs/f1.md', 'another');
     await world.wait(5 * MINUTE);
-    expect(removed(running)).toEqual([]);
+    expect(removedKeys(running)).toEqual([]);
     expect(world.remote('f1.md')).toBe('file 1');
   });
 
@@ -94,9 +86,9 @@ describe('a removed file', () => {
       'the new key fails',
     );
     await world.wait(5 * MINUTE);
-    expect(removed(running)).toEqual([]);
+    expect(removedKeys(running)).toEqual([]);
     await world.wait(15 * MINUTE, 10_000);
-    await world.until(() => removed(running).length === 1, 'the old key is put away');
+    await world.until(() => removedKeys(running).length === 1, 'the old key is put away');
     expect(world.remote('z.md')).toBe('file 1');
   });
 
@@ -106,7 +98,7 @@ describe('a removed file', () => {
     const running = await world.start();
     remove(world, 'f1.md');
     await world.wait(20 * MINUTE, 10_000);
-    expect(removed(running)).toEqual([]);
+    expect(removedKeys(running)).toEqual([]);
     expect(world.status().sources[0]).toMatchObject({ files: 2, kept: 1 });
   });
 });
@@ -120,7 +112,7 @@ describe('too many removals', () => {
       remove(world, `f${i}.md`);
       await world.wait(2 * MINUTE, 5000);
     }
-    expect(removed(running)).toHaveLength(5);
+    expect(removedKeys(running)).toHaveLength(5);
     expect(world.status().sources[0]?.halted).toContain('maxCount');
     expect(running.daemon.impediments.join()).toContain('maxCount');
     // All else goes on.
@@ -129,12 +121,12 @@ describe('too many removals', () => {
     // An approval is for what was told: the next rescan tells of all that went since.
     await world.wait(16 * MINUTE, 5000);
     expect(running.daemon.approve('docs').approved).toEqual(['docs']);
-    await world.until(() => removed(running).length === 12, 'the approved removals');
+    await world.until(() => removedKeys(running).length === 12, 'the approved removals');
     await world.until(() => world.status().sources[0]?.halted === null, 'the source is no longer halted');
     // What was approved is not held against what comes after.
     remove(world, 'f20.md');
     await world.wait(5 * MINUTE, 5000);
-    expect(removed(running)).toHaveLength(13);
+    expect(removedKeys(running)).toHaveLength(13);
   });
 
   test('are forgotten after an hour', async () => {
@@ -142,10 +134,10 @@ describe('too many removals', () => {
     plant(world, 30);
     const running = await world.start();
     for (let i = 0; i < 5; i++) remove(world, `f${i}.md`);
-    await world.until(() => removed(running).length === 5, 'five are put away');
+    await world.until(() => removedKeys(running).length === 5, 'five are put away');
     await world.wait(70 * MINUTE, 10_000);
     for (let i = 5; i < 10; i++) remove(world, `f${i}.md`);
-    await world.until(() => removed(running).length === 10, 'five more are put away');
+    await world.until(() => removedKeys(running).length === 10, 'five more are put away');
   });
 
   test('halt by the part of the source that they are', async () => {
@@ -154,11 +146,11 @@ describe('too many removals', () => {
     const running = await world.start();
     for (let i = 0; i < 11; i++) remove(world, `f${i}.md`);
     await world.wait(5 * MINUTE, 5000);
-    expect(removed(running)).toEqual([]);
+    expect(removedKeys(running)).toEqual([]);
     expect(world.status().sources[0]?.halted).toContain('maxFraction');
     for (let i = 0; i < 5; i++) world.write(`docs/f${i}.md`, `file ${i}`);
     await world.wait(20 * MINUTE, 10_000);
-    await world.until(() => removed(running).length === 6, 'the rest is put away');
+    await world.until(() => removedKeys(running).length === 6, 'the rest is put away');
     await world.until(() => world.status().sources[0]?.halted === null, 'the source is no longer halted');
   });
 });
@@ -169,7 +161,7 @@ test('a source that is emptied file by file is halted', async () => {
   const running = await world.start();
   for (let i = 0; i < 4; i++) remove(world, `f${i}.md`);
   await world.wait(30 * MINUTE, 10_000);
-  expect(removed(running)).toEqual([]);
+  expect(removedKeys(running)).toEqual([]);
   expect(world.status().sources[0]?.halted).toContain('no files any more');
 });
 
@@ -188,7 +180,7 @@ test('one source that is halted does not stop another', async () => {
   world.write('more/b.md', 'b');
   await world.until(() => world.remote('a.md', 'bot-2') === 'edited', 'an edit in the other arrives');
   unlinkSync(join(world.directory, 'more/b.md'));
-  await world.until(() => removed(running).length === 1, 'a removal in the other');
+  await world.until(() => removedKeys(running).length === 1, 'a removal in the other');
   expect(world.remote('f0.md')).toBe('file 0');
 });
 
@@ -205,11 +197,11 @@ test('nothing is removed after a scan that could not see everything', async () =
   symlinkSync('../far', join(world.directory, 'docs/lost'));
   remove(world, 'f1.md');
   await world.wait(20 * MINUTE, 10_000);
-  expect(removed(running)).toEqual([]);
+  expect(removedKeys(running)).toEqual([]);
   expect(running.told).toContainEqual(expect.stringMatching(/^warn docs: nothing is removed .*\(1 to go\)/u));
   unlinkSync(join(world.directory, 'docs/lost'));
   await world.wait(20 * MINUTE, 10_000);
-  await world.until(() => removed(running).length === 1, 'it is put away at last');
+  await world.until(() => removedKeys(running).length === 1, 'it is put away at last');
 });
 
 test('a file that could not be read at first does not hold back removals that look like it once it was sent', async () => {
@@ -227,7 +219,7 @@ test('a file that could not be read at first does not hold back removals that lo
   await world.wait(2 * MINUTE);
   // No pass came to the rescue.
   expect(running.passes).toHaveLength(1);
-  expect(removed(running)).toEqual(['f1.md', 'y.md']);
+  expect(removedKeys(running)).toEqual(['f1.md', 'y.md']);
 });
 
 test('what is unmounted below a source while the daemon runs is not removed, and halts it at the next pass', async (context) => {
@@ -246,16 +238,16 @@ test('what is unmounted below a source while the daemon runs is not removed, and
   writeFileSync(join(nas, 'c.md'), 'on what lies below the mount');
   unlinkSync(join(nas, 'c.md'));
   await world.wait(10 * MINUTE, 5000);
-  expect(removed(running)).toEqual([]);
+  expect(removedKeys(running)).toEqual([]);
   await world.wait(10 * MINUTE, 5000);
   expect(running.daemon.impediments.join()).toContain(
     `${nas}: what was mounted there is not mounted any more`,
   );
-  expect(removed(running)).toEqual([]);
+  expect(removedKeys(running)).toEqual([]);
   expect(running.daemon.approve(null).approved).toHaveLength(1);
   await world.wait(5 * MINUTE, 1000);
-  await world.until(() => removed(running).length === 1, 'it is put away');
-  expect(removed(running)).toEqual(['nas/b.md']);
+  await world.until(() => removedKeys(running).length === 1, 'it is put away');
+  expect(removedKeys(running)).toEqual(['nas/b.md']);
 });
 
 test('what is mounted below a source while the daemon runs is watched, and known when it goes', async (context) => {
@@ -273,7 +265,7 @@ test('what is mounted below a source while the daemon runs is watched, and known
   unmount(stick);
   rmdirSync(stick);
   await world.wait(10 * MINUTE, 5000);
-  expect(removed(running)).toEqual([]);
+  expect(removedKeys(running)).toEqual([]);
   expect(running.daemon.impediments.join()).toContain('is not mounted any more');
 });
 
@@ -289,7 +281,7 @@ test('removals that met an outage find out by themselves when it is over', async
   );
   world.emulator.faults.clear();
   await world.wait(30 * MINUTE, 2000);
-  await world.until(() => removed(running).length === 4, 'they are removed');
+  await world.until(() => removedKeys(running).length === 4, 'they are removed');
   expect(running.daemon.activity.platformOutOfReach).toBe(false);
 });
 
@@ -316,5 +308,25 @@ test('removals that met an outage find that out also where the first of them has
     'the platform is taken to be out of reach',
   );
   await world.wait(60 * MINUTE, 2000);
-  expect(removed(running)).toEqual(['f1.md', 'f2.md', 'f3.md', 'f4.md']);
+  expect(removedKeys(running)).toEqual(['f1.md', 'f2.md', 'f3.md', 'f4.md']);
+});
+
+test('an outage is nothing that removals fail of', async () => {
+  const world = await createDaemonWorld({
+    removals: { mode: 'expire', delay: '5s' },
+    watch: { rescan: '24d' },
+  });
+  plant(world, 20);
+  const running = await world.start();
+  const failures = (): number => running.events.filter(({ outcome }) => outcome === 'failed').length;
+  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 503, times: Infinity });
+  for (let i = 0; i < 8; i++) remove(world, `f${i}.md`);
+  await world.until(
+    () => running.daemon.activity.platformOutOfReach,
+    'the platform is taken to be out of reach',
+  );
+  const before = { failures: failures(), requests: requestsFor(world, 'upsert') };
+  await world.wait(20 * MINUTE, 2000);
+  expect(requestsFor(world, 'upsert')).toBeGreaterThan(before.requests + 5);
+  expect(failures()).toBe(before.failures);
 });

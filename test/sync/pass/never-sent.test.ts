@@ -1,8 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { failed } from '../../../src/domain/failure.ts';
+import type { FilePlatform } from '../../../src/domain/file-platform.ts';
 import type { Emulator } from '../../../src/emulator/emulator.ts';
-import { createWorld } from '../world.ts';
+import { whenUpserted } from '../../when-upserted.ts';
+import { connectTo, createWorld } from '../world.ts';
 
 /** Somebody else's file on the platform. */
 async function putForeign(emulator: Emulator, key: string, content: string): Promise<void> {
@@ -56,6 +59,23 @@ test('files for which a pause is not waited for are pending, not failed, and lea
   world.emulator.faults.clear();
   rmSync(join(world.directory, 'docs/9'));
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 9, kept: 0 } });
+});
+
+test('a file whose upload is put off after its upsert was taken is not taken for never sent', async () => {
+  const world = await createWorld({ removals: { mode: 'expire' }, upload: { attempts: 1 } });
+  for (const name of ['a', 'b', 'c']) world.write(`docs/${name}`, name);
+  const { platform, close } = connectTo(world.emulator, world.config(), world.clock);
+  onTestFinished(close);
+  const putsOff: FilePlatform = {
+    ...whenUpserted(platform, () => undefined),
+    upload: () =>
+      Promise.resolve(
+        failed({ kind: 'transient', message: 'a pause', notCarriedOut: true, postponed: true }),
+      ),
+  };
+  expect(await world.pass({ platform: putsOff })).toMatchObject({ summary: { failed: 3, pending: 0 } });
+  rmSync(join(world.directory, 'docs/a'));
+  expect(await world.pass()).toMatchObject({ summary: { uploaded: 2, removed: 1 } });
 });
 
 test('removals for which a pause is not waited for are pending, and nobody waits', async () => {

@@ -89,6 +89,16 @@ describe('explain says what the dry run says', () => {
     expect(explained(world, 'odd')).toMatchObject({ action: kind, reason: event?.reason });
   });
 
+  test('of a link to a directory, where links are not followed', async () => {
+    const world = await createWorld();
+    world.write('docs/a.md', 'a');
+    world.write('far/b.md', 'b');
+    symlinkSync('../far', join(world.directory, 'docs/linked'));
+    const [event] = (await world.plan()).events.filter(({ path }) => path === 'linked');
+    expect(event).toMatchObject({ kind: 'skip' });
+    expect(explained(world, 'linked')).toMatchObject({ action: 'skip', reason: event?.reason });
+  });
+
   test('of a moment that is past by the time of the platform', async () => {
     const expiresAt = new Date(Date.now() + DAY).toISOString();
     const ahead = (): number => Date.now() + 2 * DAY;
