@@ -237,6 +237,15 @@ export async function createWorldWith<T extends Clock>(
   };
 }
 
+/** Has the emulator answer upserts with an error from now on, all of them or those of one key. */
+export function refuseUpserts(
+  { emulator }: World,
+  status: number,
+  more: { readonly key?: string; readonly headers?: Readonly<Record<string, string>> } = {},
+): void {
+  emulator.faults.add({ operation: 'upsert', kind: 'status', status, times: Infinity, ...more });
+}
+
 function requestCount(emulator: Emulator): number {
   return [...emulator.counts.values()].reduce((sum, count) => sum + count, 0);
 }

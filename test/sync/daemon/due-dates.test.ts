@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../watch/fixture.ts';
 import { createDaemonWorld, plant, removedKeys, sentPaths } from '../daemon-world.ts';
+import { refuseUpserts } from '../world.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -114,13 +115,7 @@ test('a removal that is refused is not asked for again before the next pass, and
   });
   plant(world, 4);
   const running = await world.start();
-  world.emulator.faults.add({
-    operation: 'upsert',
-    key: 'f1.md',
-    kind: 'status',
-    status: 400,
-    times: Infinity,
-  });
+  refuseUpserts(world, 400, { key: 'f1.md' });
   const removals = (): (string | undefined)[] =>
     running.events.flatMap(({ kind, outcome }) => (kind === 'remove' ? [outcome] : []));
   unlinkSync(join(world.directory, 'docs/f1.md'));
@@ -155,13 +150,7 @@ test('a removal that failed is no failure any more once its file is back and lef
   });
   plant(world, 12);
   const running = await world.start();
-  world.emulator.faults.add({
-    operation: 'upsert',
-    key: 'f1.md',
-    kind: 'status',
-    status: 400,
-    times: Infinity,
-  });
+  refuseUpserts(world, 400, { key: 'f1.md' });
   unlinkSync(join(world.directory, 'docs/f1.md'));
   await world.until(() => world.status().sources[0]?.failed === 1, 'the removal fails');
   world.write('docs/f1.md', 'more than ten bytes');

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { bind, NO_MOUNTS, unmount } from '../../mounts.ts';
 import { createDaemonWorld, plant, removedKeys, requestsFor, type DaemonWorld } from '../daemon-world.ts';
+import { refuseUpserts } from '../world.ts';
 
 const MINUTE = 60_000;
 
@@ -273,7 +274,7 @@ test('removals that met an outage find out by themselves when it is over', async
   const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '5s' } });
   plant(world, 20);
   const running = await world.start();
-  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 503, times: Infinity });
+  refuseUpserts(world, 503);
   for (let i = 0; i < 4; i++) remove(world, `f${i}.md`);
   await world.until(
     () => running.daemon.activity.platformOutOfReach,
@@ -289,13 +290,7 @@ test('removals that met an outage find that out also where the first of them has
   const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '5s' } });
   plant(world, 20);
   const running = await world.start();
-  world.emulator.faults.add({
-    operation: 'upsert',
-    key: 'z.md',
-    kind: 'status',
-    status: 400,
-    times: Infinity,
-  });
+  refuseUpserts(world, 400, { key: 'z.md' });
   renameSync(join(world.directory, 'docs/f0.md'), join(world.directory, 'docs/z.md'));
   await world.until(
     () => running.events.some(({ outcome }) => outcome === 'failed'),
@@ -319,7 +314,7 @@ test('an outage is nothing that removals fail of', async () => {
   plant(world, 20);
   const running = await world.start();
   const failures = (): number => running.events.filter(({ outcome }) => outcome === 'failed').length;
-  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 503, times: Infinity });
+  refuseUpserts(world, 503);
   for (let i = 0; i < 8; i++) remove(world, `f${i}.md`);
   await world.until(
     () => running.daemon.activity.platformOutOfReach,

@@ -5,7 +5,7 @@ import { failed } from '../../../src/domain/failure.ts';
 import type { FilePlatform } from '../../../src/domain/file-platform.ts';
 import type { Emulator } from '../../../src/emulator/emulator.ts';
 import { whenUpserted } from '../../when-upserted.ts';
-import { connectTo, createWorld } from '../world.ts';
+import { connectTo, createWorld, refuseUpserts } from '../world.ts';
 
 /** Somebody else's file on the platform. */
 async function putForeign(emulator: Emulator, key: string, content: string): Promise<void> {
@@ -31,13 +31,7 @@ test('a file of others is not touched for one of ours that never got through to 
   world.write('docs/b.txt', 'b');
   await putForeign(world.emulator, 'price.txt', 'precious');
   world.write('docs/price.txt', 'ours');
-  world.emulator.faults.add({
-    operation: 'upsert',
-    key: 'price.txt',
-    kind: 'status',
-    status: 429,
-    times: Infinity,
-  });
+  refuseUpserts(world, 429, { key: 'price.txt' });
   expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { failed: 1 } });
   world.emulator.faults.clear();
   rmSync(join(world.directory, 'docs/price.txt'));
@@ -48,13 +42,7 @@ test('a file of others is not touched for one of ours that never got through to 
 test('files for which a pause is not waited for are pending, not failed, and leave no trace', async () => {
   const world = await createWorld({ upload: { giveUpAfter: '2s', concurrency: 1 } });
   for (let n = 0; n < 10; n++) world.write(`docs/${n}`, 'x');
-  world.emulator.faults.add({
-    operation: 'upsert',
-    kind: 'status',
-    status: 429,
-    headers: { 'retry-after': '3600' },
-    times: Infinity,
-  });
+  refuseUpserts(world, 429, { headers: { 'retry-after': '3600' } });
   expect(await world.pass()).toMatchObject({ exitCode: 3, requests: 1, summary: { failed: 1, pending: 9 } });
   world.emulator.faults.clear();
   rmSync(join(world.directory, 'docs/9'));
@@ -86,13 +74,7 @@ test('removals for which a pause is not waited for are pending, and nobody waits
   for (let n = 0; n < 12; n++) world.write(`docs/${n}`, 'x');
   await world.pass();
   for (let n = 0; n < 5; n++) rmSync(join(world.directory, `docs/${n}`));
-  world.emulator.faults.add({
-    operation: 'upsert',
-    kind: 'status',
-    status: 429,
-    headers: { 'retry-after': '3600' },
-    times: Infinity,
-  });
+  refuseUpserts(world, 429, { headers: { 'retry-after': '3600' } });
   const beganMs = world.clock.monotonic();
   expect(await world.pass()).toMatchObject({ exitCode: 3, requests: 1, summary: { failed: 1, pending: 4 } });
   expect(world.clock.monotonic() - beganMs).toBeLessThan(10_000);

@@ -6,7 +6,7 @@ import type { RelativePath } from '../../../src/domain/brands.ts';
 import { openReader } from '../../../src/state/open-reader.ts';
 import { explain, type Explanation } from '../../../src/sync/plan/explain.ts';
 import { findSources } from '../../../src/sync/sources/source.ts';
-import { createWorld, type World } from '../world.ts';
+import { createWorld, refuseUpserts, type World } from '../world.ts';
 
 const DAY = 86_400_000;
 
@@ -147,13 +147,7 @@ describe('explain says what the dry run says', () => {
 test('explain says of a file that was never sent and is gone that nothing is left of it', async () => {
   const world = await createWorld({ upload: { attempts: 1 } });
   for (const name of ['a.md', 'b.md']) world.write(`docs/${name}`, name);
-  world.emulator.faults.add({
-    operation: 'upsert',
-    key: 'a.md',
-    kind: 'status',
-    status: 400,
-    times: Infinity,
-  });
+  refuseUpserts(world, 400, { key: 'a.md' });
   await world.pass();
   rmSync(join(world.directory, 'docs/a.md'));
   expect(explained(world, 'a.md')).toMatchObject({

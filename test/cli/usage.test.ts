@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createSite, run } from './binary.ts';
+
+test.each([
+  [['sync', '--once', '--no-such'], /Unknown argument: no-such/u],
+  [['sinc'], /Did you mean sync\?/u],
+  [[], /Name a command/u],
+  [['sync', '--once', '--dry-run'], /one of the two/u],
+  [['status', '-c', 'nowhere.json'], /nowhere\.json: there is no such file/u],
+  [['explain', 'docs'], /^docs is no file of a source; name one in it/u],
+  [['explain', ''], /^an empty path is no file of a source/u],
+  [['explain', '/etc/hostname'], /lies in no source; the sources are:\n {2}docs:/u],
+  [['sync', '--once', '--log-level', 'loud'], /Choices: "trace"/u],
+  [['sync', '--once', '--force', 'a', '--force', 'b'], /--force may be given once/u],
+  [['status', '-c', 'a', '-c', 'b'], /^--config may be given once/u],
+  [['sync', '-c'], /^-c takes a value/u],
+  [['sync', '--once', '--log-format'], /^--log-format takes a value/u],
+  [['conversation', 'create', '--channel', 'x', '--tag'], /^--tag takes a value/u],
+  [['message', 'send', '--conversation', 'c', '--text', '--json'], /^--text takes a value/u],
+  [['sync', '--dry-run=yes'], /^--dry-run=yes: write --dry-run, without a value/u],
+  [['sync', '--once=1'], /^--once=1: write --once/u],
+  [['init', '-y=no'], /^-y=no: write -y/u],
+  [['explain', '--', '-x'], /^\.\/-x lies in no source/u],
+  [['emulator', '--port', '-1'], /^--port takes a number/u],
+  [['emulator', '--file-quota', 'abc'], /take a number of bytes/u],
+  [['emulator', '--vector-quota=-5'], /take a number of bytes/u],
+  [['emulator', '--data', 'a', '--data', 'b'], /--data may be given once/u],
+])('%j is told what is wrong and ends with 2, without a stack', async (args, message) => {
+  const site = await createSite();
+  const outcome = await run(site.directory, args, site.env);
+  expect(outcome.code).toBe(2);
+  expect(outcome.stderr).toMatch(message);
+  expect(outcome.stderr).not.toMatch(/^ +at /mu);
+  expect(outcome.stdout).toBe('');
+});
+
+test('a switch may be told "true" or "false", and what follows "--" is a path', async () => {
+  const site = await createSite();
+  site.write('docs/-a', 'a');
+  expect((await site.sync('--dry-run=false')).code).toBe(0);
+  expect((await run(site.directory, ['sync', '--dry-run=true'], site.env)).stdout).toContain(
+    'nothing was sent',
+  );
+  const explained = await run(
+    join(site.directory, 'docs'),
+    ['explain', '-c', '../botsync.config.json', '--', '-a'],
+    site.env,
+  );
+  expect(explained).toMatchObject({ code: 0, stdout: expect.stringContaining('docs:-a') as string });
+});
+
+test('an empty $BOTSYNC_CONFIG is none', async () => {
+  const site = await createSite();
+  const outcome = await run(site.directory, ['sync', '--once'], { ...site.env, BOTSYNC_CONFIG: '' });
+  expect(outcome.code).toBe(0);
+});
