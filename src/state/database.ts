@@ -9,6 +9,9 @@ export type Statement = StatementSyncInstance;
 /** A value that is bound to a statement. */
 export type SqlValue = string | number | null | Buffer;
 
+/** Asks the state file. Throws `StateFileError`. */
+export type Query = (sql: string, ...values: SqlValue[]) => (readonly unknown[])[];
+
 /**
  * The state file cannot be used as it should.
  * - `damaged`: its content is not what was written.

@@ -1,7 +1,4 @@
-import type { SqlValue } from './database.ts';
-
-/** Asks the state file. Throws `StateFileError`. */
-export type Query = (sql: string, ...values: SqlValue[]) => (readonly unknown[])[];
+import type { Query, SqlValue } from './database.ts';
 
 /** Changes the state file. Throws `StateFileError`. */
 export type Change = (sql: string, ...values: SqlValue[]) => void;

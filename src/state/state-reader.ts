@@ -2,6 +2,8 @@ import type { FileKey } from '../domain/brands.ts';
 import type { FileRecord } from '../domain/record.ts';
 import { NoticeReader } from './notices.ts';
 import { guarded, type Database, type SqlValue, type Statement } from './database.ts';
+import { REMOVAL_FAILED, REMOVAL_IS_DUE } from './conditions.ts';
+import { OverviewReader } from './overview-reader.ts';
 import { PAGE_ROWS, RECORD_COLUMNS, RecordCursor, toRecord, type RecordRow } from './record-cursor.ts';
 import { isMoment, isText, mustMakeSense } from './soundness.ts';
 
@@ -30,30 +32,6 @@ export interface StoredFile extends FileRecord {
   readonly changedAtMs: number;
 }
 
-/** What a source holds at a target. */
-export interface SourceTally {
-  readonly source: string;
-  readonly target: number;
-  /** In sync, with their bytes. */
-  readonly files: number;
-  readonly bytes: number;
-  readonly failed: number;
-  readonly refused: number;
-  /** No longer synced, and left alone on the platform. */
-  readonly kept: number;
-  /** Epoch milliseconds. */
-  readonly nextExpiryMs: number | null;
-}
-
-/** A file that is not in sync. */
-export interface Failure {
-  readonly source: string;
-  readonly path: string;
-  readonly key: string | null;
-  readonly kind: 'failed' | 'sending' | 'refused' | 'refuse' | 'problem' | 'pending';
-  readonly reason: string;
-}
-
 /** A source as it was last seen. */
 export interface SeenSource {
   readonly directory: string;
@@ -80,6 +58,8 @@ export class StateReader {
   protected readonly database: Database;
   /** What it knows of what people are told. */
   readonly notices: NoticeReader = new NoticeReader((sql, ...values) => this.all(sql, ...values));
+  /** How everything stands. */
+  readonly overview = new OverviewReader((sql, ...values) => this.all(sql, ...values));
   readonly #statements = new Map<string, Statement>();
 
   constructor(database: Database) {
@@ -244,72 +224,6 @@ export class StateReader {
     return Number(this.get('SELECT ahead FROM clock')?.[0] ?? 0);
   }
 
-  /** What every source holds at every target, for people who ask how things stand. `nowMs`: epoch milliseconds. */
-  tallies(nowMs: number): SourceTally[] {
-    const rows = this.all(
-      `SELECT source, target,
-         count(*) FILTER (WHERE ${IS_IN_SYNC}),
-         coalesce(sum(size_bytes) FILTER (WHERE ${IS_IN_SYNC}), 0),
-         count(*) FILTER (WHERE (state IN ('failed', 'sending') AND absence IS NULL) OR (${REMOVAL_FAILED})),
-         count(*) FILTER (WHERE state = 'refused' AND absence IS NULL),
-         count(*) FILTER (WHERE absence IS NOT NULL AND (uploaded = 1 OR state = 'sending')
-           AND NOT (${IS_PUT_AWAY}) AND NOT (${REMOVAL_FAILED})),
-         min(expires_at) FILTER (WHERE state <> 'removing' AND expires_at > ?)
-       FROM file GROUP BY source, target ORDER BY source, target`,
-      nowMs,
-      nowMs,
-      nowMs,
-    );
-    mustMakeSense(rows.every(([source, , , , , , , at]) => isText(source) && (at === null || isMoment(at))));
-    return rows.map(([source, target, files, bytes, failed, refused, kept, nextExpiryMs]) => ({
-      source: source as string,
-      target: target as number,
-      files: files as number,
-      bytes: bytes as number,
-      failed: failed as number,
-      refused: refused as number,
-      kept: kept as number,
-      nextExpiryMs: nextExpiryMs as number | null,
-    }));
-  }
-
-  /** Files of some sources that are not in sync, each at its target, with the reason, in path order: at most `limit`. */
-  failures(sources: ReadonlyMap<string, number>, limit: number): Failure[] {
-    const current = JSON.stringify([...sources]);
-    const rows = this.all(
-      `WITH current AS (SELECT value ->> 0 AS source, value ->> 1 AS target FROM json_each(?))
-       SELECT source, path, key, state, coalesce(failure, 'interrupted while it was sent') FROM file
-         JOIN current USING (source, target)
-         WHERE state IN ('failed', 'sending', 'refused') AND absence IS NULL
-       UNION ALL SELECT source, path, key, 'failed', failure FROM file JOIN current USING (source, target)
-         WHERE ${REMOVAL_FAILED}
-       UNION ALL SELECT source, path, key, kind, reason FROM problem JOIN current USING (source)
-       ORDER BY 1, 2 LIMIT ?`,
-      current,
-      limit,
-    );
-    mustMakeSense(
-      rows.every((row) => row.every((value, column) => isText(value) || (column === 2 && value === null))),
-    );
-    return rows.map(([source, path, key, kind, reason]) => ({ source, path, key, kind, reason }) as Failure);
-  }
-
-  /** Files refused without being sent, by source. */
-  refusedHere(): Map<string, number> {
-    const rows = this.all("SELECT source, count(*) FROM problem WHERE kind = 'refuse' GROUP BY source");
-    return new Map(rows.map(([source, count]) => [source as string, count as number]));
-  }
-
-  /** The last full pass; `summary` is JSON. */
-  lastPass(): { finishedAtMs: number; exitCode: number; summary: string } | null {
-    const row = this.get('SELECT finished_at, exit_code, summary, json_valid(summary) FROM pass');
-    if (row === undefined) return null;
-    const [finishedAtMs, exitCode, summary, isJson] = row;
-    mustMakeSense(isMoment(finishedAtMs) && typeof exitCode === 'number');
-    mustMakeSense(isText(summary) && isJson === 1);
-    return { finishedAtMs, exitCode, summary };
-  }
-
   /** The number of the pass that begins now. */
   nextPassNumber(): number {
     // Of a pass that was killed only its problems may be left.
@@ -342,19 +256,6 @@ export class StateReader {
     return statement;
   }
 }
-
-/** On the platform as it is here; a file that was let expire is not any more. Takes the time. */
-const IS_IN_SYNC = `state = 'synced' AND absence IS NULL AND (expires_at IS NULL OR expires_at > ?)
-  AND NOT EXISTS (SELECT 1 FROM problem WHERE problem.source = file.source AND problem.path = file.path)`;
-
-/** An empty file that expires stands in its place. One whose removal was begun and not answered may still be there. */
-const IS_PUT_AWAY = "state = 'removing' AND expires_at IS NOT NULL";
-
-/** The last attempt to put it away failed. */
-const REMOVAL_FAILED = "state = 'removing' AND failure IS NOT NULL AND absence = 'removed'";
-
-/** Removed locally, on the platform by us, or perhaps, and not put away yet. */
-const REMOVAL_IS_DUE = `absence = 'removed' AND (uploaded = 1 OR state = 'sending') AND NOT (${IS_PUT_AWAY})`;
 
 function toStoredFile(row: SqlRow): StoredFile {
   const [source, sha256, uploaded, failure, changedAtMs] = row.slice(9);

@@ -64,11 +64,11 @@ describe('counts', () => {
 
   test('how a source stands', () => {
     const { store, target } = planted();
-    expect(store.tallies(NOW)).toEqual([
+    expect(store.overview.tallies(NOW)).toEqual([
       { source: 'docs', target, files: 2, bytes: 10, failed: 2, refused: 1, kept: 3, nextExpiryMs: NOW + 3 },
       { source: 'more', target, files: 1, bytes: 5, failed: 0, refused: 0, kept: 0, nextExpiryMs: null },
     ]);
-    expect(openStore().tallies(NOW)).toEqual([]);
+    expect(openStore().overview.tallies(NOW)).toEqual([]);
   });
 
   test('failures, with the reason, in path order', () => {
@@ -89,7 +89,7 @@ describe('counts', () => {
       },
     ];
     expect(
-      store.failures(
+      store.overview.failures(
         new Map([
           ['docs', 1],
           ['more', 1],
@@ -98,7 +98,7 @@ describe('counts', () => {
       ),
     ).toEqual(all);
     expect(
-      store.failures(
+      store.overview.failures(
         new Map([
           ['docs', 1],
           ['more', 1],
@@ -113,8 +113,8 @@ describe('counts', () => {
     const id = addSynced(store, target, 'docs', 'a');
     const sources = new Map([['docs', target]]);
     const told = (): unknown[] => [
-      store.tallies(NOW).map(({ failed, kept }) => ({ failed, kept })),
-      store.failures(sources, 9).map(({ path, kind, reason }) => ({ path, kind, reason })),
+      store.overview.tallies(NOW).map(({ failed, kept }) => ({ failed, kept })),
+      store.overview.failures(sources, 9).map(({ path, kind, reason }) => ({ path, kind, reason })),
       store.notices.astray(sources).length,
       store.countFailedRemovals(target, 'docs'),
       store.sourcesWithRemovalsDue(NOW).length,

@@ -82,7 +82,7 @@ describe('durability', () => {
       store.savePass(1, NOW, 0, '"first"');
       const seen = (): unknown => connect(file).prepare('SELECT summary FROM pass').get();
       // The connection itself sees it at once.
-      expect(store.lastPass()?.summary).toBe('"first"');
+      expect(store.overview.lastPass()?.summary).toBe('"first"');
       vi.advanceTimersByTime(49);
       expect(seen()).toBeUndefined();
       vi.advanceTimersByTime(1);

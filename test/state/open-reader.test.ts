@@ -110,8 +110,8 @@ describe('a reader writes nothing', () => {
     const { reader, paths } = read(join(directory, 'deep', 'state.db'), false);
     expect(paths).toEqual([]);
     expect(reader.targetId(TARGET)).toBe(0);
-    expect(reader.lastPass()).toBeNull();
-    expect(reader.tallies(NOW)).toEqual([]);
+    expect(reader.overview.lastPass()).toBeNull();
+    expect(reader.overview.tallies(NOW)).toEqual([]);
     expect(reader.nextPassNumber()).toBe(1);
     expect(readdirSync(directory)).toEqual([]);
   });

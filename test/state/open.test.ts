@@ -255,7 +255,7 @@ describe('a damaged state file', () => {
     const damaged = expect.objectContaining({ name: 'StateFileError', kind: 'damaged' }) as Error;
     expect(() => drain(store.records(target, 'docs'))).toThrow(damaged);
     expect(() => store.find(row(target, '250'.padStart(200, 'x')))).toThrow(damaged);
-    expect(() => store.tallies(NOW)).toThrow(damaged);
+    expect(() => store.overview.tallies(NOW)).toThrow(damaged);
     expect(() => addSynced(store, target, 'docs', '250'.padStart(200, 'x'))).toThrow(damaged);
   });
 

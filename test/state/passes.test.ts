@@ -12,7 +12,7 @@ describe('problems, sources, passes', () => {
     note('more', 'a', 'first', 1);
     note('docs', 'b', 'second', 2);
     store.noteProblem({ source: 'docs', path: 'c', key: null, kind: 'problem', reason: 'x' }, 2);
-    expect(store.refusedHere()).toEqual(
+    expect(store.overview.refusedHere()).toEqual(
       new Map([
         ['docs', 2],
         ['more', 1],
@@ -20,7 +20,7 @@ describe('problems, sources, passes', () => {
     );
     store.dropProblemsBefore('docs', 2);
     expect(
-      store
+      store.overview
         .failures(
           new Map([
             ['docs', 1],
@@ -48,11 +48,11 @@ describe('problems, sources, passes', () => {
 
   test('the last pass is, and the next one gets a number', () => {
     const { store } = begin();
-    expect(store.lastPass()).toBeNull();
+    expect(store.overview.lastPass()).toBeNull();
     expect(store.nextPassNumber()).toBe(1);
     store.savePass(1, NOW, 3, '{"uploaded":1}');
     store.savePass(2, NOW + 1, 0, '{}');
-    expect(store.lastPass()).toEqual({ finishedAtMs: NOW + 1, exitCode: 0, summary: '{}' });
+    expect(store.overview.lastPass()).toEqual({ finishedAtMs: NOW + 1, exitCode: 0, summary: '{}' });
     expect(store.nextPassNumber()).toBe(3);
   });
 });

@@ -53,7 +53,7 @@ describe('the life of a row', () => {
       uploaded: true,
       changedAtMs: NOW + 2,
     });
-    expect(store.tallies(NOW)[0]).toMatchObject({ bytes: 9 });
+    expect(store.overview.tallies(NOW)[0]).toMatchObject({ bytes: 9 });
   });
 
   test('sent again: what the platform holds is unknown, and who has the key may be another', async () => {

@@ -1,7 +1,8 @@
 import type { Config } from '../../config/config.ts';
 import type { Summary } from '../../domain/report.ts';
 import { targetOf } from '../sources/source.ts';
-import type { Failure, SourceTally, StateReader } from '../../state/state-reader.ts';
+import type { Failure, SourceTally } from '../../state/overview-reader.ts';
+import type { StateReader } from '../../state/state-reader.ts';
 
 /** How one source stands. Moments are ISO 8601. */
 export interface SourceStatus {
@@ -41,8 +42,8 @@ const MOST_FAILURES = 10_000;
  */
 export function overview(state: StateReader, config: Config, platformName: string, nowMs: number): Overview {
   const platformNowMs = nowMs + state.platformAheadMs();
-  const tallies = state.tallies(platformNowMs);
-  const refusedHere = state.refusedHere();
+  const tallies = state.overview.tallies(platformNowMs);
+  const refusedHere = state.overview.refusedHere();
   const targets = new Map(
     config.sources.map((source) => [source.name, state.targetId(targetOf(config, source, platformName))]),
   );
@@ -77,10 +78,10 @@ export function overview(state: StateReader, config: Config, platformName: strin
       expiring: 0,
     };
   });
-  const last = state.lastPass();
+  const last = state.overview.lastPass();
   return {
     sources: [...named, ...leftOver],
-    failures: state.failures(targets, MOST_FAILURES),
+    failures: state.overview.failures(targets, MOST_FAILURES),
     lastPass: last && {
       finishedAt: new Date(last.finishedAtMs).toISOString(),
       exitCode: last.exitCode,
