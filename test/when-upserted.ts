@@ -10,6 +10,7 @@ export function whenUpserted(platform: FilePlatform, happen: (upserts: number) =
       return upserted;
     },
     upload: (...request) => platform.upload(...request),
+    storeBytesPerSecond: () => platform.storeBytesPerSecond(),
     now: () => platform.now(),
     hasToldTime: () => platform.hasToldTime(),
   };

@@ -34,7 +34,6 @@ export async function connect(
   longestPauseMs = loaded.config.upload.giveUpAfterMs,
 ): Promise<Connection> {
   const { config } = loaded;
-  const { stallTimeoutMs } = config.upload;
   const http = openHttp(config, !options.emulator, clock, longestPauseMs);
   const pacing = {
     pausedForMs: () => http.pacer.pausedForMs,
@@ -47,7 +46,7 @@ export async function connect(
     const token = platformToken(loaded, warn);
     const caller = { token, identityHeaders: headers };
     return {
-      platform: new PlatformFiles(http, config.platform.baseUrl, caller, stallTimeoutMs),
+      platform: new PlatformFiles(http, config.platform.baseUrl, caller),
       emulator: null,
       ...pacing,
       fingerprint: fingerprintOf(config.platform.baseUrl, caller, config.upload, longestPauseMs),
@@ -58,7 +57,7 @@ export async function connect(
   const embedded = await startEmbedded(config, 'sync --emulator');
   const caller = { token: embedded.emulator.token, identityHeaders: headers };
   return {
-    platform: new PlatformFiles(http, embedded.emulator.baseUrl, caller, stallTimeoutMs),
+    platform: new PlatformFiles(http, embedded.emulator.baseUrl, caller),
     emulator: embedded.emulator,
     ...pacing,
     fingerprint: fingerprintOf(embedded.emulator.baseUrl, caller, config.upload, longestPauseMs),

@@ -37,6 +37,8 @@ export interface FilePlatform {
     publicAtOnce: boolean,
     signal: AbortSignal,
   ) => Promise<Outcome<null>>;
+  /** Bytes of content that the store took lately in a second, over all uploads; `null`: not known. */
+  readonly storeBytesPerSecond: () => number | null;
   /** The platform's time, epoch milliseconds. */
   readonly now: () => number;
   /** Whether an answer told it; until then it is ours. */

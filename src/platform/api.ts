@@ -1,8 +1,15 @@
 import type { Outcome, PlatformFailure } from '../domain/failure.ts';
+import type { OutgoingRequest } from './exchange.ts';
 import { failureOf, type Answer } from './failures.ts';
-import type { Http, HttpRequest } from './http.ts';
+import type { Http, TimedAnswer } from './http.ts';
+import { plainBody } from './open-body.ts';
 import { readRateLimit, retryAfterMs } from './rate-limit.ts';
 import { ServerClock } from './server-clock.ts';
+
+/** A request to one of the platform's interfaces. */
+export interface ApiRequest extends OutgoingRequest {
+  readonly body: string | null;
+}
 
 /**
  * One of the platform's two interfaces under one secret. What its answers say beside their body is taken note of for
@@ -31,8 +38,9 @@ export class Api {
   }
 
   /** Sends a request once, paced. Any status is an answer. */
-  async exchange(request: HttpRequest, signal: AbortSignal): Promise<Outcome<Answer>> {
-    const answered = await this.#http.send(request, signal);
+  async exchange(request: ApiRequest, signal: AbortSignal): Promise<Outcome<Answer>> {
+    const outgoing = { ...request, to: 'platform', body: plainBody(request.body) } as const;
+    const answered = await this.#http.send(outgoing, signal);
     if (answered.kind === 'ok') this.#note(answered.value);
     return answered;
   }
@@ -45,13 +53,14 @@ export class Api {
     return { ...failure, message: redact(failure.message) };
   }
 
-  #note({ status, headers }: Answer): void {
+  #note({ status, headers, releasedAtMs }: TimedAnswer): void {
     this.#serverClock.noteDate(headers['date']);
-    const limit = readRateLimit(headers, this.now());
-    if (limit !== null) this.#http.pacer.noteRateLimit(limit);
+    const { pacer } = this.#http;
+    const report = readRateLimit(headers, this.now());
+    pacer.noteAnswer({ releasedAtMs, wasLimited: status === 429, report });
     if (status !== 429 && status !== 503) return;
-    const askedMs = retryAfterMs(headers, this.now());
-    if (askedMs !== null) this.#http.pacer.pause(askedMs);
+    const askedMs = retryAfterMs(status, headers, this.now());
+    if (askedMs !== null) pacer.pause(askedMs);
   }
 }
 

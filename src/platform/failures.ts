@@ -33,7 +33,7 @@ export function failureOf(
   if (status === 403 || (status === 404 && notFound === 'bot-unknown'))
     return { kind: 'credentials', scope: 'bot', message };
   if (isTransient(status, type)) {
-    const askedMs = retryAfterMs(headers, nowMs);
+    const askedMs = retryAfterMs(status, headers, nowMs);
     return {
       kind: 'transient',
       message,
@@ -57,56 +57,6 @@ export function redirected({ status, headers }: Pick<Answer, 'status' | 'headers
     message: `${status}: redirected${host}, which is not followed; check the address in the config`,
   };
 }
-
-/**
- * The failure that an error of the connection stands for. Its message names no address: those may hold a signature.
- * Throws what is no error of the connection but a defect.
- */
-export function connectionFailure(error: unknown): PlatformFailure {
-  if (error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError)
-    throw error;
-  const { code, message, cause } = error as { code?: string; message?: string; cause?: { code?: string } };
-  const name = code ?? cause?.code;
-  if (name !== undefined && UNTRUSTED.has(name))
-    return { kind: 'transient', message: `the certificate is not trusted (${name})`, notCarriedOut: true };
-  const words = name === undefined ? undefined : CONNECTION_WORDS[name];
-  return {
-    kind: 'transient',
-    message: words ?? name ?? message ?? 'connection failed',
-    ...(name !== undefined && NEVER_CONNECTED.has(name) && { notCarriedOut: true }),
-  };
-}
-
-/** Errors of making a connection: with them nothing was sent. */
-const NEVER_CONNECTED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
-
-/** What Node finds wrong with certificates, before anything is sent. */
-const UNTRUSTED = new Set([
-  'CERT_HAS_EXPIRED',
-  'CERT_NOT_YET_VALID',
-  'CERT_REVOKED',
-  'CERT_UNTRUSTED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
-
-const CONNECTION_WORDS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused (ECONNREFUSED)',
-  ECONNRESET: 'connection lost (ECONNRESET)',
-  EPIPE: 'connection lost (EPIPE)',
-  UND_ERR_SOCKET: 'connection lost',
-  ENOTFOUND: 'host name not found (ENOTFOUND)',
-  EAI_AGAIN: 'host name could not be looked up (EAI_AGAIN)',
-  ETIMEDOUT: 'connection timed out (ETIMEDOUT)',
-  EMFILE: 'too many open files (EMFILE); lower upload.concurrency, or raise the limit (ulimit -n)',
-  UND_ERR_CONNECT_TIMEOUT: 'connection timed out',
-  UND_ERR_HEADERS_TIMEOUT: 'no answer within upload.stallTimeout',
-  UND_ERR_BODY_TIMEOUT: 'the answer stood still for upload.stallTimeout',
-};
 
 function isTransient(status: number, type: string | null): boolean {
   if (status === 409) return type !== 'AlreadyExists' && type !== 'RelationConflict';

@@ -2,9 +2,9 @@ import { failed, ok, type Outcome, type PlatformFailure } from '../domain/failur
 import type { UpsertBody } from '../domain/limits.ts';
 import type { FilePlatform, OutgoingContent, UploadAddress, UpsertedFile } from '../domain/file-platform.ts';
 import { Api, isSuccess } from './api.ts';
-import { openContent } from './content.ts';
 import { redirected, type Answer } from './failures.ts';
 import type { Http } from './http.ts';
+import { contentBody } from './open-body.ts';
 import { retryAfterMs } from './rate-limit.ts';
 
 /** Who calls: the bearer token and the optional identity headers (interface.md, Authentication 1 and 3). */
@@ -20,14 +20,12 @@ export class PlatformFiles implements FilePlatform {
   readonly #http: Http;
   readonly #filesUrl: URL;
   readonly #caller: Caller;
-  readonly #stallTimeoutMs: number;
 
   /** @param baseUrl - without a trailing slash. */
-  constructor(http: Http, baseUrl: string, caller: Caller, stallTimeoutMs: number) {
+  constructor(http: Http, baseUrl: string, caller: Caller) {
     this.#http = http;
     this.#filesUrl = new URL(`${baseUrl}/v1/files`);
     this.#caller = caller;
-    this.#stallTimeoutMs = stallTimeoutMs;
     this.#api = new Api(http, caller.token);
   }
 
@@ -76,25 +74,22 @@ export class PlatformFiles implements FilePlatform {
     publicAtOnce: boolean,
     signal: AbortSignal,
   ): Promise<Outcome<null>> {
-    const watched = openContent(content, this.#http.pacer, this.#stallTimeoutMs, signal);
-    const headers = { 'content-type': address.contentType, 'content-length': String(watched.sizeBytes) };
-    const sent = this.#http.send(
+    const body = contentBody(content, this.#http.pacer, this.#http.throughput, signal);
+    const headers = { 'content-type': address.contentType, 'content-length': String(body.sizeBytes) };
+    const answered = await this.#http.send(
       {
+        to: 'store',
         method: 'PUT',
         url: address.uploadUrl,
         headers: publicAtOnce ? { ...headers, 'x-amz-tagging': 'public=true' } : headers,
-        body: watched.body,
-        headersTimeoutMs: watched.watchesProgress ? 0 : this.#stallTimeoutMs,
+        body,
       },
-      watched.signal,
+      signal,
     );
-    const answered = await sent.finally(() => {
-      watched.close();
-    });
     if (answered.kind === 'failed') return answered;
     if (!isSuccess(answered.value)) return failed(this.#storeFailure(answered.value));
     // A server may answer before it has read everything; then it cannot have stored everything.
-    if (watched.sentBytes() === watched.sizeBytes) return ok(null);
+    if (body.sentBytes() === body.sizeBytes) return ok(null);
     return failed({ kind: 'transient', message: 'the store answered before it had every byte' });
   }
 
@@ -108,6 +103,11 @@ export class PlatformFiles implements FilePlatform {
     return this.#api.hasToldTime();
   }
 
+  /** Bytes of content that the store took lately in a second, over all uploads; `null`: not known. */
+  storeBytesPerSecond(): number | null {
+    return this.#http.throughput.perSecond(RATE_SECONDS);
+  }
+
   #storeFailure(answer: Answer): PlatformFailure {
     const { status, text, headers } = answer;
     if (status >= 300 && status < 400) return redirected(answer);
@@ -115,12 +115,15 @@ export class PlatformFiles implements FilePlatform {
     const said = /<Code>([A-Za-z]{1,100})<\/Code>/u.exec(text)?.[1];
     const message = `the upload address answered ${status}${said === undefined ? '' : ` ${said}`}`;
     if (status < 500 && !NEW_ADDRESS_NEEDED.has(status)) return { kind: 'refused', message };
-    const askedMs = retryAfterMs(headers, this.now());
+    const askedMs = retryAfterMs(status, headers, this.now());
     if (askedMs === null) return { kind: 'transient', message };
     if (status === 429 || status === 503) this.#http.pacer.pause(askedMs);
     return { kind: 'transient', message, retryAfterMs: askedMs };
   }
 }
+
+/** Over so many seconds with uploads the rate of the store is taken: few, since it has to notice soon that it rises. */
+const RATE_SECONDS = 5;
 
 /** Statuses of the store that pass: with a new address (401, 403, 404, 410), or with time. */
 const NEW_ADDRESS_NEEDED = new Set([401, 403, 404, 408, 409, 410, 429]);

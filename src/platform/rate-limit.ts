@@ -1,13 +1,7 @@
+import type { RateLimitReport } from '../domain/request-rate.ts';
+
 /** Response headers as undici gives them, names in lower case. */
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
-
-/** What the platform says of its rate limit. */
-export interface RateLimit {
-  /** Requests left in the current window. */
-  readonly remaining: number;
-  /** Until the window is renewed. */
-  readonly resetMs: number;
-}
 
 /** A longer pause than a day is a mistake of whoever asks for it, and would be one of ours if it were kept. */
 const LONGEST_BELIEVED_MS = 86_400_000;
@@ -16,22 +10,52 @@ const LONGEST_BELIEVED_MS = 86_400_000;
  * How long the platform asks to wait, in milliseconds: `Retry-After` (seconds or a date), else `RateLimit-Reset` or
  * `X-RateLimit-Reset` (seconds; an epoch time in seconds is understood as well). At most a day.
  * `null` when it does not say.
+ *
+ * Every answer of the platform carries the reset of its rate limit (platform-facts.md, Rate limits): it asks for a wait
+ * only where the limit is used up.
  */
-export function retryAfterMs(headers: ResponseHeaders, nowMs: number): number | null {
+export function retryAfterMs(status: number, headers: ResponseHeaders, nowMs: number): number | null {
   const retryAfter = single(headers['retry-after']);
   if (retryAfter !== null) {
     if (/^\d+(\.\d+)?$/u.test(retryAfter)) return believed(Number(retryAfter) * 1000);
     const dateMs = Date.parse(retryAfter);
     if (!Number.isNaN(dateMs)) return believed(dateMs - nowMs);
   }
-  return resetMs(headers, nowMs);
+  return status === 429 || remainingIn(headers) === 0 ? resetMs(headers, nowMs) : null;
 }
 
-/** The state of the rate limit after a response; `null` when the headers do not say. */
-export function readRateLimit(headers: ResponseHeaders, nowMs: number): RateLimit | null {
-  const remaining = number(headers['ratelimit-remaining'] ?? headers['x-ratelimit-remaining']);
-  const reset = resetMs(headers, nowMs);
-  return remaining === null || reset === null ? null : { remaining, resetMs: reset };
+/** The state of the rate limit after a response; `null` when the headers do not say what is left. */
+export function readRateLimit(headers: ResponseHeaders, nowMs: number): RateLimitReport | null {
+  const remaining = remainingIn(headers);
+  if (remaining === null) return null;
+  return {
+    remaining,
+    limit: limitIn(headers),
+    resetMs: resetMs(headers, nowMs),
+    windowMs: windowMs(headers),
+  };
+}
+
+/** `100`, or `100, 100;w=1` in a draft of the standard. */
+function limitIn(headers: ResponseHeaders): number | null {
+  const told = /^\d{1,15}(?=$|\s*[,;])/u.exec(single(limitHeader(headers)) ?? '')?.[0];
+  return told === undefined ? null : Number(told);
+}
+
+/** The window in seconds, which the drafts of the standard have in `RateLimit-Policy: 100;w=1` or beside the limit. */
+function windowMs(headers: ResponseHeaders): number | null {
+  const told = /;\s*w=(\d{1,6})\b/u.exec(
+    single(headers['ratelimit-policy']) ?? single(limitHeader(headers)) ?? '',
+  )?.[1];
+  return told === undefined || Number(told) === 0 ? null : Number(told) * 1000;
+}
+
+function limitHeader(headers: ResponseHeaders): string | string[] | undefined {
+  return headers['ratelimit-limit'] ?? headers['x-ratelimit-limit'];
+}
+
+function remainingIn(headers: ResponseHeaders): number | null {
+  return number(headers['ratelimit-remaining'] ?? headers['x-ratelimit-remaining']);
 }
 
 /** Anything above this is no duration in seconds but a moment: in seconds since the epoch, or far above in milliseconds. */

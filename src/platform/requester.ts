@@ -1,7 +1,7 @@
 import { failed, ok, type LookupFailure, type Outcome } from '../domain/failure.ts';
-import { Api, isSuccess } from './api.ts';
+import { Api, isSuccess, type ApiRequest } from './api.ts';
 import type { Answer } from './failures.ts';
-import type { Http, HttpRequest } from './http.ts';
+import type { Http } from './http.ts';
 import { withRepeats, type RepeatSettings } from './repeat.ts';
 
 /** Asks one of the platform's interfaces for what is read from its answer. What may be repeated is repeated. */
@@ -30,7 +30,7 @@ export class Requester {
    * @param explain - gives another meaning to the failure that an answer stands for.
    */
   ask<T>(
-    request: HttpRequest,
+    request: ApiRequest,
     read: (text: string) => T | null,
     signal: AbortSignal,
     explain: (answer: Answer, failure: LookupFailure) => LookupFailure = (_answer, failure) => failure,

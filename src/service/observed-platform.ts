@@ -34,6 +34,7 @@ export function observed(platform: FilePlatform, observer: RequestObserver): Fil
     upsert: (botId, body, signal) => measure('upsert', () => platform.upsert(botId, body, signal)),
     upload: (file, content, publicAtOnce, signal) =>
       measure('upload', () => platform.upload(file, moving(content, stage), publicAtOnce, signal)),
+    storeBytesPerSecond: () => platform.storeBytesPerSecond(),
     now: () => platform.now(),
     hasToldTime: () => platform.hasToldTime(),
   };

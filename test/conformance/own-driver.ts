@@ -27,7 +27,7 @@ function connect(target: Target): Driver {
   };
   const http = new Http(settings, pacer, systemClock);
   const repeats = { attempts: 1, giveUpAfterMs: 0, random: Math.random, onRetry: () => undefined };
-  const files = new PlatformFiles(http, baseUrl, { token, identityHeaders: {} }, STALL_TIMEOUT_MS);
+  const files = new PlatformFiles(http, baseUrl, { token, identityHeaders: {} });
   const administration = new PlatformAdministration(http, baseUrl, { token, workspaceId }, repeats);
   const caller = { token, botId, identity: {} };
   const conversations = new PlatformConversations(http, baseUrl, caller, repeats);

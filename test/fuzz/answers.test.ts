@@ -105,7 +105,7 @@ fuzz({
   }),
   check: ({ upsert, store, sizeBytes, streamed }) =>
     asked([upsert, store], async (client, clock) => {
-      const files = new PlatformFiles(client.http, server.url, { token: TOKEN, identityHeaders: {} }, 2_000);
+      const files = new PlatformFiles(client.http, server.url, { token: TOKEN, identityHeaders: {} });
       const upserted = await files.upsert('bot', upsertBody('k', sizeBytes), NEVER);
       expectSane(upserted, files.now());
       if (upserted.kind === 'failed') return;

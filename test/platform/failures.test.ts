@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { connectionFailure, failureOf, redirected } from '../../src/platform/failures.ts';
+import { connectionFailure } from '../../src/platform/connection-failure.ts';
+import { failureOf, redirected } from '../../src/platform/failures.ts';
 import { START } from './fixture.ts';
 
 type Kind = 'all' | 'bot' | 'quota' | 'refused' | 'transient';
@@ -185,13 +186,13 @@ describe('an error of the connection', () => {
     ['only a message', new Error('strange'), 'strange'],
     ['nothing', {}, 'connection failed'],
   ])('with %s is transient', (_, error, message) => {
-    expect(connectionFailure(error)).toEqual({ kind: 'transient', message });
+    expect(connectionFailure(error, null)).toEqual({ kind: 'transient', message });
   });
 
   test.each(['CERT_HAS_EXPIRED', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID'])(
     'that is %s came before anything was sent',
     (code) => {
-      expect(connectionFailure({ code, message: 'https://x/?sig=s' })).toEqual({
+      expect(connectionFailure({ code, message: 'https://x/?sig=s' }, null)).toEqual({
         kind: 'transient',
         message: `the certificate is not trusted (${code})`,
         notCarriedOut: true,
@@ -202,7 +203,7 @@ describe('an error of the connection', () => {
   test.each([new TypeError('x is not a function'), new ReferenceError('x'), new RangeError('x')])(
     'is not %s: that is a defect',
     (defect) => {
-      expect(() => connectionFailure(defect)).toThrow(defect);
+      expect(() => connectionFailure(defect, null)).toThrow(defect);
     },
   );
 });

@@ -174,7 +174,7 @@ export function makeClient(baseUrl: string, options: ClientOptions = {}): TestCl
     clock,
   );
   const caller = { token: options.token ?? 'a-token', identityHeaders: options.identityHeaders ?? {} };
-  return { platform: new PlatformFiles(http, baseUrl, caller, stallTimeoutMs), http, pacer };
+  return { platform: new PlatformFiles(http, baseUrl, caller), http, pacer };
 }
 
 /** An upsert's body. */

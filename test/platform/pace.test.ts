@@ -27,7 +27,7 @@ describe("what answers say of the platform's pace and time", () => {
     emulator.faults.add({ operation: 'upsert', kind: 'status', status, headers: { 'Retry-After': '7' } });
     const failure = failureIn(await platform.upsert(BOT, upsertBody('a', 1), NEVER));
     expect(failure).toMatchObject({ kind: 'transient', retryAfterMs: 7000 });
-    await pacer.turn(NEVER);
+    await pacer.turn('store', NEVER);
     expect(clock.monotonic()).toBe(waitMs);
   });
 
@@ -85,7 +85,7 @@ describe("what answers say of the platform's pace and time", () => {
     emulator.faults.add({ operation: 'upload', kind: 'status', status: 500, headers });
     const failure = failureIn(await platform.upsert(BOT, upsertBody('a', 1), NEVER));
     expect(failure).toMatchObject({ retryAfterMs: 29_500 });
-    await pacer.turn(NEVER);
+    await pacer.turn('store', NEVER);
     expect(clock.monotonic()).toBe(29_500);
   });
 

@@ -10,7 +10,7 @@ async function passes(pacer: Pacer, clock: SimulatedClock, workers: number, each
   await Promise.all(
     Array.from({ length: workers }, async () => {
       for (let i = 0; i < each; i += 1) {
-        await pacer.turn(NEVER);
+        await pacer.turn('store', NEVER);
         momentsMs.push(clock.monotonic());
       }
     }),
@@ -55,91 +55,86 @@ describe('a pause', () => {
     expect(await waiting).toEqual([9000]);
   });
 
-  test('also holds whoever waited for the rate, or for its place in the rest of a window', async () => {
+  test('also holds those who waited for the rate', async () => {
     const clock = new SimulatedClock();
     const limited = new Pacer({ ...NO_LIMITS, maxRequestsPerSecond: 1 }, clock);
-    await limited.turn(NEVER);
+    await limited.turn('store', NEVER);
     const waiting = passes(limited, clock, 1, 1);
     limited.pause(5000);
     expect(await waiting).toEqual([5000]);
-
-    const later = new SimulatedClock();
-    const spaced = new Pacer(NO_LIMITS, later);
-    spaced.noteRateLimit({ remaining: 1, resetMs: 1000 });
-    const spacing = passes(spaced, later, 1, 1);
-    spaced.pause(5000);
-    expect((await spacing)[0]).toBeGreaterThanOrEqual(5000);
   });
 
-  test('ends for whoever is aborted', async () => {
+  test('ends for a request that is aborted', async () => {
     const clock = new SimulatedClock();
     const pacer = new Pacer(NO_LIMITS, sleepless(clock));
     pacer.pause(7000);
     const abort = new AbortController();
-    const waiting = pacer.turn(abort.signal);
+    const waiting = pacer.turn('store', abort.signal);
     abort.abort();
     await waiting;
     expect(clock.monotonic()).toBe(0);
   });
 });
 
-describe('before the limit of the platform is hit', () => {
-  test('a long window makes nobody wait for long', async () => {
-    const clock = new SimulatedClock();
-    const pacer = new Pacer(NO_LIMITS, clock);
-    pacer.noteRateLimit({ remaining: 1, resetMs: 86_400_000 });
-    expect(await passes(pacer, clock, 1, 3)).toEqual([10_000, 20_000, 30_000]);
+describe('the rate of the platform', () => {
+  const answered = (releasedAtMs: number, remaining: number, resetMs: number) => ({
+    releasedAtMs,
+    wasLimited: false,
+    report: { limit: 100, remaining, resetMs, windowMs: null },
   });
 
-  test('the last requests are spread over the rest of the window', async () => {
+  test('holds for requests to the platform, and not for uploads to the store', async () => {
     const clock = new SimulatedClock();
     const pacer = new Pacer(NO_LIMITS, clock);
-    pacer.noteRateLimit({ remaining: 20, resetMs: 1000 });
-    const momentsMs = await passes(pacer, clock, 8, 3);
-    expect(momentsMs.filter((at) => at < 1000).length).toBeLessThanOrEqual(20);
-    expect(momentsMs.filter((at) => at < 500).length).toBeLessThanOrEqual(10);
-    expect(momentsMs.filter((at) => at < 1000).length).toBeGreaterThanOrEqual(16);
-    // The window is over, and no answer tells of the next: the rest goes one by one.
-    expect(momentsMs.at(-1)).toBeLessThan(3000);
+    const first = await pacer.turn('platform', NEVER);
+    pacer.noteAnswer(answered(first, 10, 10_000));
+    expect(await pacer.turn('platform', NEVER)).toBe(1000);
+    expect(pacer.turn('store', NEVER)).toBe(1000);
+    expect(pacer.turn('store', NEVER)).toBe(1000);
+    expect(await pacer.turn('platform', NEVER)).toBe(2000);
   });
 
-  test('a used-up window is waited for', async () => {
+  test('lets those who wait pass in the order they came', async () => {
     const clock = new SimulatedClock();
     const pacer = new Pacer(NO_LIMITS, clock);
-    pacer.noteRateLimit({ remaining: 0, resetMs: 3000 });
+    const order: string[] = [];
+    await Promise.all(
+      ['a', 'b', 'c', 'd'].map(async (name) => {
+        await pacer.turn('platform', NEVER);
+        order.push(name);
+      }),
+    );
+    expect(order).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  test('that rises lets those pass at once who wait', async () => {
+    const clock = new SimulatedClock();
+    const pacer = new Pacer(NO_LIMITS, sleepless(clock));
+    const first = await pacer.turn('platform', NEVER);
+    pacer.noteAnswer(answered(first, 1, 60_000));
+    const waiting = pacer.turn('platform', NEVER);
+    pacer.noteAnswer(answered(first, 99, 60_000));
+    expect(await waiting).toBe(0);
+  });
+
+  test('a limit that is used up holds everybody', async () => {
+    const clock = new SimulatedClock();
+    const pacer = new Pacer(NO_LIMITS, clock);
+    pacer.noteAnswer(answered(0, 0, 3000));
+    expect(pacer.pausedForMs).toBe(3000);
     expect(await passes(pacer, clock, 2, 1)).toEqual([3000, 3000]);
   });
 
-  test.each([32, 100])('with %d left nobody waits', async (remaining) => {
+  test("an abort takes nobody else's turn", async () => {
     const clock = new SimulatedClock();
     const pacer = new Pacer(NO_LIMITS, clock);
-    pacer.noteRateLimit({ remaining, resetMs: 1000 });
-    await passes(pacer, clock, 8, 5);
-    expect(clock.slept).toEqual([]);
-  });
-
-  test('with 31 left the pace goes down', async () => {
-    const clock = new SimulatedClock();
-    const pacer = new Pacer(NO_LIMITS, clock);
-    pacer.noteRateLimit({ remaining: 31, resetMs: 31_000 });
-    expect(await passes(pacer, clock, 1, 3)).toEqual([1000, 2000, 3000]);
-  });
-
-  test('time that was not used is no reason to hurry', async () => {
-    const clock = new SimulatedClock();
-    const pacer = new Pacer(NO_LIMITS, clock);
-    pacer.noteRateLimit({ remaining: 20, resetMs: 20_000 });
-    await pacer.turn(NEVER);
-    clock.advance(10_000);
-    expect(await passes(pacer, clock, 1, 3)).toEqual([12_000, 13_000, 14_000]);
-  });
-
-  test('the pace goes up again as soon as there is room', async () => {
-    const clock = new SimulatedClock();
-    const pacer = new Pacer(NO_LIMITS, clock);
-    pacer.noteRateLimit({ remaining: 2, resetMs: 60_000 });
-    pacer.noteRateLimit({ remaining: 90, resetMs: 60_000 });
-    expect(await passes(pacer, clock, 2, 5)).toEqual(Array.from({ length: 10 }, () => 0));
+    await pacer.turn('platform', NEVER);
+    const abort = new AbortController();
+    const given = pacer.turn('platform', abort.signal);
+    const waiting = pacer.turn('platform', NEVER);
+    abort.abort();
+    await given;
+    expect(await waiting).toBe(50);
   });
 });
 
@@ -164,9 +159,9 @@ describe('maxRequestsPerSecond', () => {
   test('an aborted turn does not wait', async () => {
     const clock = new SimulatedClock();
     const pacer = new Pacer({ ...NO_LIMITS, maxRequestsPerSecond: 1 }, sleepless(clock));
-    await pacer.turn(NEVER);
+    await pacer.turn('store', NEVER);
     const abort = new AbortController();
-    const waiting = pacer.turn(abort.signal);
+    const waiting = pacer.turn('store', abort.signal);
     abort.abort();
     await waiting;
     expect(clock.monotonic()).toBe(0);
@@ -210,32 +205,7 @@ describe('maxBytesPerSecond', () => {
     const pacer = new Pacer({ ...NO_LIMITS, maxBytesPerSecond: 1 }, clock);
     void pacer.bytes(1_000_000, NEVER);
     clock.slept.length = 0;
-    await pacer.turn(NEVER);
+    await pacer.turn('store', NEVER);
     expect(clock.slept).toEqual([]);
   });
-});
-
-test('near a rate limit nobody waits much beyond the end of its window: one asks how the next one is, the others follow', async () => {
-  const clock = new SimulatedClock();
-  const pacer = new Pacer(NO_LIMITS, clock);
-  pacer.noteRateLimit({ remaining: 1, resetMs: 60_000 });
-  const momentsMs: number[] = [];
-  await Promise.all(
-    Array.from({ length: 64 }, async () => {
-      await pacer.turn(NEVER);
-      momentsMs.push(clock.monotonic());
-      if (clock.monotonic() === 60_000) pacer.noteRateLimit({ remaining: 1000, resetMs: 60_000 });
-    }),
-  );
-  const inWindow = momentsMs.filter((at) => at < 60_000);
-  expect(inWindow).toEqual([10_000, 20_000, 30_000, 40_000, 50_000]);
-  expect(momentsMs.at(-1)).toBeLessThanOrEqual(61_000);
-});
-
-test('after a window one asks how the next one is; where no answer tells, all go on at full speed', async () => {
-  const clock = new SimulatedClock();
-  const pacer = new Pacer(NO_LIMITS, clock);
-  pacer.noteRateLimit({ remaining: 4, resetMs: 500 });
-  const momentsMs = await passes(pacer, clock, 8, 20);
-  expect(momentsMs.at(-1)).toBeLessThanOrEqual(1000);
 });

@@ -3,6 +3,7 @@ import { createServer, request as httpRequest } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { start } from '../emulator/fixture.ts';
 import {
+  closedAddress,
   connect,
   failureIn,
   listenOnFreePort,
@@ -19,6 +20,10 @@ async function startProxy(refusal?: number): Promise<{ url: string; asked: strin
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(`${request.method ?? ''} ${request.url ?? ''}`);
+    if (refusal !== undefined) {
+      response.writeHead(refusal).end();
+      return;
+    }
     const onward = httpRequest(
       request.url ?? '',
       { method: request.method, headers: request.headers },
@@ -92,8 +97,9 @@ describe('a proxy', () => {
     const proxy = await startProxy();
     setEnvironment({ [name]: proxy.url });
     await store(connect(emulator.baseUrl, { token: emulator.token, useProxy: true }));
-    expect(proxy.asked.length).toBeGreaterThan(0);
-    expect(proxy.asked.every((line) => line.includes(new URL(emulator.baseUrl).host))).toBe(true);
+    expect(proxy.asked).toHaveLength(2);
+    // In absolute form: many proxies tunnel to port 443 alone.
+    expect(proxy.asked.every((line) => line.startsWith(`PUT ${emulator.baseUrl}/`))).toBe(true);
     expect(emulator.readContent('demo-bot', 'a.txt')?.toString()).toBe('abc');
   });
 
@@ -140,13 +146,48 @@ describe('a proxy', () => {
     expect(emulator.readContent('demo-bot', 'a.txt')?.toString()).toBe('abc');
   });
 
-  test('never sees the token of an http platform on its own account', async () => {
-    const { emulator } = await start();
-    const proxy = await startProxy(407);
-    setEnvironment({ HTTP_PROXY: proxy.url });
-    const { platform } = connect(emulator.baseUrl, { token: emulator.token, useProxy: true });
-    expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER)).kind).toBe('transient');
-    expect(emulator.counts.size).toBe(0);
+  test.each(['http', 'https'])(
+    'that wants a password for %s is named without the one it got',
+    async (scheme) => {
+      const proxy = await startProxy(407);
+      const { host } = new URL(proxy.url);
+      setEnvironment({ [`${scheme.toUpperCase()}_PROXY`]: `http://user:SECRET@${host}` });
+      const { platform } = connect(`${scheme}://platform.test`, { useProxy: true });
+      const name = `http://${host} of $${scheme.toUpperCase()}_PROXY`;
+      expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER))).toEqual({
+        kind: 'transient',
+        message: `the proxy ${name} wants a user and a password (407); write them into its address as http://USER:PASSWORD@HOST:PORT`,
+        notCarriedOut: true,
+      });
+    },
+  );
+
+  test('that refuses a tunnel is named', async () => {
+    const proxy = await startProxy(403);
+    setEnvironment({ HTTPS_PROXY: proxy.url });
+    const { platform } = connect('https://platform.test', { useProxy: true });
+    expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER)).message).toBe(
+      `the proxy ${proxy.url} of $HTTPS_PROXY refused to connect to the address (403)`,
+    );
+  });
+
+  test.each(['http', 'https'])('that is not there is named, without its password: for %s', async (scheme) => {
+    const { host } = new URL(await closedAddress());
+    setEnvironment({ [`${scheme}_proxy`]: `http://user:SECRET@${host}` });
+    const { platform } = connect(`${scheme}://platform.test`, { useProxy: true });
+    expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER))).toEqual({
+      kind: 'transient',
+      message: `the proxy http://${host} of $${scheme}_proxy cannot be reached: connection refused (ECONNREFUSED)`,
+      notCarriedOut: true,
+    });
+  });
+
+  test('whose name is not known is named', async () => {
+    setEnvironment({ http_proxy: 'http://proxy.invalid:3128' });
+    const { platform } = connect('http://platform.test', { useProxy: true });
+    expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER)).message).toMatch(
+      /^the proxy http:\/\/proxy\.invalid:3128 of \$http_proxy cannot be reached: host name/u,
+    );
   });
 
   test('that never answers is given up', async () => {

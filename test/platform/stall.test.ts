@@ -50,7 +50,7 @@ function sleep(ms: number): Promise<void> {
 describe.concurrent('a transfer is ended', () => {
   test.for<[string, OutgoingContent, string]>([
     ['large', stream(64_000_000), NO_PROGRESS],
-    ['small', whole(200_000), NO_ANSWER],
+    ['small', whole(200_000), NO_PROGRESS],
   ])('when the server stops reading: %s', async ([, content, message], { expect }) => {
     const outcome = await outcomeOf((request) => request.pause(), content);
     expect(outcome).toBe(`transient: ${message}`);
@@ -59,7 +59,7 @@ describe.concurrent('a transfer is ended', () => {
   test.for<[string, OutgoingContent, string]>([
     ['empty', whole(0), NO_ANSWER],
     ['small', whole(200_000), NO_ANSWER],
-    ['large', stream(1_000_000), NO_PROGRESS],
+    ['large', stream(1_000_000), NO_ANSWER],
   ])('when no answer follows the last byte: %s', async ([, content, message], { expect }) => {
     expect(await outcomeOf((request) => request.resume(), content)).toBe(`transient: ${message}`);
   });
@@ -142,7 +142,7 @@ describe('a transfer is over', () => {
     expect(
       await outcomeOf((request) => request.socket.destroy(), stream(1_000_000), { stallTimeoutMs: 600_000 }),
     ).toMatch(/^transient/u);
-    expect(timers()).toBe(before);
+    expect(timers()).toBeLessThanOrEqual(before);
   });
 });
 
@@ -178,11 +178,11 @@ describe.concurrent('an answer that never ends is given up, however often a byte
       clearInterval(timer);
     });
   };
-  test.for<[string, RequestListener, OutgoingContent | 'upsert']>([
-    ['to an upsert', trickle, 'upsert'],
-    ['to a small content', trickle, whole(3)],
-    ['as early hints', hints, 'upsert'],
-  ])('%s', async ([, listener, content], { expect }) => {
-    expect(await outcomeOf(listener, content)).toBe(`transient: ${STANDS_STILL}`);
+  test.for<[string, RequestListener, OutgoingContent | 'upsert', string]>([
+    ['to an upsert', trickle, 'upsert', STANDS_STILL],
+    ['to a small content', trickle, whole(3), STANDS_STILL],
+    ['as early hints', hints, 'upsert', NO_ANSWER],
+  ])('%s', async ([, listener, content, message], { expect }) => {
+    expect(await outcomeOf(listener, content)).toBe(`transient: ${message}`);
   });
 });

@@ -133,7 +133,7 @@ describe('an upload', () => {
       headers: { 'Retry-After': '7' },
     });
     expect(failureIn(await store(client, 'a', whole('abc')))).toMatchObject({ retryAfterMs: 7000 });
-    await client.pacer.turn(NEVER);
+    await client.pacer.turn('store', NEVER);
     expect(clock.slept).toEqual([]);
   });
 
@@ -143,7 +143,7 @@ describe('an upload', () => {
     const client = connectTo(emulator, { clock });
     emulator.faults.add({ operation: 'upload', kind: 'status', status, headers: { 'Retry-After': '7' } });
     expect(failureIn(await store(client, 'a', whole('abc')))).toMatchObject({ retryAfterMs: 7000 });
-    await client.pacer.turn(NEVER);
+    await client.pacer.turn('store', NEVER);
     expect(clock.monotonic()).toBe(7000);
   });
 

@@ -266,7 +266,7 @@ export function connectTo(
   );
   const caller = { token, identityHeaders: identityHeaders(platform.identity) };
   return {
-    platform: new PlatformFiles(http, platform.baseUrl, caller, stallTimeoutMs),
+    platform: new PlatformFiles(http, platform.baseUrl, caller),
     close: () => http.close(),
   };
 }

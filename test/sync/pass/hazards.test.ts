@@ -267,6 +267,7 @@ test('when the state file fails, nothing is under way any more once the pass has
   const platform: FilePlatform = {
     now: world.clock.now,
     hasToldTime: () => false,
+    storeBytesPerSecond: () => null,
     upsert: () => slowly({ uploadUrl: new URL('http://127.0.0.1/'), contentType: 'text/plain', url: null }),
     upload: () => slowly(null),
   };

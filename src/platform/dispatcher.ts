@@ -1,0 +1,90 @@
+import type { buildConnector, Dispatcher } from 'undici';
+import { noteTls } from './raw-socket.ts';
+
+/** How connections are made. */
+export interface DispatcherSettings {
+  /** Most connections to one host at a time. */
+  readonly connections: number;
+  /** What a proxy takes longer for than this to make a connection is given up, milliseconds. */
+  readonly stallTimeoutMs: number;
+  /** The proxies to be obeyed; `null`: none. */
+  readonly proxies: Proxies | null;
+}
+
+/** The proxies that the environment names (`HTTPS_PROXY`, `HTTP_PROXY`); undici obeys `NO_PROXY`. */
+export interface Proxies {
+  readonly http: Proxy | null;
+  readonly https: Proxy | null;
+}
+
+/** A proxy, and where it was named. */
+export interface Proxy {
+  readonly url: URL;
+  readonly variable: string;
+}
+
+/** A connection that is not made by then is given up, milliseconds. */
+const LONGEST_CONNECT_MS = 10_000;
+
+/** The proxies of the environment; `null`: it names none. Throws when an address is none; the message shows no password. */
+export function proxiesOf(environment: NodeJS.ProcessEnv): Proxies | null {
+  const http = named(environment, ['http_proxy', 'HTTP_PROXY']);
+  const https = named(environment, ['https_proxy', 'HTTPS_PROXY']) ?? http;
+  return http === null && https === null ? null : { http, https };
+}
+
+function named(environment: NodeJS.ProcessEnv, variables: readonly string[]): Proxy | null {
+  const variable = variables.find((name) => environment[name]);
+  if (variable === undefined) return null;
+  const address = environment[variable] ?? '';
+  if (!URL.canParse(address)) throw new Error(`$${variable} is no address; write it as http://HOST:PORT`);
+  return { url: new URL(address), variable };
+}
+
+/** undici is loaded when something is sent for the first time: a pass that finds nothing to do never needs it. */
+export async function createDispatcher({
+  connections,
+  stallTimeoutMs,
+  proxies,
+}: DispatcherSettings): Promise<Dispatcher> {
+  const undici = (await import('undici')).default;
+  const timeout = Math.min(stallTimeoutMs, LONGEST_CONNECT_MS);
+  const connect = resettable(undici.buildConnector({ timeout }));
+  if (proxies === null) return new undici.Agent({ connections, connect });
+  return new undici.EnvHttpProxyAgent({
+    connections,
+    connect,
+    // The environment may change while we run; what we check and tell of is what was read.
+    httpProxy: proxies.http?.url.href ?? '',
+    httpsProxy: proxies.https?.url.href ?? '',
+    // A plain request goes to the proxy in absolute form: most proxies tunnel to port 443 alone.
+    proxyTunnel: false,
+    proxyTls: { timeout },
+    requestTls: { timeout },
+    clientFactory: (origin, options) =>
+      new undici.Pool(origin, { ...options, headersTimeout: stallTimeoutMs }),
+  });
+}
+
+/** Makes TLS connections over TCP connections that we hold, so that they can be reset. */
+function resettable(connect: buildConnector.connector): buildConnector.connector {
+  return (options, callback) => {
+    if (options.protocol !== 'https:') {
+      connect(options, callback);
+      return;
+    }
+    const tcp = { ...options, protocol: 'http:', port: options.port === '' ? '443' : options.port };
+    connect(tcp, (...reached) => {
+      const [, raw] = reached;
+      // Where it failed there is no second argument, whatever the types say.
+      if (!raw) {
+        callback(...reached);
+        return;
+      }
+      connect({ ...options, httpSocket: raw }, (...secured) => {
+        if (secured[1]) noteTls(secured[1], raw);
+        callback(...secured);
+      });
+    });
+  };
+}

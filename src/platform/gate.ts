@@ -1,0 +1,74 @@
+import type { Clock } from '../domain/clock.ts';
+
+/** Says when the next may pass, and is told of each that does. Times are of the monotonic clock, milliseconds. */
+export interface Schedule {
+  readonly nextAtMs: (nowMs: number) => number;
+  readonly released: (nowMs: number) => void;
+}
+
+interface Waiting {
+  readonly release: (nowMs: number) => void;
+}
+
+/** Lets one after the other pass, in the order they came, each at the moment that the schedule gives when it is the first. */
+export class Gate {
+  readonly #schedule: Schedule;
+  readonly #clock: Clock;
+  #waiting: Waiting[] = [];
+  #isRunning = false;
+  #wake: AbortController | null = null;
+
+  constructor(schedule: Schedule, clock: Clock) {
+    this.#schedule = schedule;
+    this.#clock = clock;
+  }
+
+  /** Passes the gate; gives when that was. An abort ends the waiting: then nothing passed. */
+  pass(signal: AbortSignal): number | Promise<number> {
+    const nowMs = this.#clock.monotonic();
+    if (this.#waiting.length === 0 && this.#schedule.nextAtMs(nowMs) <= nowMs) {
+      this.#schedule.released(nowMs);
+      return nowMs;
+    }
+    if (signal.aborted) return nowMs;
+    return new Promise((resolve) => {
+      const leave = (): void => {
+        this.#waiting = this.#waiting.filter((other) => other !== one);
+        resolve(this.#clock.monotonic());
+        this.recheck();
+      };
+      const one: Waiting = {
+        release: (releasedAtMs) => {
+          signal.removeEventListener('abort', leave);
+          resolve(releasedAtMs);
+        },
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      this.#waiting.push(one);
+      if (!this.#isRunning) void this.#run();
+    });
+  }
+
+  /** The schedule changed: looks again when the next may pass. */
+  recheck(): void {
+    this.#wake?.abort();
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
+      const nowMs = this.#clock.monotonic();
+      const waitMs = this.#schedule.nextAtMs(nowMs) - nowMs;
+      if (waitMs > 0) {
+        this.#wake = new AbortController();
+        await this.#clock.sleep(waitMs, this.#wake.signal);
+        this.#wake = null;
+      } else {
+        this.#waiting.shift();
+        this.#schedule.released(nowMs);
+        first.release(nowMs);
+      }
+    }
+    this.#isRunning = false;
+  }
+}

@@ -1,0 +1,69 @@
+import { readSendQueues, type SendQueues } from './send-queue.ts';
+import type { Watch } from './watch.ts';
+
+/** How often in a stall timeout requests are looked at. */
+const LOOKS_A_TIMEOUT = 8;
+
+const NO_QUEUES: SendQueues = new Map();
+
+/**
+ * Gives up requests in which nothing moves for `stallTimeout`, however long they take in all.
+ *
+ * What moves is seen at the connection: what was written, what the kernel has not taken, and, on Linux, what the other
+ * side has not acknowledged. One timer serves all requests, and runs only while there are any.
+ */
+export class StallMonitor {
+  readonly #stallTimeoutMs: number;
+  readonly #periodMs: number;
+  readonly #watches = new Set<Watch>();
+  #timer: NodeJS.Timeout | null = null;
+  #lastLookMs = 0;
+
+  constructor(stallTimeoutMs: number) {
+    this.#stallTimeoutMs = stallTimeoutMs;
+    this.#periodMs = Math.max(1, stallTimeoutMs / LOOKS_A_TIMEOUT);
+  }
+
+  /** Requests under way. */
+  get watches(): ReadonlySet<Watch> {
+    return this.#watches;
+  }
+
+  /** Looks after a request from now on. */
+  add(watch: Watch): void {
+    this.#watches.add(watch);
+    if (this.#timer !== null) return;
+    this.#lastLookMs = performance.now();
+    this.#schedule();
+  }
+
+  /** A request is over. */
+  delete(watch: Watch): void {
+    this.#watches.delete(watch);
+    if (this.#watches.size > 0 || this.#timer === null) return;
+    clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #schedule(): void {
+    this.#timer = setTimeout(() => {
+      void this.#look();
+    }, this.#periodMs);
+  }
+
+  async #look(): Promise<void> {
+    const began = performance.now();
+    const isAnyQuiet = [...this.#watches].some((watch) => watch.isQuietFor(this.#periodMs / 2, began));
+    const queues = isAnyQuiet ? await readSendQueues() : NO_QUEUES;
+    const nowMs = performance.now();
+    // A machine that slept, or a loop that was blocked, saw nothing move, though it may have.
+    const missedMs = nowMs - this.#lastLookMs - 2 * this.#periodMs;
+    this.#lastLookMs = nowMs;
+    const allBufferedBytes = [...this.#watches].reduce((sum, watch) => sum + watch.bufferedBytes, 0);
+    for (const watch of this.#watches) {
+      if (missedMs > 0) watch.excuse(missedMs);
+      watch.look(queues, allBufferedBytes, this.#stallTimeoutMs, nowMs);
+    }
+    if (this.#timer !== null) this.#schedule();
+  }
+}
