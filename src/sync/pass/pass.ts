@@ -12,6 +12,7 @@ import { removeMissing } from './removals.ts';
 import type { Reporter } from './reporter.ts';
 import { findSources, type FoundSource, type Source } from '../sources/source.ts';
 import { walk } from './walk.ts';
+import { Rereading } from '../plan/rereading.ts';
 import { inTurns } from '../plan/turns.ts';
 import { Workers } from './workers.ts';
 
@@ -65,7 +66,7 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
   const beganMs = clock.monotonic();
   const workers = new Workers(config.upload.concurrency + FILES_AHEAD, engine.fail, engine.detach);
   try {
-    const found = findSources(config, engine.platformName);
+    const found = findSources(config, engine.platformName, engine.disk);
     engine.claims.meet(found);
     input.onFound?.(found);
     engine.round = newRound(state.nextPassNumber(), input.blockade);
@@ -179,8 +180,10 @@ async function visit(
   if (entered.kind === 'halted') return { found, walk: entered, recorded };
   const target = context.state.targetId(source.syncTarget);
   const records = context.state.records(target, source.config.name);
-  const stretch = { source, target, entries: entered.entries, records };
+  const rereading = new Rereading(context.state, target, source.config.name, context.clock.now());
+  const stretch = { source, target, entries: entered.entries, records, isInDoubt: rereading.isTurnOf };
   const ended = await walk(stretch, context, workers, isForced, retriesFailed);
+  if (ended !== 'lost' && !context.stop.aborted) rereading.save(context.state);
   if (ended !== 'lost') return { found, walk: { kind: ended, approved: entered.approved }, recorded };
   const reason = `${source.root} was unmounted, removed or replaced while it was looked at`;
   return { found, walk: { kind: 'halted', halt: { kind: 'missing', reason } }, recorded };
