@@ -32,7 +32,10 @@ export interface LinkPolicy {
 }
 
 /** What an entry is, whether a listing or a look at it told. */
-type EntryType = Pick<Dirent | BigIntStats, 'isFile' | 'isDirectory' | 'isSymbolicLink' | 'isFIFO' | 'isSocket'>;
+type EntryType = Pick<
+  Dirent | BigIntStats,
+  'isFile' | 'isDirectory' | 'isSymbolicLink' | 'isFIFO' | 'isSocket'
+>;
 
 const FILE: ListedKind = { kind: 'file' };
 const DIRECTORY: ListedKind = { kind: 'directory' };
@@ -62,7 +65,9 @@ export function* listDirectory(directory: string, policy: LinkPolicy): Generator
     return toListed(entry, name, directory, policy);
   });
   if (met.isDoubtful) {
-    blocks = yield* readBlocks(directory, 'buffer', policy, (entry) => bytesToListed(entry, directory, policy));
+    blocks = yield* readBlocks(directory, 'buffer', policy, (entry) =>
+      bytesToListed(entry, directory, policy),
+    );
   }
   return yield* mergeSort(blocks, met.isExotic ? byUtf8 : byCodeUnits, NAMES_A_TURN);
 }

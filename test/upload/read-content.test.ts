@@ -173,7 +173,9 @@ test('what a file system gives in bits stays as it is: a connection may still be
   const bytes = randomBytes(LARGE);
   write('a', bytes);
   const { fd } = open(source, 'a');
-  const { content, digest } = readContent(new Stuttering(fd, fstatSync(fd, { bigint: true }), `${source.root}/a`));
+  const { content, digest } = readContent(
+    new Stuttering(fd, fstatSync(fd, { bigint: true }), `${source.root}/a`),
+  );
   if (content.kind !== 'stream') throw new Error(content.kind);
   const chunks: Buffer[] = [];
   for await (const chunk of content.chunks) chunks.push(chunk);

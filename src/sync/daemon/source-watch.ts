@@ -1,6 +1,6 @@
-import { statSync } from 'node:fs';
 import type { Config, SourceConfig } from '../../config/config.ts';
 import type { Clock } from '../../domain/clock.ts';
+import { DISK, type Disk } from '../../scan/disk.ts';
 import { watchTree, type TreeWatcher } from '../../watch/watch-tree.ts';
 import { identityOf, isSameDirectory } from '../sources/directory-identity.ts';
 import { mountsBelow } from '../sources/mounts.ts';
@@ -69,12 +69,16 @@ export class SourceWatch {
   get isReplaced(): boolean {
     const known = this.#found.kind === 'found' ? this.#found.source.identity : null;
     try {
-      const facts = statSync(this.#found.config.directory, { bigint: true });
+      const facts = this.#disk.stat(this.#found.config.directory);
       if (known === null || !facts.isDirectory()) return (known === null) === facts.isDirectory();
       return this.#isOther(facts.ino) || !isSameDirectory(identityOf(facts, true), known);
     } catch {
       return known !== null;
     }
+  }
+
+  get #disk(): Disk {
+    return this.#found.kind === 'found' ? this.#found.source.disk : DISK;
   }
 
   /** Whether the watch is on another directory: also of one whose inode is not what it is recognised by. */
@@ -154,9 +158,9 @@ export class SourceWatch {
   }
 }
 
-function inodeOf({ root }: Source): bigint | null {
+function inodeOf({ disk, root }: Source): bigint | null {
   try {
-    return statSync(root, { bigint: true }).ino;
+    return disk.stat(root).ino;
   } catch {
     return null;
   }

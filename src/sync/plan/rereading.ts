@@ -1,4 +1,10 @@
-import { afterPart, firstRereadState, isOnPart, rereadPart, type RereadPart } from '../../domain/rereading.ts';
+import {
+  afterPart,
+  firstRereadState,
+  isOnPart,
+  rereadPart,
+  type RereadPart,
+} from '../../domain/rereading.ts';
 import type { StateReader } from '../../state/state-reader.ts';
 import type { StateStore } from '../../state/state-store.ts';
 

@@ -52,10 +52,7 @@ function isGone(error: unknown): boolean {
 }
 
 /** Whether a path that once led to a file may still lead to one that is sent. */
-export function mayBeSent(
-  { disk, root, symlinks }: Place & Pick<Source, 'symlinks'>,
-  path: string,
-): boolean {
+export function mayBeSent({ disk, root, symlinks }: Place & Pick<Source, 'symlinks'>, path: string): boolean {
   try {
     const facts = disk.lstat(`${root}/${path}`);
     if (!isSpelledAsListed(disk, root, path)) return false;
