@@ -122,7 +122,7 @@ export class StateReader {
     if (row === undefined) return null;
     const [position, atMs] = row;
     mustMakeSense(isMoment(position) && isMoment(atMs));
-    return { position: Number(position), atMs: Number(atMs) };
+    return { position, atMs };
   }
 
   /** The sizes of a source's files whose fingerprints do not show every change (see `showsEveryChange`), together. */

@@ -41,6 +41,15 @@ const OLDER_FILES: readonly OlderFile[] = [
     },
     isInSync: true,
   },
+  {
+    what: 'version 2',
+    version: 2,
+    make: async (file, round) => {
+      await round.endsInSync();
+      change(file, 'DROP TABLE rereading; PRAGMA user_version = 2');
+    },
+    isInSync: true,
+  },
 ];
 
 test('there is a state file of every older version', () => {

@@ -33,23 +33,11 @@ const mountImage =
   (work: string, on: string): boolean =>
     run('mount', '-t', type, '-o', options, image(work), on);
 
-/** Mounts by a program, which some want to give a device. */
+/** Mounts by a program. */
 const mountBy =
   (program: string, ...options: readonly string[]) =>
   (work: string, on: string): boolean =>
     run(program, ...options, image(work), on);
-
-function mountByOnDevice(program: string): Kind['mount'] {
-  return (work, on) => {
-    const made = spawnSync('losetup', ['--find', '--show', image(work)], { encoding: 'utf8' });
-    const device = made.stdout.trim();
-    if (made.status !== 0) return false;
-    onTestFinished(() => {
-      run('losetup', '--detach', device);
-    });
-    return run(program, device, on);
-  };
-}
 
 const either =
   (...mounts: readonly Kind['mount'][]): Kind['mount'] =>
@@ -69,7 +57,7 @@ export const KINDS: readonly Kind[] = [
   {
     name: 'exfat',
     make: makeImage(16, 'mkfs.exfat'),
-    mount: either(mountImage('exfat'), mountByOnDevice('mount.exfat-fuse')),
+    mount: either(mountImage('exfat'), mountImage('exfat-fuse')),
     isKept: true,
   },
   {
