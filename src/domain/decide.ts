@@ -15,7 +15,11 @@ export type SendReason =
   | 'forced';
 
 /** Why a file's content is hashed and compared before anything is sent. */
-export type VerifyReason = 'touched' | 'written-recently';
+export type VerifyReason =
+  | 'touched'
+  | 'written-recently'
+  /** Its fingerprint would not show every change, and it is its turn to be read, or something happened to it. */
+  | 'in-doubt';
 
 /** What one pair of file and record calls for. */
 export type Decision =
@@ -32,6 +36,8 @@ const HOLD: Decision = { kind: 'hold' };
 export interface Candidate {
   readonly fingerprint: Fingerprint;
   readonly resolved: ResolvedSettings;
+  /** Whether it may have another content though its fingerprint is the same. */
+  readonly isInDoubt: boolean;
 }
 
 /**
@@ -55,7 +61,7 @@ export function decide(file: Candidate, record: FileRecord | null, nowMs: number
       return send('failed-before');
     case 'refused':
       if (!sameSettings) return send('settings-changed');
-      return sameFacts && record.trusted ? HOLD : send('changed');
+      return sameFacts && record.trusted && !file.isInDoubt ? HOLD : send('changed');
     case 'synced': {
       if (!sameFacts && sizeInFingerprint(file.fingerprint) !== sizeInFingerprint(record.fingerprint)) {
         return send('changed');
@@ -66,7 +72,8 @@ export function decide(file: Candidate, record: FileRecord | null, nowMs: number
         if (renewAtMs !== null && nowMs >= renewAtMs) return send('renewal-due');
       }
       if (!sameFacts) return { kind: 'verify', reason: 'touched' };
-      return record.trusted ? NONE : { kind: 'verify', reason: 'written-recently' };
+      if (!record.trusted) return { kind: 'verify', reason: 'written-recently' };
+      return file.isInDoubt ? { kind: 'verify', reason: 'in-doubt' } : NONE;
     }
   }
 }

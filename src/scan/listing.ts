@@ -1,8 +1,10 @@
-import { lstatSync, opendirSync, realpathSync, statSync, type Dirent } from 'node:fs';
+import { realpathSync, type BigIntStats, type Dirent } from 'node:fs';
 import { isUtf8 } from 'node:buffer';
 import { compareUtf8 } from '../domain/path-order.ts';
 import { isWithin } from '../domain/within.ts';
+import type { Disk } from './disk.ts';
 import { mergeSort } from './merge-sort.ts';
+import { isListed, mayBeAnother } from './spelling.ts';
 
 /** What an entry of a directory is to a scan. */
 export type ListedKind =
@@ -22,22 +24,23 @@ export interface Listed {
   readonly what: ListedKind;
 }
 
-/** How links are treated: the config's `symlinks` and the source's real root. */
+/** How a source is looked at: through which port, how links are treated (the config's `symlinks`), its real root. */
 export interface LinkPolicy {
+  readonly disk: Disk;
   readonly symlinks: 'skip' | 'inside' | 'follow';
   readonly realRoot: string;
 }
 
 /** What an entry is, whether a listing or a look at it told. */
-type EntryType = Pick<Dirent, 'isFile' | 'isDirectory' | 'isSymbolicLink' | 'isFIFO' | 'isSocket'>;
+type EntryType = Pick<
+  Dirent | BigIntStats,
+  'isFile' | 'isDirectory' | 'isSymbolicLink' | 'isFIFO' | 'isSocket'
+>;
 
 const FILE: ListedKind = { kind: 'file' };
 const DIRECTORY: ListedKind = { kind: 'directory' };
 const LINKED_FILE: ListedKind = { kind: 'linked-file' };
 const LINKED_DIRECTORY: ListedKind = { kind: 'linked-directory' };
-
-/** How many names are read at a time. */
-const NAMES_AT_ONCE = 1024;
 
 /** How many names are sorted at a time: some milliseconds. */
 const NAMES_SORTED_AT_ONCE = 8192;
@@ -55,14 +58,16 @@ const UNDECODABLE = '\ufffd';
  */
 export function* listDirectory(directory: string, policy: LinkPolicy): Generator<null, Listed[]> {
   const met: { isExotic: boolean; isDoubtful: boolean } = { isExotic: false, isDoubtful: false };
-  let blocks = yield* readBlocks(directory, 'utf8', (entry) => {
+  let blocks = yield* readBlocks(directory, 'utf8', policy, (entry) => {
     const { name } = entry;
     met.isExotic ||= NEEDS_CARE.test(name);
     met.isDoubtful ||= met.isExotic && name.includes(UNDECODABLE);
     return toListed(entry, name, directory, policy);
   });
   if (met.isDoubtful) {
-    blocks = yield* readBlocks(directory, 'buffer', (entry) => bytesToListed(entry, directory, policy));
+    blocks = yield* readBlocks(directory, 'buffer', policy, (entry) =>
+      bytesToListed(entry, directory, policy),
+    );
   }
   return yield* mergeSort(blocks, met.isExotic ? byUtf8 : byCodeUnits, NAMES_A_TURN);
 }
@@ -70,11 +75,11 @@ export function* listDirectory(directory: string, policy: LinkPolicy): Generator
 function* readBlocks(
   directory: string,
   encoding: 'utf8' | 'buffer',
+  { disk }: LinkPolicy,
   take: (entry: Dirent) => Listed,
 ): Generator<null, Listed[][]> {
   const blocks: Listed[][] = [];
-  // Its type does not know that names can be had as bytes.
-  const handle = opendirSync(directory, { bufferSize: NAMES_AT_ONCE, encoding: encoding as BufferEncoding });
+  const handle = disk.openDirectory(directory, encoding);
   try {
     let block: Listed[] = [];
     for (let entry = handle.readSync(); entry !== null; entry = handle.readSync()) {
@@ -89,10 +94,15 @@ function* readBlocks(
   return blocks;
 }
 
-/** One entry of a directory, as a listing would have it; `null` when it is not there. Throws the file system's error. */
+/**
+ * One entry of a directory, as a listing would have it; `null` when it is not there under that very name. Throws the file
+ * system's error.
+ */
 export function listEntry(directory: string, name: string, policy: LinkPolicy): Listed | null {
   try {
-    return toListed(lstatSync(`${directory}/${name}`), name, directory, policy);
+    const facts = policy.disk.lstat(`${directory}/${name}`);
+    if (mayBeAnother(policy.disk, directory, name) && !isListed(policy.disk, directory, name)) return null;
+    return toListed(facts, name, directory, policy);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
@@ -124,12 +134,12 @@ function kindOf(entry: EntryType, name: string, directory: string, policy: LinkP
   return { kind: 'skip', reason: entry.isFIFO() ? 'FIFO' : entry.isSocket() ? 'socket' : 'device' };
 }
 
-function resolveLink(link: string, { symlinks, realRoot }: LinkPolicy): ListedKind {
+function resolveLink(link: string, { disk, symlinks, realRoot }: LinkPolicy): ListedKind {
   try {
     if (symlinks === 'inside' && !isWithin(realRoot, realpathSync.native(link))) {
       return { kind: 'skip', reason: 'symbolic link that leads out of the source' };
     }
-    const target = statSync(link);
+    const target = disk.stat(link);
     if (target.isFile()) return LINKED_FILE;
     return target.isDirectory()
       ? LINKED_DIRECTORY

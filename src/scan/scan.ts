@@ -1,6 +1,6 @@
-import { lstatSync, statSync, type BigIntStats } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
 import type { RelativePath } from '../domain/brands.ts';
-import type { FileFacts } from '../domain/fingerprint.ts';
+import type { FactsReader, FileFacts } from '../domain/fingerprint.ts';
 import type { PathFilter } from './filter.ts';
 import { listDirectory, listEntry, type LinkPolicy, type Listed } from './listing.ts';
 
@@ -23,6 +23,7 @@ export interface ScanTarget extends LinkPolicy {
   /** The source's directory, absolute. */
   readonly root: string;
   readonly filter: PathFilter;
+  readonly factsOf: FactsReader;
   /** Files that are left out under whatever name they are met: `device:inode`. */
   readonly protectedFiles: ReadonlySet<string>;
 }
@@ -47,7 +48,7 @@ const TICK: ScanEntry = { kind: 'tick' };
  * @param only - walk only this path and what lies below it, as a walk over everything would come upon it.
  */
 export function* scan(target: ScanTarget, only?: RelativePath): Generator<ScanEntry, void> {
-  const { root, filter } = target;
+  const { root, filter, disk } = target;
   const followsLinks = target.symlinks !== 'skip';
   const stack: Frame[] = only === undefined ? [yield* open('')] : [...(yield* descend(only))];
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
@@ -84,7 +85,7 @@ export function* scan(target: ScanTarget, only?: RelativePath): Generator<ScanEn
     for (const name of path.split('/')) {
       const directory = directoryOf(prefix);
       try {
-        const identity = followsLinks ? identityOf(statSync(directory, BIGINT)) : null;
+        const identity = followsLinks ? identityOf(disk.stat(directory)) : null;
         const isLast = prefix.length + name.length === path.length;
         const listed = listEntry(directory, name, target);
         if (listed === null) return [];
@@ -121,7 +122,7 @@ export function* scan(target: ScanTarget, only?: RelativePath): Generator<ScanEn
       prefix,
       entries: step.value,
       next: 0,
-      identity: followsLinks ? identityOf(statSync(directory, BIGINT)) : null,
+      identity: followsLinks ? identityOf(disk.stat(directory)) : null,
     };
   }
 
@@ -140,18 +141,16 @@ export function* scan(target: ScanTarget, only?: RelativePath): Generator<ScanEn
 
   function* lookAt(path: RelativePath, isLink: boolean): Generator<ScanEntry, void> {
     try {
-      const facts = isLink ? statSync(`${root}/${path}`, BIGINT) : lstatSync(`${root}/${path}`, BIGINT);
+      const facts = isLink ? disk.stat(`${root}/${path}`) : disk.lstat(`${root}/${path}`);
       // Another name can only come from a link, of either kind.
       if ((followsLinks || facts.nlink > 1n) && target.protectedFiles.has(identityOf(facts))) return;
-      if (facts.isFile()) yield { kind: 'file', path, facts };
+      if (facts.isFile()) yield { kind: 'file', path, facts: target.factsOf(facts, `${root}/${path}`) };
       else yield { kind: 'skip', path, reason: 'no longer a regular file' };
     } catch (error) {
       if (!hasVanished(error)) yield { kind: 'unseen', path, reason: `cannot be read: ${codeOf(error)}` };
     }
   }
 }
-
-const BIGINT = { bigint: true } as const;
 
 function identityOf(facts: BigIntStats): string {
   return `${facts.dev}:${facts.ino}`;

@@ -114,4 +114,12 @@ export const MIGRATIONS: readonly string[] = [
     ahead    INTEGER NOT NULL           -- ms by which it was ahead of ours; 0: it was not
   ) STRICT;
   `,
+  `
+  -- Where the file systems of a source do not show every change, its files are read again bit by bit: how far that came.
+  CREATE TABLE rereading (
+    source   TEXT PRIMARY KEY,
+    position INTEGER NOT NULL,          -- 0 to 2^32 - 1, see src/domain/rereading.ts
+    at       INTEGER NOT NULL           -- epoch ms
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

@@ -1,5 +1,6 @@
 import type { FileKey } from '../domain/brands.ts';
 import type { FileRecord } from '../domain/record.ts';
+import type { RereadState } from '../domain/rereading.ts';
 import { NoticeReader } from './notices.ts';
 import { guarded, type Database, type SqlValue, type Statement } from './database.ts';
 import { REMOVAL_FAILED, REMOVAL_IS_DUE } from './conditions.ts';
@@ -113,6 +114,25 @@ export class StateReader {
       source,
     );
     return { present: Number(row?.[0]), removed: Number(row?.[1]) };
+  }
+
+  /** How far the files of a source that have to be read now and then were read; `null`: none were. */
+  rereading(source: string): RereadState | null {
+    const row = this.get('SELECT position, at FROM rereading WHERE source = ?', source);
+    if (row === undefined) return null;
+    const [position, atMs] = row;
+    mustMakeSense(isMoment(position) && isMoment(atMs));
+    return { position, atMs };
+  }
+
+  /** The sizes of a source's files whose fingerprints do not show every change (see `showsEveryChange`), together. */
+  bytesWithoutStamps(target: number, source: string): number {
+    const row = this.get(
+      "SELECT total(size_bytes) FROM file WHERE target = ? AND source = ? AND fingerprint LIKE '%-'",
+      target,
+      source,
+    );
+    return Number(row?.[0]);
   }
 
   /** How many files below a path of a source were removed but not carried out. */

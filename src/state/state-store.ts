@@ -1,6 +1,7 @@
 import type { RelativePath } from '../domain/brands.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Absence, RecordState } from '../domain/record.ts';
+import type { RereadState } from '../domain/rereading.ts';
 import { statSync } from 'node:fs';
 import { StateFileError, type Database, type SqlValue } from './database.ts';
 import { NoticeStore } from './notices.ts';
@@ -255,6 +256,14 @@ export class StateStore extends StateReader {
     if (JSON.stringify(this.mounts(source)) === JSON.stringify(mounts)) return;
     this.#write('DELETE FROM mount WHERE source = ?', source);
     for (const path of mounts) this.#write('INSERT INTO mount (source, path) VALUES (?, ?)', source, path);
+  }
+
+  /** Remembers how far the files of a source that have to be read now and then were read. */
+  saveRereading(source: string, { position, atMs }: RereadState): void {
+    this.#write(
+      'INSERT OR REPLACE INTO rereading (source, position, at) VALUES (?, ?, ?)',
+      ...[source, position, atMs],
+    );
   }
 
   /** Remembers by how much the platform's clock is ahead of ours, milliseconds. */

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { promisify } from 'node:util';
 import type { RelativePath } from '../domain/brands.ts';
-import { fingerprintOf } from '../domain/fingerprint.ts';
+import { fingerprintOf, type FactsReader, type FileFacts } from '../domain/fingerprint.ts';
 import { isWithin } from '../domain/within.ts';
 
 /** Where a source's files are read from. */
@@ -21,6 +21,7 @@ export interface SourceRoot {
   /** The same without links. */
   readonly realRoot: string;
   readonly symlinks: 'skip' | 'inside' | 'follow';
+  readonly factsOf: FactsReader;
 }
 
 /** A file open for reading, or why it is not. */
@@ -36,14 +37,17 @@ const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** A source's file, opened once: what is stated, read and sent is this one file, whatever happens to its path meanwhile. */
 export class SourceFile {
   readonly fd: number;
-  /** As it was when it was opened. */
-  readonly facts: BigIntStats;
+  /** What it is recognised by later on, as it was when it was opened. */
+  readonly facts: FileFacts;
+  /** All that its `stat` said then: as long as it is open, all of that means something. */
+  readonly #opened: BigIntStats;
   readonly #path: string;
   #reading: Promise<unknown> | null = null;
 
-  constructor(fd: number, facts: BigIntStats, path: string) {
+  constructor(fd: number, opened: BigIntStats, path: string, facts: FileFacts = opened) {
     this.fd = fd;
     this.facts = facts;
+    this.#opened = opened;
     this.#path = path;
   }
 
@@ -54,13 +58,13 @@ export class SourceFile {
 
   /** Whether the file is still as it was when it was opened. */
   isUnchanged(): boolean {
-    return fingerprintOf(fstatSync(this.fd, { bigint: true })) === fingerprintOf(this.facts);
+    return fingerprintOf(fstatSync(this.fd, { bigint: true })) === fingerprintOf(this.#opened);
   }
 
   /** Whether its path still leads to it: another file may have been put in its place. */
   isInPlace(): boolean {
     const there = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
-    return there !== undefined && there.ino === this.facts.ino && there.dev === this.facts.dev;
+    return there !== undefined && there.ino === this.#opened.ino && there.dev === this.#opened.dev;
   }
 
   /** Fills a buffer from a position, as far as there is anything, without blocking; resolves to what it filled. One at a time. */
@@ -82,7 +86,10 @@ export class SourceFile {
  * Opens a file of a source without being led astray: not through a link put in its place, not out of the source (but
  * for `follow`), and without waiting on a FIFO.
  */
-export function openSourceFile({ root, realRoot, symlinks }: SourceRoot, path: RelativePath): OpenedSource {
+export function openSourceFile(
+  { root, realRoot, symlinks, factsOf }: SourceRoot,
+  path: RelativePath,
+): OpenedSource {
   const full = `${root}/${path}`;
   let fd: number | null = null;
   try {
@@ -93,7 +100,7 @@ export function openSourceFile({ root, realRoot, symlinks }: SourceRoot, path: R
         ? null
         : 'a link leads out of the source'
       : 'not a regular file any more';
-    if (reason === null) return { kind: 'open', file: new SourceFile(fd, facts, full) };
+    if (reason === null) return { kind: 'open', file: new SourceFile(fd, facts, full, factsOf(facts, full)) };
     closeSync(fd);
     return { kind: 'unreadable', reason };
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
+import { looksTemporary } from '../domain/temporary-name.ts';
 
 /** More paths than this are no longer remembered one by one: looking at everything is cheaper, and memory stays bounded. */
 export const MOST_PENDING = 10_000;
@@ -9,6 +10,17 @@ const LOOKS_AT_ONCE = 1000;
 /** Batches follow each other no sooner. The first path after a pause does not wait for it. */
 const BATCH_SPACING_MS = 10;
 
+/** What looks temporary has to stand still so many times as long, but at least … */
+const TEMPORARY_SETTLES = 4;
+
+/** … this long: a program may pause before it renames what it wrote. */
+const TEMPORARY_SETTLE_MS = 2000;
+
+/** How long a path that looks temporary (see `looksTemporary`) has to stand still, milliseconds. */
+export function temporarySettleMs(settleMs: number): number {
+  return Math.max(TEMPORARY_SETTLES * settleMs, TEMPORARY_SETTLE_MS);
+}
+
 /** What settling needs from outside. */
 export interface SettlingOptions {
   readonly settleMs: number;
@@ -18,7 +30,7 @@ export interface SettlingOptions {
   readonly signal: AbortSignal;
   /** A path's size, mtime, ctime and inode as a text to compare, or that it is absent. Never throws. */
   readonly factsOf: (path: string) => string;
-  /** These paths stood still for `settleMs`, or waited for `maxDelayMs`. None is below another. */
+  /** These paths stood still for `settleMs` (what looks temporary: longer), or waited for `maxDelayMs`. None is below another. */
   readonly settled: (paths: readonly string[]) => void;
   /** A burst begins: all paths are forgotten. */
   readonly bursting: () => void;
@@ -42,13 +54,15 @@ interface Burst {
 /**
  * Holds paths back until they stand still.
  *
- * Both maps hold the same entries. A map keeps the order of insertion, and a path that moves is inserted anew, so one
- * map is sorted by how long its paths stand still, the other by how long they wait, and nothing is ever sorted.
+ * Two maps hold the same entries. A map keeps the order of insertion, and a path that moves is inserted anew, so one
+ * map is sorted by how long its paths stand still, the other by how long they wait, and nothing is ever sorted. What looks
+ * temporary is in a third: it does not become due by waiting, as sending what will be renamed is of no use to anyone.
  */
 export class Settling {
   readonly #options: SettlingOptions;
   readonly #byStillness = new Map<string, Pending>();
   readonly #byAge = new Map<string, Pending>();
+  readonly #temporary = new Map<string, Pending>();
   #burst: Burst | null = null;
   #running = false;
   #lastBatchMs = -Infinity;
@@ -59,7 +73,7 @@ export class Settling {
 
   /** Paths that wait. */
   get pending(): number {
-    return this.#byAge.size;
+    return this.#byAge.size + this.#temporary.size;
   }
 
   /** Whether a burst goes on: single paths are not remembered. */
@@ -77,15 +91,21 @@ export class Settling {
     // What happens below a pending directory keeps the directory waiting: it will be looked at as a whole, and then its
     // files should be complete.
     const held = this.#pendingAbove(path) ?? path;
-    const firstMs = this.#byAge.get(held)?.firstMs;
-    if (firstMs === undefined && this.#byAge.size >= MOST_PENDING) {
+    const firstMs = (this.#byAge.get(held) ?? this.#temporary.get(held))?.firstMs;
+    if (firstMs === undefined && this.pending >= MOST_PENDING) {
       this.burst(`more than ${MOST_PENDING} files changed within a short time`);
       return;
     }
     const entry = { firstMs: firstMs ?? nowMs, stillSinceMs: nowMs, facts: this.#options.factsOf(held) };
-    this.#byAge.set(held, entry);
-    this.#byStillness.delete(held);
-    this.#byStillness.set(held, entry);
+    // What happens below it shows that it is a directory, whatever it looks like.
+    const isTemporary = held === path && !this.#byAge.has(held) && looksTemporary(held);
+    this.#temporary.delete(held);
+    if (isTemporary) this.#temporary.set(held, entry);
+    else {
+      this.#byAge.set(held, entry);
+      this.#byStillness.delete(held);
+      this.#byStillness.set(held, entry);
+    }
     this.#wake();
   }
 
@@ -94,6 +114,7 @@ export class Settling {
     const nowMs = this.#options.clock.monotonic();
     this.#byStillness.clear();
     this.#byAge.clear();
+    this.#temporary.clear();
     if (this.#burst === null) {
       this.#burst = { reason, beganMs: nowMs, lastMs: nowMs };
       this.#options.bursting();
@@ -104,7 +125,7 @@ export class Settling {
   #pendingAbove(path: string): string | null {
     for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) {
       const above = path.slice(0, slash);
-      if (this.#byAge.has(above)) return above;
+      if (this.#byAge.has(above) || this.#temporary.has(above)) return above;
     }
     return null;
   }
@@ -114,16 +135,17 @@ export class Settling {
   }
 
   /**
-   * Runs while anything waits. What is added meanwhile is due no sooner than what is there, so a sleep never has to be
-   * cut short. An error of a listener ends it and surfaces as an unhandled rejection.
+   * Runs while anything waits. What is added during a sleep is due after `settleMs` at the earliest, so one that is no
+   * longer never has to be cut short. An error of a listener ends it and surfaces as an unhandled rejection.
    */
   async #run(): Promise<void> {
-    const { clock, signal } = this.#options;
+    const { clock, signal, settleMs, maxDelayMs } = this.#options;
+    const longestMs = Math.max(Math.min(settleMs, maxDelayMs), BATCH_SPACING_MS);
     this.#running = true;
     try {
       for (let dueMs = this.#dueMs(); dueMs !== null; dueMs = this.#dueMs()) {
         // Also with nothing to wait for: nobody is told anything from within `touch`.
-        await clock.sleep(dueMs - clock.monotonic(), signal);
+        await clock.sleep(Math.min(dueMs - clock.monotonic(), longestMs), signal);
         if (signal.aborted) return;
         const nowMs = clock.monotonic();
         const againMs = this.#dueMs();
@@ -140,8 +162,13 @@ export class Settling {
       return Math.min(this.#burst.lastMs + settleMs, this.#burst.beganMs + maxDelayMs);
     const [stillest] = this.#byStillness.values();
     const [oldest] = this.#byAge.values();
-    if (stillest === undefined || oldest === undefined) return null;
-    const dueMs = Math.min(stillest.stillSinceMs + settleMs, oldest.firstMs + maxDelayMs);
+    const [temporary] = this.#temporary.values();
+    const dueMs = Math.min(
+      (stillest?.stillSinceMs ?? Infinity) + settleMs,
+      (oldest?.firstMs ?? Infinity) + maxDelayMs,
+      (temporary?.stillSinceMs ?? Infinity) + temporarySettleMs(settleMs),
+    );
+    if (dueMs === Infinity) return null;
     return Math.max(dueMs, this.#lastBatchMs + BATCH_SPACING_MS);
   }
 
@@ -153,7 +180,12 @@ export class Settling {
       return;
     }
     this.#lastBatchMs = nowMs;
-    const ready = new Set([...this.#takeOldest(nowMs), ...this.#takeStill(nowMs)]);
+    const { settleMs } = this.#options;
+    const ready = new Set([
+      ...this.#takeOldest(nowMs),
+      ...this.#takeStill(this.#byStillness, settleMs, nowMs),
+      ...this.#takeStill(this.#temporary, temporarySettleMs(settleMs), nowMs),
+    ]);
     const paths = [...ready].filter((path) => !hasAncestorIn(ready, path));
     if (paths.length > 0) this.#options.settled(paths);
   }
@@ -168,17 +200,17 @@ export class Settling {
     return taken;
   }
 
-  #takeStill(nowMs: number): string[] {
-    const { settleMs, factsOf } = this.#options;
+  #takeStill(byStillness: Map<string, Pending>, stillMs: number, nowMs: number): string[] {
+    const { factsOf } = this.#options;
     const due: [string, Pending][] = [];
-    for (const [path, entry] of this.#byStillness) {
-      if (entry.stillSinceMs + settleMs > nowMs || due.length === LOOKS_AT_ONCE) break;
+    for (const [path, entry] of byStillness) {
+      if (entry.stillSinceMs + stillMs > nowMs || due.length === LOOKS_AT_ONCE) break;
       due.push([path, entry]);
     }
     const taken: string[] = [];
     for (const [path, entry] of due) {
       const facts = factsOf(path);
-      this.#byStillness.delete(path);
+      byStillness.delete(path);
       if (facts === entry.facts) {
         this.#byAge.delete(path);
         taken.push(path);
@@ -186,7 +218,7 @@ export class Settling {
         // Written without an event, as through a mapping: it has to stand still once more.
         entry.facts = facts;
         entry.stillSinceMs = nowMs;
-        this.#byStillness.set(path, entry);
+        byStillness.set(path, entry);
       }
     }
     return taken;

@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import type { Clock } from '../domain/clock.ts';
 import { fingerprintOf } from '../domain/fingerprint.ts';
 import { kernelQueue } from './kernel-queue.ts';
-import { MOST_PENDING, Settling } from './settling.ts';
+import { MOST_PENDING, Settling, temporarySettleMs } from './settling.ts';
 import { describeWatchFailure, type WatchFailure } from './watch-failure.ts';
 import { WatchedDirectories, type WatchedDirectory } from './watched-directories.ts';
 
@@ -139,9 +139,13 @@ class Tree implements TreeWatcher {
     this.#becomeReady();
   };
 
-  /** What settles now, or is forgotten, happened no sooner than this. */
+  /**
+   * What settles now, or is forgotten, happened no sooner than this; but for what looks temporary and goes on changing,
+   * which is no other file under a new name.
+   */
   #longestWaitBefore(nowMs: number): number {
-    return nowMs - this.#options.settleMs - this.#options.maxDelayMs;
+    const { settleMs, maxDelayMs } = this.#options;
+    return nowMs - Math.max(settleMs + maxDelayMs, temporarySettleMs(settleMs));
   }
 
   /**

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { configJsonSchema, listFields } from '../../src/config/json-schema.ts';
 import { parseDocument } from '../../src/config/document.ts';
+import { DEFAULT_IGNORE } from '../../src/scan/filter.ts';
 import { compilePattern } from '../../src/domain/rules.ts';
 import { resolveSettings } from '../../src/domain/settings.ts';
 import { configText, linesOf } from './fixture.ts';
@@ -49,6 +50,16 @@ test('documents what a file gets when no rule speaks of it', () => {
       [field]: settings[field.replace('rules[].', '')],
     });
   }
+});
+
+test('documents the built-in patterns', () => {
+  const [, section = ''] = text.split('### Built-in patterns\n');
+  const [table = ''] = section.trim().split('\n\n');
+  const documented = table.split('\n').flatMap((row) => {
+    const patterns = row.split('|')[2] ?? '';
+    return [...patterns.matchAll(/`([^`]+)`/gu)].map(([, pattern = '']) => pattern);
+  });
+  expect(documented.sort()).toEqual([...DEFAULT_IGNORE].sort());
 });
 
 describe('examples', () => {

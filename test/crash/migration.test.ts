@@ -37,7 +37,16 @@ const OLDER_FILES: readonly OlderFile[] = [
     version: 1,
     make: async (file, round) => {
       await round.endsInSync();
-      change(file, 'DROP TABLE mount; DROP TABLE clock; PRAGMA user_version = 1');
+      change(file, 'DROP TABLE mount; DROP TABLE clock; DROP TABLE rereading; PRAGMA user_version = 1');
+    },
+    isInSync: true,
+  },
+  {
+    what: 'version 2',
+    version: 2,
+    make: async (file, round) => {
+      await round.endsInSync();
+      change(file, 'DROP TABLE rereading; PRAGMA user_version = 2');
     },
     isInSync: true,
   },

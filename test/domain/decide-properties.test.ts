@@ -43,6 +43,7 @@ function candidate({ disk, settings }: World): Candidate {
   return {
     fingerprint: fingerprintOf(facts(disk)),
     resolved: { settings, digest: settingsDigest(settings) },
+    isInDoubt: false,
   };
 }
 

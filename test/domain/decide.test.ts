@@ -10,7 +10,8 @@ const RENEWING: Expiry = { kind: 'in', lifetimeMs: DAY, renewal: { beforeMs: HOU
 const LET_EXPIRE: Expiry = { kind: 'in', lifetimeMs: DAY, renewal: null };
 const FIXED: Expiry = { kind: 'at', atMs: NOW };
 
-const file = (expiry: Expiry | null = null): Candidate => ({
+const file = (expiry: Expiry | null = null, isInDoubt = false): Candidate => ({
+  isInDoubt,
   fingerprint: fingerprint(),
   resolved: { settings: { ...PLAIN, expiry }, digest: 'settings' },
 });

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkExpiry, removalExpiry, renewalTime, type ExpiryCheck } from '../../src/domain/expiry.ts';
-import { isTrustworthy, nanoseconds, sizeInFingerprint } from '../../src/domain/fingerprint.ts';
+import {
+  isTrustworthy,
+  nanoseconds,
+  showsEveryChange,
+  sizeInFingerprint,
+} from '../../src/domain/fingerprint.ts';
 import { retryDelayMs } from '../../src/domain/retry-delay.ts';
 import type { Expiry } from '../../src/domain/settings.ts';
 import { TokenBucket } from '../../src/domain/token-bucket.ts';
@@ -10,7 +15,12 @@ import { DAY, facts, fingerprint, HOUR, MINUTE, NOW, SECOND } from './fixture.ts
 describe('a fingerprint', () => {
   test.each(['size', 'mtimeNs', 'ctimeNs', 'ino'] as const)('changes with %s', (fact) => {
     const before = facts({ mtimeNs: 1_700_000_000_123_456_789n });
-    expect(fingerprint({ ...before, [fact]: before[fact] + 1n })).not.toBe(fingerprint(before));
+    expect(fingerprint({ ...before, [fact]: (before[fact] ?? 0n) + 1n })).not.toBe(fingerprint(before));
+  });
+
+  test('says whether it would show every change', () => {
+    expect(showsEveryChange(fingerprint())).toBe(true);
+    expect(showsEveryChange(fingerprint({ ctimeNs: null, ino: null }))).toBe(false);
   });
 
   test('gives the size back', () => {
@@ -24,16 +34,28 @@ describe('trust in a fingerprint', () => {
   const two = 2_000_000_000n;
   const rows: readonly (readonly [mtime: bigint, ctime: bigint, trusted: boolean])[] = [
     [began - two, began - two, true],
-    [began - two + 1n, began - two, false],
     [began - two, began - two + 1n, false],
     [0n, began, false],
-    [began, 0n, false],
     [0n, 0n, true],
-    // A clock ahead of ours
-    [began + two, 0n, false],
+    // A clock that was set back since
+    [0n, began + two, false],
+    // Anyone may set an mtime; only the kernel sets a ctime
+    [began - two + 1n, began - two, true],
+    [began, 0n, true],
+    [4_000_000_000_000_000_000n, 0n, true],
   ];
   test.each(rows)('mtime %d, ctime %d: %j', (mtimeNs, ctimeNs, trusted) => {
     expect(isTrustworthy(facts({ mtimeNs, ctimeNs }), began)).toBe(trusted);
+  });
+
+  const three = 3_000_000_000n;
+  test.each([
+    [began - three, true],
+    [began - three + 1n, false],
+    [began, false],
+    [began + three, false],
+  ])('without a ctime, mtime %d: %j', (mtimeNs, trusted) => {
+    expect(isTrustworthy(facts({ mtimeNs, ctimeNs: null, ino: null }), began)).toBe(trusted);
   });
 });
 

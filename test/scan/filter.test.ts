@@ -49,6 +49,31 @@ describe('what is left out', () => {
       'a.part',
     ].map((name) => [[], `x/${name}`, true] as const),
     ...['a.crdownload', '~$a.docx', '.~lock.a.odt#'].map((name) => [[], `x/${name}`, true] as const),
+    // Of programs that are at work
+    ...['.a.md.swo', '.a.md.swa', '.swp', '.a.md.swpx', '#a.md#', '.#a.md', 'x/#a b#'].map(
+      (path) => [[], path, true] as const,
+    ),
+    ...['a.db-wal', 'a.db3-journal', 'a.sqlite-shm', 'a.sqlite3-wal', '~WRL0005.tmp', 'lu123abc.tmp'].map(
+      (path) => [[], path, true] as const,
+    ),
+    ...['.nfs000000000001e0310000002b', '.fuse_hidden0000000200000001', '._a.md', 'a.zip.download/x'].map(
+      (path) => [[], path, true] as const,
+    ),
+    ...['.Spotlight-V100/x', '.Trashes/501/x', '.fseventsd/x', 'a.partial', 'a.opdownload'].map(
+      (path) => [[], path, true] as const,
+    ),
+    ...['.com.google.Chrome.x1Y2z3', '.org.chromium.Chromium.x1Y2z3'].map(
+      (path) => [[], path, true] as const,
+    ),
+    ...['.icon.svg', 'a.sw1', '#a', 'a#', 'travel-journal', 'a-wal', 'b.md-journal', 'c.download', '_a'].map(
+      (path) => [[], path, false] as const,
+    ),
+    ...['.nfs', '.nfsmount', '.fuse', '.Trashes', '.swallow', 'a.db', 'a.sqlite3'].map(
+      (path) => [[], path, false] as const,
+    ),
+    [['!.#keep'], '.#keep', false],
+    [['!*.db-wal', 'x/*.db-wal'], 'x/a.db-wal', true],
+    [['/x/', '!*.md'], 'x/a.md', true],
     ...['.git', '.hidden', '.envrc', 'env', 'a.tmpl', '.github/x', 'thumbs.db', 'a~b'].map(
       (path) => [[], path, false] as const,
     ),
@@ -82,7 +107,9 @@ describe('what is left out', () => {
     const filter = createFilter(['drafts/', '*.log', '!keep.log', '/anchored'], never);
     expect(filter.whyIgnored('a/b.log')).toBe('the pattern "*.log"');
     expect(filter.whyIgnored('x/drafts/a')).toBe('the pattern "drafts/", which matches x/drafts/');
-    expect(filter.whyIgnored('.git/a')).toBe('the pattern ".git/", which matches .git/');
+    expect(filter.whyIgnored('.git/a')).toBe('the built-in pattern ".git/", which matches .git/');
+    expect(filter.whyIgnored('x/.a.md.swo')).toBe('the built-in pattern ".*.sw?"');
+    expect(createFilter(['*.tmp'], never).whyIgnored('a.tmp')).toBe('the pattern "*.tmp"');
     expect(filter.whyIgnored('anchored')).toBe('the pattern "/anchored"');
     expect(filter.whyIgnored('keep.log')).toBeNull();
   });

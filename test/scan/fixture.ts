@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { DISK, factsReader } from '../../src/scan/disk.ts';
 import { createFilter } from '../../src/scan/filter.ts';
 import { scan, type ScanEntry, type ScanTarget } from '../../src/scan/scan.ts';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
@@ -32,7 +33,16 @@ export function target(
 ): ScanTarget {
   const { patterns = [], ...rest } = some;
   const filter = createFilter(patterns, () => false);
-  return { root, realRoot: root, symlinks: 'skip', protectedFiles: new Set(), filter, ...rest };
+  return {
+    root,
+    realRoot: root,
+    symlinks: 'skip',
+    protectedFiles: new Set(),
+    filter,
+    disk: DISK,
+    factsOf: factsReader(rest.disk ?? DISK),
+    ...rest,
+  };
 }
 
 type Told = Exclude<ScanEntry, { kind: 'tick' }>;

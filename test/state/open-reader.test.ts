@@ -33,7 +33,7 @@ function read(file: string, inUse: boolean): { reader: StateReader; paths: strin
 function olderFile(): string {
   const file = writtenFile();
   const database = new DatabaseSync(file);
-  database.exec('DROP TABLE mount; DROP TABLE clock; PRAGMA user_version = 1');
+  database.exec('DROP TABLE mount; DROP TABLE clock; DROP TABLE rereading; PRAGMA user_version = 1');
   database.close();
   return file;
 }

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { FileEvent, Summary } from '../../src/domain/report.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
+import { DISK, type Disk } from '../../src/scan/disk.ts';
 import { openState } from '../../src/state/open.ts';
 import { Daemon, type DaemonSettings } from '../../src/sync/daemon/daemon.ts';
 import type { Trigger } from '../../src/sync/daemon/daemon-observer.ts';
@@ -74,6 +75,7 @@ export async function createDaemonWorld(
   options: Partial<EmulatorOptions> = {},
   grainMs = 0,
   random = 0.5,
+  disk: Disk = DISK,
 ): Promise<DaemonWorld> {
   const clock = new ManualClock(Date.now() + AT_REST_MS, grainMs);
   const world = await createWorldWith(clock, fields, options);
@@ -120,6 +122,7 @@ export async function createDaemonWorld(
         refused: (kind, reason) => told.push(`refused ${kind} ${reason === null ? 'no longer' : 'now'}`),
       },
       stages: unwatchedStages(),
+      disk,
       checkInPlace: () => {
         opened.store.checkInPlace();
       },

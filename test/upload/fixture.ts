@@ -34,7 +34,7 @@ export function makeSource(symlinks: SourceRoot['symlinks'] = 'skip'): TestSourc
   return {
     root,
     outside,
-    source: { root, realRoot: root, symlinks },
+    source: { root, realRoot: root, symlinks, factsOf: (stats) => stats },
     write: (path, content) => {
       const full = join(root, path);
       mkdirSync(dirname(full), { recursive: true });

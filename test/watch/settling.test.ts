@@ -86,6 +86,49 @@ describe('a path', () => {
     expect(told).toEqual([[10_000, 'f']]);
   });
 
+  test('that looks temporary has to stand still for longer, and is never told while it changes', async () => {
+    const { clock, facts, told, subject } = settling();
+    for (let ms = 0; ms < 25_000; ms += 250) {
+      facts.set('.f.pdf.X7gk2Q', String(ms));
+      subject.touch('.f.pdf.X7gk2Q');
+      if (ms === 1000) subject.touch('plain');
+      await clock.advance(250);
+    }
+    expect(subject.pending).toBe(1);
+    await clock.advance(5000);
+    expect(told).toEqual([
+      [1500, 'plain'],
+      [26_750, '.f.pdf.X7gk2Q'],
+    ]);
+    expect(subject.pending).toBe(0);
+  });
+
+  test('that looks temporary, is renamed and so gone, is told of as that', async () => {
+    const { clock, facts, told, subject } = settling();
+    facts.set('.f.pdf.X7gk2Q', '1');
+    subject.touch('.f.pdf.X7gk2Q');
+    await clock.advance(100);
+    facts.delete('.f.pdf.X7gk2Q');
+    facts.set('f.pdf', '1');
+    subject.touch('.f.pdf.X7gk2Q');
+    subject.touch('f.pdf');
+    await clock.advance(5000);
+    expect(told).toEqual([
+      [600, 'f.pdf'],
+      [2100, '.f.pdf.X7gk2Q'],
+    ]);
+  });
+
+  test('a directory that looks temporary is told like any other', async () => {
+    const { clock, told, subject } = settling();
+    subject.touch('site.X7gk2Q');
+    for (let ms = 0; ms < 12_000; ms += 250) {
+      subject.touch('site.X7gk2Q/f');
+      await clock.advance(250);
+    }
+    expect(told[0]).toEqual([10_000, 'site.X7gk2Q']);
+  });
+
   test('below a pending directory keeps that waiting and is not told itself', async () => {
     const { clock, told, subject } = settling();
     subject.touch('a/old');

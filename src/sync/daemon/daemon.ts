@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../domain/clock.ts';
+import type { Disk } from '../../scan/disk.ts';
 import type { Delivery } from '../../domain/delivery.ts';
 import type { FilePlatform } from '../../domain/file-platform.ts';
 import type { StateStore } from '../../state/state-store.ts';
@@ -37,6 +38,8 @@ export interface DaemonInput {
   readonly report: Reporter;
   readonly observer: DaemonObserver;
   readonly stages: Stages;
+  /** See `EngineInput`. */
+  readonly disk?: Disk;
   /** Throws `StateFileError` when the state file, or what keeps others from it, is not in its place any more. */
   readonly checkInPlace: () => void;
   /** What people are told to do to let through what a guard halts. */

@@ -1,8 +1,8 @@
-import { lstatSync, statSync } from 'node:fs';
 import type { RelativePath } from '../../domain/brands.ts';
 import { emptySummary } from '../../domain/report.ts';
 import { scan } from '../../scan/scan.ts';
 import type { Engine, Transfer } from '../pass/engine.ts';
+import { otherSpellingOf } from '../sources/presence.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
 import type { Source } from '../sources/source.ts';
 import { walk } from '../pass/walk.ts';
@@ -28,12 +28,16 @@ export async function lookAt(
   engine.round.hasLooks = true;
   state.dropProblemsAt(name, path);
   engine.round.unsent.forget(name, path);
+  const listed = otherSpellingOf(source, path);
+  if (listed !== null) engine.outlook.lookAgain(name, listed);
   const target = state.targetId(source.syncTarget);
   const stretch = {
     source,
     target,
     entries: scan(source, path),
     records: state.recordsAt(target, name, path),
+    // Something happened to it. Where that does not show in what a file is recognised by, its content tells.
+    isInDoubt: () => true,
   };
   const context = { ...engine, summary: emptySummary(), transfer };
   const ended = await walk(stretch, context, workers, () => false, true);
@@ -43,9 +47,9 @@ export async function lookAt(
 }
 
 /** Whether a path of a source is a directory now, which may hold any number of files. */
-export function isDirectory({ root, symlinks }: Source, path: RelativePath): boolean {
+export function isDirectory({ disk, root, symlinks }: Source, path: RelativePath): boolean {
   try {
-    return (symlinks === 'skip' ? lstatSync : statSync)(`${root}/${path}`).isDirectory();
+    return (symlinks === 'skip' ? disk.lstat : disk.stat)(`${root}/${path}`).isDirectory();
   } catch {
     return false;
   }

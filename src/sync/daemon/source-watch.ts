@@ -1,10 +1,10 @@
-import { statSync } from 'node:fs';
 import type { Config, SourceConfig } from '../../config/config.ts';
 import type { Clock } from '../../domain/clock.ts';
+import { DISK, type Disk } from '../../scan/disk.ts';
 import { watchTree, type TreeWatcher } from '../../watch/watch-tree.ts';
 import { identityOf, isSameDirectory } from '../sources/directory-identity.ts';
 import { mountsBelow } from '../sources/mounts.ts';
-import type { FoundSource } from '../sources/source.ts';
+import type { FoundSource, Source } from '../sources/source.ts';
 
 /** What a watched source tells. */
 export interface SourceListener {
@@ -25,6 +25,8 @@ export class SourceWatch {
   readonly #name: string;
   #found: FoundSource;
   #watcher: TreeWatcher | null = null;
+  /** The inode under watch, which keeps it from becoming another's; `null`: it was not told, or nothing is watched. */
+  #watchedInode: bigint | null = null;
   #meeting: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
@@ -67,12 +69,21 @@ export class SourceWatch {
   get isReplaced(): boolean {
     const known = this.#found.kind === 'found' ? this.#found.source.identity : null;
     try {
-      const facts = statSync(this.#found.config.directory);
+      const facts = this.#disk.stat(this.#found.config.directory);
       if (known === null || !facts.isDirectory()) return (known === null) === facts.isDirectory();
-      return !isSameDirectory(identityOf(facts), known);
+      return this.#isOther(facts.ino) || !isSameDirectory(identityOf(facts, true), known);
     } catch {
       return known !== null;
     }
+  }
+
+  get #disk(): Disk {
+    return this.#found.kind === 'found' ? this.#found.source.disk : DISK;
+  }
+
+  /** Whether the watch is on another directory: also of one whose inode is not what it is recognised by. */
+  #isOther(inode: bigint | null): boolean {
+    return this.#watchedInode !== null && inode !== this.#watchedInode;
   }
 
   /** Whether something was mounted or unmounted below the directory, where events do not tell of it. */
@@ -99,6 +110,7 @@ export class SourceWatch {
     const isSame =
       before.kind === 'found' &&
       found.kind === 'found' &&
+      !this.#isOther(inodeOf(found.source)) &&
       isSameDirectory(before.source.identity, found.source.identity) &&
       before.source.patterns === found.source.patterns &&
       before.source.mounts.join('\0') === found.source.mounts.join('\0');
@@ -119,8 +131,10 @@ export class SourceWatch {
 
   #watch(): void {
     this.#watcher = null;
+    this.#watchedInode = null;
     if (this.#found.kind === 'missing' || this.#settings.poll || this.#isClosed) return;
     const { realRoot, filter } = this.#found.source;
+    this.#watchedInode = inodeOf(this.#found.source);
     const { settleMs, maxDelayMs } = this.#settings;
     const name = this.#name;
     this.#watcher = watchTree({
@@ -141,6 +155,14 @@ export class SourceWatch {
         },
       },
     });
+  }
+}
+
+function inodeOf({ disk, root }: Source): bigint | null {
+  try {
+    return disk.stat(root).ino;
+  } catch {
+    return null;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../domain/clock.ts';
+import type { Disk } from '../../scan/disk.ts';
 import { findSource, IGNORE_FILE, type FoundSource } from '../sources/source.ts';
 import type { DaemonObserver, Trigger } from './daemon-observer.ts';
 import { SourceWatch } from './source-watch.ts';
@@ -18,6 +19,7 @@ export interface WatchesPorts {
 interface Setting {
   readonly config: Config;
   readonly platformName: string;
+  readonly disk?: Disk;
 }
 
 /** The watches over all sources, from one configuration to the next. */
@@ -58,12 +60,12 @@ export class Watches {
   }
 
   /** Watches what is not watched yet, and no longer what left the configuration. Resolves when all is watched, or at a stop. */
-  async adjust({ config, platformName }: Setting, stop: AbortSignal): Promise<void> {
+  async adjust({ config, platformName, disk }: Setting, stop: AbortSignal): Promise<void> {
     const before = new Map(this.#watches);
     this.#watches.clear();
     for (const [position, source] of config.sources.entries()) {
       const known = before.get(source.name);
-      const found = findSource(config, source, position, platformName);
+      const found = findSource(config, source, position, platformName, disk);
       if (known?.watchesFor(config, source) === true) {
         before.delete(source.name);
         this.#watches.set(source.name, known);
@@ -86,7 +88,7 @@ export class Watches {
    *
    * @param replaced - told a source whose directory is another one: nothing of it is looked at before a pass checked it.
    */
-  async check({ config, platformName }: Setting, replaced: (name: string) => void): Promise<void> {
+  async check({ config, platformName, disk }: Setting, replaced: (name: string) => void): Promise<void> {
     for (const [position, source] of config.sources.entries()) {
       const watch = this.#watches.get(source.name);
       const hasOtherPatterns = this.#otherPatterns.delete(source.name);
@@ -94,7 +96,7 @@ export class Watches {
       const { isReplaced } = watch;
       const isOther = isReplaced || watch.isMountedOtherwise;
       if (!isOther && !hasOtherPatterns) continue;
-      const found = findSource(config, source, position, platformName);
+      const found = findSource(config, source, position, platformName, disk);
       // A directory that is there may be missing all the same: what keeps it from being looked at is not over.
       if (found.kind === 'missing' && watch.found.kind === 'missing') continue;
       if (isReplaced) replaced(source.name);

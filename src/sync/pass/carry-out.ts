@@ -145,10 +145,15 @@ function isWithoutUpsert({ kind }: Sent): boolean {
 /** Whether a file has the content on record after all; its new fingerprint is recorded then. */
 async function isSame(item: PlannedSend, source: Source, id: RowId, context: WalkContext): Promise<boolean> {
   const { state, summary, clock, transfer } = context;
-  const recorded = state.find(id)?.sha256 ?? null;
-  if (recorded === null) return false;
+  const stored = state.find(id);
+  const recorded = stored?.sha256 ?? null;
+  if (stored === null || recorded === null) return false;
   const compared = await transfer(() => compareContent(source, item.path, recorded, clock.now()));
-  if (compared.kind !== 'same') return false;
+  if (compared.kind !== 'same') {
+    // Nothing else would show it to the next pass, should it not be sent now.
+    if (item.reason === 'in-doubt') state.recordTouched(id, stored.fingerprint, false);
+    return false;
+  }
   state.recordTouched(id, compared.fingerprint, compared.trusted);
   summary.unchanged += 1;
   return true;

@@ -7,6 +7,7 @@ import type { Halt } from '../../domain/guard.ts';
 import type { FilePlatform } from '../../domain/file-platform.ts';
 import type { Summary } from '../../domain/report.ts';
 import { Pulse, type Stage } from '../../service/pulse.ts';
+import type { Disk } from '../../scan/disk.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { Outage } from '../../upload/outage.ts';
 import { Blockade } from './blockade.ts';
@@ -32,6 +33,8 @@ export interface EngineInput {
   /** What people are told to do to let through what a guard halts. */
   readonly howToAllow: string;
   readonly stages: Stages;
+  /** What files are looked up by; the system's own unless given. */
+  readonly disk?: Disk;
   /** Whether changes are looked at as they happen. Passes leave a transfer free for them then. */
   readonly isWatched: boolean;
   /** Told of every new content that the platform has, before anything else can happen to it. */

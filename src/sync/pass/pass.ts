@@ -12,6 +12,7 @@ import { removeMissing } from './removals.ts';
 import type { Reporter } from './reporter.ts';
 import { findSources, type FoundSource, type Source } from '../sources/source.ts';
 import { walk } from './walk.ts';
+import { Rereading } from '../plan/rereading.ts';
 import { inTurns } from '../plan/turns.ts';
 import { Workers } from './workers.ts';
 
@@ -65,7 +66,7 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
   const beganMs = clock.monotonic();
   const workers = new Workers(config.upload.concurrency + FILES_AHEAD, engine.fail, engine.detach);
   try {
-    const found = findSources(config, engine.platformName);
+    const found = findSources(config, engine.platformName, engine.disk);
     engine.claims.meet(found);
     input.onFound?.(found);
     engine.round = newRound(state.nextPassNumber(), input.blockade);
@@ -74,8 +75,9 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
     state.correctMoments(clock.now());
     state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
     for (const one of found) if (!isAsBefore(one, context)) context.standings.set(one.config.name, 'halted');
-    for (const one of found) await letLooksIn(one, context, input);
-    const visited = await visitAll(found, context, input, workers);
+    const groups = keyGroups(found);
+    const entered = context.isWatched ? await letLooksIn(groups, context, input) : new Map<FoundSource, EnteredSource>();
+    const visited = await visitAll(found, groups, entered, context, input, workers);
     await workers.idle();
     let isHalted = false;
     for (const one of visited) {
@@ -122,16 +124,30 @@ function isAsBefore(found: FoundSource, { state }: Engine): boolean {
   return seen !== null && isSameDirectory(seen.identity, found.source.identity);
 }
 
+/** Sources that were entered, and whose walk begins by that. */
+type Entered = ReadonlyMap<FoundSource, EnteredSource>;
+
 /**
- * From here on single files of a source may be looked at, also while the sources before it are still walked. A walk
- * that comes to it later checks its directory again.
+ * From here on single files of all sources may be looked at, also while the sources before them are still walked. Whose
+ * turn to be walked is now need not be entered again for that; a walk that comes to a source later checks its directory again.
  */
-async function letLooksIn(found: FoundSource, context: WalkContext, { isAllowed }: PassInput): Promise<void> {
+async function letLooksIn(
+  groups: readonly FoundSource[][],
+  context: WalkContext,
+  { isAllowed }: PassInput,
+): Promise<Entered> {
   const { standings } = context;
-  const { name } = found.config;
-  const isOpen = found.kind === 'found' && (await enter(found.source, context, isAllowed)).kind === 'open';
-  if (!isOpen) standings.set(name, 'halted');
-  else if (standings.get(name) !== 'complete') standings.set(name, 'incomplete');
+  const firsts = new Map<FoundSource, EnteredSource>();
+  for (const group of groups) {
+    for (const found of group) {
+      const { name } = found.config;
+      const entered = found.kind === 'found' ? await enter(found.source, context, isAllowed) : null;
+      if (entered?.kind !== 'open') standings.set(name, 'halted');
+      else if (standings.get(name) !== 'complete') standings.set(name, 'incomplete');
+      if (entered !== null && found === group[0]) firsts.set(found, entered);
+    }
+  }
+  return firsts;
 }
 
 /** Checks the directory of a source. */
@@ -148,26 +164,29 @@ function enter(
 /** Sources whose files can never give one key are walked side by side: a large one does not hold up the others. */
 async function visitAll(
   found: readonly FoundSource[],
+  groups: readonly FoundSource[][],
+  entered: Entered,
   context: WalkContext,
   input: PassInput,
   workers: Workers,
 ): Promise<Visited[]> {
   const visited = new Map<FoundSource, Visited>();
-  const groups = await Promise.allSettled(
-    keyGroups(found).map(async (group) => {
+  const ends = await Promise.allSettled(
+    groups.map(async (group) => {
       for (const one of group) {
         if (context.stop.aborted) break;
-        visited.set(one, await visit(one, context, input, workers));
+        visited.set(one, await visit(one, entered.get(one), context, input, workers));
       }
     }),
   );
-  for (const group of groups) if (group.status === 'rejected') throw group.reason;
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
   return found.flatMap((one) => visited.get(one) ?? []);
 }
 
 /** Checks a source's directory and walks all of it. Sends may still run when it ends. */
 async function visit(
   found: FoundSource,
+  enteredBefore: EnteredSource | undefined,
   context: WalkContext,
   { isForced, isAllowed, retriesFailed = true }: PassInput,
   workers: Workers,
@@ -175,12 +194,14 @@ async function visit(
   if (found.kind === 'missing') return { found, walk: { kind: 'halted', halt: found.halt }, recorded: 0 };
   const { source } = found;
   const recorded = recordedIn(source, context);
-  const entered = await enter(source, context, isAllowed);
+  const entered = enteredBefore ?? (await enter(source, context, isAllowed));
   if (entered.kind === 'halted') return { found, walk: entered, recorded };
   const target = context.state.targetId(source.syncTarget);
   const records = context.state.records(target, source.config.name);
-  const stretch = { source, target, entries: entered.entries, records };
+  const rereading = new Rereading(context.state, target, source.config.name, context.clock.now());
+  const stretch = { source, target, entries: entered.entries, records, isInDoubt: rereading.isTurnOf };
   const ended = await walk(stretch, context, workers, isForced, retriesFailed);
+  if (ended !== 'lost' && !context.stop.aborted) rereading.save(context.state);
   if (ended !== 'lost') return { found, walk: { kind: ended, approved: entered.approved }, recorded };
   const reason = `${source.root} was unmounted, removed or replaced while it was looked at`;
   return { found, walk: { kind: 'halted', halt: { kind: 'missing', reason } }, recorded };

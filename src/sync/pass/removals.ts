@@ -133,7 +133,7 @@ function mayGo(source: Source, { path, fingerprint }: FileRecord, context: WalkC
   const isObstructed = stop.aborted || round.blockade.reasonAgainst(source.config.botId, false) !== null;
   if (isObstructed) return false;
   if (round.unsent.mayHave(fingerprint, clock.monotonic()) || flights.mayHave(fingerprint)) return false;
-  return isStillThere(source) && areMountsThere(source) && presenceOf(`${source.root}/${path}`) === 'gone';
+  return isStillThere(source) && areMountsThere(source) && presenceOf(source, path) === 'gone';
 }
 
 interface PutAway extends Verdict {

@@ -17,6 +17,8 @@ export interface Stretch {
   readonly target: number;
   readonly entries: Iterable<ScanEntry>;
   readonly records: RecordCursor;
+  /** See `PlanPorts`. */
+  readonly isInDoubt: PlanPorts['isInDoubt'];
 }
 
 /**
@@ -46,7 +48,7 @@ export async function walk(
 }
 
 async function walkOn(
-  { source, target, entries, records }: Stretch,
+  { source, target, entries, records, isInDoubt }: Stretch,
   context: WalkContext,
   workers: Workers,
   isForced: (path: string) => boolean,
@@ -61,6 +63,7 @@ async function walkOn(
     wallClock: clock.now,
     isForced,
     retriesFailed,
+    isInDoubt,
   };
   let complete = true;
   const turns = new Turns(clock);

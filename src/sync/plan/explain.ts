@@ -81,7 +81,7 @@ export function explain(
   }
   const [halt] = checkRoot(source, target, state, false, config.removals.mode);
   if (halt !== undefined) return without('none', `the source is halted: ${halt.reason}`);
-  if (source.symlinks === 'skip' && isBehindLink(source.root, path))
+  if (source.symlinks === 'skip' && isBehindLink(source, path))
     return without('skip', 'a directory above it is a symbolic link, and "symlinks" is "skip"');
   const facts = look(() => statSync(`${source.root}/${path}`));
   const isLink = look(() => lstatSync(`${source.root}/${path}`))?.isSymbolicLink() === true;
@@ -97,6 +97,7 @@ export function explain(
     wallClock: () => nowMs,
     isForced: () => false,
     retriesFailed: true,
+    isInDoubt: () => false,
   };
   const records = state.recordsAt(target, source.config.name, path);
   for (const item of planSource(source, scan(source, path), records, ports)) {
@@ -175,12 +176,12 @@ export function explain(
 function earlierTwin(source: Source, key: string, sources: readonly FoundSource[]): string | null {
   for (const one of sources) {
     if (one.kind === 'missing' || one.source.position >= source.position) continue;
-    const { config, root, filter, syncTarget } = one.source;
+    const { config, filter, syncTarget } = one.source;
     const prefix = config.keyPrefix.normalize('NFC');
     const path = key.slice(prefix.length);
     const isSameTarget = canonicalJson({ ...syncTarget }) === canonicalJson({ ...source.syncTarget });
     if (!isSameTarget || path === '' || !key.startsWith(prefix) || filter.ignoresFile(path)) continue;
-    if (presenceOf(`${root}/${path}`) === 'there') return `${config.name}:${path}`;
+    if (presenceOf(one.source, path) === 'there') return `${config.name}:${path}`;
   }
   return null;
 }

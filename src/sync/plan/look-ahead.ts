@@ -59,6 +59,7 @@ export function* lookAhead(input: LookAheadInput): Generator<Ahead, void> {
       wallClock: input.now,
       isForced: input.isForced,
       retriesFailed: true,
+      isInDoubt: () => false,
     };
     for (const item of planSource(source, entered.entries, state.records(target, name), ports)) {
       if (item.kind === 'problem' && item.hidesFiles) isComplete = false;

@@ -5,6 +5,7 @@ import {
   fingerprintOf,
   isTrustworthy,
   nanoseconds,
+  showsEveryChange,
   type FileFacts,
   type Fingerprint,
 } from '../../domain/fingerprint.ts';
@@ -14,6 +15,7 @@ import { compareUtf8 } from '../../domain/path-order.ts';
 import type { Absence, FileRecord } from '../../domain/record.ts';
 import type { ResolvedSettings } from '../../domain/rules.ts';
 import type { ScanEntry } from '../../scan/scan.ts';
+import { rememberingListings, type IsListed } from '../../scan/spelling.ts';
 import type { RecordCursor } from '../../state/record-cursor.ts';
 import type { Claims } from './claims.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
@@ -94,6 +96,11 @@ export interface PlanPorts {
   readonly isForced: (path: string) => boolean;
   /** Whether files that failed, and have not changed since, are tried again. */
   readonly retriesFailed: boolean;
+  /**
+   * Whether a file may have another content though its fingerprint is the same. Asked only of those whose fingerprints
+   * do not show every change.
+   */
+  readonly isInDoubt: (path: RelativePath) => boolean;
 }
 
 /**
@@ -106,6 +113,7 @@ export function* planSource(
   records: RecordCursor,
   ports: PlanPorts,
 ): Generator<PlanItem, void> {
+  const lists = rememberingListings();
   for (const entry of entries) {
     if (entry.kind === 'tick') {
       yield entry;
@@ -116,7 +124,7 @@ export function* planSource(
       record !== null && compareUtf8(record.path, entry.path) < 0;
       record = records.current
     ) {
-      yield absent(source, record);
+      yield absent(source, record, lists);
       records.advance();
     }
     switch (entry.kind) {
@@ -153,7 +161,7 @@ export function* planSource(
     }
   }
   for (let record = records.current; record !== null; record = records.current) {
-    yield absent(source, record);
+    yield absent(source, record, lists);
     records.advance();
   }
 }
@@ -196,7 +204,8 @@ function* planFile(
     }
   }
   const nowMs = ports.now();
-  const decision = decide({ fingerprint, resolved }, record, nowMs, ports.isForced(path));
+  const isInDoubt = !showsEveryChange(fingerprint) && ports.isInDoubt(path);
+  const decision = decide({ fingerprint, resolved, isInDoubt }, record, nowMs, ports.isForced(path));
   if (record !== null && !ports.retriesFailed && failedAsItIs(record, fingerprint, resolved)) {
     yield { kind: 'hold', path, key, adopts, record };
     return;
@@ -237,15 +246,15 @@ function unchanged(place: Place, record: FileRecord, { settings }: ResolvedSetti
   return { kind: 'unchanged', ...place, record, renewAtMs };
 }
 
-function absent(source: Source, record: FileRecord): PlanItem {
+function absent(source: Source, record: FileRecord, lists: IsListed): PlanItem {
   // Left behind by another keyPrefix: whatever became of the file, nobody asked for that key to go.
   const isOwnKey = fileKey(source.config.keyPrefix, record.path) === record.key;
   if (!isOwnKey || source.filter.ignoresFile(record.path))
     return { kind: 'absent', record, absence: 'set-aside' };
   // What became of it behind the link is not our affair.
-  if (source.symlinks === 'skip' && isBehindLink(source.root, record.path))
+  if (source.symlinks === 'skip' && isBehindLink(source, record.path))
     return { kind: 'absent', record, absence: 'set-aside' };
-  const isGone = presenceOf(`${source.root}/${record.path}`) === 'gone';
+  const isGone = presenceOf(source, record.path, lists) === 'gone';
   // Where another directory stands now nothing was removed, and the next check of it needs this record.
   const isKnown = record.absence === 'removed' || isStillThere(source);
   return { kind: 'absent', record, absence: isGone && isKnown ? 'removed' : null };

@@ -1,15 +1,48 @@
-import { accessSync, constants, lstatSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
+import { asListed, isListed, isSpelledAsListed } from '../../scan/spelling.ts';
 import type { Source } from './source.ts';
+
+/** Where a path of a source is looked for. */
+type Place = Pick<Source, 'disk' | 'root'>;
 
 /**
  * Whether a path that once led to a file still may: `gone` only for certain. A directory in its place means that the
- * file is gone; what cannot be looked at is `unknown`.
+ * file is gone, and so does another spelling of its name, where the file system finds the file under both; what cannot be
+ * looked at is `unknown`.
  */
-export function presenceOf(path: string): 'there' | 'gone' | 'unknown' {
+export function presenceOf(
+  { disk, root }: Place,
+  path: string,
+  lists = isListed,
+): 'there' | 'gone' | 'unknown' {
   try {
-    return lstatSync(path).isDirectory() ? 'gone' : 'there';
+    if (disk.lstat(`${root}/${path}`).isDirectory()) return 'gone';
+    return isSpelledAsListed(disk, root, path, lists) ? 'there' : 'gone';
   } catch (error) {
     return isGone(error) ? 'gone' : 'unknown';
+  }
+}
+
+/** Whether a path leads to anything but a directory, in whatever spelling. */
+export function isFound({ disk, root }: Place, path: string): boolean {
+  try {
+    return !disk.lstat(`${root}/${path}`).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * How a path of a source is listed, where that is otherwise: what happens to a file is told under the name that it was
+ * opened by. `null`: it is listed so, or leads nowhere.
+ */
+export function otherSpellingOf({ disk, root }: Place, path: string): string | null {
+  try {
+    disk.lstat(`${root}/${path}`);
+    const listed = asListed(disk, root, path);
+    return listed === path ? null : listed;
+  } catch {
+    return null;
   }
 }
 
@@ -19,21 +52,22 @@ function isGone(error: unknown): boolean {
 }
 
 /** Whether a path that once led to a file may still lead to one that is sent. */
-export function mayBeSent({ root, symlinks }: Pick<Source, 'root' | 'symlinks'>, path: string): boolean {
+export function mayBeSent({ disk, root, symlinks }: Place & Pick<Source, 'symlinks'>, path: string): boolean {
   try {
-    const facts = lstatSync(`${root}/${path}`);
+    const facts = disk.lstat(`${root}/${path}`);
+    if (!isSpelledAsListed(disk, root, path)) return false;
     if (symlinks !== 'skip') return facts.isFile() || facts.isSymbolicLink();
-    return facts.isFile() && !isBehindLink(root, path);
+    return facts.isFile() && !isBehindLink({ disk, root }, path);
   } catch (error) {
     return !isGone(error);
   }
 }
 
 /** Whether a directory above a path is a symbolic link: then the path is not the one that a scan without links would walk. */
-export function isBehindLink(root: string, path: string): boolean {
+export function isBehindLink({ disk, root }: Place, path: string): boolean {
   for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) {
     try {
-      if (lstatSync(`${root}/${path.slice(0, slash)}`).isSymbolicLink()) return true;
+      if (disk.lstat(`${root}/${path.slice(0, slash)}`).isSymbolicLink()) return true;
     } catch {
       return false;
     }

@@ -5,7 +5,7 @@ import type { FileRecord } from '../../domain/record.ts';
 import type { StateReader } from '../../state/state-reader.ts';
 import { isSameDirectory } from './directory-identity.ts';
 import { missingMounts } from './mounts.ts';
-import { presenceOf } from './presence.ts';
+import { isFound } from './presence.ts';
 import type { Source } from './source.ts';
 
 /** So many of a source's records are looked for when its directory is another one than before. */
@@ -55,7 +55,7 @@ function checkIdentity(
   for (let record = records.current; record !== null && looked < SAMPLE; record = records.current) {
     if (isAtStake(record, source, removals)) {
       looked += 1;
-      if (presenceOf(`${root}/${record.path}`) === 'there') found += 1;
+      if (isFound(source, record.path)) found += 1;
     }
     records.advance();
   }

@@ -15,6 +15,7 @@ import { suggestContentType } from '../../domain/content-type.ts';
 import type { Halt } from '../../domain/guard.ts';
 import { compileRules, type RuleBook } from '../../domain/rules.ts';
 import { isWithin } from '../../domain/within.ts';
+import { DISK, factsReader, hasTrueStamps, type Disk } from '../../scan/disk.ts';
 import { createFilter, type PathFilter } from '../../scan/filter.ts';
 import type { SyncTarget } from '../../state/state-reader.ts';
 import type { SourceRoot } from '../../upload/source-file.ts';
@@ -24,6 +25,8 @@ import { mountsBelow } from './mounts.ts';
 /** A source whose directory was found and looked at. */
 export interface Source extends SourceRoot {
   readonly config: SourceConfig;
+  /** What its names are looked up by. */
+  readonly disk: Disk;
   /** Its place in the config: of two files with one key, the one in the earlier source keeps it. */
   readonly position: number;
   readonly syncTarget: SyncTarget;
@@ -50,8 +53,8 @@ export const IGNORE_FILE = '.botsyncignore';
 const LARGEST_IGNORE_FILE_BYTES = 1_000_000;
 
 /** Looks at the directories of all sources, in the order of the config. `platformName` identifies the platform in records. */
-export function findSources(config: Config, platformName: string): FoundSource[] {
-  return config.sources.map((source, position) => findSource(config, source, position, platformName));
+export function findSources(config: Config, platformName: string, disk = DISK): FoundSource[] {
+  return config.sources.map((source, position) => findSource(config, source, position, platformName, disk));
 }
 
 /** Looks at the directory of one source. */
@@ -60,10 +63,11 @@ export function findSource(
   source: SourceConfig,
   position: number,
   platformName: string,
+  disk = DISK,
 ): FoundSource {
   const { directory } = source;
   try {
-    const facts = statSync(directory);
+    const facts = disk.stat(directory);
     if (!facts.isDirectory()) return missing(source, `${directory} is not a directory`);
     const realRoot = realpathSync.native(directory);
     const ignored = readIgnoreFile(directory);
@@ -76,6 +80,8 @@ export function findSource(
       config: source,
       source: {
         config: source,
+        disk,
+        factsOf: factsReader(disk),
         position,
         root: directory,
         realRoot,
@@ -85,7 +91,7 @@ export function findSource(
         patterns: patterns.join('\n'),
         protectedFiles: protectedIdentities(config),
         rules: compileRules(config.rules, source.name, suggestContentType),
-        identity: identityOf(facts),
+        identity: identityOf(facts, hasTrueStamps(disk, directory)),
         mounts: mountsBelow({ realRoot, filter }),
       },
     };

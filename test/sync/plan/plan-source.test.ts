@@ -26,6 +26,7 @@ function planOf(world: World & { readonly clock: Clock }, entries: readonly Scan
     ...times,
     isForced: () => false,
     retriesFailed: true,
+    isInDoubt: () => false,
   };
   const plan = [...planSource(found.source, entries, reader.records(target, 'docs'), ports)];
   opened.close();

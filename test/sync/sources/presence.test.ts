@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { DISK } from '../../../src/scan/disk.ts';
 import { presenceOf } from '../../../src/sync/sources/presence.ts';
 import { makeTemporaryDirectory } from '../../temporary-directory.ts';
 
@@ -16,5 +17,5 @@ test.each([
   writeFileSync(join(directory, 'file'), 'x');
   mkdirSync(join(directory, 'directory'));
   symlinkSync('nowhere', join(directory, 'link'));
-  expect(presenceOf(join(directory, name))).toBe(expected);
+  expect(presenceOf({ disk: DISK, root: directory }, name)).toBe(expected);
 });
