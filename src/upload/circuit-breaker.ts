@@ -105,6 +105,7 @@ export class CircuitBreaker {
   #lastAnswerMs = -Infinity;
   /** Who failed since the last answer. */
   #failing: Errand | 'several' | null = null;
+  #lastFailed: Errand | null = null;
   #outages = 0;
   #sinceMs = 0;
   #probes = 0;
@@ -233,7 +234,9 @@ export class CircuitBreaker {
     void this.#clock.sleep(Math.max(0, atMs - this.#clock.monotonic()), timer.signal).then(() => {
       if (timer.signal.aborted) return;
       timer.abort();
-      const next = this.#waiting.shift();
+      // Another than the last one to fail, if there is one: that tells whether it is the file's own failure.
+      const other = this.#waiting.findIndex(({ errand }) => errand !== this.#lastFailed);
+      const [next] = this.#waiting.splice(Math.max(0, other), 1);
       if (next === undefined) return;
       this.#state = 'half-open';
       next.admit('probe');
@@ -307,6 +310,7 @@ export class CircuitBreaker {
       this.#probes = 0;
       this.#notBeforeMs = 0;
     } else if (!isProbe) return;
+    this.#lastFailed = errand;
     this.#lastProbeMs = nowMs;
     this.#notBeforeMs = Math.max(this.#notBeforeMs, nowMs + askedMs);
     this.#nextProbeMs = nowMs + askedMs + probeDelayMs(++this.#probes, this.#random());
