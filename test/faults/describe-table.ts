@@ -44,7 +44,7 @@ function describe(cell: Cell): string {
   }
 }
 
-function describeFile({ stands, platformHas, pauses, exitCode, tries, mended, waits }: FileCell): string {
+function describeFile({ stands, platformHas, pauses, exitCode, mended, waits }: FileCell): string {
   const wait = waits === 'no-time' ? '' : ', after the pause';
   if (stands === 'synced' && pauses === 'all') return 'everything waits, and goes out when it is over';
   if (stands === 'synced') return platformHas === 'it' ? `sent${wait}` : 'believed';

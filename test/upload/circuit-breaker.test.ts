@@ -141,8 +141,9 @@ describe('the circuit breaker', () => {
               await clock.sleep(100, NEVER);
               atATime -= 1;
             }
-            isOver = probes.length >= 5;
-            return isOver ? GOOD : DEAD;
+            const isLast = probes.length >= 5;
+            isOver = isLast;
+            return isLast ? GOOD : DEAD;
           },
           NEVER,
         );

@@ -100,10 +100,7 @@ function describeDaemon(daemon: RunningDaemon, nowMs: number): string[] {
 }
 
 /** A platform that cannot be reached: since when, and when it is tried again. */
-export function describeOutage(
-  { since, nextTry }: NonNullable<DaemonActivity['outage']>,
-  nowMs: number,
-): string {
+function describeOutage({ since, nextTry }: NonNullable<DaemonActivity['outage']>, nowMs: number): string {
   const leftMs = nextTry === null ? null : Math.max(0, Date.parse(nextTry) - nowMs);
   const when =
     leftMs === null ? 'with the next change' : leftMs < 1000 ? 'now' : `in ${ms(leftMs, { long: true })}`;
