@@ -130,7 +130,8 @@ describe('the circuit breaker', () => {
     let atATime = 0;
     const work = async (number: number): Promise<void> => {
       const errand = errandOf(breaker);
-      for (let isOver = false; !isOver;) {
+      let isOver = false as boolean;
+      while (!isOver) {
         await errand.attempt(
           atOnce,
           async () => {
