@@ -42,11 +42,11 @@ export class OnceTelling {
   }
 
   /** Takes note of how the pass left everything. */
-  passEnded({ round, outage }: Engine): void {
+  passEnded({ round, breaker }: Engine): void {
     const { refusal } = round.blockade;
     this.#health = {
       credentials: refusal === null ? { kind: 'taken' } : { kind: 'refused', reason: refusal },
-      reach: outage.isOn ? 'lost' : 'there',
+      reach: breaker.isOpen ? 'lost' : 'there',
       hasBegun: true,
     };
   }

@@ -178,7 +178,7 @@ const upload = z.strictObject({
   attempts: whole(
     {
       description:
-        'How often one content of a file is tried before it waits for a change or the next rescan.',
+        'How often one content of a file is tried before it waits for a change or the next rescan; an outage of the platform does not count.',
     },
     100,
   ).default(5),
@@ -186,7 +186,8 @@ const upload = z.strictObject({
     description: 'A transfer without progress for this long is ended and tried again.',
   }).prefault('30s'),
   giveUpAfter: timer({
-    description: '"--once" gives up when the platform has been out of reach this long.',
+    description:
+      '"--once" gives up when the platform has been out of reach this long, be it for one file or thousands.',
   }).prefault('2m'),
   maxBytesPerSecond: whole({ description: 'Speed limit over all uploads, bytes a second; null: none.' })
     .nullable()

@@ -12,7 +12,8 @@ export type PlatformFailure =
   /**
    * May work later. `retryAfterMs`: the platform asked for at least this much patience. `notCarriedOut`: the request
    * certainly had no effect, so that repeating it does nothing twice. `postponed`: it was not even sent, as the platform
-   * asked for a pause that is too long to wait for.
+   * asked for a pause that is too long to wait for. `answered`: the platform is there and only this request has to wait
+   * (429, a lock, an upload address that is not accepted any more).
    */
   | {
       readonly kind: 'transient';
@@ -20,6 +21,7 @@ export type PlatformFailure =
       readonly retryAfterMs?: number;
       readonly notCarriedOut?: true;
       readonly postponed?: true;
+      readonly answered?: true;
     };
 
 /** What may come of asking for one thing: it may not exist as well (interface.md, Errors: 404). */

@@ -39,6 +39,7 @@ export function failureOf(
       message,
       ...(askedMs !== null && { retryAfterMs: askedMs }),
       ...(status === 429 && { notCarriedOut: true }),
+      ...((status === 409 || status === 429) && { answered: true }),
     };
   }
   if (status >= 300 && status < 400) return redirected(answer);

@@ -116,9 +116,10 @@ export class PlatformFiles implements FilePlatform {
     const message = `the upload address answered ${status}${said === undefined ? '' : ` ${said}`}`;
     if (status < 500 && !NEW_ADDRESS_NEEDED.has(status)) return { kind: 'refused', message };
     const askedMs = retryAfterMs(status, headers, this.now());
-    if (askedMs === null) return { kind: 'transient', message };
+    const answered = status < 500 && status !== 408 ? { answered: true as const } : {};
+    if (askedMs === null) return { kind: 'transient', message, ...answered };
     if (status === 429 || status === 503) this.#http.pacer.pause(askedMs);
-    return { kind: 'transient', message, retryAfterMs: askedMs };
+    return { kind: 'transient', message, retryAfterMs: askedMs, ...answered };
   }
 }
 

@@ -105,6 +105,16 @@ export class StateReader {
     return row === undefined ? null : toStoredFile(row);
   }
 
+  /** A page of files of a source, after a path, that were being sent or removed when botsync ended: an upsert may have erased them. */
+  interrupted(target: number, source: string, after: string): FileRecord[] {
+    const rows = this.all(
+      `SELECT ${RECORD_COLUMNS} FROM file WHERE target = ? AND source = ? AND path > ?
+       AND (state = 'sending' OR (state = 'removing' AND expires_at IS NULL)) ORDER BY path LIMIT ${PAGE_ROWS}`,
+      ...[target, source, after],
+    );
+    return (rows as RecordRow[]).map(toRecord);
+  }
+
   /** How many files a source has on record that were not found missing, and how many were removed but not carried out. */
   countRecorded(target: number, source: string): { present: number; removed: number } {
     const row = this.get(

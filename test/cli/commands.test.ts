@@ -10,7 +10,8 @@ test('status tells counts, failures and the last pass, and reads beside a runnin
     operation: 'upsert',
     key: 'b',
     kind: 'status',
-    status: 500,
+    status: 409,
+    type: 'ResourceLockedConflict',
     message: 'out of order',
   });
   await site.sync();
@@ -26,7 +27,13 @@ test('status tells counts, failures and the last pass, and reads beside a runnin
         },
       ],
       failures: [
-        { source: 'docs', path: 'b', key: 'b', kind: 'failed', reason: '500 Internal: out of order' },
+        {
+          source: 'docs',
+          path: 'b',
+          key: 'b',
+          kind: 'failed',
+          reason: '409 ResourceLockedConflict: out of order',
+        },
       ],
       lastPass: {
         finishedAt: expect.any(String) as string,
@@ -38,7 +45,7 @@ test('status tells counts, failures and the last pass, and reads beside a runnin
   ]);
   const text = (await run(site.directory, ['status'])).stdout;
   expect(text).toMatch(/^docs: 1 file in sync, 6 B; 1 failed; next expiry in 10 days/u);
-  expect(text).toContain('docs:b: failed: 500 Internal: out of order');
+  expect(text).toContain('docs:b: failed: 409 ResourceLockedConflict: out of order');
 
   site.write('docs/c', 'c');
   site.emulator.faults.add({ operation: 'upload', key: 'c', kind: 'hang' });

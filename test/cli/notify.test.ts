@@ -48,7 +48,8 @@ function texts(site: ChatSite): string[] {
 }
 
 function fail(site: ChatSite, key: string): void {
-  site.emulator.faults.add({ operation: 'upsert', key, kind: 'status', status: 500, times: Infinity });
+  const fault = { kind: 'status', status: 409, type: 'ResourceLockedConflict' } as const;
+  site.emulator.faults.add({ operation: 'upsert', key, ...fault, times: Infinity });
 }
 
 /** None of the secrets is anywhere in what was said. */

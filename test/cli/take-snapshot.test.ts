@@ -27,6 +27,9 @@ function shown(world: World, nowMs: number, health = WELL): Snapshot {
   return read(world, (state) => takeSnapshot(state, config, config.platform.baseUrl, nowMs, health));
 }
 
+/** What fails for one file alone. */
+const LOCKED = { kind: 'status', status: 409, type: 'ResourceLockedConflict' } as const;
+
 test('a snapshot says what fails, what is halted, and what could not be renewed', async () => {
   const sources = [{ directory: './docs' }, { directory: './gone' }];
   const world = await createWorld({
@@ -39,9 +42,9 @@ test('a snapshot says what fails, what is halted, and what could not be renewed'
   await world.pass();
   expect(shown(world, world.clock.now())).toEqual({ sources: ['docs', 'gone'], troubles: [], unknown: [] });
   world.configure({ sources: [{ directory: './docs' }, { directory: './away', name: 'gone' }] });
-  world.emulator.faults.add({ operation: 'upsert', key: 'b.md', kind: 'status', status: 500 });
+  world.emulator.faults.add({ operation: 'upsert', key: 'b.md', ...LOCKED });
   world.emulator.faults.add({ operation: 'upsert', key: 'c.md', kind: 'status', status: 400 });
-  world.emulator.faults.add({ operation: 'upsert', key: 'e.md', kind: 'status', status: 500 });
+  world.emulator.faults.add({ operation: 'upsert', key: 'e.md', ...LOCKED });
   for (const name of ['b', 'c', 'd']) world.write(`docs/${name}.md`, 'x');
   world.clock.advance(9 * DAY);
   await world.pass();
@@ -51,7 +54,7 @@ test('a snapshot says what fails, what is halted, and what could not be renewed'
     source: 'docs',
     count: 3,
     path: 'b.md',
-    reason: expect.stringContaining('500') as string,
+    reason: expect.stringContaining('409') as string,
   });
   expect(troubles).toContainEqual({ kind: 'expiring', source: 'docs', count: 1 });
   expect(troubles).toContainEqual({

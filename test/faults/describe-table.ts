@@ -44,8 +44,9 @@ function describe(cell: Cell): string {
   }
 }
 
-function describeFile({ stands, platformHas, pauses, exitCode, tries, mended, waits }: FileCell): string {
+function describeFile({ stands, platformHas, pauses, exitCode, mended, waits }: FileCell): string {
   const wait = waits === 'no-time' ? '' : ', after the pause';
+  if (stands === 'synced' && pauses === 'all') return 'everything waits, and goes out when it is over';
   if (stands === 'synced') return platformHas === 'it' ? `sent${wait}` : 'believed';
   if (stands === 'refused') return 'refused until it changes';
   const again = {
@@ -58,7 +59,7 @@ function describeFile({ stands, platformHas, pauses, exitCode, tries, mended, wa
     nothing: `tried again${wait}`,
     bot: 'its bot pauses',
     room: 'what needs room pauses',
-    all: tries === 1 ? 'everything pauses' : 'tried again, like all others',
+    all: 'everything pauses',
   };
   return `${others[pauses]}${exitCode === 4 ? ' (exit 4)' : ''}, then ${when}`;
 }

@@ -9,6 +9,7 @@ import { eventually } from '../watch/fixture.ts';
 import type { FileOperation } from './columns.ts';
 import type { FileCell } from './expectation.ts';
 import { LATE, SLOW, type FaultName } from './faults.ts';
+import { expectNoSecrets } from './secrets.ts';
 import { describeFile, differences, edit, setScene, STRUCK, triesOf } from './files.ts';
 
 const MINUTE = 60_000;
@@ -54,6 +55,33 @@ export async function strikeDaemon(
   expect(running.passes.at(-1)?.exitCode).toBe(0);
   await running.stop();
   return { ...described, mended };
+}
+
+/**
+ * A daemon that starts when files have changed and the platform is away for all of them: its pass waits, as does what changes
+ * beside it, and all goes out by itself once that is over.
+ */
+export async function waitOut(fault: FaultName, operation: FileOperation): Promise<FileCell> {
+  const { place, world } = await setScene(fault, operation, createDaemonWorld);
+  const running = world.launch();
+  await letTimePass(world, 20, () => running.daemon.activity.platformOutOfReach, 'it is noticed');
+  await world.wait(MINUTE, 1000);
+  expect(running.passes).toEqual([]);
+  expect(running.events).toEqual([]);
+  expectNoSecrets([...running.retries, JSON.stringify(world.status())].join('\n'), world.emulator);
+  await changeMore(world, 'all');
+  await place.end();
+  const mended = await heal(world, running, fault);
+  await letTimePass(world, 100, () => running.passes.length > 0, 'the pass ends');
+  await expectQuiet(world, running);
+  expect(differences(world)).toEqual([]);
+  expect(running.passes.at(-1)?.exitCode).toBe(0);
+  const says = running.retries.find((line) => line.includes(STRUCK)) ?? null;
+  await running.stop();
+  return {
+    ...{ kind: 'file', tries: 1, exitCode: 0, stands: 'synced', platformHas: 'it' },
+    ...{ pauses: 'all', waits: 'no-time', mended, says },
+  };
 }
 
 /** Nothing more is asked, and the next pass finds that all is well. */

@@ -3,7 +3,7 @@ import { strikeCommand } from './calls.ts';
 import { COLUMNS, type Column } from './columns.ts';
 import type { Cell } from './expectation.ts';
 import type { FaultName } from './faults.ts';
-import { strikeDaemon } from './files-daemon.ts';
+import { strikeDaemon, waitOut } from './files-daemon.ts';
 import { strikeOnce } from './files-once.ts';
 import { TABLE } from './table.ts';
 import { strikeTellingDaemon, strikeTellingOnce } from './telling.ts';
@@ -34,7 +34,9 @@ function strikeAt(fault: FaultName, column: Column): Promise<Cell> {
     case 'upload once':
       return strikeOnce(fault, 'upload');
     case 'upsert daemon':
-      return strikeDaemon(fault, 'upsert', whatWaits(fault, column));
+      return isOutage(fault, column)
+        ? waitOut(fault, 'upsert')
+        : strikeDaemon(fault, 'upsert', whatWaits(fault, column));
     case 'upload daemon':
       return strikeDaemon(fault, 'upload', whatWaits(fault, column));
     case 'list-bots command':
@@ -61,6 +63,12 @@ function strikeAt(fault: FaultName, column: Column): Promise<Cell> {
     case 'create-message daemon':
       return strikeTellingDaemon(fault, 'create-message');
   }
+}
+
+/** Whether the platform is away for all files, and the daemon waits. */
+function isOutage(fault: FaultName, column: Column): boolean {
+  const cell = TABLE[fault][column];
+  return cell.kind === 'file' && cell.stands === 'synced' && cell.pauses === 'all';
 }
 
 /** What is expected to wait: the daemon is watched until all else has arrived. */

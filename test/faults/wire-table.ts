@@ -1,4 +1,4 @@
-import { arrives, believed, impossible, inBothModes, retried, row } from './cells.ts';
+import { arrives, believed, impossible, inBothModes, outage, retried, row } from './cells.ts';
 import type { Row, Words } from './expectation.ts';
 import type { WIRE_FAULTS } from './faults.ts';
 import { answers, failsForNow, nowhere, turnsAway } from './interfaces.ts';
@@ -25,7 +25,7 @@ const skewed = (): Row => row({ upsert: arrives({ tries: 2 }), upload: arrives()
 
 /** Files of all bots are struck at once where the platform is not reached; from the store only one is. */
 const unreached = (says: Words): Row =>
-  row({ upsert: retried(says, { pauses: 'all' }), upload: retried(says), ...turnsAway(says) });
+  row({ upsert: outage(says), upload: retried(says), ...turnsAway(says) });
 
 /** A store's success has no content to make sense of. */
 const senseless = (): Row => row({ upsert: retried(NO_SENSE), upload: believed(), ...failsForNow(NO_SENSE) });

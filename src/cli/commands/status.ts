@@ -63,7 +63,7 @@ function describe(
 ): string[] {
   const lines = sources.flatMap((source) => describeSource(source, nowMs));
   lines.push('');
-  if (daemon !== null) lines.push(...describeDaemon(daemon));
+  if (daemon !== null) lines.push(...describeDaemon(daemon, nowMs));
   if (lastPass === null)
     lines.push(daemon === null ? `No pass has ended yet; run: ${nextStep}` : 'No pass has ended yet');
   else
@@ -82,7 +82,7 @@ function describe(
   return lines;
 }
 
-function describeDaemon(daemon: RunningDaemon): string[] {
+function describeDaemon(daemon: RunningDaemon, nowMs: number): string[] {
   const { command, pid, since, activity, watchedDirectories = 0, queued = 0, sending = 0 } = daemon;
   const lines = [`Running now: ${command}, process ${pid}, since ${since}`];
   const notReady = (daemon.notReady ?? []).map((reason) => `  NOT READY: ${shown(reason)}`);
@@ -95,8 +95,17 @@ function describeDaemon(daemon: RunningDaemon): string[] {
   );
   if (typeof daemon.blocked === 'string')
     lines.push(`  BLOCKED: ${shown(daemon.blocked)}; it is tried again`);
-  if (daemon.platformOutOfReach === true) lines.push('  THE PLATFORM IS OUT OF REACH; it is tried again');
+  if (daemon.outage) lines.push(`  ${describeOutage(daemon.outage, nowMs)}`);
   return [...lines, ...notReady];
+}
+
+/** A platform that cannot be reached: since when, and when it is tried again. */
+function describeOutage({ since, nextTry }: NonNullable<DaemonActivity['outage']>, nowMs: number): string {
+  const leftMs = nextTry === null ? null : Math.max(0, Date.parse(nextTry) - nowMs);
+  const when =
+    leftMs === null ? 'with the next change' : leftMs < 1000 ? 'now' : `in ${ms(leftMs, { long: true })}`;
+  const lastsMs = Math.max(0, nowMs - Date.parse(since));
+  return `THE PLATFORM IS OUT OF REACH for ${ms(lastsMs, { long: true })} (since ${since}); it is tried again ${when}`;
 }
 
 function counted(count: number, one: string, many: string): string {

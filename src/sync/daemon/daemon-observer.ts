@@ -44,6 +44,8 @@ export interface DaemonActivity {
   /** Files on their way. */
   readonly sending: number;
   readonly platformOutOfReach: boolean;
+  /** Since when, and when it is tried next (`null`: with the next change); ISO 8601. `null`: it is in reach. */
+  readonly outage: { readonly since: string; readonly nextTry: string | null } | null;
   /** Why the platform takes nothing, or nothing that needs room; `null` when it does. */
   readonly blocked: string | null;
 }

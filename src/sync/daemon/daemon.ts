@@ -170,7 +170,8 @@ export class Daemon {
 
   /** How it stands, for people and programs that ask. */
   get activity(): DaemonActivity {
-    const { flights, outage } = this.#engine;
+    const { flights, breaker } = this.#engine;
+    const { outage } = breaker;
     const { refusal, shortage } = this.#blockade;
     const watched = [...this.watchedDirectories.values()];
     return {
@@ -178,7 +179,14 @@ export class Daemon {
       watchedDirectories: watched.reduce((sum, one) => sum + one, 0),
       queued: this.#looks.waiting,
       sending: flights.count,
-      platformOutOfReach: outage.isOn,
+      platformOutOfReach: breaker.isOpen,
+      outage:
+        outage === null
+          ? null
+          : {
+              since: new Date(outage.sinceMs).toISOString(),
+              nextTry: outage.nextProbeMs === null ? null : new Date(outage.nextProbeMs).toISOString(),
+            },
       blocked: refusal ?? shortage,
     };
   }

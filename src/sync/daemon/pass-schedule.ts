@@ -14,6 +14,9 @@ const LONGEST_RETRY_MS = 15 * 60_000;
 /** How much a rescan comes sooner or later than told, so that many machines do not come at once. */
 const JITTER = 0.1;
 
+/** What a pass is made for, the weakest first: of several that are wanted the strongest counts. One that was approved of tries everything again. */
+const STRENGTH: readonly Trigger[] = ['lost', 'rescan', 'ignore-file', 'root', 'approved', 'reload', 'start'];
+
 /** Says when the next pass over everything is to be made, and why. */
 export class PassSchedule {
   readonly #clock: Clock;
@@ -39,8 +42,8 @@ export class PassSchedule {
 
   /** Asks for a pass. */
   want(trigger: Trigger): void {
-    // What cannot wait goes first.
-    if (this.#wanted === null || this.#wanted === 'lost') this.#wanted = trigger;
+    if (this.#wanted === null || STRENGTH.indexOf(trigger) > STRENGTH.indexOf(this.#wanted))
+      this.#wanted = trigger;
     this.#bell.ring();
   }
 

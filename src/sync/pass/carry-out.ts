@@ -9,7 +9,8 @@ import { noteProblem } from './note-item.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
 import type { WalkContext } from './engine.ts';
 import type { PlannedSend } from '../plan/plan-source.ts';
-import { sendWithRetries, type RetryPorts, type Sent } from './sender.ts';
+import { retryPorts } from './retry-ports.ts';
+import { sendWithRetries, type SenderPorts, type Sent } from './sender.ts';
 import type { Source } from '../sources/source.ts';
 
 /** Sends one planned file, records what came of it, and reports it. */
@@ -38,7 +39,7 @@ async function fly(
   hadToWait: boolean,
   context: WalkContext,
 ): Promise<void> {
-  const { state, summary, config, patience, round, claims, clock, stop } = context;
+  const { state, summary, config, round, claims, clock, stop } = context;
   const { target } = id;
   // What was planned by may be old: a look at this file may have sent it since.
   const before = hadToWait || round.hasLooks ? state.find(id) : item.record;
@@ -52,7 +53,7 @@ async function fly(
   const isRootThere = await context.roots.isThere(source);
   // Since it was planned, patterns may have come that leave it out, or another directory in the place of the source's.
   const isAstray = context.outlook.ignores(name, item.path) || !isRootThere;
-  if (stop.aborted || context.outage.isHopeless || obstacle() !== null || isAstray) {
+  if (stop.aborted || context.breaker.isHopeless || obstacle() !== null || isAstray) {
     summary.pending += 1;
     round.unsent.add(name, item.path, item.fingerprint);
     if (before !== null && !isAstray) notePending(item, source, obstacle(), context);
@@ -79,26 +80,18 @@ async function fly(
     botId: source.config.botId,
     resolved: ruled,
   };
-  const ports: RetryPorts = {
+  const ports: SenderPorts = {
+    ...retryPorts(name, path, context),
     platform: context.platform,
     limits: config.limits,
     now: clock.now,
-    transfer: context.transfer,
     // A transfer may have been waited for, and an outage for hours.
     isBlocked: () => obstacle() !== null || !isStillThere(source),
     onAttempt: (result) => {
       if (result.kind === 'failed') round.blockade.note(result.failure, source.config.botId);
       mayBeThere ||= 'upserted' in result && result.upserted;
     },
-    clock,
-    random: context.random,
-    outage: context.outage,
-    attempts: config.upload.attempts,
-    giveUpAfterMs: patience.pauseMs,
     settleMs: config.watch.settleMs,
-    onRetry: (_task, reason, delayMs) => {
-      context.report.retrying(`${name}:${path}`, reason, delayMs);
-    },
   };
   await noted;
   const sent = await sendWithRetries(task, ports, stop, context.abort);

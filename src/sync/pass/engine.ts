@@ -9,7 +9,7 @@ import type { Summary } from '../../domain/report.ts';
 import { Pulse, type Stage } from '../../service/pulse.ts';
 import type { Disk } from '../../scan/disk.ts';
 import type { StateStore } from '../../state/state-store.ts';
-import { Outage } from '../../upload/outage.ts';
+import { CircuitBreaker } from '../../upload/circuit-breaker.ts';
 import { Blockade } from './blockade.ts';
 import { Claims } from '../plan/claims.ts';
 import type { Flights } from './flights.ts';
@@ -112,7 +112,7 @@ export interface Engine extends EngineInput {
   /** When it was made, by either clock. */
   readonly beganAt: { readonly wallMs: number; readonly monotonicMs: number };
   readonly claims: Claims;
-  readonly outage: Outage;
+  readonly breaker: CircuitBreaker;
   readonly roots: Roots;
   readonly indexWarnings: IndexWarnings;
   /** For passes and whole directories. */
@@ -152,7 +152,7 @@ export function createEngine(input: EngineInput): Engine {
     abort,
     beganAt: { wallMs: clock.now(), monotonicMs: clock.monotonic() },
     claims: new Claims(input.state, []),
-    outage: new Outage(clock, input.random, patience.outageMs),
+    breaker: new CircuitBreaker(clock, input.random, patience.outageMs),
     roots: new Roots(),
     indexWarnings: new IndexWarnings(config.limits.indexableExtensions, (message) => {
       report.warn(message);

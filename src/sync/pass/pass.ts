@@ -6,6 +6,7 @@ import { isSameDirectory, isStillThere } from '../sources/directory-identity.ts'
 import { enterSource, type EnteredSource } from '../sources/enter-source.ts';
 import { mountsBelow } from '../sources/mounts.ts';
 import { newRound, type Engine, type WalkContext } from './engine.ts';
+import { sendInterrupted, type SentFirst } from './interrupted.ts';
 import { keyGroups } from '../sources/key-groups.ts';
 import { noteProblem } from './note-item.ts';
 import { removeMissing } from './removals.ts';
@@ -40,6 +41,8 @@ export interface PassInput {
  */
 const FILES_AHEAD = 96;
 
+const NOTHING_SENT: ReadonlyMap<string, SentFirst> = new Map();
+
 const NOTHING_ALLOWED = (): boolean => false;
 
 /** How the walk over a source ended. Removals need a complete one: what was not seen may still be there. */
@@ -64,11 +67,12 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
   const { config, state, platform, clock, stop } = engine;
   const { summary } = input;
   const beganMs = clock.monotonic();
-  const workers = new Workers(config.upload.concurrency + FILES_AHEAD, engine.fail, engine.detach);
+  const workers = newWorkers(engine);
   try {
     const found = findSources(config, engine.platformName, engine.disk);
     engine.claims.meet(found);
     input.onFound?.(found);
+    const isFirst = engine.round.pass === 0;
     engine.round = newRound(state.nextPassNumber(), input.blockade);
     const report = input.report ?? engine.report;
     const context: WalkContext = { ...engine, report, summary, transfer: engine.bulk };
@@ -76,12 +80,17 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
     state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
     for (const one of found) if (!isAsBefore(one, context)) context.standings.set(one.config.name, 'halted');
     const groups = keyGroups(found);
-    const entered = context.isWatched ? await letLooksIn(groups, context, input) : new Map<FoundSource, EnteredSource>();
-    const visited = await visitAll(found, groups, entered, context, input, workers);
+    const hasLeftOver = isFirst && found.some((one) => hasInterrupted(one, context));
+    const entered =
+      context.isWatched || hasLeftOver
+        ? await letLooksIn(groups, context, input)
+        : new Map<FoundSource, EnteredSource>();
+    const sentFirst = hasLeftOver ? await sendAllInterrupted(found, context, input, workers) : NOTHING_SENT;
+    const visited = await visitAll(found, groups, { entered, sentFirst }, context, input, workers);
     await workers.idle();
     let isHalted = false;
     for (const one of visited) {
-      const halt = await finish(one, context, input);
+      const halt = await finish(one, context, input, workers);
       isHalted ||= halt !== null;
     }
     summary.durationMs = Math.round(clock.monotonic() - beganMs);
@@ -101,6 +110,10 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
   }
 }
 
+function newWorkers({ config, fail, detach }: Engine): Workers {
+  return new Workers(config.upload.concurrency + FILES_AHEAD, fail, detach);
+}
+
 /**
  * Removes what was noticed missing in a source long enough ago, as the end of a pass would. Returns the halt, if there
  * is one. Throws `StateFileError`.
@@ -111,10 +124,15 @@ export async function removeWhatIsDue(found: FoundSource, engine: Engine): Promi
   const entered = await enter(source, engine, NOTHING_ALLOWED);
   const walk: Walk = entered.kind === 'halted' ? entered : { kind: 'complete', approved: [] };
   const context = { ...engine, summary: emptySummary(), transfer: engine.bulk };
-  return await finish({ found, walk, recorded: recordedIn(source, engine) }, context, {
-    isAllowed: NOTHING_ALLOWED,
-    retriesFailed: false,
-  });
+  const visited: Visited = { found, walk, recorded: recordedIn(source, engine) };
+  const workers = newWorkers(engine);
+  try {
+    return await finish(visited, context, { isAllowed: NOTHING_ALLOWED, retriesFailed: false }, workers);
+  } catch (error) {
+    engine.fail();
+    await workers.drain();
+    throw error;
+  }
 }
 
 /** Whether the directory of a source is the one that was checked last: nothing of another is looked at before it is. */
@@ -161,11 +179,43 @@ function enter(
   return inTurns(enterSource(source, target, state, config.removals.mode, isAllowedHere), clock);
 }
 
+/** What a pass did before its walks. */
+interface Before {
+  readonly entered: Entered;
+  /** By source. */
+  readonly sentFirst: ReadonlyMap<string, SentFirst>;
+}
+
+/** Whether an earlier run left anything of a source under way. */
+function hasInterrupted(found: FoundSource, { state }: Engine): boolean {
+  if (found.kind === 'missing') return false;
+  const { config, syncTarget } = found.source;
+  return state.interrupted(state.targetId(syncTarget), config.name, '').length > 0;
+}
+
+/** What an earlier run left under way goes before all else: as long as it waits, the platform may hold nothing of it. By source. */
+async function sendAllInterrupted(
+  found: readonly FoundSource[],
+  context: WalkContext,
+  { isForced }: PassInput,
+  workers: Workers,
+): Promise<ReadonlyMap<string, SentFirst>> {
+  const sent = new Map<string, SentFirst>();
+  const before: Source[] = [];
+  for (const one of found) {
+    if (one.kind === 'missing') continue;
+    if (context.standings.get(one.config.name) !== 'halted')
+      sent.set(one.config.name, await sendInterrupted(one.source, [...before], context, workers, isForced));
+    before.push(one.source);
+  }
+  return sent;
+}
+
 /** Sources whose files can never give one key are walked side by side: a large one does not hold up the others. */
 async function visitAll(
   found: readonly FoundSource[],
   groups: readonly FoundSource[][],
-  entered: Entered,
+  before: Before,
   context: WalkContext,
   input: PassInput,
   workers: Workers,
@@ -175,7 +225,7 @@ async function visitAll(
     groups.map(async (group) => {
       for (const one of group) {
         if (context.stop.aborted) break;
-        visited.set(one, await visit(one, entered.get(one), context, input, workers));
+        visited.set(one, await visit(one, before, context, input, workers));
       }
     }),
   );
@@ -186,7 +236,7 @@ async function visitAll(
 /** Checks a source's directory and walks all of it. Sends may still run when it ends. */
 async function visit(
   found: FoundSource,
-  enteredBefore: EnteredSource | undefined,
+  { entered: enteredBefore, sentFirst }: Before,
   context: WalkContext,
   { isForced, isAllowed, retriesFailed = true }: PassInput,
   workers: Workers,
@@ -194,12 +244,14 @@ async function visit(
   if (found.kind === 'missing') return { found, walk: { kind: 'halted', halt: found.halt }, recorded: 0 };
   const { source } = found;
   const recorded = recordedIn(source, context);
-  const entered = enteredBefore ?? (await enter(source, context, isAllowed));
+  const entered = enteredBefore.get(found) ?? (await enter(source, context, isAllowed));
   if (entered.kind === 'halted') return { found, walk: entered, recorded };
   const target = context.state.targetId(source.syncTarget);
   const records = context.state.records(target, source.config.name);
   const rereading = new Rereading(context.state, target, source.config.name, context.clock.now());
-  const stretch = { source, target, entries: entered.entries, records, isInDoubt: rereading.isTurnOf };
+  const all = { source, target, entries: entered.entries, records, isInDoubt: rereading.isTurnOf };
+  const sent = sentFirst.get(source.config.name);
+  const stretch = sent === undefined ? all : { ...all, sentFirst: sent };
   const ended = await walk(stretch, context, workers, isForced, retriesFailed);
   if (ended !== 'lost' && !context.stop.aborted) rereading.save(context.state);
   if (ended !== 'lost') return { found, walk: { kind: ended, approved: entered.approved }, recorded };
@@ -218,6 +270,7 @@ async function finish(
   visited: Visited,
   context: WalkContext,
   { isAllowed, retriesFailed = true }: Pick<PassInput, 'isAllowed' | 'retriesFailed'>,
+  workers: Workers,
 ): Promise<Halt | null> {
   const { found, recorded } = visited;
   const { state, config, standings, halts } = context;
@@ -236,6 +289,7 @@ async function finish(
         walk.approved,
         (met) => isAllowed(name, met),
         retriesFailed,
+        workers,
       );
     // What would be removed after a complete walk is left alone for now.
     if (walk.kind === 'incomplete') {

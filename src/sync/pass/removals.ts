@@ -4,21 +4,24 @@ import { removalExpiry } from '../../domain/expiry.ts';
 import { guardRemovals, REMOVAL_WINDOW_MS, type Halt } from '../../domain/guard.ts';
 import type { UpsertBody } from '../../domain/limits.ts';
 import type { FileRecord } from '../../domain/record.ts';
-import { retryDelayMs } from '../../domain/retry-delay.ts';
-import type { Verdict } from '../../upload/outage.ts';
 import type { RowId, StateReader } from '../../state/state-reader.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
 import { areMountsThere } from '../sources/mounts.ts';
 import type { WalkContext } from './engine.ts';
 import { presenceOf } from '../sources/presence.ts';
 import type { Source } from '../sources/source.ts';
+import { isPostponed, judge, retry, type Attempted } from './retry.ts';
+import { retryPorts } from './retry-ports.ts';
+import type { Workers } from './workers.ts';
 
 /**
  * Removes from the platform what was removed from a source, after all uploads of the pass: a renamed file is there
  * under its new key before it goes under the old one. What may be a renamed file that could not be sent stays.
  *
- * The interface has no delete. The key is taken over by an empty file that expires in two minutes.
+ * The interface has no delete. The key is taken over by an empty file that expires in two minutes. As many are under way
+ * at a time as uploads would be; all are over when it returns.
  *
+ * @param workers - idle. Throws what a removal threw.
  * @param recorded - files the source had on record before the pass.
  * @param approved - what someone has looked at that would have halted the source.
  * @param isAllowed - whether someone has looked at a halt and lets it through.
@@ -32,6 +35,7 @@ export async function removeMissing(
   approved: readonly Halt[],
   isAllowed: (halt: Halt) => boolean,
   retriesFailed: boolean,
+  workers: Workers,
 ): Promise<Halt | null> {
   const { state, clock, config, summary, patience, outlook } = context;
   const name = source.config.name;
@@ -51,14 +55,17 @@ export async function removeMissing(
   const held = retriesFailed ? 0 : state.countFailedRemovals(target, name);
   summary.failed += held;
   let waiting = removed - held;
-  let mayProbe = true;
+  const turn = new OutageTurn(context);
   const pageAfter = (path: string) => state.removalsDue(target, name, path, missingSinceMs, retriesFailed);
   for (let page = pageAfter(''); page.length > 0; page = pageAfter(page.at(-1)?.path ?? '')) {
     for (const record of page) {
-      if (await remove(source, target, record, context, mayProbe)) mayProbe = false;
+      await workers.add(() => remove(source, target, record, turn, context));
+      // Whether an outage is over is found out by one for all.
+      if (context.isWatched && context.breaker.isOpen) await workers.idle();
     }
     waiting -= page.length;
   }
+  await workers.idle();
   if (halt !== null) state.forgetRemovals(name);
   // They are left alone for now, as they are meant to be.
   summary.kept += waiting;
@@ -75,29 +82,54 @@ function countBelow(mounts: readonly string[], target: number, source: string, s
   return outermost.reduce((sum, mount) => sum + state.countRemovalsBelow(target, source, mount), 0);
 }
 
-/** Removes one file, if nothing speaks against it. Returns whether the platform was asked to. */
+/**
+ * In the daemon nothing else must wait behind removals during an outage. One of them finds out whether it is over, where
+ * nothing else does.
+ */
+class OutageTurn {
+  readonly #context: WalkContext;
+  #isTaken = false;
+
+  constructor(context: WalkContext) {
+    this.#context = context;
+  }
+
+  /** Whether a removal may wait for the platform to be tried again. */
+  take(): boolean {
+    const { isWatched, breaker } = this.#context;
+    if (!isWatched) return true;
+    if (this.#isTaken || breaker.isAwaited) return false;
+    this.#isTaken = true;
+    return true;
+  }
+}
+
+/** Removes one file, if nothing speaks against it. */
 async function remove(
   source: Source,
   target: number,
   record: FileRecord,
+  turn: OutageTurn,
   context: WalkContext,
-  mayProbe: boolean,
-): Promise<boolean> {
+): Promise<void> {
   const { state, clock, report, summary, round, flights } = context;
   const { botId, name } = source.config;
+  const { breaker, isWatched } = context;
   const id = { target, key: record.key };
-  let isAsked = false;
+  if (isWatched && breaker.isOpen && flights.has(id)) {
+    // What is under way waits for the platform, and this would wait for it.
+    summary.pending += 1;
+    return;
+  }
   await flights.run(id, null, async () => {
-    // During an outage nothing else must wait behind them; but one finds out whether it is over, where nothing else does.
-    const { isWatched, outage } = context;
-    const isItsTurn = !isWatched || !outage.isOn || (mayProbe && !outage.isProbing);
-    if (!isItsTurn || !isStillDue(id, name, record, state) || !mayGo(source, record, context)) {
+    const isDue = isStillDue(id, name, record, state) && mayGo(source, record, context);
+    const isOut = breaker.isOpen;
+    if (!isDue || (isOut && !turn.take())) {
       summary.pending += 1;
       return;
     }
-    isAsked = true;
     await state.beginRemoving(id, clock.now());
-    const ended = await putAway(source, record, context);
+    const ended = await putAway(source, record, turn, isOut, context);
     const event = {
       kind: 'remove',
       source: name,
@@ -118,7 +150,6 @@ async function remove(
       report.event({ ...event, outcome: 'failed', error: ended.failure.message });
     }
   });
-  return isAsked;
 }
 
 /** Whether a record still says what it said on its page: meanwhile the file may be back, or its key another's. */
@@ -136,39 +167,46 @@ function mayGo(source: Source, { path, fingerprint }: FileRecord, context: WalkC
   return isStillThere(source) && areMountsThere(source) && presenceOf(source, path) === 'gone';
 }
 
-interface PutAway extends Verdict {
+/** How an attempt to put a file away ended. */
+interface PutAway {
   readonly expiresAtMs: number;
   readonly failure: PlatformFailure | null;
 }
 
-interface NotTried extends Verdict {
-  readonly met: 'nothing';
-}
-
-/** Puts one file away, again after transient failures. `null`: it was not tried, or broken off by us. */
-async function putAway(source: Source, record: FileRecord, context: WalkContext): Promise<PutAway | null> {
-  const { config, patience, clock, random, stop, abort, outage } = context;
-  const attemptOnce = async (): Promise<PutAway | NotTried> =>
-    mayGo(source, record, context)
-      ? await attemptToPutAway(source.config.botId, record, context)
-      : { met: 'nothing' };
-  for (let attempt = 1; ; attempt++) {
-    const ended = await outage.attempt(attemptOnce, stop);
-    if (ended === null || abort.aborted || !('failure' in ended)) return null;
-    const { failure, retryAfterMs = 0 } = ended;
-    const isFinal = failure?.kind !== 'transient' || attempt >= config.upload.attempts || stop.aborted;
-    // What else waits for the platform must not wait behind this.
-    if (context.isWatched && outage.isOn) return null;
-    if (isFinal || retryAfterMs > patience.pauseMs) return ended;
-    await clock.sleep(retryDelayMs(attempt, random(), retryAfterMs), stop);
-  }
-}
-
-async function attemptToPutAway(
-  botId: string,
-  { key }: FileRecord,
+/**
+ * Puts one file away, again after transient failures. `null`: it was not tried, broken off by us, or has to wait for the
+ * end of an outage.
+ *
+ * @param hasTurn - whether it has taken the turn for the outage that there is.
+ */
+async function putAway(
+  source: Source,
+  record: FileRecord,
+  turn: OutageTurn,
+  hasTurn: boolean,
   context: WalkContext,
-): Promise<PutAway | NotTried> {
+): Promise<PutAway | null> {
+  const { stop, abort, isWatched, breaker } = context;
+  const attemptOnce = async (): Promise<Attempted<PutAway> | null> => {
+    if (!mayGo(source, record, context)) return null;
+    const result = await attemptToPutAway(source.config.botId, record, context);
+    if (result.failure !== null && isPostponed(result.failure)) return null;
+    if (abort.aborted) return { result, met: 'nothing', retryReason: null };
+    return { result, ...judge(result.failure) };
+  };
+  let mayProbe = hasTurn;
+  const waitsForOutage = (): boolean => {
+    if (!mayProbe) return turn.take();
+    mayProbe = false;
+    return true;
+  };
+  const ports = { ...retryPorts(source.config.name, record.path, context), waitsForOutage };
+  const ended = await retry(attemptOnce, ports, stop);
+  const mustWait = isWatched && breaker.isOpen && ended?.failure?.kind === 'transient';
+  return abort.aborted || mustWait ? null : ended;
+}
+
+async function attemptToPutAway(botId: string, { key }: FileRecord, context: WalkContext): Promise<PutAway> {
   const { platform, abort } = context;
   let expiresAtMs = removalExpiry(platform.now());
   let upserted = await platform.upsert(botId, emptyFile(key, expiresAtMs), abort);
@@ -180,19 +218,10 @@ async function attemptToPutAway(
       upserted = await platform.upsert(botId, emptyFile(key, expiresAtMs), abort);
     }
   }
-  if (upserted.kind === 'failed') {
-    const { failure } = upserted;
-    if (failure.kind === 'transient' && failure.postponed === true) return { met: 'nothing' };
-    return failedBy(failure, expiresAtMs);
-  }
-  const uploaded = await platform.upload(
-    upserted.value,
-    { kind: 'whole', bytes: Buffer.alloc(0) },
-    false,
-    abort,
-  );
-  if (uploaded.kind === 'failed') return failedBy(uploaded.failure, expiresAtMs);
-  return { met: 'answer', expiresAtMs, failure: null };
+  if (upserted.kind === 'failed') return { expiresAtMs, failure: upserted.failure };
+  const nothing = { kind: 'whole', bytes: Buffer.alloc(0) } as const;
+  const uploaded = await platform.upload(upserted.value, nothing, false, abort);
+  return { expiresAtMs, failure: uploaded.kind === 'failed' ? uploaded.failure : null };
 }
 
 function emptyFile(key: FileKey, expiresAtMs: number): UpsertBody {
@@ -206,9 +235,4 @@ function emptyFile(key: FileKey, expiresAtMs: number): UpsertBody {
     contentType: 'application/octet-stream',
     expiresAt: new Date(expiresAtMs).toISOString(),
   };
-}
-
-function failedBy(failure: PlatformFailure, expiresAtMs: number): PutAway {
-  if (failure.kind !== 'transient') return { met: 'answer', expiresAtMs, failure };
-  return { met: 'failure', retryAfterMs: failure.retryAfterMs, expiresAtMs, failure };
 }

@@ -3,9 +3,11 @@ import type { RecordCursor } from '../../state/record-cursor.ts';
 import { carryOut } from './carry-out.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
 import { areMountsThere } from '../sources/mounts.ts';
-import { planningTime, type WalkContext } from './engine.ts';
+import type { WalkContext } from './engine.ts';
+import type { SentFirst } from './interrupted.ts';
 import { noteItem } from './note-item.ts';
-import { isPlannedSend, planSource, type PlanPorts } from '../plan/plan-source.ts';
+import { planPorts } from './plan-ports.ts';
+import { isPlannedSend, planSource, type PlanItem, type PlanPorts } from '../plan/plan-source.ts';
 import type { Source } from '../sources/source.ts';
 import { Turns } from '../plan/turns.ts';
 import type { Workers } from './workers.ts';
@@ -19,6 +21,8 @@ export interface Stretch {
   readonly records: RecordCursor;
   /** See `PlanPorts`. */
   readonly isInDoubt: PlanPorts['isInDoubt'];
+  /** Files of it that need not be looked at again. */
+  readonly sentFirst?: SentFirst;
 }
 
 /**
@@ -48,28 +52,21 @@ export async function walk(
 }
 
 async function walkOn(
-  { source, target, entries, records, isInDoubt }: Stretch,
+  { source, target, entries, records, isInDoubt, sentFirst }: Stretch,
   context: WalkContext,
   workers: Workers,
   isForced: (path: string) => boolean,
   retriesFailed: boolean,
 ): Promise<WalkEnd> {
   const { state, config, stop, clock, stages } = context;
-  const ports: PlanPorts = {
-    target,
-    claims: context.claims,
-    limits: config.limits,
-    now: planningTime(context),
-    wallClock: clock.now,
-    isForced,
-    retriesFailed,
-    isInDoubt,
-  };
+  const ports = planPorts(target, context, isForced, retriesFailed, isInDoubt);
   let complete = true;
   const turns = new Turns(clock);
   for (const item of planSource(source, entries, records, ports)) {
     if (stop.aborted) return 'incomplete';
-    if (isPlannedSend(item)) {
+    if (sentFirst !== undefined && wasDealtWith(item, sentFirst)) {
+      // It is counted and told of already.
+    } else if (isPlannedSend(item)) {
       if (item.adopts) state.adopt({ target, key: item.key }, source.config.name, item.path);
       if (item.record === null) context.claims.keep(target, item.key, source, item.path);
       // What waits is bounded: the scan goes on when there is room. Meanwhile it is not the walk that is waited for.
@@ -93,4 +90,10 @@ async function walkOn(
   if (!isStillThere(source)) return 'lost';
   if (config.removals.mode === 'expire' && !areMountsThere(source)) return 'incomplete';
   return complete ? 'complete' : 'incomplete';
+}
+
+/** Whether an item is what came of a file that was sent first, or the same file once more. */
+function wasDealtWith(item: PlanItem, sentFirst: SentFirst): boolean {
+  if (isPlannedSend(item)) return sentFirst.get(item.path) === item.fingerprint;
+  return (item.kind === 'unchanged' || item.kind === 'hold') && sentFirst.has(item.path);
 }

@@ -169,7 +169,7 @@ test('a new file that is refused does not stand in its own way: it is sent once 
 test('a failed file waits for the next rescan', async () => {
   const world = await createDaemonWorld({ upload: { attempts: 2 } });
   const running = await world.start();
-  world.emulator.faults.add({ operation: 'upload', key: 'a.md', kind: 'status', status: 500, times: 2 });
+  world.emulator.faults.add({ operation: 'upload', key: 'a.md', kind: 'status', status: 403, times: 2 });
   world.write('docs/a.md', 'one');
   await world.until(() => world.status().sources[0]?.failed === 1, 'it fails');
   await world.wait(10 * MINUTE, 10_000);

@@ -212,3 +212,17 @@ test('a pass that began before the next attempt was due, and ends after, does no
   schedule.end(10_000, true);
   expect(schedule.mayRetry).toBe(true);
 });
+
+test.each<[Trigger, Trigger, Trigger]>([
+  ['root', 'approved', 'approved'],
+  ['ignore-file', 'approved', 'approved'],
+  ['approved', 'root', 'approved'],
+  ['lost', 'rescan', 'rescan'],
+  ['root', 'lost', 'root'],
+])('of two passes that are wanted, %s and %s, the one made is %s', async (first, second, made) => {
+  const { schedule, pass, next } = createSchedule();
+  await pass(HOUR);
+  schedule.want(first);
+  schedule.want(second);
+  expect(await next()).toEqual({ trigger: made, afterMs: 0 });
+});

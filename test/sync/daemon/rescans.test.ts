@@ -11,7 +11,7 @@ const HOUR = 60 * MINUTE;
 /** Every failure is final until a pass tries again. */
 const ONE_ATTEMPT = { upload: { attempts: 1 } };
 
-const FAILURE = { operation: 'upload', key: 'a.md', kind: 'status', status: 500, times: 1 } as const;
+const FAILURE = { operation: 'upload', key: 'a.md', kind: 'status', status: 403, times: 1 } as const;
 
 describe('a rescan', () => {
   test('that a machine slept over comes within seconds when it wakes', async () => {

@@ -133,7 +133,13 @@ describe('renewals', () => {
     const world = await createDaemonWorld(rules('2h', { renewBefore: '1h' }));
     world.write('docs/a.md', 'one');
     const { events, passes } = await world.start();
-    world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 500, times: 6 });
+    world.emulator.faults.add({
+      operation: 'upsert',
+      kind: 'status',
+      status: 409,
+      type: 'ResourceLockedConflict',
+      times: 6,
+    });
     await world.wait(90 * MINUTE, 30_000);
     expect(events.map(({ outcome }) => outcome)).toEqual(['done', 'failed', 'done']);
     expect(world.remote('a.md')).toBe('one');
@@ -144,7 +150,13 @@ describe('renewals', () => {
     const world = await createDaemonWorld(rules('4m', { renewBefore: '2m' }));
     world.write('docs/a.md', 'one');
     const { events } = await world.start();
-    world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 500, times: 6 });
+    world.emulator.faults.add({
+      operation: 'upsert',
+      kind: 'status',
+      status: 409,
+      type: 'ResourceLockedConflict',
+      times: 6,
+    });
     await world.wait(4 * MINUTE, 5000);
     expect(events.map(({ outcome }) => outcome).slice(0, 3)).toEqual(['done', 'failed', 'done']);
     expect(world.remote('a.md')).toBe('one');

@@ -134,7 +134,7 @@ test('when the platform is out of reach one probe at a time goes out, and the pa
 test('an outage that ends is only a delay', async () => {
   const world = await createWorld({ upload: { concurrency: 4 } });
   for (let n = 0; n < 40; n++) world.write(`docs/${n}`, 'x');
-  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 503, times: 15 });
+  world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 503, times: 9 });
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 40, failed: 0 } });
 });
 

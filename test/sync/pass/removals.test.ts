@@ -143,7 +143,13 @@ test('when the new key could not be sent, the old one stays', async () => {
   world.write('docs/other', 'o');
   await world.pass();
   renameSync(join(world.directory, 'docs/old'), join(world.directory, 'docs/new'));
-  world.emulator.faults.add({ operation: 'upsert', key: 'new', kind: 'status', status: 500 });
+  world.emulator.faults.add({
+    operation: 'upsert',
+    key: 'new',
+    kind: 'status',
+    status: 409,
+    type: 'ResourceLockedConflict',
+  });
   expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { failed: 1, removed: 0, pending: 1 } });
   expect(world.remote('old')).toBe('content');
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1, removed: 1 } });
@@ -271,14 +277,15 @@ test('files of a source that left the config are left alone and counted as kept'
 });
 
 test('a removal that was begun is carried on after a crash, and a file that came back meanwhile is sent', async () => {
-  const world = await createWorld({ ...EXPIRE, upload: { attempts: 1 } });
+  const world = await createWorld({ ...EXPIRE, upload: { giveUpAfter: '1s' } });
   for (const name of ['a', 'b', 'c']) world.write(`docs/${name}`, name);
   await world.pass();
   renameSync(join(world.directory, 'docs/a'), join(world.directory, 'aside'));
   remove(world, 'docs/b');
   // The upsert is carried out, which erases the content, and its answer is lost.
-  world.emulator.faults.add({ operation: 'upsert', kind: 'apply-then-drop', times: 2 });
+  world.emulator.faults.add({ operation: 'upsert', kind: 'apply-then-drop', times: Infinity });
   expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { failed: 2 } });
+  world.emulator.faults.clear();
   renameSync(join(world.directory, 'aside'), join(world.directory, 'docs/a'));
   expect(await world.pass()).toMatchObject({
     exitCode: 0,

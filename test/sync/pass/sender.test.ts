@@ -6,8 +6,8 @@ import type { FilePlatform } from '../../../src/domain/file-platform.ts';
 import { resolveSettings, settingsDigest } from '../../../src/domain/settings.ts';
 import type { Emulator } from '../../../src/emulator/emulator.ts';
 import type { Fault } from '../../../src/emulator/faults.ts';
-import { sendWithRetries, type RetryPorts, type Sent } from '../../../src/sync/pass/sender.ts';
-import { Outage } from '../../../src/upload/outage.ts';
+import { sendWithRetries, type SenderPorts, type Sent } from '../../../src/sync/pass/sender.ts';
+import { CircuitBreaker } from '../../../src/upload/circuit-breaker.ts';
 import { start } from '../../emulator/fixture.ts';
 import { connect, NEVER, SimulatedClock, sleepless } from '../../platform/fixture.ts';
 import { at, makeSource, type TestSource } from '../../upload/fixture.ts';
@@ -20,14 +20,14 @@ interface World extends TestSource {
   readonly emulator: Emulator;
   readonly platform: FilePlatform;
   readonly clock: SimulatedClock;
-  readonly outage: Outage;
+  readonly breaker: CircuitBreaker;
   /** Reasons and delays of the retries. */
   readonly retries: (readonly [string, number])[];
   readonly send: (path: string, options?: Options) => Promise<Sent>;
 }
 
 interface Options {
-  readonly ports?: Partial<RetryPorts>;
+  readonly ports?: Partial<SenderPorts>;
   readonly stop?: AbortSignal;
   readonly abort?: AbortSignal;
 }
@@ -38,7 +38,7 @@ async function world(faults: readonly Fault[] = [], random: () => number = () =>
   const { emulator } = await start({ now: clock.now });
   const { platform } = connect(emulator.baseUrl, { token: emulator.token, clock });
   for (const fault of faults) emulator.faults.add(fault);
-  const outage = new Outage(clock, () => 0.5, GIVE_UP_MS);
+  const breaker = new CircuitBreaker(clock, () => 0.999_999, GIVE_UP_MS);
   const retries: (readonly [string, number])[] = [];
   const settings = resolveSettings([], 'text/plain');
   return {
@@ -46,7 +46,7 @@ async function world(faults: readonly Fault[] = [], random: () => number = () =>
     emulator,
     platform,
     clock,
-    outage,
+    breaker,
     retries,
     send: (path, { ports = {}, stop = NEVER, abort = NEVER } = {}) =>
       sendWithRetries(
@@ -66,11 +66,13 @@ async function world(faults: readonly Fault[] = [], random: () => number = () =>
           onAttempt: () => undefined,
           clock,
           random,
-          outage,
+          breaker,
+          isFresh: false,
+          waitsForOutage: () => true,
           giveUpAfterMs: 120_000,
           attempts: ATTEMPTS,
           settleMs: 777,
-          onRetry: (_task, reason, delayMs) => retries.push([reason, delayMs]),
+          onRetry: (reason, delayMs) => retries.push([reason, delayMs]),
           ...ports,
         },
         stop,
@@ -79,8 +81,15 @@ async function world(faults: readonly Fault[] = [], random: () => number = () =>
   };
 }
 
+/** What fails for this file alone. */
 function failing(times: number, more: Partial<Extract<Fault, { kind: 'status' }>> = {}): Fault {
-  return { operation: 'upsert', kind: 'status', status: 500, message: 'no', times, ...more };
+  const type = 'ResourceLockedConflict';
+  return { operation: 'upsert', kind: 'status', status: 409, type, message: 'no', times, ...more };
+}
+
+/** What may be the platform's trouble as a whole. */
+function away(times: number, more: Partial<Extract<Fault, { kind: 'status' }>> = {}): Fault {
+  return { operation: 'upsert', kind: 'status', status: 503, times, ...more };
 }
 
 describe('a file that fails for the time being', () => {
@@ -90,8 +99,8 @@ describe('a file that fails for the time being', () => {
     expect((await send('a')).kind).toBe('sent');
     expect(emulator.counts.get('upsert')).toBe(3);
     expect(retries).toEqual([
-      ['500 Internal: no', 250],
-      ['500 Internal: no', 500],
+      ['409 ResourceLockedConflict: no', 250],
+      ['409 ResourceLockedConflict: no', 500],
     ]);
     expect(clock.slept).toEqual([250, 500]);
   });
@@ -266,13 +275,13 @@ describe('a stop', () => {
   });
 
   test('what was broken off is no outage', async () => {
-    const { write, send, emulator, outage } = await world();
+    const { write, send, emulator, breaker } = await world();
     write('a', 'abc');
     for (let i = 0; i < 12; i += 1)
       expect(await send('a', { abort: AbortSignal.abort(), ports: { attempts: 1 } })).toMatchObject({
         failure: { message: 'interrupted' },
       });
-    expect(outage.isOn).toBe(false);
+    expect(breaker.state).toBe('closed');
     expect(emulator.counts.size).toBe(0);
   });
 });
@@ -323,49 +332,67 @@ describe('a place among the transfers', () => {
 });
 
 describe('during an outage', () => {
-  test('attempts are not counted against a file', async () => {
-    const { write, send, emulator, outage, retries } = await world([failing(14)]);
-    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
-    for (const name of names) write(name, 'abc');
-    const results = await Promise.all(names.map((name) => send(name)));
-    expect(results.map(({ kind }) => kind)).toEqual(names.map(() => 'sent'));
-    expect(outage.isOn).toBe(false);
-    expect(emulator.counts.get('upsert')).toBe(24);
-    // Nine failed before the tenth made an outage of it.
-    expect(retries.length).toBeLessThanOrEqual(9);
+  test('attempts are not counted against a file: it is sent when the platform is back', async () => {
+    const { write, send, emulator, breaker, clock, retries } = await world([away(7)]);
+    write('a', 'abc');
+    expect((await send('a')).kind).toBe('sent');
+    expect(breaker.state).toBe('closed');
+    expect(emulator.counts.get('upsert')).toBe(8);
+    expect(Math.round(clock.monotonic() / 1000)).toBe(1 + 2 + 4 + 8 + 16 + 30 + 30);
+    expect(retries.map(([, delayMs]) => Math.round(delayMs / 1000))).toEqual([1, 2, 4, 8, 16, 30, 30]);
   });
 
-  test('not even the last attempt, when that is the one that shows the outage', async () => {
-    const { write, send, outage } = await world([failing(2)]);
-    write('a', 'abc');
-    for (let i = 0; i < 8; i += 1)
-      await outage.attempt(() => Promise.resolve({ met: 'failure' as const }), NEVER);
-    expect((await send('a', { ports: { attempts: 2 } })).kind).toBe('sent');
+  test('few requests are made: one probe at a time, not one a file', async () => {
+    const { write, send, emulator, breaker } = await world([away(20)]);
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
+    for (const name of names) write(name, 'abc');
+    const results = await Promise.all(names.map((name) => send(name, { ports: { giveUpAfterMs: 1e9 } })));
+    expect(results.map(({ kind }) => kind)).toEqual(names.map(() => 'failed'));
+    expect(breaker.isHopeless).toBe(true);
+    // Ten were under way when it was noticed; probes after 1, 2, 4, 8, 16, 30, 30 s and at the end.
+    expect(emulator.counts.get('upsert')).toBe(10 + 8);
   });
 
   test('that does not end everything is given up in time: what failed has failed, what was not tried was not', async () => {
-    const { write, send, emulator, clock, outage } = await world([failing(Infinity)]);
-    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
-    for (const name of [...names, 'late']) write(name, 'abc');
-    const results = await Promise.all(names.map((name) => send(name)));
-    expect(results.map(({ kind }) => kind)).toEqual(names.map(() => 'failed'));
-    expect(outage.isHopeless).toBe(true);
-    expect(clock.monotonic()).toBeGreaterThanOrEqual(GIVE_UP_MS);
+    const { write, send, emulator, clock, breaker } = await world([away(Infinity)]);
+    for (const name of ['a', 'late']) write(name, 'abc');
+    expect((await send('a')).kind).toBe('failed');
+    expect(breaker.isHopeless).toBe(true);
+    expect(Math.round(clock.monotonic())).toBe(GIVE_UP_MS);
     const asked = emulator.counts.get('upsert') ?? 0;
     expect(await send('late')).toEqual({ kind: 'not-tried' });
     expect(emulator.counts.get('upsert')).toBe(asked);
-    // Ten make an outage of it, nine of them may be back by then; fourteen probes follow, ever more rarely.
-    expect(asked).toBeLessThanOrEqual(10 + 9 + 14);
   });
 
-  test('one file that fails on its own makes none', async () => {
-    const { write, send, outage } = await world([failing(Infinity, { key: 'bad' })]);
-    for (let i = 0; i < 4; i += 1) {
-      write('bad', String(i));
-      write(`good-${i}`, 'abc');
-      expect((await send('bad')).kind).toBe('failed');
-      expect((await send(`good-${i}`)).kind).toBe('sent');
-    }
-    expect(outage.isOn).toBe(false);
+  test('a store that is away is one, though the platform takes the upserts', async () => {
+    const { write, send, breaker } = await world([
+      { operation: 'upload', kind: 'status', status: 503, times: 6 },
+    ]);
+    const seen: string[] = [];
+    for (const name of ['a', 'b']) write(name, 'abc');
+    const onAttempt = (): void => void seen.push(breaker.state);
+    const sent = await Promise.all(['a', 'b'].map((name) => send(name, { ports: { onAttempt } })));
+    expect(sent.map(({ kind }) => kind)).toEqual(['sent', 'sent']);
+    expect(seen.filter((state) => state === 'half-open').length).toBeGreaterThanOrEqual(4);
+  });
+
+  test('429 makes none: that is a matter of pace', async () => {
+    const { write, send, breaker } = await world([failing(2, { status: 429 })]);
+    write('a', 'abc');
+    const states: string[] = [];
+    const onAttempt = (): void => void states.push(breaker.state);
+    expect((await send('a', { ports: { onAttempt } })).kind).toBe('sent');
+    expect(states).toEqual(['closed', 'closed', 'closed']);
+  });
+
+  test('one file that fails while others pass makes none, and is given up', async () => {
+    const { write, send, breaker, emulator } = await world([away(Infinity, { key: 'bad' })]);
+    write('bad', 'x');
+    write('good', 'abc');
+    const [bad, good] = await Promise.all([send('bad'), send('good')]);
+    expect([bad.kind, good.kind]).toEqual(['failed', 'sent']);
+    expect(breaker.state).toBe('closed');
+    // One of them may have shown only afterwards that it was the file's own.
+    expect(emulator.counts.get('upsert')).toBeLessThanOrEqual(1 + ATTEMPTS + 1);
   });
 });

@@ -1,0 +1,65 @@
+import type { FileKey, RelativePath } from '../../domain/brands.ts';
+import type { Fingerprint } from '../../domain/fingerprint.ts';
+import { fileKey } from '../../domain/key.ts';
+import type { FileRecord } from '../../domain/record.ts';
+import { scan } from '../../scan/scan.ts';
+import { isPlannedSend, planSource } from '../plan/plan-source.ts';
+import { Turns } from '../plan/turns.ts';
+import { mayBeSent } from '../sources/presence.ts';
+import type { Source } from '../sources/source.ts';
+import { carryOut } from './carry-out.ts';
+import type { WalkContext } from './engine.ts';
+import { planPorts } from './plan-ports.ts';
+import type { Workers } from './workers.ts';
+
+/** Files that were sent before the walk over their source came to them, by path, and how they looked. */
+export type SentFirst = ReadonlyMap<string, Fingerprint>;
+
+/**
+ * Sends the files of a source again that were on their way when botsync ended: of these the platform may hold nothing.
+ * Whatever else became of them is found by the walk over the source. Sends may still run when it ends.
+ *
+ * @param before - sources that keep a key which both give.
+ */
+export async function sendInterrupted(
+  source: Source,
+  before: readonly Source[],
+  context: WalkContext,
+  workers: Workers,
+  isForced: (path: string) => boolean,
+): Promise<SentFirst> {
+  const { state, stop, clock } = context;
+  const { name } = source.config;
+  const target = state.targetId(source.syncTarget);
+  const ports = planPorts(target, context, isForced, true, () => true);
+  const sent = new Map<string, Fingerprint>();
+  const turns = new Turns(clock);
+  const pageAfter = (path: string): FileRecord[] => state.interrupted(target, name, path);
+  for (let page = pageAfter(''); page.length > 0; page = pageAfter(page.at(-1)?.path ?? '')) {
+    for (const { path, key } of page) {
+      if (stop.aborted) return sent;
+      await turns.step();
+      if (!isItsOwn(source, path, key) || before.some((other) => mayGive(other, target, key, context)))
+        continue;
+      for (const item of planSource(source, scan(source, path), state.recordsAt(target, name, path), ports)) {
+        if (!isPlannedSend(item) || item.path !== path) continue;
+        sent.set(path, item.fingerprint);
+        await workers.add(() => carryOut(item, source, target, context));
+      }
+    }
+  }
+  return sent;
+}
+
+/** Whether a record is of a file that is there, is synced, and still gives its key. */
+function isItsOwn(source: Source, path: RelativePath, key: FileKey): boolean {
+  const { keyPrefix } = source.config;
+  return fileKey(keyPrefix, path) === key && !source.filter.ignoresFile(path) && mayBeSent(source, path);
+}
+
+/** Whether another source may have a file with a key. */
+function mayGive(other: Source, target: number, key: FileKey, { state }: WalkContext): boolean {
+  const prefix = other.config.keyPrefix.normalize('NFC');
+  if (state.targetId(other.syncTarget) !== target || !key.startsWith(prefix)) return false;
+  return mayBeSent(other, key.slice(prefix.length));
+}

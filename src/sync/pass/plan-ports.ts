@@ -1,0 +1,22 @@
+import type { PlanPorts } from '../plan/plan-source.ts';
+import { planningTime, type WalkContext } from './engine.ts';
+
+/** What planning needs of a walk. See `PlanPorts` for the arguments. */
+export function planPorts(
+  target: number,
+  context: WalkContext,
+  isForced: (path: string) => boolean,
+  retriesFailed: boolean,
+  isInDoubt: PlanPorts['isInDoubt'],
+): PlanPorts {
+  return {
+    target,
+    claims: context.claims,
+    limits: context.config.limits,
+    now: planningTime(context),
+    wallClock: context.clock.now,
+    isForced,
+    retriesFailed,
+    isInDoubt,
+  };
+}

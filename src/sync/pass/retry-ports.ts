@@ -1,0 +1,20 @@
+import type { WalkContext } from './engine.ts';
+import type { RetryPorts } from './retry.ts';
+
+/** What repeated attempts for one path need of a walk. */
+export function retryPorts(source: string, path: string, context: WalkContext): RetryPorts {
+  const { clock, random, breaker, transfer, fresh, isWatched, config, patience, report } = context;
+  return {
+    clock,
+    random,
+    breaker,
+    transfer,
+    isFresh: isWatched && transfer === fresh,
+    waitsForOutage: () => true,
+    attempts: config.upload.attempts,
+    giveUpAfterMs: patience.pauseMs,
+    onRetry: (reason, delayMs) => {
+      report.retrying(`${source}:${path}`, reason, delayMs);
+    },
+  };
+}

@@ -1,0 +1,325 @@
+import type { Clock } from '../domain/clock.ts';
+import { probeDelayMs } from '../domain/retry-delay.ts';
+
+/** A success this recent speaks for the platform when a request fails after it, milliseconds. */
+const RECENT_MS = 1000;
+
+/** Probes are at least this far apart, also when fresh changes ask for one, milliseconds. */
+const SHORTEST_PROBE_GAP_MS = 1000;
+
+/** What an attempt says of the platform. */
+export interface Verdict {
+  /**
+   * - `answer`: the platform and its store took it, or refused it for good: they are there.
+   * - `unreachable`: no connection was made.
+   * - `failure`: another failure that may be the platform's: a 5xx, a timeout, a lost connection.
+   * - `own`: a failure that says nothing of the platform, such as 429 or a file that was written to meanwhile.
+   * - `nothing`: the attempt did not get as far as the platform.
+   */
+  readonly met: 'answer' | 'unreachable' | 'failure' | 'own' | 'nothing';
+  /** The platform asked for at least this much patience, milliseconds. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** Since when the platform has been out of reach, and when it is tried next (`null`: with the next change); epoch milliseconds. */
+export interface Outage {
+  readonly sinceMs: number;
+  readonly nextProbeMs: number | null;
+}
+
+/** How much is done for an errand. */
+export interface Terms {
+  /** It may fail so often on its own account. */
+  readonly attempts: number;
+  /** A change of just now: during an outage it need not wait for the next probe that is due. */
+  readonly isFresh: boolean;
+  /** Asked during an outage: whether it waits for its turn to probe. */
+  readonly waitsForOutage: () => boolean;
+}
+
+/** Runs an exchange when there is a place for it among those under way. */
+type Transfer = <T>(exchange: () => Promise<T>) => Promise<T>;
+
+/** How a wait ended: there is none, it is this attempt's turn to probe, or nobody waits any longer. */
+type Admission = 'closed' | 'probe' | 'none';
+
+interface Waiter {
+  readonly errand: Errand;
+  readonly admit: (admission: Admission) => void;
+}
+
+/** One file or removal on its way to the platform, with all its attempts. */
+export class Errand {
+  /** Failures that count against it: others got through meanwhile. */
+  failures = 0;
+  /** How many answers there had been when it first failed; `null`: it has not. */
+  answersBeforeFailure: number | null = null;
+  /** Whether its last failure was taken for the platform's. */
+  isExcused = false;
+  /** The outage in which it last asked for a probe of its own. */
+  askedIn = 0;
+  readonly terms: Terms;
+  readonly #breaker: CircuitBreaker;
+
+  /** Made by `CircuitBreaker.errand`. */
+  constructor(breaker: CircuitBreaker, terms: Terms) {
+    this.#breaker = breaker;
+    this.terms = terms;
+  }
+
+  /** Whether it has had all of its attempts. */
+  get isSpent(): boolean {
+    return this.failures >= this.terms.attempts;
+  }
+
+  /**
+   * Makes an attempt: at once as a rule, during an outage when it is this errand's turn to probe. `null`: none was made,
+   * by `make` itself, since the outage lasts too long, the errand is spent, or the signal aborted.
+   */
+  attempt<T extends Verdict>(
+    transfer: Transfer,
+    make: () => Promise<T | null>,
+    signal: AbortSignal,
+  ): Promise<T | null> {
+    return this.#breaker.attempt(this, transfer, make, signal);
+  }
+}
+
+/**
+ * Keeps requests from a platform that is out of reach. Closed, everything goes through. It opens with the first failure
+ * that may be the platform's while nothing else succeeds; then one attempt at a time probes (half-open), those that wait
+ * taking turns, until one gets an answer. Shared by all workers.
+ *
+ * A request that fails while others succeed fails on its own account: it counts its attempts, and stops nobody.
+ */
+export class CircuitBreaker {
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #giveUpAfterMs: number;
+  #state: 'closed' | 'open' | 'half-open' = 'closed';
+  #waiting: Waiter[] = [];
+  /** Aborted while none runs. */
+  #timer = new AbortController();
+  #timerAtMs = NaN;
+  #answers = 0;
+  #lastAnswerMs = -Infinity;
+  /** Who failed since the last answer. */
+  #failing: Errand | 'several' | null = null;
+  #lastFailed: Errand | null = null;
+  #outages = 0;
+  #sinceMs = 0;
+  #probes = 0;
+  #lastProbeMs = 0;
+  #nextProbeMs = 0;
+  /** The platform asked not to be tried sooner. */
+  #notBeforeMs = 0;
+
+  /** @param giveUpAfterMs - an outage longer than this is waited for no more. */
+  constructor(clock: Clock, random: () => number, giveUpAfterMs: number) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#giveUpAfterMs = giveUpAfterMs;
+  }
+
+  /** Whether everything goes through, nothing, or one probe. */
+  get state(): 'closed' | 'open' | 'half-open' {
+    return this.#state;
+  }
+
+  /** Whether the platform is taken to be out of reach. */
+  get isOpen(): boolean {
+    return this.#state !== 'closed';
+  }
+
+  /** Whether an attempt finds out, or waits to find out, whether the outage is over. */
+  get isAwaited(): boolean {
+    return this.#state === 'half-open' || this.#waiting.length > 0;
+  }
+
+  /** Whether the outage has lasted too long to go on waiting. */
+  get isHopeless(): boolean {
+    return this.isOpen && this.#clock.monotonic() - this.#sinceMs >= this.#giveUpAfterMs;
+  }
+
+  /** The outage as people are told of it; `null`: there is none. */
+  get outage(): Outage | null {
+    if (!this.isOpen) return null;
+    const aheadMs = this.#clock.now() - this.#clock.monotonic();
+    const nextMs = Math.max(this.#nextProbeMs, this.#clock.monotonic());
+    return {
+      sinceMs: Math.round(this.#sinceMs + aheadMs),
+      nextProbeMs: this.isAwaited ? Math.round(nextMs + aheadMs) : null,
+    };
+  }
+
+  /** How long until the platform is tried again, milliseconds. */
+  get untilProbeMs(): number {
+    return Math.max(0, this.#nextProbeMs - this.#clock.monotonic());
+  }
+
+  /** Begins an errand. */
+  errand(terms: Terms): Errand {
+    return new Errand(this, terms);
+  }
+
+  /** See `Errand.attempt`. */
+  async attempt<T extends Verdict>(
+    errand: Errand,
+    transfer: Transfer,
+    make: () => Promise<T | null>,
+    signal: AbortSignal,
+  ): Promise<T | null> {
+    for (;;) {
+      const admission = await this.#admission(errand, signal);
+      if (admission === 'none' || errand.isSpent) {
+        if (admission === 'probe') this.#probeEnded();
+        return null;
+      }
+      const isProbe = admission === 'probe';
+      try {
+        const made = await transfer(async () => {
+          // While it waited for its place others may have found that the platform is out of reach.
+          if (!isProbe && this.isOpen) return 'not-now';
+          const answersBefore = this.#answers;
+          const result = await make();
+          if (result !== null) this.#note(errand, result, answersBefore, isProbe);
+          return result;
+        });
+        if (made !== 'not-now') return made;
+      } finally {
+        if (isProbe) this.#probeEnded();
+      }
+    }
+  }
+
+  #admission(errand: Errand, signal: AbortSignal): Promise<Admission> {
+    if (signal.aborted || this.isHopeless) return Promise.resolve('none');
+    if (!this.isOpen) return Promise.resolve('closed');
+    if (!errand.terms.waitsForOutage()) return Promise.resolve('none');
+    return new Promise((resolve) => {
+      const waiter: Waiter = {
+        errand,
+        admit: (admission) => {
+          signal.removeEventListener('abort', leave);
+          resolve(admission);
+        },
+      };
+      const leave = (): void => {
+        this.#waiting = this.#waiting.filter((other) => other !== waiter);
+        waiter.admit('none');
+        this.#setTimer();
+      };
+      signal.addEventListener('abort', leave);
+      if (errand.terms.isFresh && errand.askedIn !== this.#outages) {
+        errand.askedIn = this.#outages;
+        this.#waiting.unshift(waiter);
+        const soonMs = Math.max(this.#lastProbeMs + SHORTEST_PROBE_GAP_MS, this.#notBeforeMs);
+        this.#nextProbeMs = Math.min(this.#nextProbeMs, soonMs);
+      } else this.#waiting.push(waiter);
+      this.#setTimer();
+    });
+  }
+
+  /** Whoever waits longest probes when it is time: they take turns, as one that failed lines up again. */
+  #setTimer(): void {
+    const isNeeded = this.#state === 'open' && this.#waiting.length > 0;
+    // Just before nobody waits any longer there is a last one.
+    const atMs = Math.min(this.#nextProbeMs, this.#sinceMs + this.#giveUpAfterMs);
+    if (isNeeded && !this.#timer.signal.aborted && this.#timerAtMs === atMs) return;
+    this.#timer.abort();
+    if (!isNeeded) return;
+    const timer = new AbortController();
+    this.#timer = timer;
+    this.#timerAtMs = atMs;
+    void this.#clock.sleep(Math.max(0, atMs - this.#clock.monotonic()), timer.signal).then(() => {
+      if (timer.signal.aborted) return;
+      timer.abort();
+      // Another than the last one to fail, if there is one: that tells whether it is the file's own failure.
+      const other = this.#waiting.findIndex(({ errand }) => errand !== this.#lastFailed);
+      const [next] = this.#waiting.splice(Math.max(0, other), 1);
+      if (next === undefined) return;
+      this.#state = 'half-open';
+      next.admit('probe');
+    });
+  }
+
+  /** A probe brought no answer, or was not made. */
+  #probeEnded(): void {
+    if (this.#state !== 'half-open') return;
+    this.#state = 'open';
+    if (this.isHopeless) this.#admitAll('none');
+    else this.#setTimer();
+  }
+
+  #note(errand: Errand, { met, retryAfterMs = 0 }: Verdict, answersBefore: number, isProbe: boolean): void {
+    switch (met) {
+      case 'answer':
+        this.#answered();
+        break;
+      case 'unreachable':
+      case 'failure':
+        this.#failed(errand, met, answersBefore, retryAfterMs, isProbe);
+        break;
+      case 'own':
+        errand.failures += 1;
+        break;
+      case 'nothing':
+        break;
+    }
+  }
+
+  #answered(): void {
+    // A failure that nobody shared was its own.
+    const failing = this.#failing;
+    if (failing !== null && failing !== 'several' && failing.isExcused) {
+      failing.failures += 1;
+      failing.isExcused = false;
+    }
+    this.#failing = null;
+    this.#answers += 1;
+    this.#lastAnswerMs = this.#clock.monotonic();
+    this.#state = 'closed';
+    this.#admitAll('closed');
+  }
+
+  #failed(
+    errand: Errand,
+    met: 'unreachable' | 'failure',
+    answersBefore: number,
+    askedMs: number,
+    isProbe: boolean,
+  ): void {
+    const nowMs = this.#clock.monotonic();
+    this.#failing = this.#failing === null || this.#failing === errand ? errand : 'several';
+    const isRecent = met === 'failure' && nowMs - this.#lastAnswerMs < RECENT_MS;
+    const isAlone = this.#failing === errand;
+    const othersPass =
+      errand.answersBeforeFailure === null
+        ? this.#answers > answersBefore || isRecent
+        : this.#answers > errand.answersBeforeFailure;
+    errand.answersBeforeFailure ??= this.#answers;
+    if (!this.isOpen && isAlone && othersPass) {
+      errand.failures += 1;
+      return;
+    }
+    errand.isExcused = true;
+    if (!this.isOpen) {
+      this.#state = 'open';
+      this.#outages += 1;
+      this.#sinceMs = nowMs;
+      this.#probes = 0;
+      this.#notBeforeMs = 0;
+    } else if (!isProbe) return;
+    this.#lastFailed = errand;
+    this.#lastProbeMs = nowMs;
+    this.#notBeforeMs = Math.max(this.#notBeforeMs, nowMs + askedMs);
+    this.#nextProbeMs = nowMs + askedMs + probeDelayMs(++this.#probes, this.#random());
+  }
+
+  #admitAll(admission: Admission): void {
+    this.#timer.abort();
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const { admit } of waiting) admit(admission);
+  }
+}

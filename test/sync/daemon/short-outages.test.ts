@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { createDaemonWorld, plant, requestsFor, sentPaths } from '../daemon-world.ts';
+import { refuseUpserts } from '../world.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+test.each([1, 3])(
+  'files edited during a minute of darkness go out by themselves when it is over: %i',
+  async (count) => {
+    const world = await createDaemonWorld({ watch: { rescan: '10h' } });
+    plant(world, count);
+    const running = await world.start();
+    refuseUpserts(world, 503);
+    plantAgain(count);
+    await world.until(() => running.daemon.activity.platformOutOfReach, 'the outage is noticed at once');
+    await world.wait(MINUTE, 500);
+    // What was under way when it began, and probes after 1, 2, 4, 8, 16 and 30 s, or down to half of that.
+    expect(requestsFor(world, 'upsert')).toBeLessThanOrEqual(count + count + 8);
+    expect(running.events.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
+    const { outage } = running.daemon.activity;
+    expect(Date.parse(outage?.nextTry ?? '') - world.clock.now()).toBeLessThanOrEqual(30 * SECOND);
+    expect(world.clock.now() - Date.parse(outage?.since ?? '')).toBeGreaterThan(50 * SECOND);
+    world.emulator.faults.clear();
+    const leftMs = Date.parse(outage?.nextTry ?? '') - world.clock.now();
+    await world.wait(leftMs, 500);
+    const fromMs = world.clock.monotonic();
+    await world.until(() => sentPaths(running).length === 2 * count, 'they arrive');
+    expect(world.clock.monotonic() - fromMs).toBeLessThanOrEqual(2 * SECOND);
+    expect(running.daemon.activity).toMatchObject({ platformOutOfReach: false, outage: null });
+    expect(running.passes).toHaveLength(1);
+
+    function plantAgain(files: number): void {
+      for (let i = 0; i < files; i++) world.write(`docs/f${i}.md`, `edited ${i}`);
+    }
+  },
+);
+
+test('a fresh edit during a long outage is tried at once, and brings the others along', async () => {
+  const world = await createDaemonWorld({ watch: { rescan: '10h' } });
+  const running = await world.start();
+  refuseUpserts(world, 503);
+  world.write('docs/a.md', 'a');
+  await world.until(() => running.daemon.activity.platformOutOfReach, 'the outage is noticed');
+  await world.wait(2 * MINUTE, 500);
+  const nextTry = (): string => running.daemon.activity.outage?.nextTry ?? '';
+  const before = nextTry();
+  await world.until(() => nextTry() !== before && nextTry() !== '', 'a probe was just made');
+  await world.wait(2 * SECOND, 500);
+  world.emulator.faults.clear();
+  world.write('docs/b.md', 'b');
+  const fromMs = world.clock.monotonic();
+  await world.until(() => world.keys().length === 2, 'both arrive');
+  expect(world.clock.monotonic() - fromMs).toBeLessThanOrEqual(5 * SECOND);
+});
+
+test('a store that is away is an outage, though the platform takes the upserts', async () => {
+  const world = await createDaemonWorld({ watch: { rescan: '10h' } });
+  const running = await world.start();
+  world.emulator.faults.add({ operation: 'upload', kind: 'status', status: 503, times: Infinity });
+  world.write('docs/a.md', 'a');
+  await world.until(() => running.daemon.activity.platformOutOfReach, 'the outage is noticed');
+  await world.wait(10 * MINUTE, 5 * SECOND);
+  expect(requestsFor(world, 'upload')).toBeLessThan(35);
+  world.emulator.faults.clear();
+  await world.until(() => world.remote('a.md') === 'a', 'it arrives');
+});
+
+test('a file that the platform cannot digest stops no other, and is given up once others pass', async () => {
+  const world = await createDaemonWorld({ watch: { rescan: '10h' } });
+  const running = await world.start();
+  refuseUpserts(world, 500, { key: 'bad.md' });
+  world.write('docs/bad.md', 'bad');
+  await world.until(() => running.daemon.activity.platformOutOfReach, 'nothing tells it from an outage');
+  await world.wait(5 * MINUTE, SECOND);
+  world.write('docs/a.md', 'a');
+  await world.until(() => world.remote('a.md') === 'a', 'another arrives');
+  await world.until(() => running.events.some(({ outcome }) => outcome === 'failed'), 'it is given up');
+  expect(running.daemon.activity.platformOutOfReach).toBe(false);
+  const tries = requestsFor(world, 'upsert');
+  await world.wait(10 * MINUTE, 5 * SECOND);
+  expect(requestsFor(world, 'upsert')).toBe(tries);
+});
