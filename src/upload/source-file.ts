@@ -40,6 +40,7 @@ export class SourceFile {
   readonly facts: BigIntStats;
   readonly #path: string;
   #reading: Promise<unknown> | null = null;
+  #isClosed = false;
 
   constructor(fd: number, facts: BigIntStats, path: string) {
     this.fd = fd;
@@ -52,8 +53,9 @@ export class SourceFile {
     return Number(this.facts.size);
   }
 
-  /** Whether the file is still as it was when it was opened. */
+  /** Whether the file is still as it was when it was opened; of a closed one that cannot be known. */
   isUnchanged(): boolean {
+    if (this.#isClosed) return false;
     return fingerprintOf(fstatSync(this.fd, { bigint: true })) === fingerprintOf(this.facts);
   }
 
@@ -63,8 +65,12 @@ export class SourceFile {
     return there !== undefined && there.ino === this.facts.ino && there.dev === this.facts.dev;
   }
 
-  /** Fills a buffer from a position, as far as there is anything, without blocking; resolves to what it filled. One at a time. */
+  /**
+   * Fills a buffer from a position, as far as there is anything, without blocking; resolves to what it filled. One at a
+   * time. Rejects once the file is closed: a transfer that was aborted may still ask for more.
+   */
   async read(at: number, into: Buffer): Promise<Buffer> {
+    if (this.#isClosed) throw new Error('the file is closed');
     const reading = read(this.fd, into, 0, into.length, at);
     this.#reading = reading;
     const { bytesRead } = await reading;
@@ -73,6 +79,7 @@ export class SourceFile {
 
   /** Closes the file, once nothing is being read from it any more: its descriptor will soon be another file's. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#reading?.catch(() => undefined);
     closeSync(this.fd);
   }
