@@ -132,6 +132,7 @@ export class DaemonRun {
     await this.#connection?.close();
     await this.#notifier.flush();
     this.#lock?.release();
+    await this.#view.end();
     this.#signals.release();
     // SIGHUP stays listened for: by default it would end the process, and not with its exit code.
   }
