@@ -111,9 +111,15 @@ async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view: PassVi
   } finally {
     view.stop();
     signals.release();
-    await teller?.close();
-    await connection?.close();
-    lock.release();
+    try {
+      await teller?.close();
+    } finally {
+      try {
+        await connection?.close();
+      } finally {
+        lock.release();
+      }
+    }
   }
 }
 

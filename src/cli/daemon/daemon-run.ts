@@ -18,6 +18,7 @@ import { Teller } from '../teller.ts';
 import { UsageError } from '../usage-error.ts';
 import { version } from '../version.ts';
 import { DaemonAnswers } from './answers.ts';
+import { ConnectionHolder } from './connection-holder.ts';
 import { DaemonServers } from './servers.ts';
 import { StateKeeper } from './state-keeper.ts';
 import { DaemonTelling, healthOf } from './telling.ts';
@@ -34,8 +35,7 @@ export class DaemonRun {
   readonly #vitals: DaemonVitals;
   readonly #answers: DaemonAnswers;
   readonly #telling: DaemonTelling;
-  /** Connections of earlier settings that are still in use. */
-  readonly #closing = new Set<Promise<void>>();
+  readonly #connections: ConnectionHolder<Connection>;
   readonly #onReload = (): void => {
     // One that comes before all is up is made up for then; while it goes down, there is nothing to reload.
     this.#isReloadWanted = !this.#isUp;
@@ -50,7 +50,6 @@ export class DaemonRun {
   #servers: DaemonServers | null = null;
   #watchdog: Watchdog | null = null;
   #loaded: LoadedConfig;
-  #connection: Connection | null = null;
   #keeper: StateKeeper | null = null;
   #state: StateStore | null = null;
   #daemon: Daemon | null = null;
@@ -66,6 +65,7 @@ export class DaemonRun {
     };
     this.#view = new DaemonView(options, this.#notifier, () => this.#metrics, onPassEnded);
     this.#telling = new DaemonTelling(this.#view.log);
+    this.#connections = new ConnectionHolder(this.#view.log);
     this.#signals = listenForStop(
       (signal) => {
         this.#view.log.info('stopping: what is under way may end, nothing new is begun', { signal });
@@ -75,7 +75,7 @@ export class DaemonRun {
     );
     this.#vitals = new DaemonVitals({
       monotonic: systemClock.monotonic,
-      pausedForMs: () => this.#connection?.pausedForMs() ?? 0,
+      pausedForMs: () => this.#connections.current?.pausedForMs() ?? 0,
       activity: () => this.#daemon?.activity ?? null,
       uploadSettings: () => this.#loaded.config.upload,
     });
@@ -95,7 +95,7 @@ export class DaemonRun {
     process.on('SIGHUP', this.#onReload);
     this.#lock = holdLock(this.#loaded.config.stateFile, 'the state file', 'sync');
     this.#metrics = await createMetrics(version(), () => this.#answers.measures());
-    this.#connection = await this.#connect(this.#loaded);
+    this.#connections.take(await this.#connect(this.#loaded));
     await this.#telling.adopt(await this.#openTeller(this.#loaded));
     for (const warning of this.#loaded.warnings) log.warn(renderProblem(warning));
     this.#watchdog = new Watchdog(this.#vitals, this.#notifier, this.#metrics, log);
@@ -128,8 +128,7 @@ export class DaemonRun {
     await this.#reloading;
     await this.#servers?.close();
     await this.#telling.close();
-    await Promise.all(this.#closing);
-    await this.#connection?.close();
+    await this.#connections.close();
     await this.#notifier.flush();
     this.#lock?.release();
     await this.#view.end();
@@ -171,7 +170,7 @@ export class DaemonRun {
       this.#telling.attach({
         state,
         health: () => healthOf(this.#daemon),
-        platformNow: () => this.#connection?.platform.now() ?? Date.now(),
+        platformNow: () => this.#connections.current?.platform.now() ?? Date.now(),
         ended: (outcome) => {
           this.#metrics?.notificationEnded(outcome);
         },
@@ -186,8 +185,8 @@ export class DaemonRun {
 
   #settings(): DaemonSettings {
     const { config } = this.#loaded;
-    if (this.#connection === null) throw new Error('no connection');
-    const { platform } = this.#connection;
+    if (this.#connections.current === null) throw new Error('no connection');
+    const { platform } = this.#connections.current;
     return {
       config,
       platformName: platformName(this.#options, config),
@@ -236,7 +235,7 @@ export class DaemonRun {
   }
 
   #openTeller(loaded: LoadedConfig): Promise<Teller | null> {
-    const emulator = this.#connection?.emulator ?? null;
+    const emulator = this.#connections.current?.emulator ?? null;
     const { log } = this.#view;
     const howToApprove = 'approve';
     return Teller.open({ options: this.#options, loaded, emulator, clock: systemClock, log, howToApprove });
@@ -263,8 +262,7 @@ export class DaemonRun {
   /** Goes on under another configuration. Throws `UsageError`; nothing has changed then. */
   async #take(next: LoadedConfig): Promise<void> {
     const teller = await this.#openTeller(next);
-    const before = this.#connection;
-    let connection = before;
+    let connection: Connection | null = null;
     try {
       // The embedded emulator takes any token, and goes on as it is.
       if (!this.#options.emulator) connection = await this.#connect(next);
@@ -272,25 +270,18 @@ export class DaemonRun {
       await teller?.close();
       throw error;
     }
-    const isNew = connection?.fingerprint !== before?.fingerprint;
-    if (!isNew && connection !== before) await connection?.close();
-    if (isNew && connection !== null) {
-      // What the platform asked for holds for whoever comes next.
-      connection.pause(before?.pausedForMs() ?? 0);
-      this.#connection = connection;
-    }
+    const before = connection === null ? null : this.#connections.take(connection);
     for (const warning of next.warnings) this.#view.log.warn(renderProblem(warning));
     this.#loaded = next;
     await this.#telling.adopt(teller);
-    const reloaded = await this.#daemon?.reload(this.#settings());
-    if (isNew && before !== null) this.#closeOnce(before, reloaded?.whenSettled);
+    let settled: Promise<void> | undefined;
+    try {
+      settled = (await this.#daemon?.reload(this.#settings()))?.whenSettled;
+    } finally {
+      // What is under way by it goes on until it ends.
+      if (before !== null) this.#connections.retire(before, settled);
+    }
     await this.#servers?.adjust(next.config);
-  }
-
-  /** What is under way by a connection goes on until it ends. */
-  #closeOnce(connection: Connection, settled: Promise<void> = Promise.resolve()): void {
-    const closed = settled.then(() => connection.close()).finally(() => this.#closing.delete(closed));
-    this.#closing.add(closed);
   }
 }
 
