@@ -2,6 +2,7 @@ import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem } from '../../config/problem.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { createMetrics, type Metrics } from '../../service/metrics.ts';
+import { HangWatch } from '../../service/hang-watch.ts';
 import { createNotifier, type ServiceNotifier } from '../../service/notify.ts';
 import { observed } from '../../service/observed-platform.ts';
 import type { ProcessLock } from '../../service/process-lock.ts';
@@ -49,6 +50,7 @@ export class DaemonRun {
   #metrics: Metrics | null = null;
   #servers: DaemonServers | null = null;
   #watchdog: Watchdog | null = null;
+  #hangWatch: { readonly timeoutMs: number; readonly watch: HangWatch } | null = null;
   #loaded: LoadedConfig;
   #keeper: StateKeeper | null = null;
   #state: StateStore | null = null;
@@ -94,6 +96,7 @@ export class DaemonRun {
     // By default the signal would end the process, and the service manager may send it at any time.
     process.on('SIGHUP', this.#onReload);
     this.#lock = holdLock(this.#loaded.config.stateFile, 'the state file', 'sync');
+    await this.#watchForHangs(this.#loaded);
     this.#metrics = await createMetrics(version(), () => this.#answers.measures());
     this.#connections.take(await this.#connect(this.#loaded));
     await this.#telling.adopt(await this.#openTeller(this.#loaded));
@@ -132,6 +135,7 @@ export class DaemonRun {
     await this.#notifier.flush();
     this.#lock?.release();
     await this.#view.end();
+    await this.#hangWatch?.watch.close();
     this.#signals.release();
     // SIGHUP stays listened for: by default it would end the process, and not with its exit code.
   }
@@ -282,6 +286,18 @@ export class DaemonRun {
       if (before !== null) this.#connections.retire(before, settled);
     }
     await this.#servers?.adjust(next.config);
+    await this.#watchForHangs(next);
+  }
+
+  async #watchForHangs({ config }: LoadedConfig): Promise<void> {
+    const timeoutMs = config.service.hangTimeoutMs;
+    if (timeoutMs === this.#hangWatch?.timeoutMs) return;
+    await this.#hangWatch?.watch.close();
+    const thread = new URL('./hang-watch-thread.js', import.meta.url);
+    const watch = new HangWatch(thread, timeoutMs, (reason) => {
+      this.#view.log.warn('a file system that hangs would not be noticed', { reason });
+    });
+    this.#hangWatch = { timeoutMs, watch };
   }
 }
 
