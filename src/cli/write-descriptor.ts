@@ -45,8 +45,8 @@ export function openNonBlocking(standard: StandardDescriptor): number {
   const facts = fstatSync(standard);
   if (facts.isFIFO() || facts.isSocket()) {
     // Node sets a pipe to non-blocking when its stream is made, and undoes that at the end.
-    void (standard === 1 ? process.stdout : process.stderr);
-    return standard;
+    const stream = standard === 1 ? process.stdout : process.stderr;
+    return stream.fd;
   }
   if (process.platform !== 'linux' || !isatty(standard)) return standard;
   try {
