@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { daemonBulk, daemonLatency, daemonStart } from './daemon.js';
 import { largeFile } from './large-file.js';
+import { daemonBurstMemory, firstPassMemory } from './memory.js';
 import { nothingChanged } from './nothing-changed.js';
 import { smallFiles } from './small-files.js';
 
@@ -12,6 +13,7 @@ const benchmarks = {
   'large-file': largeFile,
   'nothing-changed-100k': () => nothingChanged(100_000, 4),
   'nothing-changed-500k': () => nothingChanged(500_000, 3),
+  ...{ 'first-pass-memory': firstPassMemory, 'daemon-burst-memory': daemonBurstMemory },
   'daemon-latency': daemonLatency,
   'daemon-start': daemonStart,
   'daemon-bulk': daemonBulk,

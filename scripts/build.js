@@ -7,7 +7,8 @@ const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 rmSync('dist', { recursive: true, force: true });
 const { metafile } = await build({
-  entryPoints: ['src/cli/main.ts'],
+  // The thread that watches the daemon's main thread is loaded by its name.
+  entryPoints: { main: 'src/cli/main.ts', 'hang-watch-thread': 'src/service/hang-watch-thread.ts' },
   outdir: 'dist/cli',
   bundle: true,
   splitting: true,

@@ -62,8 +62,11 @@ export async function connect(
     ...pacing,
     fingerprint: fingerprintOf(embedded.emulator.baseUrl, caller, config.upload, longestPauseMs),
     close: async () => {
-      await http.close();
-      await embedded.close();
+      try {
+        await http.close();
+      } finally {
+        await embedded.close();
+      }
     },
   };
 }

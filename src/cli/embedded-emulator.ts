@@ -20,8 +20,11 @@ export async function startEmbedded(config: Config, command: string): Promise<Em
     return {
       emulator,
       close: async () => {
-        await emulator.close();
-        lock.release();
+        try {
+          await emulator.close();
+        } finally {
+          lock.release();
+        }
       },
     };
   } catch (error) {

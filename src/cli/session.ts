@@ -95,8 +95,11 @@ export async function runSession(
     throw error;
   } finally {
     signals.release();
-    await http.close();
-    await embedded?.close();
+    try {
+      await http.close();
+    } finally {
+      await embedded?.close();
+    }
   }
 }
 

@@ -39,7 +39,7 @@ export function buildConfig(written: WrittenConfig, file: string): Config {
       poll: watch.poll,
       pollIntervalMs: watch.pollInterval,
     },
-    service: { listen: written.service.listen },
+    service: { listen: written.service.listen, hangTimeoutMs: written.service.hangTimeout },
     notify: written.notify === undefined ? null : buildNotify(written.notify),
     stateFile: resolve(directory, written.stateFile),
   };

@@ -69,6 +69,8 @@ export interface Config {
   readonly service: {
     /** `null`: nowhere. */
     readonly listen: ListenAddress | null;
+    /** A daemon whose event loop stands still for so long is ended. */
+    readonly hangTimeoutMs: number;
   };
   /** `null`: people are told nothing. */
   readonly notify: (NotifySettings & { readonly place: Place }) | null;

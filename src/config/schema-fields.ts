@@ -27,11 +27,11 @@ export function duration(help: Help) {
   return text(readDuration, { ...help, pattern: DURATION_PATTERN });
 }
 
-/** A duration that becomes a timer, in milliseconds. */
-export function timer(help: Help) {
+/** A duration that becomes a timer, in milliseconds; `leastMs`: a shorter one makes no sense. */
+export function timer(help: Help, leastMs = 1) {
   const read = (value: string): Reading<number> => {
     const reading = readDuration(value);
-    return reading.kind === 'ok' ? readTimer(reading.value) : reading;
+    return reading.kind === 'ok' ? readTimer(reading.value, leastMs) : reading;
   };
   return text(read, { ...help, pattern: DURATION_PATTERN });
 }

@@ -209,6 +209,13 @@ export const serviceSchema = z.strictObject({
   })
     .nullable()
     .prefault(null),
+  hangTimeout: timer(
+    {
+      description:
+        'A running botsync that has stood still for this long, in a call to a file system that does not answer, ends itself.',
+    },
+    1000,
+  ).prefault('5m'),
 });
 
 /** The whole configuration file. */

@@ -245,8 +245,12 @@ export function readExtension(text: string): Reading<string> {
 }
 
 /** A duration that becomes a timer: a longer one would overflow it and fire at once. */
-export function readTimer(durationMs: number): Reading<number> {
+export function readTimer(durationMs: number, leastMs = 1): Reading<number> {
   const longestMs = 24 * 86_400_000;
+  if (durationMs < leastMs)
+    return problem(
+      `"${formatDuration(durationMs)}" is too short; write at least "${formatDuration(leastMs)}"`,
+    );
   return durationMs > longestMs
     ? problem(`"${formatDuration(durationMs)}" is too long; write at most "${formatDuration(longestMs)}"`)
     : meaning(durationMs);

@@ -4,8 +4,8 @@ import type { FaultAction } from './faults.ts';
 import type { Surface } from './operation.ts';
 import { untilClosed, waitWhileOpen, type Delivery } from './reply.ts';
 
-/** How long a client has to read an early answer before its connection ends. */
-const EARLY_ANSWER_GRACE_MS = 100;
+/** How long a client has to read an early answer before its connection ends, unless it ends it itself: a busy one may take long. */
+const EARLY_ANSWER_GRACE_MS = 2000;
 
 /** Longer than any upload address is good for. */
 const LONG_AGO_MS = 30 * 86_400_000;

@@ -43,6 +43,7 @@ export class SourceFile {
   readonly #opened: BigIntStats;
   readonly #path: string;
   #reading: Promise<unknown> | null = null;
+  #isClosed = false;
 
   constructor(fd: number, opened: BigIntStats, path: string, facts: FileFacts = opened) {
     this.fd = fd;
@@ -56,8 +57,9 @@ export class SourceFile {
     return Number(this.facts.size);
   }
 
-  /** Whether the file is still as it was when it was opened. */
+  /** Whether the file is still as it was when it was opened; of a closed one that cannot be known. */
   isUnchanged(): boolean {
+    if (this.#isClosed) return false;
     return fingerprintOf(fstatSync(this.fd, { bigint: true })) === fingerprintOf(this.#opened);
   }
 
@@ -67,8 +69,12 @@ export class SourceFile {
     return there !== undefined && there.ino === this.#opened.ino && there.dev === this.#opened.dev;
   }
 
-  /** Fills a buffer from a position, as far as there is anything, without blocking; resolves to what it filled. One at a time. */
+  /**
+   * Fills a buffer from a position, as far as there is anything, without blocking; resolves to what it filled. One at a
+   * time. Rejects once the file is closed: a transfer that was aborted may still ask for more.
+   */
   async read(at: number, into: Buffer): Promise<Buffer> {
+    if (this.#isClosed) throw new Error('the file is closed');
     const reading = read(this.fd, into, 0, into.length, at);
     this.#reading = reading;
     const { bytesRead } = await reading;
@@ -77,6 +83,7 @@ export class SourceFile {
 
   /** Closes the file, once nothing is being read from it any more: its descriptor will soon be another file's. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#reading?.catch(() => undefined);
     closeSync(this.fd);
   }

@@ -118,6 +118,14 @@ export const WIRE_FAULTS = {
   "the platform's clock a day behind": { kind: 'skew', aheadMs: -DAY_MS },
 } as const satisfies Record<string, Cause>;
 
+/**
+ * How far the clock of a daemon goes in one turn, milliseconds, while a fault strikes: what is asked and written takes
+ * real time, of which a busy machine takes a lot. Only where a pause was asked for is there much to skip.
+ */
+export function stepMsFor(fault: FaultName): number {
+  return fault in WIRE_FAULTS || SLOW.has(fault) || LATE.has(fault) ? 2 : 20;
+}
+
 /** All faults. */
 export const FAULTS = { ...STATUS_FAULTS, ...PATIENCE_FAULTS, ...WIRE_FAULTS };
 

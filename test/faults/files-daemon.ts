@@ -8,7 +8,7 @@ import {
 import { eventually } from '../watch/fixture.ts';
 import type { FileOperation } from './columns.ts';
 import type { FileCell } from './expectation.ts';
-import { LATE, SLOW, type FaultName } from './faults.ts';
+import { stepMsFor, type FaultName } from './faults.ts';
 import { expectNoSecrets } from './secrets.ts';
 import { describeFile, differences, edit, setScene, STRUCK, triesOf } from './files.ts';
 
@@ -30,8 +30,7 @@ export async function strikeDaemon(
 ): Promise<FileCell> {
   const { place, world, before } = await setScene(fault, operation, createDaemonWorld);
   const running = world.launch();
-  const stepMs = SLOW.has(fault) || LATE.has(fault) ? 2 : 20;
-  await letTimePass(world, stepMs, () => running.passes.length > 0, 'the first pass ends');
+  await letTimePass(world, stepMsFor(fault), () => running.passes.length > 0, 'the first pass ends');
   const [first] = running.passes;
   if (first === undefined) throw new Error('there was no pass');
   const tries = triesOf(world, operation) - before;

@@ -14,7 +14,7 @@ import { ManualClock } from '../watch/manual-clock.ts';
 import { emulateAt, emulatorAt, uploadFor } from './calls.ts';
 import type { Told } from './columns.ts';
 import type { ToldCell } from './expectation.ts';
-import { LATE, SLOW, type FaultName } from './faults.ts';
+import { stepMsFor, type FaultName } from './faults.ts';
 import { waitOf } from './files.ts';
 import { preparePlace, type Place } from './place.ts';
 import { expectNoSecrets } from './secrets.ts';
@@ -60,8 +60,7 @@ export async function strikeTellingDaemon(fault: FaultName, operation: Told): Pr
   const beganMs = clock.monotonic();
   const stopping = new AbortController();
   const ended = telling.notifications().run(clock.sleep, stopping.signal);
-  const stepMs = SLOW.has(fault) || LATE.has(fault) ? 2 : 20;
-  await letTimePass(clock, stepMs, () => telling.outcomes.length > 0, 'it is tried');
+  await letTimePass(clock, stepMsFor(fault), () => telling.outcomes.length > 0, 'it is tried');
   const failedMs = clock.monotonic();
   const described = describeTelling(telling, failedMs - beganMs);
   await telling.place.end();

@@ -80,10 +80,22 @@ export function descriptorsOf(path: string): number[] {
 /** Puts a directory in the place of an open file, under the same number: every reading fails from now on. */
 export function breakReading(fd: number, directory: string): void {
   closeSync(fd);
+  openUnder(fd, directory);
+}
+
+/** Opens another file under the number of one that was closed; it is closed with the test. */
+export function reopenAs(fd: number, path: string): void {
+  openUnder(fd, path);
+  onTestFinished(() => {
+    closeSync(fd);
+  });
+}
+
+function openUnder(fd: number, path: string): void {
   // The lowest number that is free is taken: others may have become free as well.
   const lower: number[] = [];
-  let opened = openSync(directory, 'r');
-  for (; opened < fd; opened = openSync(directory, 'r')) lower.push(opened);
+  let opened = openSync(path, 'r');
+  for (; opened < fd; opened = openSync(path, 'r')) lower.push(opened);
   lower.forEach(closeSync);
   if (opened !== fd) throw new Error('the number was taken by another file');
 }

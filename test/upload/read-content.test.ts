@@ -8,8 +8,8 @@ import {
   readContent,
   WHOLE_UP_TO_BYTES,
 } from '../../src/upload/read-content.ts';
-import { SourceFile } from '../../src/upload/source-file.ts';
-import { breakReading, makeSource, open, rewriteSlyly, type TestSource } from './fixture.ts';
+import { openSourceFile, SourceFile } from '../../src/upload/source-file.ts';
+import { at, breakReading, makeSource, open, reopenAs, rewriteSlyly, type TestSource } from './fixture.ts';
 
 const LARGE = 5 * 256 * 1024 + 7;
 
@@ -215,6 +215,30 @@ describe('content that cannot be read to its end', () => {
     await chunks.next().catch(() => undefined);
     await chunks.return?.();
     await manyTurns();
+  });
+
+  test('is not read on once its file is closed: the descriptor may be another file by then', async () => {
+    const { source, write } = makeSource();
+    write('a', Buffer.alloc(LARGE, 'x'));
+    const other = write('other', Buffer.alloc(LARGE, 'o'));
+    const opened = openSourceFile(source, at('a'));
+    if (opened.kind !== 'open') throw new Error(opened.kind);
+    const { file } = opened;
+    const { content } = readContent(file);
+    if (content.kind !== 'stream') throw new Error(content.kind);
+    // A transfer that is aborted leaves the generator where it is, with a read-ahead under way.
+    const chunks = content.chunks[Symbol.asyncIterator]();
+    await chunks.next();
+    await file.close();
+    reopenAs(file.fd, other);
+    const received: Buffer[] = [];
+    const readOn = async (): Promise<void> => {
+      for (let next = await chunks.next(); next.done !== true; next = await chunks.next())
+        received.push(Buffer.from(next.value));
+    };
+    await expect(readOn()).rejects.toThrow('closed');
+    expect(Buffer.concat(received).includes('o')).toBe(false);
+    expect(file.isUnchanged()).toBe(false);
   });
 
   test('also when it is small', () => {

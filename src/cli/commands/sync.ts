@@ -4,6 +4,7 @@ import { renderProblem } from '../../config/problem.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { emptySummary, type Summary } from '../../domain/report.ts';
 import { compilePattern } from '../../domain/rules.ts';
+import { keepHeapSmall } from '../../service/heap.ts';
 import { listenForStop, type StopSignals } from '../../service/stop-signals.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { StateFileError } from '../../state/database.ts';
@@ -38,6 +39,7 @@ export interface SyncOptions extends GlobalOptions {
 
 /** `botsync sync`: the daemon, one pass, or what one would do. Returns the exit code; throws `UsageError`. */
 export async function sync(options: SyncOptions): Promise<number> {
+  keepHeapSmall();
   const loaded = load(options);
   if (!options.once && !options.dryRun) {
     const { syncDaemon } = await import('./sync-daemon.ts');
@@ -111,9 +113,15 @@ async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view: PassVi
   } finally {
     view.stop();
     signals.release();
-    await teller?.close();
-    await connection?.close();
-    lock.release();
+    try {
+      await teller?.close();
+    } finally {
+      try {
+        await connection?.close();
+      } finally {
+        lock.release();
+      }
+    }
   }
 }
 

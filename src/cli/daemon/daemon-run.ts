@@ -2,6 +2,7 @@ import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem } from '../../config/problem.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { createMetrics, type Metrics } from '../../service/metrics.ts';
+import { HangWatch } from '../../service/hang-watch.ts';
 import { createNotifier, type ServiceNotifier } from '../../service/notify.ts';
 import { observed } from '../../service/observed-platform.ts';
 import type { ProcessLock } from '../../service/process-lock.ts';
@@ -18,6 +19,7 @@ import { Teller } from '../teller.ts';
 import { UsageError } from '../usage-error.ts';
 import { version } from '../version.ts';
 import { DaemonAnswers } from './answers.ts';
+import { ConnectionHolder } from './connection-holder.ts';
 import { DaemonServers } from './servers.ts';
 import { StateKeeper } from './state-keeper.ts';
 import { DaemonTelling, healthOf } from './telling.ts';
@@ -34,8 +36,7 @@ export class DaemonRun {
   readonly #vitals: DaemonVitals;
   readonly #answers: DaemonAnswers;
   readonly #telling: DaemonTelling;
-  /** Connections of earlier settings that are still in use. */
-  readonly #closing = new Set<Promise<void>>();
+  readonly #connections: ConnectionHolder<Connection>;
   readonly #onReload = (): void => {
     // One that comes before all is up is made up for then; while it goes down, there is nothing to reload.
     this.#isReloadWanted = !this.#isUp;
@@ -49,8 +50,8 @@ export class DaemonRun {
   #metrics: Metrics | null = null;
   #servers: DaemonServers | null = null;
   #watchdog: Watchdog | null = null;
+  #hangWatch: { readonly timeoutMs: number; readonly watch: HangWatch } | null = null;
   #loaded: LoadedConfig;
-  #connection: Connection | null = null;
   #keeper: StateKeeper | null = null;
   #state: StateStore | null = null;
   #daemon: Daemon | null = null;
@@ -66,6 +67,7 @@ export class DaemonRun {
     };
     this.#view = new DaemonView(options, this.#notifier, () => this.#metrics, onPassEnded);
     this.#telling = new DaemonTelling(this.#view.log);
+    this.#connections = new ConnectionHolder(this.#view.log);
     this.#signals = listenForStop(
       (signal) => {
         this.#view.log.info('stopping: what is under way may end, nothing new is begun', { signal });
@@ -75,7 +77,7 @@ export class DaemonRun {
     );
     this.#vitals = new DaemonVitals({
       monotonic: systemClock.monotonic,
-      pausedForMs: () => this.#connection?.pausedForMs() ?? 0,
+      pausedForMs: () => this.#connections.current?.pausedForMs() ?? 0,
       activity: () => this.#daemon?.activity ?? null,
       uploadSettings: () => this.#loaded.config.upload,
     });
@@ -94,8 +96,9 @@ export class DaemonRun {
     // By default the signal would end the process, and the service manager may send it at any time.
     process.on('SIGHUP', this.#onReload);
     this.#lock = holdLock(this.#loaded.config.stateFile, 'the state file', 'sync');
+    await this.#watchForHangs(this.#loaded);
     this.#metrics = await createMetrics(version(), () => this.#answers.measures());
-    this.#connection = await this.#connect(this.#loaded);
+    this.#connections.take(await this.#connect(this.#loaded));
     await this.#telling.adopt(await this.#openTeller(this.#loaded));
     for (const warning of this.#loaded.warnings) log.warn(renderProblem(warning));
     this.#watchdog = new Watchdog(this.#vitals, this.#notifier, this.#metrics, log);
@@ -128,10 +131,11 @@ export class DaemonRun {
     await this.#reloading;
     await this.#servers?.close();
     await this.#telling.close();
-    await Promise.all(this.#closing);
-    await this.#connection?.close();
+    await this.#connections.close();
     await this.#notifier.flush();
     this.#lock?.release();
+    await this.#view.end();
+    await this.#hangWatch?.watch.close();
     this.#signals.release();
     // SIGHUP stays listened for: by default it would end the process, and not with its exit code.
   }
@@ -170,7 +174,7 @@ export class DaemonRun {
       this.#telling.attach({
         state,
         health: () => healthOf(this.#daemon),
-        platformNow: () => this.#connection?.platform.now() ?? Date.now(),
+        platformNow: () => this.#connections.current?.platform.now() ?? Date.now(),
         ended: (outcome) => {
           this.#metrics?.notificationEnded(outcome);
         },
@@ -185,8 +189,8 @@ export class DaemonRun {
 
   #settings(): DaemonSettings {
     const { config } = this.#loaded;
-    if (this.#connection === null) throw new Error('no connection');
-    const { platform } = this.#connection;
+    if (this.#connections.current === null) throw new Error('no connection');
+    const { platform } = this.#connections.current;
     return {
       config,
       platformName: platformName(this.#options, config),
@@ -235,7 +239,7 @@ export class DaemonRun {
   }
 
   #openTeller(loaded: LoadedConfig): Promise<Teller | null> {
-    const emulator = this.#connection?.emulator ?? null;
+    const emulator = this.#connections.current?.emulator ?? null;
     const { log } = this.#view;
     const howToApprove = 'approve';
     return Teller.open({ options: this.#options, loaded, emulator, clock: systemClock, log, howToApprove });
@@ -262,8 +266,7 @@ export class DaemonRun {
   /** Goes on under another configuration. Throws `UsageError`; nothing has changed then. */
   async #take(next: LoadedConfig): Promise<void> {
     const teller = await this.#openTeller(next);
-    const before = this.#connection;
-    let connection = before;
+    let connection: Connection | null = null;
     try {
       // The embedded emulator takes any token, and goes on as it is.
       if (!this.#options.emulator) connection = await this.#connect(next);
@@ -271,25 +274,30 @@ export class DaemonRun {
       await teller?.close();
       throw error;
     }
-    const isNew = connection?.fingerprint !== before?.fingerprint;
-    if (!isNew && connection !== before) await connection?.close();
-    if (isNew && connection !== null) {
-      // What the platform asked for holds for whoever comes next.
-      connection.pause(before?.pausedForMs() ?? 0);
-      this.#connection = connection;
-    }
+    const before = connection === null ? null : this.#connections.take(connection);
     for (const warning of next.warnings) this.#view.log.warn(renderProblem(warning));
     this.#loaded = next;
     await this.#telling.adopt(teller);
-    const reloaded = await this.#daemon?.reload(this.#settings());
-    if (isNew && before !== null) this.#closeOnce(before, reloaded?.whenSettled);
+    let settled: Promise<void> | undefined;
+    try {
+      settled = (await this.#daemon?.reload(this.#settings()))?.whenSettled;
+    } finally {
+      // What is under way by it goes on until it ends.
+      if (before !== null) this.#connections.retire(before, settled);
+    }
     await this.#servers?.adjust(next.config);
+    await this.#watchForHangs(next);
   }
 
-  /** What is under way by a connection goes on until it ends. */
-  #closeOnce(connection: Connection, settled: Promise<void> = Promise.resolve()): void {
-    const closed = settled.then(() => connection.close()).finally(() => this.#closing.delete(closed));
-    this.#closing.add(closed);
+  async #watchForHangs({ config }: LoadedConfig): Promise<void> {
+    const timeoutMs = config.service.hangTimeoutMs;
+    if (timeoutMs === this.#hangWatch?.timeoutMs) return;
+    await this.#hangWatch?.watch.close();
+    const thread = new URL('./hang-watch-thread.js', import.meta.url);
+    const watch = new HangWatch(thread, timeoutMs, (reason) => {
+      this.#view.log.warn('a file system that hangs would not be noticed', { reason });
+    });
+    this.#hangWatch = { timeoutMs, watch };
   }
 }
 

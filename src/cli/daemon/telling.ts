@@ -28,13 +28,21 @@ export class DaemonTelling {
     return this.#teller?.announces === true;
   }
 
-  /** Goes on under another configuration; `null`: people are told nothing. The one before is closed. */
+  /**
+   * Goes on under another configuration; `null`: people are told nothing. The one before is closed. Failures are logged:
+   * files are more important, and a reload that has begun must come to its end.
+   */
   async adopt(teller: Teller | null): Promise<void> {
     await this.#stop();
     const before = this.#teller;
     this.#teller = teller;
-    this.#begin();
-    await before?.close();
+    try {
+      this.#begin();
+    } catch (error) {
+      // The daemon meets by itself what is wrong with the state file.
+      this.#log.error('people are told nothing for now', { reason: (error as Error).message });
+    }
+    await this.#close(before);
   }
 
   /** Begins to tell of a run with an open state file. Throws `StateFileError`. */
@@ -63,8 +71,17 @@ export class DaemonTelling {
   /** Ends everything. */
   async close(): Promise<void> {
     await this.detach();
-    await this.#teller?.close();
+    await this.#close(this.#teller);
     this.#teller = null;
+  }
+
+  async #close(teller: Teller | null): Promise<void> {
+    try {
+      await teller?.close();
+    } catch (error) {
+      const reason = (error as Error).message;
+      this.#log.warn('the connection for messages could not be closed', { reason });
+    }
   }
 
   #begin(): void {

@@ -7,7 +7,7 @@ import type { DaemonObserver, Refusal, Trigger } from '../../sync/daemon/daemon-
 import type { Reporter } from '../../sync/pass/reporter.ts';
 import { logSettings } from '../command-log.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { shown, writeLog } from '../output.ts';
+import { drainOutput, neverWaitForReaders, shown, writeLog } from '../output.ts';
 import { printJson } from '../print-json.ts';
 import { describeSummary } from '../pass-report.ts';
 
@@ -55,6 +55,29 @@ export class DaemonView implements Reporter, DaemonObserver {
     this.#getMetrics = getMetrics;
     this.#onPassEnded = onPassEnded;
     this.#notifier = notifier;
+    neverWaitForReaders({
+      1: {
+        dropping: () => {
+          this.log.error('standard output is not being read; results are dropped until it is');
+        },
+        resumed: (lines) => {
+          printJson({ kind: 'dropped', lines });
+          this.log.warn('standard output is being read again', { droppedLines: lines });
+        },
+      },
+      2: {
+        dropping: () => undefined,
+        resumed: (lines) => {
+          this.log.error(`${lines} lines of the log were dropped, because nothing read them`);
+        },
+      },
+    });
+  }
+
+  /** Lets the readers of results and log have the rest, if they read. */
+  async end(): Promise<void> {
+    const results = await drainOutput();
+    if (results > 0) this.log.error(`${results} results were dropped, because nothing read standard output`);
   }
 
   event(event: FileEvent): void {
