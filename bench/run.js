@@ -5,6 +5,10 @@ import { cpus } from 'node:os';
 import { daemonBulk, daemonLatency, daemonStart } from './daemon.js';
 import { largeFile } from './large-file.js';
 import { nothingChanged } from './nothing-changed.js';
+import { rateAlone, rateRival, rateTwo, rateUntold } from './rate-limited.js';
+import { removals } from './removals.js';
+import { slowLine } from './slow-line.js';
+import { slowBeside, slowStore } from './slow-store.js';
 import { smallFiles } from './small-files.js';
 
 const benchmarks = {
@@ -15,6 +19,14 @@ const benchmarks = {
   'daemon-latency': daemonLatency,
   'daemon-start': daemonStart,
   'daemon-bulk': daemonBulk,
+  'rate-alone': rateAlone,
+  'rate-two': rateTwo,
+  'rate-rival': rateRival,
+  'rate-untold': rateUntold,
+  'slow-line': slowLine,
+  'slow-store': slowStore,
+  'slow-beside': slowBeside,
+  removals,
 };
 
 const wanted = process.argv.slice(2);
@@ -32,7 +44,7 @@ for (const [name, benchmark] of Object.entries(benchmarks)) {
   results.push(result);
   console.log(`\n${result.name}`);
   for (const [what, value] of Object.entries(result.figures))
-    console.log(`  ${what.padEnd(36)}${value.toFixed(2)}`);
+    console.log(`  ${what.padEnd(36)}${typeof value === 'number' ? value.toFixed(2) : value}`);
   for (const { what, value, relation, bound, unit, holds } of result.rows) {
     console.log(
       `  ${what.padEnd(36)}${value} ${unit} (${relation} ${bound}) ${holds ? 'holds' : 'DOES NOT HOLD'}`,
