@@ -122,7 +122,10 @@ export async function programSeconds(command, args, options) {
   if (installed.code !== 0) return null;
   const { output } = await run('sh', ['-c', '"$@" >&2 && times', 'sh', command, ...args], options);
   // The second line is that of the children: user and system, as 0m1.23s.
-  const times = output.trim().split('\n')[1].matchAll(/(\d+)m([\d.]+)s/gu);
+  const times = output
+    .trim()
+    .split('\n')[1]
+    .matchAll(/(\d+)m([\d.]+)s/gu);
   return [...times].reduce((sum, [, minutes, seconds]) => sum + Number(minutes) * 60 + Number(seconds), 0);
 }
 

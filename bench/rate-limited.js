@@ -24,7 +24,7 @@ const WINDOW_MS = SECOND;
 
 /** One pass that has the limit for itself. */
 export async function rateAlone() {
-  const { rate, refused } = await alone({ headers: true });
+  const { rate, refused } = await alone({});
   return {
     name: `${FILES} small files at ${LIMIT} requests/s, alone`,
     figures: { 'requests/s': rate },
@@ -35,11 +35,20 @@ export async function rateAlone() {
   };
 }
 
-/** The same where neither headers nor `Retry-After` tell anything. */
-export async function rateUntold() {
-  const { rate, refused } = await alone({ headers: false });
+/** The same where no header tells of the limit, but for `Retry-After` of a refusal. */
+export function rateUntold() {
+  return untold('no headers', true);
+}
+
+/** The same where not even a refusal tells when to come again. */
+export function rateSilent() {
+  return untold('no headers, no Retry-After', false);
+}
+
+async function untold(what, retryAfter) {
+  const { rate, refused } = await alone({ headers: false, retryAfter });
   return {
-    name: `${FILES} small files at ${LIMIT} requests/s, alone, no headers`,
+    name: `${FILES} small files at ${LIMIT} requests/s, alone, ${what}`,
     figures: { 'requests/s': rate },
     rows: [
       row('part of the limit', rate / LIMIT, '>=', 0.9, ''),
@@ -48,9 +57,9 @@ export async function rateUntold() {
   };
 }
 
-function alone({ headers }) {
+function alone(told) {
   return withMirrors([''], FILES, async (baseUrl, [directory]) => {
-    await setConditions(baseUrl, { rateLimit: { requests: LIMIT, headers, retryAfter: true } });
+    await setConditions(baseUrl, { rateLimit: { requests: LIMIT, ...told } });
     await sync(directory, `${FILES.toLocaleString('en')} uploaded`);
     const { clients } = await readTally(baseUrl);
     const { admitted } = clients[''];
@@ -80,7 +89,13 @@ export function rateTwo() {
       rows: [
         row('part of the limit, together', together / LIMIT, '>=', 0.95, ''),
         row('part of the slower one', Math.min(...rates) / together, '>=', 0.4, ''),
-        row('refused for the rate (429)', Math.max(...names.map((n) => refusedPercent(clients[n]))), '<=', 0.5, '%'),
+        row(
+          'refused for the rate (429)',
+          Math.max(...names.map((n) => refusedPercent(clients[n]))),
+          '<=',
+          0.5,
+          '%',
+        ),
       ],
     };
   });

@@ -1,7 +1,16 @@
 // Removals against uploads of the same files, on a line on which every answer takes 80 ms.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeTree, readTally, row, setConditions, sync, withScratch, withServer, writeConfig } from './measure.js';
+import {
+  makeTree,
+  readTally,
+  row,
+  setConditions,
+  sync,
+  withScratch,
+  withServer,
+  writeConfig,
+} from './measure.js';
 
 const FILES = 300;
 const ANSWER_DELAY_MS = 80;

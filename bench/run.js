@@ -5,7 +5,7 @@ import { cpus } from 'node:os';
 import { daemonBulk, daemonLatency, daemonStart } from './daemon.js';
 import { largeFile } from './large-file.js';
 import { nothingChanged } from './nothing-changed.js';
-import { rateAlone, rateRival, rateTwo, rateUntold } from './rate-limited.js';
+import { rateAlone, rateRival, rateSilent, rateTwo, rateUntold } from './rate-limited.js';
 import { removals } from './removals.js';
 import { slowLine } from './slow-line.js';
 import { slowBeside, slowStore } from './slow-store.js';
@@ -23,6 +23,7 @@ const benchmarks = {
   'rate-two': rateTwo,
   'rate-rival': rateRival,
   'rate-untold': rateUntold,
+  'rate-silent': rateSilent,
   'slow-line': slowLine,
   'slow-store': slowStore,
   'slow-beside': slowBeside,

@@ -2,7 +2,17 @@
 // other.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeTree, median, row, runNode, setConditions, sync, withScratch, withServer, writeConfig } from './measure.js';
+import {
+  makeTree,
+  median,
+  row,
+  runNode,
+  setConditions,
+  sync,
+  withScratch,
+  withServer,
+  writeConfig,
+} from './measure.js';
 
 const FILES = 1000;
 const CONNECTIONS = 16;

@@ -58,7 +58,13 @@ export async function smallFiles() {
         },
         rows: [
           row('CPU against an undici loop', processor('botsync') / processor('loop'), '<=', 2, 'times'),
-          row('CPU of @botpress/client against', processor('client') / processor('botsync'), '>=', 2, 'times'),
+          row(
+            'CPU of @botpress/client against',
+            processor('client') / processor('botsync'),
+            '>=',
+            2,
+            'times',
+          ),
         ],
       };
     }),

@@ -4,7 +4,7 @@ import type { Fault } from '../../src/emulator/faults.ts';
 import { createDaemonWorld, type DaemonWorld, type RunningDaemon } from '../sync/daemon-world.ts';
 import { eventually } from '../watch/fixture.ts';
 import { isRefusal } from './fault-arbitrary.ts';
-import { addFaultStep, endFaultsStep, type Faulty } from './fault-steps.ts';
+import { addFaultStep, endFaults, endFaultsStep, setConditionStep, type Faulty } from './fault-steps.ts';
 import { furnish } from './furnish.ts';
 import {
   checkEnd,
@@ -122,7 +122,7 @@ class Real implements Edited, Faulty {
   /** Mends everything, gives time, and holds the end against the model. */
   async end(): Promise<void> {
     const { world } = this;
-    world.emulator.faults.clear();
+    await endFaults(world);
     this.setClock(0);
     for (const top of DIRECTORIES) if (this.#model.isAway(top)) mountAgain(this.#model.tree, top);
     this.start();
@@ -222,6 +222,7 @@ const daemonSteps: fc.Arbitrary<Step<Real>>[] = [
       }),
   ),
   addFaultStep<Real>(),
+  setConditionStep<Real>(),
   fc.constant(endFaultsStep<Real>()),
 ];
 
