@@ -11,6 +11,8 @@ let processes = 0;
 
 // Node reads such a file whenever it starts, whatever it runs: where there is one it would be part of every figure.
 delete process.env.NODE_EXTRA_CA_CERTS;
+// rclone does not start with one.
+delete process.env.AWS_CA_BUNDLE;
 
 /** Runs something with a directory of its own, which is removed afterwards. */
 export async function withScratch(action) {

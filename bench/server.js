@@ -9,10 +9,10 @@
 // /tally tells what it saw since, by client: the token is `bench`, or `bench-NAME` of the client NAME.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
+import { putObject } from './server/bucket.js';
 import { SlidingWindow } from './server/sliding-window.js';
 import { SlowStore } from './server/slow-store.js';
 import { Tally } from './server/tally.js';
-import { webdav } from './server/webdav.js';
 
 let requests = 0;
 /** The key whose uploads are told of. */
@@ -39,7 +39,7 @@ const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (re
   }
   requests += 1;
   if (request.url === '/v1/files') upsert(request, response);
-  else if (request.url.startsWith('/dav/')) webdav(request, response);
+  else if (request.url.startsWith('/bucket/')) putObject(request, response);
   else upload(request, response);
 });
 

@@ -1,4 +1,4 @@
-// Small files over 16 connections: botsync, the official client in a loop, a bare undici loop, rclone to a WebDAV. What
+// Small files over 16 connections: botsync, the official client in a loop, a bare undici loop, rclone to a bucket. What
 // counts is the processor time of the whole process: here the line costs nothing, and how long it takes says how many
 // processors there are.
 import { randomBytes } from 'node:crypto';
@@ -40,8 +40,9 @@ export async function smallFiles() {
         rmSync(join(directory, '.botsync'), { recursive: true, force: true });
         measured.botsync.push(await sync(directory, `${FILES.toLocaleString('en')} uploaded`));
         measured.loop.push(await contender('undici-loop.js', 'read'));
-        measured.client.push(await contender('official-client.js'));
       }
+      // So slow that once has to do.
+      measured.client.push(await contender('official-client.js'));
       const rclone = await programSeconds('rclone', rcloneArguments(docs, baseUrl), { cwd: directory });
       const rate = (name) => FILES / median(measured[name].map((one) => one.seconds));
       const processor = (name) => median(measured[name].map((one) => one.processorSeconds)) / (FILES / 1000);
@@ -71,8 +72,9 @@ export async function smallFiles() {
   );
 }
 
+/** Copies to a bucket without looking what is there: one request a file, where the others need two. */
 function rcloneArguments(docs, baseUrl) {
-  const webdav = [':webdav:', '--webdav-url', `${baseUrl}/dav/`, '--webdav-vendor', 'other'];
-  const counts = ['--transfers', String(CONNECTIONS), '--checkers', String(CONNECTIONS)];
-  return ['copy', docs, ...webdav, ...counts, '--config', '/dev/null', '--no-traverse', '--retries', '1'];
+  const bucket = `:s3,provider=Other,access_key_id=bench,secret_access_key=bench,endpoint="${baseUrl}":bucket`;
+  const unasked = ['--no-check-dest', '--s3-no-head', '--s3-no-check-bucket', '--config', '/dev/null'];
+  return ['copy', docs, bucket, '--transfers', String(CONNECTIONS), '--retries', '1', ...unasked];
 }
