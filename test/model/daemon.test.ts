@@ -129,10 +129,13 @@ class Real implements Edited, Faulty {
     const running = this.#running as RunningDaemon;
     let reason = '';
     await eventually(async () => {
+      const before = requestCount(world);
       await world.wait(30 * SECOND);
-      running.daemon.approve(null);
       reason = this.#differenceNow(running);
-      return reason === '';
+      // What is approved now, or was sent just now, may have more to follow.
+      const isHalted = this.observe().status.sources.some(({ halted }) => halted !== null);
+      running.daemon.approve(null);
+      return reason === '' && !isHalted && requestCount(world) === before;
     }, 'the end is as it ought to be').catch((error: unknown) => {
       throw reason === '' ? error : new Error(reason);
     });
