@@ -9,7 +9,6 @@ import {
   readTally,
   row,
   setConditions,
-  sync,
   untilTally,
   withScratch,
   withServer,
@@ -24,13 +23,14 @@ const WINDOW_MS = SECOND;
 
 /** One pass that has the limit for itself. */
 export async function rateAlone() {
-  const { rate, refused } = await alone({});
+  const { rate, refused, missing } = await alone({});
   return {
     name: `${FILES} small files at ${LIMIT} requests/s, alone`,
     figures: { 'requests/s': rate },
     rows: [
       row('part of the limit', rate / LIMIT, '>=', 0.95, ''),
       row('refused for the rate (429)', refused, '<=', 0.5, '%'),
+      row('files that did not arrive', missing, '<=', 0, ''),
     ],
   };
 }
@@ -46,13 +46,14 @@ export function rateSilent() {
 }
 
 async function untold(what, retryAfter) {
-  const { rate, refused } = await alone({ headers: false, retryAfter });
+  const { rate, refused, missing } = await alone({ headers: false, retryAfter });
   return {
     name: `${FILES} small files at ${LIMIT} requests/s, alone, ${what}`,
     figures: { 'requests/s': rate },
     rows: [
       row('part of the limit', rate / LIMIT, '>=', 0.9, ''),
       row('refused for the rate (429)', refused, '<=', 1, '%'),
+      row('files that did not arrive', missing, '<=', 0, ''),
     ],
   };
 }
@@ -60,10 +61,11 @@ async function untold(what, retryAfter) {
 function alone(told) {
   return withMirrors([''], FILES, async (baseUrl, [directory]) => {
     await setConditions(baseUrl, { rateLimit: { requests: LIMIT, ...told } });
-    await sync(directory, `${FILES.toLocaleString('en')} uploaded`);
-    const { clients } = await readTally(baseUrl);
+    await beginSync(directory).ended;
+    const { clients, completed } = await readTally(baseUrl);
     const { admitted } = clients[''];
     return {
+      missing: FILES - Object.keys(completed).length,
       rate: rateBetween(admitted, admitted[0] + WINDOW_MS, admitted.at(-1)),
       refused: refusedPercent(clients['']),
     };
