@@ -3,11 +3,16 @@ import { fork, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
 export const botsync = new URL('../dist/cli/main.js', import.meta.url).pathname;
+const usageHook = new URL('report-usage.js', import.meta.url).href;
+let processes = 0;
 
 // Node reads such a file whenever it starts, whatever it runs: where there is one it would be part of every figure.
 delete process.env.NODE_EXTRA_CA_CERTS;
+// rclone does not start with one.
+delete process.env.AWS_CA_BUNDLE;
 
 /** Runs something with a directory of its own, which is removed afterwards. */
 export async function withScratch(action) {
@@ -19,10 +24,15 @@ export async function withScratch(action) {
   }
 }
 
-/** Runs something beside the server, which listens at the base URL it is given. */
-export async function withServer(action) {
+/** Runs something beside the server, which listens at the base URL it is given. `smallBuffer`: see small-buffer.pl. */
+export async function withServer(action, { smallBuffer = false } = {}) {
+  const wrapper = new URL('server/small-buffer.pl', import.meta.url).pathname;
   const server = fork(new URL('server.js', import.meta.url), {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    ...(smallBuffer && {
+      execPath: 'perl',
+      execArgv: [wrapper, process.execPath],
+    }),
   });
   try {
     const port = await new Promise((resolve, reject) => {
@@ -35,40 +45,96 @@ export async function withServer(action) {
   }
 }
 
-/** Runs a process to its end: `{ seconds, peakMegabytes, output }`. Memory is known for Node processes. */
-export async function run(command, args, { cwd, env = {} } = {}) {
-  const memoryFile = join(cwd ?? tmpdir(), `memory-${process.pid}`);
+/** Sets what the server is like from now on (see server.js), and begins its tally anew. */
+export async function setConditions(baseUrl, conditions) {
+  await fetch(`${baseUrl}/conditions`, { method: 'PUT', body: JSON.stringify(conditions) });
+}
+
+/** What the server saw since its conditions were set. */
+export async function readTally(baseUrl) {
+  return (await fetch(`${baseUrl}/tally`)).json();
+}
+
+/** Asks the server until what it saw is enough, or so many seconds are over; returns what it saw last. */
+export async function untilTally(baseUrl, isEnough, mostSeconds) {
+  const giveUpMs = performance.now() + mostSeconds * 1000;
+  for (;;) {
+    const tally = await readTally(baseUrl);
+    if (isEnough(tally) || performance.now() > giveUpMs) return tally;
+    await delay(100);
+  }
+}
+
+/**
+ * Runs a process to its end: `{ seconds, peakMegabytes, processorSeconds, output }`. Memory and processor time are known
+ * where `runNode` runs it.
+ */
+export async function run(command, args, options) {
+  const { ended } = begin(command, args, options);
+  const { code, errors, ...measured } = await ended;
+  if (code !== 0)
+    throw new Error(
+      `${command} ${args.join(' ')} ended with ${code}: ${errors}${measured.output.slice(-2000)}`,
+    );
+  return measured;
+}
+
+/** Starts a process: `{ child, ended }`. */
+function begin(command, args, { cwd, env = {} } = {}) {
+  processes += 1;
+  const usageFile = join(tmpdir(), `botsync-bench-usage-${process.pid}-${processes}`);
   const began = performance.now();
   const child = spawn(command, args, {
     cwd,
-    env: { ...process.env, BOTSYNC_TOKEN: 'bench', BENCH_MEMORY_FILE: memoryFile, ...env },
+    env: { ...process.env, BOTSYNC_TOKEN: 'bench', BENCH_USAGE_FILE: usageFile, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
   let errors = '';
   child.stdout.on('data', (chunk) => (output = (output + chunk).slice(-100_000)));
   child.stderr.on('data', (chunk) => (errors = (errors + chunk).slice(-10_000)));
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  const seconds = (performance.now() - began) / 1000;
-  if (code !== 0)
-    throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${errors}${output.slice(-2000)}`);
-  return { seconds, peakMegabytes: readPeak(memoryFile), output };
+  const ended = new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      const seconds = (performance.now() - began) / 1000;
+      resolve({ code, seconds, output, errors, ...readUsage(usageFile) });
+    });
+  });
+  return { child, ended };
 }
 
-/** Runs Node with the hook that reports peak memory. */
+/** Runs Node with the hook that reports peak memory and processor time. */
 export function runNode(args, options) {
-  const hook = new URL('report-memory.js', import.meta.url).href;
-  return run(process.execPath, ['--import', hook, ...args], options);
+  return run(process.execPath, ['--import', usageHook, ...args], options);
 }
 
-function readPeak(file) {
+function readUsage(file) {
   try {
-    return Number(readFileSync(file, 'utf8')) / 1024;
+    return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    return null;
+    return { peakMegabytes: null, processorSeconds: null };
   } finally {
     rmSync(file, { force: true });
   }
+}
+
+/** Processor time that a program takes, seconds; `null` where it is not installed. */
+export async function programSeconds(command, args, options) {
+  const installed = await begin('sh', ['-c', 'command -v "$1"', 'sh', command]).ended;
+  if (installed.code !== 0) return null;
+  const { output } = await run('sh', ['-c', '"$@" >&2 && times', 'sh', command, ...args], options);
+  // The second line is that of the children: user and system, as 0m1.23s.
+  const times = output
+    .trim()
+    .split('\n')[1]
+    .matchAll(/(\d+)m([\d.]+)s/gu);
+  return [...times].reduce((sum, [, minutes, seconds]) => sum + Number(minutes) * 60 + Number(seconds), 0);
+}
+
+/** Starts `botsync sync --once`, as a client of that name, which something else ends. */
+export function beginSync(directory, client = '') {
+  const env = { BOTSYNC_TOKEN: client === '' ? 'bench' : `bench-${client}` };
+  return begin(process.execPath, [botsync, 'sync', '--once', '--log-level', 'warn'], { cwd: directory, env });
 }
 
 /** Runs `botsync sync --once` and returns what it says with the measurements. Throws unless it says so. */
@@ -80,12 +146,11 @@ export async function sync(directory, expected) {
 
 /** Starts `botsync sync` and runs something once its first pass is over; `seconds`: how long that took. */
 export async function withDaemon(directory, action) {
-  const memoryFile = join(directory, `memory-${process.pid}`);
-  const hook = new URL('report-memory.js', import.meta.url).href;
+  const usageFile = join(directory, `usage-${process.pid}`);
   const began = performance.now();
-  const daemon = spawn(process.execPath, ['--import', hook, botsync, 'sync'], {
+  const daemon = spawn(process.execPath, ['--import', usageHook, botsync, 'sync'], {
     cwd: directory,
-    env: { ...process.env, BOTSYNC_TOKEN: 'bench', BENCH_MEMORY_FILE: memoryFile },
+    env: { ...process.env, BOTSYNC_TOKEN: 'bench', BENCH_USAGE_FILE: usageFile },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const ended = new Promise((resolve) => daemon.once('close', resolve));
@@ -100,7 +165,7 @@ export async function withDaemon(directory, action) {
     const result = await action({ seconds, pid: daemon.pid });
     daemon.kill('SIGTERM');
     await ended;
-    return { ...result, peakMegabytes: readPeak(memoryFile) };
+    return { ...result, ...readUsage(usageFile) };
   } finally {
     daemon.kill('SIGKILL');
     await ended;

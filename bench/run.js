@@ -6,6 +6,10 @@ import { daemonBulk, daemonLatency, daemonStart } from './daemon.js';
 import { largeFile } from './large-file.js';
 import { daemonBurstMemory, firstPassMemory } from './memory.js';
 import { nothingChanged } from './nothing-changed.js';
+import { rateAlone, rateRival, rateSilent, rateTwo, rateUntold } from './rate-limited.js';
+import { removals } from './removals.js';
+import { slowLine } from './slow-line.js';
+import { slowBeside, slowStore } from './slow-store.js';
 import { smallFiles } from './small-files.js';
 
 const benchmarks = {
@@ -17,6 +21,15 @@ const benchmarks = {
   'daemon-latency': daemonLatency,
   'daemon-start': daemonStart,
   'daemon-bulk': daemonBulk,
+  'rate-alone': rateAlone,
+  'rate-two': rateTwo,
+  'rate-rival': rateRival,
+  'rate-untold': rateUntold,
+  'rate-silent': rateSilent,
+  'slow-line': slowLine,
+  'slow-store': slowStore,
+  'slow-beside': slowBeside,
+  removals,
 };
 
 const wanted = process.argv.slice(2);
@@ -34,7 +47,7 @@ for (const [name, benchmark] of Object.entries(benchmarks)) {
   results.push(result);
   console.log(`\n${result.name}`);
   for (const [what, value] of Object.entries(result.figures))
-    console.log(`  ${what.padEnd(36)}${value.toFixed(2)}`);
+    console.log(`  ${what.padEnd(36)}${typeof value === 'number' ? value.toFixed(2) : value}`);
   for (const { what, value, relation, bound, unit, holds } of result.rows) {
     console.log(
       `  ${what.padEnd(36)}${value} ${unit} (${relation} ${bound}) ${holds ? 'holds' : 'DOES NOT HOLD'}`,

@@ -6,6 +6,7 @@ import {
   type ConversationResource,
   type MessageResource,
 } from './chat-resources.ts';
+import { Conditions } from './conditions.ts';
 import { Faults } from './faults.ts';
 import { describeFile, type FileResource } from './file-resource.ts';
 import { createHandler, type Handler } from './handler.ts';
@@ -32,6 +33,7 @@ export interface Emulator {
   readonly userKey: string;
   readonly dataDir: string;
   readonly faults: Faults;
+  readonly conditions: Conditions;
   /** The latest requests, oldest first, in the order of their arrival; empty unless `recordRequests` is set. */
   readonly requests: readonly RecordedRequest[];
   /** Requests by operation since the start. */
@@ -60,7 +62,11 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const faults = new Faults();
   const log = new RequestLog(settings.recordedRequestsMax);
   const inFlight = new Set<Promise<void>>();
-  const server = serve(createHandler(platform, faults, log), inFlight);
+  const conditions = new Conditions(
+    { close: () => stopListening(server), open: () => listenAgain(server, platform.baseUrl, settings) },
+    settings.rateLimit,
+  );
+  const server = serve(createHandler(platform, faults, conditions, log), inFlight);
   try {
     platform.baseUrl = await listen(server, settings);
   } catch (error) {
@@ -70,13 +76,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
 
   let closing: Promise<void> | null = null;
   async function close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => {
-      server.close(() => {
-        resolve();
-      });
-    });
-    server.closeAllConnections();
-    await closed;
+    await stopListening(server);
     await Promise.all(inFlight);
     platform.close();
   }
@@ -91,6 +91,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     userKey: platform.identity.userKey,
     dataDir: settings.dataDir,
     faults,
+    conditions,
     requests: log.requests,
     counts: log.counts,
     listFiles: (botId) => listFiles(platform, botId),
@@ -123,6 +124,22 @@ function listen(server: Server, settings: Settings): Promise<string> {
       resolve(`http://${reachableHost(settings.host)}:${port}`);
     });
   });
+}
+
+/** Ends all connections, hanging ones too, and listens no longer. */
+async function stopListening(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => {
+      resolve();
+    });
+  });
+  server.closeAllConnections();
+  await closed;
+}
+
+/** Listens at the port of an address again: it was free a moment ago. */
+async function listenAgain(server: Server, baseUrl: string, settings: Settings): Promise<void> {
+  await listen(server, { ...settings, port: Number(new URL(baseUrl).port) });
 }
 
 /** The host that clients on this machine use for a listening address. */

@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { refuse, type Answer, type AnswerHeaders } from './answer.ts';
 import { playFault } from './fault-play.ts';
 import { checkAccess } from './access.ts';
+import type { Conditions } from './conditions.ts';
 import type { Faults } from './faults.ts';
 import { backdatedUploadUrl } from './file-resource.ts';
 import type { Operation } from './operation.ts';
 import type { Platform } from './platform.ts';
-import { RateLimiter } from './rate-limiter.ts';
 import { sendAnswer, type Delivery } from './reply.ts';
 import { EmulatorRequest } from './request.ts';
 import type { RecordedRequest, RequestLog } from './request-log.ts';
@@ -26,11 +26,13 @@ const unknownOperation: Operation = {
 /** Takes every request of the server from its arrival to its answer. Never rejects. */
 export type Handler = (message: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** Makes the handler: count and record, rate limit, scripted fault, token, operation, answer. */
-export function createHandler(platform: Platform, faults: Faults, log: RequestLog): Handler {
-  const { rateLimit } = platform.settings;
-  const limiter = rateLimit === null ? null : new RateLimiter(rateLimit);
-
+/** Makes the handler: count and record, outage, rate limit, scripted fault, token, operation, answer. */
+export function createHandler(
+  platform: Platform,
+  faults: Faults,
+  conditions: Conditions,
+  log: RequestLog,
+): Handler {
   async function handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const request = new EmulatorRequest(message, platform.settings.limits.jsonBytes);
     const match = findOperation(request.method, request.path);
@@ -42,12 +44,15 @@ export function createHandler(platform: Platform, faults: Faults, log: RequestLo
     const { key } = isWatched ? await operation.identify(request, platform) : { key: null };
     const recorded = log.isOn ? log.record(operation.name, request, key) : null;
 
-    const isLimited = operation.surface !== 'store' && operation.surface !== 'page';
-    const verdict = limiter !== null && isLimited ? limiter.admit(platform.now()) : null;
+    const outage = conditions.outage(operation.surface);
+    if (outage !== null) {
+      await send(response, outage, {}, recorded);
+      return;
+    }
+    const verdict = conditions.admit(operation.surface, platform.now());
     const rateHeaders = verdict?.headers ?? {};
     if (verdict !== null && !verdict.allowed) {
-      const headers = { 'Retry-After': String(verdict.resetSeconds) };
-      const answer = refuse(429, 'RateLimited', 'Too many requests', headers);
+      const answer = refuse(429, 'RateLimited', 'Too many requests', verdict.refusalHeaders);
       await send(response, answer, rateHeaders, recorded);
       return;
     }
@@ -72,6 +77,7 @@ export function createHandler(platform: Platform, faults: Faults, log: RequestLo
   async function carryOut(operation: Operation, request: EmulatorRequest): Promise<Answer> {
     const refusal = operation === unknownOperation ? null : checkAccess(operation.surface, request, platform);
     if (refusal !== null) return refusal;
+    conditions.slow(operation.surface, request.message);
     return operation.answer(request, platform);
   }
 

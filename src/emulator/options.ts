@@ -36,7 +36,7 @@ export interface EmulatorOptions {
   readonly workspaceId?: string | undefined;
   readonly quotas?: Partial<Quotas> | undefined;
   readonly limits?: Partial<Limits> | undefined;
-  /** Requests a fixed window; without it nothing is limited and no RateLimit header is sent. */
+  /** Without it nothing is limited and no RateLimit header is sent. */
   readonly rateLimit?: RateLimit | undefined;
   /** How long an indexed file stays indexing_pending after its upload. Default 0. */
   readonly indexingDelayMs?: number | undefined;
@@ -70,10 +70,14 @@ export interface Limits {
   readonly indexableExtensions: readonly string[];
 }
 
-/** So many requests to the API in a window that starts with its first request. */
+/** So many requests to the API in a window of time; refused ones do not count. */
 export interface RateLimit {
   readonly requests: number;
   readonly windowMs: number;
+  /** `fixed` (the default): a window starts with its first request. `sliding`: any stretch of time is a window. */
+  readonly window?: 'fixed' | 'sliding';
+  /** `all` (the default): RateLimit headers on every answer, and Retry-After on a refusal. */
+  readonly tells?: 'all' | 'retry-after' | 'nothing';
 }
 
 /** The options with their defaults filled in. */

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
+import type { Condition } from '../../src/emulator/conditions.ts';
 import { createSite, start, type Running, type Site } from './binary.ts';
-import { Churn, createDice, differences } from './churn.ts';
+import { Churn, createDice, differences, type Dice } from './churn.ts';
 import { SEED } from '../seed.ts';
 
 const OPERATIONS = 2000;
@@ -70,7 +71,7 @@ describe('a churn of 2,000 operations ends in an exact mirror', { timeout: 300_0
     expect(await stopped(daemon)).toBe(0);
   });
 
-  test(`with kills of the daemon and faults of the platform in between (seed ${SEED})`, async () => {
+  test(`with kills of the daemon, faults and outages of the platform, slow stores and rate limits in between (seed ${SEED})`, async () => {
     const site = await createChurnSite({ watch: { settle: '50ms', maxDelay: '500ms', rescan: '2s' } });
     const dice = createDice(SEED);
     const churn = new Churn(join(site.directory, 'docs'), dice);
@@ -79,6 +80,7 @@ describe('a churn of 2,000 operations ends in an exact mirror', { timeout: 300_0
       churn.step();
       if (dice.roll(4) === 0) await delay(dice.roll(15));
       if (dice.roll(40) === 0) addFault(site, dice.roll(6));
+      if (dice.roll(60) === 0) await setCondition(site, dice);
       if (dice.roll(250) === 0) {
         daemon.child.kill('SIGKILL');
         await daemon.ended;
@@ -86,10 +88,31 @@ describe('a churn of 2,000 operations ends in an exact mirror', { timeout: 300_0
       }
     }
     site.emulator.faults.clear();
+    await site.emulator.conditions.clear();
     await untilExact(site);
     expect(await stopped(daemon)).toBe(0);
   });
 });
+
+/** As many conditions as times when all is well again. */
+const CONDITIONS: readonly (Condition | null)[] = [
+  { kind: 'refused' },
+  { kind: 'unavailable' },
+  { kind: 'slow-store', bytesPerSecond: 30_000 },
+  { kind: 'rate-limit', rateLimit: { requests: 30, windowMs: 1000, window: 'sliding', tells: 'all' } },
+  { kind: 'rate-limit', rateLimit: { requests: 10, windowMs: 1000, window: 'sliding', tells: 'nothing' } },
+  null,
+  null,
+  null,
+  null,
+  null,
+];
+
+async function setCondition({ emulator }: Site, dice: Dice): Promise<void> {
+  const condition = CONDITIONS[dice.roll(CONDITIONS.length)] ?? null;
+  if (condition === null) await emulator.conditions.clear();
+  else await emulator.conditions.set(condition);
+}
 
 function addFault({ emulator }: Site, which: number): void {
   const { faults } = emulator;

@@ -4,7 +4,7 @@ import type { Fault } from '../../src/emulator/faults.ts';
 import { createDaemonWorld, type DaemonWorld, type RunningDaemon } from '../sync/daemon-world.ts';
 import { eventually } from '../watch/fixture.ts';
 import { isRefusal } from './fault-arbitrary.ts';
-import { addFaultStep, endFaultsStep, type Faulty } from './fault-steps.ts';
+import { addFaultStep, endFaults, endFaultsStep, setConditionStep, type Faulty } from './fault-steps.ts';
 import { furnish } from './furnish.ts';
 import {
   checkEnd,
@@ -122,17 +122,20 @@ class Real implements Edited, Faulty {
   /** Mends everything, gives time, and holds the end against the model. */
   async end(): Promise<void> {
     const { world } = this;
-    world.emulator.faults.clear();
+    await endFaults(world);
     this.setClock(0);
     for (const top of DIRECTORIES) if (this.#model.isAway(top)) mountAgain(this.#model.tree, top);
     this.start();
     const running = this.#running as RunningDaemon;
     let reason = '';
     await eventually(async () => {
+      const before = requestCount(world);
       await world.wait(30 * SECOND);
-      running.daemon.approve(null);
       reason = this.#differenceNow(running);
-      return reason === '';
+      // What is approved now, or was sent just now, may have more to follow.
+      const isHalted = this.observe().status.sources.some(({ halted }) => halted !== null);
+      running.daemon.approve(null);
+      return reason === '' && !isHalted && requestCount(world) === before;
     }, 'the end is as it ought to be').catch((error: unknown) => {
       throw reason === '' ? error : new Error(reason);
     });
@@ -222,6 +225,7 @@ const daemonSteps: fc.Arbitrary<Step<Real>>[] = [
       }),
   ),
   addFaultStep<Real>(),
+  setConditionStep<Real>(),
   fc.constant(endFaultsStep<Real>()),
 ];
 

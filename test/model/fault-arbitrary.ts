@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { Condition } from '../../src/emulator/conditions.ts';
 import type { Fault } from '../../src/emulator/faults.ts';
 
 const status = (
@@ -35,6 +36,29 @@ const FAULTS: readonly Fault[] = [
 export const fault: fc.Arbitrary<Fault> = fc
   .tuple(fc.constantFrom(...FAULTS), fc.constantFrom(1, 1, 2, 6, 40), fc.constantFrom(0, 0, 1, 3))
   .map(([one, times, after]) => ({ ...one, times, after }));
+
+/**
+ * Outages, stores that read a few bytes at a time, and rate limits that a handful of files exceed. They last until the
+ * faults end.
+ */
+export const condition: fc.Arbitrary<Condition> = fc.oneof(
+  fc.constant<Condition>({ kind: 'refused' }),
+  fc.constant<Condition>({ kind: 'unavailable' }),
+  fc
+    .constantFrom(200, 1000, 5000)
+    .map((bytesPerSecond): Condition => ({ kind: 'slow-store', bytesPerSecond })),
+  fc
+    .tuple(
+      fc.constantFrom(1, 3, 10),
+      fc.constantFrom(1000, 10_000),
+      fc.constantFrom('fixed', 'sliding'),
+      fc.constantFrom('all', 'retry-after', 'nothing'),
+    )
+    .map(([requests, windowMs, window, tells]): Condition => ({
+      kind: 'rate-limit',
+      rateLimit: { requests, windowMs, window, tells },
+    })),
+);
 
 /** Whether a fault refuses a file as it is, so that it is not tried again until it changes. */
 export function isRefusal(one: Fault): boolean {

@@ -1,7 +1,7 @@
 import type fc from 'fast-check';
 import type { Fault } from '../../src/emulator/faults.ts';
 import type { World } from '../sync/world.ts';
-import { fault } from './fault-arbitrary.ts';
+import { condition, fault } from './fault-arbitrary.ts';
 import { Step } from './steps.ts';
 
 /** A real system whose platform can be made to fail. */
@@ -24,13 +24,29 @@ export function addFaultStep<Real extends Faulty>(): fc.Arbitrary<Step<Real>> {
   );
 }
 
+/** From now on the platform as a whole is in another condition. */
+export function setConditionStep<Real extends Faulty>(): fc.Arbitrary<Step<Real>> {
+  return condition.map(
+    (one) =>
+      new Step<Real>(
+        `condition(${JSON.stringify(one)})`,
+        () => true,
+        (_model, real) => real.world.emulator.conditions.set(one),
+      ),
+  );
+}
+
 /** The platform fails no longer. */
 export function endFaultsStep<Real extends Faulty>(): Step<Real> {
   return new Step<Real>(
     'faults end',
     () => true,
-    (_model, real) => {
-      real.world.emulator.faults.clear();
-    },
+    (_model, real) => endFaults(real.world),
   );
+}
+
+/** Takes everything away that was set on a world's platform. */
+export async function endFaults({ emulator }: World): Promise<void> {
+  emulator.faults.clear();
+  await emulator.conditions.clear();
 }

@@ -3,7 +3,7 @@ import { test } from 'vitest';
 import type { Fault } from '../../src/emulator/faults.ts';
 import { createWorldWith, type PassOptions, type PassOutcome, type World } from '../sync/world.ts';
 import { isRefusal } from './fault-arbitrary.ts';
-import { addFaultStep, endFaultsStep, type Faulty } from './fault-steps.ts';
+import { addFaultStep, endFaults, endFaultsStep, setConditionStep, type Faulty } from './fault-steps.ts';
 import { furnish } from './furnish.ts';
 import { checkEnd, checkSpan, isMirrored, type Told } from './invariants.ts';
 import { DIRECTORIES, type Model, type ModelSettings } from './model.ts';
@@ -55,7 +55,7 @@ class Real implements Edited, Faulty {
   async pass(model: Model, options: PassOptions = {}): Promise<PassOutcome> {
     const { emulator } = this.world;
     this.#mayShareStamps = true;
-    const isFaulty = emulator.faults.pending().length > 0;
+    const isFaulty = emulator.faults.pending().length > 0 || !emulator.conditions.areUsual;
     const before = this.observe();
     const firstRequest = emulator.requests.length;
     const outcome = await this.world.pass(options);
@@ -78,7 +78,7 @@ class Real implements Edited, Faulty {
 
   /** Mends everything, gives time, and holds the end against the model. */
   async end(model: Model): Promise<void> {
-    this.world.emulator.faults.clear();
+    await endFaults(this.world);
     this.clock.skewMs = 0;
     for (const top of DIRECTORIES) if (model.isAway(top)) mountAgain(model.tree, top);
     await this.pass(model);
@@ -180,6 +180,7 @@ const passSteps: fc.Arbitrary<Step<Real>>[] = [
       }),
   ),
   ...Array.from({ length: 2 }, () => addFaultStep<Real>()),
+  setConditionStep<Real>(),
   fc.constant(endFaultsStep<Real>()),
 ];
 

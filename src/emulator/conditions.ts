@@ -1,0 +1,103 @@
+import type { IncomingMessage } from 'node:http';
+import { refuse, refuseAtStore, type Answer } from './answer.ts';
+import type { Surface } from './operation.ts';
+import type { RateLimit } from './options.ts';
+import { RateLimiter, type RateVerdict } from './rate-limiter.ts';
+
+/** A condition that the platform as a whole is in, for tests; one of each kind at a time. */
+export type Condition =
+  /** Nobody listens, and the connections that there were are gone. */
+  | { readonly kind: 'refused' }
+  /** Everything is answered with 503. */
+  | { readonly kind: 'unavailable' }
+  /** The store reads so many bytes a second of all uploads together, by a real timer. */
+  | { readonly kind: 'slow-store'; readonly bytesPerSecond: number }
+  /** Instead of the limit that the emulator was started with. */
+  | { readonly kind: 'rate-limit'; readonly rateLimit: RateLimit };
+
+/** The socket of the server, as far as conditions have to do with it. */
+export interface Listening {
+  /** Ends the connections and takes no new ones. */
+  readonly close: () => Promise<void>;
+  /** Listens again where it did. */
+  readonly open: () => Promise<void>;
+}
+
+/** What the platform as a whole is like: unlike a fault, a condition lasts until it is cleared. */
+export class Conditions {
+  readonly #listening: Listening;
+  readonly #usualLimiter: RateLimiter | null;
+  #limiter: RateLimiter | null;
+  #current = new Map<Condition['kind'], Condition>();
+  /** When the slow store will have read what came so far, milliseconds of a monotonic clock. */
+  #storeFreeAtMs = 0;
+  /** Lets go of the uploads that the slow store does not read just now. */
+  readonly #held = new Map<IncomingMessage, NodeJS.Timeout>();
+
+  /** `rateLimit`: the limit while no condition says another. */
+  constructor(listening: Listening, rateLimit: RateLimit | null) {
+    this.#listening = listening;
+    this.#usualLimiter = rateLimit === null ? null : new RateLimiter(rateLimit);
+    this.#limiter = this.#usualLimiter;
+  }
+
+  /** Whether the platform is as it usually is. */
+  get areUsual(): boolean {
+    return this.#current.size === 0;
+  }
+
+  /** From now on the platform is in this condition, besides those of other kinds. */
+  async set(condition: Condition): Promise<void> {
+    const isNew = !this.#current.has(condition.kind);
+    this.#current.set(condition.kind, condition);
+    if (condition.kind === 'rate-limit') this.#limiter = new RateLimiter(condition.rateLimit);
+    if (condition.kind === 'refused' && isNew) await this.#listening.close();
+  }
+
+  /** The platform is as it usually is, from now on. */
+  async clear(): Promise<void> {
+    const wasRefused = this.#current.has('refused');
+    this.#current.clear();
+    this.#limiter = this.#usualLimiter;
+    this.#storeFreeAtMs = 0;
+    for (const message of this.#held.keys()) this.#release(message);
+    if (wasRefused) await this.#listening.open();
+  }
+
+  /** The answer that everything gets at present, or null. */
+  outage(surface: Surface): Answer | null {
+    if (!this.#current.has('unavailable')) return null;
+    const message = 'The platform is not available';
+    return surface === 'store' ? refuseAtStore(503, 'SlowDown', message) : refuse(503, 'Unknown', message);
+  }
+
+  /** Counts one request against the rate limit, where there is one. `now`: epoch ms. */
+  admit(surface: Surface, now: number): RateVerdict | null {
+    const isLimited = surface !== 'store' && surface !== 'page';
+    return isLimited ? (this.#limiter?.admit(now) ?? null) : null;
+  }
+
+  /** Lets the body of an upload come no faster than the store reads; to be called when somebody begins to read it. */
+  slow(surface: Surface, message: IncomingMessage): void {
+    const slow = this.#current.get('slow-store');
+    if (surface !== 'store' || slow?.kind !== 'slow-store') return;
+    const release = (): void => {
+      this.#release(message);
+    };
+    message.once('close', release);
+    message.on('data', (chunk: Buffer) => {
+      if (this.#current.get('slow-store') !== slow) return;
+      const nowMs = performance.now();
+      this.#storeFreeAtMs =
+        Math.max(this.#storeFreeAtMs, nowMs) + (chunk.length / slow.bytesPerSecond) * 1000;
+      message.pause();
+      this.#held.set(message, setTimeout(release, this.#storeFreeAtMs - nowMs));
+    });
+  }
+
+  #release(message: IncomingMessage): void {
+    clearTimeout(this.#held.get(message));
+    this.#held.delete(message);
+    message.resume();
+  }
+}
