@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import { Http } from '../platform/http.ts';
 import { Pacer } from '../platform/pacer.ts';
+import { mostTransfers } from '../sync/pass/transfers.ts';
 
 /**
  * Connections as the config's `upload` wants them.
@@ -17,5 +18,6 @@ export function openHttp(
 ): Http {
   const { concurrency, stallTimeoutMs, maxBytesPerSecond, maxRequestsPerSecond } = upload;
   const pacer = new Pacer({ maxBytesPerSecond, maxRequestsPerSecond }, clock);
-  return new Http({ concurrency, stallTimeoutMs, longestPauseMs, useProxy }, pacer, clock);
+  const connections = mostTransfers(concurrency);
+  return new Http({ connections, stallTimeoutMs, longestPauseMs, useProxy }, pacer, clock);
 }

@@ -13,7 +13,7 @@ import { StallMonitor } from './stall-monitor.ts';
 /** How connections are made. */
 export interface ConnectionSettings {
   /** Most connections to one host at a time. */
-  readonly concurrency: number;
+  readonly connections: number;
   /** A request in which nothing moves for so long is given up, milliseconds. */
   readonly stallTimeoutMs: number;
   /** A longer pause than this is not waited for, milliseconds: requests fail at once until it is over. */
@@ -61,7 +61,7 @@ export class Http {
     const turn = this.pacer.turn(request.to, signal);
     const releasedAtMs = typeof turn === 'number' ? turn : await turn;
     const interrupted = interruption(signal);
-    if (interrupted !== null) return failed(interrupted);
+    if (interrupted !== null) return failed({ ...interrupted, notCarriedOut: true });
     try {
       this.#dispatcher ??= this.#create();
       if (this.#dispatcher instanceof Promise) this.#dispatcher = await this.#made(this.#dispatcher);
@@ -79,9 +79,9 @@ export class Http {
   }
 
   async #create(): Promise<Dispatcher> {
-    const { concurrency, stallTimeoutMs, useProxy } = this.#settings;
+    const { connections, stallTimeoutMs, useProxy } = this.#settings;
     this.#proxies = useProxy ? proxiesOf(process.env) : null;
-    return createDispatcher({ connections: concurrency, stallTimeoutMs, proxies: this.#proxies });
+    return createDispatcher({ connections, stallTimeoutMs, proxies: this.#proxies });
   }
 
   async #made(dispatcher: Promise<Dispatcher>): Promise<Dispatcher> {
@@ -95,6 +95,6 @@ export class Http {
   }
 }
 
-function interruption(signal: AbortSignal): PlatformFailure | null {
+function interruption(signal: AbortSignal): Extract<PlatformFailure, { kind: 'transient' }> | null {
   return signal.aborted ? { kind: 'transient', message: 'interrupted' } : null;
 }

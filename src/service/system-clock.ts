@@ -4,6 +4,14 @@ import type { Clock } from '../domain/clock.ts';
 /** Node's timers hold 31 bits: a longer delay would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
+/** Real time for what is no matter of a clock that tests move. A timer of it keeps no process alive. */
+export const realTimer = {
+  now: (): number => performance.now(),
+  after: (ms: number, run: () => void): void => {
+    setTimeout(run, ms).unref();
+  },
+};
+
 /** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),

@@ -20,7 +20,7 @@ function connect(target: Target): Driver {
   const { signal } = new AbortController();
   const pacer = new Pacer({ maxRequestsPerSecond: null, maxBytesPerSecond: null }, systemClock);
   const settings = {
-    concurrency: 4,
+    connections: 4,
     stallTimeoutMs: STALL_TIMEOUT_MS,
     longestPauseMs: 60_000,
     useProxy: true,

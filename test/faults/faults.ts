@@ -140,7 +140,7 @@ export const SLOW: ReadonlySet<FaultName> = new Set<FaultName>([
 ]);
 
 /** Faults that take some real time, and are none. */
-export const LATE: ReadonlySet<FaultName> = new Set<FaultName>(['a late answer', 'an answer in slow pieces']);
+const LATE: ReadonlySet<FaultName> = new Set<FaultName>(['a late answer', 'an answer in slow pieces']);
 
 /** What about a fault differs from the usual in the world that it strikes. */
 export const SETTINGS: Partial<

@@ -165,7 +165,7 @@ export function makeClient(baseUrl: string, options: ClientOptions = {}): TestCl
   const pacer = new Pacer({ maxRequestsPerSecond: null, maxBytesPerSecond: null, ...options.limits }, clock);
   const http = new Http(
     {
-      concurrency: options.concurrency ?? 8,
+      connections: options.concurrency ?? 8,
       stallTimeoutMs,
       longestPauseMs: 120_000,
       useProxy: options.useProxy ?? false,

@@ -71,7 +71,8 @@ describe("what answers say of the platform's pace and time", () => {
     for (let i = 0; i < 10; i += 1) valueOf(await other.platform.upload(file, whole('abc'), false, NEVER));
     expect(paths).toHaveLength(12);
     abort.abort();
-    for (const outcome of await Promise.all(waiting)) expect(failureIn(outcome).message).toBe('interrupted');
+    const failure = { kind: 'transient', message: 'interrupted', notCarriedOut: true };
+    for (const outcome of await Promise.all(waiting)) expect(failureIn(outcome)).toEqual(failure);
     expect(paths).toHaveLength(12);
   });
 

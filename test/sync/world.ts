@@ -260,7 +260,7 @@ export function connectTo(
   const { concurrency, stallTimeoutMs } = upload;
   const pacer = new Pacer({ maxBytesPerSecond: null, maxRequestsPerSecond: null }, clock);
   const http = new Http(
-    { concurrency, stallTimeoutMs, longestPauseMs: 120_000, useProxy: false },
+    { connections: concurrency, stallTimeoutMs, longestPauseMs: 120_000, useProxy: false },
     pacer,
     clock,
   );

@@ -81,7 +81,7 @@ async function fly(
     resolved: ruled,
   };
   const ports: SenderPorts = {
-    ...retryPorts(name, path, context),
+    ...retryPorts(name, path, item.sizeBytes, context),
     platform: context.platform,
     limits: config.limits,
     now: clock.now,
@@ -95,7 +95,8 @@ async function fly(
   };
   await noted;
   const sent = await sendWithRetries(task, ports, stop, context.abort);
-  if (isWithoutUpsert(sent)) {
+  const wasNeverThere = sent.kind === 'failed' && context.abort.aborted && !mayBeThere;
+  if (isWithoutUpsert(sent) || wasNeverThere) {
     if (mayBeThere) state.recordFailure(id, 'failed', seen, NOT_FINISHED, true, clock.now());
     else if (before === null) {
       state.forget(id);
@@ -141,7 +142,7 @@ async function isSame(item: PlannedSend, source: Source, id: RowId, context: Wal
   const stored = state.find(id);
   const recorded = stored?.sha256 ?? null;
   if (stored === null || recorded === null) return false;
-  const compared = await transfer(() => compareContent(source, item.path, recorded, clock.now()));
+  const compared = await transfer(() => compareContent(source, item.path, recorded, clock.now()), 0);
   if (compared.kind !== 'same') {
     // Nothing else would show it to the next pass, should it not be sent now.
     if (item.reason === 'in-doubt') state.recordTouched(id, stored.fingerprint, false);

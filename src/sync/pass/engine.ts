@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import pLimit from 'p-limit';
 import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Delivery } from '../../domain/delivery.ts';
@@ -7,6 +6,7 @@ import type { Halt } from '../../domain/guard.ts';
 import type { FilePlatform } from '../../domain/file-platform.ts';
 import type { Summary } from '../../domain/report.ts';
 import { Pulse, type Stage } from '../../service/pulse.ts';
+import { realTimer } from '../../service/system-clock.ts';
 import type { Disk } from '../../scan/disk.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { CircuitBreaker } from '../../upload/circuit-breaker.ts';
@@ -15,6 +15,7 @@ import { Claims } from '../plan/claims.ts';
 import type { Flights } from './flights.ts';
 import { IndexWarnings } from './index-warnings.ts';
 import type { Reporter } from './reporter.ts';
+import { Transfers } from './transfers.ts';
 import { Roots } from './roots.ts';
 import { Unsent } from './unsent.ts';
 
@@ -89,8 +90,8 @@ export function unwatchedStages(): Stages {
   return { walk: pulse.stage('walk'), file: pulse.stage('file') };
 }
 
-/** Runs an exchange with the platform when there is a place for it among those under way. */
-export type Transfer = <T>(exchange: () => Promise<T>) => Promise<T>;
+/** Runs an exchange that sends content of so many bytes when there is a place for it among those under way. */
+export type Transfer = <T>(exchange: () => Promise<T>, sizeBytes: number) => Promise<T>;
 
 /** What holds from one full pass to the next. */
 export interface Round {
@@ -140,8 +141,12 @@ export function createEngine(input: EngineInput): Engine {
   const { config, clock, report, patience } = input;
   const { concurrency } = config.upload;
   const failed = new AbortController();
-  const transfer = pLimit(concurrency);
-  const unreserved = pLimit(Math.max(1, concurrency - 1));
+  const transfers = new Transfers({
+    concurrency,
+    reserved: input.isWatched && concurrency > 1 ? 1 : 0,
+    storeBytesPerSecond: () => input.platform.storeBytesPerSecond(),
+    timer: realTimer,
+  });
   const stop = AbortSignal.any([input.stop, failed.signal]);
   const abort = AbortSignal.any([input.abort, failed.signal]);
   // Every request under way listens, and every walk that waits.
@@ -157,8 +162,8 @@ export function createEngine(input: EngineInput): Engine {
     indexWarnings: new IndexWarnings(config.limits.indexableExtensions, (message) => {
       report.warn(message);
     }),
-    bulk: input.isWatched ? (exchange) => unreserved(() => transfer(exchange)) : transfer,
-    fresh: transfer,
+    bulk: (exchange, sizeBytes) => transfers.run('bulk', sizeBytes, exchange),
+    fresh: (exchange, sizeBytes) => transfers.run('fresh', sizeBytes, exchange),
     standings: new Map(),
     halts: new Map(),
     round: newRound(0),

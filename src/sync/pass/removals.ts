@@ -200,7 +200,7 @@ async function putAway(
     mayProbe = false;
     return true;
   };
-  const ports = { ...retryPorts(source.config.name, record.path, context), waitsForOutage };
+  const ports = { ...retryPorts(source.config.name, record.path, 0, context), waitsForOutage };
   const ended = await retry(attemptOnce, ports, stop);
   const mustWait = isWatched && breaker.isOpen && ended?.failure?.kind === 'transient';
   return abort.aborted || mustWait ? null : ended;

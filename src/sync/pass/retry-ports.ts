@@ -1,14 +1,19 @@
 import type { WalkContext } from './engine.ts';
 import type { RetryPorts } from './retry.ts';
 
-/** What repeated attempts for one path need of a walk. */
-export function retryPorts(source: string, path: string, context: WalkContext): RetryPorts {
+/** What repeated attempts for one path need of a walk. `sizeBytes`: of the content that is sent. */
+export function retryPorts(
+  source: string,
+  path: string,
+  sizeBytes: number,
+  context: WalkContext,
+): RetryPorts {
   const { clock, random, breaker, transfer, fresh, isWatched, config, patience, report } = context;
   return {
     clock,
     random,
     breaker,
-    transfer,
+    transfer: (attempt) => transfer(attempt, sizeBytes),
     isFresh: isWatched && transfer === fresh,
     waitsForOutage: () => true,
     attempts: config.upload.attempts,

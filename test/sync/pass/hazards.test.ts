@@ -2,7 +2,7 @@ import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import { ok, type Outcome } from '../../../src/domain/failure.ts';
+import { failed, ok, type Outcome } from '../../../src/domain/failure.ts';
 import type { FilePlatform } from '../../../src/domain/file-platform.ts';
 import { StateFileError } from '../../../src/state/database.ts';
 import { openState } from '../../../src/state/open.ts';
@@ -316,4 +316,25 @@ test('what a stop breaks off has not failed: it waits for the next start, which 
   expect(world.status().failures).toMatchObject([{ path: 'a', kind: 'sending' }]);
   const next = await world.pass();
   expect(next.events).toMatchObject([{ path: 'a', reason: 'interrupted', outcome: 'done' }]);
+});
+
+test('a stop while a new file waits for its first request leaves no intent behind', async () => {
+  const world = await createWorld({ removals: { mode: 'expire' } });
+  world.write('docs/a', 'a');
+  const abort = new AbortController();
+  const platform: FilePlatform = {
+    now: world.clock.now,
+    hasToldTime: () => false,
+    storeBytesPerSecond: () => null,
+    upsert: () => {
+      abort.abort();
+      return Promise.resolve(failed({ kind: 'transient', message: 'interrupted', notCarriedOut: true }));
+    },
+    upload: () => Promise.reject(new Error('nothing is uploaded')),
+  };
+  const outcome = await world.pass({ platform, abort: abort.signal, stop: abort.signal });
+  expect(outcome.summary).toMatchObject({ pending: 1, failed: 0 });
+  expect(world.status().failures).toEqual([]);
+  rmSync(join(world.directory, 'docs/a'));
+  expect(await world.pass({ allowRemovals: true })).toMatchObject({ requests: 0, exitCode: 0 });
 });
