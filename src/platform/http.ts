@@ -96,5 +96,7 @@ export class Http {
 }
 
 function interruption(signal: AbortSignal): Extract<PlatformFailure, { kind: 'transient' }> | null {
-  return signal.aborted ? { kind: 'transient', message: 'interrupted' } : null;
+  if (!signal.aborted) return null;
+  // The caller may say why: `abort('no answer within 10 s')`.
+  return { kind: 'transient', message: typeof signal.reason === 'string' ? signal.reason : 'interrupted' };
 }

@@ -82,7 +82,7 @@ test(
     expect(told).toEqual({
       type: 'text',
       text: expect.stringMatching(
-        /^botsync on .+: 1 file of docs is not in sync: bad\.md \(500 .*\)\. Run: botsync status -c \/.+\.json$/u,
+        /^botsync on .+: 1 file of docs is not in sync: bad\.md \(409 .*\)\. Run: botsync status -c \/.+\.json$/u,
       ) as string,
     });
     expect(announced?.['type']).toBe('audio');
@@ -120,7 +120,7 @@ describe('sync --once', () => {
     const ended: Ended[] = [];
     for (let run = 0; run < 3; run++) ended.push(await site.botsync('sync', '--once', '--json'));
     expect(ended.map(({ code }) => code)).toEqual([3, 3, 3]);
-    expect(texts(site)).toEqual([expect.stringContaining('1 file of docs is not in sync: a.md (500')]);
+    expect(texts(site)).toEqual([expect.stringContaining('1 file of docs is not in sync: a.md (409')]);
     site.emulator.faults.clear();
     expect((await site.botsync('sync', '--once')).code).toBe(0);
     expect((await site.botsync('sync', '--once')).code).toBe(0);

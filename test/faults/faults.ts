@@ -123,7 +123,7 @@ export const WIRE_FAULTS = {
  * real time, of which a busy machine takes a lot. Only where a pause was asked for is there much to skip.
  */
 export function stepMsFor(fault: FaultName): number {
-  return fault in WIRE_FAULTS || SLOW.has(fault) || LATE.has(fault) ? 2 : 20;
+  return fault in WIRE_FAULTS || SLOW.has(fault) || LATE.has(fault) ? 1 : 20;
 }
 
 /** All faults. */

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { onTestFinished, vi } from 'vitest';
 import type { Emulator } from '../../src/emulator/emulator.ts';
 import type { FaultAction } from '../../src/emulator/faults.ts';
@@ -5,6 +6,9 @@ import { listen } from '../platform/fixture.ts';
 import type { Call, FileOperation } from './columns.ts';
 import { FAULTS, type Cause, type FaultName } from './faults.ts';
 import { openEncryptedGate, openGate, type Gate } from './gate.ts';
+
+/** Turns of the event loop after which the emulator has seen that a connection was closed. */
+const TURNS_TO_SEE = 3;
 
 /** Where one fault strikes one operation, and nothing else of the same. */
 export interface Place {
@@ -70,6 +74,8 @@ export async function preparePlace(fault: FaultName, operation: FileOperation | 
   }
 
   async function end(): Promise<void> {
+    // The emulator has to see first that a request was given up: else it carries it out when nothing holds it back.
+    for (let turn = 0; turn < TURNS_TO_SEE; turn++) await setImmediate();
     platform().faults.clear();
     if (cause.kind === 'dead' && !isUpload) await gate?.reopen();
     if (cause.kind === 'unknown-authority') {

@@ -116,6 +116,7 @@ describe('the patience an answer asks for', () => {
       kind: 'transient',
       message: String(status),
       retryAfterMs: 7000,
+      ...((status === 409 || status === 429) && { answered: true }),
       ...(status === 429 && { notCarriedOut: true }),
     });
   });
