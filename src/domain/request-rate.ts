@@ -211,7 +211,8 @@ export class RequestRate {
   #find(releasedAtMs: number, nowMs: number): void {
     if (releasedAtMs <= this.#reactedAtMs) return;
     const before = this.#found;
-    const passed = this.#log.count(nowMs - USUAL_WINDOW_MS, nowMs);
+    // What was released after it may have been refused as well.
+    const passed = this.#log.count(releasedAtMs - USUAL_WINDOW_MS, releasedAtMs);
     const most = before === null ? Math.max(passed, NEWCOMER_PER_SECOND) : foundRate(before, nowMs);
     const perSecond = Math.max(
       LOWEST_PER_SECOND,
