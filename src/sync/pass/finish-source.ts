@@ -1,0 +1,101 @@
+import type { Halt } from '../../domain/guard.ts';
+import { isStillThere } from '../sources/directory-identity.ts';
+import { mountsBelow } from '../sources/mounts.ts';
+import type { FoundSource, Source } from '../sources/source.ts';
+import type { Engine, WalkContext } from './engine.ts';
+import { noteProblem } from './note-item.ts';
+import type { PassInput } from './pass-input.ts';
+import { removeMissing } from './removals.ts';
+import type { SourceWalk, Visited } from './visit-sources.ts';
+import type { Workers } from './workers.ts';
+
+/**
+ * Removes what is to be removed of a source whose files were sent, tells of a halt, and remembers how the source was
+ * left. Returns the halt, if there is one.
+ */
+export async function finishSource(
+  { found, recorded, walk: ended }: Visited,
+  context: WalkContext,
+  input: Pick<PassInput, 'isAllowed' | 'retriesFailed'>,
+  workers: Workers,
+): Promise<Halt | null> {
+  // While it was walked, a look at single files of it may have missed something.
+  const isUnseen = ended.kind === 'complete' && context.round.unseen.has(found.config.name);
+  const walk: SourceWalk = isUnseen ? { ...ended, kind: 'incomplete' } : ended;
+  const halt =
+    walk.kind === 'halted' ? walk.halt : await removeFrom(found, walk, recorded, context, input, workers);
+  noteHalt(found.config.name, halt, context);
+  // A walk that a stop cut short says nothing of the source.
+  if (context.stop.aborted && halt === null) return null;
+  remember(found, walk, halt, context);
+  return halt;
+}
+
+/** Removes what a complete walk showed to be gone. Returns what halts it. */
+async function removeFrom(
+  found: FoundSource,
+  walk: Exclude<SourceWalk, { kind: 'halted' }>,
+  recorded: number,
+  context: WalkContext,
+  { isAllowed, retriesFailed = true }: Pick<PassInput, 'isAllowed' | 'retriesFailed'>,
+  workers: Workers,
+): Promise<Halt | null> {
+  if (found.kind === 'missing' || context.config.removals.mode !== 'expire') return null;
+  const { name } = found.config;
+  const allows = (met: Halt): boolean => isAllowed(name, met);
+  switch (walk.kind) {
+    case 'complete':
+      return removeMissing(found.source, recorded, context, walk.approved, allows, retriesFailed, workers);
+    case 'incomplete': {
+      // What would be removed after a complete walk is left alone for now.
+      const { state, summary, stop, report } = context;
+      const { removed } = state.countRecorded(state.targetId(found.source.syncTarget), name);
+      summary.kept += removed;
+      if (removed > 0 && !stop.aborted)
+        report.warn(
+          `${name}: nothing is removed from the platform (${removed} to go), as not everything of the source could be seen`,
+        );
+      return null;
+    }
+  }
+}
+
+/** A halt is a problem of the source itself, which has the path `.`; the one before is over. */
+function noteHalt(name: string, halt: Halt | null, context: WalkContext): void {
+  context.state.dropProblemsAt(name, '.');
+  if (halt === null) {
+    context.halts.delete(name);
+    return;
+  }
+  context.halts.set(name, halt);
+  const mend = halt.kind === 'missing' ? '' : `; if that is right, ${context.howToAllow}`;
+  const what = halt.kind === 'mass-removal' ? 'none of these was' : 'nothing was';
+  const reason = `halted: ${halt.reason}; ${what} removed${mend}`;
+  noteProblem(context, { source: name, path: '.', key: null, kind: 'problem', reason });
+}
+
+function remember(found: FoundSource, walk: SourceWalk, halt: Halt | null, context: WalkContext): void {
+  const { state, standings, round } = context;
+  const { name, directory } = found.config;
+  const isOther = found.kind === 'found' && !isStillThere(found.source);
+  standings.set(name, isOther ? 'halted' : walk.kind);
+  if (walk.kind !== 'halted') state.dropProblemsBefore(name, round.pass);
+  const halted = halt?.reason ?? null;
+  if (found.kind === 'found' && halt === null) {
+    noteMounts(found.source, context);
+    state.saveSource(name, { directory, identity: found.source.identity, halted });
+  } else {
+    // The directory of a halted source is not taken for the right one.
+    state.saveSource(name, { directory, identity: state.source(name)?.identity ?? '', halted });
+  }
+}
+
+/**
+ * Notes what is mounted below a source, also what came while it was walked. Where nothing is removed, none is forgotten: its
+ * files would be removed should that change.
+ */
+function noteMounts(source: Source, { state, config }: Engine): void {
+  const { name } = source.config;
+  const kept = config.removals.mode === 'keep' ? state.mounts(name) : [];
+  state.saveMounts(name, [...new Set([...kept, ...source.mounts, ...mountsBelow(source)])].sort());
+}
