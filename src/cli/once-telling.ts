@@ -3,7 +3,7 @@ import type { Notifications } from '../notify/notifications.ts';
 import type { Log } from '../service/logger.ts';
 import { systemClock } from '../service/system-clock.ts';
 import type { StateStore } from '../state/state-store.ts';
-import type { Engine } from '../sync/pass/engine.ts';
+import type { SyncContext } from '../sync/pass/sync-context.ts';
 import type { Health } from './take-snapshot.ts';
 import type { Teller } from './teller.ts';
 
@@ -42,7 +42,7 @@ export class OnceTelling {
   }
 
   /** Takes note of how the pass left everything. */
-  passEnded({ round, breaker }: Engine): void {
+  passEnded({ round, breaker }: SyncContext): void {
     const { refusal } = round.blockade;
     this.#health = {
       credentials: refusal === null ? { kind: 'taken' } : { kind: 'refused', reason: refusal },

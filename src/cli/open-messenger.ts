@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
 import type { Clock } from '../domain/clock.ts';
 import { canonicalJson } from '../domain/json.ts';
-import type { Place } from '../domain/notice.ts';
+import type { ConversationChoice } from '../domain/notice.ts';
 import { Messenger, type ConversationMemory, type MessengerPorts } from '../notify/messenger.ts';
 import type { Http } from '../platform/http.ts';
 import { openHttp } from './open-http.ts';
@@ -89,7 +89,7 @@ export function openMessenger(
 }
 
 /** The emulator has no conversation of the real platform: one takes its place there. */
-function placeOf(place: Place, useEmulator: boolean): Place {
+function placeOf(place: ConversationChoice, useEmulator: boolean): ConversationChoice {
   if (place.kind === 'created' || !useEmulator) return place;
   const { conversationId } = place;
   return { kind: 'created', channel: 'channel', tags: { conversationId }, integration: null };

@@ -5,7 +5,7 @@ import type { StateReader } from '../state/state-reader.ts';
 import { UsageError } from './usage-error.ts';
 
 /** The state file, open for reading beside whoever may be writing it. */
-export interface ReadState {
+export interface OpenedStateFile {
   readonly reader: StateReader;
   /** The botsync that is running on it. */
   readonly holder: LockHolder | null;
@@ -13,7 +13,7 @@ export interface ReadState {
 }
 
 /** Opens the state file without writing anything. Throws `UsageError` for one that cannot be read. */
-export function readStateFile(file: string): ReadState {
+export function readStateFile(file: string): OpenedStateFile {
   const holder = findHolder(file);
   const opened = openReader(file, holder !== null);
   switch (opened.kind) {
@@ -36,7 +36,10 @@ export function readStateFile(file: string): ReadState {
 }
 
 /** Reads the state file without writing anything. Throws `UsageError` also when its damage shows only in the midst. */
-export async function withStateFile<T>(file: string, read: (state: ReadState) => T | Promise<T>): Promise<T> {
+export async function withStateFile<T>(
+  file: string,
+  read: (state: OpenedStateFile) => T | Promise<T>,
+): Promise<T> {
   const state = readStateFile(file);
   try {
     return await read(state);

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { BotId } from '../domain/brands.ts';
-import type { Place } from '../domain/notice.ts';
+import type { ConversationChoice } from '../domain/notice.ts';
 import type { Rule } from '../domain/rules.ts';
 import type { RuleSettings } from '../domain/settings.ts';
 import type { Config, PlatformConfig, SecretReference, SourceConfig } from './config.ts';
@@ -114,7 +114,10 @@ function buildNotify(written: NonNullable<WrittenConfig['notify']>): NonNullable
   };
 }
 
-function buildPlace({ conversationId, conversation }: NonNullable<WrittenConfig['notify']>): Place {
+function buildPlace({
+  conversationId,
+  conversation,
+}: NonNullable<WrittenConfig['notify']>): ConversationChoice {
   if (conversationId !== undefined) return { kind: 'existing', conversationId };
   if (conversation === undefined) throw new Error('a notify without a conversation passed the cross-checks');
   const { channel, tags, integration = null } = conversation;

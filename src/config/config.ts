@@ -3,7 +3,7 @@ import type { BotId } from '../domain/brands.ts';
 import type { Identity } from '../domain/identity.ts';
 import type { Limits } from '../domain/limits.ts';
 import type { ListenAddress } from '../domain/listen-address.ts';
-import type { NotifySettings, Place } from '../domain/notice.ts';
+import type { NotifySettings, ConversationChoice } from '../domain/notice.ts';
 import type { Rule } from '../domain/rules.ts';
 
 /** Where a secret is kept; the config never holds the secret itself. `path` is absolute. */
@@ -73,7 +73,7 @@ export interface Config {
     readonly hangTimeoutMs: number;
   };
   /** `null`: people are told nothing. */
-  readonly notify: (NotifySettings & { readonly place: Place }) | null;
+  readonly notify: (NotifySettings & { readonly place: ConversationChoice }) | null;
   /** Absolute. */
   readonly stateFile: string;
 }

@@ -14,17 +14,17 @@ export interface AbsentFile {
  * - `unknown`: it could not be seen, and may be there.
  * - `forget`: nothing of it is there, and it is gone.
  * - `none`: nothing of it is there.
- * - `put-away`: an empty file that expires stands in its place.
- * - `remove`: it is to be put away.
+ * - `tombstone`: an empty file that expires stands in its place.
+ * - `remove`: a tombstone is to be left.
  * - `keep`: it is left alone.
  */
-export type Fate = 'unknown' | 'forget' | 'none' | 'put-away' | 'remove' | 'keep';
+export type Fate = 'unknown' | 'forget' | 'none' | 'tombstone' | 'remove' | 'keep';
 
 /** Decides it. `absence`: why it is not there; `null` when that is not certain. */
 export function fateOf(file: AbsentFile, absence: Absence | null, removals: 'keep' | 'expire'): Fate {
   if (absence === null) return 'unknown';
   // One that was begun and not answered may have left the file as it was.
-  if (file.state === 'removing' && file.expiresAtMs !== null) return 'put-away';
+  if (file.state === 'removing' && file.expiresAtMs !== null) return 'tombstone';
   const mayBeThere = file.uploaded || file.state === 'sending';
   if (!mayBeThere) return absence === 'removed' ? 'forget' : 'none';
   return removals === 'expire' && absence === 'removed' ? 'remove' : 'keep';

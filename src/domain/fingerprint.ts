@@ -34,7 +34,7 @@ export function sizeInFingerprint(fingerprint: Fingerprint): number {
 }
 
 /** What a renamed or moved file keeps of its fingerprint: size and mtime. */
-export function looksOf(fingerprint: Fingerprint): string {
+export function sizeAndMtimeOf(fingerprint: Fingerprint): string {
   return fingerprint.split(':', 2).join(':');
 }
 

@@ -24,7 +24,7 @@ export interface NotifySettings {
 }
 
 /** Where people are told: in a conversation that is there, or in one that botsync creates. */
-export type Place =
+export type ConversationChoice =
   | { readonly kind: 'existing'; readonly conversationId: string }
   | {
       readonly kind: 'created';

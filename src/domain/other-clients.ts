@@ -11,7 +11,7 @@ const STRETCH_PART = 1 / 8;
 const LATEST = 2;
 
 /** A time in which requests of others came evenly. */
-interface Stretch {
+interface Interval {
   readonly fromMs: number;
   readonly untilMs: number;
   readonly came: number;
@@ -30,7 +30,7 @@ export function areThereOthers(taken: number, limit: number): boolean {
  */
 export class OtherClients {
   /** Oldest first, one window of them and a little more. */
-  #stretches: Stretch[] = [];
+  #stretches: Interval[] = [];
   #takenBefore = 0;
 
   /**

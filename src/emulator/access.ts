@@ -1,11 +1,15 @@
-import { refuse, type Answer } from './answer.ts';
+import { refuse, type OperationResult } from './answer.ts';
 import type { Surface } from './operation.ts';
 import type { Platform } from './platform.ts';
 import { isSameSecret } from './presign.ts';
 import type { EmulatorRequest } from './request.ts';
 
 /** What a surface demands of every request to it: the refusal, or null. Source: interface.md, Authentication. */
-export function checkAccess(surface: Surface, request: EmulatorRequest, platform: Platform): Answer | null {
+export function checkAccess(
+  surface: Surface,
+  request: EmulatorRequest,
+  platform: Platform,
+): OperationResult | null {
   switch (surface) {
     case 'api':
       return checkToken(request, platform) ?? checkWorkspace(request, platform);
@@ -26,7 +30,7 @@ export function checkAccess(surface: Surface, request: EmulatorRequest, platform
   }
 }
 
-function checkToken(request: EmulatorRequest, platform: Platform): Answer | null {
+function checkToken(request: EmulatorRequest, platform: Platform): OperationResult | null {
   const given = /^Bearer +(.+)$/i.exec(request.header('authorization') ?? '')?.[1] ?? '';
   return isSameSecret(platform.identity.token, given)
     ? null
@@ -34,7 +38,7 @@ function checkToken(request: EmulatorRequest, platform: Platform): Answer | null
 }
 
 /** Where the header is not asked for it may be missing, but a wrong one is never right. */
-function checkWorkspace(request: EmulatorRequest, platform: Platform): Answer | null {
+function checkWorkspace(request: EmulatorRequest, platform: Platform): OperationResult | null {
   const given = request.headers['x-workspace-id'];
   return given === undefined || given === platform.identity.workspaceId
     ? null

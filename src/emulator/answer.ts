@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
 /** What an operation answers; the server adds Date, Content-Length and the RateLimit headers. */
-export type Answer =
+export type OperationResult =
   | {
       readonly kind: 'json';
       readonly status: number;
@@ -15,24 +15,29 @@ export type Answer =
   | { readonly kind: 'content'; readonly path: string; readonly headers: AnswerHeaders };
 
 /** 200 with a JSON body. */
-export function succeed(body: unknown): Answer {
+export function succeed(body: unknown): OperationResult {
   return { kind: 'json', status: 200, body, headers: {} };
 }
 
 /** 201 with a JSON body: a conversation, a message, a user came to be. Source: platform-facts.md, Success codes. */
-export function created(body: unknown): Answer {
+export function created(body: unknown): OperationResult {
   return { kind: 'json', status: 201, body, headers: {} };
 }
 
 /** An error of the API. Source: platform-facts.md, Errors. */
-export function refuse(status: number, type: string, message: string, headers: AnswerHeaders = {}): Answer {
+export function refuse(
+  status: number,
+  type: string,
+  message: string,
+  headers: AnswerHeaders = {},
+): OperationResult {
   return { kind: 'json', status, body: { id: `err_${randomId()}`, code: status, type, message }, headers };
 }
 
 /** The answer that ends a request before it does anything. */
 export interface Refused {
   readonly kind: 'refused';
-  readonly answer: Answer;
+  readonly answer: OperationResult;
 }
 
 /** Wraps a refusal. */
@@ -41,7 +46,7 @@ export function refused(status: number, type: string, message: string): Refused 
 }
 
 /** An error of the object store: XML, as an S3-like store answers it. */
-export function refuseAtStore(status: number, code: string, message: string): Answer {
+export function refuseAtStore(status: number, code: string, message: string): OperationResult {
   const body =
     '<?xml version="1.0" encoding="UTF-8"?>\n' +
     `<Error><Code>${code}</Code><Message>${escapeXml(message)}</Message><RequestId>${randomId()}</RequestId></Error>`;

@@ -1,4 +1,4 @@
-import { succeed, type Answer } from './answer.ts';
+import { succeed, type OperationResult } from './answer.ts';
 import { describeMeta, readPageRequest, type Page, type PageRequest } from './paging.ts';
 import type { Platform } from './platform.ts';
 import type { EmulatorRequest } from './request.ts';
@@ -13,7 +13,7 @@ export function answerChatPage<T>(
   name: string,
   list: (asked: PageRequest) => Page<T>,
   describe: (item: T) => object,
-): Answer {
+): OperationResult {
   const asked = readPageRequest(new URLSearchParams(request.query), platform.settings.pageSize);
   if (asked.kind === 'refused') return asked.answer;
   const page = list(asked);

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { refuse, refuseAtStore, type Answer } from './answer.ts';
+import { refuse, refuseAtStore, type OperationResult } from './answer.ts';
 import type { Surface } from './operation.ts';
 import type { RateLimit } from './options.ts';
 import { RateLimiter, type RateVerdict } from './rate-limiter.ts';
@@ -65,7 +65,7 @@ export class Conditions {
   }
 
   /** The answer that everything gets at present, or null. */
-  outage(surface: Surface): Answer | null {
+  outage(surface: Surface): OperationResult | null {
     if (!this.#current.has('unavailable')) return null;
     const message = 'The platform is not available';
     return surface === 'store' ? refuseAtStore(503, 'SlowDown', message) : refuse(503, 'Unknown', message);

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { refuse, refuseAtStore, succeed, usualErrorType, type Answer } from './answer.ts';
+import { refuse, refuseAtStore, succeed, usualErrorType, type OperationResult } from './answer.ts';
 import type { FaultAction } from './faults.ts';
 import type { Surface } from './operation.ts';
-import { untilClosed, waitWhileOpen, type Delivery } from './reply.ts';
+import { untilClosed, waitWhileOpen, type AnswerPacing } from './reply.ts';
 
 /** How long a client has to read an early answer before its connection ends, unless it ends it itself: a busy one may take long. */
 const EARLY_ANSWER_GRACE_MS = 2000;
@@ -18,9 +18,9 @@ export interface Exchange {
   /** Resolves when the faults are cleared. */
   readonly released: Promise<void>;
   /** Carries out the operation. */
-  carryOut(): Promise<Answer>;
+  carryOut(): Promise<OperationResult>;
   /** Sends the answer, at once unless told otherwise. */
-  send(answer: Answer, delivery?: Delivery): Promise<void>;
+  send(answer: OperationResult, delivery?: AnswerPacing): Promise<void>;
   /** The same uploadUrl as it would be had it been given out so long ago. */
   backdate(uploadUrl: string, byMs: number): string;
 }
@@ -123,7 +123,7 @@ function cutAfter(message: IncomingMessage, bytes: number): void {
   });
 }
 
-function statusAnswer(action: Extract<FaultAction, { kind: 'status' }>, surface: Surface): Answer {
+function statusAnswer(action: Extract<FaultAction, { kind: 'status' }>, surface: Surface): OperationResult {
   const { status, headers = {}, message = 'A scripted fault of the emulator' } = action;
   if (typeof action.body === 'string') return textAnswer(status, action.body, 'text/plain', headers);
   if (action.body !== undefined) return { kind: 'json', status, body: action.body, headers };
@@ -137,11 +137,14 @@ function textAnswer(
   body: string,
   contentType: string,
   headers: Readonly<Record<string, string>> = {},
-): Answer {
+): OperationResult {
   return { kind: 'text', status, body, headers: { 'Content-Type': contentType, ...headers } };
 }
 
-function withUploadUrl(answer: Answer, change: (address: string) => string | undefined): Answer {
+function withUploadUrl(
+  answer: OperationResult,
+  change: (address: string) => string | undefined,
+): OperationResult {
   if (answer.kind !== 'json') return answer;
   const body = structuredClone(answer.body) as { file?: { uploadUrl?: string | undefined } };
   const address = body.file?.uploadUrl;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { refuse, type Answer, type AnswerHeaders } from './answer.ts';
+import { refuse, type OperationResult, type AnswerHeaders } from './answer.ts';
 import { playFault } from './fault-play.ts';
 import { checkAccess } from './access.ts';
 import type { Conditions } from './conditions.ts';
@@ -7,7 +7,7 @@ import type { Faults } from './faults.ts';
 import { backdatedUploadUrl } from './file-resource.ts';
 import type { Operation } from './operation.ts';
 import type { Platform } from './platform.ts';
-import { sendAnswer, type Delivery } from './reply.ts';
+import { sendAnswer, type AnswerPacing } from './reply.ts';
 import { EmulatorRequest } from './request.ts';
 import type { RecordedRequest, RequestLog } from './request-log.ts';
 import { findOperation } from './router.ts';
@@ -74,7 +74,7 @@ export function createHandler(
     });
   }
 
-  async function carryOut(operation: Operation, request: EmulatorRequest): Promise<Answer> {
+  async function carryOut(operation: Operation, request: EmulatorRequest): Promise<OperationResult> {
     const refusal = operation === unknownOperation ? null : checkAccess(operation.surface, request, platform);
     if (refusal !== null) return refusal;
     conditions.slow(operation.surface, request.message);
@@ -83,10 +83,10 @@ export function createHandler(
 
   async function send(
     response: ServerResponse,
-    answer: Answer,
+    answer: OperationResult,
     rateHeaders: AnswerHeaders,
     recorded: RecordedRequest | null,
-    delivery: Delivery = { kind: 'at-once' },
+    delivery: AnswerPacing = { kind: 'at-once' },
   ): Promise<void> {
     if (response.socket === null || response.socket.destroyed) return;
     if (recorded !== null) recorded.status = answer.kind === 'content' ? 200 : answer.status;

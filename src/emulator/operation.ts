@@ -1,9 +1,9 @@
-import type { Answer } from './answer.ts';
+import type { OperationResult } from './answer.ts';
 import type { Platform } from './platform.ts';
 import type { EmulatorRequest } from './request.ts';
 
 /** Which file a request is about, as far as the request tells; for scripted faults and the request log. */
-export interface Subject {
+export interface AddressedFile {
   readonly key: string | null;
 }
 
@@ -21,14 +21,14 @@ export interface Operation {
    * `page`: for people.
    */
   readonly surface: Surface;
-  identify(request: EmulatorRequest, platform: Platform): Subject | Promise<Subject>;
-  answer(request: EmulatorRequest, platform: Platform): Answer | Promise<Answer>;
+  identify(request: EmulatorRequest, platform: Platform): AddressedFile | Promise<AddressedFile>;
+  answer(request: EmulatorRequest, platform: Platform): OperationResult | Promise<OperationResult>;
 }
 
 /** The faces of the emulator. Source: interface.md, Authentication; platform-facts.md, The upload. */
 export type Surface = 'api' | 'admin' | 'chat' | 'store' | 'page';
 
 /** For operations that are about no file. */
-export function aboutNoFile(): Subject {
+export function aboutNoFile(): AddressedFile {
   return { key: null };
 }

@@ -8,7 +8,7 @@ import type { EmulatorBot } from './options.ts';
 import { STYLE_ELEMENT } from './page-style.ts';
 
 /** A stretch of a list: `page` counts from 1. */
-export interface Stretch<T> {
+export interface PageSlice<T> {
   readonly items: readonly T[];
   readonly page: number;
   readonly pages: number;
@@ -22,11 +22,11 @@ export interface PageView {
   readonly workspaceId: string;
   readonly bots: readonly (EmulatorBot & { readonly files: number; readonly bytes: number })[];
   readonly bot: EmulatorBot;
-  readonly files: Stretch<FileResource>;
-  readonly conversations: Stretch<ConversationResource>;
+  readonly files: PageSlice<FileResource>;
+  readonly conversations: PageSlice<ConversationResource>;
   readonly conversation: {
     readonly resource: ConversationResource;
-    readonly messages: Stretch<MessageResource>;
+    readonly messages: PageSlice<MessageResource>;
   } | null;
   /** Epoch milliseconds. */
   readonly now: number;
@@ -208,7 +208,7 @@ function renderMessage({ id, createdAt, userId, payload }: MessageResource): Htm
   </li> `;
 }
 
-function renderPages({ page, pages }: Stretch<unknown>, choice: (page: number) => PageChoice): Html {
+function renderPages({ page, pages }: PageSlice<unknown>, choice: (page: number) => PageChoice): Html {
   if (pages <= 1) return html``;
   const link = (to: number, text: string): Html =>
     to < 1 || to > pages || to === page

@@ -2,10 +2,10 @@ import { open, type FileHandle } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { refuseAtStore, type Answer, type AnswerHeaders } from './answer.ts';
+import { refuseAtStore, type OperationResult, type AnswerHeaders } from './answer.ts';
 
 /** How the body of an answer is sent. */
-export type Delivery =
+export type AnswerPacing =
   | { readonly kind: 'at-once' }
   /** Half of it is held back until `until` resolves. */
   | { readonly kind: 'in-halves'; readonly until: Promise<void> }
@@ -18,13 +18,13 @@ export type Delivery =
 export interface Sending {
   /** Added to the answer's own headers, which win. */
   readonly headers: AnswerHeaders;
-  readonly delivery: Delivery;
+  readonly delivery: AnswerPacing;
 }
 
 /** Sends an answer and returns its status. A client that has gone away is no error. */
 export async function sendAnswer(
   response: ServerResponse,
-  answer: Answer,
+  answer: OperationResult,
   sending: Sending,
 ): Promise<number> {
   switch (answer.kind) {
@@ -54,7 +54,7 @@ async function sendText(
   status: number,
   headers: AnswerHeaders,
   text: string,
-  delivery: Delivery,
+  delivery: AnswerPacing,
 ): Promise<number> {
   if (delivery.kind === 'at-once') {
     response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(text) });
@@ -77,7 +77,7 @@ async function sendText(
 /** The parts of a body as they are due, each from one byte to another. */
 async function* parts(
   size: number,
-  delivery: Exclude<Delivery, { kind: 'at-once' }>,
+  delivery: Exclude<AnswerPacing, { kind: 'at-once' }>,
   response: ServerResponse,
 ): AsyncGenerator<readonly [number, number]> {
   switch (delivery.kind) {
@@ -122,7 +122,7 @@ export async function waitWhileOpen(response: ServerResponse, delayMs: number): 
 
 async function sendContent(
   response: ServerResponse,
-  answer: Extract<Answer, { kind: 'content' }>,
+  answer: Extract<OperationResult, { kind: 'content' }>,
   sending: Sending,
 ): Promise<number> {
   const file = await open(answer.path).catch(() => null);

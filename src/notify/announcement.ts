@@ -1,18 +1,18 @@
 import type { Delivery } from '../domain/delivery.ts';
 
 /** What becomes of a file that has reached the platform: nothing, an announcement, or a word to whoever runs botsync. */
-export type Verdict =
+export type AnnouncementDecision =
   | { readonly kind: 'none' }
   | { readonly kind: 'announce'; readonly url: string }
   | { readonly kind: 'warn'; readonly message: string };
 
-const NONE: Verdict = { kind: 'none' };
+const NONE: AnnouncementDecision = { kind: 'none' };
 
 /** Whether a file is announced. `matches` takes its path in the source, NFC. */
 export function judgeDelivery(
   { path, isPublic, publicUrl }: Delivery,
   matches: (path: string) => boolean,
-): Verdict {
+): AnnouncementDecision {
   if (!matches(path.normalize('NFC'))) return NONE;
   if (!isPublic) {
     const message =

@@ -12,13 +12,13 @@ import {
 } from './trouble.ts';
 
 /** What people were told last of a subject: at what time (epoch milliseconds), and how large it was; `null`: it was over. */
-export interface Told {
+export interface LastNotice {
   readonly toldAtMs: number;
   readonly count: number | null;
 }
 
 /** What people were told, by the name of its subject. */
-export type Memory = ReadonlyMap<string, Told>;
+export type SentNotices = ReadonlyMap<string, LastNotice>;
 
 /** One message to people. */
 export type Notice =
@@ -32,7 +32,7 @@ export type Notice =
 export interface Step {
   readonly notice: Notice | null;
   readonly name: string;
-  readonly told: Told | null;
+  readonly told: LastNotice | null;
 }
 
 /** The name of the summary in records. */
@@ -58,7 +58,7 @@ const PATIENCE_MS: Readonly<Record<Trouble['kind'], number>> = {
 export function decideNotices(
   snapshot: Snapshot,
   seen: Sightings,
-  memory: Memory,
+  memory: SentNotices,
   nowMs: number,
   settings: Pick<NotifySettings, 'on' | 'quietMs' | 'summaryEveryMs'>,
   isPatient: boolean,
@@ -90,7 +90,7 @@ export function decideNotices(
 export function visibleTroubles(
   snapshot: Snapshot,
   seen: Sightings,
-  memory: Memory,
+  memory: SentNotices,
   on: ReadonlySet<Topic>,
 ): Trouble[] {
   const masks = findMasks(snapshot, seen, memory, on);
@@ -107,7 +107,7 @@ interface Masks {
 function findMasks(
   { sources, unknown }: Snapshot,
   seen: Sightings,
-  memory: Memory,
+  memory: SentNotices,
   on: ReadonlySet<Topic>,
 ): Masks {
   const unknownNames = new Set(unknown.map(nameOf));
@@ -130,7 +130,7 @@ function isMasked(name: string, masks: Masks): boolean {
 function withTrouble(
   name: string,
   trouble: Trouble,
-  told: Told | null,
+  told: LastNotice | null,
   nowMs: number,
   quietMs: number,
 ): Step | null {
@@ -145,7 +145,7 @@ function withTrouble(
 
 function withoutTrouble(
   name: string,
-  told: Told,
+  told: LastNotice,
   { sources }: Snapshot,
   unknown: ReadonlySet<string>,
   nowMs: number,
@@ -165,7 +165,7 @@ function withoutTrouble(
 }
 
 function decideSummary(
-  told: Told | null,
+  told: LastNotice | null,
   nowMs: number,
   { on, summaryEveryMs }: Pick<NotifySettings, 'on' | 'summaryEveryMs'>,
 ): Step | null {

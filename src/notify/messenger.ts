@@ -1,6 +1,6 @@
 import { failed, ok, type LookupFailure, type Outcome } from '../domain/failure.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { Place } from '../domain/notice.ts';
+import type { ConversationChoice } from '../domain/notice.ts';
 import type { ConversationRequest, MessageRequest } from '../domain/request-limits.ts';
 
 /** What a messenger asks of the platform. Nothing is repeated here: the clients do that. */
@@ -37,17 +37,17 @@ export interface ConversationMemory {
   readonly forgetConversation: (purpose: string) => void;
 }
 
-type CreatedPlace = Extract<Place, { kind: 'created' }>;
+type CreatedPlace = Extract<ConversationChoice, { kind: 'created' }>;
 
 /** Sends messages to one conversation, which it creates when there is none yet. */
 export class Messenger {
-  readonly #place: Place;
+  readonly #place: ConversationChoice;
   readonly #purpose: string;
   readonly #ports: MessengerPorts;
   readonly #memory: ConversationMemory;
 
   /** @param purpose - what a conversation is created from: another purpose makes another conversation. */
-  constructor(place: Place, purpose: string, ports: MessengerPorts, memory: ConversationMemory) {
+  constructor(place: ConversationChoice, purpose: string, ports: MessengerPorts, memory: ConversationMemory) {
     this.#place = place;
     this.#purpose = purpose;
     this.#ports = ports;

@@ -5,7 +5,7 @@ import type { JsonObject } from '../domain/json.ts';
 import type { NotifySettings } from '../domain/notice.ts';
 import { compilePattern } from '../domain/rules.ts';
 import { judgeDelivery } from './announcement.ts';
-import { decideNotices, visibleTroubles, type Notice, type Step, type Told } from './decide.ts';
+import { decideNotices, visibleTroubles, type Notice, type Step, type LastNotice } from './decide.ts';
 import type { Messenger } from './messenger.ts';
 import { see, type Sightings } from './steady.ts';
 import type { Snapshot } from './trouble.ts';
@@ -22,8 +22,8 @@ interface Announcement {
 
 /** Remembers what people were told, and what is still to be announced. */
 export interface NoticeMemory {
-  readonly told: () => ReadonlyMap<string, Told>;
-  readonly saveTold: (name: string, told: Told | null) => void;
+  readonly told: () => ReadonlyMap<string, LastNotice>;
+  readonly saveTold: (name: string, told: LastNotice | null) => void;
   readonly isAnnounced: (target: number, sha256: Buffer) => boolean;
   readonly pendingAnnouncements: () => readonly Announcement[];
   readonly addAnnouncement: (announcement: Announcement) => void;
@@ -72,7 +72,7 @@ const MOST_WARNED = 1000;
 export class Notifications {
   readonly #settings: NotifySettings;
   readonly #ports: NotificationPorts;
-  readonly #told: Map<string, Told>;
+  readonly #told: Map<string, LastNotice>;
   readonly #matches: (path: string) => boolean;
   readonly #warned = new Set<string>();
   #seen: Sightings = new Map();

@@ -12,7 +12,7 @@ export interface Astray {
 }
 
 /** What people were told last of a trouble, and how large it was then; `null`: it was over. `toldAtMs`: epoch milliseconds. */
-export interface Told {
+export interface NoticeRecord {
   readonly toldAtMs: number;
   readonly count: number | null;
 }
@@ -63,7 +63,7 @@ export class NoticeReader {
   }
 
   /** What people were told, by subject. */
-  told(): Map<string, Told> {
+  told(): Map<string, NoticeRecord> {
     const rows = this.query('SELECT subject, told_at, size FROM told');
     return new Map(
       rows.map(([subject, toldAtMs, count]) => [
@@ -111,7 +111,7 @@ export class NoticeStore extends NoticeReader {
   }
 
   /** Remembers what people were told of a subject; `null` forgets it. */
-  saveTold(subject: string, told: Told | null): void {
+  saveTold(subject: string, told: NoticeRecord | null): void {
     if (told === null) this.#change('DELETE FROM told WHERE subject = ?', subject);
     else
       this.#change(

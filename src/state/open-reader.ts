@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { guarded, StateFileError, type Database } from './database.ts';
-import { migrate, standingOf } from './open.ts';
+import { migrate, ownerOf } from './open.ts';
 import { MIGRATIONS } from './schema.ts';
 import { StateReader } from './state-reader.ts';
 
@@ -80,7 +80,7 @@ function open(location: string | URL, scratch: string | null): OpenedReader {
       () => new DatabaseSync(location, { readOnly: scratch === null, timeout: 5000 }),
     );
     database = connection;
-    const standing = guarded(() => standingOf(connection));
+    const standing = guarded(() => ownerOf(connection));
     if (standing.kind === 'ours' && standing.version > 0) {
       if (standing.version === MIGRATIONS.length) return opened(connection, scratch);
       if (scratch !== null) {

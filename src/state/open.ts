@@ -80,7 +80,7 @@ function open(file: string, checkThoroughly: boolean, keptAs: string | null): Op
     () => new DatabaseSync(file, { timeout: 5000, enableForeignKeyConstraints: true }),
   );
   try {
-    const standing = guarded(() => standingOf(database));
+    const standing = guarded(() => ownerOf(database));
     if (standing.kind !== 'ours') {
       database.close();
       return standing;
@@ -97,10 +97,11 @@ function open(file: string, checkThoroughly: boolean, keptAs: string | null): Op
   }
 }
 
-type Standing = { kind: 'ours'; version: number } | { kind: 'newer'; version: number } | { kind: 'foreign' };
+type DatabaseOwner =
+  { kind: 'ours'; version: number } | { kind: 'newer'; version: number } | { kind: 'foreign' };
 
 /** Whose database it is and of which version; a new, empty one is ours at version 0. Throws `StateFileError` for a damaged one. */
-export function standingOf(database: Database): Standing {
+export function ownerOf(database: Database): DatabaseOwner {
   const version = pragmaNumber(database, 'user_version');
   const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get() as {
     tables: number;

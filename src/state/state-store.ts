@@ -123,7 +123,7 @@ export class StateStore extends StateReader {
     );
   }
 
-  /** Notes that a file is about to be put away; durable once the promise resolves, which must be before its upsert. */
+  /** Notes that a tombstone is about to be left for a file; durable once the promise resolves, which must be before its upsert. */
   async beginRemoving({ target, key }: RowId, nowMs: number): Promise<void> {
     this.#write(
       `UPDATE file SET state = 'removing', sha256 = NULL, expires_at = NULL, failure = NULL, changed_at = ?
@@ -142,7 +142,7 @@ export class StateStore extends StateReader {
     this.#write('INSERT INTO removal (source, at) VALUES (?, ?)', source, nowMs);
   }
 
-  /** Notes why a file could not be put away; `null`: nobody wants that any more. */
+  /** Notes why no tombstone could be left for a file; `null`: nobody wants that any more. */
   recordRemovalFailure({ target, key }: RowId, failure: string | null, nowMs: number): void {
     this.#write(
       "UPDATE file SET failure = ?, changed_at = ? WHERE target = ? AND key = ? AND state = 'removing'",

@@ -8,7 +8,7 @@ const RECENT_MS = 1000;
 const SHORTEST_PROBE_GAP_MS = 1000;
 
 /** What an attempt says of the platform. */
-export interface Verdict {
+export interface AttemptOutcome {
   /**
    * - `answer`: the platform and its store took it, or refused it for good: they are there.
    * - `unreachable`: no connection was made.
@@ -76,7 +76,7 @@ export class Errand {
    * Makes an attempt: at once as a rule, during an outage when it is this errand's turn to probe. `null`: none was made,
    * by `make` itself, since the outage lasts too long, the errand is spent, or the signal aborted.
    */
-  attempt<T extends Verdict>(
+  attempt<T extends AttemptOutcome>(
     transfer: Transfer,
     make: () => Promise<T | null>,
     signal: AbortSignal,
@@ -163,7 +163,7 @@ export class CircuitBreaker {
   }
 
   /** See `Errand.attempt`. */
-  async attempt<T extends Verdict>(
+  async attempt<T extends AttemptOutcome>(
     errand: Errand,
     transfer: Transfer,
     make: () => Promise<T | null>,
@@ -251,7 +251,12 @@ export class CircuitBreaker {
     else this.#setTimer();
   }
 
-  #note(errand: Errand, { met, retryAfterMs = 0 }: Verdict, answersBefore: number, isProbe: boolean): void {
+  #note(
+    errand: Errand,
+    { met, retryAfterMs = 0 }: AttemptOutcome,
+    answersBefore: number,
+    isProbe: boolean,
+  ): void {
     switch (met) {
       case 'answer':
         this.#answered();

@@ -18,7 +18,7 @@ export interface SendTask {
 }
 
 /** What a file looked like when it was read for an attempt. */
-export interface ReadState {
+export interface SentSnapshot {
   readonly fingerprint: Fingerprint;
   readonly trusted: boolean;
   readonly settingsDigest: string;
@@ -29,7 +29,7 @@ export interface ReadState {
 export type SendResult =
   | {
       readonly kind: 'sent';
-      readonly state: ReadState;
+      readonly state: SentSnapshot;
       readonly sha256: Buffer;
       readonly expiresAtMs: number | null;
       /** Address of the content (see `UpsertedFile`): may be a secret. */
@@ -40,11 +40,11 @@ export type SendResult =
   /** Not sent, by the limits or the platform's stated rules: it was changed since it was planned. */
   | { readonly kind: 'inadmissible'; readonly reason: string }
   /** Changed while it was read: nothing that could be relied on was sent. */
-  | { readonly kind: 'unsettled'; readonly state: ReadState; readonly upserted: boolean }
+  | { readonly kind: 'unsettled'; readonly state: SentSnapshot; readonly upserted: boolean }
   /** `upserted`: the platform took the upsert, or may have. */
   | {
       readonly kind: 'failed';
-      readonly state: ReadState;
+      readonly state: SentSnapshot;
       readonly failure: PlatformFailure;
       readonly upserted: boolean;
     };
@@ -70,7 +70,7 @@ export async function sendFile(task: SendTask, ports: SendPorts, signal: AbortSi
   try {
     const admission = admit(task.resolved, file.sizeBytes, ports.limits);
     if (admission.kind !== 'send') return { kind: 'inadmissible', reason: admission.reason };
-    const state: ReadState = {
+    const state: SentSnapshot = {
       fingerprint: fingerprintOf(file.facts),
       trusted: isTrustworthy(file.facts, nanoseconds(readingBeganMs)),
       settingsDigest: admission.resolved.digest,
@@ -86,7 +86,7 @@ async function sendOpenFile(
   task: SendTask,
   { settings }: ResolvedSettings,
   file: SourceFile,
-  state: ReadState,
+  state: SentSnapshot,
   { platform }: SendPorts,
   signal: AbortSignal,
 ): Promise<SendResult> {
@@ -135,7 +135,7 @@ async function sendOpenFile(
   return readError === null ? failed(uploaded.failure, true) : readFailure(readError, state, true);
 }
 
-function readFailure(error: unknown, state: ReadState, upserted: boolean): SendResult {
+function readFailure(error: unknown, state: SentSnapshot, upserted: boolean): SendResult {
   if (error instanceof ChangedWhileRead) return { kind: 'unsettled', state, upserted };
   const { code } = error as NodeJS.ErrnoException;
   if (code === undefined) throw error;

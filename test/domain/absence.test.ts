@@ -20,7 +20,7 @@ test.each<[string, AbsentFile, Absence | null, Fate, Fate]>([
   ['perhaps sent', sending, 'removed', 'keep', 'remove'],
   ['perhaps sent', sending, 'set-aside', 'keep', 'keep'],
   ['half removed', removing, 'removed', 'keep', 'remove'],
-  ['put away', putAway, 'removed', 'put-away', 'put-away'],
+  ['put away', putAway, 'removed', 'tombstone', 'tombstone'],
 ])(
   'a file that was %s, now absent (%o, %s): %s, or %s in mode "expire"',
   (_, file, absence, keep, expire) => {

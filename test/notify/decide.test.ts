@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { TOPICS, type Topic } from '../../src/domain/notice.ts';
-import { decideNotices, SUMMARY, visibleTroubles, type Told } from '../../src/notify/decide.ts';
+import { decideNotices, SUMMARY, visibleTroubles, type LastNotice } from '../../src/notify/decide.ts';
 import { see, type Sightings } from '../../src/notify/steady.ts';
 import {
   nameOf,
@@ -24,8 +24,8 @@ function play(
   settings = NO_SUMMARY,
   settleMs = 0,
   isPatient = true,
-): { told: string[]; memory: Map<string, Told>; seen: Sightings } {
-  const memory = new Map<string, Told>();
+): { told: string[]; memory: Map<string, LastNotice>; seen: Sightings } {
+  const memory = new Map<string, LastNotice>();
   let seen: Sightings = new Map();
   const told: string[] = [];
   for (const [minute, shown] of scenes) {

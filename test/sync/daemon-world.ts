@@ -5,7 +5,7 @@ import { DISK, type Disk } from '../../src/scan/disk.ts';
 import { openState } from '../../src/state/open.ts';
 import { Daemon, type DaemonSettings } from '../../src/sync/daemon/daemon.ts';
 import type { Trigger } from '../../src/sync/daemon/daemon-observer.ts';
-import { unwatchedStages } from '../../src/sync/pass/engine.ts';
+import { unwatchedStages } from '../../src/sync/pass/sync-context.ts';
 import { ManualClock } from '../watch/manual-clock.ts';
 import { eventually } from '../watch/fixture.ts';
 import { AT_REST_MS, connectTo, createWorldWith, type World } from './world.ts';

@@ -20,7 +20,12 @@ import { openState } from '../../src/state/open.ts';
 import { Claims } from '../../src/sync/plan/claims.ts';
 import { dryRun } from '../../src/sync/plan/dry-run.ts';
 import { overview, type Overview } from '../../src/sync/plan/overview.ts';
-import { createEngine, PASS_OUTLOOK, unwatchedStages, type EngineInput } from '../../src/sync/pass/engine.ts';
+import {
+  createSyncContext,
+  NO_CHANGE_FEED,
+  unwatchedStages,
+  type SyncContextInput,
+} from '../../src/sync/pass/sync-context.ts';
 import { Flights } from '../../src/sync/pass/flights.ts';
 import { runPass } from '../../src/sync/pass/pass.ts';
 import { findSources } from '../../src/sync/sources/source.ts';
@@ -57,7 +62,7 @@ export interface PassOutcome {
 }
 
 /** How a pass departs from the usual. */
-export interface PassOptions extends Partial<EngineInput> {
+export interface PassOptions extends Partial<SyncContextInput> {
   readonly isForced?: (path: string) => boolean;
   readonly allowRemovals?: boolean;
   /** What is let through besides. */
@@ -159,7 +164,7 @@ export async function createWorldWith<T extends Clock>(
       const never = new AbortController().signal;
       const summary = emptySummary();
       try {
-        const engine = createEngine({
+        const syncContext = createSyncContext({
           config: loaded,
           platformName: loaded.platform.baseUrl,
           state: opened.store,
@@ -172,7 +177,7 @@ export async function createWorldWith<T extends Clock>(
             retrying: () => undefined,
             sent: () => undefined,
           },
-          patience: {
+          waitLimits: {
             outageMs: loaded.upload.giveUpAfterMs,
             pauseMs: loaded.upload.giveUpAfterMs,
             removalMs: 0,
@@ -180,14 +185,14 @@ export async function createWorldWith<T extends Clock>(
           howToAllow: 'run once with --allow-removals',
           stages: unwatchedStages(),
           isWatched: false,
-          outlook: PASS_OUTLOOK,
+          changeFeed: NO_CHANGE_FEED,
           flights: new Flights(),
           detach: new AbortController().signal,
           stop: never,
           abort: never,
           ...engineInput,
         });
-        const exitCode = await runPass(engine, {
+        const exitCode = await runPass(syncContext, {
           summary,
           isForced,
           isAllowed,

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { CircuitBreaker, type Errand, type Verdict } from '../../src/upload/circuit-breaker.ts';
+import { CircuitBreaker, type Errand, type AttemptOutcome } from '../../src/upload/circuit-breaker.ts';
 import { ManualClock } from '../watch/manual-clock.ts';
 import { NEVER, SimulatedClock, sleepless } from '../platform/fixture.ts';
 
-const BAD: Verdict = { met: 'failure' };
-const DEAD: Verdict = { met: 'unreachable' };
-const GOOD: Verdict = { met: 'answer' };
+const BAD: AttemptOutcome = { met: 'failure' };
+const DEAD: AttemptOutcome = { met: 'unreachable' };
+const GOOD: AttemptOutcome = { met: 'answer' };
 const GIVE_UP_MS = 120_000;
 const ATTEMPTS = 5;
 
@@ -19,7 +19,7 @@ function make(random = 0.999_999): { clock: SimulatedClock; breaker: CircuitBrea
 const errandOf = (breaker: CircuitBreaker, isFresh = false, attempts = ATTEMPTS): Errand =>
   breaker.errand({ attempts, isFresh, waitsForOutage: () => true });
 
-const attempt = (errand: Errand, result: Verdict, signal = NEVER): Promise<Verdict | null> =>
+const attempt = (errand: Errand, result: AttemptOutcome, signal = NEVER): Promise<AttemptOutcome | null> =>
   errand.attempt(atOnce, () => Promise.resolve(result), signal);
 
 describe('the circuit breaker', () => {
@@ -37,9 +37,13 @@ describe('the circuit breaker', () => {
 
   test('stays closed with what fails while others pass', async () => {
     const { breaker } = make();
-    let fail: (result: Verdict) => void = () => undefined;
+    let fail: (result: AttemptOutcome) => void = () => undefined;
     const bad = errandOf(breaker);
-    const failing = bad.attempt(atOnce, () => new Promise<Verdict>((resolve) => (fail = resolve)), NEVER);
+    const failing = bad.attempt(
+      atOnce,
+      () => new Promise<AttemptOutcome>((resolve) => (fail = resolve)),
+      NEVER,
+    );
     await attempt(errandOf(breaker), GOOD);
     fail(DEAD);
     await failing;
@@ -110,10 +114,10 @@ describe('the circuit breaker', () => {
 
   test('closes as well with an answer to an attempt that was begun before it opened', async () => {
     const { breaker } = make();
-    let answer: (result: Verdict) => void = () => undefined;
+    let answer: (result: AttemptOutcome) => void = () => undefined;
     const early = errandOf(breaker).attempt(
       atOnce,
-      () => new Promise<Verdict>((resolve) => (answer = resolve)),
+      () => new Promise<AttemptOutcome>((resolve) => (answer = resolve)),
       NEVER,
     );
     await attempt(errandOf(breaker), BAD);
@@ -237,7 +241,7 @@ describe('a fresh change during an outage', () => {
     expect(before).toBeGreaterThan(10_000);
     const fresh = errandOf(breaker, true);
     let made = 0;
-    const probe = (): Promise<Verdict | null> =>
+    const probe = (): Promise<AttemptOutcome | null> =>
       fresh.attempt(
         atOnce,
         () => {

@@ -8,7 +8,7 @@ import type { Emulator } from '../../src/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import {
   sendFile,
-  type ReadState,
+  type SentSnapshot,
   type SendPorts,
   type SendResult,
   type SendTask,
@@ -87,7 +87,7 @@ export function operations(emulator: Emulator): string[] {
 }
 
 /** What a file that was written just now looks like to an attempt. */
-export function stateOf(path: string, digest = resolved().digest): ReadState {
+export function stateOf(path: string, digest = resolved().digest): SentSnapshot {
   const facts = statSync(path, { bigint: true });
   return {
     fingerprint: fingerprintOf(facts),

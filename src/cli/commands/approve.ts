@@ -12,7 +12,7 @@ export interface ApproveOptions extends GlobalOptions {
   readonly source: string | undefined;
 }
 
-interface Answer {
+interface ApprovalAnswer {
   readonly approved: readonly string[];
   readonly missing: readonly string[];
   /** Why the daemon cannot work now. */
@@ -47,7 +47,7 @@ export async function approve({ source, ...options }: ApproveOptions): Promise<n
 }
 
 function tell(body: string, { json }: GlobalOptions): number {
-  const { approved, missing, trouble } = JSON.parse(body) as Answer;
+  const { approved, missing, trouble } = JSON.parse(body) as ApprovalAnswer;
   if (trouble !== null) throw new UsageError(trouble, EXIT.incomplete);
   if (json) printJson({ approved, missing });
   else if (approved.length > 0)

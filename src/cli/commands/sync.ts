@@ -12,7 +12,7 @@ import { setAside } from '../../state/open.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { Claims } from '../../sync/plan/claims.ts';
 import { dryRun } from '../../sync/plan/dry-run.ts';
-import { createEngine, PASS_OUTLOOK, unwatchedStages } from '../../sync/pass/engine.ts';
+import { createSyncContext, NO_CHANGE_FEED, unwatchedStages } from '../../sync/pass/sync-context.ts';
 import { estimate } from '../../sync/plan/estimate.ts';
 import { Flights } from '../../sync/pass/flights.ts';
 import { runPass } from '../../sync/pass/pass.ts';
@@ -198,7 +198,7 @@ async function pass(
   counting.catch(() => undefined);
   try {
     const { giveUpAfterMs } = config.upload;
-    const engine = createEngine({
+    const syncContext = createSyncContext({
       config,
       platformName: name,
       state,
@@ -206,7 +206,7 @@ async function pass(
       clock: systemClock,
       random: Math.random,
       report: view,
-      patience: { outageMs: giveUpAfterMs, pauseMs: giveUpAfterMs, removalMs: 0 },
+      waitLimits: { outageMs: giveUpAfterMs, pauseMs: giveUpAfterMs, removalMs: 0 },
       howToAllow: 'run once with --allow-removals',
       stages: unwatchedStages(),
       isWatched: false,
@@ -215,15 +215,19 @@ async function pass(
           telling.delivered(delivery);
         },
       }),
-      outlook: PASS_OUTLOOK,
+      changeFeed: NO_CHANGE_FEED,
       flights: new Flights(),
       detach: new AbortController().signal,
       stop: signals.stop,
       abort: signals.abort,
     });
-    const exitCode = await runPass(engine, { summary, isForced, isAllowed: () => options.allowRemovals });
+    const exitCode = await runPass(syncContext, {
+      summary,
+      isForced,
+      isAllowed: () => options.allowRemovals,
+    });
     if (!signals.stop.aborted) warnIfUnused(view);
-    telling?.passEnded(engine);
+    telling?.passEnded(syncContext);
     return exitCode;
   } finally {
     ended.abort();

@@ -15,7 +15,7 @@ const OVERVIEW_MS = 200;
 const OVERVIEW_REST = 20;
 
 /** How a daemon stands: what answers are made of. */
-export interface Standing {
+export interface DaemonState {
   readonly loaded: LoadedConfig;
   /** `null` while there is none, and so for the state. */
   readonly daemon: Daemon | null;
@@ -30,11 +30,11 @@ export interface Standing {
 export class DaemonAnswers {
   readonly #options: GlobalOptions;
   readonly #monotonic: () => number;
-  readonly #standing: () => Standing;
+  readonly #standing: () => DaemonState;
   #seen: { readonly state: StateStore; readonly overview: Overview; readonly untilMs: number } | null = null;
 
   /** @param monotonic - milliseconds that never go back. */
-  constructor(options: GlobalOptions, monotonic: () => number, standing: () => Standing) {
+  constructor(options: GlobalOptions, monotonic: () => number, standing: () => DaemonState) {
     this.#options = options;
     this.#monotonic = monotonic;
     this.#standing = standing;

@@ -3,7 +3,7 @@ import { renderProblem } from '../../config/problem.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { createMetrics, type Metrics } from '../../service/metrics.ts';
 import { HangWatch } from '../../service/hang-watch.ts';
-import { createNotifier, type ServiceNotifier } from '../../service/notify.ts';
+import { createNotifier, type ServiceNotifier } from '../../service/systemd-notify.ts';
 import { observed } from '../../service/observed-platform.ts';
 import type { ProcessLock } from '../../service/process-lock.ts';
 import { listenForStop, type StopSignals } from '../../service/stop-signals.ts';

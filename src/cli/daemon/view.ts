@@ -2,7 +2,7 @@ import { isHalt, type FileEvent, type Summary } from '../../domain/report.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { createLog, type Log } from '../../service/logger.ts';
 import type { Metrics } from '../../service/metrics.ts';
-import type { ServiceNotifier } from '../../service/notify.ts';
+import type { ServiceNotifier } from '../../service/systemd-notify.ts';
 import type { DaemonObserver, Refusal, Trigger } from '../../sync/daemon/daemon-observer.ts';
 import type { Reporter } from '../../sync/pass/reporter.ts';
 import { logSettings } from '../command-log.ts';

@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import type { PauseReason } from '../../service/metrics.ts';
 import { Pulse, type Stage } from '../../service/pulse.ts';
 import type { DaemonActivity } from '../../sync/daemon/daemon-observer.ts';
-import type { Stages } from '../../sync/pass/engine.ts';
+import type { Stages } from '../../sync/pass/sync-context.ts';
 import type { Vitals } from './watchdog.ts';
 
 /** Work that does not move for less than this may just be slow, milliseconds. */

@@ -1,6 +1,6 @@
 import type { Log } from '../../service/logger.ts';
 import type { Metrics, PauseReason } from '../../service/metrics.ts';
-import type { ServiceNotifier } from '../../service/notify.ts';
+import type { ServiceNotifier } from '../../service/systemd-notify.ts';
 
 /** How often is looked, milliseconds. */
 const LOOK_MS = 2000;

@@ -66,16 +66,18 @@ export async function sendTest(
   });
 }
 
-type Memory = Parameters<typeof openMessenger>[4];
+type ConversationMemory = Parameters<typeof openMessenger>[4];
 
 /** Beside a botsync that is running nothing is written. */
-const NOTHING: Omit<Memory, 'conversation'> = {
+const NOTHING: Omit<ConversationMemory, 'conversation'> = {
   saveConversation: () => undefined,
   proveConversation: () => undefined,
   forgetConversation: () => undefined,
 };
 
-function reading(notices: Pick<Memory, 'conversation'>): Pick<Memory, 'conversation'> {
+function reading(
+  notices: Pick<ConversationMemory, 'conversation'>,
+): Pick<ConversationMemory, 'conversation'> {
   return { conversation: (purpose) => notices.conversation(purpose) };
 }
 
@@ -112,7 +114,7 @@ function makeMessenger(
   loaded: LoadedConfig,
   options: GlobalOptions,
   session: Session,
-  memory: Memory,
+  memory: ConversationMemory,
 ): Messenger {
   const { emulator } = options;
   const ports = messengerPorts(session, loaded, emulator);

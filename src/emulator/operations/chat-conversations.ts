@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { created, randomId, refuse, succeed, type Answer } from '../answer.ts';
+import { created, randomId, refuse, succeed, type OperationResult } from '../answer.ts';
 import { findJoinedConversation, readJoinedConversation, type JoinedConversation } from '../chat-access.ts';
 import { answerChatPage } from '../chat-page.ts';
 import { describeChatConversation } from '../chat-resources.ts';
@@ -17,7 +17,7 @@ export const createChatConversation: Operation = {
   surface: 'chat',
   identify: aboutNoFile,
 
-  async answer(request, platform): Promise<Answer> {
+  async answer(request, platform): Promise<OperationResult> {
     const caller = readUser(request, platform);
     if (caller.kind === 'refused') return caller.answer;
     const body = await readBody(request, platform, z.strictObject({ id: z.string().min(1).optional() }));
@@ -37,7 +37,7 @@ export const getOrCreateConversation: Operation = {
   surface: 'chat',
   identify: aboutNoFile,
 
-  async answer(request, platform): Promise<Answer> {
+  async answer(request, platform): Promise<OperationResult> {
     const caller = readUser(request, platform);
     if (caller.kind === 'refused') return caller.answer;
     const body = await readBody(request, platform, z.strictObject({ id: z.string().min(1) }));
@@ -57,7 +57,7 @@ export const getConversation: Operation = {
   surface: 'chat',
   identify: aboutNoFile,
 
-  answer(request, platform): Answer {
+  answer(request, platform): OperationResult {
     return show(readJoinedConversation(request, platform));
   },
 };
@@ -70,7 +70,7 @@ export const listConversations: Operation = {
   surface: 'chat',
   identify: aboutNoFile,
 
-  answer(request, platform): Answer {
+  answer(request, platform): OperationResult {
     const caller = readUser(request, platform);
     if (caller.kind === 'refused') return caller.answer;
     const list = (asked: PageRequest) => platform.conversations.listOfUser(caller.user.id, asked);
@@ -79,7 +79,7 @@ export const listConversations: Operation = {
 };
 
 /** The webhook belongs to one bot: the oldest. */
-function create(id: string, user: ChatUser, platform: Platform): Answer {
+function create(id: string, user: ChatUser, platform: Platform): OperationResult {
   const now = platform.now();
   const conversation = {
     id,
@@ -95,7 +95,7 @@ function create(id: string, user: ChatUser, platform: Platform): Answer {
   return created({ conversation: describeChatConversation({ ...conversation, messageCount: 0 }) });
 }
 
-function show(found: JoinedConversation): Answer {
+function show(found: JoinedConversation): OperationResult {
   if (found.kind === 'refused') return found.answer;
   return succeed({ conversation: describeChatConversation(found.conversation) });
 }

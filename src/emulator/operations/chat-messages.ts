@@ -1,4 +1,4 @@
-import { refuse, succeed, type Answer } from '../answer.ts';
+import { refuse, succeed, type OperationResult } from '../answer.ts';
 import { findJoinedConversation, readJoinedConversation } from '../chat-access.ts';
 import { answerChatPage } from '../chat-page.ts';
 import { describeMessage } from '../chat-resources.ts';
@@ -14,7 +14,7 @@ export const listMessages: Operation = {
   surface: 'chat',
   identify: aboutNoFile,
 
-  answer(request, platform): Answer {
+  answer(request, platform): OperationResult {
     const found = readJoinedConversation(request, platform);
     if (found.kind === 'refused') return found.answer;
     const { id } = found.conversation;
@@ -31,7 +31,7 @@ export const getMessage: Operation = {
   surface: 'chat',
   identify: aboutNoFile,
 
-  answer(request, platform): Answer {
+  answer(request, platform): OperationResult {
     const caller = readUser(request, platform);
     if (caller.kind === 'refused') return caller.answer;
     const { id = '' } = request.params;

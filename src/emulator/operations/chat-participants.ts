@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { created, refuse, succeed, type Answer } from '../answer.ts';
+import { created, refuse, succeed, type OperationResult } from '../answer.ts';
 import { readJoinedConversation } from '../chat-access.ts';
 import { answerChatPage } from '../chat-page.ts';
 import { describeUser } from '../chat-resources.ts';
@@ -18,7 +18,7 @@ export const addParticipant: Operation = {
   surface: 'chat',
   identify: aboutNoFile,
 
-  async answer(request, platform): Promise<Answer> {
+  async answer(request, platform): Promise<OperationResult> {
     const found = readJoinedConversation(request, platform);
     if (found.kind === 'refused') return found.answer;
     const body = await readBody(request, platform, z.strictObject({ userId: z.string() }));
@@ -39,7 +39,7 @@ export const listParticipants: Operation = {
   surface: 'chat',
   identify: aboutNoFile,
 
-  answer(request, platform): Answer {
+  answer(request, platform): OperationResult {
     const found = readJoinedConversation(request, platform);
     if (found.kind === 'refused') return found.answer;
     const { id } = found.conversation;
@@ -56,7 +56,7 @@ export const getParticipant: Operation = {
   surface: 'chat',
   identify: aboutNoFile,
 
-  answer(request, platform): Answer {
+  answer(request, platform): OperationResult {
     const found = readJoinedConversation(request, platform);
     if (found.kind === 'refused') return found.answer;
     const { userId = '' } = request.params;
@@ -75,7 +75,7 @@ export const removeParticipant: Operation = {
   surface: 'chat',
   identify: aboutNoFile,
 
-  answer(request, platform): Answer {
+  answer(request, platform): OperationResult {
     const found = readJoinedConversation(request, platform);
     if (found.kind === 'refused') return found.answer;
     platform.conversations.leave(found.conversation.id, request.params['userId'] ?? '');

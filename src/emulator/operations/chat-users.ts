@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { created, randomId, refuse, succeed, type Answer } from '../answer.ts';
+import { created, randomId, refuse, succeed, type OperationResult } from '../answer.ts';
 import { describeUser } from '../chat-resources.ts';
 import { aboutNoFile, type Operation } from '../operation.ts';
 import { readBody, readUser } from '../request-checks.ts';
@@ -20,7 +20,7 @@ export const createUser: Operation = {
   surface: 'chat',
   identify: aboutNoFile,
 
-  async answer(request, platform): Promise<Answer> {
+  async answer(request, platform): Promise<OperationResult> {
     const body = await readBody(request, platform, createSchema);
     if (body.kind === 'refused') return body.answer;
     const { id = `user_${randomId()}`, ...profile } = body.value;
@@ -46,7 +46,7 @@ export const getOrCreateUser: Operation = {
   surface: 'chat',
   identify: aboutNoFile,
 
-  async answer(request, platform): Promise<Answer> {
+  async answer(request, platform): Promise<OperationResult> {
     const caller = readUser(request, platform);
     if (caller.kind === 'refused') return caller.answer;
     const body = await readBody(request, platform, z.strictObject(profileFields));
@@ -62,7 +62,7 @@ export const getUser: Operation = {
   surface: 'chat',
   identify: aboutNoFile,
 
-  answer(request, platform): Answer {
+  answer(request, platform): OperationResult {
     const caller = readUser(request, platform);
     return caller.kind === 'refused' ? caller.answer : succeed({ user: describeUser(caller.user) });
   },

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { created, randomId, type Answer } from '../answer.ts';
+import { created, randomId, type OperationResult } from '../answer.ts';
 import { describeConversation } from '../chat-resources.ts';
 import { aboutNoFile, type Operation } from '../operation.ts';
 import { readBody, readBot } from '../request-checks.ts';
@@ -23,7 +23,7 @@ export const createConversation: Operation = {
   surface: 'api',
   identify: aboutNoFile,
 
-  async answer(request, platform): Promise<Answer> {
+  async answer(request, platform): Promise<OperationResult> {
     const caller = readBot(request, platform);
     if (caller.kind === 'refused') return caller.answer;
     const body = await readBody(request, platform, bodySchema);

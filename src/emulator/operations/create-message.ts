@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { created, randomId, refuse, type Answer } from '../answer.ts';
+import { created, randomId, refuse, type OperationResult } from '../answer.ts';
 import { describeMessage } from '../chat-resources.ts';
 import { aboutNoFile, type Operation } from '../operation.ts';
 import { readBody, readUser } from '../request-checks.ts';
@@ -33,7 +33,7 @@ export const createMessage: Operation = {
   surface: 'chat',
   identify: aboutNoFile,
 
-  async answer(request, platform): Promise<Answer> {
+  async answer(request, platform): Promise<OperationResult> {
     const caller = readUser(request, platform);
     if (caller.kind === 'refused') return caller.answer;
     const body = await readBody(request, platform, bodySchema);

@@ -1,4 +1,4 @@
-import { succeed, type Answer } from '../answer.ts';
+import { succeed, type OperationResult } from '../answer.ts';
 import { findNamedFile, findUsableFile } from '../file-access.ts';
 import type { Operation } from '../operation.ts';
 
@@ -13,7 +13,7 @@ export const deleteFile: Operation = {
     return { key: findNamedFile(request, platform)?.key ?? null };
   },
 
-  answer(request, platform): Answer {
+  answer(request, platform): OperationResult {
     const found = findUsableFile(request, platform, 'change');
     if (found.kind === 'refused') return found.answer;
     platform.remove(found.file);

@@ -1,4 +1,4 @@
-import { refuseAtStore, type Answer } from '../answer.ts';
+import { refuseAtStore, type OperationResult } from '../answer.ts';
 import type { Operation } from '../operation.ts';
 import { isSameSecret, signContent } from '../presign.ts';
 
@@ -16,7 +16,7 @@ export const getContent: Operation = {
     return { key: platform.files.findById(request.params['fileId'] ?? '')?.key ?? null };
   },
 
-  answer(request, platform): Answer {
+  answer(request, platform): OperationResult {
     platform.expire();
     const file = platform.files.findById(request.params['fileId'] ?? '');
     if (file === null) return noSuchKey();
@@ -39,6 +39,6 @@ export const getContent: Operation = {
   },
 };
 
-function noSuchKey(): Answer {
+function noSuchKey(): OperationResult {
   return refuseAtStore(404, 'NoSuchKey', 'The specified key does not exist.');
 }

@@ -1,4 +1,4 @@
-import { succeed, type Answer } from '../answer.ts';
+import { succeed, type OperationResult } from '../answer.ts';
 import { findNamedFile, findUsableFile } from '../file-access.ts';
 import { describeFile } from '../file-resource.ts';
 import type { Operation } from '../operation.ts';
@@ -14,7 +14,7 @@ export const getFile: Operation = {
     return { key: findNamedFile(request, platform)?.key ?? null };
   },
 
-  answer(request, platform): Answer {
+  answer(request, platform): OperationResult {
     const found = findUsableFile(request, platform, 'read');
     return found.kind === 'refused' ? found.answer : succeed({ file: describeFile(found.file, platform) });
   },

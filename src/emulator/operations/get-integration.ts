@@ -1,4 +1,4 @@
-import { refuse, succeed, type Answer } from '../answer.ts';
+import { refuse, succeed, type OperationResult } from '../answer.ts';
 import { describeIntegration } from '../integration-resource.ts';
 import { aboutNoFile, type Operation } from '../operation.ts';
 
@@ -13,7 +13,7 @@ export const getIntegration: Operation = {
   surface: 'api',
   identify: aboutNoFile,
 
-  answer(request, platform): Answer {
+  answer(request, platform): OperationResult {
     const { name = '', version = '' } = request.params;
     const integration = platform.hub.find(name, version);
     return integration === null

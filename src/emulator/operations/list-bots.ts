@@ -1,4 +1,4 @@
-import { refuse, succeed, type Answer } from '../answer.ts';
+import { refuse, succeed, type OperationResult } from '../answer.ts';
 import type { StoredBot } from '../bot-table.ts';
 import { aboutNoFile, type Operation } from '../operation.ts';
 import { cutPage, describeMeta, readPageRequest } from '../paging.ts';
@@ -11,7 +11,7 @@ export const listBots: Operation = {
   surface: 'admin',
   identify: aboutNoFile,
 
-  answer(request, platform): Answer {
+  answer(request, platform): OperationResult {
     const query = new URLSearchParams(request.query);
     const asked = readPageRequest(query, platform.settings.pageSize, /./);
     if (asked.kind === 'refused') return asked.answer;

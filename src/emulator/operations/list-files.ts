@@ -1,4 +1,4 @@
-import { succeed, type Answer } from '../answer.ts';
+import { succeed, type OperationResult } from '../answer.ts';
 import { describeFile } from '../file-resource.ts';
 import { readListFilesQuery } from '../list-files-query.ts';
 import { aboutNoFile, type Operation } from '../operation.ts';
@@ -13,7 +13,7 @@ export const listFiles: Operation = {
   surface: 'api',
   identify: aboutNoFile,
 
-  answer(request, platform): Answer {
+  answer(request, platform): OperationResult {
     const caller = readBot(request, platform);
     if (caller.kind === 'refused') return caller.answer;
     const asked = readListFilesQuery(request.query, platform.settings.pageSize);

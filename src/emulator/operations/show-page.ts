@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
-import type { Answer } from '../answer.ts';
+import type { OperationResult } from '../answer.ts';
 import { describeConversation, describeMessage } from '../chat-resources.ts';
 import { describeFile } from '../file-resource.ts';
 import { aboutNoFile, type Operation } from '../operation.ts';
 import { PAGE_POLICY } from '../page-style.ts';
-import { renderPage, type PageView, type Stretch } from '../page.ts';
+import { renderPage, type PageView, type PageSlice } from '../page.ts';
 import type { Platform } from '../platform.ts';
 import type { EmulatorRequest } from '../request.ts';
 
@@ -18,7 +18,7 @@ export const showPage: Operation = {
   surface: 'page',
   identify: aboutNoFile,
 
-  answer(request, platform): Answer {
+  answer(request, platform): OperationResult {
     // A web site whose name was made to lead here must not read what is on the page.
     if (!isOwnAddress(request))
       return text(403, 'This page is only shown under localhost or an IP address.\n');
@@ -39,7 +39,7 @@ function gather(query: URLSearchParams, platform: Platform): PageView | null {
   const conversationId = query.get('conversation');
   const conversation = conversationId === null ? null : conversations.findById(conversationId);
   if (conversationId !== null && conversation?.botId !== bot.id) return null;
-  const stretch = <T>(name: string, total: number, read: (offset: number) => T[]): Stretch<T> => {
+  const stretch = <T>(name: string, total: number, read: (offset: number) => T[]): PageSlice<T> => {
     const pages = Math.max(1, Math.ceil(total / ROWS_A_PAGE));
     const wanted = Number(query.get(name) ?? 1);
     const number = Number.isSafeInteger(wanted) ? Math.min(Math.max(wanted, 1), pages) : 1;
@@ -75,7 +75,7 @@ function isOwnAddress(request: EmulatorRequest): boolean {
   return host === 'localhost' || isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0;
 }
 
-function page(body: string): Answer {
+function page(body: string): OperationResult {
   return {
     kind: 'text',
     status: 200,
@@ -90,6 +90,6 @@ function page(body: string): Answer {
   };
 }
 
-function text(status: number, body: string): Answer {
+function text(status: number, body: string): OperationResult {
   return { kind: 'text', status, body, headers: { 'Content-Type': 'text/plain; charset=utf-8' } };
 }

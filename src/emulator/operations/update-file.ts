@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { succeed, type Answer } from '../answer.ts';
+import { succeed, type OperationResult } from '../answer.ts';
 import { checkExpiry } from '../expiry.ts';
 import { findNamedFile, findUsableFile } from '../file-access.ts';
 import { describeFile } from '../file-resource.ts';
@@ -28,7 +28,7 @@ export const updateFile: Operation = {
     return { key: findNamedFile(request, platform)?.key ?? null };
   },
 
-  async answer(request, platform): Promise<Answer> {
+  async answer(request, platform): Promise<OperationResult> {
     const body = await readBody(request, platform, bodySchema);
     if (body.kind === 'refused') return body.answer;
     const { tags = {}, metadata = {}, accessPolicies, expiresAt } = body.value;

@@ -1,4 +1,4 @@
-import { refuseAtStore, type Answer } from '../answer.ts';
+import { refuseAtStore, type OperationResult } from '../answer.ts';
 import type { StoredFile } from '../file-table.ts';
 import type { Operation } from '../operation.ts';
 import type { Platform } from '../platform.ts';
@@ -33,7 +33,7 @@ export const uploadContent: Operation = {
     return { key: findFile(request, platform)?.key ?? null };
   },
 
-  async answer(request, platform): Promise<Answer> {
+  async answer(request, platform): Promise<OperationResult> {
     const refusal = checkRequest(request, platform);
     if (refusal !== null) return refusal;
     const file = findFile(request, platform);
@@ -57,12 +57,12 @@ function findFile(request: EmulatorRequest, platform: Platform): StoredFile | nu
   return platform.files.findByUploadId(request.params['uploadId'] ?? '');
 }
 
-function noSuchUpload(): Answer {
+function noSuchUpload(): OperationResult {
   const message = 'The upload does not exist: the file was upserted again, has expired or never existed';
   return refuseAtStore(404, 'NoSuchUpload', message);
 }
 
-function checkRequest(request: EmulatorRequest, platform: Platform): Answer | null {
+function checkRequest(request: EmulatorRequest, platform: Platform): OperationResult | null {
   const contentLength = request.header('content-length');
   if (contentLength === null) {
     const message =

@@ -1,7 +1,7 @@
-import { randomId, refuse, succeed, type Answer } from '../answer.ts';
+import { randomId, refuse, succeed, type OperationResult } from '../answer.ts';
 import { describeFile, uploadUrl } from '../file-resource.ts';
 import type { FileOwner, StoredFile } from '../file-table.ts';
-import type { Operation, Subject } from '../operation.ts';
+import type { Operation, AddressedFile } from '../operation.ts';
 import type { EmulatorBot } from '../options.ts';
 import type { Platform } from '../platform.ts';
 import type { EmulatorRequest } from '../request.ts';
@@ -18,12 +18,12 @@ export const upsertFile: Operation = {
   pattern: '/v1/files',
   surface: 'api',
 
-  async identify(request): Promise<Subject> {
+  async identify(request): Promise<AddressedFile> {
     const body = await request.readJson();
     return { key: body.kind === 'json' ? readKey(body.value) : null };
   },
 
-  async answer(request, platform): Promise<Answer> {
+  async answer(request, platform): Promise<OperationResult> {
     const caller = readBot(request, platform);
     if (caller.kind === 'refused') return caller.answer;
     const json = await readJsonBody(request, platform);
@@ -34,7 +34,12 @@ export const upsertFile: Operation = {
   },
 };
 
-function upsert(bot: EmulatorBot, request: EmulatorRequest, body: UpsertBody, platform: Platform): Answer {
+function upsert(
+  bot: EmulatorBot,
+  request: EmulatorRequest,
+  body: UpsertBody,
+  platform: Platform,
+): OperationResult {
   platform.expire();
   const integrationId = request.header('x-integration-id') ?? '';
   const previous = platform.files.findByKey(bot.id, integrationId, body.key);

@@ -9,7 +9,7 @@ import { Bell } from './bell.ts';
 import type { Blockade } from '../pass/blockade.ts';
 import type { DaemonActivity, DaemonObserver, Trigger } from './daemon-observer.ts';
 import { DueDates } from './due-dates.ts';
-import { createEngine, type Engine, type Stages } from '../pass/engine.ts';
+import { createSyncContext, type SyncContext, type Stages } from '../pass/sync-context.ts';
 import { Flights } from '../pass/flights.ts';
 import { Looks } from './looks.ts';
 import { PassSchedule } from './pass-schedule.ts';
@@ -74,7 +74,7 @@ export class Daemon {
   #settings: DaemonSettings;
   #next: { readonly settings: DaemonSettings; readonly taken: () => void } | null = null;
   #switch = new AbortController();
-  #engine: Engine;
+  #syncContext: SyncContext;
   #isOver = false;
 
   constructor(settings: DaemonSettings, input: DaemonInput) {
@@ -105,7 +105,7 @@ export class Daemon {
       dueDates: this.#dueDates,
       approvals: this.#approvals,
     });
-    this.#engine = this.#createEngine();
+    this.#syncContext = this.#createEngine();
   }
 
   /** Runs until it is asked to stop. Throws `StateFileError`; nothing is under way any more then. */
@@ -147,7 +147,7 @@ export class Daemon {
 
   /** Lets through, once, what halts a source, or all of them: that halt, and no other that may come. */
   approve(source: string | null): Approval {
-    const approval = this.#approvals.give(this.#engine.halts, source);
+    const approval = this.#approvals.give(this.#syncContext.halts, source);
     if (approval.approved.length > 0) this.#schedule.want('approved');
     return approval;
   }
@@ -170,7 +170,7 @@ export class Daemon {
 
   /** How it stands, for people and programs that ask. */
   get activity(): DaemonActivity {
-    const { flights, breaker } = this.#engine;
+    const { flights, breaker } = this.#syncContext;
     const { outage } = breaker;
     const { refusal, shortage } = this.#blockade;
     const watched = [...this.watchedDirectories.values()];
@@ -197,7 +197,7 @@ export class Daemon {
   }
 
   get #blockade(): Blockade {
-    return this.#passes.blockade(this.#engine);
+    return this.#passes.blockade(this.#syncContext);
   }
 
   #halts(): { name: string; reason: string }[] {
@@ -207,20 +207,20 @@ export class Daemon {
     });
   }
 
-  #createEngine(): Engine {
+  #createEngine(): SyncContext {
     const { config, platformName, platform, onDelivery } = this.#settings;
     const { stop, abort, clock, ...input } = this.#input;
     this.#switch = new AbortController();
-    return createEngine({
+    return createSyncContext({
       ...input,
       clock,
       config,
       platformName,
       platform,
       ...(onDelivery !== undefined && { onDelivery }),
-      patience: { outageMs: Infinity, pauseMs: config.watch.rescanMs, removalMs: config.removals.delayMs },
+      waitLimits: { outageMs: Infinity, pauseMs: config.watch.rescanMs, removalMs: config.removals.delayMs },
       flights: this.#flights,
-      outlook: {
+      changeFeed: {
         ignores: (source, path) => this.#watches.ignores(source, path),
         lookAgain: (source, path) => {
           this.#looks.want(source, path);
@@ -238,7 +238,7 @@ export class Daemon {
   #takeNext(): void {
     if (this.#next === null) return;
     this.#settings = this.#next.settings;
-    this.#engine = this.#createEngine();
+    this.#syncContext = this.#createEngine();
     this.#passes.renew();
     this.#next.taken();
     this.#next = null;
@@ -246,30 +246,30 @@ export class Daemon {
 
   /** Runs everything under the settings of now, until a stop or a reload. */
   async #serve(trigger: Trigger): Promise<void> {
-    const engine = this.#engine;
-    await this.#watches.adjust(engine, engine.stop);
-    await together(engine, [
-      this.#passes.run(engine, trigger),
-      this.#looks.run(engine),
-      this.#runTicks(engine),
+    const syncContext = this.#syncContext;
+    await this.#watches.adjust(syncContext, syncContext.stop);
+    await together(syncContext, [
+      this.#passes.run(syncContext, trigger),
+      this.#looks.run(syncContext),
+      this.#runTicks(syncContext),
     ]);
   }
 
   /** Looks at what no event tells of. */
-  async #runTicks(engine: Engine): Promise<void> {
+  async #runTicks(syncContext: SyncContext): Promise<void> {
     const { clock } = this.#input;
-    while (!engine.stop.aborted) {
+    while (!syncContext.stop.aborted) {
       this.#input.checkInPlace();
-      await this.#watches.check(engine, (name) => engine.standings.set(name, 'halted'));
+      await this.#watches.check(syncContext, (name) => syncContext.standings.set(name, 'halted'));
       // Under new settings nothing is known before something was tried.
       if (this.#passes.hasEnded || this.#blockade.isOn) this.#refusalNews.update(this.#blockade);
       this.#schedule.checkWallClock();
-      if (!this.#passes.isUnderWay && engine.round.blockade.isOn) this.#schedule.noteBlocked();
-      this.#dueDates.findRenewals(engine, (source, path) => {
+      if (!this.#passes.isUnderWay && syncContext.round.blockade.isOn) this.#schedule.noteBlocked();
+      this.#dueDates.findRenewals(syncContext, (source, path) => {
         this.#looks.wantInTime(source, path);
       });
-      if (this.#dueDates.areRemovalsDue(engine)) this.#schedule.wake();
-      await this.#tickBell.wait(clock, TICK_MS, engine.stop);
+      if (this.#dueDates.areRemovalsDue(syncContext)) this.#schedule.wake();
+      await this.#tickBell.wait(clock, TICK_MS, syncContext.stop);
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { RenewalDue } from '../../state/state-reader.ts';
 import type { DaemonObserver } from './daemon-observer.ts';
-import { planningTime, type Engine } from '../pass/engine.ts';
+import { planningTime, type SyncContext } from '../pass/sync-context.ts';
 import { OVERDUE_AFTER_MS } from '../plan/overview.ts';
 import { removeWhatIsDue } from '../pass/pass.ts';
 import { targetOf, type FoundSource } from '../sources/source.ts';
@@ -36,7 +36,7 @@ export class DueDates {
   }
 
   /** A pass has done all that was due, and told what it halted. */
-  passEnded({ clock, halts }: Engine): void {
+  passEnded({ clock, halts }: SyncContext): void {
     this.#held.clear();
     for (const name of halts.keys()) this.#held.add(name);
     this.#removalsAgainAtMs = clock.monotonic();
@@ -46,10 +46,10 @@ export class DueDates {
    * Asks for a look at each file that is to be sent again before it expires, and tells how many are late and were not
    * made up for within a minute, as after a night's sleep they are. What no pass has come to yet has to wait.
    */
-  findRenewals(engine: Engine, want: (source: string, path: string) => void): void {
-    const { state, config, platformName, clock, standings } = engine;
+  findRenewals(syncContext: SyncContext, want: (source: string, path: string) => void): void {
+    const { state, config, platformName, clock, standings } = syncContext;
     if (clock.monotonic() < this.#renewalsAgainAtMs) return;
-    const nowMs = planningTime(engine)();
+    const nowMs = planningTime(syncContext)();
     const areFailedDue = clock.monotonic() >= this.#failedAgainAtMs;
     if (areFailedDue) this.#failedAgainAtMs = clock.monotonic() + FAILED_AGAIN_MS;
     const failedUntilMs = areFailedDue ? Number.MAX_SAFE_INTEGER : nowMs + 2 * FAILED_AGAIN_MS;
@@ -77,26 +77,33 @@ export class DueDates {
   }
 
   /** Whether files were noticed missing long enough ago to be removed from the platform. */
-  areRemovalsDue(engine: Engine): boolean {
-    const { clock, config } = engine;
+  areRemovalsDue(syncContext: SyncContext): boolean {
+    const { clock, config } = syncContext;
     if (config.removals.mode !== 'expire' || clock.monotonic() < this.#removalsAgainAtMs) return false;
-    return this.#sourcesWithRemovals(engine).length > 0;
+    return this.#sourcesWithRemovals(syncContext).length > 0;
   }
 
   /** Removes them, unless a guard halts it. Not to be run beside a pass. */
-  async remove(engine: Engine): Promise<void> {
-    const { clock, patience, stop } = engine;
-    for (const found of this.#sourcesWithRemovals(engine)) {
+  async remove(syncContext: SyncContext): Promise<void> {
+    const { clock, waitLimits, stop } = syncContext;
+    for (const found of this.#sourcesWithRemovals(syncContext)) {
       if (stop.aborted) return;
-      const halt = await removeWhatIsDue(found, engine);
+      const halt = await removeWhatIsDue(found, syncContext);
       if (halt !== null) this.#held.add(found.config.name);
     }
-    const againMs = Math.min(AGAIN_MS, Math.max(SHORTEST_AGAIN_MS, patience.removalMs));
+    const againMs = Math.min(AGAIN_MS, Math.max(SHORTEST_AGAIN_MS, waitLimits.removalMs));
     this.#removalsAgainAtMs = clock.monotonic() + againMs;
   }
 
-  #sourcesWithRemovals({ state, config, platformName, standings, patience, clock }: Engine): FoundSource[] {
-    return state.sourcesWithRemovalsDue(clock.now() - patience.removalMs).flatMap(({ source, target }) => {
+  #sourcesWithRemovals({
+    state,
+    config,
+    platformName,
+    standings,
+    waitLimits,
+    clock,
+  }: SyncContext): FoundSource[] {
+    return state.sourcesWithRemovalsDue(clock.now() - waitLimits.removalMs).flatMap(({ source, target }) => {
       const own = config.sources.find(({ name }) => name === source);
       const found = this.#sourceNamed(source);
       if (own === undefined || found === undefined || this.#held.has(source)) return [];

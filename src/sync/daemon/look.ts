@@ -1,7 +1,7 @@
 import type { RelativePath } from '../../domain/brands.ts';
 import { emptySummary } from '../../domain/report.ts';
 import { scan } from '../../scan/scan.ts';
-import type { Engine, Transfer } from '../pass/engine.ts';
+import type { SyncContext, Transfer } from '../pass/sync-context.ts';
 import { otherSpellingOf } from '../sources/presence.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
 import type { Source } from '../sources/source.ts';
@@ -15,21 +15,21 @@ import type { Workers } from '../pass/workers.ts';
 export async function lookAt(
   source: Source,
   path: RelativePath,
-  engine: Engine,
+  syncContext: SyncContext,
   workers: Workers,
   transfer: Transfer,
 ): Promise<void> {
-  const { state, standings } = engine;
+  const { state, standings } = syncContext;
   const { name } = source.config;
   const standing = standings.get(name);
   if (standing === undefined || standing === 'halted' || !isStillThere(source)) return;
   // Our own state file may be among them: what is written for it must not lead to the next look.
   if (source.filter.ignoresFile(path)) return;
-  engine.round.hasLooks = true;
+  syncContext.round.hasLooks = true;
   state.dropProblemsAt(name, path);
-  engine.round.unsent.forget(name, path);
+  syncContext.round.unsent.forget(name, path);
   const listed = otherSpellingOf(source, path);
-  if (listed !== null) engine.outlook.lookAgain(name, listed);
+  if (listed !== null) syncContext.changeFeed.lookAgain(name, listed);
   const target = state.targetId(source.syncTarget);
   const stretch = {
     source,
@@ -39,10 +39,10 @@ export async function lookAt(
     // Something happened to it. Where that does not show in what a file is recognised by, its content tells.
     isInDoubt: () => true,
   };
-  const context = { ...engine, summary: emptySummary(), transfer };
+  const context = { ...syncContext, summary: emptySummary(), transfer };
   const ended = await walk(stretch, context, workers, () => false, true);
   if (ended !== 'incomplete') return;
-  engine.round.unseen.add(name);
+  syncContext.round.unseen.add(name);
   if (standings.get(name) === 'complete') standings.set(name, 'incomplete');
 }
 

@@ -1,7 +1,7 @@
 import type { RelativePath } from '../../domain/brands.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { Bell } from './bell.ts';
-import type { Engine } from '../pass/engine.ts';
+import type { SyncContext } from '../pass/sync-context.ts';
 import { isDirectory, lookAt } from './look.ts';
 import { LookQueue, type QueuedLook } from './look-queue.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
@@ -84,18 +84,18 @@ export class Looks {
     this.#toBulk({ source, path, askedAtMs: this.#clock.now() });
   }
 
-  /** Looks until the engine stops. Throws `StateFileError`; then nothing is under way any more. */
-  async run(engine: Engine): Promise<void> {
-    const fresh = new Workers(FILES_AHEAD, engine.fail, engine.detach);
-    const bulk = new Workers(BULK_FILES_AHEAD, engine.fail, engine.detach);
+  /** Looks until the context stops. Throws `StateFileError`; then nothing is under way any more. */
+  async run(syncContext: SyncContext): Promise<void> {
+    const fresh = new Workers(FILES_AHEAD, syncContext.fail, syncContext.detach);
+    const bulk = new Workers(BULK_FILES_AHEAD, syncContext.fail, syncContext.detach);
     try {
-      await together(engine, [
-        this.#take(this.#fresh, this.#freshBell, engine, async (look, source, path) => {
-          if (isDirectory(source, path) || this.#isOneOfMany(source, path, engine)) this.#toBulk(look);
-          else await lookAt(source, path, engine, fresh, engine.fresh);
+      await together(syncContext, [
+        this.#take(this.#fresh, this.#freshBell, syncContext, async (look, source, path) => {
+          if (isDirectory(source, path) || this.#isOneOfMany(source, path, syncContext)) this.#toBulk(look);
+          else await lookAt(source, path, syncContext, fresh, syncContext.fresh);
         }),
-        this.#take(this.#bulk, this.#bulkBell, engine, (_look, source, path) =>
-          lookAt(source, path, engine, bulk, engine.bulk),
+        this.#take(this.#bulk, this.#bulkBell, syncContext, (_look, source, path) =>
+          lookAt(source, path, syncContext, bulk, syncContext.bulk),
         ),
       ]);
     } finally {
@@ -106,7 +106,7 @@ export class Looks {
     await bulk.idle();
   }
 
-  #isOneOfMany({ config, syncTarget }: Source, path: RelativePath, { state }: Engine): boolean {
+  #isOneOfMany({ config, syncTarget }: Source, path: RelativePath, { state }: SyncContext): boolean {
     if (this.#fresh.size < MANY_WAITING) return false;
     return state.recordsAt(state.targetId(syncTarget), config.name, path).current === null;
   }
@@ -119,7 +119,7 @@ export class Looks {
   async #take(
     queue: LookQueue,
     bell: Bell,
-    { clock, stop }: Engine,
+    { clock, stop }: SyncContext,
     look: (one: QueuedLook, source: Source, path: RelativePath) => Promise<void>,
   ): Promise<void> {
     while (!stop.aborted) {

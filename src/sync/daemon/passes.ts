@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/clock.ts';
 import { emptySummary } from '../../domain/report.ts';
 import type { Blockade } from '../pass/blockade.ts';
-import type { Engine } from '../pass/engine.ts';
+import type { SyncContext } from '../pass/sync-context.ts';
 import { runPass } from '../pass/pass.ts';
 import type { Reporter } from '../pass/reporter.ts';
 import type { Approvals } from './approvals.ts';
@@ -52,7 +52,7 @@ export class Passes {
   }
 
   /** What stands in the way, as far as is known: a pass that tries again has not disproved it yet. */
-  blockade({ round: { blockade } }: Engine): Blockade {
+  blockade({ round: { blockade } }: SyncContext): Blockade {
     return blockade.isOn ? blockade : (this.#blockadeBefore ?? blockade);
   }
 
@@ -62,22 +62,22 @@ export class Passes {
   }
 
   /** Makes them until a stop. Throws `StateFileError`. */
-  async run(engine: Engine, first: Trigger): Promise<void> {
+  async run(syncContext: SyncContext, first: Trigger): Promise<void> {
     const { schedule, dueDates } = this.#input;
-    for (let trigger: Trigger | null = first; !engine.stop.aborted;) {
-      if (trigger !== null) await this.#pass(engine, trigger);
-      else await dueDates.remove(engine);
-      trigger = await schedule.next(engine.stop, () => dueDates.areRemovalsDue(engine));
+    for (let trigger: Trigger | null = first; !syncContext.stop.aborted;) {
+      if (trigger !== null) await this.#pass(syncContext, trigger);
+      else await dueDates.remove(syncContext);
+      trigger = await schedule.next(syncContext.stop, () => dueDates.areRemovalsDue(syncContext));
     }
   }
 
-  async #pass(engine: Engine, trigger: Trigger): Promise<void> {
+  async #pass(syncContext: SyncContext, trigger: Trigger): Promise<void> {
     const { observer, clock, schedule, approvals, watches, looks } = this.#input;
-    const { watch, sources } = engine.config;
+    const { watch, sources } = syncContext.config;
     const summary = emptySummary();
     const approved = approvals.pending;
     const rewatched: Promise<boolean>[] = [];
-    const before = engine.round.blockade;
+    const before = syncContext.round.blockade;
     const isAnew = trigger === 'start' || trigger === 'reload';
     const retriesAll = isAnew || trigger === 'approved' || schedule.mayRetry;
     const isFailedDue = clock.monotonic() >= this.#failedAgainAtMs;
@@ -88,22 +88,22 @@ export class Passes {
     schedule.begin();
     observer.passBegan(trigger);
     try {
-      const exitCode = await runPass(engine, {
+      const exitCode = await runPass(syncContext, {
         summary,
         isForced: () => false,
         isAllowed: (source, halt) => approvals.allows(source, halt),
         retriesFailed,
         ...(!retriesAll && before.isOn && { blockade: before }),
-        report: trigger === 'rescan' ? this.#countingFinds() : engine.report,
+        report: trigger === 'rescan' ? this.#countingFinds() : syncContext.report,
         onFound: (found) => {
           rewatched.push(...watches.meet(found));
           looks.passBegins();
         },
       });
-      this.#input.dueDates.passEnded(engine);
+      this.#input.dueDates.passEnded(syncContext);
       // What was not watched while it was walked may have changed behind the walk.
       if ((await Promise.all(rewatched)).includes(true)) schedule.want('root');
-      if (engine.stop.aborted) return;
+      if (syncContext.stop.aborted) return;
       approvals.used(approved);
       this.#hasEnded = true;
       const names = sources.map(({ name }) => name);
@@ -112,7 +112,7 @@ export class Passes {
       await Promise.allSettled(rewatched);
       this.#isUnderWay = false;
       this.#blockadeBefore = null;
-      schedule.end(watch.poll ? watch.pollIntervalMs : watch.rescanMs, engine.round.blockade.isOn);
+      schedule.end(watch.poll ? watch.pollIntervalMs : watch.rescanMs, syncContext.round.blockade.isOn);
     }
   }
 

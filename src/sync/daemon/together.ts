@@ -1,12 +1,12 @@
-import type { Engine } from '../pass/engine.ts';
+import type { SyncContext } from '../pass/sync-context.ts';
 
-/** Runs loops side by side; one that throws ends the others through the engine. Throws what the first threw once all have ended. */
-export async function together(engine: Engine, loops: readonly Promise<void>[]): Promise<void> {
+/** Runs loops side by side; one that throws ends the others through the context. Throws what the first threw once all have ended. */
+export async function together(syncContext: SyncContext, loops: readonly Promise<void>[]): Promise<void> {
   const watched = loops.map(async (loop) => {
     try {
       await loop;
     } catch (error) {
-      engine.fail();
+      syncContext.fail();
       throw error;
     }
   });

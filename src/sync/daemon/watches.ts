@@ -15,7 +15,7 @@ export interface WatchesPorts {
   readonly wake: () => void;
 }
 
-/** What of an engine says which directories are watched. */
+/** What of a context says which directories are watched. */
 interface Setting {
   readonly config: Config;
   readonly platformName: string;

@@ -2,7 +2,7 @@ import type { Halt } from '../../domain/guard.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
 import { mountsBelow } from '../sources/mounts.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
-import type { Engine, WalkContext } from './engine.ts';
+import type { SyncContext, WalkContext } from './sync-context.ts';
 import { noteProblem } from './note-item.ts';
 import type { PassInput } from './pass-input.ts';
 import { removeMissing } from './removals.ts';
@@ -94,7 +94,7 @@ function remember(found: FoundSource, walk: SourceWalk, halt: Halt | null, conte
  * Notes what is mounted below a source, also what came while it was walked. Where nothing is removed, none is forgotten: its
  * files would be removed should that change.
  */
-function noteMounts(source: Source, { state, config }: Engine): void {
+function noteMounts(source: Source, { state, config }: SyncContext): void {
   const { name } = source.config;
   const kept = config.removals.mode === 'keep' ? state.mounts(name) : [];
   state.saveMounts(name, [...new Set([...kept, ...source.mounts, ...mountsBelow(source)])].sort());

@@ -1,4 +1,4 @@
-import { looksOf, type Fingerprint } from '../../domain/fingerprint.ts';
+import { sizeAndMtimeOf, type Fingerprint } from '../../domain/fingerprint.ts';
 import type { RowId } from '../../state/state-reader.ts';
 
 /** What is done to one key. `hadToWait`: another flight of the key came before. */
@@ -31,13 +31,13 @@ export class Flights {
 
   /** Whether a file that looks like this is on its way: perhaps the same under a new name. */
   mayHave(fingerprint: Fingerprint): boolean {
-    return this.#looks.has(looksOf(fingerprint));
+    return this.#looks.has(sizeAndMtimeOf(fingerprint));
   }
 
   /** Runs a flight: at once, or after those of the same key that are under way. `fingerprint`: of a file to be sent. */
   async run(id: RowId, fingerprint: Fingerprint | null, flight: Flight): Promise<void> {
     const name = nameOf(id);
-    const looks = fingerprint === null ? null : looksOf(fingerprint);
+    const looks = fingerprint === null ? null : sizeAndMtimeOf(fingerprint);
     if (looks !== null) this.#looks.set(looks, (this.#looks.get(looks) ?? 0) + 1);
     let hadToWait = false;
     for (let other = this.#underWay.get(name); other !== undefined; other = this.#underWay.get(name)) {

@@ -7,8 +7,8 @@ import { isPlannedSend, planSource } from '../plan/plan-source.ts';
 import { Turns } from '../plan/turns.ts';
 import { mayBeSent } from '../sources/presence.ts';
 import type { Source } from '../sources/source.ts';
-import { carryOut } from './carry-out.ts';
-import type { WalkContext } from './engine.ts';
+import { sendPlannedFile } from './send-planned-file.ts';
+import type { WalkContext } from './sync-context.ts';
 import { planPorts } from './plan-ports.ts';
 import type { Workers } from './workers.ts';
 
@@ -44,7 +44,7 @@ export async function sendInterrupted(
       for (const item of planSource(source, scan(source, path), state.recordsAt(target, name, path), ports)) {
         if (!isPlannedSend(item) || item.path !== path) continue;
         sent.set(path, item.fingerprint);
-        await workers.add(() => carryOut(item, source, target, context));
+        await workers.add(() => sendPlannedFile(item, source, target, context));
       }
     }
   }

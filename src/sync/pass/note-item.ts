@@ -1,6 +1,6 @@
 import { fateOf } from '../../domain/absence.ts';
 import type { Problem } from '../../state/state-store.ts';
-import type { WalkContext } from './engine.ts';
+import type { WalkContext } from './sync-context.ts';
 import type { PlanItem, PlannedSend } from '../plan/plan-source.ts';
 import type { Source } from '../sources/source.ts';
 
@@ -74,16 +74,16 @@ function noteAbsent(
   { record, absence }: Extract<PlanItem, { kind: 'absent' }>,
   source: string,
   target: number,
-  { state, summary, config, clock, flights, outlook, claims }: WalkContext,
+  { state, summary, config, clock, flights, changeFeed, claims }: WalkContext,
 ): void {
   const id = { target, key: record.key };
   // What cannot be seen is told of as a problem, and is neither kept nor removed.
   if (absence === null) return;
-  for (const other of claims.takeOthers(target, record.key)) outlook.lookAgain(other.source, other.path);
+  for (const other of claims.takeOthers(target, record.key)) changeFeed.lookAgain(other.source, other.path);
   if (flights.has(id)) {
     // What becomes of it is known when it ends, and so is what its record says then.
     void flights.ended(id).then(() => {
-      outlook.lookAgain(source, record.path);
+      changeFeed.lookAgain(source, record.path);
     });
     return;
   }

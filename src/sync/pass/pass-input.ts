@@ -16,7 +16,7 @@ export interface PassInput {
   readonly retriesFailed?: boolean;
   /** What keeps files from being sent is taken as known already, and not tried. */
   readonly blockade?: Blockade;
-  /** Instead of the engine's. */
+  /** Instead of the context's. */
   readonly report?: Reporter;
   /** Told the sources as the pass found them, before it walks them. */
   readonly onFound?: (found: readonly FoundSource[]) => void;

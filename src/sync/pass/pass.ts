@@ -4,7 +4,7 @@ import { emptySummary } from '../../domain/report.ts';
 import { isSameDirectory } from '../sources/directory-identity.ts';
 import { keyGroups } from '../sources/key-groups.ts';
 import { findSources, type FoundSource } from '../sources/source.ts';
-import { newRound, type Engine, type WalkContext } from './engine.ts';
+import { newRound, type SyncContext, type WalkContext } from './sync-context.ts';
 import { finishSource } from './finish-source.ts';
 import type { PassInput } from './pass-input.ts';
 import { enter, recordedIn, visitSources, type SourceWalk, type Visited } from './visit-sources.ts';
@@ -22,19 +22,19 @@ const NOTHING_ALLOWED = (): boolean => false;
  * Looks at every file of every source once and brings the platform up to date: scan, decide, upload, record.
  * Returns the exit code. Throws `StateFileError`; nothing of the pass is under way any more then.
  */
-export async function runPass(engine: Engine, input: PassInput): Promise<number> {
-  const { config, state, platform, clock, stop } = engine;
+export async function runPass(syncContext: SyncContext, input: PassInput): Promise<number> {
+  const { config, state, platform, clock, stop } = syncContext;
   const { summary } = input;
   const beganMs = clock.monotonic();
-  const workers = newWorkers(engine);
+  const workers = newWorkers(syncContext);
   try {
-    const found = findSources(config, engine.platformName, engine.disk);
-    engine.claims.meet(found);
+    const found = findSources(config, syncContext.platformName, syncContext.disk);
+    syncContext.claims.meet(found);
     input.onFound?.(found);
-    const isFirst = engine.round.pass === 0;
-    engine.round = newRound(state.nextPassNumber(), input.blockade);
-    const report = input.report ?? engine.report;
-    const context: WalkContext = { ...engine, report, summary, transfer: engine.bulk };
+    const isFirst = syncContext.round.pass === 0;
+    syncContext.round = newRound(state.nextPassNumber(), input.blockade);
+    const report = input.report ?? syncContext.report;
+    const context: WalkContext = { ...syncContext, report, summary, transfer: syncContext.bulk };
     state.correctMoments(clock.now());
     state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
     for (const one of found) if (!isAsBefore(one, context)) context.standings.set(one.config.name, 'halted');
@@ -55,14 +55,14 @@ export async function runPass(engine: Engine, input: PassInput): Promise<number>
     state.savePass(context.round.pass, clock.now(), exitCode, JSON.stringify(summary));
     return exitCode;
   } catch (error) {
-    engine.fail();
+    syncContext.fail();
     await workers.drain();
     summary.durationMs = Math.round(clock.monotonic() - beganMs);
     throw error;
   }
 }
 
-function newWorkers({ config, fail, detach }: Engine): Workers {
+function newWorkers({ config, fail, detach }: SyncContext): Workers {
   return new Workers(config.upload.concurrency + FILES_AHEAD, fail, detach);
 }
 
@@ -70,14 +70,14 @@ function newWorkers({ config, fail, detach }: Engine): Workers {
  * Removes what was noticed missing in a source long enough ago, as the end of a pass would. Returns the halt, if there
  * is one. Throws `StateFileError`.
  */
-export async function removeWhatIsDue(found: FoundSource, engine: Engine): Promise<Halt | null> {
+export async function removeWhatIsDue(found: FoundSource, syncContext: SyncContext): Promise<Halt | null> {
   if (found.kind === 'missing') return found.halt;
   const { source } = found;
-  const entered = await enter(source, engine, NOTHING_ALLOWED);
+  const entered = await enter(source, syncContext, NOTHING_ALLOWED);
   const walk: SourceWalk = entered.kind === 'halted' ? entered : { kind: 'complete', approved: [] };
-  const context = { ...engine, summary: emptySummary(), transfer: engine.bulk };
-  const visited: Visited = { found, walk, recorded: recordedIn(source, engine) };
-  const workers = newWorkers(engine);
+  const context = { ...syncContext, summary: emptySummary(), transfer: syncContext.bulk };
+  const visited: Visited = { found, walk, recorded: recordedIn(source, syncContext) };
+  const workers = newWorkers(syncContext);
   try {
     return await finishSource(
       visited,
@@ -86,14 +86,14 @@ export async function removeWhatIsDue(found: FoundSource, engine: Engine): Promi
       workers,
     );
   } catch (error) {
-    engine.fail();
+    syncContext.fail();
     await workers.drain();
     throw error;
   }
 }
 
 /** Whether the directory of a source is the one that was checked last: nothing of another is looked at before it is. */
-function isAsBefore(found: FoundSource, { state }: Engine): boolean {
+function isAsBefore(found: FoundSource, { state }: SyncContext): boolean {
   if (found.kind === 'missing') return false;
   const seen = state.source(found.config.name);
   return seen !== null && isSameDirectory(seen.identity, found.source.identity);

@@ -1,5 +1,5 @@
 import type { PlanPorts } from '../plan/plan-source.ts';
-import { planningTime, type WalkContext } from './engine.ts';
+import { planningTime, type WalkContext } from './sync-context.ts';
 
 /** What planning needs of a walk. See `PlanPorts` for the arguments. */
 export function planPorts(

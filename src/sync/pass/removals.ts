@@ -7,7 +7,7 @@ import type { FileRecord } from '../../domain/record.ts';
 import type { RowId, StateReader } from '../../state/state-reader.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
 import { areMountsThere } from '../sources/mounts.ts';
-import type { WalkContext } from './engine.ts';
+import type { WalkContext } from './sync-context.ts';
 import { presenceOf } from '../sources/presence.ts';
 import type { Source } from '../sources/source.ts';
 import { isPostponed, judge, retry, type Attempted } from './retry.ts';
@@ -37,7 +37,7 @@ export async function removeMissing(
   retriesFailed: boolean,
   workers: Workers,
 ): Promise<Halt | null> {
-  const { state, clock, config, summary, patience, outlook } = context;
+  const { state, clock, config, summary, waitLimits, changeFeed } = context;
   const name = source.config.name;
   const target = state.targetId(source.syncTarget);
   const { removed } = state.countRecorded(target, name);
@@ -50,8 +50,8 @@ export async function removeMissing(
     return halt;
   }
   // Whoever allowed it has confirmed it. A new name must have been looked at before its old one goes.
-  const delayMs = halt === null && approved.length === 0 ? patience.removalMs : 0;
-  const missingSinceMs = Math.min(clock.now() - delayMs, outlook.seenUntilMs(name));
+  const delayMs = halt === null && approved.length === 0 ? waitLimits.removalMs : 0;
+  const missingSinceMs = Math.min(clock.now() - delayMs, changeFeed.seenUntilMs(name));
   const held = retriesFailed ? 0 : state.countFailedRemovals(target, name);
   summary.failed += held;
   let waiting = removed - held;
@@ -129,7 +129,7 @@ async function remove(
       return;
     }
     await state.beginRemoving(id, clock.now());
-    const ended = await putAway(source, record, turn, isOut, context);
+    const ended = await leaveTombstone(source, record, turn, isOut, context);
     const event = {
       kind: 'remove',
       source: name,
@@ -168,7 +168,7 @@ function mayGo(source: Source, { path, fingerprint }: FileRecord, context: WalkC
 }
 
 /** How an attempt to put a file away ended. */
-interface PutAway {
+interface Tombstone {
   readonly expiresAtMs: number;
   readonly failure: PlatformFailure | null;
 }
@@ -179,17 +179,17 @@ interface PutAway {
  *
  * @param hasTurn - whether it has taken the turn for the outage that there is.
  */
-async function putAway(
+async function leaveTombstone(
   source: Source,
   record: FileRecord,
   turn: OutageTurn,
   hasTurn: boolean,
   context: WalkContext,
-): Promise<PutAway | null> {
+): Promise<Tombstone | null> {
   const { stop, abort, isWatched, breaker } = context;
-  const attemptOnce = async (): Promise<Attempted<PutAway> | null> => {
+  const attemptOnce = async (): Promise<Attempted<Tombstone> | null> => {
     if (!mayGo(source, record, context)) return null;
-    const result = await attemptToPutAway(source.config.botId, record, context);
+    const result = await tryToLeaveTombstone(source.config.botId, record, context);
     if (result.failure !== null && isPostponed(result.failure)) return null;
     if (abort.aborted) return { result, met: 'nothing', retryReason: null };
     return { result, ...judge(result.failure) };
@@ -206,7 +206,11 @@ async function putAway(
   return abort.aborted || mustWait ? null : ended;
 }
 
-async function attemptToPutAway(botId: string, { key }: FileRecord, context: WalkContext): Promise<PutAway> {
+async function tryToLeaveTombstone(
+  botId: string,
+  { key }: FileRecord,
+  context: WalkContext,
+): Promise<Tombstone> {
   const { platform, abort } = context;
   let expiresAtMs = removalExpiry(platform.now());
   let upserted = await platform.upsert(botId, emptyFile(key, expiresAtMs), abort);

@@ -1,4 +1,4 @@
-import type { WalkContext } from './engine.ts';
+import type { WalkContext } from './sync-context.ts';
 import type { RetryPorts } from './retry.ts';
 
 /** What repeated attempts for one path need of a walk. `sizeBytes`: of the content that is sent. */
@@ -8,7 +8,7 @@ export function retryPorts(
   sizeBytes: number,
   context: WalkContext,
 ): RetryPorts {
-  const { clock, random, breaker, transfer, fresh, isWatched, config, patience, report } = context;
+  const { clock, random, breaker, transfer, fresh, isWatched, config, waitLimits, report } = context;
   return {
     clock,
     random,
@@ -17,7 +17,7 @@ export function retryPorts(
     isFresh: isWatched && transfer === fresh,
     waitsForOutage: () => true,
     attempts: config.upload.attempts,
-    giveUpAfterMs: patience.pauseMs,
+    giveUpAfterMs: waitLimits.pauseMs,
     onRetry: (reason, delayMs) => {
       report.retrying(`${source}:${path}`, reason, delayMs);
     },

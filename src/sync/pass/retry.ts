@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { PlatformFailure } from '../../domain/failure.ts';
 import { retryDelayMs } from '../../domain/retry-delay.ts';
-import type { CircuitBreaker, Terms, Verdict } from '../../upload/circuit-breaker.ts';
+import type { CircuitBreaker, Terms, AttemptOutcome } from '../../upload/circuit-breaker.ts';
 
 /** What repeated attempts need, be it to send a file or to remove one. */
 export interface RetryPorts extends Terms {
@@ -18,7 +18,7 @@ export interface RetryPorts extends Terms {
 }
 
 /** How an attempt ended. */
-export interface Attempted<R> extends Verdict {
+export interface Attempted<R> extends AttemptOutcome {
   readonly result: R;
   /** Why another attempt is worthwhile; `null`: it is not. */
   readonly retryReason: string | null;
@@ -58,7 +58,9 @@ export async function retry<R>(
 }
 
 /** What a failure, `null` for a success, says of the platform and of another attempt. */
-export function judge(failure: PlatformFailure | null): Verdict & { readonly retryReason: string | null } {
+export function judge(
+  failure: PlatformFailure | null,
+): AttemptOutcome & { readonly retryReason: string | null } {
   if (failure?.kind !== 'transient') return { met: 'answer', retryReason: null };
   const { message, retryAfterMs, notCarriedOut, answered } = failure;
   const met = answered === true ? 'own' : notCarriedOut === true ? 'unreachable' : 'failure';

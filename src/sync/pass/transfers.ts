@@ -40,7 +40,7 @@ export function mostTransfers(concurrency: number): number {
   return concurrency + Math.ceil(concurrency * LENT_PART);
 }
 
-interface Transfer {
+interface QueuedTransfer {
   readonly sizeBytes: number;
   beganMs: number;
   readonly begin: () => void;
@@ -52,11 +52,11 @@ interface Transfer {
  */
 export class Transfers {
   readonly #limits: TransferLimits;
-  readonly #underWay = new Set<Transfer>();
+  readonly #underWay = new Set<QueuedTransfer>();
   /** First come, first served, in each. */
-  #fresh: Transfer[] = [];
-  #small: Transfer[] = [];
-  #large: Transfer[] = [];
+  #fresh: QueuedTransfer[] = [];
+  #small: QueuedTransfer[] = [];
+  #large: QueuedTransfer[] = [];
   #isTicking = false;
 
   constructor(limits: TransferLimits) {
@@ -71,7 +71,7 @@ export class Transfers {
   async run<T>(urgency: Urgency, sizeBytes: number, exchange: () => Promise<T>): Promise<T> {
     let begin: () => void = () => undefined;
     const begun = new Promise<void>((resolve) => (begin = resolve));
-    const own: Transfer = { sizeBytes, beganMs: 0, begin };
+    const own: QueuedTransfer = { sizeBytes, beganMs: 0, begin };
     if (urgency === 'fresh') this.#fresh.push(own);
     else if (isLarge(own)) this.#large.push(own);
     else this.#small.push(own);
@@ -103,7 +103,7 @@ export class Transfers {
   }
 
   /** Takes the next transfer that may begin out of its queue. */
-  #next(nowMs: number): Transfer | undefined {
+  #next(nowMs: number): QueuedTransfer | undefined {
     const free = this.#limits.concurrency - this.#taken(nowMs);
     if (free <= 0) return undefined;
     if (this.#fresh.length > 0) return this.#fresh.shift();
@@ -134,7 +134,7 @@ export class Transfers {
   }
 
   /** However large it is, a content takes half of what may be under way: it is there in pieces. */
-  #weight({ sizeBytes }: Transfer): number {
+  #weight({ sizeBytes }: QueuedTransfer): number {
     return Math.min(sizeBytes, this.#budgetBytes() / 2);
   }
 
@@ -144,6 +144,6 @@ export class Transfers {
   }
 }
 
-function isLarge({ sizeBytes }: Transfer): boolean {
+function isLarge({ sizeBytes }: QueuedTransfer): boolean {
   return sizeBytes > SMALL_BYTES;
 }

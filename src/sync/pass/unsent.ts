@@ -1,4 +1,4 @@
-import { looksOf, type Fingerprint } from '../../domain/fingerprint.ts';
+import { sizeAndMtimeOf, type Fingerprint } from '../../domain/fingerprint.ts';
 
 /** More than this is not remembered one by one. */
 const MOST_REMEMBERED = 100_000;
@@ -27,7 +27,7 @@ export class Unsent {
       this.#hasForgotten = true;
       return;
     }
-    const looks = looksOf(fingerprint);
+    const looks = sizeAndMtimeOf(fingerprint);
     this.#places.set(placeOf(source, path), looks);
     this.#looks.set(looks, (this.#looks.get(looks) ?? 0) + 1);
   }
@@ -43,7 +43,7 @@ export class Unsent {
 
   /** Takes note of a file that was gone when it was to be sent; until then its new name may not be known. */
   addVanished(fingerprint: Fingerprint, untilMs: number): void {
-    const looks = looksOf(fingerprint);
+    const looks = sizeAndMtimeOf(fingerprint);
     this.#vanished.delete(looks);
     this.#vanished.set(looks, untilMs);
     // The oldest goes: long before so many have vanished its time is over.
@@ -56,7 +56,7 @@ export class Unsent {
 
   /** Whether a file with this fingerprint may be among them. `nowMs`: by the same clock as `untilMs`. */
   mayHave(fingerprint: Fingerprint, nowMs: number): boolean {
-    const looks = looksOf(fingerprint);
+    const looks = sizeAndMtimeOf(fingerprint);
     return this.#hasForgotten || this.#looks.has(looks) || nowMs < (this.#vanished.get(looks) ?? -Infinity);
   }
 

@@ -3,7 +3,7 @@ import { enterSource, type EnteredSource } from '../sources/enter-source.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
 import { Rereading } from '../plan/rereading.ts';
 import { inTurns } from '../plan/turns.ts';
-import type { Engine, WalkContext } from './engine.ts';
+import type { SyncContext, WalkContext } from './sync-context.ts';
 import { sendInterrupted, type SentFirst } from './interrupted.ts';
 import type { PassInput } from './pass-input.ts';
 import { walk } from './walk.ts';
@@ -88,7 +88,7 @@ async function letLooksIn(
 /** Checks the directory of a source. */
 export function enter(
   source: Source,
-  { state, config, clock }: Engine,
+  { state, config, clock }: SyncContext,
   isAllowed: PassInput['isAllowed'],
 ): Promise<EnteredSource> {
   const target = state.targetId(source.syncTarget);
@@ -104,7 +104,7 @@ interface Before {
 }
 
 /** Whether an earlier run left anything of a source under way. */
-function hasInterrupted(found: FoundSource, { state }: Engine): boolean {
+function hasInterrupted(found: FoundSource, { state }: SyncContext): boolean {
   if (found.kind === 'missing') return false;
   const { config, syncTarget } = found.source;
   return state.interrupted(state.targetId(syncTarget), config.name, '').length > 0;
@@ -155,7 +155,7 @@ async function visit(
 }
 
 /** Files of a source on record, those included that are to be removed. */
-export function recordedIn(source: Source, { state }: Engine): number {
+export function recordedIn(source: Source, { state }: SyncContext): number {
   const target = state.targetId(source.syncTarget);
   const { present, removed } = state.countRecorded(target, source.config.name);
   return present + removed;

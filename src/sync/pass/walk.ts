@@ -1,9 +1,9 @@
 import type { ScanEntry } from '../../scan/scan.ts';
 import type { RecordCursor } from '../../state/record-cursor.ts';
-import { carryOut } from './carry-out.ts';
+import { sendPlannedFile } from './send-planned-file.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
 import { areMountsThere } from '../sources/mounts.ts';
-import type { WalkContext } from './engine.ts';
+import type { WalkContext } from './sync-context.ts';
 import type { SentFirst } from './interrupted.ts';
 import { noteItem } from './note-item.ts';
 import { planPorts } from './plan-ports.ts';
@@ -13,7 +13,7 @@ import { Turns } from '../plan/turns.ts';
 import type { Workers } from './workers.ts';
 
 /** Part of a source, or all of it: what is there, and what is on record. */
-export interface Stretch {
+export interface WalkRange {
   readonly source: Source;
   /** The number of the source's target. */
   readonly target: number;
@@ -36,7 +36,7 @@ export type WalkEnd = 'complete' | 'incomplete' | 'lost';
  * still run when it ends.
  */
 export async function walk(
-  stretch: Stretch,
+  stretch: WalkRange,
   context: WalkContext,
   workers: Workers,
   isForced: (path: string) => boolean,
@@ -52,7 +52,7 @@ export async function walk(
 }
 
 async function walkOn(
-  { source, target, entries, records, isInDoubt, sentFirst }: Stretch,
+  { source, target, entries, records, isInDoubt, sentFirst }: WalkRange,
   context: WalkContext,
   workers: Workers,
   isForced: (path: string) => boolean,
@@ -72,7 +72,7 @@ async function walkOn(
       // What waits is bounded: the scan goes on when there is room. Meanwhile it is not the walk that is waited for.
       stages.walk.end();
       try {
-        await workers.add(() => carryOut(item, source, target, context));
+        await workers.add(() => sendPlannedFile(item, source, target, context));
       } finally {
         stages.walk.begin();
       }

@@ -153,7 +153,7 @@ class DryRun {
           case 'unknown':
           case 'forget':
           case 'none':
-          case 'put-away':
+          case 'tombstone':
             break;
           case 'remove':
             this.#left.push({ id, source, path: record.path, goes: true });

@@ -153,7 +153,7 @@ export function explain(
       case 'forget':
       case 'none':
         return without('none', 'the file is gone, and it never got to the platform');
-      case 'put-away':
+      case 'tombstone':
         return without('none', 'the file was removed, and an empty one that expires stands in its place');
       case 'remove':
         return without('remove', 'the file was removed, and removals.mode is "expire"');

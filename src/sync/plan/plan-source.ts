@@ -30,9 +30,9 @@ export type PlanItem =
       readonly record: FileRecord;
       /** When it is to be sent again by the rules of now, epoch milliseconds. */
       readonly renewAtMs: number | null;
-    } & Place)
+    } & PathAndKey)
   /** Refused or failed as it is: not tried now. */
-  | ({ readonly kind: 'hold'; readonly record: FileRecord } & Place)
+  | ({ readonly kind: 'hold'; readonly record: FileRecord } & PathAndKey)
   | PlannedSend
   | {
       readonly kind: 'refuse' | 'skip';
@@ -57,7 +57,7 @@ export type PlanItem =
   | { readonly kind: 'absent'; readonly record: FileRecord; readonly absence: Absence | null };
 
 /** A path and its key. */
-interface Place {
+interface PathAndKey {
   readonly path: RelativePath;
   readonly key: FileKey;
   /** Whether the record belonged to another path until now and has to be moved first. */
@@ -65,7 +65,7 @@ interface Place {
 }
 
 /** A file to send, or to hash first and send if it turns out to be another. */
-export interface PlannedSend extends Place {
+export interface PlannedSend extends PathAndKey {
   readonly kind: 'send' | 'verify';
   readonly reason: SendReason | VerifyReason;
   readonly fingerprint: Fingerprint;
@@ -240,7 +240,7 @@ function failedAsItIs(record: FileRecord, fingerprint: Fingerprint, { digest }: 
   return record.state === 'failed' && record.fingerprint === fingerprint && record.settingsDigest === digest;
 }
 
-function unchanged(place: Place, record: FileRecord, { settings }: ResolvedSettings): PlanItem {
+function unchanged(place: PathAndKey, record: FileRecord, { settings }: ResolvedSettings): PlanItem {
   const { expiresAtMs } = record;
   const renewAtMs = expiresAtMs === null ? null : renewalTime(settings.expiry, expiresAtMs);
   return { kind: 'unchanged', ...place, record, renewAtMs };

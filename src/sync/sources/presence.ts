@@ -3,7 +3,7 @@ import { asListed, isListed, isSpelledAsListed } from '../../scan/spelling.ts';
 import type { Source } from './source.ts';
 
 /** Where a path of a source is looked for. */
-type Place = Pick<Source, 'disk' | 'root'>;
+type SourceLookup = Pick<Source, 'disk' | 'root'>;
 
 /**
  * Whether a path that once led to a file still may: `gone` only for certain. A directory in its place means that the
@@ -11,7 +11,7 @@ type Place = Pick<Source, 'disk' | 'root'>;
  * looked at is `unknown`.
  */
 export function presenceOf(
-  { disk, root }: Place,
+  { disk, root }: SourceLookup,
   path: string,
   lists = isListed,
 ): 'there' | 'gone' | 'unknown' {
@@ -24,7 +24,7 @@ export function presenceOf(
 }
 
 /** Whether a path leads to anything but a directory, in whatever spelling. */
-export function isFound({ disk, root }: Place, path: string): boolean {
+export function isFound({ disk, root }: SourceLookup, path: string): boolean {
   try {
     return !disk.lstat(`${root}/${path}`).isDirectory();
   } catch {
@@ -36,7 +36,7 @@ export function isFound({ disk, root }: Place, path: string): boolean {
  * How a path of a source is listed, where that is otherwise: what happens to a file is told under the name that it was
  * opened by. `null`: it is listed so, or leads nowhere.
  */
-export function otherSpellingOf({ disk, root }: Place, path: string): string | null {
+export function otherSpellingOf({ disk, root }: SourceLookup, path: string): string | null {
   try {
     disk.lstat(`${root}/${path}`);
     const listed = asListed(disk, root, path);
@@ -52,7 +52,10 @@ function isGone(error: unknown): boolean {
 }
 
 /** Whether a path that once led to a file may still lead to one that is sent. */
-export function mayBeSent({ disk, root, symlinks }: Place & Pick<Source, 'symlinks'>, path: string): boolean {
+export function mayBeSent(
+  { disk, root, symlinks }: SourceLookup & Pick<Source, 'symlinks'>,
+  path: string,
+): boolean {
   try {
     const facts = disk.lstat(`${root}/${path}`);
     if (!isSpelledAsListed(disk, root, path)) return false;
@@ -64,7 +67,7 @@ export function mayBeSent({ disk, root, symlinks }: Place & Pick<Source, 'symlin
 }
 
 /** Whether a directory above a path is a symbolic link: then the path is not the one that a scan without links would walk. */
-export function isBehindLink({ disk, root }: Place, path: string): boolean {
+export function isBehindLink({ disk, root }: SourceLookup, path: string): boolean {
   for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) {
     try {
       if (disk.lstat(`${root}/${path.slice(0, slash)}`).isSymbolicLink()) return true;

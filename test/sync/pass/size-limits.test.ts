@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { PASS_OUTLOOK } from '../../../src/sync/pass/engine.ts';
+import { NO_CHANGE_FEED } from '../../../src/sync/pass/sync-context.ts';
 import { createWorld } from '../world.ts';
 
 test('a file that comes back larger than it may be is left out, and no removal waits for it', async () => {
@@ -33,7 +33,7 @@ test('a file that is small enough to be indexed when it is read is indexed, what
     world.write('docs/a.md', 'small');
     return false;
   };
-  await world.pass({ outlook: { ...PASS_OUTLOOK, ignores: shrink } });
+  await world.pass({ changeFeed: { ...NO_CHANGE_FEED, ignores: shrink } });
   expect(world.emulator.listFiles('bot-1')).toMatchObject([{ key: 'a.md', size: 5, index: true }]);
   expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 0 });
 });

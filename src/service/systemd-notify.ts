@@ -25,7 +25,7 @@ const DELIVERY_LIMIT_MS = 10_000;
 const LONGEST_STATUS = 500;
 
 /** One message: variables of the protocol and their values. */
-type Message = Map<string, string>;
+type SystemdVariables = Map<string, string>;
 
 const NOBODY_LISTENS: ServiceNotifier = {
   ready: () => undefined,
@@ -50,7 +50,7 @@ export function createNotifier(env: NodeJS.ProcessEnv, warn: (message: string) =
   const { NOTIFY_SOCKET: socket = '', PATH: path } = env;
   if (socket === '') return NOBODY_LISTENS;
   const childEnv = { NOTIFY_SOCKET: socket, ...(path !== undefined && { PATH: path }) };
-  const waiting: Message[] = [];
+  const waiting: SystemdVariables[] = [];
   let sending: Promise<void> | null = null;
   let warned = false;
   const sendAll = async (): Promise<void> => {
@@ -109,7 +109,7 @@ function watchdogIntervalOf({ WATCHDOG_USEC: micros, WATCHDOG_PID: pid }: NodeJS
 }
 
 /** Delivers one message; what stood in the way, or `null`. The child gets `env` alone: ours may hold secrets. */
-async function runNotify(message: Message, env: NodeJS.ProcessEnv): Promise<string | null> {
+async function runNotify(message: SystemdVariables, env: NodeJS.ProcessEnv): Promise<string | null> {
   return await new Promise((resolve) => {
     const child = spawn(
       'systemd-notify',

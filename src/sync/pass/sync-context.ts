@@ -19,8 +19,8 @@ import { Transfers } from './transfers.ts';
 import { Roots } from './roots.ts';
 import { Unsent } from './unsent.ts';
 
-/** What an engine is made of. */
-export interface EngineInput {
+/** What a context is made of. */
+export interface SyncContextInput {
   readonly config: Config;
   /** What the platform is called in records: its address, or a name that stays while the address does not. */
   readonly platformName: string;
@@ -30,7 +30,7 @@ export interface EngineInput {
   /** A number in [0, 1): jitter. */
   readonly random: () => number;
   readonly report: Reporter;
-  readonly patience: Patience;
+  readonly waitLimits: WaitLimits;
   /** What people are told to do to let through what a guard halts. */
   readonly howToAllow: string;
   readonly stages: Stages;
@@ -40,8 +40,8 @@ export interface EngineInput {
   readonly isWatched: boolean;
   /** Told of every new content that the platform has, before anything else can happen to it. */
   readonly onDelivery?: (delivery: Delivery) => void;
-  readonly outlook: Outlook;
-  /** Shared with the engine before and after, when there are several. */
+  readonly changeFeed: ChangeFeed;
+  /** Shared with the context before and after, when there are several. */
   readonly flights: Flights;
   /** No new work once it aborts. */
   readonly stop: AbortSignal;
@@ -52,7 +52,7 @@ export interface EngineInput {
 }
 
 /** What is known of the sources while they are watched. */
-export interface Outlook {
+export interface ChangeFeed {
   /** Whether by the patterns of now a file is left out: they may have changed since its walk began. */
   readonly ignores: (source: string, path: string) => boolean;
   /** Everything that happened in the source until then has been looked at, epoch milliseconds. */
@@ -62,14 +62,14 @@ export interface Outlook {
 }
 
 /** For a single pass: what it saw is all there is. */
-export const PASS_OUTLOOK: Outlook = {
+export const NO_CHANGE_FEED: ChangeFeed = {
   ignores: () => false,
   seenUntilMs: () => Infinity,
   lookAgain: () => undefined,
 };
 
 /** How long is waited for what, milliseconds: a single pass has to end, a daemon has time. */
-export interface Patience {
+export interface WaitLimits {
   /** For a platform that is out of reach. */
   readonly outageMs: number;
   /** For a platform that asked for a pause. */
@@ -109,7 +109,7 @@ export interface Round {
 export type Standing = 'halted' | 'incomplete' | 'complete';
 
 /** What all that is done under one configuration shares: passes, and looks at single files between and during them. */
-export interface Engine extends EngineInput {
+export interface SyncContext extends SyncContextInput {
   /** When it was made, by either clock. */
   readonly beganAt: { readonly wallMs: number; readonly monotonicMs: number };
   readonly claims: Claims;
@@ -130,15 +130,15 @@ export interface Engine extends EngineInput {
 }
 
 /** What one walk, of a pass or of a look, works with; `round` stays the one that it began in. */
-export interface WalkContext extends Engine {
+export interface WalkContext extends SyncContext {
   /** Counted up as it goes on. */
   readonly summary: Summary;
   readonly transfer: Transfer;
 }
 
-/** Makes an engine. Nothing is under way yet. */
-export function createEngine(input: EngineInput): Engine {
-  const { config, clock, report, patience } = input;
+/** Makes a context. Nothing is under way yet. */
+export function createSyncContext(input: SyncContextInput): SyncContext {
+  const { config, clock, report, waitLimits } = input;
   const { concurrency } = config.upload;
   const failed = new AbortController();
   const transfers = new Transfers({
@@ -157,7 +157,7 @@ export function createEngine(input: EngineInput): Engine {
     abort,
     beganAt: { wallMs: clock.now(), monotonicMs: clock.monotonic() },
     claims: new Claims(input.state, []),
-    breaker: new CircuitBreaker(clock, input.random, patience.outageMs),
+    breaker: new CircuitBreaker(clock, input.random, waitLimits.outageMs),
     roots: new Roots(),
     indexWarnings: new IndexWarnings(config.limits.indexableExtensions, (message) => {
       report.warn(message);
@@ -187,7 +187,7 @@ export function planningTime({ platform, state, clock, beganAt }: PlanningInput)
   };
 }
 
-type PlanningInput = Pick<Engine, 'platform' | 'state' | 'clock' | 'beganAt'>;
+type PlanningInput = Pick<SyncContext, 'platform' | 'state' | 'clock' | 'beganAt'>;
 
 /** A round; unless told so, nothing is known to stand in the way. */
 export function newRound(pass: number, blockade = new Blockade()): Round {

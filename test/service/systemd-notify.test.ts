@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createNotifier, type ServiceNotifier } from '../../src/service/notify.ts';
+import { createNotifier, type ServiceNotifier } from '../../src/service/systemd-notify.ts';
 import { run, temporaryDirectory } from './fixture.ts';
 
 /** A `systemd-notify` that notes its arguments, one call a line, and then does what `script` says. */
@@ -111,7 +111,7 @@ describe('a delivery that fails', () => {
   test('because the command hangs is given up', async () => {
     const { directory, calls } = recorder('[ $2 = STOPPING=1 ] || exec sleep 600');
     const { ended, firstLine } = run(
-      'service/notify.ts',
+      'service/systemd-notify.ts',
       `import { createNotifier } from './module.js';
        const told = createNotifier(
          { NOTIFY_SOCKET: '/run/nobody', PATH: '${directory}:' + process.env.PATH },

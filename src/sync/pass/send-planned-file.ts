@@ -7,14 +7,14 @@ import { compareContent } from '../../upload/compare-content.ts';
 import type { SendTask } from '../../upload/send-file.ts';
 import { noteProblem } from './note-item.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
-import type { WalkContext } from './engine.ts';
+import type { WalkContext } from './sync-context.ts';
 import type { PlannedSend } from '../plan/plan-source.ts';
 import { retryPorts } from './retry-ports.ts';
 import { sendWithRetries, type SenderPorts, type Sent } from './sender.ts';
 import type { Source } from '../sources/source.ts';
 
 /** Sends one planned file, records what came of it, and reports it. */
-export function carryOut(
+export function sendPlannedFile(
   item: PlannedSend,
   source: Source,
   target: number,
@@ -25,14 +25,14 @@ export function carryOut(
   return context.flights.run(id, item.fingerprint, async (hadToWait) => {
     stage.begin();
     try {
-      await fly(item, source, id, hadToWait, context);
+      await sendInItsTurn(item, source, id, hadToWait, context);
     } finally {
       stage.end();
     }
   });
 }
 
-async function fly(
+async function sendInItsTurn(
   item: PlannedSend,
   source: Source,
   id: RowId,
@@ -52,7 +52,7 @@ async function fly(
   const obstacle = (): string | null => round.blockade.reasonAgainst(source.config.botId, takesRoom(item));
   const isRootThere = await context.roots.isThere(source);
   // Since it was planned, patterns may have come that leave it out, or another directory in the place of the source's.
-  const isAstray = context.outlook.ignores(name, item.path) || !isRootThere;
+  const isAstray = context.changeFeed.ignores(name, item.path) || !isRootThere;
   if (stop.aborted || context.breaker.isHopeless || obstacle() !== null || isAstray) {
     summary.pending += 1;
     round.unsent.add(name, item.path, item.fingerprint);
@@ -101,18 +101,18 @@ async function fly(
     else if (before === null) {
       state.forget(id);
       for (const other of claims.takeOthers(target, item.key))
-        context.outlook.lookAgain(other.source, other.path);
+        context.changeFeed.lookAgain(other.source, other.path);
     } else state.takeBack(id, before.state);
   }
   // Where changes are watched, a file that vanished because it was renamed turns up by itself, once it stands still.
   if (sent.kind === 'vanished') {
     const { settleMs, maxDelayMs } = config.watch;
     round.unsent.addVanished(item.fingerprint, clock.monotonic() + settleMs + maxDelayMs);
-    context.outlook.lookAgain(name, path);
+    context.changeFeed.lookAgain(name, path);
   }
   const isNoLoss = sent.kind === 'sent' || (sent.kind === 'vanished' && context.isWatched);
   if (!isNoLoss) round.unsent.add(name, path, item.fingerprint);
-  settle(sent, mayBeThere, item, source, id, context);
+  recordOutcome(sent, mayBeThere, item, source, id, context);
 }
 
 const NOT_FINISHED = 'an earlier attempt failed, and the file could not be sent again';
@@ -153,7 +153,7 @@ async function isSame(item: PlannedSend, source: Source, id: RowId, context: Wal
   return true;
 }
 
-function settle(
+function recordOutcome(
   sent: Sent,
   mayBeThere: boolean,
   item: PlannedSend,
