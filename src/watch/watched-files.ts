@@ -74,7 +74,7 @@ export class WatchedFiles {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const { clock, compareMs } = this.#options;
+    const { clock } = this.#options;
     let isLimitTold = false;
     const watch = new PathWatch(clock, {
       hint: () => {
@@ -91,11 +91,16 @@ export class WatchedFiles {
         this.#wake = new AbortController();
         await watch.place([...this.#accepted.keys()]);
         await this.#compare(signal);
-        if (!this.#isHinted && !signal.aborted) await clock.sleep(compareMs, this.#wake.signal);
+        await this.#untilHint();
       }
     } finally {
       await watch.close();
     }
+  }
+
+  async #untilHint(): Promise<void> {
+    const { clock, compareMs } = this.#options;
+    if (!this.#isHinted) await clock.sleep(compareMs, this.#wake.signal);
   }
 
   /** Waits until the files stand still, if they are not what was accepted, and tells of those that are not then. */

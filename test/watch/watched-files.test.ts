@@ -92,7 +92,7 @@ const ways = {
     const directory = dirname(file);
     rmSync(`${directory}.new`, { recursive: true, force: true });
     mkdirSync(`${directory}.new`);
-    writeFileSync(`${file.replace(directory, `${directory}.new`)}`, content);
+    writeFileSync(file.replace(directory, `${directory}.new`), content);
     rmSync(directory, { recursive: true });
     renameSync(`${directory}.new`, directory);
   },
