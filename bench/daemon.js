@@ -92,13 +92,15 @@ export function daemonStart() {
       const seconds = median(ours.map((one) => one.seconds));
       // 10,000 with files, 100 sections, and the source itself.
       const directories = 10_101;
+      // The configuration, and the directories above it.
+      const others = 1 + directory.split('/').length;
       return {
         name: '100,000 unchanged files in 10,000 directories, daemon',
         figures: { 'ready s': seconds, 'chokidar s': median(chokidar) },
         rows: [
           row('ready against chokidar', seconds / median(chokidar), '<=', 2.5, 'times'),
           row('peak memory', Math.max(...ours.map((one) => one.peakMegabytes)), '<=', 200, 'MB'),
-          row('watches', ours[0].watches, '<=', directories, ''),
+          row('watches', ours[0].watches, '<=', directories + others, ''),
           row('idle, part of a core', ours[0].idle * 100, '<=', 0.5, '%'),
         ],
       };

@@ -11,6 +11,7 @@ import { removals } from './removals.js';
 import { slowLine } from './slow-line.js';
 import { slowBeside, slowStore } from './slow-store.js';
 import { smallFiles } from './small-files.js';
+import { watchMisses, watchStart } from './watching.js';
 
 const benchmarks = {
   'small-files': smallFiles,
@@ -30,6 +31,8 @@ const benchmarks = {
   'slow-store': slowStore,
   'slow-beside': slowBeside,
   removals,
+  'watch-misses': watchMisses,
+  'watch-start': watchStart,
 };
 
 const wanted = process.argv.slice(2);

@@ -11,7 +11,7 @@ import type { WrittenReference } from './values.ts';
 /** The configuration that a valid and cross-checked file means. `file` is absolute; relative paths start beside it. */
 export function buildConfig(written: WrittenConfig, file: string): Config {
   const directory = dirname(file);
-  const { limits, removals, upload, watch } = written;
+  const { limits, removals, upload, watch, service } = written;
   return {
     file,
     platform: buildPlatform(written.platform, directory),
@@ -39,7 +39,11 @@ export function buildConfig(written: WrittenConfig, file: string): Config {
       poll: watch.poll,
       pollIntervalMs: watch.pollInterval,
     },
-    service: { listen: written.service.listen, hangTimeoutMs: written.service.hangTimeout },
+    service: {
+      listen: service.listen,
+      hangTimeoutMs: service.hangTimeout,
+      reloadOnChange: service.reloadOnChange,
+    },
     notify: written.notify === undefined ? null : buildNotify(written.notify),
     stateFile: resolve(directory, written.stateFile),
   };

@@ -71,6 +71,8 @@ export interface Config {
     readonly listen: ListenAddress | null;
     /** A daemon whose event loop stands still for so long is ended. */
     readonly hangTimeoutMs: number;
+    /** Whether a daemon takes up changes of the config and of secrets in files without being asked. */
+    readonly reloadOnChange: boolean;
   };
   /** `null`: people are told nothing. */
   readonly notify: (NotifySettings & { readonly place: ConversationChoice }) | null;

@@ -216,6 +216,13 @@ export const serviceSchema = z.strictObject({
     },
     1000,
   ).prefault('5m'),
+  reloadOnChange: z
+    .boolean()
+    .meta({
+      description:
+        'A running botsync reloads by itself when this file, or a file that holds a secret, has changed.',
+    })
+    .default(true),
 });
 
 /** The whole configuration file. */
@@ -250,7 +257,9 @@ export const configSchema = z
         description: 'How changes are found while botsync keeps running.',
       })
       .prefault({}),
-    service: serviceSchema.meta({ description: 'How a running botsync is observed.' }).prefault({}),
+    service: serviceSchema
+      .meta({ description: 'How a running botsync is observed, and when it reloads.' })
+      .prefault({}),
     notify: notifySchema
       .meta({ description: 'How people are told in a conversation. Left out: they are not.' })
       .exactOptional(),

@@ -45,7 +45,7 @@ test('fills in the defaults, resolves paths, and counts durations in millisecond
       maxRequestsPerSecond: null,
     },
     watch: { settleMs: 500, maxDelayMs: 10_000, rescanMs: 900_000, poll: false, pollIntervalMs: 10_000 },
-    service: { listen: null, hangTimeoutMs: 300_000 },
+    service: { listen: null, hangTimeoutMs: 300_000, reloadOnChange: true },
     notify: null,
     stateFile: '/etc/botsync/.botsync/state.db',
   });

@@ -15,6 +15,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isWithin } from '../../src/domain/within.ts';
+import { SEED } from '../seed.ts';
+import { listDirectories } from '../list-directories.ts';
 import { countDirectories, SETTLE_MS, temporaryDirectory, watchDirectory } from './fixture.ts';
 
 /** Few names and little depth, so that steps meet: directories are replaced by files, moved into each other and back. */
@@ -108,15 +110,38 @@ function* contents(root: string, at: string): Generator<[string, string]> {
   }
 }
 
+/** Some directories, three deep, with a file in each. */
+function plant(root: string): void {
+  for (const at of ['a/b/c', 'b/a/c', 'c/c/c/c']) {
+    mkdirSync(join(root, at), { recursive: true });
+    writeFileSync(join(root, at, 'b'), 'first');
+  }
+}
+
+/** Takes the steps, as far as they can be taken, and lets the watcher have its turns in between. */
+async function churn(
+  steps: readonly Step[],
+  root: string,
+  outside: string,
+  pass: (ms: number) => Promise<void>,
+): Promise<void> {
+  for (const [count, one] of steps.entries()) {
+    try {
+      take(one, root, outside, count);
+    } catch {
+      // Not possible as things are.
+    }
+    if (one.then === 'turn') await turn();
+    else if (one.then === 'time') await pass(SETTLE_MS / 3);
+  }
+}
+
 test('who looks again at what is told knows the tree in the end, whatever is done to it', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 300, maxLength: 300 }), async (steps) => {
       const root = temporaryDirectory();
       const outside = temporaryDirectory();
-      for (const at of ['a/b/c', 'b/a/c', 'c/c/c/c']) {
-        mkdirSync(join(root, at), { recursive: true });
-        writeFileSync(join(root, at, 'b'), 'first');
-      }
+      plant(root);
       const known = new Map(contents(root, ''));
       const lookAgain = (at: string): void => {
         for (const one of known.keys()) if (at === '' || isWithin(at, one)) known.delete(one);
@@ -124,15 +149,7 @@ test('who looks again at what is told knows the tree in the end, whatever is don
       };
       const { clock, watcher, lost, limited, calm } = await watchDirectory(root, {}, lookAgain);
 
-      for (const [count, one] of steps.entries()) {
-        try {
-          take(one, root, outside, count);
-        } catch {
-          // Not possible as things are.
-        }
-        if (one.then === 'turn') await turn();
-        else if (one.then === 'time') await clock.advance(SETTLE_MS / 3);
-      }
+      await churn(steps, root, outside, (ms) => clock.advance(ms));
       await calm();
 
       expect(Object.fromEntries(known)).toEqual(Object.fromEntries(contents(root, '')));
@@ -142,5 +159,29 @@ test('who looks again at what is told knows the tree in the end, whatever is don
     }),
     // Each run takes its own time with the kernel: a smaller example need not fail.
     { numRuns: 5, endOnFailure: true },
+  );
+});
+
+// A watch that is dead, or follows a directory that was moved away, shows in the end only by what it does not tell.
+test('after whatever was done to a tree, one more file in every directory is told of', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 300, maxLength: 300 }), async (steps) => {
+      const root = temporaryDirectory();
+      const outside = temporaryDirectory();
+      plant(root);
+      const { clock, watcher, settled, lost, calm } = await watchDirectory(root);
+      await churn(steps, root, outside, (ms) => clock.advance(ms));
+      await calm();
+      settled.length = 0;
+
+      const added = [root, ...listDirectories(root)].map((directory) => join(directory, 'one-more'));
+      for (const file of added) writeFileSync(file, '');
+      await calm();
+      const told = new Set(settled.map((at) => join(root, at)));
+      expect(added.filter((file) => !told.has(file))).toEqual([]);
+      expect(lost).toEqual([]);
+      await watcher.close();
+    }),
+    { numRuns: 5, seed: SEED, endOnFailure: true },
   );
 });

@@ -1,10 +1,14 @@
-import type { LoadedConfig } from '../../config/load-config.ts';
+import { resolve } from 'node:path';
+import { lookAtFile } from '../../watch/file-contents.ts';
 import { DaemonRun } from '../daemon/daemon-run.ts';
 import type { GlobalOptions } from '../global-options.ts';
+import { load } from '../load.ts';
 
 /** `botsync sync`: keeps everything up to date until a signal. Returns the exit code; throws `UsageError`. */
-export async function syncDaemon(options: GlobalOptions, loaded: LoadedConfig): Promise<number> {
-  const run = new DaemonRun(options, loaded);
+export async function syncDaemon(options: GlobalOptions): Promise<number> {
+  // Before it is read: a change from now on is noticed.
+  const { content } = await lookAtFile(resolve(options.config));
+  const run = new DaemonRun(options, load(options), content);
   try {
     await run.begin();
     return await run.untilStopped();

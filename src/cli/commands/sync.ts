@@ -40,11 +40,11 @@ export interface SyncOptions extends GlobalOptions {
 /** `botsync sync`: the daemon, one pass, or what one would do. Returns the exit code; throws `UsageError`. */
 export async function sync(options: SyncOptions): Promise<number> {
   keepHeapSmall();
-  const loaded = load(options);
   if (!options.once && !options.dryRun) {
     const { syncDaemon } = await import('./sync-daemon.ts');
-    return await syncDaemon(options, loaded);
+    return await syncDaemon(options);
   }
+  const loaded = load(options);
   const view = new PassView(options);
   for (const warning of loaded.warnings) view.warn(renderProblem(warning));
   if (options.dryRun) return await showPlan(options, loaded, view);

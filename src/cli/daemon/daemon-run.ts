@@ -14,12 +14,14 @@ import { Daemon, type DaemonSettings } from '../../sync/daemon/daemon.ts';
 import { connect, type Connection } from '../connect.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
 import { holdLock } from '../hold-lock.ts';
-import { load, platformName } from '../load.ts';
+import { platformName } from '../load.ts';
 import { Teller } from '../teller.ts';
 import { UsageError } from '../usage-error.ts';
 import { version } from '../version.ts';
 import { DaemonAnswers } from './answers.ts';
+import { ConfigFiles } from './config-files.ts';
 import { ConnectionHolder } from './connection-holder.ts';
+import { loadAgain } from './load-again.ts';
 import { DaemonServers } from './servers.ts';
 import { StateKeeper } from './state-keeper.ts';
 import { DaemonTelling, healthOf } from './telling.ts';
@@ -37,11 +39,11 @@ export class DaemonRun {
   readonly #answers: DaemonAnswers;
   readonly #telling: DaemonTelling;
   readonly #connections: ConnectionHolder<Connection>;
+  readonly #files: ConfigFiles;
   readonly #onReload = (): void => {
     // One that comes before all is up is made up for then; while it goes down, there is nothing to reload.
     this.#isReloadWanted = !this.#isUp;
-    if (this.#isReloadWanted) return;
-    this.#reloading = this.#reloading.then(() => this.#reload());
+    if (!this.#isReloadWanted) void this.#requestReload(null);
   };
   #isUp = false;
   #isReloadWanted = false;
@@ -56,7 +58,8 @@ export class DaemonRun {
   #state: StateStore | null = null;
   #daemon: Daemon | null = null;
 
-  constructor(options: GlobalOptions, loaded: LoadedConfig) {
+  /** @param content - what the configuration file held before `loaded` was read, as `lookAtFile` has it. */
+  constructor(options: GlobalOptions, loaded: LoadedConfig, content: string) {
     this.#options = options;
     this.#loaded = loaded;
     this.#notifier = createNotifier(process.env, (message) => {
@@ -68,6 +71,10 @@ export class DaemonRun {
     this.#view = new DaemonView(options, this.#notifier, () => this.#metrics, onPassEnded);
     this.#telling = new DaemonTelling(this.#view.log);
     this.#connections = new ConnectionHolder(this.#view.log);
+    const { log } = this.#view;
+    const changed = (files: readonly string[]): Promise<void> => this.#requestReload(files);
+    const readsSecrets = !options.emulator;
+    this.#files = new ConfigFiles({ clock: systemClock, log, readsSecrets, content, changed }, loaded);
     this.#signals = listenForStop(
       (signal) => {
         this.#view.log.info('stopping: what is under way may end, nothing new is begun', { signal });
@@ -98,6 +105,7 @@ export class DaemonRun {
     this.#lock = holdLock(this.#loaded.config.stateFile, 'the state file', 'sync');
     await this.#watchForHangs(this.#loaded);
     this.#metrics = await createMetrics(version(), () => this.#answers.measures());
+    await this.#files.followAlso(this.#loaded);
     this.#connections.take(await this.#connect(this.#loaded));
     await this.#telling.adopt(await this.#openTeller(this.#loaded));
     for (const warning of this.#loaded.warnings) log.warn(renderProblem(warning));
@@ -105,6 +113,7 @@ export class DaemonRun {
     this.#servers = this.#createServers(this.#metrics);
     await this.#servers.adjust(this.#loaded.config);
     this.#isUp = true;
+    await this.#files.adopt(this.#loaded);
     if (this.#isReloadWanted) this.#onReload();
   }
 
@@ -128,6 +137,7 @@ export class DaemonRun {
   async end(): Promise<void> {
     this.#isUp = false;
     this.#watchdog?.close();
+    await this.#files.close();
     await this.#reloading;
     await this.#servers?.close();
     await this.#telling.close();
@@ -245,15 +255,31 @@ export class DaemonRun {
     return Teller.open({ options: this.#options, loaded, emulator, clock: systemClock, log, howToApprove });
   }
 
+  /** Reloads after what is under way. `changed`: the files that call for it; `null` for a signal. */
+  #requestReload(changed: readonly string[] | null): Promise<void> {
+    if (this.#isUp) this.#reloading = this.#reloading.then(() => this.#reload(changed));
+    return this.#reloading;
+  }
+
   /** Reads configuration and secrets again. What is wrong with them is told, and everything stays as it was. */
-  async #reload(): Promise<void> {
+  async #reload(changed: readonly string[] | null): Promise<void> {
     const { log } = this.#view;
     const isUp = this.#view.isReady;
+    const before = this.#loaded;
     if (isUp) this.#notifier.reloading();
-    log.info('reloading the configuration', { file: this.#loaded.config.file });
+    log.info('reloading the configuration', {
+      file: before.config.file,
+      ...(changed !== null && { changed }),
+    });
     try {
-      await this.#take(loadAgain(this.#options, this.#loaded));
-      log.info('the configuration was reloaded');
+      if (changed === null) await this.#files.accept();
+      const next = loadAgain(this.#options, before);
+      await this.#take(next);
+      if (changed === null) log.info('the configuration was reloaded');
+      else {
+        const takenOver = this.#files.takenOver(before, next, changed);
+        log.info('configuration changed on disk: reloaded', { changed, takenOver });
+      }
       if (isUp) this.#notifier.ready('reloaded');
     } catch (error) {
       // A defect is told as well, and ends neither the daemon nor its next reload.
@@ -265,6 +291,7 @@ export class DaemonRun {
 
   /** Goes on under another configuration. Throws `UsageError`; nothing has changed then. */
   async #take(next: LoadedConfig): Promise<void> {
+    await this.#files.followAlso(next);
     const teller = await this.#openTeller(next);
     let connection: Connection | null = null;
     try {
@@ -287,6 +314,7 @@ export class DaemonRun {
     }
     await this.#servers?.adjust(next.config);
     await this.#watchForHangs(next);
+    await this.#files.adopt(next);
   }
 
   async #watchForHangs({ config }: LoadedConfig): Promise<void> {
@@ -299,19 +327,4 @@ export class DaemonRun {
     });
     this.#hangWatch = { timeoutMs, watch };
   }
-}
-
-/** The configuration as it is now. Throws `UsageError` also for what cannot change while a daemon runs. */
-function loadAgain(options: GlobalOptions, before: LoadedConfig): LoadedConfig {
-  const next = load(options);
-  if (next.config.stateFile !== before.config.stateFile)
-    throw new UsageError(`${next.file}: stateFile: another one needs a restart`);
-  if (options.emulator && botsOf(next) !== botsOf(before))
-    throw new UsageError(`${next.file}: botId: with --emulator, another bot needs a restart`);
-  return next;
-}
-
-/** The bots that the embedded emulator knows. */
-function botsOf({ config }: LoadedConfig): string {
-  return JSON.stringify(config.sources.map(({ botId }) => botId));
 }
