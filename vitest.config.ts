@@ -1,12 +1,60 @@
 import { defineConfig } from 'vitest/config';
 
+/** The rooms of src/ whose tests start no command, and the contract with the platform. */
+const ENGINE = [
+  'config',
+  'conformance',
+  'domain',
+  'emulator',
+  'notify',
+  'platform',
+  'scan',
+  'service',
+  'state',
+  'sync',
+  'systemd',
+  'upload',
+  'watch',
+].map((room) => `test/${room}/**/*.test.ts`);
+
+/** Commands that are over soon: what starts them waits for nothing. */
+const COMMANDS = [
+  'test/security/**/*.test.ts',
+  ...[
+    'commands',
+    'completion',
+    'defect',
+    'describe-resource',
+    'doctor',
+    'doctor-notify',
+    'init',
+    'mask-secrets',
+    'platform-commands',
+    'sync',
+    'take-snapshot',
+    'usage',
+  ].map((name) => `test/cli/${name}.test.ts`),
+];
+
+/**
+ * `npm test` runs all but the last project, into which falls what no other names; `npm run test:all` runs all.
+ * `npx vitest run test/crash` finds a test wherever it is.
+ */
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     // Tests wait for what they start as much as they work.
     maxWorkers: '100%',
     sequence: { shuffle: true },
     coverage: { provider: 'v8', include: ['src/**/*.ts'] },
+    projects: [
+      // One process for many files: what a test changes that others share, the environment among it, it puts back.
+      { extends: true, test: { name: 'engine', include: ENGINE, isolate: false, unstubEnvs: true } },
+      { extends: true, test: { name: 'commands', include: COMMANDS } },
+      {
+        extends: true,
+        test: { name: 'long', include: ['test/**/*.test.ts'], exclude: [...ENGINE, ...COMMANDS] },
+      },
+    ],
   },
 });

@@ -1,12 +1,12 @@
-// Builds the command into dist/cli: one bundle, so that it starts in half the time. What has native parts or is loaded
-// only when needed stays a dependency. See docs/decisions/0006-bundle.md.
+// Builds the command into dist/cli: a bundle, which starts sooner than what it is made of. What has native parts or
+// starts threads of its own stays a dependency. See docs/decisions/0006-bundle.md.
 import { build } from 'esbuild';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { withStableNames } from './chunk-names.js';
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-rmSync('dist', { recursive: true, force: true });
-const { metafile } = await build({
+const built = await build({
   // The thread that watches the daemon's main thread is loaded by its name.
   entryPoints: { main: 'src/cli/main.ts', 'hang-watch-thread': 'src/service/hang-watch-thread.ts' },
   outdir: 'dist/cli',
@@ -19,14 +19,20 @@ const { metafile } = await build({
   external: Object.keys(dependencies),
   metafile: true,
   legalComments: 'none',
-  sourcemap: process.argv.includes('--sourcemap') ? 'linked' : false,
+  // Read only when a defect is reported, by src/cli/source-stack.ts, which needs names and lines alone.
+  sourcemap: 'linked',
+  sourcesContent: false,
+  write: false,
   // Bundled CommonJS asks for Node's own modules by require.
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
   },
 });
+rmSync('dist', { recursive: true, force: true });
+mkdirSync('dist/cli', { recursive: true });
+for (const { path, text } of withStableNames(built)) writeFileSync(path, text);
 chmodSync('dist/cli/main.js', 0o755);
-writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licences(metafile));
+writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licences(built.metafile));
 
 /** The licences of all packages that went into the bundle. */
 function licences({ inputs }) {

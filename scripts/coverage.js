@@ -11,7 +11,7 @@ const OUTPUT = 'coverage';
 const traces = mkdtempSync(join(tmpdir(), 'botsync-coverage-'));
 
 try {
-  run('node', ['scripts/build.js', '--sourcemap']);
+  run('node', ['scripts/build.js']);
   const reporting = [
     '--coverage',
     '--coverage.reporter=json',

@@ -1,6 +1,7 @@
-// Prints a bill of materials (CycloneDX) of what users get, the bundled packages included: `npm run sbom`, after a build.
+// Writes the bill of materials (CycloneDX) of what users get, the bundled packages included, to dist/sbom.cdx.json, which
+// goes into the package: `npm run sbom`, after a build.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { shippedPackages } from './shipped-packages.js';
 
 const shipped = shippedPackages();
@@ -26,4 +27,7 @@ const dependencies = sbom.dependencies
   .filter(({ ref }) => refs.has(ref))
   .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((one) => refs.has(one)) }));
 const scoped = components.map((component) => ({ ...component, scope: 'required' }));
-console.log(JSON.stringify({ ...sbom, components: scoped, dependencies }, null, 2));
+writeFileSync(
+  'dist/sbom.cdx.json',
+  `${JSON.stringify({ ...sbom, components: scoped, dependencies }, null, 2)}\n`,
+);

@@ -4,6 +4,7 @@ import { DEFAULT_CONFIG, LOG_FORMATS, LOG_LEVELS } from './global-options.ts';
 import { isCompletionRequest } from './completion.ts';
 import { addPlatformCommands } from './platform-commands.ts';
 import { addSetupCommands } from './setup-commands.ts';
+import { sourceStack } from './source-stack.ts';
 import { UsageError } from './usage-error.ts';
 import { version } from './version.ts';
 import { printError } from './output.ts';
@@ -29,9 +30,14 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
       printError(error.message);
       return error.exitCode;
     }
-    printError(`This is a defect of botsync ${version()}, please report it:\n${stackOf(error)}`);
-    return EXIT.defect;
+    return reportDefect(error);
   }
+}
+
+/** Tells of an error that nothing expected. Returns the exit code. */
+export function reportDefect(error: unknown): number {
+  printError(`This is a defect of botsync ${version()}, please report it:\n${sourceStack(error)}`);
+  return EXIT.defect;
 }
 
 /** `help`, `--help` and `--help=true`, `-h` alone or among other letters. */
@@ -248,8 +254,4 @@ function reworded(message: string): string {
 
 function camelCase(name: string): string {
   return name.replaceAll(/-+([^-])/gu, (_dashes, letter: string) => letter.toUpperCase());
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -1,5 +1,4 @@
 import type { buildConnector, Dispatcher } from 'undici';
-import { noteTls } from './raw-socket.ts';
 
 /** How connections are made. */
 export interface DispatcherSettings {
@@ -81,10 +80,7 @@ function resettable(connect: buildConnector.connector): buildConnector.connector
         callback(...reached);
         return;
       }
-      connect({ ...options, httpSocket: raw }, (...secured) => {
-        if (secured[1]) noteTls(secured[1], raw);
-        callback(...secured);
-      });
+      connect({ ...options, httpSocket: raw }, callback);
     });
   };
 }

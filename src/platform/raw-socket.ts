@@ -1,19 +1,15 @@
 import type { Socket } from 'node:net';
 
-/** The TCP connection below each TLS connection that we made. */
-const below = new WeakMap<Socket, Socket>();
-
-/** Remembers which TCP connection a TLS connection goes over. */
-export function noteTls(secured: Socket, raw: Socket): void {
-  below.set(secured, raw);
-}
-
 /**
  * Ends a connection such that nothing of what was written arrives any more. `destroy` would leave what is in the kernel to
  * be sent, for seconds after a line came back, and the content of an upload that was given up would land after a newer one.
  */
 export function reset(socket: Socket): void {
   const raw = rawOf(socket);
+  if (typeof handleOf(raw)?.reset !== 'function') {
+    raw.destroy();
+    return;
+  }
   // What `resetAndDestroy` sets, which first ends the stream in order and so sends what was written.
   (raw as Socket & { resetAndClosing?: boolean }).resetAndClosing = true;
   raw.destroy();
@@ -29,10 +25,16 @@ export function pendingBytes(socket: Socket): number {
 
 /** What the event loop still has to hand to the kernel: Node shows it on the handle alone. */
 function queueOf(socket: Socket): number | null {
-  const { _handle: handle } = socket as unknown as { _handle?: { writeQueueSize?: unknown } | null };
-  return typeof handle?.writeQueueSize === 'number' ? handle.writeQueueSize : null;
+  const size = handleOf(socket)?.writeQueueSize;
+  return typeof size === 'number' ? size : null;
 }
 
+function handleOf(socket: Socket): { readonly reset?: unknown; readonly writeQueueSize?: unknown } | null {
+  return (socket as unknown as { _handle?: object | null })._handle ?? null;
+}
+
+/** The TCP connection at the bottom: encryption and the tunnel of a proxy each have one above it. */
 function rawOf(socket: Socket): Socket {
-  return below.get(socket) ?? socket;
+  const { _parent: below } = socket as unknown as { _parent?: Socket | null };
+  return below === undefined || below === null ? socket : rawOf(below);
 }

@@ -1,10 +1,8 @@
-import { readSendQueues, type SendQueues } from './send-queue.ts';
+import { readSendQueues } from './send-queue.ts';
 import type { Watch } from './watch.ts';
 
 /** How often in a stall timeout requests are looked at. */
 const LOOKS_A_TIMEOUT = 8;
-
-const NO_QUEUES: SendQueues = new Map();
 
 /**
  * Gives up requests in which nothing moves for `stallTimeout`, however long they take in all.
@@ -33,7 +31,7 @@ export class StallMonitor {
   add(watch: Watch): void {
     this.#watches.add(watch);
     if (this.#timer !== null) return;
-    this.#lastLookMs = performance.now();
+    if (this.#watches.size === 1) this.#lastLookMs = performance.now();
     this.#schedule();
   }
 
@@ -52,9 +50,11 @@ export class StallMonitor {
   }
 
   async #look(): Promise<void> {
+    this.#timer = null;
     const began = performance.now();
     const isAnyQuiet = [...this.#watches].some((watch) => watch.isQuietFor(this.#periodMs / 2, began));
-    const queues = isAnyQuiet ? await readSendQueues() : NO_QUEUES;
+    // Where all move nobody needs to know, and none is judged by it.
+    const queues = isAnyQuiet ? await readSendQueues() : null;
     const nowMs = performance.now();
     // A machine that slept, or a loop that was blocked, saw nothing move, though it may have.
     const missedMs = nowMs - this.#lastLookMs - 2 * this.#periodMs;
@@ -64,6 +64,6 @@ export class StallMonitor {
       if (missedMs > 0) watch.excuse(missedMs);
       watch.look(queues, allBufferedBytes, this.#stallTimeoutMs, nowMs);
     }
-    if (this.#timer !== null) this.#schedule();
+    if (this.#watches.size > 0 && this.#timer === null) this.#schedule();
   }
 }

@@ -98,16 +98,17 @@ export class Watch {
   /**
    * Looks whether anything moved, and gives the request up when nothing has for too long.
    *
-   * @param queues - of the kernel, as they are now.
+   * @param queues - of the kernel, as they are now; `null`: they were not read.
    * @param allBufferedBytes - of all requests (see `bufferedBytes`).
    */
-  look(queues: SendQueues, allBufferedBytes: number, stallTimeoutMs: number, nowMs: number): void {
+  look(queues: SendQueues | null, allBufferedBytes: number, stallTimeoutMs: number, nowMs: number): void {
     if (this.#socket === null || this.#phase === 'not-sent') return;
     const quietMs = nowMs - this.#lastMovedMs;
     if (this.#phase === 'answering') {
       if (quietMs >= stallTimeoutMs * ANSWER_TIMEOUTS) this.#request.giveUp('answering');
       return;
     }
+    if (queues === null) return;
     const queue = queues.get(nameOf(this.#socket)) ?? null;
     const pending = pendingBytes(this.#socket);
     const waitingBytes = pending + (queue?.unacknowledgedBytes ?? 0);

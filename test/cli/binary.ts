@@ -6,7 +6,7 @@ import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
 
-/** The built command: `npm test` builds before it tests. */
+/** The built command: `npm test` and `npm run test:all` build before they test. */
 export const BINARY = resolve(import.meta.dirname, '../../dist/cli/main.js');
 
 /** How a command ended. */

@@ -36,7 +36,7 @@ export interface NotifyWorld {
   /** Lets time go by until a condition holds. */
   readonly until: (condition: () => boolean, what: string) => Promise<void>;
   /** Lets so much time go by, with real time for what has to go over the wire. */
-  readonly wait: (ms: number) => Promise<void>;
+  readonly wait: (ms: number, stepMs?: number) => Promise<void>;
 }
 
 /** Makes such a world from fields of `notify`. */
@@ -105,9 +105,9 @@ export async function createNotifyWorld(fields: Record<string, unknown> = {}): P
         await clock.advance(1000);
         return condition();
       }, what),
-    wait: async (ms) => {
-      for (let leftMs = ms; leftMs > 0; leftMs -= 5000) {
-        await clock.advance(Math.min(leftMs, 5000));
+    wait: async (ms, stepMs = 5000) => {
+      for (let leftMs = ms; leftMs > 0; leftMs -= stepMs) {
+        await clock.advance(Math.min(leftMs, stepMs));
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
     },

@@ -15,6 +15,7 @@ import { connect, type Connection } from '../connect.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
 import { holdLock } from '../hold-lock.ts';
 import { platformName } from '../load.ts';
+import { sourceStack } from '../source-stack.ts';
 import { Teller } from '../teller.ts';
 import { UsageError } from '../usage-error.ts';
 import { version } from '../version.ts';
@@ -283,7 +284,7 @@ export class DaemonRun {
       if (isUp) this.#notifier.ready('reloaded');
     } catch (error) {
       // A defect is told as well, and ends neither the daemon nor its next reload.
-      const reason = error instanceof UsageError ? error.message : String((error as Error).stack);
+      const reason = error instanceof UsageError ? error.message : sourceStack(error);
       log.error(`not reloaded, the configuration before goes on: ${reason}`);
       if (isUp) this.#notifier.ready('not reloaded: the configuration is wrong');
     }

@@ -72,7 +72,7 @@ describe('refused credentials', () => {
   });
 
   test('are tried again within a quarter of an hour, however long it has been', async () => {
-    const world = await createDaemonWorld();
+    const world = await createDaemonWorld({}, {}, 10_000);
     world.write('docs/a.md', 'one');
     world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 401, times: 1_000_000 });
     const running = await world.start();

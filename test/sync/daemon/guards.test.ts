@@ -302,7 +302,7 @@ test('removals that met an outage find that out also where the first of them has
     () => running.daemon.activity.platformOutOfReach,
     'the platform is taken to be out of reach',
   );
-  await world.wait(60 * MINUTE, 2000);
+  await world.wait(60 * MINUTE, 5000);
   expect(removedKeys(running)).toEqual(['f1.md', 'f2.md', 'f3.md', 'f4.md']);
 });
 
