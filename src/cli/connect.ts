@@ -22,6 +22,8 @@ export interface Connection {
   readonly pause: (ms: number) => void;
   /** Equal for connections that are made from the same addresses, secrets and settings. */
   readonly fingerprint: string;
+  /** No request waits for its turn any more: what was not begun need not be waited for by a stop. */
+  readonly endWaits: () => void;
   readonly close: () => Promise<void>;
 }
 
@@ -39,6 +41,9 @@ export async function connect(
     pausedForMs: () => http.pacer.pausedForMs,
     pause: (ms: number) => {
       http.pacer.pause(ms);
+    },
+    endWaits: () => {
+      http.pacer.endWaits();
     },
   };
   const headers = identityHeaders(config.platform.identity);

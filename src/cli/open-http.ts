@@ -17,7 +17,7 @@ export function openHttp(
   longestPauseMs = upload.giveUpAfterMs,
 ): Http {
   const { concurrency, stallTimeoutMs, maxBytesPerSecond, maxRequestsPerSecond } = upload;
-  const pacer = new Pacer({ maxBytesPerSecond, maxRequestsPerSecond }, clock);
+  const pacer = new Pacer({ maxBytesPerSecond, maxRequestsPerSecond, longestPauseMs }, clock);
   const connections = mostTransfers(concurrency);
-  return new Http({ connections, stallTimeoutMs, longestPauseMs, useProxy }, pacer, clock);
+  return new Http({ connections, stallTimeoutMs, useProxy }, pacer, clock);
 }

@@ -7,7 +7,7 @@ export interface Schedule {
 }
 
 interface Waiting {
-  readonly release: (nowMs: number) => void;
+  readonly release: (nowMs: number | null) => void;
 }
 
 /** Lets one after the other pass, in the order they came, each at the moment that the schedule gives when it is the first. */
@@ -16,6 +16,7 @@ export class Gate {
   readonly #clock: Clock;
   #waiting: Waiting[] = [];
   #isRunning = false;
+  #isShut = false;
   #wake: AbortController | null = null;
 
   constructor(schedule: Schedule, clock: Clock) {
@@ -23,18 +24,18 @@ export class Gate {
     this.#clock = clock;
   }
 
-  /** Passes the gate; gives when that was. An abort ends the waiting: then nothing passed. */
-  pass(signal: AbortSignal): number | Promise<number> {
+  /** Passes the gate; gives when that was. `null`: it was sent away, or the signal aborted. */
+  pass(signal: AbortSignal): number | null | Promise<number | null> {
     const nowMs = this.#clock.monotonic();
     if (this.#waiting.length === 0 && this.#schedule.nextAtMs(nowMs) <= nowMs) {
       this.#schedule.released(nowMs);
       return nowMs;
     }
-    if (signal.aborted) return nowMs;
+    if (signal.aborted || this.#isShut) return null;
     return new Promise((resolve) => {
       const leave = (): void => {
         this.#waiting = this.#waiting.filter((other) => other !== one);
-        resolve(this.#clock.monotonic());
+        resolve(null);
         this.recheck();
       };
       const one: Waiting = {
@@ -47,6 +48,20 @@ export class Gate {
       this.#waiting.push(one);
       if (!this.#isRunning) void this.#run();
     });
+  }
+
+  /** Sends all away that wait. */
+  dismiss(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const { release } of waiting) release(null);
+    this.recheck();
+  }
+
+  /** From now on nobody waits any more: only what may pass at once does. */
+  shut(): void {
+    this.#isShut = true;
+    this.dismiss();
   }
 
   /** The schedule changed: looks again when the next may pass. */

@@ -16,8 +16,6 @@ export interface ConnectionSettings {
   readonly connections: number;
   /** A request in which nothing moves for so long is given up, milliseconds. */
   readonly stallTimeoutMs: number;
-  /** A longer pause than this is not waited for, milliseconds: requests fail at once until it is over. */
-  readonly longestPauseMs: number;
   /** Whether `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are obeyed. */
   readonly useProxy: boolean;
 }
@@ -53,15 +51,11 @@ export class Http {
 
   /** Waits for its turn, sends, and reads the answer. Redirects are not followed. Any status is an answer. */
   async send(request: HttpRequest, signal: AbortSignal): Promise<Outcome<TimedAnswer>> {
-    const { pausedForMs } = this.pacer;
-    if (pausedForMs > this.#settings.longestPauseMs) {
-      const message = `the platform asked for a pause that lasts ${Math.round(pausedForMs / 1000)} s more, which is too long to wait for now`;
-      return failed({ kind: 'transient', message, notCarriedOut: true, postponed: true });
-    }
     const turn = this.pacer.turn(request.to, signal);
-    const releasedAtMs = typeof turn === 'number' ? turn : await turn;
+    const releasedAtMs = turn instanceof Promise ? await turn : turn;
     const interrupted = interruption(signal);
     if (interrupted !== null) return failed({ ...interrupted, notCarriedOut: true });
+    if (releasedAtMs === null) return failed(this.#postponed());
     try {
       this.#dispatcher ??= this.#create();
       if (this.#dispatcher instanceof Promise) this.#dispatcher = await this.#made(this.#dispatcher);
@@ -76,6 +70,14 @@ export class Http {
   async close(): Promise<void> {
     const made = this.#dispatcher;
     await (made instanceof Promise ? await made.catch(() => null) : made)?.destroy();
+  }
+
+  #postponed(): PlatformFailure {
+    const seconds = Math.round(this.pacer.pausedForMs / 1000);
+    const message = this.pacer.isPausedTooLong
+      ? `the platform asked for a pause that lasts ${seconds} s more, which is too long to wait for now`
+      : 'it was stopped before it was sent';
+    return { kind: 'transient', message, notCarriedOut: true, postponed: true };
   }
 
   async #create(): Promise<Dispatcher> {

@@ -3,10 +3,14 @@ import { RequestRate, type AnsweredRequest } from '../domain/request-rate.ts';
 import { TokenBucket } from '../domain/token-bucket.ts';
 import { Gate } from './gate.ts';
 
-/** Limits that the user set; `null`: none. */
+/** How fast requests may go, and how long they wait. */
 export interface PaceLimits {
+  /** The user's; `null`: none. */
   readonly maxRequestsPerSecond: number | null;
+  /** The user's; `null`: none. */
   readonly maxBytesPerSecond: number | null;
+  /** A longer pause than this is not waited for, milliseconds. */
+  readonly longestPauseMs: number;
 }
 
 /** Who a request goes to: the platform counts requests against its rate limit, the store does not. */
@@ -23,11 +27,13 @@ export class Pacer {
   /** Of `maxRequestsPerSecond`; where there is no such limit only a pause closes it. */
   readonly #userGate: Gate;
   readonly #bytes: TokenBucket | null;
+  readonly #longestPauseMs: number;
   #pausedUntilMs = -Infinity;
 
   constructor(limits: PaceLimits, clock: Clock) {
     this.#clock = clock;
     const { maxRequestsPerSecond, maxBytesPerSecond } = limits;
+    this.#longestPauseMs = limits.longestPauseMs;
     this.#bytes =
       maxBytesPerSecond === null
         ? null
@@ -54,13 +60,28 @@ export class Pacer {
     );
   }
 
-  /** Waits for the right to send one request; gives when it was released, by the monotonic clock. */
-  turn(recipient: Recipient, signal: AbortSignal): number | Promise<number> {
+  /**
+   * Waits for the right to send one request; gives when it was released, by the monotonic clock. `null`: it has none, since
+   * the pause is too long to wait for, nobody waits any longer, or the signal aborted.
+   */
+  turn(recipient: Recipient, signal: AbortSignal): number | null | Promise<number | null> {
+    if (this.isPausedTooLong) return null;
     const allowed = this.#userGate.pass(signal);
-    if (recipient === 'store') return allowed;
+    if (recipient === 'store' || allowed === null) return allowed;
     return typeof allowed === 'number'
       ? this.#platformGate.pass(signal)
-      : allowed.then(() => this.#platformGate.pass(signal));
+      : allowed.then((atMs) => (atMs === null ? null : this.#platformGate.pass(signal)));
+  }
+
+  /** Nobody waits for a turn any more: what waits was not begun, and a stop need not wait for it. */
+  endWaits(): void {
+    this.#userGate.shut();
+    this.#platformGate.shut();
+  }
+
+  /** Whether there is a pause that is too long to wait for. */
+  get isPausedTooLong(): boolean {
+    return this.pausedForMs > this.#longestPauseMs;
   }
 
   /** Waits for the right to send so many bytes of content; `null` when there is no limit to wait for. */
@@ -77,8 +98,9 @@ export class Pacer {
   /** Lets nothing pass for so many milliseconds from now. */
   pause(ms: number): void {
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.monotonic() + ms);
-    this.#userGate.recheck();
-    this.#platformGate.recheck();
+    for (const gate of [this.#userGate, this.#platformGate])
+      if (this.isPausedTooLong) gate.dismiss();
+      else gate.recheck();
   }
 
   /** Takes note of what an answer of the platform tells of its rate limit. */

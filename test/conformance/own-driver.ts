@@ -18,11 +18,13 @@ const STALL_TIMEOUT_MS = 20_000;
 function connect(target: Target): Driver {
   const { baseUrl, chatUrl, token, workspaceId, botId, chat } = target;
   const { signal } = new AbortController();
-  const pacer = new Pacer({ maxRequestsPerSecond: null, maxBytesPerSecond: null }, systemClock);
+  const pacer = new Pacer(
+    { maxRequestsPerSecond: null, maxBytesPerSecond: null, longestPauseMs: 60_000 },
+    systemClock,
+  );
   const settings = {
     connections: 4,
     stallTimeoutMs: STALL_TIMEOUT_MS,
-    longestPauseMs: 60_000,
     useProxy: true,
   };
   const http = new Http(settings, pacer, systemClock);

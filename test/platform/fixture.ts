@@ -162,12 +162,14 @@ export function connect(baseUrl: string, options: ClientOptions = {}): TestClien
 export function makeClient(baseUrl: string, options: ClientOptions = {}): TestClient {
   const clock = options.clock ?? new SimulatedClock();
   const stallTimeoutMs = options.stallTimeoutMs ?? 20_000;
-  const pacer = new Pacer({ maxRequestsPerSecond: null, maxBytesPerSecond: null, ...options.limits }, clock);
+  const pacer = new Pacer(
+    { maxRequestsPerSecond: null, maxBytesPerSecond: null, longestPauseMs: 120_000, ...options.limits },
+    clock,
+  );
   const http = new Http(
     {
       connections: options.concurrency ?? 8,
       stallTimeoutMs,
-      longestPauseMs: 120_000,
       useProxy: options.useProxy ?? false,
     },
     pacer,

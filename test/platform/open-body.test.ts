@@ -5,7 +5,10 @@ import { Pacer } from '../../src/platform/pacer.ts';
 import { inChunks, NEVER, SimulatedClock } from './fixture.ts';
 
 test('it is told whose turn it is: ours while the disk or our own limit is waited for', async () => {
-  const pacer = new Pacer({ maxBytesPerSecond: 1000, maxRequestsPerSecond: null }, new SimulatedClock());
+  const pacer = new Pacer(
+    { maxBytesPerSecond: 1000, maxRequestsPerSecond: null, longestPauseMs: Infinity },
+    new SimulatedClock(),
+  );
   const chunks = inChunks(Buffer.alloc(3000), 1000);
   const body = contentBody({ kind: 'stream', sizeBytes: 3000, chunks }, pacer, new Throughput(), NEVER);
   const turns: string[] = [];

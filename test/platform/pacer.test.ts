@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Pacer } from '../../src/platform/pacer.ts';
 import { NEVER, SimulatedClock, sleepless } from './fixture.ts';
 
-const NO_LIMITS = { maxRequestsPerSecond: null, maxBytesPerSecond: null };
+const NO_LIMITS = { maxRequestsPerSecond: null, maxBytesPerSecond: null, longestPauseMs: Infinity };
 
 /** Lets workers pass one request after the other; gives the moment of each, in the order they passed. */
 async function passes(pacer: Pacer, clock: SimulatedClock, workers: number, each: number): Promise<number[]> {
@@ -87,7 +87,7 @@ describe('the rate of the platform', () => {
     const clock = new SimulatedClock();
     const pacer = new Pacer(NO_LIMITS, clock);
     const first = await pacer.turn('platform', NEVER);
-    pacer.noteAnswer(answered(first, 10, 10_000));
+    pacer.noteAnswer(answered(first ?? NaN, 10, 10_000));
     expect(await pacer.turn('platform', NEVER)).toBe(1000);
     expect(pacer.turn('store', NEVER)).toBe(1000);
     expect(pacer.turn('store', NEVER)).toBe(1000);
@@ -111,9 +111,9 @@ describe('the rate of the platform', () => {
     const clock = new SimulatedClock();
     const pacer = new Pacer(NO_LIMITS, sleepless(clock));
     const first = await pacer.turn('platform', NEVER);
-    pacer.noteAnswer(answered(first, 1, 60_000));
+    pacer.noteAnswer(answered(first ?? NaN, 1, 60_000));
     const waiting = pacer.turn('platform', NEVER);
-    pacer.noteAnswer(answered(first, 99, 60_000));
+    pacer.noteAnswer(answered(first ?? NaN, 99, 60_000));
     expect(await waiting).toBe(0);
   });
 
@@ -135,6 +135,31 @@ describe('the rate of the platform', () => {
     abort.abort();
     await given;
     expect(await waiting).toBe(50);
+  });
+});
+
+describe('nobody waits', () => {
+  test('for a pause that is too long, also if it begins while they wait', async () => {
+    const clock = new SimulatedClock();
+    const pacer = new Pacer({ ...NO_LIMITS, longestPauseMs: 5000 }, sleepless(clock));
+    await pacer.turn('platform', NEVER);
+    const waiting = [pacer.turn('platform', NEVER), pacer.turn('platform', NEVER)];
+    pacer.pause(5001);
+    expect(await Promise.all(waiting)).toEqual([null, null]);
+    expect(pacer.turn('store', NEVER)).toBeNull();
+    clock.advance(5001);
+    expect(pacer.turn('store', NEVER)).toBe(5001);
+  });
+
+  test('once waits are ended; what need not wait passes', async () => {
+    const clock = new SimulatedClock();
+    const pacer = new Pacer(NO_LIMITS, sleepless(clock));
+    await pacer.turn('platform', NEVER);
+    const waiting = pacer.turn('platform', NEVER);
+    pacer.endWaits();
+    expect(await waiting).toBeNull();
+    expect(pacer.turn('platform', NEVER)).toBeNull();
+    expect(pacer.turn('store', NEVER)).toBe(0);
   });
 });
 

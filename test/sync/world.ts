@@ -263,12 +263,11 @@ export function connectTo(
   token = emulator.token,
 ): { readonly platform: PlatformFiles; readonly close: () => Promise<void> } {
   const { concurrency, stallTimeoutMs } = upload;
-  const pacer = new Pacer({ maxBytesPerSecond: null, maxRequestsPerSecond: null }, clock);
-  const http = new Http(
-    { connections: concurrency, stallTimeoutMs, longestPauseMs: 120_000, useProxy: false },
-    pacer,
+  const pacer = new Pacer(
+    { maxBytesPerSecond: null, maxRequestsPerSecond: null, longestPauseMs: 120_000 },
     clock,
   );
+  const http = new Http({ connections: concurrency, stallTimeoutMs, useProxy: false }, pacer, clock);
   const caller = { token, identityHeaders: identityHeaders(platform.identity) };
   return {
     platform: new PlatformFiles(http, platform.baseUrl, caller),

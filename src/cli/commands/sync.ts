@@ -87,7 +87,8 @@ async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view: PassVi
     connection = await connect(options, loaded, systemClock, (message) => {
       view.warn(message);
     });
-    const { emulator } = connection;
+    const { emulator, endWaits } = connection;
+    signals.stop.addEventListener('abort', endWaits);
     const howToApprove = 'allow-removals';
     teller = await Teller.open({
       options,

@@ -2,7 +2,7 @@ import type { Log } from '../../service/logger.ts';
 import type { Connection } from '../connect.ts';
 
 /** What is held of a connection. */
-export type HeldConnection = Pick<Connection, 'fingerprint' | 'pausedForMs' | 'pause' | 'close'>;
+export type HeldConnection = Pick<Connection, 'fingerprint' | 'pausedForMs' | 'pause' | 'endWaits' | 'close'>;
 
 /**
  * The daemon's connection to the platform, and earlier ones that are still in use. A connection that cannot be closed is

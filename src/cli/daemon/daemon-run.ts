@@ -80,6 +80,7 @@ export class DaemonRun {
       (signal) => {
         this.#view.log.info('stopping: what is under way may end, nothing new is begun', { signal });
         this.#notifier.stopping();
+        this.#connections.current?.endWaits();
       },
       () => process.exit(EXIT.interrupted),
     );

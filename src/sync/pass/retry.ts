@@ -62,8 +62,9 @@ export function judge(
   failure: PlatformFailure | null,
 ): AttemptOutcome & { readonly retryReason: string | null } {
   if (failure?.kind !== 'transient') return { met: 'answer', retryReason: null };
-  const { message, retryAfterMs, notCarriedOut, answered } = failure;
-  const met = answered === true ? 'own' : notCarriedOut === true ? 'unreachable' : 'failure';
+  const { message, retryAfterMs, notCarriedOut, answered, postponed } = failure;
+  const met =
+    answered === true || postponed === true ? 'own' : notCarriedOut === true ? 'unreachable' : 'failure';
   return { met, retryAfterMs, retryReason: message };
 }
 
