@@ -68,7 +68,7 @@ export class OverviewReader {
     const current = JSON.stringify([...sources]);
     const rows = this.#query(
       `WITH current AS (SELECT value ->> 0 AS source, value ->> 1 AS target FROM json_each(?))
-       SELECT source, path, key, state, coalesce(failure, 'interrupted while it was sent') FROM file
+       SELECT source, path, key, state, coalesce(failure, 'being sent, or was when botsync ended') FROM file
          JOIN current USING (source, target)
          WHERE state IN ('failed', 'sending', 'refused') AND absence IS NULL
        UNION ALL SELECT source, path, key, 'failed', failure FROM file JOIN current USING (source, target)

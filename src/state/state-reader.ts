@@ -115,6 +115,16 @@ export class StateReader {
     return (rows as RecordRow[]).map(toRecord);
   }
 
+  /** The next file of a source, after a path, that is there and could not be sent; `null`: there is none. */
+  nextUnsent(target: number, source: string, after: string): string | null {
+    const row = this.get(
+      `SELECT path FROM file WHERE source = ? AND target = ? AND failure IS NOT NULL AND state = 'failed'
+       AND absence IS NULL AND path > ? ORDER BY path LIMIT 1`,
+      ...[source, target, after],
+    );
+    return row === undefined ? null : String(row[0]);
+  }
+
   /** How many files a source has on record that were not found missing, and how many were removed but not carried out. */
   countRecorded(target: number, source: string): { present: number; removed: number } {
     const row = this.get(

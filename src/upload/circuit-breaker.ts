@@ -19,12 +19,28 @@ export interface AttemptOutcome {
   readonly met: 'answer' | 'unreachable' | 'failure' | 'own' | 'nothing';
   /** The platform asked for at least this much patience, milliseconds. */
   readonly retryAfterMs?: number | undefined;
+  /** What went wrong, for people; `null`: nothing. */
+  readonly retryReason?: string | null;
 }
 
 /** Since when the platform has been out of reach, and when it is tried next (`null`: with the next change); epoch milliseconds. */
 export interface Outage {
   readonly sinceMs: number;
   readonly nextProbeMs: number | null;
+  /** What the last failure was. */
+  readonly reason: string;
+}
+
+/** How long what is waited for, and who is told. */
+export interface BreakerOptions {
+  /** An outage longer than this is waited for no more, milliseconds. */
+  readonly giveUpAfterMs: number;
+  /** In an outage longer than this nobody waits: what is due is told by `isProbeDue`, milliseconds. */
+  readonly parkAfterMs: number;
+  /** Told when an outage begins. */
+  readonly opened: (reason: string) => void;
+  /** Told when it is over. `hasParked`: some did not wait for it. */
+  readonly closed: (hasParked: boolean) => void;
 }
 
 /** How much is done for an errand. */
@@ -96,6 +112,9 @@ export class CircuitBreaker {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #giveUpAfterMs: number;
+  readonly #options: BreakerOptions;
+  #reason = '';
+  #hasParked = false;
   #state: 'closed' | 'open' | 'half-open' = 'closed';
   #waiting: Waiter[] = [];
   /** Aborted while none runs. */
@@ -114,11 +133,11 @@ export class CircuitBreaker {
   /** The platform asked not to be tried sooner. */
   #notBeforeMs = 0;
 
-  /** @param giveUpAfterMs - an outage longer than this is waited for no more. */
-  constructor(clock: Clock, random: () => number, giveUpAfterMs: number) {
+  constructor(clock: Clock, random: () => number, options: BreakerOptions) {
     this.#clock = clock;
     this.#random = random;
-    this.#giveUpAfterMs = giveUpAfterMs;
+    this.#options = options;
+    this.#giveUpAfterMs = options.giveUpAfterMs;
   }
 
   /** Whether everything goes through, nothing, or one probe. */
@@ -141,6 +160,16 @@ export class CircuitBreaker {
     return this.isOpen && this.#clock.monotonic() - this.#sinceMs >= this.#giveUpAfterMs;
   }
 
+  /** Whether nobody waits any more to find out whether the outage is over, and it is time to. */
+  get isProbeDue(): boolean {
+    return this.#state === 'open' && this.#waiting.length === 0 && this.untilProbeMs === 0;
+  }
+
+  /** Whether the outage has lasted too long for anybody to stand by. */
+  get #isLong(): boolean {
+    return this.isOpen && this.#clock.monotonic() - this.#sinceMs >= this.#options.parkAfterMs;
+  }
+
   /** The outage as people are told of it; `null`: there is none. */
   get outage(): Outage | null {
     if (!this.isOpen) return null;
@@ -148,7 +177,8 @@ export class CircuitBreaker {
     const nextMs = Math.max(this.#nextProbeMs, this.#clock.monotonic());
     return {
       sinceMs: Math.round(this.#sinceMs + aheadMs),
-      nextProbeMs: this.isAwaited ? Math.round(nextMs + aheadMs) : null,
+      nextProbeMs: this.isAwaited || this.#hasParked ? Math.round(nextMs + aheadMs) : null,
+      reason: this.#reason,
     };
   }
 
@@ -196,6 +226,11 @@ export class CircuitBreaker {
     if (signal.aborted || this.isHopeless) return Promise.resolve('none');
     if (!this.isOpen) return Promise.resolve('closed');
     if (!errand.terms.waitsForOutage()) return Promise.resolve('none');
+    const isFirstAsking = errand.terms.isFresh && errand.askedIn !== this.#outages;
+    if (this.#isLong && !this.isProbeDue && !isFirstAsking) {
+      this.#hasParked = true;
+      return Promise.resolve('none');
+    }
     return new Promise((resolve) => {
       const waiter: Waiter = {
         errand,
@@ -210,7 +245,7 @@ export class CircuitBreaker {
         this.#setTimer();
       };
       signal.addEventListener('abort', leave);
-      if (errand.terms.isFresh && errand.askedIn !== this.#outages) {
+      if (isFirstAsking) {
         errand.askedIn = this.#outages;
         this.#waiting.unshift(waiter);
         const soonMs = Math.max(this.#lastProbeMs + SHORTEST_PROBE_GAP_MS, this.#notBeforeMs);
@@ -248,15 +283,15 @@ export class CircuitBreaker {
     if (this.#state !== 'half-open') return;
     this.#state = 'open';
     if (this.isHopeless) this.#admitAll('none');
-    else this.#setTimer();
+    else if (this.#isLong) {
+      this.#hasParked ||= this.#waiting.length > 0;
+      this.#admitAll('none');
+    } else this.#setTimer();
   }
 
-  #note(
-    errand: Errand,
-    { met, retryAfterMs = 0 }: AttemptOutcome,
-    answersBefore: number,
-    isProbe: boolean,
-  ): void {
+  #note(errand: Errand, outcome: AttemptOutcome, answersBefore: number, isProbe: boolean): void {
+    const { met, retryAfterMs = 0, retryReason } = outcome;
+    if (met === 'unreachable' || met === 'failure') this.#reason = retryReason ?? '';
     switch (met) {
       case 'answer':
         this.#answered();
@@ -267,6 +302,8 @@ export class CircuitBreaker {
         break;
       case 'own':
         errand.failures += 1;
+        // It has something against this request, but it is there.
+        if (isProbe) this.#close();
         break;
       case 'nothing':
         break;
@@ -283,8 +320,16 @@ export class CircuitBreaker {
     this.#failing = null;
     this.#answers += 1;
     this.#lastAnswerMs = this.#clock.monotonic();
+    this.#close();
+  }
+
+  #close(): void {
+    if (this.#state === 'closed') return;
     this.#state = 'closed';
+    const hasParked = this.#hasParked;
+    this.#hasParked = false;
     this.#admitAll('closed');
+    this.#options.closed(hasParked);
   }
 
   #failed(
@@ -314,6 +359,7 @@ export class CircuitBreaker {
       this.#sinceMs = nowMs;
       this.#probes = 0;
       this.#notBeforeMs = 0;
+      this.#options.opened(this.#reason);
     } else if (!isProbe) return;
     this.#lastFailed = errand;
     this.#lastProbeMs = nowMs;

@@ -85,7 +85,7 @@ describe('counts', () => {
         path: 'sending',
         key: 'sending',
         kind: 'sending',
-        reason: 'interrupted while it was sent',
+        reason: 'being sent, or was when botsync ended',
       },
     ];
     expect(

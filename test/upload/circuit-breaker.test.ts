@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { CircuitBreaker, type Errand, type AttemptOutcome } from '../../src/upload/circuit-breaker.ts';
+import {
+  CircuitBreaker,
+  type Errand,
+  type AttemptOutcome,
+  type BreakerOptions,
+} from '../../src/upload/circuit-breaker.ts';
 import { ManualClock } from '../watch/manual-clock.ts';
 import { NEVER, SimulatedClock, sleepless } from '../platform/fixture.ts';
 
@@ -11,9 +16,13 @@ const ATTEMPTS = 5;
 
 const atOnce = <T>(exchange: () => Promise<T>): Promise<T> => exchange();
 
+function options(giveUpAfterMs: number): BreakerOptions {
+  return { giveUpAfterMs, parkAfterMs: Infinity, opened: () => undefined, closed: () => undefined };
+}
+
 function make(random = 0.999_999): { clock: SimulatedClock; breaker: CircuitBreaker } {
   const clock = new SimulatedClock();
-  return { clock, breaker: new CircuitBreaker(clock, () => random, GIVE_UP_MS) };
+  return { clock, breaker: new CircuitBreaker(clock, () => random, options(GIVE_UP_MS)) };
 }
 
 const errandOf = (breaker: CircuitBreaker, isFresh = false, attempts = ATTEMPTS): Errand =>
@@ -210,18 +219,18 @@ describe('the circuit breaker', () => {
 
   test('says since when it is open, and when it probes next', async () => {
     const clock = new ManualClock();
-    const breaker = new CircuitBreaker(clock, () => 0, Infinity);
+    const breaker = new CircuitBreaker(clock, () => 0, options(Infinity));
     const errand = errandOf(breaker);
     expect(breaker.outage).toBeNull();
     const sinceMs = clock.now();
     await attempt(errand, BAD);
-    expect(breaker.outage).toEqual({ sinceMs, nextProbeMs: null });
+    expect(breaker.outage).toEqual({ sinceMs, nextProbeMs: null, reason: '' });
     const probing = attempt(errand, BAD);
-    expect(breaker.outage).toEqual({ sinceMs, nextProbeMs: sinceMs + 500 });
+    expect(breaker.outage).toEqual({ sinceMs, nextProbeMs: sinceMs + 500, reason: '' });
     await clock.advance(500);
     await probing;
     const again = attempt(errand, GOOD);
-    expect(breaker.outage).toEqual({ sinceMs, nextProbeMs: sinceMs + 500 + 1000 });
+    expect(breaker.outage).toEqual({ sinceMs, nextProbeMs: sinceMs + 500 + 1000, reason: '' });
     await clock.advance(1000);
     await again;
     expect(breaker.outage).toBeNull();
@@ -231,7 +240,7 @@ describe('the circuit breaker', () => {
 describe('a fresh change during an outage', () => {
   test('probes at once when the last probe is a second ago, and once out of turn', async () => {
     const clock = new ManualClock();
-    const breaker = new CircuitBreaker(clock, () => 0.999, Infinity);
+    const breaker = new CircuitBreaker(clock, () => 0.999, options(Infinity));
     const old = errandOf(breaker);
     void (async () => {
       while ((await attempt(old, DEAD)) !== null);
@@ -310,7 +319,7 @@ describe('an abort', () => {
 
   test('while they wait ends the waiting of all without an attempt', async () => {
     const { clock } = make();
-    const breaker = new CircuitBreaker(sleepless(clock), () => 0.5, GIVE_UP_MS);
+    const breaker = new CircuitBreaker(sleepless(clock), () => 0.5, options(GIVE_UP_MS));
     await attempt(errandOf(breaker), BAD);
     const abort = new AbortController();
     const waiting = [1, 2, 3, 4].map(() => attempt(errandOf(breaker), GOOD, abort.signal));

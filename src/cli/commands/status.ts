@@ -100,12 +100,15 @@ function describeDaemon(daemon: RunningDaemon, nowMs: number): string[] {
 }
 
 /** A platform that cannot be reached: since when, and when it is tried again. */
-function describeOutage({ since, nextTry }: NonNullable<DaemonActivity['outage']>, nowMs: number): string {
+function describeOutage(
+  { since, nextTry, reason }: NonNullable<DaemonActivity['outage']>,
+  nowMs: number,
+): string {
   const leftMs = nextTry === null ? null : Math.max(0, Date.parse(nextTry) - nowMs);
   const when =
     leftMs === null ? 'with the next change' : leftMs < 1000 ? 'now' : `in ${ms(leftMs, { long: true })}`;
   const lastsMs = Math.max(0, nowMs - Date.parse(since));
-  return `THE PLATFORM IS OUT OF REACH for ${ms(lastsMs, { long: true })} (since ${since}); it is tried again ${when}`;
+  return `THE PLATFORM IS OUT OF REACH for ${ms(lastsMs, { long: true })} (since ${since}): ${reason}; it is tried again ${when}`;
 }
 
 function counted(count: number, one: string, many: string): string {

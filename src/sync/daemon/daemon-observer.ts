@@ -8,8 +8,10 @@ import type { Summary } from '../../domain/report.ts';
  * - `root`: a source's directory came, went or was replaced.
  * - `ignore-file`: the patterns in a source's directory changed.
  * - `approved`: someone looked at what was halted.
+ * - `recovered`: the platform is in reach again after an outage that files did not wait for.
  */
-export type Trigger = 'start' | 'reload' | 'rescan' | 'lost' | 'root' | 'ignore-file' | 'approved';
+export type Trigger =
+  'start' | 'reload' | 'rescan' | 'lost' | 'root' | 'ignore-file' | 'approved' | 'recovered';
 
 /** What the platform refuses until someone mends it: whatever comes with these credentials, or whatever needs more room. */
 export type Refusal = 'credentials' | 'quota';
@@ -45,7 +47,12 @@ export interface DaemonActivity {
   readonly sending: number;
   readonly platformOutOfReach: boolean;
   /** Since when, and when it is tried next (`null`: with the next change); ISO 8601. `null`: it is in reach. */
-  readonly outage: { readonly since: string; readonly nextTry: string | null } | null;
+  readonly outage: {
+    readonly since: string;
+    readonly nextTry: string | null;
+    /** What the last failure was. */
+    readonly reason: string;
+  } | null;
   /** Why the platform takes nothing, or nothing that needs room; `null` when it does. */
   readonly blocked: string | null;
 }

@@ -18,6 +18,7 @@ import type { Reporter } from '../pass/reporter.ts';
 import { RefusalNews } from './refusal-news.ts';
 import { together } from './together.ts';
 import { Watches } from './watches.ts';
+import { targetOf } from '../sources/source.ts';
 
 /** What a reload replaces. */
 export interface DaemonSettings {
@@ -76,6 +77,8 @@ export class Daemon {
   #switch = new AbortController();
   #syncContext: SyncContext;
   #isOver = false;
+  /** The file that tried last whether an outage is over. */
+  #probed = { source: '', path: '' };
 
   constructor(settings: DaemonSettings, input: DaemonInput) {
     this.#settings = settings;
@@ -186,6 +189,7 @@ export class Daemon {
           : {
               since: new Date(outage.sinceMs).toISOString(),
               nextTry: outage.nextProbeMs === null ? null : new Date(outage.nextProbeMs).toISOString(),
+              reason: outage.reason,
             },
       blocked: refusal ?? shortage,
     };
@@ -231,6 +235,9 @@ export class Daemon {
       detach: this.#switch.signal,
       abort: AbortSignal.any([abort, this.#broken.signal]),
       isWatched: true,
+      recovered: (hasParked) => {
+        if (hasParked) this.#schedule.want('recovered');
+      },
       stop: AbortSignal.any([stop, this.#switch.signal]),
     });
   }
@@ -264,12 +271,30 @@ export class Daemon {
       // Under new settings nothing is known before something was tried.
       if (this.#passes.hasEnded || this.#blockade.isOn) this.#refusalNews.update(this.#blockade);
       this.#schedule.checkWallClock();
+      this.#probe(syncContext);
       if (!this.#passes.isUnderWay && syncContext.round.blockade.isOn) this.#schedule.noteBlocked();
       this.#dueDates.findRenewals(syncContext, (source, path) => {
         this.#looks.wantInTime(source, path);
       });
       if (this.#dueDates.areRemovalsDue(syncContext)) this.#schedule.wake();
       await this.#tickBell.wait(clock, TICK_MS, syncContext.stop);
+    }
+  }
+
+  /** In an outage that nobody waits for, one file after the other finds out whether it is over. */
+  #probe({ breaker, config, platformName, standings }: SyncContext): void {
+    if (!breaker.isProbeDue) return;
+    const { state } = this.#input;
+    for (const after of [this.#probed, { source: '', path: '' }]) {
+      for (const source of [...config.sources].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+        if (source.name < after.source || standings.get(source.name) === 'halted') continue;
+        const target = state.targetId(targetOf(config, source, platformName));
+        const path = state.nextUnsent(target, source.name, source.name === after.source ? after.path : '');
+        if (path === null) continue;
+        this.#probed = { source: source.name, path };
+        this.#looks.want(source.name, path);
+        return;
+      }
     }
   }
 }

@@ -15,7 +15,16 @@ const LONGEST_RETRY_MS = 15 * 60_000;
 const JITTER = 0.1;
 
 /** What a pass is made for, the weakest first: of several that are wanted the strongest counts. One that was approved of tries everything again. */
-const STRENGTH: readonly Trigger[] = ['lost', 'rescan', 'ignore-file', 'root', 'approved', 'reload', 'start'];
+const STRENGTH: readonly Trigger[] = [
+  'lost',
+  'rescan',
+  'ignore-file',
+  'root',
+  'recovered',
+  'approved',
+  'reload',
+  'start',
+];
 
 /** Says when the next pass over everything is to be made, and why. */
 export class PassSchedule {

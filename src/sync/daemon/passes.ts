@@ -81,7 +81,7 @@ export class Passes {
     const isAnew = trigger === 'start' || trigger === 'reload';
     const retriesAll = isAnew || trigger === 'approved' || schedule.mayRetry;
     const isFailedDue = clock.monotonic() >= this.#failedAgainAtMs;
-    const retriesFailed = isAnew || isFailedDue || (retriesAll && before.isOn);
+    const retriesFailed = isAnew || trigger === 'recovered' || isFailedDue || (retriesAll && before.isOn);
     if (retriesFailed) this.#failedAgainAtMs = clock.monotonic() + watch.rescanMs * FAILED_AGAIN_PART;
     this.#isUnderWay = true;
     this.#blockadeBefore = before;

@@ -41,6 +41,8 @@ export interface SyncContextInput {
   /** Told of every new content that the platform has, before anything else can happen to it. */
   readonly onDelivery?: (delivery: Delivery) => void;
   readonly changeFeed: ChangeFeed;
+  /** Told when an outage is over. `hasParked`: some files did not wait for that. */
+  readonly recovered?: (hasParked: boolean) => void;
   /** Shared with the context before and after, when there are several. */
   readonly flights: Flights;
   /** No new work once it aborts. */
@@ -136,6 +138,12 @@ export interface WalkContext extends SyncContext {
   readonly transfer: Transfer;
 }
 
+/**
+ * In a longer outage files that are watched do not stand by, milliseconds: they would keep passes from ending, and one of
+ * them that the platform cannot digest looks like an outage for as long as there is nothing else to send.
+ */
+const PARK_AFTER_MS = 60_000;
+
 /** Makes a context. Nothing is under way yet. */
 export function createSyncContext(input: SyncContextInput): SyncContext {
   const { config, clock, report, waitLimits } = input;
@@ -157,7 +165,17 @@ export function createSyncContext(input: SyncContextInput): SyncContext {
     abort,
     beganAt: { wallMs: clock.now(), monotonicMs: clock.monotonic() },
     claims: new Claims(input.state, []),
-    breaker: new CircuitBreaker(clock, input.random, waitLimits.outageMs),
+    breaker: new CircuitBreaker(clock, input.random, {
+      giveUpAfterMs: waitLimits.outageMs,
+      parkAfterMs: input.isWatched ? PARK_AFTER_MS : Infinity,
+      opened: (reason) => {
+        report.warn(`the platform is out of reach: ${reason}; it is tried again now and then`);
+      },
+      closed: (hasParked) => {
+        report.warn('the platform is in reach again');
+        input.recovered?.(hasParked);
+      },
+    }),
     roots: new Roots(),
     indexWarnings: new IndexWarnings(config.limits.indexableExtensions, (message) => {
       report.warn(message);

@@ -38,7 +38,12 @@ async function world(faults: readonly Fault[] = [], random: () => number = () =>
   const { emulator } = await start({ now: clock.now });
   const { platform } = connect(emulator.baseUrl, { token: emulator.token, clock });
   for (const fault of faults) emulator.faults.add(fault);
-  const breaker = new CircuitBreaker(clock, () => 0.999_999, GIVE_UP_MS);
+  const breaker = new CircuitBreaker(clock, () => 0.999_999, {
+    giveUpAfterMs: GIVE_UP_MS,
+    parkAfterMs: Infinity,
+    opened: () => undefined,
+    closed: () => undefined,
+  });
   const retries: (readonly [string, number])[] = [];
   const settings = resolveSettings([], 'text/plain');
   return {

@@ -1,0 +1,53 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createDaemonWorld, plant, removedKeys } from '../daemon-world.ts';
+import { refuseUpserts } from '../world.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+describe('a file that gets nothing but 500, and is the only one to send,', () => {
+  test('keeps no pass from ending, and no other file from being removed', async () => {
+    const world = await createDaemonWorld({ watch: { rescan: '15m' }, removals: { mode: 'expire' } });
+    plant(world, 10);
+    const running = await world.start();
+    refuseUpserts(world, 500, { key: 'bad.md' });
+    world.write('docs/bad.md', 'bad');
+    await world.until(() => running.daemon.activity.platformOutOfReach, 'it looks like an outage');
+    rmSync(join(world.directory, 'docs/f1.md'));
+    await world.wait(40 * MINUTE, 2 * SECOND);
+    expect(removedKeys(running)).toEqual(['f1.md']);
+    expect(running.passes.length).toBeGreaterThanOrEqual(3);
+    world.emulator.faults.clear();
+    await world.until(() => world.remote('bad.md') === 'bad', 'it arrives once it can be digested');
+  });
+
+  test('stops no other file, however often it is edited', async () => {
+    const world = await createDaemonWorld({ watch: { rescan: '15m' } });
+    plant(world, 3);
+    await world.start();
+    refuseUpserts(world, 500, { key: 'bad.md' });
+    for (let edit = 0; edit < 70; edit++) {
+      world.write('docs/bad.md', `bad ${edit}`);
+      await world.wait(20 * SECOND, 2 * SECOND);
+    }
+    world.write('docs/a.md', 'a');
+    await world.until(() => world.remote('a.md') === 'a', 'another file arrives');
+  });
+});
+
+test('after a long outage all that waited is sent with the first success', async () => {
+  const world = await createDaemonWorld({ watch: { rescan: '12h' } });
+  plant(world, 3);
+  const running = await world.start();
+  refuseUpserts(world, 503);
+  for (const name of ['a', 'b', 'c']) world.write(`docs/${name}.md`, name);
+  await world.wait(20 * MINUTE, 2 * SECOND);
+  expect(running.daemon.activity.outage?.reason).toMatch(/^503/u);
+  world.emulator.faults.clear();
+  const clearedMs = world.clock.monotonic();
+  await world.until(() => world.remote('a.md') === 'a' && world.remote('c.md') === 'c', 'all arrive');
+  expect(world.clock.monotonic() - clearedMs).toBeLessThan(40 * SECOND);
+  expect(running.daemon.activity.outage).toBeNull();
+});
