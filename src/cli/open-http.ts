@@ -1,8 +1,10 @@
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
+import { proxiesOf } from '../platform/dispatcher.ts';
 import { Http } from '../platform/http.ts';
 import { Pacer } from '../platform/pacer.ts';
 import { mostTransfers } from '../sync/pass/transfers.ts';
+import { UsageError } from './usage-error.ts';
 
 /**
  * Connections as the config's `upload` wants them.
@@ -16,8 +18,19 @@ export function openHttp(
   clock: Clock,
   longestPauseMs = upload.giveUpAfterMs,
 ): Http {
+  checkProxies(useProxy);
   const { concurrency, stallTimeoutMs, maxBytesPerSecond, maxRequestsPerSecond } = upload;
   const pacer = new Pacer({ maxBytesPerSecond, maxRequestsPerSecond, longestPauseMs }, clock);
   const connections = mostTransfers(concurrency);
   return new Http({ connections, stallTimeoutMs, useProxy }, pacer, clock);
+}
+
+/** A proxy's address that is none is a mistake of the user, and not one that time corrects. Throws `UsageError`. */
+function checkProxies(useProxy: boolean): void {
+  if (!useProxy) return;
+  try {
+    proxiesOf(process.env);
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
 }

@@ -35,9 +35,25 @@ export function proxiesOf(environment: NodeJS.ProcessEnv): Proxies | null {
 function named(environment: NodeJS.ProcessEnv, variables: readonly string[]): Proxy | null {
   const variable = variables.find((name) => environment[name]);
   if (variable === undefined) return null;
-  const address = environment[variable] ?? '';
-  if (!URL.canParse(address)) throw new Error(`$${variable} is no address; write it as http://HOST:PORT`);
-  return { url: new URL(address), variable };
+  const url = addressOf(environment[variable] ?? '');
+  if (url === null)
+    throw new Error(
+      `$${variable} is no address; write it as http://HOST:PORT or http://USER:PASSWORD@HOST:PORT`,
+    );
+  return { url, variable };
+}
+
+/** `HOST:PORT` alone is common. Of other protocols than http no proxy is spoken to. */
+function addressOf(text: string): URL | null {
+  const address = text.includes('://') ? text : `http://${text}`;
+  if (!URL.canParse(address)) return null;
+  const url = new URL(address);
+  try {
+    decodeURIComponent(url.username + url.password);
+  } catch {
+    return null;
+  }
+  return url.protocol === 'http:' || url.protocol === 'https:' ? url : null;
 }
 
 /** undici is loaded when something is sent for the first time: a pass that finds nothing to do never needs it. */

@@ -83,7 +83,7 @@ async function store({ platform }: TestClient): Promise<void> {
 
 test('what kept connections from being made is tried again with the next request', async () => {
   const { emulator } = await start();
-  setEnvironment({ http_proxy: 'nonsense' });
+  setEnvironment({ http_proxy: 'http://[nonsense' });
   const client = connect(emulator.baseUrl, { token: emulator.token, useProxy: true });
   const before = failureIn(await client.platform.upsert('demo-bot', upsertBody('a.txt', 3), NEVER));
   expect(before.message).toContain('$http_proxy is no address');
@@ -162,6 +162,25 @@ describe('a proxy', () => {
     },
   );
 
+  test('may be named by host and port alone', async () => {
+    const { emulator } = await start();
+    const proxy = await startProxy();
+    setEnvironment({ HTTP_PROXY: new URL(proxy.url).host });
+    await store(connect(emulator.baseUrl, { token: emulator.token, useProxy: true }));
+    expect(proxy.asked).toHaveLength(2);
+  });
+
+  test.each(['http://joe:s3cr%zzPW@127.0.0.1:9212', 'socks5://127.0.0.1:1080', 'http://joe:s3cr et@:::/'])(
+    'of an address that cannot be used is told without it: %s',
+    async (address) => {
+      setEnvironment({ HTTP_PROXY: address });
+      const { platform } = connect('http://platform.test', { useProxy: true });
+      const { message } = failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER));
+      expect(message).toMatch(/^\$HTTP_PROXY is no address; write it as/u);
+      expect(message).not.toContain('s3cr');
+    },
+  );
+
   test('that refuses a tunnel is named', async () => {
     const proxy = await startProxy(403);
     setEnvironment({ HTTPS_PROXY: proxy.url });
@@ -212,7 +231,7 @@ describe('a proxy', () => {
     const { platform, http } = connect('http://platform.test', { useProxy: true });
     expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER))).toEqual({
       kind: 'transient',
-      message: '$HTTP_PROXY is no address; write it as http://HOST:PORT',
+      message: '$HTTP_PROXY is no address; write it as http://HOST:PORT or http://USER:PASSWORD@HOST:PORT',
     });
     await http.close();
   });
