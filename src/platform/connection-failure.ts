@@ -44,11 +44,11 @@ function proxyFailure(error: ConnectionError, proxies: Proxies | null): string |
   if (refused !== null) return refusalWords(Number(refused[1] ?? refused[2]), proxies);
   const proxy = [proxies.http, proxies.https].find((one) => one !== null && isAbout(error, one.url));
   if (proxy === null || proxy === undefined || !NEVER_CONNECTED.has(code)) return null;
-  return `the proxy ${nameOf(proxy)} cannot be reached: ${CONNECTION_WORDS[code] ?? code}`;
+  return `the proxy ${nameOfProxy(proxy)} cannot be reached: ${CONNECTION_WORDS[code] ?? code}`;
 }
 
 function refusalWords(status: number, { http, https }: Proxies): string {
-  const names = [https, http].filter((one) => one !== null).map(nameOf);
+  const names = [https, http].filter((one) => one !== null).map(nameOfProxy);
   const name = [...new Set(names)].join(' or ');
   if (status === 407)
     return `the proxy ${name} wants a user and a password (407); write them into its address as http://USER:PASSWORD@HOST:PORT`;
@@ -65,7 +65,7 @@ function isAbout(
 }
 
 /** The address of a proxy, without user and password, and the variable that it is from. */
-function nameOf({ url, variable }: Proxy): string {
+export function nameOfProxy({ url, variable }: Proxy): string {
   return `${url.protocol}//${url.host} of $${variable}`;
 }
 

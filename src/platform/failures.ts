@@ -6,6 +6,8 @@ export interface Answer {
   readonly status: number;
   readonly headers: ResponseHeaders;
   readonly text: string;
+  /** The proxy that may have given it in the platform's place, in words. */
+  readonly proxy?: string;
 }
 
 /** Longest part of a platform's own words that goes into a message. */
@@ -27,7 +29,11 @@ export function failureOf(
 ): PlatformFailure {
   const { status, headers } = answer;
   const { type, message: said } = readError(answer.text, redact);
-  const message = `${status}${type === null ? '' : ` ${type}`}${said === null ? '' : `: ${said}`}`;
+  // The platform's own refusals say what they are.
+  const isProxys = answer.proxy !== undefined && type === null && (status === 401 || status === 403);
+  const message = isProxys
+    ? `${status}, perhaps of the proxy ${answer.proxy ?? ''} and not of the platform: check its user and password`
+    : `${status}${type === null ? '' : ` ${type}`}${said === null ? '' : `: ${said}`}`;
   if (status === 401) return { kind: 'credentials', scope: 'all', message };
   if (status === 402 || type === 'QuotaExceeded') return { kind: 'quota', message };
   if (status === 403 || (status === 404 && notFound === 'bot-unknown'))

@@ -4,7 +4,7 @@ import { failed, ok, type Outcome, type PlatformFailure } from '../domain/failur
 import { Throughput } from '../domain/throughput.ts';
 import { createDispatcher, proxiesOf, type Proxies } from './dispatcher.ts';
 import { exchange, type OutgoingRequest } from './exchange.ts';
-import { connectionFailure } from './connection-failure.ts';
+import { connectionFailure, nameOfProxy } from './connection-failure.ts';
 import type { Answer } from './failures.ts';
 import type { OpenBody } from './open-body.ts';
 import type { Pacer, Recipient } from './pacer.ts';
@@ -60,7 +60,8 @@ export class Http {
       this.#dispatcher ??= this.#create();
       if (this.#dispatcher instanceof Promise) this.#dispatcher = await this.#made(this.#dispatcher);
       const answer = await exchange(this.#dispatcher, request, request.body, this.#monitor, signal);
-      return ok({ ...answer, releasedAtMs });
+      const proxy = request.url.protocol === 'http:' ? (this.#proxies?.http ?? null) : null;
+      return ok({ ...answer, releasedAtMs, ...(proxy !== null && { proxy: nameOfProxy(proxy) }) });
     } catch (error) {
       return failed(interruption(signal) ?? connectionFailure(error, this.#proxies));
     }

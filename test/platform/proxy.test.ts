@@ -162,6 +162,18 @@ describe('a proxy', () => {
     },
   );
 
+  test.each([401, 403])(
+    'that refuses a plain request with %d is not taken for the platform',
+    async (status) => {
+      const proxy = await startProxy(status);
+      setEnvironment({ HTTP_PROXY: proxy.url });
+      const { platform } = connect('http://platform.test', { useProxy: true });
+      expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER)).message).toBe(
+        `${status}, perhaps of the proxy ${proxy.url} of $HTTP_PROXY and not of the platform: check its user and password`,
+      );
+    },
+  );
+
   test('may be named by host and port alone', async () => {
     const { emulator } = await start();
     const proxy = await startProxy();
