@@ -7,6 +7,9 @@ const RECENT_MS = 1000;
 /** Probes are at least this far apart, also when fresh changes ask for one, milliseconds. */
 const SHORTEST_PROBE_GAP_MS = 1000;
 
+/** So many files that fail on their own account are remembered. */
+const MOST_SUSPECTS = 1000;
+
 /** What an attempt says of the platform. */
 export interface AttemptOutcome {
   /**
@@ -45,6 +48,8 @@ export interface BreakerOptions {
 
 /** How much is done for an errand. */
 export interface Terms {
+  /** What it is about: the same for the same file. */
+  readonly name: string;
   /** It may fail so often on its own account. */
   readonly attempts: number;
   /** A change of just now: during an outage it need not wait for the next probe that is due. */
@@ -124,6 +129,8 @@ export class CircuitBreaker {
   #lastAnswerMs = -Infinity;
   /** Who failed since the last answer. */
   #failing: Errand | 'several' | null = null;
+  /** Files that failed while others passed, until they get through: their failures are their own. */
+  readonly #suspects = new Set<string>();
   #lastFailed: Errand | null = null;
   #outages = 0;
   #sinceMs = 0;
@@ -294,7 +301,7 @@ export class CircuitBreaker {
     if (met === 'unreachable' || met === 'failure') this.#reason = retryReason ?? '';
     switch (met) {
       case 'answer':
-        this.#answered();
+        this.#answered(errand);
         break;
       case 'unreachable':
       case 'failure':
@@ -310,13 +317,15 @@ export class CircuitBreaker {
     }
   }
 
-  #answered(): void {
+  #answered(errand: Errand): void {
     // A failure that nobody shared was its own.
     const failing = this.#failing;
-    if (failing !== null && failing !== 'several' && failing.isExcused) {
-      failing.failures += 1;
+    if (failing !== null && failing !== 'several' && failing.terms.name !== errand.terms.name) {
+      if (failing.isExcused) failing.failures += 1;
       failing.isExcused = false;
+      if (this.#suspects.size < MOST_SUSPECTS) this.#suspects.add(failing.terms.name);
     }
+    this.#suspects.delete(errand.terms.name);
     this.#failing = null;
     this.#answers += 1;
     this.#lastAnswerMs = this.#clock.monotonic();
@@ -340,7 +349,14 @@ export class CircuitBreaker {
     isProbe: boolean,
   ): void {
     const nowMs = this.#clock.monotonic();
-    this.#failing = this.#failing === null || this.#failing === errand ? errand : 'several';
+    if (met === 'failure' && !this.isOpen && this.#suspects.has(errand.terms.name)) {
+      errand.failures += 1;
+      return;
+    }
+    const { name } = errand.terms;
+    const before = this.#failing;
+    this.#failing =
+      before === null || (before !== 'several' && before.terms.name === name) ? errand : 'several';
     const isRecent = met === 'failure' && nowMs - this.#lastAnswerMs < RECENT_MS;
     const isAlone = this.#failing === errand;
     const othersPass =

@@ -25,8 +25,10 @@ function make(random = 0.999_999): { clock: SimulatedClock; breaker: CircuitBrea
   return { clock, breaker: new CircuitBreaker(clock, () => random, options(GIVE_UP_MS)) };
 }
 
+let made = 0;
+
 const errandOf = (breaker: CircuitBreaker, isFresh = false, attempts = ATTEMPTS): Errand =>
-  breaker.errand({ attempts, isFresh, waitsForOutage: () => true });
+  breaker.errand({ name: `file ${++made}`, attempts, isFresh, waitsForOutage: () => true });
 
 const attempt = (errand: Errand, result: AttemptOutcome, signal = NEVER): Promise<AttemptOutcome | null> =>
   errand.attempt(atOnce, () => Promise.resolve(result), signal);
@@ -301,7 +303,12 @@ describe('a file that the platform cannot digest', () => {
 describe('an errand that does not wait for outages', () => {
   test('is not attempted while there is one', async () => {
     const { breaker } = make();
-    const impatient = breaker.errand({ attempts: 5, isFresh: false, waitsForOutage: () => false });
+    const impatient = breaker.errand({
+      name: 'impatient',
+      attempts: 5,
+      isFresh: false,
+      waitsForOutage: () => false,
+    });
     expect(await attempt(impatient, DEAD)).toBe(DEAD);
     expect(await attempt(impatient, GOOD)).toBeNull();
   });

@@ -33,6 +33,8 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
     input.onFound?.(found);
     const isFirst = syncContext.round.pass === 0;
     syncContext.round = newRound(state.nextPassNumber(), input.blockade);
+    // What is under way now may change what the pass reads of its record before it comes to it.
+    syncContext.round.hasLooks = syncContext.flights.count > 0;
     const report = input.report ?? syncContext.report;
     const context: WalkContext = { ...syncContext, report, summary, transfer: syncContext.bulk };
     state.correctMoments(clock.now());

@@ -14,6 +14,7 @@ export function retryPorts(
     random,
     breaker,
     transfer: (attempt) => transfer(attempt, sizeBytes),
+    name: `${source}:${path}`,
     isFresh: isWatched && transfer === fresh,
     waitsForOutage: () => true,
     attempts: config.upload.attempts,

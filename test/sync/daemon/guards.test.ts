@@ -80,7 +80,7 @@ describe('a removed file', () => {
     const world = await createDaemonWorld({ ...EXPIRE, upload: { attempts: 1 } });
     plant(world, 3);
     const running = await world.start();
-    world.emulator.faults.add({ operation: 'upload', kind: 'status', status: 500, times: 1 });
+    world.emulator.faults.add({ operation: 'upload', kind: 'status', status: 403, times: 1 });
     renameSync(join(world.directory, 'docs/f1.md'), join(world.directory, 'docs/z.md'));
     await world.until(
       () => running.events.some(({ key, outcome }) => key === 'z.md' && outcome === 'failed'),
@@ -212,7 +212,7 @@ test('a file that could not be read at first does not hold back removals that lo
   });
   plant(world, 12);
   const running = await world.start();
-  world.emulator.faults.add({ operation: 'upload', kind: 'status', status: 500, times: 1 });
+  world.emulator.faults.add({ operation: 'upload', kind: 'status', status: 403, times: 1 });
   renameSync(join(world.directory, 'docs/f1.md'), join(world.directory, 'docs/y.md'));
   await world.until(() => running.events.some(({ outcome }) => outcome === 'failed'), 'the new key fails');
   renameSync(join(world.directory, 'docs/y.md'), join(world.directory, 'docs/z.md'));

@@ -77,6 +77,8 @@ test('a file that the platform cannot digest stops no other, and is given up onc
   await world.until(() => world.remote('a.md') === 'a', 'another arrives');
   await world.until(() => running.events.some(({ outcome }) => outcome === 'failed'), 'it is given up');
   expect(running.daemon.activity.platformOutOfReach).toBe(false);
+  // The pass after the outage gives it its attempts.
+  await world.wait(2 * MINUTE, SECOND);
   const tries = requestsFor(world, 'upsert');
   await world.wait(10 * MINUTE, 5 * SECOND);
   expect(requestsFor(world, 'upsert')).toBe(tries);

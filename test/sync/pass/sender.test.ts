@@ -72,6 +72,7 @@ async function world(faults: readonly Fault[] = [], random: () => number = () =>
           clock,
           random,
           breaker,
+          name: path,
           isFresh: false,
           waitsForOutage: () => true,
           giveUpAfterMs: 120_000,
