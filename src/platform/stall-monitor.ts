@@ -30,8 +30,7 @@ export class StallMonitor {
   /** Looks after a request from now on. */
   add(watch: Watch): void {
     this.#watches.add(watch);
-    if (this.#timer !== null) return;
-    if (this.#watches.size === 1) this.#lastLookMs = performance.now();
+    if (this.#watches.size === 1 && this.#timer === null) this.#lastLookMs = performance.now();
     this.#schedule();
   }
 
@@ -44,6 +43,7 @@ export class StallMonitor {
   }
 
   #schedule(): void {
+    if (this.#timer !== null) return;
     this.#timer = setTimeout(() => {
       void this.#look();
     }, this.#periodMs);
@@ -64,6 +64,6 @@ export class StallMonitor {
       if (missedMs > 0) watch.excuse(missedMs);
       watch.look(queues, allBufferedBytes, this.#stallTimeoutMs, nowMs);
     }
-    if (this.#watches.size > 0 && this.#timer === null) this.#schedule();
+    if (this.#watches.size > 0) this.#schedule();
   }
 }

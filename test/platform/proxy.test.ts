@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { createServer as createTlsServer } from 'node:https';
 import { connect as connectTcp } from 'node:net';
 import { createServer, request as httpRequest } from 'node:http';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { start } from '../emulator/fixture.ts';
+import { TEST_ONLY_IDENTITY } from '../tls/identity.ts';
 import {
   closedAddress,
   connect,
@@ -12,6 +15,10 @@ import {
   valueOf,
   type TestClient,
 } from './fixture.ts';
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 
 const VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY', 'no_proxy', 'NO_PROXY'];
 
@@ -89,6 +96,29 @@ test('what kept connections from being made is tried again with the next request
   expect(before.message).toContain('$http_proxy is no address');
   Reflect.deleteProperty(process.env, 'http_proxy');
   await store(client);
+});
+
+test('what is given up within a tunnel is reset, and closing waits for nothing', async () => {
+  const store = createTlsServer(TEST_ONLY_IDENTITY, () => undefined);
+  const isAsked = once(store, 'request');
+  const port = await listenOnFreePort(store);
+  onTestFinished(() => {
+    store.close();
+    store.closeAllConnections();
+  });
+  const proxy = await startProxy();
+  setEnvironment({ HTTPS_PROXY: proxy.url });
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  const { platform, http } = connect('http://platform.test', { useProxy: true });
+  const abort = new AbortController();
+  const uploadUrl = new URL(`https://localhost:${port}/a`);
+  const content = { kind: 'whole', bytes: Buffer.from('abc') } as const;
+  const upload = platform.upload({ uploadUrl, contentType: 'a/b' }, content, false, abort.signal);
+  await isAsked;
+  abort.abort();
+  expect(failureIn(await upload).message).toBe('interrupted');
+  await http.close();
+  expect(proxy.asked).toEqual([`CONNECT localhost:${port}`]);
 });
 
 describe('a proxy', () => {
