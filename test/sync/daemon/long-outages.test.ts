@@ -50,4 +50,9 @@ test('after a long outage all that waited is sent with the first success', async
   await world.until(() => world.remote('a.md') === 'a' && world.remote('c.md') === 'c', 'all arrive');
   expect(world.clock.monotonic() - clearedMs).toBeLessThan(40 * SECOND);
   expect(running.daemon.activity.outage).toBeNull();
+  // Told once when it began, and once when it was over.
+  expect(running.told.filter((line) => line.includes('reach'))).toEqual([
+    expect.stringMatching(/^warn the platform is out of reach: 503 .*; it is tried again now and then$/u),
+    'warn the platform is in reach again',
+  ]);
 });
