@@ -2,6 +2,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import { listen, unlisten, type AbortListener } from './abort-listeners.ts';
 import type { Answer } from './failures.ts';
 import type { OpenBody } from './open-body.ts';
 import { reset } from './raw-socket.ts';
@@ -47,85 +48,110 @@ subscribe('undici:client:sendHeaders', (message) => {
  */
 export function exchange(
   dispatcher: Dispatcher,
-  request: OutgoingRequest,
+  { url, method, headers }: OutgoingRequest,
   body: OpenBody,
   monitor: StallMonitor,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const { url } = request;
   return new Promise((resolve, reject) => {
-    let status = 0;
-    let headers: Answer['headers'] = {};
-    const chunks: Buffer[] = [];
-    let lengthBytes = 0;
-    let controller: Dispatcher.DispatchController | null = null;
-
-    const breakOff = (error: Error): void => {
-      if (watch.socket !== null) reset(watch.socket);
-      controller?.abort(error);
-      end(false);
-      reject(error);
-    };
-    const abort = (): void => {
-      breakOff(new Error('interrupted'));
-    };
-    const end = (isDone: boolean): void => {
-      watch.end(isDone, performance.now());
-      monitor.delete(watch);
-      signal.removeEventListener('abort', abort);
-    };
-    const watch = new Watch({
-      bodyBytes: body.sizeBytes,
-      throughput: body.throughput,
-      giveUp: (stall) => {
-        breakOff(new Stalled(stall));
-      },
-    });
-    body.onTurn = (whose) => {
-      watch.turn(whose, performance.now());
-    };
-    signal.addEventListener('abort', abort);
     dispatcher.dispatch(
       {
         origin: url.origin,
         path: url.pathname + url.search,
-        method: request.method,
-        headers: request.headers,
+        method,
+        headers,
         body: body.content as Buffer | string | Readable | null, // undici takes any async iterable
         // The monitor sees more than these can.
         headersTimeout: 0,
         bodyTimeout: 0,
       },
-      {
-        onRequestStart: (started) => {
-          controller = started;
-          monitor.add(watch);
-          beingWritten = watch;
-          if (signal.aborted) abort();
-        },
-        onResponseStart: (_controller, statusCode, responseHeaders) => {
-          // Hints that come before an answer say nothing.
-          if (statusCode < 200) return;
-          status = statusCode;
-          headers = responseHeaders;
-          watch.answer(performance.now());
-        },
-        onResponseData: (_controller, chunk) => {
-          lengthBytes += chunk.length;
-          if (lengthBytes > LARGEST_ANSWER_BYTES) breakOff(new AnswerTooLong());
-          else chunks.push(chunk);
-        },
-        onResponseEnd: () => {
-          end(true);
-          resolve({ status, headers, text: textOf(chunks) });
-        },
-        onResponseError: (_controller, error) => {
-          end(false);
-          reject(error);
-        },
-      },
+      new Exchange(body, monitor, signal, resolve, reject),
     );
   });
+}
+
+/** A request under way: what undici tells of it, and what may end it. */
+class Exchange implements Dispatcher.DispatchHandler, AbortListener {
+  bagIndex = -1;
+  readonly #monitor: StallMonitor;
+  readonly #signal: AbortSignal;
+  readonly #resolve: (answer: Answer) => void;
+  readonly #reject: (error: Error) => void;
+  readonly #watch: Watch;
+  readonly #chunks: Buffer[] = [];
+  #status = 0;
+  #headers: Answer['headers'] = {};
+  #lengthBytes = 0;
+  #controller: Dispatcher.DispatchController | null = null;
+
+  constructor(
+    body: OpenBody,
+    monitor: StallMonitor,
+    signal: AbortSignal,
+    resolve: (answer: Answer) => void,
+    reject: (error: Error) => void,
+  ) {
+    this.#monitor = monitor;
+    this.#signal = signal;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#watch = body.watch = new Watch(body, this);
+    listen(signal, this);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    this.#monitor.add(this.#watch);
+    beingWritten = this.#watch;
+    if (this.#signal.aborted) this.aborted();
+  }
+
+  onResponseStart(_controller: unknown, status: number, headers: Answer['headers']): void {
+    // Hints that come before an answer say nothing.
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = headers;
+    this.#watch.answer(performance.now());
+  }
+
+  onResponseData(_controller: unknown, chunk: Buffer): void {
+    this.#lengthBytes += chunk.length;
+    if (this.#lengthBytes > LARGEST_ANSWER_BYTES) this.#breakOff(new AnswerTooLong());
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#end(true);
+    this.#resolve({ status: this.#status, headers: this.#headers, text: textOf(this.#chunks) });
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#end(false);
+    this.#reject(error);
+  }
+
+  /** The caller's signal aborted. */
+  aborted(): void {
+    this.#breakOff(new Error('interrupted'));
+  }
+
+  /** Nothing moves any more. */
+  giveUp(stall: Stall): void {
+    this.#breakOff(new Stalled(stall));
+  }
+
+  #breakOff(error: Error): void {
+    if (this.#watch.socket !== null) reset(this.#watch.socket);
+    this.#controller?.abort(error);
+    this.#end(false);
+    this.#reject(error);
+  }
+
+  #end(isDone: boolean): void {
+    this.#watch.end(isDone, performance.now());
+    this.#monitor.delete(this.#watch);
+    unlisten(this.#signal, this);
+  }
 }
 
 function textOf(chunks: readonly Buffer[]): string {

@@ -89,7 +89,7 @@ export class PlatformFiles implements FilePlatform {
     if (answered.kind === 'failed') return answered;
     if (!isSuccess(answered.value)) return failed(this.#storeFailure(answered.value));
     // A server may answer before it has read everything; then it cannot have stored everything.
-    if (body.sentBytes() === body.sizeBytes) return ok(null);
+    if (body.sentBytes === body.sizeBytes) return ok(null);
     return failed({ kind: 'transient', message: 'the store answered before it had every byte' });
   }
 
@@ -141,12 +141,16 @@ function readUpserted(text: string, sentContentType: string): UpsertedFile | nul
       uploadUrl,
       contentType: typeof file.contentType === 'string' ? file.contentType : sentContentType,
       url:
-        typeof file.url === 'string' && URL.canParse(file.url) && isWeb(new URL(file.url)) ? file.url : null,
+        typeof file.url === 'string' && WEB_ADDRESS.test(file.url) && URL.canParse(file.url)
+          ? file.url
+          : null,
     };
   } catch {
     return null;
   }
 }
+
+const WEB_ADDRESS = /^https?:/iu;
 
 function isWeb({ protocol }: URL): boolean {
   return protocol === 'https:' || protocol === 'http:';

@@ -1,22 +1,25 @@
 import type { OutgoingContent } from '../domain/file-platform.ts';
 import type { Throughput } from '../domain/throughput.ts';
 import type { Pacer } from './pacer.ts';
+import type { WatchedBody } from './watch.ts';
+
+/** Told whether the next part of a body is waited for (`ours`) or was handed over (`theirs`). Monotonic milliseconds. */
+interface TurnWatch {
+  readonly turn: (whose: 'ours' | 'theirs', nowMs: number) => void;
+}
 
 /** A request's body on its way. */
-export interface OpenBody {
-  readonly sizeBytes: number;
+export interface OpenBody extends WatchedBody {
   readonly content: Buffer | string | AsyncIterable<Buffer> | null;
   /** Bytes that the connection has taken so far. */
-  readonly sentBytes: () => number;
-  /** Where it is counted how fast content gets through; `null`: it is no content of a file. */
-  readonly throughput: Throughput | null;
-  /** Told whether the next part is waited for (`ours`) or was handed over (`theirs`). Set by the sender. */
-  onTurn: (whose: 'ours' | 'theirs') => void;
+  readonly sentBytes: number;
+  /** Set by the sender. */
+  watch: TurnWatch | null;
 }
 
 /** A body that is there as a whole, and no content of a file. */
 export function plainBody(text: string | null): OpenBody {
-  return bodyOf(text, text === null ? 0 : Buffer.byteLength(text), null);
+  return new WholeBody(text, text === null ? 0 : Buffer.byteLength(text), null);
 }
 
 /** Makes a request's body of a file's content: paced and counted. */
@@ -31,7 +34,7 @@ export function contentBody(
     case 'whole': {
       const { bytes } = content;
       const wait = limit(bytes);
-      if (wait === null) return bodyOf(bytes, bytes.length, throughput);
+      if (wait === null) return new WholeBody(bytes, bytes.length, throughput);
       return new ChunkedBody([bytes], bytes.length, () => wait, throughput);
     }
     case 'stream':
@@ -39,8 +42,22 @@ export function contentBody(
   }
 }
 
-function bodyOf(content: Buffer | string | null, sizeBytes: number, throughput: Throughput | null): OpenBody {
-  return { sizeBytes, content, sentBytes: () => sizeBytes, throughput, onTurn: () => undefined };
+/** The connection takes it at once. */
+class WholeBody implements OpenBody {
+  readonly content: Buffer | string | null;
+  readonly sizeBytes: number;
+  readonly throughput: Throughput | null;
+  watch: TurnWatch | null = null;
+
+  constructor(content: Buffer | string | null, sizeBytes: number, throughput: Throughput | null) {
+    this.content = content;
+    this.sizeBytes = sizeBytes;
+    this.throughput = throughput;
+  }
+
+  get sentBytes(): number {
+    return this.sizeBytes;
+  }
 }
 
 /** Only the other side's time counts as a stall: not reading the disk, and not waiting for our own limits. */
@@ -48,8 +65,8 @@ class ChunkedBody implements OpenBody {
   readonly sizeBytes: number;
   readonly content: AsyncIterable<Buffer>;
   readonly throughput: Throughput;
-  onTurn: OpenBody['onTurn'] = () => undefined;
-  #sentBytes = 0;
+  watch: TurnWatch | null = null;
+  sentBytes = 0;
 
   constructor(
     chunks: Iterable<Buffer> | AsyncIterable<Buffer>,
@@ -62,21 +79,19 @@ class ChunkedBody implements OpenBody {
     this.content = this.#handOver(chunks, limit);
   }
 
-  readonly sentBytes = (): number => this.#sentBytes;
-
   async *#handOver(
     chunks: Iterable<Buffer> | AsyncIterable<Buffer>,
     limit: (chunk: Buffer) => Promise<void> | null,
   ): AsyncGenerator<Buffer> {
-    this.onTurn('ours');
+    this.watch?.turn('ours', performance.now());
     for await (const chunk of chunks) {
       const wait = limit(chunk);
       if (wait !== null) await wait;
-      this.onTurn('theirs');
+      this.watch?.turn('theirs', performance.now());
       yield chunk;
-      this.onTurn('ours');
-      this.#sentBytes += chunk.length;
+      this.watch?.turn('ours', performance.now());
+      this.sentBytes += chunk.length;
     }
-    this.onTurn('theirs');
+    this.watch?.turn('theirs', performance.now());
   }
 }

@@ -1,3 +1,4 @@
+import { Bag } from '../domain/bag.ts';
 import { readSendQueues } from './send-queue.ts';
 import type { Watch } from './watch.ts';
 
@@ -13,7 +14,7 @@ const LOOKS_A_TIMEOUT = 8;
 export class StallMonitor {
   readonly #stallTimeoutMs: number;
   readonly #periodMs: number;
-  readonly #watches = new Set<Watch>();
+  readonly #watches = new Bag<Watch>();
   #timer: NodeJS.Timeout | null = null;
   #lastLookMs = 0;
 
@@ -23,7 +24,7 @@ export class StallMonitor {
   }
 
   /** Requests under way. */
-  get watches(): ReadonlySet<Watch> {
+  get watches(): Iterable<Watch> {
     return this.#watches;
   }
 
@@ -60,7 +61,7 @@ export class StallMonitor {
     const missedMs = nowMs - this.#lastLookMs - 2 * this.#periodMs;
     this.#lastLookMs = nowMs;
     const allBufferedBytes = [...this.#watches].reduce((sum, watch) => sum + watch.bufferedBytes, 0);
-    for (const watch of this.#watches) {
+    for (const watch of [...this.#watches]) {
       if (missedMs > 0) watch.excuse(missedMs);
       watch.look(queues, allBufferedBytes, this.#stallTimeoutMs, nowMs);
     }

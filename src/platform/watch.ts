@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { BagItem } from '../domain/bag.ts';
 import type { Throughput } from '../domain/throughput.ts';
 import { waitLimitMs } from '../domain/wait-limit.ts';
 import { pendingBytes } from './raw-socket.ts';
@@ -16,17 +17,18 @@ const MOST_BUFFERED_BYTES = 512 * 1024;
 /** By the rate of so many seconds it is judged how long the other side may take. */
 const RATE_SECONDS = 60;
 
-/** What is watched of a request. */
-export interface WatchedRequest {
-  readonly bodyBytes: number;
+/** A body whose way out is watched. */
+export interface WatchedBody {
+  readonly sizeBytes: number;
   /** Counts the bytes that get through; `null`: the body is no content of a file. */
   readonly throughput: Throughput | null;
-  readonly giveUp: (stall: Stall) => void;
 }
 
 /** Looks after one request: whether anything of it moves. Times are of the monotonic clock, milliseconds. */
-export class Watch {
-  readonly #request: WatchedRequest;
+export class Watch implements BagItem {
+  bagIndex = -1;
+  readonly #body: WatchedBody;
+  readonly #owner: { readonly giveUp: (stall: Stall) => void };
   #socket: Socket | null = null;
   #phase: 'not-sent' | 'sending' | 'answering' = 'not-sent';
   /** What the connection had written before. */
@@ -40,8 +42,10 @@ export class Watch {
   #isOurTurn = false;
   #notedMs = 0;
 
-  constructor(request: WatchedRequest) {
-    this.#request = request;
+  /** @param owner - told to give the request up when nothing has moved for too long. */
+  constructor(body: WatchedBody, owner: { readonly giveUp: (stall: Stall) => void }) {
+    this.#body = body;
+    this.#owner = owner;
   }
 
   /** The connection that the request goes over; `null` before it has one. */
@@ -51,10 +55,8 @@ export class Watch {
 
   /** Bytes of content that may lie in buffers of the other side, where nobody can see them. */
   get bufferedBytes(): number {
-    const isContent = this.#request.throughput !== null;
-    return this.#phase === 'sending' && isContent
-      ? Math.min(this.#request.bodyBytes, MOST_BUFFERED_BYTES)
-      : 0;
+    const isContent = this.#body.throughput !== null;
+    return this.#phase === 'sending' && isContent ? Math.min(this.#body.sizeBytes, MOST_BUFFERED_BYTES) : 0;
   }
 
   /** The request goes out on a connection. */
@@ -81,7 +83,7 @@ export class Watch {
 
   /** The request is over. `isDone`: the whole body got through. */
   end(isDone: boolean, nowMs: number): void {
-    if (isDone) this.#count(this.#request.bodyBytes, nowMs);
+    if (isDone) this.#count(this.#body.sizeBytes, nowMs);
     this.#phase = 'not-sent';
   }
 
@@ -105,7 +107,7 @@ export class Watch {
     if (this.#socket === null || this.#phase === 'not-sent') return;
     const quietMs = nowMs - this.#lastMovedMs;
     if (this.#phase === 'answering') {
-      if (quietMs >= stallTimeoutMs * ANSWER_TIMEOUTS) this.#request.giveUp('answering');
+      if (quietMs >= stallTimeoutMs * ANSWER_TIMEOUTS) this.#owner.giveUp('answering');
       return;
     }
     if (queues === null) return;
@@ -116,18 +118,18 @@ export class Watch {
     if (through > this.#movedBytes) {
       this.#movedBytes = through;
       this.#lastMovedMs = nowMs;
-      this.#count(Math.min(through, this.#request.bodyBytes), nowMs);
+      this.#count(Math.min(through, this.#body.sizeBytes), nowMs);
     } else if (this.#isOurTurn) this.#lastMovedMs = nowMs;
     else {
       // Bytes that nobody acknowledges, though they were sent again and again: the line is dead.
       const isDead = queue !== null && queue.unacknowledgedBytes > 0 && !queue.isAskedToWait;
       const limitMs = isDead ? stallTimeoutMs : this.#waitLimitMs(allBufferedBytes, stallTimeoutMs);
-      if (quietMs >= limitMs) this.#request.giveUp(waitingBytes > 0 ? 'sending' : 'waiting');
+      if (quietMs >= limitMs) this.#owner.giveUp(waitingBytes > 0 ? 'sending' : 'waiting');
     }
   }
 
   #waitLimitMs(allBufferedBytes: number, stallTimeoutMs: number): number {
-    const { throughput } = this.#request;
+    const { throughput } = this.#body;
     const standing = {
       ownBytes: this.bufferedBytes,
       allBytes: allBufferedBytes,
@@ -137,7 +139,7 @@ export class Watch {
   }
 
   #count(bytes: number, nowMs: number): void {
-    this.#request.throughput?.note(Math.max(0, bytes - this.#countedBytes), this.#notedMs, nowMs);
+    this.#body.throughput?.note(Math.max(0, bytes - this.#countedBytes), this.#notedMs, nowMs);
     this.#countedBytes = Math.max(this.#countedBytes, bytes);
     this.#notedMs = nowMs;
   }

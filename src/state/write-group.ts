@@ -6,7 +6,7 @@ import { guarded, StateFileError, type Database } from './database.ts';
 const OLDEST_GROUP_MS = 50;
 
 /** Flushes follow each other no faster than this, in milliseconds: those who come in between share the next. */
-const FLUSH_INTERVAL_MS = 10;
+const FLUSH_INTERVAL_MS = 20;
 
 interface Waiter {
   readonly resolve: () => void;

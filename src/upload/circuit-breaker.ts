@@ -207,7 +207,8 @@ export class CircuitBreaker {
     signal: AbortSignal,
   ): Promise<T | null> {
     for (;;) {
-      const admission = await this.#admission(errand, signal);
+      const asked = this.#admission(errand, signal);
+      const admission = asked instanceof Promise ? await asked : asked;
       if (admission === 'none' || errand.isSpent) {
         if (admission === 'probe') this.#probeEnded();
         return null;
@@ -229,14 +230,14 @@ export class CircuitBreaker {
     }
   }
 
-  #admission(errand: Errand, signal: AbortSignal): Promise<Admission> {
-    if (signal.aborted || this.isHopeless) return Promise.resolve('none');
-    if (!this.isOpen) return Promise.resolve('closed');
-    if (!errand.terms.waitsForOutage()) return Promise.resolve('none');
+  #admission(errand: Errand, signal: AbortSignal): Admission | Promise<Admission> {
+    if (signal.aborted || this.isHopeless) return 'none';
+    if (!this.isOpen) return 'closed';
+    if (!errand.terms.waitsForOutage()) return 'none';
     const isFirstAsking = errand.terms.isFresh && errand.askedIn !== this.#outages;
     if (this.#isLong && !this.isProbeDue && !isFirstAsking) {
       this.#hasParked = true;
-      return Promise.resolve('none');
+      return 'none';
     }
     return new Promise((resolve) => {
       const waiter: Waiter = {

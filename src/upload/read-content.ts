@@ -12,6 +12,9 @@ const SLICE_BYTES = REUSABLE_CHUNK_BYTES;
 /** … and read two at a time. */
 const CHUNK_BYTES = 2 * SLICE_BYTES;
 
+/** Content up to an eighth of this is read into a piece of memory that it shares with other content. */
+const SLAB_BYTES = 128 * 1024;
+
 /** The file was written to, cut, or replaced while it was read: what was read is no state it ever had. */
 export class ChangedWhileRead extends Error {}
 
@@ -44,7 +47,7 @@ export function readContent(file: SourceFile): HashedContent {
       readError: () => readError,
     };
   }
-  const bytes = Buffer.allocUnsafe(sizeBytes);
+  const bytes = allocate(sizeBytes);
   for (let at = 0; at < sizeBytes;) {
     const got = readSync(file.fd, bytes, at, sizeBytes - at, at);
     if (got === 0) throw new ChangedWhileRead();
@@ -53,6 +56,21 @@ export function readContent(file: SourceFile): HashedContent {
   if (!file.isUnchanged()) throw new ChangedWhileRead();
   const digest = hash('sha256', bytes, 'buffer');
   return { content: { kind: 'whole', bytes }, digest: () => digest, readError: () => null };
+}
+
+let slab = Buffer.alloc(0);
+let slabUsedBytes = 0;
+
+/** Memory for content. Small content shares it: memory of its own would cost it as much as reading it. */
+function allocate(sizeBytes: number): Buffer {
+  if (sizeBytes > SLAB_BYTES / 8) return Buffer.allocUnsafeSlow(sizeBytes);
+  if (slabUsedBytes + sizeBytes > slab.length) {
+    slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
+    slabUsedBytes = 0;
+  }
+  const bytes = slab.subarray(slabUsedBytes, slabUsedBytes + sizeBytes);
+  slabUsedBytes += sizeBytes;
+  return bytes;
 }
 
 /** The SHA-256 of an open file's content. Throws `ChangedWhileRead`. */

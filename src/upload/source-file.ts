@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { promisify } from 'node:util';
 import type { RelativePath } from '../domain/brands.ts';
-import { fingerprintOf, type FactsReader, type FileFacts } from '../domain/fingerprint.ts';
+import type { FactsReader, FileFacts } from '../domain/fingerprint.ts';
 import { isWithin } from '../domain/within.ts';
 
 /** Where a source's files are read from. */
@@ -60,7 +60,11 @@ export class SourceFile {
   /** Whether the file is still as it was when it was opened; of a closed one that cannot be known. */
   isUnchanged(): boolean {
     if (this.#isClosed) return false;
-    return fingerprintOf(fstatSync(this.fd, { bigint: true })) === fingerprintOf(this.#opened);
+    const { size, mtimeNs, ctimeNs, ino } = fstatSync(this.fd, { bigint: true });
+    const before = this.#opened;
+    return (
+      size === before.size && mtimeNs === before.mtimeNs && ctimeNs === before.ctimeNs && ino === before.ino
+    );
   }
 
   /** Whether its path still leads to it: another file may have been put in its place. */

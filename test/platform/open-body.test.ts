@@ -12,12 +12,12 @@ test('it is told whose turn it is: ours while the disk or our own limit is waite
   const chunks = inChunks(Buffer.alloc(3000), 1000);
   const body = contentBody({ kind: 'stream', sizeBytes: 3000, chunks }, pacer, new Throughput(), NEVER);
   const turns: string[] = [];
-  body.onTurn = (whose) => turns.push(whose);
+  body.watch = { turn: (whose) => turns.push(whose) };
   for await (const chunk of body.content as AsyncIterable<Buffer>) turns.push(String(chunk.length));
   expect(turns).toEqual([
     'ours',
     ...Array.from({ length: 3 }, () => ['theirs', '1000', 'ours']).flat(),
     'theirs',
   ]);
-  expect(body.sentBytes()).toBe(3000);
+  expect(body.sentBytes).toBe(3000);
 });

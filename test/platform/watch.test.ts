@@ -19,11 +19,10 @@ test.each([false, true])(
       remotePort: 2,
     } as unknown as Socket & { bytesWritten: number };
     const stalls: string[] = [];
-    const watch = new Watch({
-      bodyBytes: BODY_BYTES,
-      throughput: new Throughput(),
-      giveUp: (stall) => stalls.push(stall),
-    });
+    const watch = new Watch(
+      { sizeBytes: BODY_BYTES, throughput: new Throughput() },
+      { giveUp: (stall) => stalls.push(stall) },
+    );
     watch.begin(socket, 0);
     socket.bytesWritten = BODY_BYTES;
     for (let nowMs = 1000; nowMs <= 40_000; nowMs += LOOK_EVERY_MS) {

@@ -14,7 +14,7 @@ import { Workers } from './workers.ts';
  * So many files more than can be transferred at a time are in hand: their intents are written down together, so that no
  * transfer waits for the disk. What waits holds no content and no open file.
  */
-const FILES_AHEAD = 96;
+const FILES_AHEAD = 128;
 
 const NOTHING_ALLOWED = (): boolean => false;
 

@@ -86,7 +86,7 @@ async function sendInItsTurn(
     limits: config.limits,
     now: clock.now,
     // A transfer may have been waited for, and an outage for hours.
-    isBlocked: () => obstacle() !== null || !isStillThere(source),
+    isBlocked: () => obstacle() !== null || !context.roots.isThereNow(source),
     onAttempt: (result) => {
       if (result.kind === 'failed') round.blockade.note(result.failure, source.config.botId);
       mayBeThere ||= 'upserted' in result && result.upserted;

@@ -1,3 +1,5 @@
+import { Bag, type BagItem } from '../../domain/bag.ts';
+
 /** Content up to this size takes no noticeable part of any line. */
 const SMALL_BYTES = 16 * 1024;
 
@@ -40,7 +42,7 @@ export function mostTransfers(concurrency: number): number {
   return concurrency + Math.ceil(concurrency * LENT_PART);
 }
 
-interface QueuedTransfer {
+interface QueuedTransfer extends BagItem {
   readonly sizeBytes: number;
   beganMs: number;
   readonly begin: () => void;
@@ -52,7 +54,7 @@ interface QueuedTransfer {
  */
 export class Transfers {
   readonly #limits: TransferLimits;
-  readonly #underWay = new Set<QueuedTransfer>();
+  readonly #underWay = new Bag<QueuedTransfer>();
   /** First come, first served, in each. */
   #fresh: QueuedTransfer[] = [];
   #small: QueuedTransfer[] = [];
@@ -71,7 +73,7 @@ export class Transfers {
   async run<T>(urgency: Urgency, sizeBytes: number, exchange: () => Promise<T>): Promise<T> {
     let begin: () => void = () => undefined;
     const begun = new Promise<void>((resolve) => (begin = resolve));
-    const own: QueuedTransfer = { sizeBytes, beganMs: 0, begin };
+    const own: QueuedTransfer = { sizeBytes, beganMs: 0, begin, bagIndex: -1 };
     if (urgency === 'fresh') this.#fresh.push(own);
     else if (isLarge(own)) this.#large.push(own);
     else this.#small.push(own);
