@@ -5,6 +5,11 @@ const SLOWEST_BYTES_PER_SECOND = 8_000;
 const MOST_TIMEOUTS = 4;
 const MOST_TIMEOUTS_MEASURED = 20;
 
+/** The longest that a transfer may stand still before it is given up, milliseconds. */
+export function longestWaitMs(stallTimeoutMs: number): number {
+  return stallTimeoutMs * MOST_TIMEOUTS_MEASURED;
+}
+
 /** What is known of a transfer in which nothing moves. */
 export interface StandingTransfer {
   /** Bytes of this content that may lie in buffers of the other side. */
@@ -29,5 +34,5 @@ export function waitLimitMs(
   const limitMs = Math.min(slowestMs, stallTimeoutMs * MOST_TIMEOUTS);
   if (bytesPerSecond === null) return limitMs;
   const measuredMs = stallTimeoutMs + 2000 * (allBytes / bytesPerSecond);
-  return Math.max(limitMs, Math.min(measuredMs, stallTimeoutMs * MOST_TIMEOUTS_MEASURED));
+  return Math.max(limitMs, Math.min(measuredMs, longestWaitMs(stallTimeoutMs)));
 }

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts';
+import { longestWaitMs } from '../../domain/wait-limit.ts';
 import type { PauseReason } from '../../service/metrics.ts';
 import { Pulse, type Stage } from '../../service/pulse.ts';
 import type { DaemonActivity } from '../../sync/daemon/daemon-observer.ts';
@@ -62,7 +63,9 @@ export class DaemonVitals implements Vitals {
     const { stallTimeoutMs, maxBytesPerSecond } = this.#ports.uploadSettings();
     // A piece of content may have to wait for our own speed limit.
     const pieceMs = maxBytesPerSecond === null ? 0 : (PIECE_BYTES / maxBytesPerSecond) * 1000;
-    return this.#pulse.standsStill(Math.max(SHORTEST_STANDSTILL_MS, stallTimeoutMs * 3, pieceMs * 3));
+    // What a store buffers does not move as far as we see; it is given up before it counts as a standstill.
+    const longestMs = longestWaitMs(stallTimeoutMs) + stallTimeoutMs;
+    return this.#pulse.standsStill(Math.max(SHORTEST_STANDSTILL_MS, longestMs, pieceMs * 3));
   }
 
   get #isAskedToPause(): boolean {
