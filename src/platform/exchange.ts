@@ -121,7 +121,8 @@ class Exchange implements Dispatcher.DispatchHandler, AbortListener {
   }
 
   onResponseEnd(): void {
-    this.#end(true);
+    // A refusal may come before the body was read.
+    this.#end(this.#status < 300);
     this.#resolve({ status: this.#status, headers: this.#headers, text: textOf(this.#chunks) });
   }
 

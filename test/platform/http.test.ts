@@ -236,3 +236,14 @@ async function store({ platform }: TestClient, sizeBytes: number): Promise<void>
       : ({ kind: 'whole', bytes } as const);
   valueOf(await platform.upload(file, content, false, NEVER));
 }
+
+test('content that the store refuses before it has read it says nothing of how fast the store is', async () => {
+  const server = await serve((_request, response) => {
+    response.writeHead(403, { connection: 'close' }).end();
+  });
+  const { platform } = connect(server.url);
+  const address = { uploadUrl: new URL(`${server.url}/upload`), contentType: 'text/plain' };
+  const content = { kind: 'whole', bytes: Buffer.alloc(200_000) } as const;
+  failureIn(await platform.upload(address, content, false, NEVER));
+  expect(platform.storeBytesPerSecond()).toBeNull();
+});
