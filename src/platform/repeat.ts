@@ -1,6 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 import type { LookupFailure, Outcome } from '../domain/failure.ts';
-import { retryDelayMs } from '../domain/retry-delay.ts';
+import { retryDelayMs } from '../domain/backoff.ts';
+import { retry, type Attempted, type RetryWait } from '../domain/retry.ts';
 
 /** How requests are repeated. */
 export interface RepeatSettings {
@@ -27,16 +28,26 @@ export async function withRepeats<T>(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<Outcome<T, LookupFailure>> {
-  const begunMs = clock.monotonic();
-  for (let attempt = 1; ; attempt += 1) {
-    const outcome = await ask();
-    if (outcome.kind === 'ok' || signal.aborted || attempt >= attempts) return outcome;
-    const { failure } = outcome;
-    if (failure.kind !== 'transient') return outcome;
-    if (repeatable === 'not-carried-out' && failure.notCarriedOut !== true) return outcome;
-    const delayMs = retryDelayMs(attempt, random(), failure.retryAfterMs);
-    if (clock.monotonic() - begunMs + delayMs > giveUpAfterMs) return outcome;
-    onRetry(failure.message, delayMs);
-    await clock.sleep(delayMs, signal);
-  }
+  const beganMs = clock.monotonic();
+  let made = 0;
+  const next = ({ retryAfterMs }: Asked<T>): RetryWait | null => {
+    const delayMs = retryDelayMs(made, random(), retryAfterMs);
+    return made < attempts && clock.monotonic() - beganMs + delayMs <= giveUpAfterMs ? { delayMs } : null;
+  };
+  const askOnce = async (): Promise<Asked<T>> => {
+    const result = await ask();
+    made += 1;
+    const failure = result.kind === 'failed' && result.failure.kind === 'transient' ? result.failure : null;
+    const mayRepeat = repeatable === 'any' || failure?.notCarriedOut === true;
+    return {
+      result,
+      retryReason: failure !== null && mayRepeat ? failure.message : null,
+      retryAfterMs: failure?.retryAfterMs,
+    };
+  };
+  return retry(askOnce, { clock, next, onRetry }, signal);
+}
+
+interface Asked<T> extends Attempted<Outcome<T, LookupFailure>> {
+  readonly retryAfterMs: number | undefined;
 }

@@ -16,6 +16,14 @@ export interface Attempt {
   readonly sizeBytes: number;
 }
 
+/** Why a file could not be sent. */
+export interface SendFailure {
+  readonly state: 'failed' | 'refused';
+  readonly reason: string;
+  /** Whether the platform took an upsert, or may have. */
+  readonly upserted: boolean;
+}
+
 /** Until when the platform keeps a file, and when it is to be sent again; epoch milliseconds, `null`: for ever, never. */
 export interface Lifetime {
   readonly expiresAtMs: number | null;
@@ -106,20 +114,13 @@ export class StateStore extends StateReader {
     );
   }
 
-  /** Records that an attempt ended without success; `upserted`: the platform took the upsert, or may have. */
-  recordFailure(
-    id: RowId,
-    state: 'failed' | 'refused',
-    attempt: Attempt,
-    failure: string,
-    upserted: boolean,
-    nowMs: number,
-  ): void {
+  /** Records that an attempt ended without success. */
+  recordFailure(id: RowId, attempt: Attempt, { state, reason, upserted }: SendFailure, nowMs: number): void {
     this.#write(
       `UPDATE file SET state = ?, fingerprint = ?, trusted = ?, settings = ?, size_bytes = ?, sha256 = NULL,
          uploaded = max(uploaded, ?), failure = ?, changed_at = ? WHERE target = ? AND key = ?`,
       ...[state, attempt.fingerprint, Number(attempt.trusted), attempt.settingsDigest, attempt.sizeBytes],
-      ...[Number(upserted), failure, nowMs, id.target, id.key],
+      ...[Number(upserted), reason, nowMs, id.target, id.key],
     );
   }
 

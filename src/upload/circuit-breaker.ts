@@ -1,5 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
-import { probeDelayMs } from '../domain/retry-delay.ts';
+import { probeDelayMs } from '../domain/backoff.ts';
 
 /** A success this recent speaks for the platform when a request fails after it, milliseconds. */
 const RECENT_MS = 1000;

@@ -4,7 +4,9 @@ import type { FilePlatform } from '../domain/file-platform.ts';
 import { fingerprintOf, isTrustworthy, nanoseconds, type Fingerprint } from '../domain/fingerprint.ts';
 import { admit, prepareUpsert, type Limits } from '../domain/limits.ts';
 import type { ResolvedSettings } from '../domain/rules.ts';
+import type { FileSettings } from '../domain/settings.ts';
 import { ChangedWhileRead, readContent, type HashedContent } from './read-content.ts';
+import { sendContent } from './send-content.ts';
 import { openSourceFile, type SourceFile, type SourceRoot } from './source-file.ts';
 
 /** A file to send. */
@@ -76,18 +78,25 @@ export async function sendFile(task: SendTask, ports: SendPorts, signal: AbortSi
       settingsDigest: admission.resolved.digest,
       sizeBytes: file.sizeBytes,
     };
-    return await sendOpenFile(task, admission.resolved, file, state, ports, signal);
+    const { settings } = admission.resolved;
+    return await sendOpenFile(task, { file, state, settings }, ports.platform, signal);
   } finally {
     await file.close();
   }
 }
 
+/** A file that is open and may be sent. */
+interface OpenedFile {
+  readonly file: SourceFile;
+  readonly state: SentSnapshot;
+  /** After the limits had their say. */
+  readonly settings: FileSettings;
+}
+
 async function sendOpenFile(
-  task: SendTask,
-  { settings }: ResolvedSettings,
-  file: SourceFile,
-  state: SentSnapshot,
-  { platform }: SendPorts,
+  { botId, key }: SendTask,
+  { file, state, settings }: OpenedFile,
+  platform: FilePlatform,
   signal: AbortSignal,
 ): Promise<SendResult> {
   let content: HashedContent;
@@ -96,43 +105,22 @@ async function sendOpenFile(
   } catch (error) {
     return readFailure(error, state, false);
   }
-  const prepare = () => prepareUpsert(task.key, state.sizeBytes, settings, platform.now());
-  const failed = (failure: PlatformFailure, upserted: boolean): SendResult => ({
-    kind: 'failed',
-    state,
-    failure,
-    upserted,
-  });
-
-  let prepared = prepare();
-  if (prepared.kind === 'refuse') return { kind: 'inadmissible', reason: prepared.reason };
-  let upserted = await platform.upsert(task.botId, prepared.body, signal);
-  if (upserted.kind === 'failed' && upserted.failure.kind === 'refused' && prepared.expiresAtMs !== null) {
-    // Its answer told the platform's time. If that makes another expiry of it, our clock was to blame.
-    const again = prepare();
-    if (again.kind === 'refuse') return failed({ kind: 'refused', message: again.reason }, false);
-    if (again.expiresAtMs !== prepared.expiresAtMs) {
-      prepared = again;
-      upserted = await platform.upsert(task.botId, prepared.body, signal);
+  const prepare = () => prepareUpsert(key, state.sizeBytes, settings, platform.now());
+  const ended = await sendContent(platform, botId, prepare, content.content, signal);
+  switch (ended.kind) {
+    case 'refuse':
+      return { kind: 'inadmissible', reason: ended.reason };
+    case 'sent': {
+      const { expiresAtMs, url } = ended;
+      return { kind: 'sent', state, sha256: content.digest(), expiresAtMs, url };
+    }
+    case 'failed': {
+      const { failure, upserted } = ended;
+      const readError = content.readError();
+      if (readError !== null) return readFailure(readError, state, upserted);
+      return { kind: 'failed', state, failure, upserted };
     }
   }
-  if (upserted.kind === 'failed') {
-    const { failure } = upserted;
-    return failed(failure, failure.kind === 'transient' && failure.notCarriedOut !== true);
-  }
-
-  const publicAtOnce = prepared.body.publicContentImmediatelyAccessible === true;
-  const uploaded = await platform.upload(upserted.value, content.content, publicAtOnce, signal);
-  if (uploaded.kind === 'ok')
-    return {
-      kind: 'sent',
-      state,
-      sha256: content.digest(),
-      expiresAtMs: prepared.expiresAtMs,
-      url: upserted.value.url,
-    };
-  const readError = content.readError();
-  return readError === null ? failed(uploaded.failure, true) : readFailure(readError, state, true);
 }
 
 function readFailure(error: unknown, state: SentSnapshot, upserted: boolean): SendResult {

@@ -10,8 +10,18 @@ describe('counts', () => {
     addSynced(store, target, 'docs', 'synced-2', { expiresAtMs: NOW + 5 });
     addSynced(store, target, 'docs', 'expired', { expiresAtMs: NOW });
     addSending(store, target, 'docs', 'sending');
-    store.recordFailure(addSending(store, target, 'docs', 'failed'), 'failed', attempt(), 'why', true, NOW);
-    store.recordFailure(addSending(store, target, 'docs', 'refused'), 'refused', attempt(), 'no', false, NOW);
+    store.recordFailure(
+      addSending(store, target, 'docs', 'failed'),
+      attempt(),
+      { state: 'failed', reason: 'why', upserted: true },
+      NOW,
+    );
+    store.recordFailure(
+      addSending(store, target, 'docs', 'refused'),
+      attempt(),
+      { state: 'refused', reason: 'no', upserted: false },
+      NOW,
+    );
     for (const absence of ['removed', 'set-aside'] as const) {
       store.setAbsence(
         addSynced(store, target, 'docs', `absent-${absence}`, { expiresAtMs: NOW + 3 }),
@@ -19,10 +29,10 @@ describe('counts', () => {
         NOW,
       );
       const failed = addSending(store, target, 'docs', `never-sent-${absence}`);
-      store.recordFailure(failed, 'failed', attempt(), 'x', false, NOW);
+      store.recordFailure(failed, attempt(), { state: 'failed', reason: 'x', upserted: false }, NOW);
       store.setAbsence(failed, absence, NOW);
       const refused = addSending(store, target, 'docs', `refused-${absence}`);
-      store.recordFailure(refused, 'refused', attempt(), 'x', false, NOW);
+      store.recordFailure(refused, attempt(), { state: 'refused', reason: 'x', upserted: false }, NOW);
       store.setAbsence(refused, absence, NOW);
     }
     const half = addSynced(store, target, 'docs', 'half-removed');

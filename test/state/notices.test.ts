@@ -17,12 +17,12 @@ test('files that are astray are counted by source, with the first in path order'
     const id = addSending(store, target, 'docs', name);
     // On its way for the first time.
     expect(astray().some((one) => one.path === name)).toBe(false);
-    store.recordFailure(id, state, attempt(), `${name} failed`, true, NOW);
+    store.recordFailure(id, attempt(), { state, reason: `${name} failed`, upserted: true }, NOW);
   }
   const elsewhere = addSending(store, other, 'docs', 'elsewhere');
-  store.recordFailure(elsewhere, 'failed', attempt(), 'x', true, NOW);
+  store.recordFailure(elsewhere, attempt(), { state: 'failed', reason: 'x', upserted: true }, NOW);
   const gone = addSending(store, target, 'docs', 'gone');
-  store.recordFailure(gone, 'failed', attempt(), 'x', true, NOW);
+  store.recordFailure(gone, attempt(), { state: 'failed', reason: 'x', upserted: true }, NOW);
   store.setAbsence(gone, 'removed', NOW);
   store.noteProblem(
     { source: 'more', path: 'm', key: null, kind: 'problem', reason: 'of another source' },

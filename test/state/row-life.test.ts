@@ -73,19 +73,19 @@ describe('the life of a row', () => {
     const { store, target } = begin();
     const id = addSending(store, target, 'docs', 'a', 'k');
     const tried = attempt({ fingerprint: '6:1:1:1' as Fingerprint, settingsDigest: 's2', trusted: false });
-    store.recordFailure(id, state, tried, 'because', false, NOW + 1);
+    store.recordFailure(id, tried, { state, reason: 'because', upserted: false }, NOW + 1);
     const expected = { ...fresh, state, fingerprint: '6:1:1:1', settingsDigest: 's2', trusted: false };
     expect(store.find(id)).toEqual({ ...expected, failure: 'because', changedAtMs: NOW + 1 });
-    store.recordFailure(id, state, tried, 'again', true, NOW + 2);
+    store.recordFailure(id, tried, { state, reason: 'again', upserted: true }, NOW + 2);
     expect(store.find(id)).toMatchObject({ failure: 'again', uploaded: true });
-    store.recordFailure(id, state, tried, 'once more', false, NOW + 2);
+    store.recordFailure(id, tried, { state, reason: 'once more', upserted: false }, NOW + 2);
     expect(store.find(id)?.uploaded).toBe(true);
   });
 
   test('failed after it was in sync: the platform holds something else', () => {
     const { store, target } = begin();
     const id = addSynced(store, target, 'docs', 'a');
-    store.recordFailure(id, 'failed', attempt(), 'x', false, NOW);
+    store.recordFailure(id, attempt(), { state: 'failed', reason: 'x', upserted: false }, NOW);
     expect(store.find(id)).toMatchObject({ sha256: null, uploaded: true });
     store.recordSynced(id, attempt(), SHA, FOREVER, NOW);
     expect(store.find(id)).toMatchObject({ failure: null, state: 'synced' });
@@ -147,7 +147,7 @@ describe('the life of a row', () => {
     const neighbours = [addSynced(store, target, 'docs', 'b'), addSynced(store, other, 'docs', 'a')];
     const before = neighbours.map((id) => store.find(id));
     const id = addSending(store, target, 'docs', 'a');
-    store.recordFailure(id, 'failed', attempt(), 'x', true, NOW + 1);
+    store.recordFailure(id, attempt(), { state: 'failed', reason: 'x', upserted: true }, NOW + 1);
     store.recordSynced(
       id,
       attempt({ sizeBytes: 1 }),

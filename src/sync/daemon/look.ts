@@ -31,7 +31,7 @@ export async function lookAt(
   const listed = otherSpellingOf(source, path);
   if (listed !== null) syncContext.changeFeed.lookAgain(name, listed);
   const target = state.targetId(source.syncTarget);
-  const stretch = {
+  const range = {
     source,
     target,
     entries: scan(source, path),
@@ -39,8 +39,8 @@ export async function lookAt(
     // Something happened to it. Where that does not show in what a file is recognised by, its content tells.
     isInDoubt: () => true,
   };
-  const context = { ...syncContext, summary: emptySummary(), transfer };
-  const ended = await walk(stretch, context, workers, () => false, true);
+  const walked = { summary: emptySummary(), transfer, workers, isForced: () => false, retriesFailed: true };
+  const ended = await walk(range, { ...syncContext, ...walked });
   if (ended !== 'incomplete') return;
   syncContext.round.unseen.add(name);
   if (standings.get(name) === 'complete') standings.set(name, 'incomplete');

@@ -2,12 +2,10 @@ import type { Halt } from '../../domain/guard.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
 import { mountsBelow } from '../sources/mounts.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
-import type { SyncContext, WalkContext } from './sync-context.ts';
+import type { PassContext, SyncContext, WalkContext } from './sync-context.ts';
 import { noteProblem } from './note-item.ts';
-import type { PassInput } from './pass-input.ts';
 import { removeMissing } from './removals.ts';
 import type { SourceWalk, Visited } from './visit-sources.ts';
-import type { Workers } from './workers.ts';
 
 /**
  * Removes what is to be removed of a source whose files were sent, tells of a halt, and remembers how the source was
@@ -15,15 +13,12 @@ import type { Workers } from './workers.ts';
  */
 export async function finishSource(
   { found, recorded, walk: ended }: Visited,
-  context: WalkContext,
-  input: Pick<PassInput, 'isAllowed' | 'retriesFailed'>,
-  workers: Workers,
+  context: PassContext,
 ): Promise<Halt | null> {
   // While it was walked, a look at single files of it may have missed something.
   const isUnseen = ended.kind === 'complete' && context.round.unseen.has(found.config.name);
   const walk: SourceWalk = isUnseen ? { ...ended, kind: 'incomplete' } : ended;
-  const halt =
-    walk.kind === 'halted' ? walk.halt : await removeFrom(found, walk, recorded, context, input, workers);
+  const halt = walk.kind === 'halted' ? walk.halt : await removeFrom(found, walk, recorded, context);
   noteHalt(found.config.name, halt, context);
   // A walk that a stop cut short says nothing of the source.
   if (context.stop.aborted && halt === null) return null;
@@ -36,16 +31,13 @@ async function removeFrom(
   found: FoundSource,
   walk: Exclude<SourceWalk, { kind: 'halted' }>,
   recorded: number,
-  context: WalkContext,
-  { isAllowed, retriesFailed = true }: Pick<PassInput, 'isAllowed' | 'retriesFailed'>,
-  workers: Workers,
+  context: PassContext,
 ): Promise<Halt | null> {
   if (found.kind === 'missing' || context.config.removals.mode !== 'expire') return null;
   const { name } = found.config;
-  const allows = (met: Halt): boolean => isAllowed(name, met);
   switch (walk.kind) {
     case 'complete':
-      return removeMissing(found.source, recorded, context, walk.approved, allows, retriesFailed, workers);
+      return removeMissing(found.source, recorded, walk.approved, context);
     case 'incomplete': {
       // What would be removed after a complete walk is left alone for now.
       const { state, summary, stop, report } = context;

@@ -10,7 +10,6 @@ import type { Source } from '../sources/source.ts';
 import { sendPlannedFile } from './send-planned-file.ts';
 import type { WalkContext } from './sync-context.ts';
 import { planPorts } from './plan-ports.ts';
-import type { Workers } from './workers.ts';
 
 /** Files that were sent before the walk over their source came to them, by path, and how they looked. */
 export type SentFirst = ReadonlyMap<string, Fingerprint>;
@@ -25,13 +24,11 @@ export async function sendInterrupted(
   source: Source,
   before: readonly Source[],
   context: WalkContext,
-  workers: Workers,
-  isForced: (path: string) => boolean,
 ): Promise<SentFirst> {
-  const { state, stop, clock } = context;
+  const { state, stop, clock, workers } = context;
   const { name } = source.config;
   const target = state.targetId(source.syncTarget);
-  const ports = planPorts(target, context, isForced, true, () => true);
+  const ports = planPorts(target, { ...context, retriesFailed: true }, () => true);
   const sent = new Map<string, Fingerprint>();
   const turns = new Turns(clock);
   const pageAfter = (path: string): FileRecord[] => state.interrupted(target, name, path);

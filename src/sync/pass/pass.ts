@@ -4,7 +4,7 @@ import { emptySummary } from '../../domain/report.ts';
 import { isSameDirectory } from '../sources/directory-identity.ts';
 import { keyGroups } from '../sources/key-groups.ts';
 import { findSources, type FoundSource } from '../sources/source.ts';
-import { newRound, type SyncContext, type WalkContext } from './sync-context.ts';
+import { newRound, type PassContext, type SyncContext } from './sync-context.ts';
 import { finishSource } from './finish-source.ts';
 import type { PassInput } from './pass-input.ts';
 import { enter, recordedIn, visitSources, type SourceWalk, type Visited } from './visit-sources.ts';
@@ -16,7 +16,7 @@ import { Workers } from './workers.ts';
  */
 const FILES_AHEAD = 128;
 
-const NOTHING_ALLOWED = (): boolean => false;
+const NOTHING = (): boolean => false;
 
 /**
  * Looks at every file of every source once and brings the platform up to date: scan, decide, upload, record.
@@ -35,16 +35,15 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
     syncContext.round = newRound(state.nextPassNumber(), input.blockade);
     // What is under way now may change what the pass reads of its record before it comes to it.
     syncContext.round.hasLooks = syncContext.flights.count > 0;
-    const report = input.report ?? syncContext.report;
-    const context: WalkContext = { ...syncContext, report, summary, transfer: syncContext.bulk };
+    const context = passContext(syncContext, input, workers);
     state.correctMoments(clock.now());
     state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
     for (const one of found) if (!isAsBefore(one, context)) context.standings.set(one.config.name, 'halted');
-    const visited = await visitSources(found, keyGroups(found), isFirst, context, input, workers);
+    const visited = await visitSources(found, keyGroups(found), isFirst, context);
     await workers.idle();
     let isHalted = false;
     for (const one of visited) {
-      const halt = await finishSource(one, context, input, workers);
+      const halt = await finishSource(one, context);
       isHalted ||= halt !== null;
     }
     summary.durationMs = Math.round(clock.monotonic() - beganMs);
@@ -64,6 +63,21 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
   }
 }
 
+function passContext(
+  syncContext: SyncContext,
+  {
+    summary,
+    isForced,
+    isAllowed,
+    retriesFailed = true,
+    report = syncContext.report,
+  }: Omit<PassInput, 'onFound' | 'blockade'>,
+  workers: Workers,
+): PassContext {
+  const transfer = syncContext.bulk;
+  return { ...syncContext, report, summary, transfer, workers, isForced, isAllowed, retriesFailed };
+}
+
 function newWorkers({ config, fail, detach }: SyncContext): Workers {
   return new Workers(config.upload.concurrency + FILES_AHEAD, fail, detach);
 }
@@ -75,18 +89,13 @@ function newWorkers({ config, fail, detach }: SyncContext): Workers {
 export async function removeWhatIsDue(found: FoundSource, syncContext: SyncContext): Promise<Halt | null> {
   if (found.kind === 'missing') return found.halt;
   const { source } = found;
-  const entered = await enter(source, syncContext, NOTHING_ALLOWED);
+  const entered = await enter(source, syncContext, NOTHING);
   const walk: SourceWalk = entered.kind === 'halted' ? entered : { kind: 'complete', approved: [] };
-  const context = { ...syncContext, summary: emptySummary(), transfer: syncContext.bulk };
   const visited: Visited = { found, walk, recorded: recordedIn(source, syncContext) };
   const workers = newWorkers(syncContext);
+  const input = { summary: emptySummary(), isForced: NOTHING, isAllowed: NOTHING, retriesFailed: false };
   try {
-    return await finishSource(
-      visited,
-      context,
-      { isAllowed: NOTHING_ALLOWED, retriesFailed: false },
-      workers,
-    );
+    return await finishSource(visited, passContext(syncContext, input, workers));
   } catch (error) {
     syncContext.fail();
     await workers.drain();

@@ -1,12 +1,10 @@
 import type { PlanPorts } from '../plan/plan-source.ts';
 import { planningTime, type WalkContext } from './sync-context.ts';
 
-/** What planning needs of a walk. See `PlanPorts` for the arguments. */
+/** What planning needs of a walk. */
 export function planPorts(
   target: number,
   context: WalkContext,
-  isForced: (path: string) => boolean,
-  retriesFailed: boolean,
   isInDoubt: PlanPorts['isInDoubt'],
 ): PlanPorts {
   return {
@@ -15,8 +13,8 @@ export function planPorts(
     limits: context.config.limits,
     now: planningTime(context),
     wallClock: context.clock.now,
-    isForced,
-    retriesFailed,
+    isForced: context.isForced,
+    retriesFailed: context.retriesFailed,
     isInDoubt,
   };
 }

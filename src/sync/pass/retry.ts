@@ -1,7 +1,8 @@
+import { retryDelayMs } from '../../domain/backoff.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { PlatformFailure } from '../../domain/failure.ts';
-import { retryDelayMs } from '../../domain/retry-delay.ts';
-import type { CircuitBreaker, Terms, AttemptOutcome } from '../../upload/circuit-breaker.ts';
+import { retry, type Attempted, type RetryWait } from '../../domain/retry.ts';
+import type { AttemptOutcome, CircuitBreaker, Terms } from '../../upload/circuit-breaker.ts';
 
 /** What repeated attempts need, be it to send a file or to remove one. */
 export interface RetryPorts extends Terms {
@@ -17,12 +18,10 @@ export interface RetryPorts extends Terms {
   readonly onRetry: (reason: string, delayMs: number) => void;
 }
 
-/** How an attempt ended. */
-export interface Attempted<R> extends AttemptOutcome {
-  readonly result: R;
-  /** Why another attempt is worthwhile; `null`: it is not. */
+/** How an attempt to send or remove a file ended. */
+export interface FileAttempt<R> extends Attempted<R>, AttemptOutcome {
   readonly retryReason: string | null;
-  /** Instead of the usual delay before it, milliseconds. */
+  /** Instead of the usual delay before the next, milliseconds. */
   readonly pauseMs?: number;
 }
 
@@ -33,28 +32,21 @@ export interface Attempted<R> extends AttemptOutcome {
  * @param make - makes one attempt; `null`: there is none to make any more.
  * @param stop - no new attempt is begun once it aborts.
  */
-export async function retry<R>(
-  make: () => Promise<Attempted<R> | null>,
+export function retryFile<R>(
+  make: () => Promise<FileAttempt<R> | null>,
   ports: RetryPorts,
   stop: AbortSignal,
 ): Promise<R | null> {
-  const { clock, random, breaker, transfer, giveUpAfterMs, onRetry } = ports;
+  const { clock, random, breaker, transfer, giveUpAfterMs } = ports;
   const errand = breaker.errand(ports);
-  for (let last: R | null = null; ;) {
-    const attempted = await errand.attempt(transfer, make, stop);
-    if (attempted === null) return last;
-    last = attempted.result;
-    const { retryReason, retryAfterMs = 0, pauseMs } = attempted;
+  const next = ({ retryAfterMs = 0, pauseMs }: FileAttempt<R>): RetryWait | null => {
     // A platform that asks for more patience than there is has to be asked again another time.
-    if (retryReason === null || errand.isSpent || retryAfterMs > giveUpAfterMs || stop.aborted) return last;
-    if (breaker.isOpen) {
-      if (!breaker.isHopeless) onRetry(retryReason, breaker.untilProbeMs);
-      continue;
-    }
-    const delayMs = pauseMs ?? retryDelayMs(Math.max(1, errand.failures), random(), retryAfterMs);
-    onRetry(retryReason, delayMs);
-    await clock.sleep(delayMs, stop);
-  }
+    if (errand.isSpent || retryAfterMs > giveUpAfterMs || breaker.isHopeless) return null;
+    if (breaker.isOpen) return { delayMs: breaker.untilProbeMs, isInAttempt: true };
+    return { delayMs: pauseMs ?? retryDelayMs(Math.max(1, errand.failures), random(), retryAfterMs) };
+  };
+  const policy = { clock, next, onRetry: ports.onRetry };
+  return retry(() => errand.attempt(transfer, make, stop), policy, stop);
 }
 
 /** What a failure, `null` for a success, says of the platform and of another attempt. */

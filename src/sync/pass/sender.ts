@@ -1,5 +1,5 @@
 import { sendFile, type SendPorts, type SendResult, type SendTask } from '../../upload/send-file.ts';
-import { isPostponed, judge, retry, type Attempted, type RetryPorts } from './retry.ts';
+import { isPostponed, judge, retryFile, type FileAttempt, type RetryPorts } from './retry.ts';
 
 /** How a file's sending ended after as many attempts as it was given. */
 export type Sent =
@@ -29,7 +29,7 @@ export async function sendWithRetries(
   stop: AbortSignal,
   abort: AbortSignal,
 ): Promise<Sent> {
-  const attemptOnce = async (): Promise<Attempted<SendResult> | null> => {
+  const attemptOnce = async (): Promise<FileAttempt<SendResult> | null> => {
     if (stop.aborted || ports.isBlocked()) return null;
     const result = await sendFile(task, ports, abort);
     if (result.kind === 'failed' && !result.upserted && isPostponed(result.failure)) return null;
@@ -37,10 +37,10 @@ export async function sendWithRetries(
     if (abort.aborted) return { result, met: 'nothing', retryReason: null };
     return { result, ...judgeResult(result, ports.settleMs) };
   };
-  return (await retry(attemptOnce, ports, stop)) ?? { kind: 'not-tried' };
+  return (await retryFile(attemptOnce, ports, stop)) ?? { kind: 'not-tried' };
 }
 
-function judgeResult(result: SendResult, settleMs: number): Omit<Attempted<SendResult>, 'result'> {
+function judgeResult(result: SendResult, settleMs: number): Omit<FileAttempt<SendResult>, 'result'> {
   switch (result.kind) {
     case 'sent':
       return judge(null);

@@ -18,6 +18,7 @@ import type { Reporter } from './reporter.ts';
 import { Transfers } from './transfers.ts';
 import { Roots } from './roots.ts';
 import { Unsent } from './unsent.ts';
+import type { Workers } from './workers.ts';
 
 /** What a context is made of. */
 export interface SyncContextInput {
@@ -136,6 +137,18 @@ export interface WalkContext extends SyncContext {
   /** Counted up as it goes on. */
   readonly summary: Summary;
   readonly transfer: Transfer;
+  /** Who carries out what it finds. */
+  readonly workers: Workers;
+  /** Files to send again whatever the records say, by their path in the source. */
+  readonly isForced: (path: string) => boolean;
+  /** Whether files that failed, and have not changed since, are tried again. */
+  readonly retriesFailed: boolean;
+}
+
+/** What one pass works with. */
+export interface PassContext extends WalkContext {
+  /** Whether to let through, this once, what a guard would halt a source for. */
+  readonly isAllowed: (source: string, halt: Halt) => boolean;
 }
 
 /**

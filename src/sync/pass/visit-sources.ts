@@ -3,11 +3,9 @@ import { enterSource, type EnteredSource } from '../sources/enter-source.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
 import { Rereading } from '../plan/rereading.ts';
 import { inTurns } from '../plan/turns.ts';
-import type { SyncContext, WalkContext } from './sync-context.ts';
+import type { PassContext, SyncContext } from './sync-context.ts';
 import { sendInterrupted, type SentFirst } from './interrupted.ts';
-import type { PassInput } from './pass-input.ts';
 import { walk } from './walk.ts';
-import type { Workers } from './workers.ts';
 
 const NOTHING_SENT: ReadonlyMap<string, SentFirst> = new Map();
 
@@ -36,22 +34,20 @@ export async function visitSources(
   found: readonly FoundSource[],
   groups: readonly FoundSource[][],
   isFirst: boolean,
-  context: WalkContext,
-  input: PassInput,
-  workers: Workers,
+  context: PassContext,
 ): Promise<Visited[]> {
   const hasLeftOver = isFirst && found.some((one) => hasInterrupted(one, context));
   const entered =
     context.isWatched || hasLeftOver
-      ? await letLooksIn(groups, context, input)
+      ? await letLooksIn(groups, context)
       : new Map<FoundSource, EnteredSource>();
-  const sentFirst = hasLeftOver ? await sendAllInterrupted(found, context, input, workers) : NOTHING_SENT;
+  const sentFirst = hasLeftOver ? await sendAllInterrupted(found, context) : NOTHING_SENT;
   const visited = new Map<FoundSource, Visited>();
   const ends = await Promise.allSettled(
     groups.map(async (group) => {
       for (const one of group) {
         if (context.stop.aborted) break;
-        visited.set(one, await visit(one, { entered, sentFirst }, context, input, workers));
+        visited.set(one, await visit(one, { entered, sentFirst }, context));
       }
     }),
   );
@@ -66,12 +62,8 @@ type Entered = ReadonlyMap<FoundSource, EnteredSource>;
  * From here on single files of all sources may be looked at, also while the sources before them are still walked. Whose
  * turn to be walked is now need not be entered again for that; a walk that comes to a source later checks its directory again.
  */
-async function letLooksIn(
-  groups: readonly FoundSource[][],
-  context: WalkContext,
-  { isAllowed }: PassInput,
-): Promise<Entered> {
-  const { standings } = context;
+async function letLooksIn(groups: readonly FoundSource[][], context: PassContext): Promise<Entered> {
+  const { standings, isAllowed } = context;
   const firsts = new Map<FoundSource, EnteredSource>();
   for (const group of groups) {
     for (const found of group) {
@@ -89,7 +81,7 @@ async function letLooksIn(
 export function enter(
   source: Source,
   { state, config, clock }: SyncContext,
-  isAllowed: PassInput['isAllowed'],
+  isAllowed: PassContext['isAllowed'],
 ): Promise<EnteredSource> {
   const target = state.targetId(source.syncTarget);
   const isAllowedHere = (halt: Halt): boolean => isAllowed(source.config.name, halt);
@@ -113,16 +105,14 @@ function hasInterrupted(found: FoundSource, { state }: SyncContext): boolean {
 /** What an earlier run left under way goes before all else: as long as it waits, the platform may hold nothing of it. By source. */
 async function sendAllInterrupted(
   found: readonly FoundSource[],
-  context: WalkContext,
-  { isForced }: PassInput,
-  workers: Workers,
+  context: PassContext,
 ): Promise<ReadonlyMap<string, SentFirst>> {
   const sent = new Map<string, SentFirst>();
   const before: Source[] = [];
   for (const one of found) {
     if (one.kind === 'missing') continue;
     if (context.standings.get(one.config.name) !== 'halted')
-      sent.set(one.config.name, await sendInterrupted(one.source, [...before], context, workers, isForced));
+      sent.set(one.config.name, await sendInterrupted(one.source, [...before], context));
     before.push(one.source);
   }
   return sent;
@@ -132,22 +122,19 @@ async function sendAllInterrupted(
 async function visit(
   found: FoundSource,
   { entered: enteredBefore, sentFirst }: Before,
-  context: WalkContext,
-  { isForced, isAllowed, retriesFailed = true }: PassInput,
-  workers: Workers,
+  context: PassContext,
 ): Promise<Visited> {
   if (found.kind === 'missing') return { found, walk: { kind: 'halted', halt: found.halt }, recorded: 0 };
   const { source } = found;
   const recorded = recordedIn(source, context);
-  const entered = enteredBefore.get(found) ?? (await enter(source, context, isAllowed));
+  const entered = enteredBefore.get(found) ?? (await enter(source, context, context.isAllowed));
   if (entered.kind === 'halted') return { found, walk: entered, recorded };
   const target = context.state.targetId(source.syncTarget);
   const records = context.state.records(target, source.config.name);
   const rereading = new Rereading(context.state, target, source.config.name, context.clock.now());
   const all = { source, target, entries: entered.entries, records, isInDoubt: rereading.isTurnOf };
   const sent = sentFirst.get(source.config.name);
-  const stretch = sent === undefined ? all : { ...all, sentFirst: sent };
-  const ended = await walk(stretch, context, workers, isForced, retriesFailed);
+  const ended = await walk(sent === undefined ? all : { ...all, sentFirst: sent }, context);
   if (ended !== 'lost' && !context.stop.aborted) rereading.save(context.state);
   if (ended !== 'lost') return { found, walk: { kind: ended, approved: entered.approved }, recorded };
   const reason = `${source.root} was unmounted, removed or replaced while it was looked at`;

@@ -10,7 +10,6 @@ import { planPorts } from './plan-ports.ts';
 import { isPlannedSend, planSource, type PlanItem, type PlanPorts } from '../plan/plan-source.ts';
 import type { Source } from '../sources/source.ts';
 import { Turns } from '../plan/turns.ts';
-import type { Workers } from './workers.ts';
 
 /** Part of a source, or all of it: what is there, and what is on record. */
 export interface WalkRange {
@@ -32,20 +31,14 @@ export interface WalkRange {
 export type WalkEnd = 'complete' | 'incomplete' | 'lost';
 
 /**
- * Goes through a stretch of a source, hands what is to be sent to the workers, and takes note of all else. Sends may
+ * Goes through a range of a source, hands what is to be sent to the workers, and takes note of all else. Sends may
  * still run when it ends.
  */
-export async function walk(
-  stretch: WalkRange,
-  context: WalkContext,
-  workers: Workers,
-  isForced: (path: string) => boolean,
-  retriesFailed: boolean,
-): Promise<WalkEnd> {
+export async function walk(range: WalkRange, context: WalkContext): Promise<WalkEnd> {
   const { walk: stage } = context.stages;
   stage.begin();
   try {
-    return await walkOn(stretch, context, workers, isForced, retriesFailed);
+    return await walkOn(range, context);
   } finally {
     stage.end();
   }
@@ -54,12 +47,9 @@ export async function walk(
 async function walkOn(
   { source, target, entries, records, isInDoubt, sentFirst }: WalkRange,
   context: WalkContext,
-  workers: Workers,
-  isForced: (path: string) => boolean,
-  retriesFailed: boolean,
 ): Promise<WalkEnd> {
-  const { state, config, stop, clock, stages } = context;
-  const ports = planPorts(target, context, isForced, retriesFailed, isInDoubt);
+  const { state, config, stop, clock, stages, workers } = context;
+  const ports = planPorts(target, context, isInDoubt);
   let complete = true;
   const turns = new Turns(clock);
   for (const item of planSource(source, entries, records, ports)) {

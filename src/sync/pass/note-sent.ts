@@ -1,0 +1,108 @@
+import { renewalTime } from '../../domain/expiry.ts';
+import type { RowId } from '../../state/state-reader.ts';
+import type { Attempt, Lifetime, SendFailure } from '../../state/state-store.ts';
+import type { PlannedSend } from '../plan/plan-source.ts';
+import type { Source } from '../sources/source.ts';
+import { noteProblem } from './note-item.ts';
+import type { Sent } from './sender.ts';
+import type { WalkContext } from './sync-context.ts';
+
+const UNSETTLED = 'it was changed again and again while it was read';
+
+/** Why a file counts as failed whose last attempt was none. */
+export const NOT_FINISHED = 'an earlier attempt failed, and the file could not be sent again';
+
+/** A file that was sent, or tried. */
+export interface TriedFile {
+  readonly id: RowId;
+  readonly item: PlannedSend;
+  readonly source: Source;
+}
+
+/**
+ * Counts, reports and records how the sending of a file ended. One that could not be tried is only counted.
+ *
+ * @param mayBeThere - whether an attempt may have left something of it on the platform.
+ */
+export function noteSent(sent: Sent, mayBeThere: boolean, file: TriedFile, context: WalkContext): void {
+  const { summary } = context;
+  switch (sent.kind) {
+    case 'sent':
+      noteSuccess(sent, file, context);
+      break;
+    case 'vanished':
+      break;
+    case 'unreadable':
+    case 'inadmissible': {
+      const kind = sent.kind === 'unreadable' ? 'problem' : 'refuse';
+      const { path, key } = file.item;
+      noteProblem(context, { kind, source: file.source.config.name, path, key, reason: sent.reason });
+      break;
+    }
+    case 'unsettled': {
+      const failure = { state: 'failed', reason: UNSETTLED, upserted: mayBeThere } as const;
+      noteFailure(sent.state, failure, file, context);
+      break;
+    }
+    case 'failed': {
+      if (context.abort.aborted) {
+        // Broken off by us: the intent on record says all there is to say.
+        summary.pending += 1;
+        break;
+      }
+      const state = sent.failure.kind === 'refused' ? 'refused' : 'failed';
+      const failure = { state, reason: sent.failure.message, upserted: mayBeThere } as const;
+      noteFailure(sent.state, failure, file, context);
+      break;
+    }
+    case 'not-tried':
+      summary.pending += 1;
+      break;
+  }
+}
+
+function noteSuccess(sent: Extract<Sent, { kind: 'sent' }>, file: TriedFile, context: WalkContext): void {
+  const { state, summary, report, clock } = context;
+  const { sizeBytes } = sent.state;
+  const event = eventOf(file);
+  if (event.kind === 'upload') tellDelivery(sent, file, context);
+  const lifetime = lifetimeOf(file.item, sent.expiresAtMs);
+  state.recordSynced(file.id, sent.state, sent.sha256, lifetime, clock.now());
+  summary[event.kind === 'renew' ? 'renewed' : 'uploaded'] += 1;
+  summary.bytes += sizeBytes;
+  report.sent(sizeBytes);
+  report.event({ ...event, outcome: 'done' });
+}
+
+function noteFailure(attempt: Attempt, failure: SendFailure, file: TriedFile, context: WalkContext): void {
+  const { state, summary, report, clock } = context;
+  state.recordFailure(file.id, attempt, failure, clock.now());
+  summary.failed += 1;
+  report.event({ ...eventOf(file), outcome: 'failed', error: failure.reason });
+}
+
+function eventOf({ item: { kind, reason, path, key }, source }: TriedFile) {
+  return {
+    kind: reason === 'renewal-due' ? 'renew' : 'upload',
+    source: source.config.name,
+    path,
+    key,
+    reason: kind === 'verify' ? 'changed' : reason,
+  } as const;
+}
+
+/** Tells of a content that was not on record: what was sent for its settings or to be sure is nothing new. */
+function tellDelivery(
+  { sha256, url }: Extract<Sent, { kind: 'sent' }>,
+  { id, item: { path, resolved }, source }: TriedFile,
+  { state, onDelivery }: WalkContext,
+): void {
+  if (onDelivery === undefined || state.find(id)?.sha256?.equals(sha256) === true) return;
+  const isPublic = resolved.settings.accessPolicies.includes('public_content');
+  onDelivery({ source: source.config.name, path, ...id, sha256, isPublic, publicUrl: isPublic ? url : null });
+}
+
+function lifetimeOf({ resolved }: PlannedSend, expiresAtMs: number | null): Lifetime {
+  const renewAtMs = expiresAtMs === null ? null : renewalTime(resolved.settings.expiry, expiresAtMs);
+  return { expiresAtMs, renewAtMs };
+}
