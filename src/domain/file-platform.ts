@@ -8,7 +8,7 @@ export const REUSABLE_CHUNK_BYTES = 256 * 1024;
 export type OutgoingContent =
   | { readonly kind: 'whole'; readonly bytes: Buffer }
   /**
-   * Read while it is sent, once. An error that `chunks` throws ends the request. Who makes the chunks may overwrite one of
+   * Read while it is sent, once. An error that `chunks` throws ends the request. The maker of the chunks may overwrite one of
    * `REUSABLE_CHUNK_BYTES` or more as soon as the next is asked for.
    */
   | { readonly kind: 'stream'; readonly sizeBytes: number; readonly chunks: AsyncIterable<Buffer> };

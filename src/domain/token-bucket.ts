@@ -1,7 +1,7 @@
 /**
  * Spreads something countable over time: requests, bytes. Pure bookkeeping; the caller waits.
  *
- * Whoever takes more than is there goes into debt and is told how long to wait, so that a large amount need not be cut
+ * A caller that takes more than is there goes into debt and is told how long to wait, so that a large amount need not be cut
  * into pieces and is still paid for by those who come later.
  */
 export class TokenBucket {

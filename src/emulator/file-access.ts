@@ -31,7 +31,7 @@ export function findUsableFile(
   return { kind: 'file', file };
 }
 
-/** The file of the path parameter `file`, an id or a key of the caller's, whoever owns it. */
+/** The file of the path parameter `file`, an id or a key of the caller's, also where another owns it. */
 export function findNamedFile(request: EmulatorRequest, platform: Platform): StoredFile | null {
   const { file: name = '' } = request.params;
   const botId = request.header('x-bot-id') ?? '';

@@ -99,7 +99,7 @@ export function createHandler(
     try {
       await handle(message, response);
     } catch (error) {
-      // A defect of the emulator: let whoever talks to it see what it is.
+      // A defect of the emulator: the client is told what it is.
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
       if (response.headersSent) message.socket.destroy();
       else await send(response, refuse(500, 'Internal', text), {}, null);

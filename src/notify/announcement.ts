@@ -1,6 +1,6 @@
 import type { Delivery } from '../domain/delivery.ts';
 
-/** What becomes of a file that has reached the platform: nothing, an announcement, or a word to whoever runs botsync. */
+/** What becomes of a file that has reached the platform: nothing, an announcement, or a message to the operator. */
 export type AnnouncementDecision =
   | { readonly kind: 'none' }
   | { readonly kind: 'announce'; readonly url: string }

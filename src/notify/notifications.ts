@@ -187,7 +187,7 @@ export class Notifications {
 
   #failed(what: string, { message }: LookupFailure, signal: AbortSignal): void {
     const { clock, log, ended } = this.#ports;
-    // Whoever ended it with a reason wants it to be known.
+    // A caller that aborts with a reason wants it to be known.
     if (signal.aborted && typeof signal.reason !== 'string') return;
     const delayMs = Math.min(FIRST_DELAY_MS * 2 ** this.#failures, LONGEST_DELAY_MS);
     this.#failures += 1;

@@ -53,8 +53,8 @@ export class PlatformFiles implements FilePlatform {
     const answer = answered.value;
     const file = isSuccess(answer) ? readUpserted(answer.text, body.contentType) : null;
     if (file === null) return failed(this.#api.failureOf(answer, 'bot-unknown'));
-    // An encrypted platform names an encrypted store. Else the content would travel in clear, and whoever speaks for
-    // the platform could have it put into any service within reach (docs/decisions/0016-upload-addresses.md).
+    // An encrypted platform names an encrypted store. Else the content would travel in clear, and a server that
+    // poses as the platform could have it put into any service within reach (docs/decisions/0016-upload-addresses.md).
     if (this.#filesUrl.protocol === 'https:' && file.uploadUrl.protocol !== 'https:') {
       const message =
         'the upload address begins with "http:", though the platform is spoken to by "https:"; nothing was sent there';

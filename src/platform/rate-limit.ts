@@ -3,7 +3,7 @@ import type { RateLimitReport } from '../domain/request-rate.ts';
 /** Response headers as undici gives them, names in lower case. */
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** A longer pause than a day is a mistake of whoever asks for it, and would be one of ours if it were kept. */
+/** A longer pause than a day is a mistake of the server, and it would be ours to keep it. */
 const LONGEST_BELIEVED_MS = 86_400_000;
 
 /**

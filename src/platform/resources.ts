@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../domain/json.ts';
 
 /**
  * What the platform says of its resources, passed through untouched: fields and values that are not known here are kept.
- * Only `id` is relied on; whoever uses another field looks at what it holds. Named after the sections of interface.md.
+ * Only `id` is relied on; a caller that uses another field checks what it holds. Named after the sections of interface.md.
  */
 interface Resource extends JsonObject {
   readonly id: string;

@@ -2,8 +2,8 @@ import { Bag } from '../domain/bag.ts';
 import { readSendQueues } from './send-queue.ts';
 import type { Watch } from './watch.ts';
 
-/** How often in a stall timeout requests are looked at. */
-const LOOKS_A_TIMEOUT = 8;
+/** How often in a stall timeout requests are checked. */
+const CHECKS_A_TIMEOUT = 8;
 
 /**
  * Gives up requests in which nothing moves for `stallTimeout`, however long they take in all.
@@ -16,11 +16,11 @@ export class StallMonitor {
   readonly #periodMs: number;
   readonly #watches = new Bag<Watch>();
   #timer: NodeJS.Timeout | null = null;
-  #lastLookMs = 0;
+  #lastCheckMs = 0;
 
   constructor(stallTimeoutMs: number) {
     this.#stallTimeoutMs = stallTimeoutMs;
-    this.#periodMs = Math.max(1, stallTimeoutMs / LOOKS_A_TIMEOUT);
+    this.#periodMs = Math.max(1, stallTimeoutMs / CHECKS_A_TIMEOUT);
   }
 
   /** Requests under way. */
@@ -28,10 +28,10 @@ export class StallMonitor {
     return this.#watches;
   }
 
-  /** Looks after a request from now on. */
+  /** Watches a request from now on. */
   add(watch: Watch): void {
     this.#watches.add(watch);
-    if (this.#watches.size === 1 && this.#timer === null) this.#lastLookMs = performance.now();
+    if (this.#watches.size === 1 && this.#timer === null) this.#lastCheckMs = performance.now();
     this.#schedule();
   }
 
@@ -46,11 +46,11 @@ export class StallMonitor {
   #schedule(): void {
     if (this.#timer !== null) return;
     this.#timer = setTimeout(() => {
-      void this.#look();
+      void this.#check();
     }, this.#periodMs);
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     this.#timer = null;
     const began = performance.now();
     const isAnyQuiet = [...this.#watches].some((watch) => watch.isQuietFor(this.#periodMs / 2, began));
@@ -58,12 +58,12 @@ export class StallMonitor {
     const queues = isAnyQuiet ? await readSendQueues() : null;
     const nowMs = performance.now();
     // A machine that slept, or a loop that was blocked, saw nothing move, though it may have.
-    const missedMs = nowMs - this.#lastLookMs - 2 * this.#periodMs;
-    this.#lastLookMs = nowMs;
+    const missedMs = nowMs - this.#lastCheckMs - 2 * this.#periodMs;
+    this.#lastCheckMs = nowMs;
     const allBufferedBytes = [...this.#watches].reduce((sum, watch) => sum + watch.bufferedBytes, 0);
     for (const watch of [...this.#watches]) {
       if (missedMs > 0) watch.excuse(missedMs);
-      watch.look(queues, allBufferedBytes, this.#stallTimeoutMs, nowMs);
+      watch.check(queues, allBufferedBytes, this.#stallTimeoutMs, nowMs);
     }
     if (this.#watches.size > 0) this.#schedule();
   }

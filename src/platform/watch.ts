@@ -24,7 +24,7 @@ export interface WatchedBody {
   readonly throughput: Throughput | null;
 }
 
-/** Looks after one request: whether anything of it moves. Times are of the monotonic clock, milliseconds. */
+/** Watches one request: whether anything of it moves. Times are of the monotonic clock, milliseconds. */
 export class Watch implements BagItem {
   bagIndex = -1;
   readonly #body: WatchedBody;
@@ -92,18 +92,18 @@ export class Watch implements BagItem {
     return this.#phase === 'sending' && !this.#isOurTurn && nowMs - this.#lastMovedMs >= ms;
   }
 
-  /** Nobody looked for a while: that time does not count. */
+  /** Nobody checked for a while: that time does not count. */
   excuse(ms: number): void {
     this.#lastMovedMs += ms;
   }
 
   /**
-   * Looks whether anything moved, and gives the request up when nothing has for too long.
+   * Checks whether anything moved, and gives the request up when nothing has for too long.
    *
    * @param queues - of the kernel, as they are now; `null`: they were not read.
    * @param allBufferedBytes - of all requests (see `bufferedBytes`).
    */
-  look(queues: SendQueues | null, allBufferedBytes: number, stallTimeoutMs: number, nowMs: number): void {
+  check(queues: SendQueues | null, allBufferedBytes: number, stallTimeoutMs: number, nowMs: number): void {
     if (this.#socket === null || this.#phase === 'not-sent') return;
     const quietMs = nowMs - this.#lastMovedMs;
     if (this.#phase === 'answering') {

@@ -115,7 +115,7 @@ export function* scan(target: ScanTarget, only?: RelativePath): Generator<ScanEn
     try {
       for (; step.done !== true; step = listing.next()) yield TICK;
     } finally {
-      // Whoever stops asking leaves a listing half done.
+      // A consumer of the generator that stops early leaves a listing half done.
       listing.return([]);
     }
     return {

@@ -263,7 +263,7 @@ export class CircuitBreaker {
     });
   }
 
-  /** Whoever waits longest probes when it is time: they take turns, as one that failed lines up again. */
+  /** The attempt that waits longest probes when it is time: they take turns, as one that failed lines up again. */
   #setTimer(): void {
     const isNeeded = this.#state === 'open' && this.#waiting.length > 0;
     // Just before nobody waits any longer there is a last one.

@@ -107,7 +107,7 @@ async function* readChunks(
       at += chunk.length;
       if (chunk.length === 0) throw new ChangedWhileRead();
       if (at < sizeBytes) {
-        // Whoever asks for more has done with the chunk before. Of one that was cut short the last slice may be small
+        // A consumer that asks for more has done with the chunk before. Of one that was cut short the last slice may be small
         // enough for a connection to take it and ask for more before it is out.
         next = readNext(at, before?.length === CHUNK_BYTES ? before : null);
         // It may fail while the receiver takes its time, or after it has left: no rejection may go unhandled.

@@ -6,7 +6,7 @@ import { Watch } from '../../src/platform/watch.ts';
 
 const BODY_BYTES = 200_000;
 const STALL_TIMEOUT_MS = 30_000;
-const LOOK_EVERY_MS = 3750;
+const CHECK_EVERY_MS = 3750;
 
 test.each([false, true])(
   'a slow line whose bytes move is not dead, also when the kernel was not asked at first (%s)',
@@ -25,10 +25,10 @@ test.each([false, true])(
     );
     watch.begin(socket, 0);
     socket.bytesWritten = BODY_BYTES;
-    for (let nowMs = 1000; nowMs <= 40_000; nowMs += LOOK_EVERY_MS) {
+    for (let nowMs = 1000; nowMs <= 40_000; nowMs += CHECK_EVERY_MS) {
       const unacknowledgedBytes = Math.max(0, BODY_BYTES - 5 * nowMs);
       const queues = new Map([[nameOf(socket), { unacknowledgedBytes, isAskedToWait: false }]]);
-      watch.look(isFirstBlind && nowMs === 1000 ? null : queues, BODY_BYTES, STALL_TIMEOUT_MS, nowMs);
+      watch.check(isFirstBlind && nowMs === 1000 ? null : queues, BODY_BYTES, STALL_TIMEOUT_MS, nowMs);
     }
     expect(stalls).toEqual([]);
   },

@@ -16,7 +16,7 @@ export type Trigger =
 /** What the platform refuses until someone mends it: whatever comes with these credentials, or whatever needs more room. */
 export type Refusal = 'credentials' | 'quota';
 
-/** Who is told how a daemon fares, beside what happens to each file. */
+/** Told how a daemon is doing, beside what happens to each file. */
 export interface DaemonObserver {
   readonly passBegan: (trigger: Trigger) => void;
   readonly passEnded: (
@@ -41,7 +41,7 @@ export interface DaemonObserver {
 export interface DaemonActivity {
   readonly activity: 'starting' | 'pass' | 'watching';
   readonly watchedDirectories: number;
-  /** Changed paths that wait to be looked at. */
+  /** Changed paths that wait to be rescanned. */
   readonly queued: number;
   /** Files on their way. */
   readonly sending: number;

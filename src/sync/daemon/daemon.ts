@@ -11,7 +11,7 @@ import type { DaemonActivity, DaemonObserver, Trigger } from './daemon-observer.
 import { DueDates } from './due-dates.ts';
 import { createSyncContext, type SyncContext, type Stages } from '../pass/sync-context.ts';
 import { Flights } from '../pass/flights.ts';
-import { Looks } from './looks.ts';
+import { PathRescans } from './path-rescans.ts';
 import { PassSchedule } from './pass-schedule.ts';
 import { Passes } from './passes.ts';
 import type { Reporter } from '../pass/reporter.ts';
@@ -63,7 +63,7 @@ export class Daemon {
   readonly #watches: Watches;
   readonly #schedule: PassSchedule;
   readonly #passes: Passes;
-  readonly #looks: Looks;
+  readonly #rescans: PathRescans;
   readonly #dueDates: DueDates;
   readonly #approvals = new Approvals();
   /** Shared by all settings: what is under way at a reload goes on. */
@@ -85,8 +85,8 @@ export class Daemon {
     this.#input = input;
     this.#schedule = new PassSchedule(input.clock, input.random);
     this.#watches = new Watches(input.clock, input.observer, {
-      look: (source, path) => {
-        this.#looks.want(source, path);
+      rescan: (source, path) => {
+        this.#rescans.want(source, path);
       },
       pass: (trigger) => {
         this.#schedule.want(trigger);
@@ -95,7 +95,7 @@ export class Daemon {
         this.#tickBell.ring();
       },
     });
-    this.#looks = new Looks(input.clock, this.#watches.found, () => {
+    this.#rescans = new PathRescans(input.clock, this.#watches.found, () => {
       this.#schedule.want('lost');
     });
     this.#dueDates = new DueDates(input.observer, this.#watches.found);
@@ -104,7 +104,7 @@ export class Daemon {
       ...input,
       schedule: this.#schedule,
       watches: this.#watches,
-      looks: this.#looks,
+      rescans: this.#rescans,
       dueDates: this.#dueDates,
       approvals: this.#approvals,
     });
@@ -145,7 +145,7 @@ export class Daemon {
       this.#next = { settings, taken: resolve };
       this.#switch.abort();
     });
-    return { whenSettled: this.#flights.settled() };
+    return { whenSettled: this.#flights.allEnded() };
   }
 
   /** Lets through, once, what halts a source, or all of them: that halt, and no other that may come. */
@@ -180,7 +180,7 @@ export class Daemon {
     return {
       activity: this.#passes.isUnderWay ? 'pass' : this.#passes.hasEnded ? 'watching' : 'starting',
       watchedDirectories: watched.reduce((sum, one) => sum + one, 0),
-      queued: this.#looks.waiting,
+      queued: this.#rescans.waiting,
       sending: flights.count,
       platformOutOfReach: breaker.isOpen,
       outage:
@@ -226,11 +226,11 @@ export class Daemon {
       flights: this.#flights,
       changeFeed: {
         ignores: (source, path) => this.#watches.ignores(source, path),
-        lookAgain: (source, path) => {
-          this.#looks.want(source, path);
+        rescan: (source, path) => {
+          this.#rescans.want(source, path);
         },
         seenUntilMs: (source) =>
-          Math.min(this.#watches.toldUntilMs(source), (this.#looks.oldest(source) ?? Infinity) - 1),
+          Math.min(this.#watches.toldUntilMs(source), (this.#rescans.oldest(source) ?? Infinity) - 1),
       },
       detach: this.#switch.signal,
       abort: AbortSignal.any([abort, this.#broken.signal]),
@@ -257,7 +257,7 @@ export class Daemon {
     await this.#watches.adjust(syncContext, syncContext.stop);
     await together(syncContext, [
       this.#passes.run(syncContext, trigger),
-      this.#looks.run(syncContext),
+      this.#rescans.run(syncContext),
       this.#runTicks(syncContext),
     ]);
   }
@@ -274,7 +274,7 @@ export class Daemon {
       this.#probe(syncContext);
       if (!this.#passes.isUnderWay && syncContext.round.blockade.isOn) this.#schedule.noteBlocked();
       this.#dueDates.findRenewals(syncContext, (source, path) => {
-        this.#looks.wantInTime(source, path);
+        this.#rescans.wantInTime(source, path);
       });
       if (this.#dueDates.areRemovalsDue(syncContext)) this.#schedule.wake();
       await this.#tickBell.wait(clock, TICK_MS, syncContext.stop);
@@ -292,7 +292,7 @@ export class Daemon {
         const path = state.nextUnsent(target, source.name, source.name === after.source ? after.path : '');
         if (path === null) continue;
         this.#probed = { source: source.name, path };
-        this.#looks.want(source.name, path);
+        this.#rescans.want(source.name, path);
         return;
       }
     }

@@ -5,7 +5,7 @@ import { OVERDUE_AFTER_MS } from '../plan/overview.ts';
 import { removeWhatIsDue } from '../pass/pass.ts';
 import { targetOf, type FoundSource } from '../sources/source.ts';
 
-/** What could not be renewed or removed when it was due is looked at again after so long, milliseconds. */
+/** What could not be renewed or removed when it was due is tried again after so long, milliseconds. */
 const AGAIN_MS = 60_000;
 
 /**
@@ -14,10 +14,10 @@ const AGAIN_MS = 60_000;
  */
 const FAILED_AGAIN_MS = 300_000;
 
-/** Removals are looked at again no sooner than this, milliseconds. */
+/** Removals are tried again no sooner than this, milliseconds. */
 const SHORTEST_AGAIN_MS = 2000;
 
-/** Knows which renewals and removals are due between passes. It keeps no timers: whoever asks, asks often. */
+/** Knows which renewals and removals are due between passes. It keeps no timers: the daemon asks often. */
 export class DueDates {
   readonly #observer: DaemonObserver;
   readonly #sourceNamed: (name: string) => FoundSource | undefined;
@@ -43,7 +43,7 @@ export class DueDates {
   }
 
   /**
-   * Asks for a look at each file that is to be sent again before it expires, and tells how many are late and were not
+   * Asks for a rescan of each file that is to be sent again before it expires, and tells how many are late and were not
    * made up for within a minute, as after a night's sleep they are. What no pass has come to yet has to wait.
    */
   findRenewals(syncContext: SyncContext, want: (source: string, path: string) => void): void {

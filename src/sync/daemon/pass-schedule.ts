@@ -8,7 +8,7 @@ const LONGEST_REST_MS = 60_000;
 /** When the platform refused, it is tried again after this long, then after twice as long, and so on. */
 const FIRST_RETRY_MS = 60_000;
 
-/** But no later than this: whoever mended it should not have to wait as long as it was broken. */
+/** But no later than this: a person who fixed it should not wait as long as it was broken. */
 const LONGEST_RETRY_MS = 15 * 60_000;
 
 /** How much a rescan comes sooner or later than told, so that many machines do not come at once. */
@@ -56,7 +56,7 @@ export class PassSchedule {
     this.#bell.ring();
   }
 
-  /** Has who waits look whether there is other work. */
+  /** Has the waiting caller check whether there is other work. */
   wake(): void {
     this.#bell.ring();
   }

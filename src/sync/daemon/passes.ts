@@ -8,7 +8,7 @@ import type { Approvals } from './approvals.ts';
 import { countFinds } from './count-finds.ts';
 import type { DaemonObserver, Trigger } from './daemon-observer.ts';
 import type { DueDates } from './due-dates.ts';
-import type { Looks } from './looks.ts';
+import type { PathRescans } from './path-rescans.ts';
 import type { PassSchedule } from './pass-schedule.ts';
 import type { Watches } from './watches.ts';
 
@@ -22,7 +22,7 @@ export interface PassesInput {
   readonly observer: DaemonObserver;
   readonly schedule: PassSchedule;
   readonly watches: Watches;
-  readonly looks: Looks;
+  readonly rescans: PathRescans;
   readonly dueDates: DueDates;
   readonly approvals: Approvals;
 }
@@ -72,7 +72,7 @@ export class Passes {
   }
 
   async #pass(syncContext: SyncContext, trigger: Trigger): Promise<void> {
-    const { observer, clock, schedule, approvals, watches, looks } = this.#input;
+    const { observer, clock, schedule, approvals, watches, rescans } = this.#input;
     const { watch, sources } = syncContext.config;
     const summary = emptySummary();
     const approved = approvals.pending;
@@ -97,7 +97,7 @@ export class Passes {
         report: trigger === 'rescan' ? this.#countingFinds() : syncContext.report,
         onFound: (found) => {
           rewatched.push(...watches.meet(found));
-          looks.passBegins();
+          rescans.passBegins();
         },
       });
       this.#input.dueDates.passEnded(syncContext);
@@ -117,10 +117,10 @@ export class Passes {
   }
 
   #countingFinds(): Reporter {
-    const { report, observer, looks, watches, clock } = this.#input;
+    const { report, observer, rescans, watches, clock } = this.#input;
     return countFinds(report, (source) => {
       const nowMs = clock.now();
-      const isOnItsWay = looks.waiting > 0 || watches.toldUntilMs(source) < nowMs;
+      const isOnItsWay = rescans.waiting > 0 || watches.toldUntilMs(source) < nowMs;
       if (!isOnItsWay) observer.foundByRescan(source);
     });
   }

@@ -7,9 +7,9 @@ import { SourceWatch } from './source-watch.ts';
 
 /** What is done about what watches see. */
 export interface WatchesPorts {
-  /** A path stands still, and is to be looked at. */
-  readonly look: (source: string, path: string) => void;
-  /** Everything is to be looked at. */
+  /** A path stands still, and is to be rescanned. */
+  readonly rescan: (source: string, path: string) => void;
+  /** Everything is to be rescanned. */
   readonly pass: (trigger: Trigger) => void;
   /** There is something for `check`. */
   readonly wake: () => void;
@@ -53,7 +53,7 @@ export class Watches {
     return found?.kind === 'found' && found.source.filter.ignoresFile(path);
   }
 
-  /** A look at whatever happened in a source until then has been asked for, epoch milliseconds. */
+  /** A rescan of everything that happened in a source until then has been asked for, epoch milliseconds. */
   toldUntilMs(name: string): number {
     const toldUntilMs = this.#watches.get(name)?.toldUntilMs ?? this.#clock.now();
     return Math.min(toldUntilMs, this.#lostFromMs.get(name) ?? Infinity);
@@ -86,7 +86,7 @@ export class Watches {
   /**
    * Looks for what no event tells of: directories and mounts that came, went or were replaced, and other patterns. Asks for a pass.
    *
-   * @param replaced - told a source whose directory is another one: nothing of it is looked at before a pass checked it.
+   * @param replaced - told a source whose directory is another one: nothing of it is rescanned before a pass checked it.
    */
   async check({ config, platformName, disk }: Setting, replaced: (name: string) => void): Promise<void> {
     for (const [position, source] of config.sources.entries()) {
@@ -97,7 +97,7 @@ export class Watches {
       const isOther = isReplaced || watch.isMountedOtherwise;
       if (!isOther && !hasOtherPatterns) continue;
       const found = findSource(config, source, position, platformName, disk);
-      // A directory that is there may be missing all the same: what keeps it from being looked at is not over.
+      // A directory that is there may be missing all the same: what keeps it from being watched is not over.
       if (found.kind === 'missing' && watch.found.kind === 'missing') continue;
       if (isReplaced) replaced(source.name);
       await watch.meet(found);
@@ -115,7 +115,7 @@ export class Watches {
     return new SourceWatch(found, config, this.#clock, {
       settled: (name, paths) => {
         for (const path of paths) {
-          if (path !== IGNORE_FILE) this.#ports.look(name, path);
+          if (path !== IGNORE_FILE) this.#ports.rescan(name, path);
           else {
             this.#otherPatterns.add(name);
             this.#ports.wake();

@@ -15,7 +15,7 @@ export async function finishSource(
   { found, recorded, walk: ended }: Visited,
   context: PassContext,
 ): Promise<Halt | null> {
-  // While it was walked, a look at single files of it may have missed something.
+  // While it was walked, a rescan of a path of it may have missed something.
   const isUnseen = ended.kind === 'complete' && context.round.unseen.has(found.config.name);
   const walk: SourceWalk = isUnseen ? { ...ended, kind: 'incomplete' } : ended;
   const halt = walk.kind === 'halted' ? walk.halt : await removeFrom(found, walk, recorded, context);

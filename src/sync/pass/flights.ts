@@ -1,4 +1,5 @@
 import { sizeAndMtimeOf, type Fingerprint } from '../../domain/fingerprint.ts';
+import { Multiset } from '../../domain/multiset.ts';
 import type { RowId } from '../../state/state-reader.ts';
 
 /** What is done to one key. `hadToWait`: another flight of the key came before. */
@@ -11,8 +12,8 @@ type Flight = (hadToWait: boolean) => Promise<void>;
 export class Flights {
   /** Of each key: resolves when its flight has ended, however it did. */
   readonly #underWay = new Map<string, Promise<void>>();
-  /** How many of those that are to be sent have these looks. */
-  readonly #looks = new Map<string, number>();
+  /** Of the files that are to be sent. */
+  readonly #sizesAndMtimes = new Multiset();
 
   /** How many are under way. */
   get count(): number {
@@ -29,16 +30,16 @@ export class Flights {
     await this.#underWay.get(nameOf(id));
   }
 
-  /** Whether a file that looks like this is on its way: perhaps the same under a new name. */
+  /** Whether a file of this size and mtime is on its way: perhaps the same under a new name. */
   mayHave(fingerprint: Fingerprint): boolean {
-    return this.#looks.has(sizeAndMtimeOf(fingerprint));
+    return this.#sizesAndMtimes.has(sizeAndMtimeOf(fingerprint));
   }
 
   /** Runs a flight: at once, or after those of the same key that are under way. `fingerprint`: of a file to be sent. */
   async run(id: RowId, fingerprint: Fingerprint | null, flight: Flight): Promise<void> {
     const name = nameOf(id);
-    const looks = fingerprint === null ? null : sizeAndMtimeOf(fingerprint);
-    if (looks !== null) this.#looks.set(looks, (this.#looks.get(looks) ?? 0) + 1);
+    const sizeAndMtime = fingerprint === null ? null : sizeAndMtimeOf(fingerprint);
+    if (sizeAndMtime !== null) this.#sizesAndMtimes.add(sizeAndMtime);
     let hadToWait = false;
     for (let other = this.#underWay.get(name); other !== undefined; other = this.#underWay.get(name)) {
       hadToWait = true;
@@ -51,22 +52,18 @@ export class Flights {
     } finally {
       this.#underWay.delete(name);
       hasEnded();
-      if (looks !== null) {
-        const others = (this.#looks.get(looks) ?? 1) - 1;
-        if (others === 0) this.#looks.delete(looks);
-        else this.#looks.set(looks, others);
-      }
+      if (sizeAndMtime !== null) this.#sizesAndMtimes.delete(sizeAndMtime);
     }
   }
 
   /** Resolves when those that are under way now have ended. */
-  async settled(): Promise<void> {
+  async allEnded(): Promise<void> {
     await Promise.all(this.#underWay.values());
   }
 
   /** Resolves when none is under way. */
   async idle(): Promise<void> {
-    while (this.#underWay.size > 0) await this.settled();
+    while (this.#underWay.size > 0) await this.allEnded();
   }
 }
 

@@ -79,11 +79,11 @@ function noteAbsent(
   const id = { target, key: record.key };
   // What cannot be seen is told of as a problem, and is neither kept nor removed.
   if (absence === null) return;
-  for (const other of claims.takeOthers(target, record.key)) changeFeed.lookAgain(other.source, other.path);
+  for (const other of claims.takeOthers(target, record.key)) changeFeed.rescan(other.source, other.path);
   if (flights.has(id)) {
     // What becomes of it is known when it ends, and so is what its record says then.
     void flights.ended(id).then(() => {
-      changeFeed.lookAgain(source, record.path);
+      changeFeed.rescan(source, record.path);
     });
     return;
   }

@@ -6,7 +6,7 @@ import type { Reporter } from './reporter.ts';
 
 /** What a pass is given, beside what it shares with all others. */
 export interface PassInput {
-  /** Counted up as the pass goes on; whoever began it has the counts also when it fails. */
+  /** Counted up as the pass goes on; the caller has the counts also when it fails. */
   readonly summary: Summary;
   /** Files to send again whatever the records say, by their path in the source. */
   readonly isForced: (path: string) => boolean;

@@ -34,7 +34,7 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
     const isFirst = syncContext.round.pass === 0;
     syncContext.round = newRound(state.nextPassNumber(), input.blockade);
     // What is under way now may change what the pass reads of its record before it comes to it.
-    syncContext.round.hasLooks = syncContext.flights.count > 0;
+    syncContext.round.hadRescans = syncContext.flights.count > 0;
     const context = passContext(syncContext, input, workers);
     state.correctMoments(clock.now());
     state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);

@@ -1,6 +1,6 @@
 import type { FileEvent } from '../../domain/report.ts';
 
-/** Who is told what a pass does, as it happens. */
+/** Told what a pass does, as it happens. */
 export interface Reporter {
   readonly event: (event: FileEvent) => void;
   /** Something that people should know and that is no file's event. */

@@ -53,8 +53,8 @@ class PlannedFile {
   async send(hadToWait: boolean): Promise<void> {
     const { state, round, claims } = this.#context;
     const { target, key } = this.#id;
-    // What was planned by may be old: a look at this file may have sent it since.
-    if (hadToWait || round.hasLooks) this.#before = state.find(this.#id);
+    // What was planned by may be old: a rescan of this path may have sent it since.
+    if (hadToWait || round.hadRescans) this.#before = state.find(this.#id);
     if (this.#mayBeSame() && (await this.#isSame())) {
       claims.release(target, key);
       return;
@@ -69,7 +69,7 @@ class PlannedFile {
     await noted;
     const { stop, abort } = this.#context;
     const sent = await sendWithRetries(this.#task(), this.#ports(), stop, abort);
-    this.#settleIntent(sent);
+    this.#withdrawIntent(sent);
     this.#noteUnsent(sent);
     const file = { id: this.#id, item: this.#item, source: this.#source };
     noteSent(sent, this.#mayBeThere, file, this.#context);
@@ -166,7 +166,7 @@ class PlannedFile {
   }
 
   /** Takes the intent back where no upsert was sent. */
-  #settleIntent(sent: Sent): void {
+  #withdrawIntent(sent: Sent): void {
     const { state, abort, clock, claims, changeFeed } = this.#context;
     const wasNeverThere = sent.kind === 'failed' && abort.aborted && !this.#mayBeThere;
     if (!isWithoutUpsert(sent) && !wasNeverThere) return;
@@ -176,7 +176,7 @@ class PlannedFile {
     } else if (this.#before === null) {
       state.forget(this.#id);
       for (const other of claims.takeOthers(this.#id.target, this.#id.key))
-        changeFeed.lookAgain(other.source, other.path);
+        changeFeed.rescan(other.source, other.path);
     } else state.takeBack(this.#id, this.#before.state);
   }
 
@@ -189,7 +189,7 @@ class PlannedFile {
     if (sent.kind === 'vanished') {
       const { settleMs, maxDelayMs } = config.watch;
       round.unsent.addVanished(fingerprint, clock.monotonic() + settleMs + maxDelayMs);
-      changeFeed.lookAgain(name, path);
+      changeFeed.rescan(name, path);
     } else if (sent.kind === 'not-tried' && this.#item.record !== null && isStillThere(this.#source)) {
       // Of a directory that came in the place of the source's there is nothing to say.
       this.#notePending();

@@ -58,17 +58,17 @@ export interface SyncContextInput {
 export interface ChangeFeed {
   /** Whether by the patterns of now a file is left out: they may have changed since its walk began. */
   readonly ignores: (source: string, path: string) => boolean;
-  /** Everything that happened in the source until then has been looked at, epoch milliseconds. */
+  /** Everything that happened in the source until then has been rescanned, epoch milliseconds. */
   readonly seenUntilMs: (source: string) => number;
-  /** Has a path looked at once more: what was seen of it may have been out of date. */
-  readonly lookAgain: (source: string, path: string) => void;
+  /** Has a path rescanned: what was seen of it may have been out of date. */
+  readonly rescan: (source: string, path: string) => void;
 }
 
 /** For a single pass: what it saw is all there is. */
 export const NO_CHANGE_FEED: ChangeFeed = {
   ignores: () => false,
   seenUntilMs: () => Infinity,
-  lookAgain: () => undefined,
+  rescan: () => undefined,
 };
 
 /** How long is waited for what, milliseconds: a single pass has to end, a daemon has time. */
@@ -102,16 +102,16 @@ export interface Round {
   readonly pass: number;
   readonly blockade: Blockade;
   readonly unsent: Unsent;
-  /** Sources of which a look since then could not see everything. */
+  /** Sources of which a rescan of a path since then could not see everything. */
   readonly unseen: Set<string>;
-  /** Whether single files were looked at since: what the pass read of their records may be old. */
-  hasLooks: boolean;
+  /** Whether single paths were rescanned since: what the pass read of their records may be old. */
+  hadRescans: boolean;
 }
 
 /** How a source stands: `halted` is left alone, of `incomplete` something could not be seen. */
 export type Standing = 'halted' | 'incomplete' | 'complete';
 
-/** What all that is done under one configuration shares: passes, and looks at single files between and during them. */
+/** What all that is done under one configuration shares: passes, and rescans of single paths between and during them. */
 export interface SyncContext extends SyncContextInput {
   /** When it was made, by either clock. */
   readonly beganAt: { readonly wallMs: number; readonly monotonicMs: number };
@@ -132,7 +132,7 @@ export interface SyncContext extends SyncContextInput {
   readonly fail: () => void;
 }
 
-/** What one walk, of a pass or of a look, works with; `round` stays the one that it began in. */
+/** What one walk, of a pass or of a single path, works with; `round` stays the one that it began in. */
 export interface WalkContext extends SyncContext {
   /** Counted up as it goes on. */
   readonly summary: Summary;
@@ -205,7 +205,7 @@ export function createSyncContext(input: SyncContextInput): SyncContext {
 }
 
 /**
- * The platform's time to plan by, epoch milliseconds. Who has nothing to send is not told it, and goes by what earlier
+ * The platform's time to plan by, epoch milliseconds. A pass that has nothing to send is not told it, and goes by what earlier
  * passes were told: what that makes due too early costs a request, which tells better.
  */
 export function planningTime({ platform, state, clock, beganAt }: PlanningInput): () => number {
@@ -222,5 +222,5 @@ type PlanningInput = Pick<SyncContext, 'platform' | 'state' | 'clock' | 'beganAt
 
 /** A round; unless told so, nothing is known to stand in the way. */
 export function newRound(pass: number, blockade = new Blockade()): Round {
-  return { pass, blockade, unsent: new Unsent(), unseen: new Set(), hasLooks: false };
+  return { pass, blockade, unsent: new Unsent(), unseen: new Set(), hadRescans: false };
 }

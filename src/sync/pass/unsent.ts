@@ -1,4 +1,5 @@
 import { sizeAndMtimeOf, type Fingerprint } from '../../domain/fingerprint.ts';
+import { Multiset } from '../../domain/multiset.ts';
 
 /** More than this is not remembered one by one. */
 const MOST_REMEMBERED = 100_000;
@@ -7,15 +8,14 @@ const MOST_REMEMBERED = 100_000;
 const FEW = 1000;
 
 /**
- * The files that are not on the platform as they are. A removed file that looks like one of them was probably renamed,
- * and must not go before it is there under its new key. Renaming and moving keep size and mtime.
+ * The files that are not on the platform as they are. A removed file with the size and mtime of one of them was probably renamed,
+ * and must not go before it is there under its new key. Renaming and moving keep both.
  */
 export class Unsent {
-  /** Looks by place. */
+  /** Size and mtime, by place. */
   readonly #places = new Map<string, string>();
-  /** How many have these looks. */
-  readonly #looks = new Map<string, number>();
-  /** Until when the looks of a file that vanished count. */
+  readonly #sizesAndMtimes = new Multiset();
+  /** Until when the size and mtime of a file that vanished count. */
   readonly #vanished = new Map<string, number>();
   /** Whether there were more than are remembered: it may be any file, then. */
   #hasForgotten = false;
@@ -27,12 +27,12 @@ export class Unsent {
       this.#hasForgotten = true;
       return;
     }
-    const looks = sizeAndMtimeOf(fingerprint);
-    this.#places.set(placeOf(source, path), looks);
-    this.#looks.set(looks, (this.#looks.get(looks) ?? 0) + 1);
+    const sizeAndMtime = sizeAndMtimeOf(fingerprint);
+    this.#places.set(placeOf(source, path), sizeAndMtime);
+    this.#sizesAndMtimes.add(sizeAndMtime);
   }
 
-  /** A path, with what lies below it, is looked at again: what is found then counts. */
+  /** A path, with what lies below it, is rescanned: what is found then counts. */
   forget(source: string, path: string): void {
     const place = placeOf(source, path);
     this.#forget(place);
@@ -43,9 +43,9 @@ export class Unsent {
 
   /** Takes note of a file that was gone when it was to be sent; until then its new name may not be known. */
   addVanished(fingerprint: Fingerprint, untilMs: number): void {
-    const looks = sizeAndMtimeOf(fingerprint);
-    this.#vanished.delete(looks);
-    this.#vanished.set(looks, untilMs);
+    const sizeAndMtime = sizeAndMtimeOf(fingerprint);
+    this.#vanished.delete(sizeAndMtime);
+    this.#vanished.set(sizeAndMtime, untilMs);
     // The oldest goes: long before so many have vanished its time is over.
     if (this.#vanished.size <= MOST_REMEMBERED) return;
     for (const oldest of this.#vanished.keys()) {
@@ -56,17 +56,19 @@ export class Unsent {
 
   /** Whether a file with this fingerprint may be among them. `nowMs`: by the same clock as `untilMs`. */
   mayHave(fingerprint: Fingerprint, nowMs: number): boolean {
-    const looks = sizeAndMtimeOf(fingerprint);
-    return this.#hasForgotten || this.#looks.has(looks) || nowMs < (this.#vanished.get(looks) ?? -Infinity);
+    const sizeAndMtime = sizeAndMtimeOf(fingerprint);
+    return (
+      this.#hasForgotten ||
+      this.#sizesAndMtimes.has(sizeAndMtime) ||
+      nowMs < (this.#vanished.get(sizeAndMtime) ?? -Infinity)
+    );
   }
 
   #forget(place: string): void {
-    const looks = this.#places.get(place);
-    if (looks === undefined) return;
+    const sizeAndMtime = this.#places.get(place);
+    if (sizeAndMtime === undefined) return;
     this.#places.delete(place);
-    const others = (this.#looks.get(looks) ?? 1) - 1;
-    if (others === 0) this.#looks.delete(looks);
-    else this.#looks.set(looks, others);
+    this.#sizesAndMtimes.delete(sizeAndMtime);
   }
 }
 

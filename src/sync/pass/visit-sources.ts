@@ -39,7 +39,7 @@ export async function visitSources(
   const hasLeftOver = isFirst && found.some((one) => hasInterrupted(one, context));
   const entered =
     context.isWatched || hasLeftOver
-      ? await letLooksIn(groups, context)
+      ? await admitRescans(groups, context)
       : new Map<FoundSource, EnteredSource>();
   const sentFirst = hasLeftOver ? await sendAllInterrupted(found, context) : NOTHING_SENT;
   const visited = new Map<FoundSource, Visited>();
@@ -59,10 +59,10 @@ export async function visitSources(
 type Entered = ReadonlyMap<FoundSource, EnteredSource>;
 
 /**
- * From here on single files of all sources may be looked at, also while the sources before them are still walked. Whose
+ * From here on single paths of all sources may be rescanned, also while the sources before them are still walked. Whose
  * turn to be walked is now need not be entered again for that; a walk that comes to a source later checks its directory again.
  */
-async function letLooksIn(groups: readonly FoundSource[][], context: PassContext): Promise<Entered> {
+async function admitRescans(groups: readonly FoundSource[][], context: PassContext): Promise<Entered> {
   const { standings, isAllowed } = context;
   const firsts = new Map<FoundSource, EnteredSource>();
   for (const group of groups) {

@@ -20,7 +20,7 @@ export interface WalkRange {
   readonly records: RecordCursor;
   /** See `PlanPorts`. */
   readonly isInDoubt: PlanPorts['isInDoubt'];
-  /** Files of it that need not be looked at again. */
+  /** Files of it that need not be planned again. */
   readonly sentFirst?: SentFirst;
 }
 

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** So much room makes whoever had to wait for some go on: files that are looked for together share what they cost. */
+/** A scan that had to wait goes on when there is this much room: files that are scanned together share what they cost. */
 const ROOM_TO_GO_ON = 16;
 
-/** Runs jobs side by side, and keeps whoever hands them over from getting far ahead. */
+/** Runs jobs side by side, and keeps the scan that hands them over from getting far ahead. */
 export class Workers {
   readonly #most: number;
   readonly #onFailure: () => void;

@@ -57,7 +57,7 @@ function* beginScan(source: Source): Generator<null, BegunScan> {
     if (code === undefined) throw error;
     return { kind: 'halted', halt: { kind: 'missing', reason: `${source.root} cannot be listed: ${code}` } };
   } finally {
-    // Whoever stops asking leaves a directory half listed.
+    // A consumer of the generator that stops early leaves a directory half listed.
     if (!isBegun) entries.return(undefined);
   }
   return { kind: 'open', isEmpty, entries: chain(ahead, entries) };

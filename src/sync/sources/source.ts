@@ -117,7 +117,7 @@ function missing(config: SourceConfig, reason: string): FoundSource {
 function readIgnoreFile(directory: string): string[] | 'too-large' {
   let fd: number | null = null;
   try {
-    // Whoever writes to the source may put a FIFO there: opening one would wait for ever.
+    // Anyone who can write to the source may put a FIFO there: opening one would wait for ever.
     fd = openSync(`${directory}/${IGNORE_FILE}`, constants.O_RDONLY | constants.O_NONBLOCK);
     const facts = fstatSync(fd);
     if (!facts.isFile()) return [];

@@ -9,10 +9,10 @@ import { walk } from '../pass/walk.ts';
 import type { Workers } from '../pass/workers.ts';
 
 /**
- * Looks again at one path of a source and at what lies below it, as a pass would come upon it. Sends may still run when
+ * Rescans one path of a source and what lies below it, as a pass would come upon it. Sends may still run when
  * it ends. Nothing is done for a source that is halted, or whose directory is not the one that was checked.
  */
-export async function lookAt(
+export async function rescanPath(
   source: Source,
   path: RelativePath,
   syncContext: SyncContext,
@@ -23,13 +23,13 @@ export async function lookAt(
   const { name } = source.config;
   const standing = standings.get(name);
   if (standing === undefined || standing === 'halted' || !isStillThere(source)) return;
-  // Our own state file may be among them: what is written for it must not lead to the next look.
+  // Our own state file may be among them: what is written for it must not lead to the next rescan.
   if (source.filter.ignoresFile(path)) return;
-  syncContext.round.hasLooks = true;
+  syncContext.round.hadRescans = true;
   state.dropProblemsAt(name, path);
   syncContext.round.unsent.forget(name, path);
   const listed = otherSpellingOf(source, path);
-  if (listed !== null) syncContext.changeFeed.lookAgain(name, listed);
+  if (listed !== null) syncContext.changeFeed.rescan(name, listed);
   const target = state.targetId(source.syncTarget);
   const range = {
     source,

@@ -1,5 +1,5 @@
-/** A path of a source that is to be looked at again. */
-export interface QueuedLook {
+/** A path of a source that is to be rescanned. */
+export interface QueuedRescan {
   readonly source: string;
   readonly path: string;
   /** When it was first asked for, epoch milliseconds. */
@@ -9,8 +9,8 @@ export interface QueuedLook {
 /** More is not remembered one by one: a pass over everything is cheaper then. */
 const MOST_QUEUED = 10_000;
 
-/** Paths to look at again, each once; the sources take turns. */
-export class LookQueue {
+/** Paths to rescan, each once; the sources take turns. */
+export class RescanQueue {
   /** When each path was asked for, by source, oldest first. */
   readonly #paths = new Map<string, Map<string, number>>();
   /** When the oldest of those that are not remembered was asked for, by source. */
@@ -23,7 +23,7 @@ export class LookQueue {
   }
 
   /** Adds a path; `false` when there are too many, and none is remembered any more. */
-  add({ source, path, askedAtMs }: QueuedLook): boolean {
+  add({ source, path, askedAtMs }: QueuedRescan): boolean {
     const own = this.#paths.get(source) ?? new Map<string, number>();
     this.#paths.set(source, own);
     if (own.has(path)) return true;
@@ -36,7 +36,7 @@ export class LookQueue {
   }
 
   /** Takes the next path, of the source whose turn it is; `null` when none waits. */
-  take(): QueuedLook | null {
+  take(): QueuedRescan | null {
     for (const [source, paths] of this.#paths) {
       this.#paths.delete(source);
       for (const [path, askedAtMs] of paths) {

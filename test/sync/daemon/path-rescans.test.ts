@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { Looks } from '../../../src/sync/daemon/looks.ts';
+import { PathRescans } from '../../../src/sync/daemon/path-rescans.ts';
 import { SimulatedClock } from '../../platform/fixture.ts';
 
 test.each(['want', 'wantInTime'] as const)(
   '%s: ten thousand paths wait, each once; with one more none does, and everything is to be looked at',
   (want) => {
     let tooMany = 0;
-    const looks = new Looks(
+    const looks = new PathRescans(
       new SimulatedClock(),
       () => undefined,
       () => (tooMany += 1),
@@ -25,7 +25,7 @@ test.each(['want', 'wantInTime'] as const)(
   '%s: what is not remembered waits until a pass begins',
   async (want) => {
     const clock = new SimulatedClock();
-    const looks = new Looks(
+    const looks = new PathRescans(
       clock,
       () => undefined,
       () => undefined,

@@ -2,8 +2,8 @@ import type { RelativePath } from '../../domain/brands.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { Bell } from './bell.ts';
 import type { SyncContext } from '../pass/sync-context.ts';
-import { isDirectory, lookAt } from './look.ts';
-import { LookQueue, type QueuedLook } from './look-queue.ts';
+import { isDirectory, rescanPath } from './rescan-path.ts';
+import { RescanQueue, type QueuedRescan } from './rescan-queue.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
 import { together } from './together.ts';
 import { Workers } from '../pass/workers.ts';
@@ -18,17 +18,17 @@ const BULK_FILES_AHEAD = 256;
 const MANY_WAITING = 32;
 
 /**
- * Looks at single paths as soon as they are asked for. What is no fresh change of a single file goes its own way, behind
+ * Rescans single paths as soon as they are asked for. What is no fresh change of a single file goes its own way, behind
  * which no such change waits: directories, which may hold any number of files, renewals, and new files in numbers.
  */
-export class Looks {
+export class PathRescans {
   readonly #clock: Clock;
-  readonly #fresh = new LookQueue();
+  readonly #fresh = new RescanQueue();
   readonly #freshBell = new Bell();
-  readonly #bulk = new LookQueue();
+  readonly #bulk = new RescanQueue();
   readonly #bulkBell = new Bell();
   /** Being walked now. */
-  readonly #underWay = new Set<QueuedLook>();
+  readonly #underWay = new Set<QueuedRescan>();
   readonly #sourceNamed: (name: string) => FoundSource | undefined;
   readonly #tooMany: () => void;
 
@@ -47,9 +47,9 @@ export class Looks {
     return this.#fresh.size + this.#bulk.size;
   }
 
-  /** When the look at a source that is not over longest was asked for, epoch milliseconds; `null`: there is none. */
+  /** When the rescan in a source that is not over longest was asked for, epoch milliseconds; `null`: there is none. */
   oldest(source: string): number | null {
-    const underWay = [...this.#underWay].filter((look) => look.source === source);
+    const underWay = [...this.#underWay].filter((one) => one.source === source);
     const asked = [
       this.#fresh.oldest(source),
       this.#bulk.oldest(source),
@@ -59,13 +59,13 @@ export class Looks {
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  /** A pass begins: it looks at what is not remembered. */
+  /** A pass begins: it rescans what is not remembered. */
   passBegins(): void {
     this.#fresh.passBegins();
     this.#bulk.passBegins();
   }
 
-  /** Asks for a look at what just changed. */
+  /** Asks for a rescan of what just changed. */
   want(source: string, path: string): void {
     const unreadable = path.indexOf('\ufffd');
     if (unreadable !== -1) {
@@ -79,23 +79,23 @@ export class Looks {
     else this.#tooMany();
   }
 
-  /** Asks for a look that is in no hurry. */
+  /** Asks for a rescan that is in no hurry. */
   wantInTime(source: string, path: string): void {
     this.#toBulk({ source, path, askedAtMs: this.#clock.now() });
   }
 
-  /** Looks until the context stops. Throws `StateFileError`; then nothing is under way any more. */
+  /** Rescans until the context stops. Throws `StateFileError`; then nothing is under way any more. */
   async run(syncContext: SyncContext): Promise<void> {
     const fresh = new Workers(FILES_AHEAD, syncContext.fail, syncContext.detach);
     const bulk = new Workers(BULK_FILES_AHEAD, syncContext.fail, syncContext.detach);
     try {
       await together(syncContext, [
-        this.#take(this.#fresh, this.#freshBell, syncContext, async (look, source, path) => {
-          if (isDirectory(source, path) || this.#isOneOfMany(source, path, syncContext)) this.#toBulk(look);
-          else await lookAt(source, path, syncContext, fresh, syncContext.fresh);
+        this.#take(this.#fresh, this.#freshBell, syncContext, async (queued, source, path) => {
+          if (isDirectory(source, path) || this.#isOneOfMany(source, path, syncContext)) this.#toBulk(queued);
+          else await rescanPath(source, path, syncContext, fresh, syncContext.fresh);
         }),
         this.#take(this.#bulk, this.#bulkBell, syncContext, (_look, source, path) =>
-          lookAt(source, path, syncContext, bulk, syncContext.bulk),
+          rescanPath(source, path, syncContext, bulk, syncContext.bulk),
         ),
       ]);
     } finally {
@@ -111,16 +111,16 @@ export class Looks {
     return state.recordsAt(state.targetId(syncTarget), config.name, path).current === null;
   }
 
-  #toBulk(look: QueuedLook): void {
-    if (this.#bulk.add(look)) this.#bulkBell.ring();
+  #toBulk(queued: QueuedRescan): void {
+    if (this.#bulk.add(queued)) this.#bulkBell.ring();
     else this.#tooMany();
   }
 
   async #take(
-    queue: LookQueue,
+    queue: RescanQueue,
     bell: Bell,
     { clock, stop }: SyncContext,
-    look: (one: QueuedLook, source: Source, path: RelativePath) => Promise<void>,
+    rescan: (one: QueuedRescan, source: Source, path: RelativePath) => Promise<void>,
   ): Promise<void> {
     while (!stop.aborted) {
       const next = queue.take();
@@ -132,7 +132,7 @@ export class Looks {
       if (found?.kind !== 'found') continue;
       this.#underWay.add(next);
       try {
-        await look(next, found.source, next.path as RelativePath);
+        await rescan(next, found.source, next.path as RelativePath);
       } finally {
         this.#underWay.delete(next);
       }
