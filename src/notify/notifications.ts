@@ -1,3 +1,4 @@
+import { backoffMs, type Backoff } from '../domain/backoff.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Delivery } from '../domain/delivery.ts';
 import type { LookupFailure } from '../domain/failure.ts';
@@ -55,9 +56,8 @@ const EVERY_MS = 10_000;
 /** A trouble that shrank or went away is believed after so long, milliseconds. */
 const SETTLE_MS = 15_000;
 
-/** Waits between attempts when the chat fails, milliseconds: each twice the one before. */
-const FIRST_DELAY_MS = 30_000;
-const LONGEST_DELAY_MS = 900_000;
+/** Waits between attempts when the chat fails. */
+const DELAY: Backoff = { firstMs: 30_000, longestMs: 900_000 };
 
 /** So many files wait to be announced at a time: more at once are not news, but a folder that was filled. */
 const MOST_WAITING = 50;
@@ -189,8 +189,8 @@ export class Notifications {
     const { clock, log, ended } = this.#ports;
     // A caller that aborts with a reason wants it to be known.
     if (signal.aborted && typeof signal.reason !== 'string') return;
-    const delayMs = Math.min(FIRST_DELAY_MS * 2 ** this.#failures, LONGEST_DELAY_MS);
     this.#failures += 1;
+    const delayMs = backoffMs(DELAY, this.#failures);
     this.#notBeforeMs = clock.monotonic() + delayMs;
     ended('failed');
     log.warn(`${what}: ${message}`, { again: signal.aborted ? 'with the next pass' : `in ${delayMs} ms` });

@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  CircuitBreaker,
-  type Errand,
-  type AttemptOutcome,
-  type BreakerOptions,
-} from '../../src/upload/circuit-breaker.ts';
+import type { AttemptOutcome, BreakerOptions } from '../../src/upload/breaker-terms.ts';
+import { CircuitBreaker, type Errand } from '../../src/upload/circuit-breaker.ts';
 import { ManualClock } from '../watch/manual-clock.ts';
 import { NEVER, SimulatedClock, sleepless } from '../platform/fixture.ts';
 

@@ -1,3 +1,4 @@
+import { backoffMs, type Backoff } from '../../domain/backoff.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { Bell } from './bell.ts';
 import type { Trigger } from './daemon-observer.ts';
@@ -5,11 +6,8 @@ import type { Trigger } from './daemon-observer.ts';
 /** After lost events a pass rests as long as the last one took, so that it takes half the time at most; but no longer than this. */
 const LONGEST_REST_MS = 60_000;
 
-/** When the platform refused, it is tried again after this long, then after twice as long, and so on. */
-const FIRST_RETRY_MS = 60_000;
-
-/** But no later than this: a person who fixed it should not wait as long as it was broken. */
-const LONGEST_RETRY_MS = 15 * 60_000;
+/** When the platform refused, it is tried again after so long: a person who fixed it should not wait as long as it was broken. */
+const RETRY: Backoff = { firstMs: 60_000, longestMs: 15 * 60_000 };
 
 /** How much a rescan comes sooner or later than told, so that many machines do not come at once. */
 const JITTER = 0.1;
@@ -74,8 +72,7 @@ export class PassSchedule {
     const nowMs = this.#clock.monotonic();
     if (!isBlocked) this.#retryAtMs = null;
     // A pass before its time tried nothing.
-    else if (this.#isRetry)
-      this.#retryAtMs = nowMs + Math.min(FIRST_RETRY_MS * 2 ** this.#refusals++, LONGEST_RETRY_MS);
+    else if (this.#isRetry) this.#retryAtMs = nowMs + backoffMs(RETRY, ++this.#refusals);
     if (!isBlocked) this.#refusals = 0;
     const jittered = everyMs * (1 - JITTER + 2 * JITTER * this.#random());
     const waitMs = Math.min(jittered, (this.#retryAtMs ?? Infinity) - nowMs);
@@ -87,7 +84,7 @@ export class PassSchedule {
   /** The platform refused a file between passes: a pass is due in a while to try again. */
   noteBlocked(): void {
     if (this.#retryAtMs !== null) return;
-    this.#retryAtMs = this.#clock.monotonic() + FIRST_RETRY_MS;
+    this.#retryAtMs = this.#clock.monotonic() + RETRY.firstMs;
     this.#refusals = 1;
     this.#dueAtMs = Math.min(this.#dueAtMs, this.#retryAtMs);
     this.#bell.ring();

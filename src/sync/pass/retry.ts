@@ -2,7 +2,8 @@ import { retryDelayMs } from '../../domain/backoff.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { PlatformFailure } from '../../domain/failure.ts';
 import { retry, type Attempted, type RetryWait } from '../../domain/retry.ts';
-import type { AttemptOutcome, CircuitBreaker, Terms } from '../../upload/circuit-breaker.ts';
+import type { AttemptOutcome, Terms } from '../../upload/breaker-terms.ts';
+import type { CircuitBreaker } from '../../upload/circuit-breaker.ts';
 
 /** What repeated attempts need, be it to send a file or to remove one. */
 export interface RetryPorts extends Terms {
