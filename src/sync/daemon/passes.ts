@@ -1,11 +1,10 @@
 import type { Clock } from '../../domain/clock.ts';
-import { emptySummary } from '../../domain/report.ts';
+import { emptySummary, type FileEvent } from '../../domain/report.ts';
 import type { Blockade } from '../pass/blockade.ts';
 import type { SyncContext } from '../pass/sync-context.ts';
 import { runPass } from '../pass/pass.ts';
 import type { Reporter } from '../pass/reporter.ts';
 import type { Approvals } from './approvals.ts';
-import { countFinds } from './count-finds.ts';
 import type { DaemonObserver, Trigger } from './daemon-observer.ts';
 import type { DueDates } from './due-dates.ts';
 import type { PathRescans } from './path-rescans.ts';
@@ -124,4 +123,25 @@ export class Passes {
       if (!isOnItsWay) observer.foundByRescan(source);
     });
   }
+}
+
+/** A reporter that tells, beside all else, of every change that a rescan finds: an event should have told of it before. */
+function countFinds(report: Reporter, found: (source: string) => void): Reporter {
+  return {
+    event: (event: FileEvent) => {
+      const { kind, reason, source } = event;
+      if (kind === 'remove' || (kind === 'upload' && (reason === 'new' || reason === 'changed')))
+        found(source);
+      report.event(event);
+    },
+    warn: (message) => {
+      report.warn(message);
+    },
+    retrying: (path, reason, delayMs) => {
+      report.retrying(path, reason, delayMs);
+    },
+    sent: (bytes) => {
+      report.sent(bytes);
+    },
+  };
 }
