@@ -102,7 +102,7 @@ recorded('removed files that go', async (scene) => {
 });
 
 recorded('halted sources', async (scene) => {
-  const sources = ['docs', 'missing', 'emptied'].map((name) => ({
+  const sources = ['docs', 'missing', 'emptied', 'replaced'].map((name) => ({
     directory: `./${name}`,
     keyPrefix: `${name}/`,
   }));
@@ -110,11 +110,16 @@ recorded('halted sources', async (scene) => {
   scene.fill(16);
   scene.write('missing/a.md', 'a');
   scene.write('emptied/a.md', 'a');
+  scene.write('replaced/a.md', 'a');
   await scene.run(ONCE);
   remove(scene, 'missing', 'emptied/a.md');
   for (let n = 0; n < 12; n++) remove(scene, `docs/${String(n).padStart(2, '0')}.md`);
+  renameSync(join(scene.directory, 'replaced'), join(scene.directory, 'before'));
+  scene.write('replaced/b.md', 'b');
   scene.write('docs/new.md', 'new');
-  scene.note('one directory goes, one is emptied, of one go 12 of 16 files and a new one comes');
+  scene.note(
+    'one directory goes, one is emptied, another takes the place of one, of one go 12 of 16 files and a new one comes',
+  );
   await scene.run(DRY);
   await scene.run(ONCE);
   await scene.run(['status', '--json']);

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -30,9 +30,8 @@ const POLL = { timeout: 20_000, interval: 10 };
 /** What a command may be given beside its arguments. */
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
+  /** Its standard input. */
   readonly input?: string;
-  /** Relative to the directory of the scene. */
-  readonly cwd?: string;
 }
 
 /** A command under way; what it says is recorded when it has ended. */
@@ -93,7 +92,9 @@ export class Scene {
       upload: { concurrency: 1, attempts: 2, ...(upload as object | undefined) },
       ...others,
     };
-    this.write('botsync.config.json', JSON.stringify(config, null, 2));
+    // Nobody who watches the configuration sees half of it.
+    this.write('botsync.config.json.new', JSON.stringify(config, null, 2));
+    renameSync(join(this.directory, 'botsync.config.json.new'), join(this.directory, 'botsync.config.json'));
   }
 
   /** Says in the recording what happens between two commands. */
@@ -112,8 +113,8 @@ export class Scene {
   }
 
   /** Starts a command that is recorded. */
-  start(args: readonly string[], { env = {}, input, cwd = '.' }: RunOptions = {}): RecordedCommand {
-    const child = this.#spawn(args, env, cwd);
+  start(args: readonly string[], { env = {}, input }: RunOptions = {}): RecordedCommand {
+    const child = this.#spawn(args, env);
     let stdout = '';
     let stderr = '';
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));
@@ -125,13 +126,12 @@ export class Scene {
     return {
       child,
       output: () => stdout,
-      says: (text) => expect.poll(() => (stdout + stderr).includes(text), POLL).toBe(true),
+      says: (text) => expect.poll(() => stdout + stderr, POLL).toContain(text),
       ended: async () => {
         const code = await closed;
         const given = Object.entries(env).map(([name, value]) => `${name}=${JSON.stringify(value)} `);
         const fed = input === undefined ? '' : ` <<< ${JSON.stringify(input)}`;
-        const within = cwd === '.' ? '' : ` (in ${cwd})`;
-        const command = `$ ${given.join('')}botsync ${args.map(quote).join(' ')}${fed}${within}`;
+        const command = `$ ${given.join('')}botsync ${args.map(quote).join(' ')}${fed}`;
         const streams = `${told('stdout', stdout)}${told('stderr', stderr)}`;
         this.#parts.push(this.#recorded(`${command}\n${streams}exit code ${code ?? 'none'}\n`));
       },
@@ -153,11 +153,11 @@ export class Scene {
     return expect.poll(ask, POLL).toMatchObject({ activity: 'watching', queued: 0, sending: 0 });
   }
 
-  #spawn(args: readonly string[], env: Readonly<Record<string, string>>, cwd: string): ChildProcess {
+  #spawn(args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
     if (!existsSync(binary)) throw new Error('there is no built command to test: npm run build');
     const coverage = process.env['NODE_V8_COVERAGE'];
     const child = spawn(process.execPath, [binary, ...args], {
-      cwd: join(this.directory, cwd),
+      cwd: this.directory,
       env: {
         ...(coverage !== undefined && { NODE_V8_COVERAGE: coverage }),
         ...{ PATH: process.env['PATH'] ?? '', HOME: this.directory, LANG: 'C.UTF-8', TZ: 'UTC' },
