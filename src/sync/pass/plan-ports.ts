@@ -18,5 +18,9 @@ export function planPorts(
     isForced,
     retriesFailed,
     isInDoubt,
+    adopt: ({ key }, source, path) => {
+      context.state.adopt({ target, key }, source.config.name, path);
+      context.claims.uncountKept({ target, key }, context.summary);
+    },
   };
 }

@@ -58,7 +58,7 @@ async function walkOn(
   isForced: (path: string) => boolean,
   retriesFailed: boolean,
 ): Promise<WalkEnd> {
-  const { state, config, stop, clock, stages } = context;
+  const { config, stop, clock, stages } = context;
   const ports = planPorts(target, context, isForced, retriesFailed, isInDoubt);
   let complete = true;
   const turns = new Turns(clock);
@@ -67,7 +67,6 @@ async function walkOn(
     if (sentFirst !== undefined && wasDealtWith(item, sentFirst)) {
       // It is counted and told of already.
     } else if (isPlannedSend(item)) {
-      if (item.adopts) state.adopt({ target, key: item.key }, source.config.name, item.path);
       if (item.record === null) context.claims.keep(target, item.key, source, item.path);
       // What waits is bounded: the scan goes on when there is room. Meanwhile it is not the walk that is waited for.
       stages.walk.end();

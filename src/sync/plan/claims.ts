@@ -1,7 +1,8 @@
 import type { FileKey, RelativePath } from '../../domain/brands.ts';
 import { fileKey } from '../../domain/key.ts';
 import { compareUtf8 } from '../../domain/path-order.ts';
-import type { StateReader, StoredFile } from '../../state/state-reader.ts';
+import type { Summary } from '../../domain/report.ts';
+import type { RowId, StateReader, StoredFile } from '../../state/state-reader.ts';
 import { mayBeSent } from '../sources/presence.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
 
@@ -31,6 +32,8 @@ export class Claims {
   readonly #underWay = new Map<string, Claimant>();
   /** Of each key: files that give it as well, and did not get it. */
   readonly #others = new Map<string, Map<string, Claimant>>();
+  /** Of files that are gone and left alone, and whose keys others may give: the summary that counts them. */
+  readonly #kept = new Map<string, Summary>();
 
   constructor(state: StateReader, sources: readonly FoundSource[]) {
     this.#state = state;
@@ -40,6 +43,7 @@ export class Claims {
   /** Takes the sources as they are now: all of their files are about to ask. */
   meet(sources: readonly FoundSource[]): void {
     this.#others.clear();
+    this.#kept.clear();
     this.#sources = new Map(
       sources.flatMap((one) => (one.kind === 'found' ? [[one.config.name, one.source]] : [])),
     );
@@ -67,6 +71,19 @@ export class Claims {
     const others = [...(this.#others.get(id)?.values() ?? [])];
     this.#others.delete(id);
     return others;
+  }
+
+  /** Counts a file that is gone and left alone. */
+  countKept({ target, key }: RowId, source: Source, path: RelativePath, summary: Summary): void {
+    summary.kept += 1;
+    if (this.#canCollide(target, source, path)) this.#kept.set(`${target} ${key}`, summary);
+  }
+
+  /** Takes a file back from what a summary counts as kept, if it does: its record went over to another. */
+  uncountKept({ target, key }: RowId, summary: Summary): void {
+    const id = `${target} ${key}`;
+    if (this.#kept.get(id) === summary) summary.kept -= 1;
+    this.#kept.delete(id);
   }
 
   #noteOther(target: number, key: FileKey, { source, path }: Claimant): void {
