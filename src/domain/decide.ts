@@ -54,7 +54,8 @@ export function decide(file: Candidate, record: FileRecord | null, nowMs: number
     case 'sending':
       return send('interrupted');
     case 'removing':
-      return send('returned');
+      // Once its tombstone has expired nothing of it is left.
+      return send(record.expiresAtMs !== null && record.expiresAtMs <= nowMs ? 'new' : 'returned');
     case 'failed':
       return send('failed-before');
     case 'refused':

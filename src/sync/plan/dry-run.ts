@@ -148,7 +148,7 @@ class DryRun {
       );
   }
 
-  #remove({ source, target, isComplete }: End, missing: readonly Left[]): void {
+  #remove({ source, target, isComplete, movedAway }: End, missing: readonly Left[]): void {
     const { state, config, now } = this.#input;
     const name = source.config.name;
     if (!isComplete) {
@@ -157,7 +157,8 @@ class DryRun {
     }
     const recent = state.countRemovals(name, now() - REMOVAL_WINDOW_MS);
     const { present, removed } = state.countRecorded(target, name);
-    const halt = guardRemovals(missing.length, recent, present + removed + recent, config.removals);
+    const recorded = present + removed - movedAway + recent;
+    const halt = guardRemovals(missing.length, recent, recorded, config.removals);
     if (halt !== null) {
       this.summary.kept += missing.length;
       this.#halt(name, halt);

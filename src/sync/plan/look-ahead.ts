@@ -25,8 +25,15 @@ export interface LookAheadInput {
 export type Ahead =
   | { readonly kind: 'item'; readonly source: Source; readonly target: number; readonly item: PlanItem }
   | { readonly kind: 'halt'; readonly source: string; readonly halt: Halt }
-  /** The source was seen to its end, or (`isComplete` false) some of it could not be seen. */
-  | { readonly kind: 'end'; readonly source: Source; readonly target: number; readonly isComplete: boolean };
+  | {
+      readonly kind: 'end';
+      readonly source: Source;
+      readonly target: number;
+      /** Whether all of the source could be seen. */
+      readonly isComplete: boolean;
+      /** How many of its records went over to files of sources before it. */
+      readonly movedAway: number;
+    };
 
 /** Everything a pass would do, in its order, without doing it. `moves`: notes the records that would go over to other files. */
 export function* lookAhead(input: LookAheadInput, moves = new Moves()): Generator<Ahead, void> {
@@ -52,13 +59,14 @@ export function* lookAhead(input: LookAheadInput, moves = new Moves()): Generato
       yield { kind: 'halt', source: name, halt: entered.halt };
       continue;
     }
+    const movedAway = moves.countFrom(name);
     let isComplete = true;
     const records = moves.unmoved(target, state.records(target, name));
     for (const item of planSource(source, entered.entries, records, portsToLook(input, source, moves))) {
       if (item.kind === 'problem' && item.hidesFiles) isComplete = false;
       yield { kind: 'item', source, target, item };
     }
-    yield { kind: 'end', source, target, isComplete };
+    yield { kind: 'end', source, target, isComplete, movedAway };
   }
 }
 
@@ -78,9 +86,9 @@ export function portsToLook(
     isForced,
     retriesFailed: true,
     isInDoubt: new Rereading(state, target, source.config.name, now()).isTurnOf,
-    adopt: ({ key }, by, path) => {
-      moves.add({ target, key });
-      claims.keep(target, key, by, path);
+    adopt: (record, by, path) => {
+      moves.add(target, record);
+      claims.keep(target, record.key, by, path);
     },
   };
 }

@@ -1,14 +1,26 @@
-import type { RowId } from '../../state/state-reader.ts';
+import { fateOf } from '../../domain/absence.ts';
+import type { RowId, StoredFile } from '../../state/state-reader.ts';
 import type { Records } from './plan-source.ts';
 
 /** The records that went over to other files in a plan that writes nothing: the state file has them where they were. */
 export class Moves {
   readonly #ids = new Set<string>();
+  /** By the source that had them. */
+  readonly #counts = new Map<string, number>();
 
-  add(id: RowId): void {
-    this.#ids.add(nameOf(id));
+  /** Notes that a record of a target goes over to another file. */
+  add(target: number, { key, source, ...record }: StoredFile): void {
+    this.#ids.add(nameOf({ target, key }));
+    const counts = record.absence === null || fateOf(record, record.absence, 'expire') === 'remove';
+    if (counts) this.#counts.set(source, this.countFrom(source) + 1);
   }
 
+  /** How many went away from a source, of those that `StateReader.countRecorded` counts. */
+  countFrom(source: string): number {
+    return this.#counts.get(source) ?? 0;
+  }
+
+  /** Whether a record went over. */
   has(id: RowId): boolean {
     return this.#ids.size > 0 && this.#ids.has(nameOf(id));
   }
