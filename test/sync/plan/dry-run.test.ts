@@ -369,3 +369,11 @@ test(`a dry run says what the pass after it does, whatever happened before (seed
   });
   await fc.assert(property, { seed: SEED, numRuns: Number(process.env['RUNS'] ?? 25) });
 }, 600_000);
+
+test('a dry run before anything was sent takes the keys of two bots for two', async () => {
+  const world = await createTwoSources({
+    sources: [{ directory: './docs' }, { directory: './more', botId: 'bot-2' }],
+  });
+  for (const source of ['docs', 'more']) world.write(`${source}/a`, source);
+  expect((await expectPlanIsPass(world)).summary).toMatchObject({ uploaded: 4, problems: 0 });
+});
