@@ -13,10 +13,9 @@ interface Group {
  * source. A few harmless patterns count as well.
  */
 export function runsAway(pattern: string): boolean {
-  const groups: Group[] = [{ isRepeated: false, isOpen: false, isPlain: true }];
+  const groups: [Group, ...Group[]] = [{ isRepeated: false, isOpen: false, isPlain: true }];
   for (let at = 0; at < pattern.length; at += 1) {
-    const top = groups.at(-1);
-    if (top === undefined) return false;
+    const top = groups.at(-1) ?? groups[0];
     switch (pattern.charAt(at)) {
       case '\\':
         at += 1;
@@ -26,29 +25,32 @@ export function runsAway(pattern: string): boolean {
         groups.push({ isRepeated: /[*+]\($/u.test(pattern.slice(0, at + 1)), isOpen: false, isPlain: true });
         break;
       case ')':
-      case '}': {
+      case '}':
         if (groups.length === 1) break;
-        if (top.isRepeated && top.isOpen) return true;
-        if (!top.isPlain && pattern[at + 1] === '+') return true;
+        if (isRunaway(top, pattern[at + 1])) return true;
         groups.pop();
-        const outer = groups.at(-1);
-        if (outer === undefined) return false;
-        outer.isOpen ||= top.isOpen;
-        outer.isPlain = false;
+        close(top, groups.at(-1) ?? groups[0]);
         break;
-      }
-      case '*':
-      case '+':
-        top.isOpen = true;
-        top.isPlain = false;
-        break;
-      case '?':
-      case '[':
-      case '|':
-      case ',':
-        top.isPlain = false;
-        break;
+      default:
+        note(pattern.charAt(at), top);
     }
   }
   return false;
+}
+
+/** Whether a group that ends, with the character after it, matches the same in several ways. */
+function isRunaway({ isRepeated, isOpen, isPlain }: Group, after: string | undefined): boolean {
+  return (isRepeated && isOpen) || (!isPlain && after === '+');
+}
+
+/** What a group holds the one around it holds as well. */
+function close({ isOpen }: Group, outer: Group): void {
+  outer.isOpen ||= isOpen;
+  outer.isPlain = false;
+}
+
+/** Takes note of a character of a group. */
+function note(character: string, group: Group): void {
+  if ('*+'.includes(character)) group.isOpen = true;
+  if ('*+?[|,'.includes(character)) group.isPlain = false;
 }

@@ -50,32 +50,42 @@ export interface Candidate {
 export function decide(file: Candidate, record: FileRecord | null, nowMs: number, forced: boolean): Decision {
   if (record === null) return send('new');
   if (forced) return send('forced');
-  const sameFacts = file.fingerprint === record.fingerprint;
-  const sameSettings = file.resolved.digest === record.settingsDigest;
   switch (record.state) {
     case 'sending':
       return send('interrupted');
     case 'removing':
-      return send('returned');
+      // Once its tombstone has expired nothing of it is left.
+      return send(record.expiresAtMs !== null && record.expiresAtMs <= nowMs ? 'new' : 'returned');
     case 'failed':
       return send('failed-before');
     case 'refused':
-      if (!sameSettings) return send('settings-changed');
-      return sameFacts && record.trusted && !file.isInDoubt ? HOLD : send('changed');
-    case 'synced': {
-      if (!sameFacts && sizeInFingerprint(file.fingerprint) !== sizeInFingerprint(record.fingerprint)) {
-        return send('changed');
-      }
-      if (!sameSettings) return send('settings-changed');
-      if (record.expiresAtMs !== null) {
-        const renewAtMs = renewalTime(file.resolved.settings.expiry, record.expiresAtMs);
-        if (renewAtMs !== null && nowMs >= renewAtMs) return send('renewal-due');
-      }
-      if (!sameFacts) return { kind: 'verify', reason: 'touched' };
-      if (!record.trusted) return { kind: 'verify', reason: 'written-recently' };
-      return file.isInDoubt ? { kind: 'verify', reason: 'in-doubt' } : NONE;
-    }
+      return decideRefused(file, record);
+    case 'synced':
+      return decideSynced(file, record, nowMs);
   }
+}
+
+function decideRefused({ fingerprint, resolved, isInDoubt }: Candidate, record: FileRecord): Decision {
+  if (resolved.digest !== record.settingsDigest) return send('settings-changed');
+  return fingerprint === record.fingerprint && record.trusted && !isInDoubt ? HOLD : send('changed');
+}
+
+function decideSynced(
+  { fingerprint, resolved, isInDoubt }: Candidate,
+  record: FileRecord,
+  nowMs: number,
+): Decision {
+  const sameFacts = fingerprint === record.fingerprint;
+  if (!sameFacts && sizeInFingerprint(fingerprint) !== sizeInFingerprint(record.fingerprint))
+    return send('changed');
+  if (resolved.digest !== record.settingsDigest) return send('settings-changed');
+  if (record.expiresAtMs !== null) {
+    const renewAtMs = renewalTime(resolved.settings.expiry, record.expiresAtMs);
+    if (renewAtMs !== null && nowMs >= renewAtMs) return send('renewal-due');
+  }
+  if (!sameFacts) return { kind: 'verify', reason: 'touched' };
+  if (!record.trusted) return { kind: 'verify', reason: 'written-recently' };
+  return isInDoubt ? { kind: 'verify', reason: 'in-doubt' } : NONE;
 }
 
 function send(reason: SendReason): Decision {

@@ -27,31 +27,36 @@ export function failureOf(
   notFound: 'bot-unknown' | 'refused',
   redact: (words: string) => string = (words) => words,
 ): PlatformFailure {
-  const { status, headers } = answer;
+  const { status } = answer;
   const { type, message: said } = readError(answer.text, redact);
-  // The platform's own refusals say what they are.
-  const isProxys = answer.proxy !== undefined && type === null && (status === 401 || status === 403);
-  const message = isProxys
-    ? `${status}, perhaps of the proxy ${answer.proxy ?? ''} and not of the platform: check its user and password`
-    : `${status}${type === null ? '' : ` ${type}`}${said === null ? '' : `: ${said}`}`;
+  const message = messageOf(answer, type, said);
   if (status === 401) return { kind: 'credentials', scope: 'all', message };
   if (status === 402 || type === 'QuotaExceeded') return { kind: 'quota', message };
   if (status === 403 || (status === 404 && notFound === 'bot-unknown'))
     return { kind: 'credentials', scope: 'bot', message };
-  if (isTransient(status, type)) {
-    const askedMs = retryAfterMs(status, headers, nowMs);
-    return {
-      kind: 'transient',
-      message,
-      ...(askedMs !== null && { retryAfterMs: askedMs }),
-      ...(status === 429 && { notCarriedOut: true }),
-      ...((status === 409 || status === 429) && { answered: true }),
-    };
-  }
+  if (isTransient(status, type)) return transient(answer, nowMs, message);
   if (status >= 300 && status < 400) return redirected(answer);
   if (status >= 200 && status < 300)
     return { kind: 'transient', message: `${status} with an answer that makes no sense` };
   return { kind: 'refused', message };
+}
+
+function messageOf({ status, proxy }: Answer, type: string | null, said: string | null): string {
+  // The platform's own refusals say what they are.
+  if (proxy !== undefined && type === null && (status === 401 || status === 403))
+    return `${status}, perhaps of the proxy ${proxy} and not of the platform: check its user and password`;
+  return `${status}${type === null ? '' : ` ${type}`}${said === null ? '' : `: ${said}`}`;
+}
+
+function transient({ status, headers }: Answer, nowMs: number, message: string): PlatformFailure {
+  const askedMs = retryAfterMs(status, headers, nowMs);
+  return {
+    kind: 'transient',
+    message,
+    ...(askedMs !== null && { retryAfterMs: askedMs }),
+    ...(status === 429 && { notCarriedOut: true }),
+    ...((status === 409 || status === 429) && { answered: true }),
+  };
 }
 
 /** Redirects are never followed: they would carry the credentials elsewhere. */

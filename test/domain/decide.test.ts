@@ -83,6 +83,7 @@ describe('a pair of file and record', () => {
     [{ state: 'refused', ...resized }, null, 'send changed'],
     [{ state: 'refused', ...otherSettings }, null, 'send settings-changed'],
     [{ state: 'refused', ...otherSettings, ...touched }, null, 'send settings-changed'],
+    [{ state: 'removing', ...expiring(0) }, RENEWING, 'send new'],
     // What the platform holds is unknown or nothing: whatever else is the same
     ...(['sending', 'removing', 'failed'] as const).flatMap((state) => {
       const reason = { sending: 'interrupted', removing: 'returned', failed: 'failed-before' }[state];

@@ -81,7 +81,7 @@ export interface World {
   readonly configure: (fields: Record<string, unknown>) => void;
   readonly config: () => Config;
   readonly pass: (input?: PassOptions) => Promise<PassOutcome>;
-  readonly plan: () => Promise<Omit<PassOutcome, 'requests'>>;
+  readonly plan: (input?: Pick<PassOptions, 'disk'>) => Promise<Omit<PassOutcome, 'requests'>>;
   readonly status: () => Overview;
   /** What the platform holds of a key, as text; `null` for nothing. */
   readonly remote: (key: string, botId?: string) => string | null;
@@ -203,12 +203,12 @@ export async function createWorldWith<T extends Clock>(
         await connection.close();
       }
     },
-    plan: async () => {
+    plan: async ({ disk } = {}) => {
       const loaded = config();
       const opened = openReader(loaded.stateFile, false);
       if (opened.kind !== 'open') throw new Error(opened.kind);
       try {
-        const sources = findSources(loaded, loaded.platform.baseUrl);
+        const sources = findSources(loaded, loaded.platform.baseUrl, disk);
         const claims = new Claims(opened.reader, sources);
         const events: FileEvent[] = [];
         const input = {

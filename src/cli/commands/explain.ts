@@ -23,7 +23,7 @@ export async function explain(options: ExplainOptions): Promise<number> {
   const sources = findSources(config, platformName(options, config));
   const { source, path } = locate(options.path, sources);
   const explanation = await withStateFile(config.stateFile, ({ reader }) =>
-    explainFile(source, path, sources, config, reader, Date.now()),
+    explainFile(source, path, { config, sources, state: reader, nowMs: Date.now() }),
   );
   if (options.json) printJson(explanation);
   else print(describe(explanation).join('\n'));

@@ -1,6 +1,8 @@
 import { renewalTime } from '../../domain/expiry.ts';
+import type { FileEvent } from '../../domain/report.ts';
 import type { RowId } from '../../state/state-reader.ts';
 import type { Attempt, Lifetime, SendFailure } from '../../state/state-store.ts';
+import { kindOfSend } from '../plan/outcome.ts';
 import type { PlannedSend } from '../plan/plan-source.ts';
 import type { Source } from '../sources/source.ts';
 import { noteProblem } from './note-item.ts';
@@ -68,7 +70,7 @@ function noteSuccess(sent: Extract<Sent, { kind: 'sent' }>, file: TriedFile, con
   if (event.kind === 'upload') tellDelivery(sent, file, context);
   const lifetime = lifetimeOf(file.item, sent.expiresAtMs);
   state.recordSynced(file.id, sent.state, sent.sha256, lifetime, clock.now());
-  summary[event.kind === 'renew' ? 'renewed' : 'uploaded'] += 1;
+  summary[kindOfSend(file.item).counts] += 1;
   summary.bytes += sizeBytes;
   report.sent(sizeBytes);
   report.event({ ...event, outcome: 'done' });
@@ -81,14 +83,9 @@ function noteFailure(attempt: Attempt, failure: SendFailure, file: TriedFile, co
   report.event({ ...eventOf(file), outcome: 'failed', error: failure.reason });
 }
 
-function eventOf({ item: { kind, reason, path, key }, source }: TriedFile) {
-  return {
-    kind: reason === 'renewal-due' ? 'renew' : 'upload',
-    source: source.config.name,
-    path,
-    key,
-    reason: kind === 'verify' ? 'changed' : reason,
-  } as const;
+function eventOf({ item, source }: TriedFile): FileEvent {
+  const { kind, reason } = kindOfSend(item);
+  return { kind, source: source.config.name, path: item.path, key: item.key, reason };
 }
 
 /** Tells of a content that was not on record: what was sent for its settings or to be sure is nothing new. */

@@ -16,5 +16,9 @@ export function planPorts(
     isForced: context.isForced,
     retriesFailed: context.retriesFailed,
     isInDoubt,
+    adopt: ({ key }, source, path) => {
+      context.state.adopt({ target, key }, source.config.name, path);
+      context.claims.uncountKept({ target, key }, context.summary);
+    },
   };
 }

@@ -48,7 +48,7 @@ async function walkOn(
   { source, target, entries, records, isInDoubt, sentFirst }: WalkRange,
   context: WalkContext,
 ): Promise<WalkEnd> {
-  const { state, config, stop, clock, stages, workers } = context;
+  const { config, stop, clock, stages, workers } = context;
   const ports = planPorts(target, context, isInDoubt);
   let complete = true;
   const turns = new Turns(clock);
@@ -57,7 +57,6 @@ async function walkOn(
     if (sentFirst !== undefined && wasDealtWith(item, sentFirst)) {
       // It is counted and told of already.
     } else if (isPlannedSend(item)) {
-      if (item.adopts) state.adopt({ target, key: item.key }, source.config.name, item.path);
       if (item.record === null) context.claims.keep(target, item.key, source, item.path);
       // What waits is bounded: the scan goes on when there is room. Meanwhile it is not the walk that is waited for.
       stages.walk.end();

@@ -1,7 +1,9 @@
 import type { FileKey, RelativePath } from '../../domain/brands.ts';
+import { canonicalJson } from '../../domain/json.ts';
 import { fileKey } from '../../domain/key.ts';
 import { compareUtf8 } from '../../domain/path-order.ts';
-import type { StateReader, StoredFile } from '../../state/state-reader.ts';
+import type { Summary } from '../../domain/report.ts';
+import type { RowId, StateReader, StoredFile } from '../../state/state-reader.ts';
 import { mayBeSent } from '../sources/presence.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
 
@@ -31,6 +33,8 @@ export class Claims {
   readonly #underWay = new Map<string, Claimant>();
   /** Of each key: files that give it as well, and did not get it. */
   readonly #others = new Map<string, Map<string, Claimant>>();
+  /** Of files that are gone and left alone, and whose keys others may give: the summary that counts them. */
+  readonly #kept = new Map<string, Summary>();
 
   constructor(state: StateReader, sources: readonly FoundSource[]) {
     this.#state = state;
@@ -40,6 +44,7 @@ export class Claims {
   /** Takes the sources as they are now: all of their files are about to ask. */
   meet(sources: readonly FoundSource[]): void {
     this.#others.clear();
+    this.#kept.clear();
     this.#sources = new Map(
       sources.flatMap((one) => (one.kind === 'found' ? [[one.config.name, one.source]] : [])),
     );
@@ -69,6 +74,19 @@ export class Claims {
     return others;
   }
 
+  /** Counts a file that is gone and left alone. */
+  countKept({ target, key }: RowId, source: Source, path: RelativePath, summary: Summary): void {
+    summary.kept += 1;
+    if (this.#canCollide(target, source, path)) this.#kept.set(`${target} ${key}`, summary);
+  }
+
+  /** Takes a file back from what a summary counts as kept, if it does: its record went over to another. */
+  uncountKept({ target, key }: RowId, summary: Summary): void {
+    const id = `${target} ${key}`;
+    if (this.#kept.get(id) === summary) summary.kept -= 1;
+    this.#kept.delete(id);
+  }
+
   #noteOther(target: number, key: FileKey, { source, path }: Claimant): void {
     const id = `${target} ${key}`;
     const others = this.#others.get(id) ?? new Map<string, Claimant>();
@@ -76,7 +94,7 @@ export class Claims {
   }
 
   #decide(target: number, key: FileKey, source: Source, path: RelativePath): Claim {
-    const first = this.#underWay.get(`${target} ${key}`);
+    const first = this.#underWay.get(nameOf(target, key, source));
     if (first !== undefined && (first.source !== source.config.name || first.path !== path))
       return { kind: 'taken', ...first };
     const record = this.#state.find({ target, key });
@@ -89,7 +107,7 @@ export class Claims {
   /** Keeps a free key for a file that is about to be sent. */
   keep(target: number, key: FileKey, source: Source, path: RelativePath): void {
     if (this.#canCollide(target, source, path))
-      this.#underWay.set(`${target} ${key}`, { source: source.config.name, path });
+      this.#underWay.set(nameOf(target, key, source), { source: source.config.name, path });
   }
 
   /** The file has its own record now, which speaks for it, or is not sent. */
@@ -115,6 +133,11 @@ export class Claims {
       (other) => other !== source && this.#state.targetId(other.syncTarget) === target,
     );
   }
+}
+
+/** Names a key of a source's target. Those that were never used share the number 0. */
+function nameOf(target: number, key: FileKey, { syncTarget }: Source): string {
+  return `${target === 0 ? canonicalJson({ ...syncTarget }) : target} ${key}`;
 }
 
 const NOT_ASCII = /[^\u0020-\u007e]/u;

@@ -1,11 +1,15 @@
 import { fateOf } from '../../domain/absence.ts';
 import { exitCodeOf } from '../../domain/exit-code.ts';
+import { sizeAndMtimeOf } from '../../domain/fingerprint.ts';
 import { guardRemovals, REMOVAL_WINDOW_MS, type Halt } from '../../domain/guard.ts';
+import type { FileRecord } from '../../domain/record.ts';
 import { emptySummary, type FileEvent, type Summary } from '../../domain/report.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { compareContent } from '../../upload/compare-content.ts';
 import { lookAhead, type Ahead, type LookAheadInput } from './look-ahead.ts';
-import { isPlannedSend, type PlannedSend } from './plan-source.ts';
+import { Moves } from './moves.ts';
+import { outcomeOf, outcomeOfSend, type Outcome } from './outcome.ts';
+import { isPlannedSend, type PlanItem, type PlannedSend } from './plan-source.ts';
 import type { RowId } from '../../state/state-reader.ts';
 import { whyUnreadable } from '../sources/presence.ts';
 import type { Source } from '../sources/source.ts';
@@ -26,7 +30,7 @@ export async function dryRun(
   const beganMs = clock.monotonic();
   const plan = new DryRun(input, onEvent);
   const turns = new Turns(clock);
-  for (const ahead of lookAhead(input)) {
+  for (const ahead of lookAhead(input, plan.moves)) {
     await plan.take(ahead);
     const turn = turns.step();
     if (turn !== null) await turn;
@@ -42,24 +46,29 @@ export async function dryRun(
 }
 
 type End = Ahead & { readonly kind: 'end' };
+type Item = Ahead & { readonly kind: 'item' };
 
-/** A file on record that is not there. `goes`: it is to be removed; else it is kept. */
+/** A file on record that is not there, or was not when it was last seen. */
 interface Left {
   readonly id: RowId;
   readonly source: Source;
-  readonly path: string;
+  readonly record: FileRecord;
+  /** Whether a tombstone is to be left; else it is left alone. */
   readonly goes: boolean;
+  /** Whether it is certain that it is not there. */
+  readonly isGone: boolean;
 }
 
 class DryRun {
   readonly summary: Summary = emptySummary();
   isHalted = false;
+  /** Keys that go over to another file. */
+  readonly moves = new Moves();
   readonly #input: LookAheadInput;
   readonly #onEvent: (event: FileEvent) => void;
-  /** Files on record that are not there. */
   readonly #left: Left[] = [];
-  /** Keys that go over to another file. */
-  readonly #adopted = new Set<string>();
+  /** Size and mtime of files that the platform would not have as they are. */
+  readonly #unsent = new Set<string>();
   /** Sources that were gone through. */
   readonly #ends: End[] = [];
 
@@ -73,37 +82,25 @@ class DryRun {
       case 'halt':
         this.#halt(ahead.source, ahead.halt);
         break;
-      case 'item':
-        if ('adopts' in ahead.item && ahead.item.adopts)
-          this.#adopted.add(nameOf({ target: ahead.target, key: ahead.item.key }));
-        if (isPlannedSend(ahead.item)) await this.#send(ahead.item, ahead.source, ahead.target);
-        else this.#note(ahead.item, ahead.source, ahead.target);
+      case 'item': {
+        const { item } = ahead;
+        if (isPlannedSend(item)) this.#count(await this.#send(item, ahead), ahead);
+        else this.#note(item, ahead);
         break;
+      }
       case 'end':
         this.#ends.push(ahead);
         break;
     }
   }
 
-  async #send(item: PlannedSend, source: Source, target: number): Promise<void> {
+  async #send(item: PlannedSend, { source, target }: Item): Promise<Outcome> {
     const { path, key } = item;
     if (item.record === null) this.#input.claims.keep(target, key, source, path);
-    if (item.kind === 'verify' && (await this.#hasRecordedContent(item, source, target))) {
-      this.summary.unchanged += 1;
-      return;
-    }
-    const place = { source: source.config.name, path, key };
-    const unreadable = whyUnreadable(source, path);
-    if (unreadable !== null) {
-      this.summary.problems += 1;
-      this.#onEvent({ kind: 'problem', ...place, reason: unreadable });
-      return;
-    }
-    const isRenewal = item.reason === 'renewal-due';
-    this.summary[isRenewal ? 'renewed' : 'uploaded'] += 1;
-    this.summary.bytes += item.sizeBytes;
-    const reason = item.kind === 'verify' ? 'changed' : item.reason;
-    this.#onEvent({ kind: isRenewal ? 'renew' : 'upload', ...place, reason });
+    const isSame = item.kind === 'verify' && (await this.#hasRecordedContent(item, source, target));
+    const outcome = outcomeOfSend(item, isSame, isSame ? null : whyUnreadable(source, path));
+    if (outcome.counts === 'uploaded' || outcome.counts === 'renewed') this.summary.bytes += item.sizeBytes;
+    return outcome;
   }
 
   async #hasRecordedContent({ path, key }: PlannedSend, source: Source, target: number): Promise<boolean> {
@@ -113,63 +110,36 @@ class DryRun {
     );
   }
 
-  #note(
-    item: Exclude<(Ahead & { kind: 'item' })['item'], PlannedSend>,
-    source: Source,
-    target: number,
-  ): void {
-    const { summary } = this;
+  #note(item: Exclude<PlanItem, PlannedSend>, ahead: Item): void {
     const { state, config } = this.#input;
-    const name = source.config.name;
-    switch (item.kind) {
-      case 'tick':
-        break;
-      case 'unchanged':
-        summary.unchanged += 1;
-        break;
-      case 'hold': {
-        const reason = `refused before: ${state.find({ target, key: item.key })?.failure ?? 'unknown'}`;
-        summary.refused += 1;
-        this.#onEvent({ kind: 'refuse', source: name, path: item.path, key: item.key, reason });
-        break;
-      }
-      case 'refuse':
-      case 'problem':
-      case 'skip': {
-        const { kind, path, key, reason } = item;
-        summary[kind === 'refuse' ? 'refused' : kind === 'problem' ? 'problems' : 'skipped'] += 1;
-        this.#onEvent({ kind, source: name, path, key, reason });
-        break;
-      }
-      case 'pass-over':
-        summary.skipped += 1;
-        this.#onEvent({ kind: 'skip', source: name, path: item.path, key: null, reason: item.reason });
-        break;
-      case 'absent': {
-        const { record, absence } = item;
-        const id = { target, key: record.key };
-        const stored = state.find(id) ?? { ...record, uploaded: false };
-        switch (fateOf(stored, absence, config.removals.mode)) {
-          case 'unknown':
-          case 'forget':
-          case 'none':
-          case 'tombstone':
-            break;
-          case 'remove':
-            this.#left.push({ id, source, path: record.path, goes: true });
-            break;
-          case 'keep':
-            this.#left.push({ id, source, path: record.path, goes: false });
-            break;
-        }
-        break;
-      }
+    const { mode } = config.removals;
+    if (!('record' in item) || item.record === null || item.kind === 'unchanged') {
+      this.#count(outcomeOf(item, null, mode), ahead);
+      return;
     }
+    const { record } = item;
+    const id = { target: ahead.target, key: record.key };
+    const stored = state.find(id);
+    const outcome = outcomeOf(item, stored, mode);
+    const { absence = record.absence, fate } = outcome;
+    const goes = stored !== null && absence === 'removed' && fateOf(stored, absence, mode) === 'remove';
+    // What is kept counts once it is known that it did not go on under another name.
+    if (goes || fate === 'keep')
+      this.#left.push({ id, source: ahead.source, record, goes, isGone: fate === 'remove' });
+    if (fate === null) this.#count(outcome, ahead);
+  }
+
+  #count({ counts, event, unsent }: Outcome, { source }: Item): void {
+    if (counts !== null) this.summary[counts] += 1;
+    if (unsent !== null) this.#unsent.add(sizeAndMtimeOf(unsent));
+    if (event === null) return;
+    const { kind, path, key, reason } = event;
+    this.#onEvent({ kind, source: source.config.name, path, key, reason });
   }
 
   /** Removes and keeps what was left behind, once it is known what went on under another name. */
   finish(): void {
-    const left = this.#left.filter(({ id }) => !this.#adopted.has(nameOf(id)));
+    const left = this.#left.filter(({ id }) => !this.moves.has(id));
     this.summary.kept += left.filter(({ goes }) => !goes).length;
     for (const end of this.#ends)
       this.#remove(
@@ -178,20 +148,31 @@ class DryRun {
       );
   }
 
-  #remove({ source, target, isComplete }: End, missing: readonly Left[]): void {
+  #remove({ source, target, isComplete, movedAway }: End, missing: readonly Left[]): void {
     const { state, config, now } = this.#input;
     const name = source.config.name;
-    const recent = state.countRemovals(name, now() - REMOVAL_WINDOW_MS);
-    const { present, removed } = state.countRecorded(target, name);
-    const halt = guardRemovals(missing.length, recent, present + removed + recent, config.removals);
-    if (!isComplete || halt !== null) {
+    if (!isComplete) {
       this.summary.kept += missing.length;
-      if (halt !== null) this.#halt(name, halt);
       return;
     }
-    this.summary.removed += missing.length;
-    for (const { path, id } of missing)
-      this.#onEvent({ kind: 'remove', source: name, path, key: id.key, reason: 'removed' });
+    const recent = state.countRemovals(name, now() - REMOVAL_WINDOW_MS);
+    const { present, removed } = state.countRecorded(target, name);
+    const recorded = present + removed - movedAway + recent;
+    const halt = guardRemovals(missing.length, recent, recorded, config.removals);
+    if (halt !== null) {
+      this.summary.kept += missing.length;
+      this.#halt(name, halt);
+      return;
+    }
+    for (const { record, isGone } of missing) {
+      if (!isGone || this.#unsent.has(sizeAndMtimeOf(record.fingerprint))) {
+        this.summary.pending += 1;
+        continue;
+      }
+      this.summary.removed += 1;
+      const { path, key } = record;
+      this.#onEvent({ kind: 'remove', source: name, path, key, reason: 'removed' });
+    }
   }
 
   #halt(source: string, halt: Halt): void {
@@ -199,8 +180,4 @@ class DryRun {
     this.summary.problems += 1;
     this.#onEvent({ kind: 'problem', source, path: '.', key: null, reason: `halted: ${halt.reason}` });
   }
-}
-
-function nameOf({ target, key }: RowId): string {
-  return `${target} ${key}`;
 }

@@ -1,15 +1,17 @@
-import { lstatSync, statSync } from 'node:fs';
+import { lstatSync, statSync, type Stats } from 'node:fs';
 import type { Config } from '../../config/config.ts';
-import { fateOf } from '../../domain/absence.ts';
-import type { RelativePath } from '../../domain/brands.ts';
+import { fateOf, type Fate } from '../../domain/absence.ts';
+import type { FileKey, RelativePath } from '../../domain/brands.ts';
 import { canonicalJson } from '../../domain/json.ts';
 import { fileKey } from '../../domain/key.ts';
 import { admit, prepareUpsert, type UpsertBody } from '../../domain/limits.ts';
-import type { Absence } from '../../domain/record.ts';
 import { scan } from '../../scan/scan.ts';
-import type { StateReader } from '../../state/state-reader.ts';
+import type { StateReader, StoredFile } from '../../state/state-reader.ts';
 import { Claims } from './claims.ts';
-import { planSource, type PlanItem, type PlannedSend } from './plan-source.ts';
+import { portsToLook } from './look-ahead.ts';
+import { Moves } from './moves.ts';
+import { outcomeOf, outcomeOfSend, type Outcome } from './outcome.ts';
+import { isPlannedSend, planSource, type PlanItem, type PlannedSend } from './plan-source.ts';
 import { isBehindLink, presenceOf, whyUnreadable } from '../sources/presence.ts';
 import { checkRoot } from '../sources/root-check.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
@@ -37,22 +39,26 @@ export interface Explanation {
   readonly reason: string;
 }
 
-/** Explains one path of a source by what a pass that came upon it would plan. Reads the file's attributes, not its content. `nowMs`: epoch milliseconds. */
-export function explain(
-  source: Source,
-  path: RelativePath,
-  sources: readonly FoundSource[],
-  config: Config,
-  state: StateReader,
-  nowMs: number,
-): Explanation {
+/** What an explanation is made from. `nowMs`: epoch milliseconds. */
+export interface ExplainInput {
+  readonly config: Config;
+  readonly sources: readonly FoundSource[];
+  readonly state: StateReader;
+  readonly nowMs: number;
+}
+
+/** Explains one path of a source by what a pass that came upon it would plan. Reads the file's attributes, not its content. */
+export function explain(source: Source, path: RelativePath, input: ExplainInput): Explanation {
+  const { config, state } = input;
   const key = fileKey(source.config.keyPrefix, path);
   const target = state.targetId(source.syncTarget);
   const stored = state.find({ target, key });
   const own = stored !== null && stored.source === source.config.name && stored.path === path ? stored : null;
+  const facts = look(() => statSync(`${source.root}/${path}`));
+  const subject: Subject = { source, path, key, target, stored, own, facts };
+  const { action, reason, isTried } = whyNotPlanned(subject, input) ?? planOf(subject, input);
   const normal = path.normalize('NFC');
-  const resolved = source.rules.resolve(normal);
-  const about = {
+  return {
     source: source.config.name,
     path,
     key,
@@ -65,111 +71,151 @@ export function explain(
       failure: own.failure,
       changedAt: new Date(own.changedAtMs).toISOString(),
     },
-  };
-  const without = (action: Explanation['action'], reason: string): Explanation => ({
-    ...about,
-    upsert: null,
+    upsert: isTried ? upsertOf(subject, input) : null,
     action,
     reason,
-  });
+  };
+}
 
+/** The file that is explained. */
+interface Subject {
+  readonly source: Source;
+  readonly path: RelativePath;
+  readonly key: FileKey;
+  readonly target: number;
+  /** What is on record of its key, for whichever file. */
+  readonly stored: StoredFile | null;
+  /** The same, if it is for this one. */
+  readonly own: StoredFile | null;
+  /** `undefined`: there is nothing, or nothing that can be seen. */
+  readonly facts: Stats | undefined;
+}
+
+/** What a pass does; `isTried`: it would send the file, if nothing spoke against it. */
+type Verdict = Pick<Explanation, 'action' | 'reason'> & { readonly isTried: boolean };
+
+function without(action: Explanation['action'], reason: string): Verdict {
+  return { action, reason, isTried: false };
+}
+
+function tried(action: Explanation['action'], reason: string): Verdict {
+  return { action, reason, isTried: true };
+}
+
+/** Why a pass does not come to a file; `null`: it does. */
+function whyNotPlanned(
+  { source, path, target, own, facts }: Subject,
+  { config, state }: ExplainInput,
+): Verdict | null {
+  const { mode } = config.removals;
   const ignoredBy = source.filter.whyIgnored(path);
   if (ignoredBy !== null) {
-    const isLeft = own !== null && fateOf(own, 'set-aside', config.removals.mode) === 'keep';
+    const isLeft = own !== null && fateOf(own, 'set-aside', mode) === 'keep';
     const left = isLeft ? '; what the platform has of it is left alone' : '';
     return without('skip', `left out by ${ignoredBy}${left}`);
   }
-  const [halt] = checkRoot(source, target, state, false, config.removals.mode);
+  const [halt] = checkRoot(source, target, state, false, mode);
   if (halt !== undefined) return without('none', `the source is halted: ${halt.reason}`);
   if (source.symlinks === 'skip' && isBehindLink(source, path))
     return without('skip', 'a directory above it is a symbolic link, and "symlinks" is "skip"');
-  const facts = look(() => statSync(`${source.root}/${path}`));
   const isLink = look(() => lstatSync(`${source.root}/${path}`))?.isSymbolicLink() === true;
   if (facts?.isDirectory() === true && !(isLink && source.symlinks === 'skip'))
     return without('none', 'a directory: name a file in it');
+  return null;
+}
 
-  const platformNowMs = nowMs + state.platformAheadMs();
-  const ports = {
-    target,
+function planOf(subject: Subject, { config, sources, state, nowMs }: ExplainInput): Verdict {
+  const { source, path, key, target, own } = subject;
+  const input = {
+    config,
+    sources,
+    state,
     claims: new Claims(state, sources),
-    limits: config.limits,
-    now: () => platformNowMs,
-    wallClock: () => nowMs,
+    platformNow: () => platformTime(state, nowMs),
+    now: () => nowMs,
     isForced: () => false,
-    retriesFailed: true,
-    isInDoubt: () => false,
   };
   const records = state.recordsAt(target, source.config.name, path);
+  const ports = portsToLook(input, source, new Moves());
   for (const item of planSource(source, scan(source, path), records, ports)) {
     // What the platform holds under another key is another matter.
     if (item.kind === 'tick' || (item.kind === 'absent' && item.record.key !== key)) continue;
-    return ofItem(item);
+    if (isPlannedSend(item)) return ofSend(item, subject, sources);
+    return ofItem(item, subject, config.removals.mode);
   }
-  if (own === null) return without('none', 'there is no such file');
-  return without('problem', 'it cannot be seen');
+  return own === null ? without('none', NO_SUCH_FILE) : without('problem', UNSEEN);
+}
 
-  function ofItem(item: Exclude<PlanItem, { kind: 'tick' }>): Explanation {
-    switch (item.kind) {
-      case 'pass-over':
-        return without('skip', item.reason);
-      case 'absent':
-        return ofAbsent(item.absence);
-      case 'problem':
-      case 'refuse':
-      case 'skip':
-        return { ...about, upsert: upsert(), action: item.kind, reason: item.reason };
-      case 'unchanged':
-        return { ...about, upsert: upsert(), action: 'none', reason: 'unchanged' };
-      case 'hold': {
-        const reason = `refused before, and not changed since: ${state.find({ target, key })?.failure ?? ''}`;
-        return { ...about, upsert: upsert(), action: 'refuse', reason };
-      }
-      case 'verify':
-      case 'send':
-        return ofSend(item);
-    }
-  }
+function ofSend(item: PlannedSend, { source, path, key }: Subject, sources: readonly FoundSource[]): Verdict {
+  const twin = item.record === null ? earlierTwin(source, key, sources) : null;
+  if (twin !== null) return tried('problem', `${twin} gives the same key and stands before it`);
+  const unreadable = whyUnreadable(source, path);
+  if (item.kind === 'verify' && unreadable === null)
+    return tried('verify', `${item.reason}: its content is hashed, and sent if it is another`);
+  return ofEvent(outcomeOfSend(item, false, unreadable));
+}
 
-  function ofSend({ kind, reason, record }: PlannedSend): Explanation {
-    const twin = record === null ? earlierTwin(source, key, sources) : null;
-    const unreadable = whyUnreadable(source, path);
-    const is = (action: Explanation['action'], why: string): Explanation => ({
-      ...about,
-      upsert: upsert(),
-      action,
-      reason: why,
-    });
-    if (twin !== null) return is('problem', `${twin} gives the same key and stands before it`);
-    if (unreadable !== null) return is('problem', unreadable);
-    if (kind === 'verify') return is('verify', `${reason}: its content is hashed, and sent if it is another`);
-    return is(reason === 'renewal-due' ? 'renew' : 'upload', reason);
+function ofItem(
+  item: Exclude<PlanItem, PlannedSend>,
+  { stored, own }: Subject,
+  removals: 'keep' | 'expire',
+): Verdict {
+  const outcome = outcomeOf(item, item.kind === 'absent' ? own : stored, removals);
+  switch (item.kind) {
+    case 'absent':
+      return own === null ? without('none', NO_SUCH_FILE) : ofFate(outcome.fate ?? 'unknown');
+    case 'hold':
+      return tried('refuse', `refused before, and not changed since: ${stored?.failure ?? ''}`);
+    case 'pass-over':
+      return without('skip', item.reason);
+    case 'tick':
+    case 'unchanged':
+    case 'refuse':
+    case 'problem':
+    case 'skip':
+      return ofEvent(outcome);
   }
+}
 
-  function ofAbsent(absence: Absence | null): Explanation {
-    if (own === null) return without('none', 'there is no such file');
-    switch (fateOf(own, absence, config.removals.mode)) {
-      case 'unknown':
-        return without('problem', 'it cannot be seen');
-      case 'forget':
-      case 'none':
-        return without('none', 'the file is gone, and it never got to the platform');
-      case 'tombstone':
-        return without('none', 'the file was removed, and an empty one that expires stands in its place');
-      case 'remove':
-        return without('remove', 'the file was removed, and removals.mode is "expire"');
-      case 'keep':
-        return without('keep', 'there is no such file any more, and what is on the platform is left alone');
-    }
-  }
+function ofEvent({ event }: Outcome): Verdict {
+  return event === null ? tried('none', 'unchanged') : tried(event.kind, event.reason);
+}
 
-  /** What would be sent, were it sent. */
-  function upsert(): UpsertBody | null {
-    if (facts === undefined) return null;
-    const admission = admit(resolved, facts.size, config.limits);
-    if (admission.kind !== 'send') return null;
-    const prepared = prepareUpsert(key, facts.size, admission.resolved.settings, platformNowMs);
-    return prepared.kind === 'ready' ? prepared.body : null;
+const NO_SUCH_FILE = 'there is no such file';
+const UNSEEN = 'it cannot be seen';
+
+function ofFate(fate: Fate): Verdict {
+  switch (fate) {
+    case 'unknown':
+      return without('problem', UNSEEN);
+    case 'forget':
+    case 'none':
+      return without('none', 'the file is gone, and it never got to the platform');
+    case 'tombstone':
+      return without('none', 'the file was removed, and an empty one that expires stands in its place');
+    case 'remove':
+      return without('remove', 'the file was removed, and removals.mode is "expire"');
+    case 'keep':
+      return without('keep', 'there is no such file any more, and what is on the platform is left alone');
   }
+}
+
+/** The body of the upsert, were it sent. */
+function upsertOf(
+  { source, path, key, facts }: Subject,
+  { config, state, nowMs }: ExplainInput,
+): UpsertBody | null {
+  if (facts === undefined) return null;
+  const resolved = source.rules.resolve(path.normalize('NFC'));
+  const admission = admit(resolved, facts.size, config.limits);
+  if (admission.kind !== 'send') return null;
+  const { settings } = admission.resolved;
+  const prepared = prepareUpsert(key, facts.size, settings, platformTime(state, nowMs));
+  return prepared.kind === 'ready' ? prepared.body : null;
+}
+
+function platformTime(state: StateReader, nowMs: number): number {
+  return nowMs + state.platformAheadMs();
 }
 
 /** A file of an earlier source that gives the same key at the same target. */

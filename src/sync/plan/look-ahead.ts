@@ -3,7 +3,9 @@ import type { Halt } from '../../domain/guard.ts';
 import type { StateReader } from '../../state/state-reader.ts';
 import type { Claims } from './claims.ts';
 import { enterSource } from '../sources/enter-source.ts';
-import { planSource, type PlanItem } from './plan-source.ts';
+import { Moves } from './moves.ts';
+import { planSource, type PlanItem, type PlanPorts } from './plan-source.ts';
+import { Rereading } from './rereading.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
 
 /** What to look ahead with. Nothing is sent and nothing is written. */
@@ -23,12 +25,19 @@ export interface LookAheadInput {
 export type Ahead =
   | { readonly kind: 'item'; readonly source: Source; readonly target: number; readonly item: PlanItem }
   | { readonly kind: 'halt'; readonly source: string; readonly halt: Halt }
-  /** The source was seen to its end, or (`isComplete` false) some of it could not be seen. */
-  | { readonly kind: 'end'; readonly source: Source; readonly target: number; readonly isComplete: boolean };
+  | {
+      readonly kind: 'end';
+      readonly source: Source;
+      readonly target: number;
+      /** Whether all of the source could be seen. */
+      readonly isComplete: boolean;
+      /** How many of its records went over to files of sources before it. */
+      readonly movedAway: number;
+    };
 
-/** Everything a pass would do, in its order, without doing it. */
-export function* lookAhead(input: LookAheadInput): Generator<Ahead, void> {
-  const { config, state, claims } = input;
+/** Everything a pass would do, in its order, without doing it. `moves`: notes the records that would go over to other files. */
+export function* lookAhead(input: LookAheadInput, moves = new Moves()): Generator<Ahead, void> {
+  const { config, state } = input;
   for (const one of input.sources) {
     const name = one.config.name;
     if (one.kind === 'missing') {
@@ -50,21 +59,36 @@ export function* lookAhead(input: LookAheadInput): Generator<Ahead, void> {
       yield { kind: 'halt', source: name, halt: entered.halt };
       continue;
     }
+    const movedAway = moves.countFrom(name);
     let isComplete = true;
-    const ports = {
-      target,
-      claims,
-      limits: config.limits,
-      now: input.platformNow,
-      wallClock: input.now,
-      isForced: input.isForced,
-      retriesFailed: true,
-      isInDoubt: () => false,
-    };
-    for (const item of planSource(source, entered.entries, state.records(target, name), ports)) {
+    const records = moves.unmoved(target, state.records(target, name));
+    for (const item of planSource(source, entered.entries, records, portsToLook(input, source, moves))) {
       if (item.kind === 'problem' && item.hidesFiles) isComplete = false;
       yield { kind: 'item', source, target, item };
     }
-    yield { kind: 'end', source, target, isComplete };
+    yield { kind: 'end', source, target, isComplete, movedAway };
   }
+}
+
+/** What planning needs where nothing is carried out. */
+export function portsToLook(
+  { config, state, claims, platformNow, now, isForced }: LookAheadInput,
+  source: Source,
+  moves: Moves,
+): PlanPorts {
+  const target = state.targetId(source.syncTarget);
+  return {
+    target,
+    claims,
+    limits: config.limits,
+    now: platformNow,
+    wallClock: now,
+    isForced,
+    retriesFailed: true,
+    isInDoubt: new Rereading(state, target, source.config.name, now()).isTurnOf,
+    adopt: (record, by, path) => {
+      moves.add(target, record);
+      claims.keep(target, record.key, by, path);
+    },
+  };
 }

@@ -17,6 +17,7 @@ import type { ResolvedSettings } from '../../domain/rules.ts';
 import type { ScanEntry } from '../../scan/scan.ts';
 import { rememberingListings, type IsListed } from '../../scan/spelling.ts';
 import type { RecordCursor } from '../../state/record-cursor.ts';
+import type { StoredFile } from '../../state/state-reader.ts';
 import type { Claims } from './claims.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
 import { isBehindLink, presenceOf } from '../sources/presence.ts';
@@ -60,8 +61,6 @@ export type PlanItem =
 interface PathAndKey {
   readonly path: RelativePath;
   readonly key: FileKey;
-  /** Whether the record belonged to another path until now and has to be moved first. */
-  readonly adopts: boolean;
 }
 
 /** A file to send, or to hash first and send if it turns out to be another. */
@@ -84,6 +83,9 @@ export function isPlannedSend(item: PlanItem): item is PlannedSend {
   return item.kind === 'send' || item.kind === 'verify';
 }
 
+/** Records in path order. */
+export type Records = Pick<RecordCursor, 'current' | 'advance' | 'seekAfter'>;
+
 /** What planning needs besides the scan and the records. */
 export interface PlanPorts {
   readonly target: number;
@@ -101,16 +103,18 @@ export interface PlanPorts {
    * do not show every change.
    */
   readonly isInDoubt: (path: RelativePath) => boolean;
+  /** Moves a record of another path, or source, to the file that gives its key now. */
+  readonly adopt: (record: StoredFile, source: Source, path: RelativePath) => void;
 }
 
 /**
  * Merges a scan with the records of its source, both in path order, and says of every path what is to be done. Nothing
- * is carried out here. Whoever consumes it has to move an adopted record before asking for the next item.
+ * is carried out here but the moving of records, which decides over what comes after.
  */
 export function* planSource(
   source: Source,
   entries: Iterable<ScanEntry>,
-  records: RecordCursor,
+  records: Records,
   ports: PlanPorts,
 ): Generator<PlanItem, void> {
   const lists = rememberingListings();
@@ -170,80 +174,92 @@ function* planFile(
   source: Source,
   path: RelativePath,
   facts: FileFacts,
-  records: RecordCursor,
+  records: Records,
   ports: PlanPorts,
 ): Generator<PlanItem, void> {
   const key = fileKey(source.config.keyPrefix, path);
-  let record: FileRecord | null = null;
+  let own: FileRecord | null = null;
   for (let current = records.current; current?.path === path; current = records.current) {
-    if (current.key === key) record = current;
+    if (current.key === key) own = current;
     // Left behind by another keyPrefix: nobody removed it.
     else yield { kind: 'absent', record: current, absence: 'set-aside' };
     records.advance();
   }
-  const sizeBytes = Number(facts.size);
   const fingerprint = fingerprintOf(facts);
   const ruled = source.rules.resolve(path.normalize('NFC'));
-  const admission = admit(ruled, sizeBytes, ports.limits);
+  const admission = admit(ruled, Number(facts.size), ports.limits);
   if (admission.kind !== 'send') {
-    yield { kind: admission.kind, path, key, record, fingerprint, reason: admission.reason };
+    yield { kind: admission.kind, path, key, record: own, fingerprint, reason: admission.reason };
     return;
   }
-  const { resolved } = admission;
-  let adopts = false;
-  if (record === null) {
-    const claim = ports.claims.claim(ports.target, key, source, path);
-    if (claim.kind === 'taken') {
-      const reason = `gives the same key as ${claim.source}:${claim.path}, which keeps it; rename one of the two`;
-      yield { kind: 'problem', path, key, fingerprint, reason, hidesFiles: false };
-      return;
-    }
-    if (claim.kind === 'adopt') {
-      ({ record } = claim);
-      adopts = true;
-    }
+  const claim = own === null ? ports.claims.claim(ports.target, key, source, path) : null;
+  if (claim?.kind === 'taken') {
+    const reason = `gives the same key as ${claim.source}:${claim.path}, which keeps it; rename one of the two`;
+    yield { kind: 'problem', path, key, fingerprint, reason, hidesFiles: false };
+    return;
   }
+  const adopted = claim?.kind === 'adopt' ? claim.record : null;
+  const record = adopted === null ? own : { ...adopted, absence: null };
+  const { resolved } = admission;
+  const item = planAdmitted({ path, key, facts, fingerprint, ruled, resolved }, record, ports);
+  if (adopted !== null && item.kind !== 'refuse') {
+    ports.adopt(adopted, source, path);
+    records.seekAfter(path);
+  }
+  yield item;
+}
+
+/** A file that may have its key. */
+interface AdmittedFile extends PathAndKey {
+  readonly facts: FileFacts;
+  readonly fingerprint: Fingerprint;
+  readonly ruled: ResolvedSettings;
+  readonly resolved: ResolvedSettings;
+}
+
+function planAdmitted(file: AdmittedFile, record: FileRecord | null, ports: PlanPorts): PlanItem {
+  const { path, key, fingerprint, resolved } = file;
   const nowMs = ports.now();
   const isInDoubt = !showsEveryChange(fingerprint) && ports.isInDoubt(path);
   const decision = decide({ fingerprint, resolved, isInDoubt }, record, nowMs, ports.isForced(path));
-  if (record !== null && !ports.retriesFailed && failedAsItIs(record, fingerprint, resolved)) {
-    yield { kind: 'hold', path, key, adopts, record };
-    return;
-  }
-  // Every property by name: an object that begins as a copy gets a shape of its own, which costs more than the rest.
-  const planned = ({ kind, reason }: Pick<PlannedSend, 'kind' | 'reason'>): PlannedSend => {
-    const trusted = isTrustworthy(facts, nanoseconds(ports.wallClock()));
-    return { kind, reason, path, key, adopts, fingerprint, trusted, sizeBytes, ruled, resolved, record };
-  };
+  if (record !== null && !ports.retriesFailed && failedAsItIs(record, fingerprint, resolved))
+    return { kind: 'hold', path, key, record };
   switch (decision.kind) {
     case 'none':
-      yield unchanged({ path, key, adopts }, record as FileRecord, resolved);
-      break;
+      return unchanged(file, record as FileRecord);
     case 'hold':
-      yield { kind: 'hold', path, key, adopts, record: record as FileRecord };
-      break;
+      return { kind: 'hold', path, key, record: record as FileRecord };
     case 'send': {
-      const prepared = prepareUpsert(key, sizeBytes, resolved.settings, nowMs);
+      const prepared = prepareUpsert(key, Number(file.facts.size), resolved.settings, nowMs);
       if (prepared.kind === 'refuse')
-        yield { kind: 'refuse', path, key, record, fingerprint, reason: prepared.reason };
-      else yield planned(decision);
-      break;
+        return { kind: 'refuse', path, key, record, fingerprint, reason: prepared.reason };
+      return planned(decision, file, record, ports);
     }
     case 'verify':
-      yield planned(decision);
-      break;
+      return planned(decision, file, record, ports);
   }
-  if (adopts) records.seekAfter(path);
 }
 
 function failedAsItIs(record: FileRecord, fingerprint: Fingerprint, { digest }: ResolvedSettings): boolean {
   return record.state === 'failed' && record.fingerprint === fingerprint && record.settingsDigest === digest;
 }
 
-function unchanged(place: PathAndKey, record: FileRecord, { settings }: ResolvedSettings): PlanItem {
+function unchanged({ path, key, resolved }: AdmittedFile, record: FileRecord): PlanItem {
   const { expiresAtMs } = record;
-  const renewAtMs = expiresAtMs === null ? null : renewalTime(settings.expiry, expiresAtMs);
-  return { kind: 'unchanged', ...place, record, renewAtMs };
+  const renewAtMs = expiresAtMs === null ? null : renewalTime(resolved.settings.expiry, expiresAtMs);
+  return { kind: 'unchanged', path, key, record, renewAtMs };
+}
+
+/** Every property by name: an object that begins as a copy gets a shape of its own, which costs more than the rest. */
+function planned(
+  { kind, reason }: Pick<PlannedSend, 'kind' | 'reason'>,
+  { path, key, facts, fingerprint, ruled, resolved }: AdmittedFile,
+  record: FileRecord | null,
+  ports: PlanPorts,
+): PlannedSend {
+  const sizeBytes = Number(facts.size);
+  const trusted = isTrustworthy(facts, nanoseconds(ports.wallClock()));
+  return { kind, reason, path, key, fingerprint, trusted, sizeBytes, ruled, resolved, record };
 }
 
 function absent(source: Source, record: FileRecord, lists: IsListed): PlanItem {
@@ -260,7 +276,7 @@ function absent(source: Source, record: FileRecord, lists: IsListed): PlanItem {
   return { kind: 'absent', record, absence: isGone && isKnown ? 'removed' : null };
 }
 
-function* takeAt(records: RecordCursor, path: RelativePath): Generator<FileRecord, void> {
+function* takeAt(records: Records, path: RelativePath): Generator<FileRecord, void> {
   for (let record = records.current; record?.path === path; record = records.current) {
     yield record;
     records.advance();

@@ -18,7 +18,8 @@ function explained(world: World, path: string): Explanation {
   const [found] = sources;
   if (opened.kind !== 'open' || found?.kind !== 'found') throw new Error('no world');
   try {
-    return explain(found.source, path as RelativePath, sources, config, opened.reader, Date.now());
+    const input = { config, sources, state: opened.reader, nowMs: Date.now() };
+    return explain(found.source, path as RelativePath, input);
   } finally {
     opened.close();
   }
@@ -135,7 +136,8 @@ describe('explain says what the dry run says', () => {
     const opened = openReader(config.stateFile, false);
     const [, docs] = sources;
     if (opened.kind !== 'open' || docs?.kind !== 'found') throw new Error('no world');
-    const said = explain(docs.source, 'a.md' as RelativePath, sources, config, opened.reader, Date.now());
+    const input = { config, sources, state: opened.reader, nowMs: Date.now() };
+    const said = explain(docs.source, 'a.md' as RelativePath, input);
     opened.close();
     expect((await world.plan()).events.find(({ source }) => source === 'docs')).toMatchObject({
       kind: 'problem',

@@ -27,6 +27,7 @@ function planOf(world: World & { readonly clock: Clock }, entries: readonly Scan
     isForced: () => false,
     retriesFailed: true,
     isInDoubt: () => false,
+    adopt: () => undefined,
   };
   const plan = [...planSource(found.source, entries, reader.records(target, 'docs'), ports)];
   opened.close();

@@ -1,0 +1,93 @@
+import { fateOf, type AbsentFile, type Fate } from '../../domain/absence.ts';
+import type { Fingerprint } from '../../domain/fingerprint.ts';
+import type { Absence } from '../../domain/record.ts';
+import type { FileEvent, Summary } from '../../domain/report.ts';
+import type { PlanItem, PlannedSend } from './plan-source.ts';
+
+/** What an item of a plan comes to: what a pass does and reports, a dry run reports, and `explain` puts into words. */
+export interface Outcome {
+  /** Where the summary counts it. */
+  readonly counts: Exclude<keyof Summary, 'bytes' | 'durationMs'> | null;
+  readonly event: Pick<FileEvent, 'kind' | 'path' | 'key' | 'reason'> | null;
+  /** Of a file that the platform does not have as it is: a removed one that looks like it may be the same, renamed. */
+  readonly unsent: Fingerprint | null;
+  /** What the record says of its file's absence from now on; `undefined`: what it said before. */
+  readonly absence: Absence | null | undefined;
+  /** What becomes on the platform of a file that is not there. */
+  readonly fate: Fate | null;
+}
+
+/** What the state file knows of a file beyond its plan. */
+export type Known = AbsentFile & { readonly failure: string | null };
+
+const NOTHING: Outcome = { counts: null, event: null, unsent: null, absence: undefined, fate: null };
+const UNCHANGED: Outcome = { ...NOTHING, counts: 'unchanged', absence: null };
+
+/**
+ * What an item that sends nothing comes to.
+ *
+ * @param known - of the record of one that is held or absent; `null`: the record is gone meanwhile.
+ */
+export function outcomeOf(
+  item: Exclude<PlanItem, PlannedSend>,
+  known: Known | null,
+  removals: 'keep' | 'expire',
+): Outcome {
+  switch (item.kind) {
+    case 'tick':
+      return NOTHING;
+    case 'unchanged':
+      return UNCHANGED;
+    case 'hold': {
+      const { path, key, record } = item;
+      const held = { ...NOTHING, unsent: record.fingerprint, absence: null };
+      // It was reported when it failed, and that it is to be tried again is no news.
+      if (record.state === 'failed') return { ...held, counts: 'failed' };
+      const reason = `refused before: ${known?.failure ?? 'unknown'}`;
+      return { ...held, counts: 'refused', event: { kind: 'refuse', path, key, reason } };
+    }
+    case 'refuse':
+    case 'problem': {
+      const { kind, path, key, reason, fingerprint = null } = item;
+      const counts = kind === 'refuse' ? 'refused' : 'problems';
+      return { ...NOTHING, counts, event: { kind, path, key, reason }, unsent: fingerprint };
+    }
+    case 'skip':
+      return { ...passedOver(item, item.key), absence: 'set-aside' };
+    case 'pass-over':
+      return passedOver(item, null);
+    case 'absent': {
+      const fate = known === null ? 'unknown' : fateOf(known, item.absence, removals);
+      // What could not be seen is reported as a problem, and is neither kept nor removed.
+      if (fate === 'unknown') return { ...NOTHING, fate };
+      return { ...NOTHING, counts: fate === 'keep' ? 'kept' : null, absence: item.absence, fate };
+    }
+  }
+}
+
+/**
+ * What a file that may have to be sent comes to, when nothing goes wrong.
+ *
+ * @param isSame - whether it has the content on record after all.
+ * @param unreadable - why it cannot be read.
+ */
+export function outcomeOfSend(item: PlannedSend, isSame: boolean, unreadable: string | null): Outcome {
+  const { path, key, fingerprint } = item;
+  if (isSame) return UNCHANGED;
+  if (unreadable !== null) {
+    const event = { kind: 'problem', path, key, reason: unreadable } as const;
+    return { ...NOTHING, counts: 'problems', event, unsent: fingerprint, absence: null };
+  }
+  const { kind, counts, reason } = kindOfSend(item);
+  return { ...NOTHING, counts, event: { kind, path, key, reason }, absence: null };
+}
+
+/** As what the sending of a file is reported, and counted when it succeeds. */
+export function kindOfSend({ kind, reason }: PlannedSend) {
+  if (reason === 'renewal-due') return { kind: 'renew', counts: 'renewed', reason } as const;
+  return { kind: 'upload', counts: 'uploaded', reason: kind === 'verify' ? 'changed' : reason } as const;
+}
+
+function passedOver({ path, reason }: { path: string; reason: string }, key: string | null): Outcome {
+  return { ...NOTHING, counts: 'skipped', event: { kind: 'skip', path, key, reason } };
+}

@@ -1,0 +1,379 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { FileEvent, Summary } from '../../../src/domain/report.ts';
+import { FatDisk } from '../../file-systems/fat-disk.ts';
+import { SEED } from '../../seed.ts';
+import { createWorld, refuseUpserts, type World } from '../world.ts';
+
+/** What a run is compared by: not how long it took, nor in which order transfers ended. */
+interface Shape {
+  readonly exitCode: number;
+  readonly summary: Summary;
+  readonly events: readonly string[];
+}
+
+function shapeOf({ exitCode, summary, events }: Omit<Awaited<ReturnType<World['pass']>>, 'requests'>): Shape {
+  return { exitCode, summary: { ...summary, durationMs: 0 }, events: events.map(lineOf).sort() };
+}
+
+/** An event as one line; a pass adds to a halt that nothing was removed, and what to do. */
+function lineOf({ kind, source, path, key, reason }: FileEvent): string {
+  const said = reason.startsWith('halted: ')
+    ? reason.replace(/; (?:nothing|none of these) was.*/u, '')
+    : reason;
+  return `${kind} ${source}:${path} (${key ?? '-'}) ${said}`;
+}
+
+/** Plans, passes, and holds the plan against the pass. */
+async function expectPlanIsPass(world: World): Promise<Shape> {
+  const plan = shapeOf(await world.plan());
+  const pass = shapeOf(await world.pass());
+  expect(plan).toEqual(pass);
+  return pass;
+}
+
+/** Cannot be read, not even by root. */
+const UNREADABLE = '/proc/sys/net/ipv4/route/flush';
+
+const SMALL = 'abc';
+const TOO_LARGE = 'more than is indexed';
+
+const FIELDS = {
+  limits: { indexBytes: 10 },
+  upload: { attempts: 1 },
+  rules: [
+    { match: '*.idx', index: true },
+    { match: '*.skip', index: true, whenTooLargeToIndex: 'skip' },
+    { match: '*.due', expiresIn: '10d' },
+  ],
+};
+
+const NFC = '\u00e9';
+const NFD = 'e\u0301';
+
+const NAMES = ['a', 'x/a', 'b.idx', 'c.skip', 'd.due', NFC, NFD];
+const PATHS = NAMES.flatMap((name) => [`docs/${name}`, `more/${name}`]);
+
+type Step =
+  | { readonly kind: 'write'; readonly path: string; readonly content: string }
+  | { readonly kind: 'touch' | 'remove'; readonly path: string }
+  | { readonly kind: 'rename'; readonly path: string; readonly to: string }
+  /** A link that leads nowhere, which may hide files; what must not be read. */
+  | { readonly kind: 'break' | 'unreadable' | 'mend' }
+  | { readonly kind: 'configure'; readonly fields: Record<string, unknown> }
+  | { readonly kind: 'faulty'; readonly status: number; readonly key: string }
+  | { readonly kind: 'wait'; readonly ms: number };
+
+const sourcesWith = (docs: object, more: object): object => ({
+  sources: [
+    { directory: './docs', symlinks: 'follow', ...docs },
+    { directory: './more', symlinks: 'follow', ...more },
+  ],
+});
+
+const path = fc.constantFrom(...PATHS);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ kind: fc.constant('write'), path, content: fc.constantFrom(SMALL, TOO_LARGE) }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('touch'), path }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('remove'), path }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('rename'), path, to: path }) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<Step>({ kind: 'break' }, { kind: 'unreadable' }, { kind: 'mend' }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('configure'),
+      fields: fc.constantFrom<Record<string, unknown>>(
+        { removals: { mode: 'keep' } },
+        { removals: { mode: 'expire', maxCount: 1 } },
+        { removals: { mode: 'expire' } },
+        { ...sourcesWith({}, {}) },
+        { ...sourcesWith({ ignore: ['a'] }, {}) },
+        { ...sourcesWith({}, { keyPrefix: 'x/' }) },
+      ),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('faulty'),
+      status: fc.constantFrom(400, 500),
+      key: fc.constantFrom(...NAMES),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('wait'), ms: fc.constantFrom(60_000, 300_000, 700_000_000) }),
+  },
+);
+
+/** A world with two sources that may give the same keys. */
+async function createTwoSources(fields: Record<string, unknown> = {}) {
+  const world = await createWorld({ ...FIELDS, ...sourcesWith({}, {}), ...fields });
+  for (const source of ['docs', 'more']) world.write(`${source}/of-${source}`, source);
+  return world;
+}
+
+type Worlds = Awaited<ReturnType<typeof createTwoSources>>;
+
+async function take(world: Worlds, one: Step): Promise<void> {
+  const at = (path: string): string => join(world.directory, path);
+  const quietly = (work: () => void): void => {
+    try {
+      work();
+    } catch {
+      // There is no such file, or a directory.
+    }
+  };
+  switch (one.kind) {
+    case 'write':
+      world.write(one.path, one.content);
+      break;
+    case 'touch':
+      quietly(() => {
+        utimesSync(at(one.path), 1_700_000_000, 1_700_000_000);
+      });
+      break;
+    case 'remove':
+      rmSync(at(one.path), { force: true });
+      break;
+    case 'rename':
+      mkdirSync(at('more/x'), { recursive: true });
+      mkdirSync(at('docs/x'), { recursive: true });
+      quietly(() => {
+        renameSync(at(one.path), at(one.to));
+      });
+      break;
+    case 'break':
+      quietly(() => {
+        symlinkSync('nowhere', at('docs/lost'));
+      });
+      break;
+    case 'unreadable':
+      quietly(() => {
+        symlinkSync(UNREADABLE, at('docs/secret'));
+      });
+      break;
+    case 'mend':
+      rmSync(at('docs/lost'), { force: true });
+      rmSync(at('docs/secret'), { force: true });
+      break;
+    case 'configure':
+      world.configure(one.fields);
+      break;
+    case 'faulty':
+      refuseUpserts(world, one.status, { key: one.key });
+      await world.pass();
+      world.emulator.faults.clear();
+      break;
+    case 'wait':
+      world.clock.advance(one.ms);
+      break;
+  }
+}
+
+/** What happens in two sources, `docs` and `more`, before a pass, and what that comes to. */
+interface Happening {
+  readonly removals: 'keep' | 'expire';
+  readonly steps: readonly (Step | 'pass')[];
+  readonly summary: Partial<Summary>;
+}
+
+const write = (file: string, content = SMALL): Step => ({ kind: 'write', path: file, content });
+const remove = (file: string): Step => ({ kind: 'remove', path: file });
+const rename = (file: string, to: string): Step => ({ kind: 'rename', path: file, to });
+const faulty = (key: string, status: number): Step => ({ kind: 'faulty', key, status });
+const wait = (ms: number): Step => ({ kind: 'wait', ms });
+const upTo = (count: number): number[] => [...Array(count).keys()].map((n) => n + 1);
+const MINUTE = 60_000;
+
+test.each<[string, Happening]>([
+  [
+    'of everything at once',
+    {
+      removals: 'expire',
+      steps: [
+        ...['same', 'changed', 'touched', 'gone', 'd.due', `${NFD}1`].map((name) => write(`docs/${name}`)),
+        write('docs/refused'),
+        faulty('refused', 400),
+        write('docs/failed'),
+        faulty('failed', 500),
+        wait(9 * 24 * 60 * MINUTE),
+        write('docs/new'),
+        write('docs/changed', 'other'),
+        { kind: 'touch', path: 'docs/touched' },
+        remove('docs/gone'),
+        write('docs/large.idx', TOO_LARGE),
+        write('docs/large.skip', TOO_LARGE),
+        rename(`docs/${NFD}1`, `docs/${NFC}1`),
+        { kind: 'unreadable' },
+      ],
+      summary: {
+        ...{ uploaded: 3, renewed: 1, removed: 1, unchanged: 5, skipped: 1, refused: 2, failed: 0 },
+        ...{ problems: 1, kept: 0, pending: 0 },
+      },
+    },
+  ],
+  [
+    'of a file that loses its key to one that stands before it',
+    {
+      removals: 'keep',
+      steps: [write('more/a'), 'pass', write('docs/a', 'other')],
+      summary: { uploaded: 1, problems: 1, unchanged: 2 },
+    },
+  ],
+  [
+    'of a file that went to a source further on, under the same key',
+    {
+      removals: 'keep',
+      steps: [write('docs/a'), 'pass', rename('docs/a', 'more/a')],
+      summary: { kept: 0, unchanged: 3 },
+    },
+  ],
+  [
+    'of a name that is spelt in another normal form now, further on',
+    {
+      removals: 'keep',
+      steps: [write(`docs/${NFD}`), 'pass', rename(`docs/${NFD}`, `docs/${NFC}`)],
+      summary: { kept: 0, unchanged: 3 },
+    },
+  ],
+  [
+    'of a removed file that may have been renamed to one that is refused',
+    {
+      removals: 'expire',
+      steps: [write('docs/a', TOO_LARGE), 'pass', rename('docs/a', 'docs/b.idx')],
+      summary: { refused: 1, removed: 0, pending: 1 },
+    },
+  ],
+  [
+    'of a removed file that may have been renamed to one that was refused before',
+    {
+      removals: 'expire',
+      steps: [
+        write('docs/a', TOO_LARGE),
+        'pass',
+        { kind: 'break' },
+        rename('docs/a', 'docs/b'),
+        faulty('b', 400),
+        { kind: 'mend' },
+      ],
+      summary: { refused: 1, removed: 0, pending: 1 },
+    },
+  ],
+  [
+    'of too many removals where something cannot be seen: nothing is removed, and nothing halted',
+    {
+      removals: 'expire',
+      steps: [
+        ...[1, 2, 3, 4].map((n) => write(`docs/${n}`)),
+        'pass',
+        ...[1, 2, 3, 4].map((n) => remove(`docs/${n}`)),
+        { kind: 'break' },
+      ],
+      summary: { removed: 0, kept: 4, problems: 1 },
+    },
+  ],
+  [
+    'of a file whose removal was halted, and that cannot be seen now',
+    {
+      removals: 'expire',
+      steps: [
+        ...['a', 'b', 'c', 'lost'].map((name) => write(`docs/${name}`)),
+        'pass',
+        ...['a', 'b', 'c', 'lost'].map((name) => remove(`docs/${name}`)),
+        'pass',
+        { kind: 'break' },
+      ],
+      summary: { removed: 0, problems: 1, kept: 4 },
+    },
+  ],
+  [
+    'of a removed file that is back, and refused',
+    {
+      removals: 'expire',
+      steps: [
+        ...['b.idx', 'c', 'd', 'e'].map((name) => write(`docs/${name}`)),
+        'pass',
+        ...['b.idx', 'c', 'd', 'e'].map((name) => remove(`docs/${name}`)),
+        'pass',
+        ...['c', 'd', 'e'].map((name) => write(`docs/${name}`)),
+        write('docs/b.idx', TOO_LARGE),
+      ],
+      summary: { refused: 1, pending: 1, removed: 0 },
+    },
+  ],
+  [
+    'of removals that are too many of what is left once files went to a source before',
+    {
+      removals: 'expire',
+      steps: [
+        { kind: 'configure', fields: { removals: { mode: 'expire' } } },
+        ...upTo(24).map((n) => write(`more/${n}`)),
+        'pass',
+        ...upTo(12).map((n) => rename(`more/${n}`, `docs/${n}`)),
+        ...upTo(23).map((n) => remove(`more/${n}`)),
+      ],
+      summary: { removed: 0, problems: 1, kept: 11 },
+    },
+  ],
+  [
+    'of a file that is back after what stood in its place has expired',
+    {
+      removals: 'expire',
+      steps: [write('docs/a'), 'pass', remove('docs/a'), 'pass', wait(10 * MINUTE), write('docs/a')],
+      summary: { uploaded: 1 },
+    },
+  ],
+])('a dry run says what the pass after it does: %s', async (_what, { removals, steps, summary }) => {
+  const world = await createTwoSources({ removals: { mode: removals, maxCount: 3 } });
+  for (const one of steps) {
+    if (one === 'pass') await world.pass();
+    else await take(world, one);
+  }
+  expect((await expectPlanIsPass(world)).summary).toMatchObject(summary);
+});
+
+test('a dry run reads again what a pass reads again because its fingerprint would not show a change', async () => {
+  const world = await createTwoSources();
+  const disk = new FatDisk(join(world.directory, 'docs'));
+  const put = (content: string): void => {
+    world.write('docs/a', content);
+    utimesSync(join(world.directory, 'docs/a'), 1_700_000_000, 1_700_000_000);
+  };
+  put('one');
+  await world.pass({ disk });
+  put('two');
+  world.clock.advance(24 * 60 * MINUTE);
+  const plan = shapeOf(await world.plan({ disk }));
+  expect(plan).toEqual(shapeOf(await world.pass({ disk })));
+  expect(plan.events).toEqual(['upload docs:a (a) changed']);
+});
+
+test(`a dry run says what the pass after it does, whatever happened before (seed ${SEED})`, async () => {
+  const rounds = fc.array(fc.array(step, { minLength: 1, maxLength: 8 }), { minLength: 2, maxLength: 4 });
+  const property = fc.asyncProperty(rounds, async (all) => {
+    const world = await createTwoSources();
+    for (const steps of all) {
+      for (const one of steps) await take(world, one);
+      await expectPlanIsPass(world);
+    }
+    await world.close();
+  });
+  await fc.assert(property, { seed: SEED, numRuns: Number(process.env['RUNS'] ?? 25) });
+}, 600_000);
+
+test('a dry run before anything was sent takes the keys of two bots for two', async () => {
+  const world = await createTwoSources({
+    sources: [{ directory: './docs' }, { directory: './more', botId: 'bot-2' }],
+  });
+  for (const source of ['docs', 'more']) world.write(`${source}/a`, source);
+  expect((await expectPlanIsPass(world)).summary).toMatchObject({ uploaded: 4, problems: 0 });
+});
