@@ -51,6 +51,8 @@ export default defineConfig(
       'import-x/no-default-export': 'error',
       'import-x/no-restricted-paths': ['error', { zones }],
       eqeqeq: 'error',
+      complexity: ['error', 20],
+      'max-params': ['error', 5],
       'no-console': 'error',
       'no-restricted-syntax': [
         'error',

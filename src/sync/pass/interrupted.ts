@@ -9,7 +9,7 @@ import { mayBeSent } from '../sources/presence.ts';
 import type { Source } from '../sources/source.ts';
 import { sendPlannedFile } from './send-planned-file.ts';
 import type { WalkContext } from './sync-context.ts';
-import { planPorts } from './plan-ports.ts';
+import { planPorts } from './walk-ports.ts';
 
 /** Files that were sent before the walk over their source came to them, by path, and how they looked. */
 export type SentFirst = ReadonlyMap<string, Fingerprint>;

@@ -9,7 +9,7 @@ import { isStillThere } from '../sources/directory-identity.ts';
 import { areMountsThere } from '../sources/mounts.ts';
 import { presenceOf } from '../sources/presence.ts';
 import type { Source } from '../sources/source.ts';
-import { retryPorts } from './retry-ports.ts';
+import { retryPorts } from './walk-ports.ts';
 import { isPostponed, judge, retryFile, type FileAttempt } from './retry.ts';
 import type { WalkContext } from './sync-context.ts';
 

@@ -8,7 +8,7 @@ import { isStillThere } from '../sources/directory-identity.ts';
 import type { WalkContext } from './sync-context.ts';
 import type { PlannedSend } from '../plan/plan-source.ts';
 import { noteSent, NOT_FINISHED } from './note-sent.ts';
-import { retryPorts } from './retry-ports.ts';
+import { retryPorts } from './walk-ports.ts';
 import { sendWithRetries, type SenderPorts, type Sent } from './sender.ts';
 import type { Source } from '../sources/source.ts';
 

@@ -6,7 +6,7 @@ import { areMountsThere } from '../sources/mounts.ts';
 import type { WalkContext } from './sync-context.ts';
 import type { SentFirst } from './interrupted.ts';
 import { noteItem } from './note-item.ts';
-import { planPorts } from './plan-ports.ts';
+import { planPorts } from './walk-ports.ts';
 import { isPlannedSend, planSource, type PlanItem, type PlanPorts } from '../plan/plan-source.ts';
 import type { Source } from '../sources/source.ts';
 import { Turns } from '../plan/turns.ts';

@@ -1,5 +1,28 @@
-import type { WalkContext } from './sync-context.ts';
+import type { PlanPorts } from '../plan/plan-source.ts';
 import type { RetryPorts } from './retry.ts';
+import { planningTime, type WalkContext } from './sync-context.ts';
+
+/** What planning needs of a walk. */
+export function planPorts(
+  target: number,
+  context: WalkContext,
+  isInDoubt: PlanPorts['isInDoubt'],
+): PlanPorts {
+  return {
+    target,
+    claims: context.claims,
+    limits: context.config.limits,
+    now: planningTime(context),
+    wallClock: context.clock.now,
+    isForced: context.isForced,
+    retriesFailed: context.retriesFailed,
+    isInDoubt,
+    adopt: ({ key }, source, path) => {
+      context.state.adopt({ target, key }, source.config.name, path);
+      context.claims.uncountKept({ target, key }, context.summary);
+    },
+  };
+}
 
 /** What repeated attempts for one path need of a walk. `sizeBytes`: of the content that is sent. */
 export function retryPorts(
