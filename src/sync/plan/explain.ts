@@ -8,7 +8,7 @@ import { admit, prepareUpsert, type UpsertBody } from '../../domain/limits.ts';
 import { scan } from '../../scan/scan.ts';
 import type { StateReader, StoredFile } from '../../state/state-reader.ts';
 import { Claims } from './claims.ts';
-import { portsToLook } from './look-ahead.ts';
+import { portsToLook, type LookAheadInput } from './look-ahead.ts';
 import { Moves } from './moves.ts';
 import { outcomeOf, outcomeOfSend, type Outcome } from './outcome.ts';
 import { isPlannedSend, planSource, type PlanItem, type PlannedSend } from './plan-source.ts';
@@ -135,21 +135,37 @@ function planOf(subject: Subject, { config, sources, state, nowMs }: ExplainInpu
     now: () => nowMs,
     isForced: () => false,
   };
-  const records = state.recordsAt(target, source.config.name, path);
-  const ports = portsToLook(input, source, new Moves());
-  for (const item of planSource(source, scan(source, path), records, ports)) {
+  const moves = new Moves();
+  planTwins(subject, input, moves);
+  const records = moves.unmoved(target, state.recordsAt(target, source.config.name, path));
+  for (const item of planSource(source, scan(source, path), records, portsToLook(input, source, moves))) {
     // What the platform holds under another key is another matter.
     if (item.kind === 'tick' || (item.kind === 'absent' && item.record.key !== key)) continue;
-    if (isPlannedSend(item)) return ofSend(item, subject, sources);
-    return ofItem(item, subject, config.removals.mode);
+    return isPlannedSend(item) ? ofSend(item, source) : ofItem(item, subject, config.removals.mode);
   }
   return own === null ? without('none', NO_SUCH_FILE) : without('problem', UNSEEN);
 }
 
-function ofSend(item: PlannedSend, { source, path, key }: Subject, sources: readonly FoundSource[]): Verdict {
-  const twin = item.record === null ? earlierTwin(source, key, sources) : null;
-  if (twin !== null) return tried('problem', `${twin} gives the same key and stands before it`);
-  const unreadable = whyUnreadable(source, path);
+/** Plans the files of earlier sources that give the same key at the same target, as a pass would before. */
+function planTwins({ source, key, target }: Subject, input: LookAheadInput, moves: Moves): void {
+  const { state, claims, sources } = input;
+  for (const one of sources) {
+    if (one.kind === 'missing' || one.source.position >= source.position) continue;
+    const { config, filter, syncTarget } = one.source;
+    const prefix = config.keyPrefix.normalize('NFC');
+    const path = key.slice(prefix.length) as RelativePath;
+    const isSameTarget = canonicalJson({ ...syncTarget }) === canonicalJson({ ...source.syncTarget });
+    if (!isSameTarget || path === '' || !key.startsWith(prefix) || filter.ignoresFile(path)) continue;
+    if (presenceOf(one.source, path) !== 'there') continue;
+    const records = moves.unmoved(target, state.recordsAt(target, config.name, path));
+    const ports = portsToLook(input, one.source, moves);
+    for (const item of planSource(one.source, scan(one.source, path), records, ports))
+      if (isPlannedSend(item) && item.record === null) claims.keep(target, item.key, one.source, item.path);
+  }
+}
+
+function ofSend(item: PlannedSend, source: Source): Verdict {
+  const unreadable = whyUnreadable(source, item.path);
   if (item.kind === 'verify' && unreadable === null)
     return tried('verify', `${item.reason}: its content is hashed, and sent if it is another`);
   return ofEvent(outcomeOfSend(item, false, unreadable));
@@ -216,20 +232,6 @@ function upsertOf(
 
 function platformTime(state: StateReader, nowMs: number): number {
   return nowMs + state.platformAheadMs();
-}
-
-/** A file of an earlier source that gives the same key at the same target. */
-function earlierTwin(source: Source, key: string, sources: readonly FoundSource[]): string | null {
-  for (const one of sources) {
-    if (one.kind === 'missing' || one.source.position >= source.position) continue;
-    const { config, filter, syncTarget } = one.source;
-    const prefix = config.keyPrefix.normalize('NFC');
-    const path = key.slice(prefix.length);
-    const isSameTarget = canonicalJson({ ...syncTarget }) === canonicalJson({ ...source.syncTarget });
-    if (!isSameTarget || path === '' || !key.startsWith(prefix) || filter.ignoresFile(path)) continue;
-    if (presenceOf(one.source, path) === 'there') return `${config.name}:${path}`;
-  }
-  return null;
 }
 
 /** What a look at the file system gives; `undefined` where there is nothing, or nothing that can be seen. */

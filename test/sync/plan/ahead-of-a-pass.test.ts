@@ -10,12 +10,12 @@ import { createWorld, refuseUpserts, type World } from '../world.ts';
 
 const DAY = 86_400_000;
 
-/** What `explain` says of a path of the first source. */
-function explained(world: World, path: string): Explanation {
+/** What `explain` says of a path of a source. */
+function explained(world: World, path: string, source = 'docs'): Explanation {
   const config = world.config();
   const opened = openReader(config.stateFile, false);
   const sources = findSources(config, config.platform.baseUrl);
-  const [found] = sources;
+  const found = sources.find(({ config }) => config.name === source);
   if (opened.kind !== 'open' || found?.kind !== 'found') throw new Error('no world');
   try {
     const input = { config, sources, state: opened.reader, nowMs: Date.now() };
@@ -116,6 +116,24 @@ describe('explain says what the dry run says', () => {
     });
   });
 
+  test.each([
+    ['takes its key over', 'x', 'problem'],
+    ['is refused', 'more than is indexed', 'none'],
+  ])('of a file on record whose twin in a source before it %s', async (_what, content, action) => {
+    const sources = [
+      { directory: './more', name: 'more' },
+      { directory: './docs', name: 'docs' },
+    ];
+    const rules = [{ match: '*.md', source: 'more', index: true }];
+    const world = await createWorld({ sources, rules, limits: { indexBytes: 10 } });
+    for (const path of ['docs/a.md', 'more/b.md']) world.write(path, 'a');
+    await world.pass();
+    world.write('more/a.md', content);
+    const event = (await world.plan()).events.find(({ source }) => source === 'docs');
+    const said = explained(world, 'a.md', 'docs');
+    expect(said).toMatchObject({ action, reason: event?.reason ?? 'unchanged' });
+  });
+
   test('of a twin whose source has a prefix in another normal form', async () => {
     const world = await createWorld({
       sources: [
@@ -131,14 +149,7 @@ describe('explain says what the dry run says', () => {
         { directory: './docs', name: 'docs', keyPrefix: '\u00e9/\u00e9/' },
       ],
     });
-    const config = world.config();
-    const sources = findSources(config, config.platform.baseUrl);
-    const opened = openReader(config.stateFile, false);
-    const [, docs] = sources;
-    if (opened.kind !== 'open' || docs?.kind !== 'found') throw new Error('no world');
-    const input = { config, sources, state: opened.reader, nowMs: Date.now() };
-    const said = explain(docs.source, 'a.md' as RelativePath, input);
-    opened.close();
+    const said = explained(world, 'a.md');
     expect((await world.plan()).events.find(({ source }) => source === 'docs')).toMatchObject({
       kind: 'problem',
     });
