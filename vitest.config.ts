@@ -29,6 +29,7 @@ const COMMANDS = [
     'doctor-notify',
     'init',
     'mask-secrets',
+    'platform-access',
     'platform-commands',
     'sync',
     'take-snapshot',

@@ -7,7 +7,8 @@ import { print } from '../output.ts';
 import { platformError } from '../platform-failure.ts';
 import { printJson } from '../print-json.ts';
 import type { ResourceOptions } from '../resource-options.ts';
-import { withSession, type ConversationIdentity } from '../session.ts';
+import type { ConversationIdentity } from '../platform/clients.ts';
+import { withSession } from '../session.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Options of `botsync conversation create`. */
