@@ -23,6 +23,7 @@ const COMMANDS = [
   ...[
     'commands',
     'completion',
+    'daemon/daemon-platform',
     'defect',
     'describe-resource',
     'doctor',
