@@ -9,7 +9,7 @@ import { sourceStack } from './source-stack.ts';
 import { addSyncCommands } from './sync-commands.ts';
 import { UsageError } from './usage-error.ts';
 import { version } from './version.ts';
-import { printError } from './output.ts';
+import { printError } from './render/output.ts';
 
 /** Runs one command. Returns the exit code; a user's mistake is told on standard error without a stack. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {

@@ -9,8 +9,8 @@ import { checkState } from '../doctor/check-state.ts';
 import { renderFinding, worst, type Diagnosis } from '../doctor/finding.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../load.ts';
-import { print } from '../output.ts';
-import { printJson } from '../print-json.ts';
+import { print } from '../render/output.ts';
+import { printJson } from '../render/print-json.ts';
 import { runSession, type Session } from '../session.ts';
 
 /** Options of `botsync doctor`. */

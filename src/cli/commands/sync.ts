@@ -7,7 +7,7 @@ import { dryRun } from '../../sync/plan/dry-run.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import { load, platformName } from '../load.ts';
 import { syncOnce } from '../once/once-run.ts';
-import { PassView } from '../pass-view.ts';
+import { PassView } from '../render/pass-view.ts';
 import { withStateFile } from '../read-state-file.ts';
 import { forced, type SyncOptions } from '../sync-options.ts';
 

@@ -7,7 +7,7 @@ import { StateFileError } from '../../state/database.ts';
 import { setAside } from '../../state/open.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { openStateFile } from '../open-state-file.ts';
-import type { PassView } from '../pass-view.ts';
+import type { PassView } from '../render/pass-view.ts';
 import type { SyncOptions } from '../sync-options.ts';
 import { UsageError } from '../usage-error.ts';
 import { singlePass } from './single-pass.ts';
