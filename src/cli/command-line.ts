@@ -1,13 +1,15 @@
 import yargs, { type Argv } from 'yargs';
 import { EXIT } from '../domain/exit-code.ts';
-import { DEFAULT_CONFIG, LOG_FORMATS, LOG_LEVELS } from './global-options.ts';
 import { isCompletionRequest } from './completion.ts';
+import { addEmulatorCommand } from './emulator-command.ts';
+import { DEFAULT_CONFIG, LOG_FORMATS, LOG_LEVELS, type GlobalArguments } from './global-options.ts';
 import { addPlatformCommands } from './platform-commands.ts';
 import { addSetupCommands } from './setup-commands.ts';
 import { sourceStack } from './source-stack.ts';
+import { addSyncCommands } from './sync-commands.ts';
 import { UsageError } from './usage-error.ts';
 import { version } from './version.ts';
-import { printError } from './output.ts';
+import { printError } from './render/output.ts';
 
 /** Runs one command. Returns the exit code; a user's mistake is told on standard error without a stack. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
@@ -52,7 +54,30 @@ function withPathsLast(args: readonly string[]): string[] {
 }
 
 function program(done: (code: number) => void, isForHelp: boolean, args: readonly string[]): Argv {
-  const parser = yargs()
+  const adders = [addSyncCommands, addEmulatorCommand, addPlatformCommands, addSetupCommands];
+  return adders
+    .reduce((parser, add) => add(parser, done), withGlobalOptions(yargs()))
+    .middleware((options) => {
+      refuseOddOptions(options, args);
+    }, true)
+    .demandCommand(1, 1, 'Name a command.', 'Name one command only.')
+    .strict()
+    .recommendCommands()
+    .help()
+    .alias('help', 'h')
+    .version(version())
+    .wrap(isForHelp ? Math.min(100, process.stdout.columns || 100) : null)
+    .exitProcess(false)
+    .fail((message: string | null, error: Error | undefined) => {
+      // yargs' own errors are of this name, and are about what was typed.
+      if (error !== undefined && error.name !== 'YError') throw error;
+      throw new UsageError(`${reworded(message ?? 'unknown command')}\nSee botsync --help.`);
+    });
+}
+
+/** Adds what every command takes. */
+function withGlobalOptions(parser: Argv): Argv<GlobalArguments> {
+  return parser
     .parserConfiguration({ 'boolean-negation': false })
     .scriptName('botsync')
     .usage("$0 <command>\n\nKeeps a chat bot's file storage equal to directories on this machine.")
@@ -82,150 +107,22 @@ function program(done: (code: number) => void, isForHelp: boolean, args: readonl
       requiresArg: true,
       default: 'auto' as const,
       description: 'Form of log lines',
-    })
-    .command(
-      'sync',
-      'Keep the platform up to date with the sources',
-      (command) =>
-        command
-          .option('once', { type: 'boolean', default: false, description: 'One full pass, then exit' })
-          .option('dry-run', {
-            type: 'boolean',
-            default: false,
-            description: 'Print what would be done; send and write nothing',
-          })
-          .option('force', {
-            type: 'string',
-            description: 'Send again whatever the records say, all files or those that match GLOB',
-            defaultDescription: 'all files',
-          })
-          .option('allow-removals', {
-            type: 'boolean',
-            default: false,
-            description: 'Go ahead, this once, where a guard would halt a source',
-          })
-          .check(({ once, dryRun, force, allowRemovals }) => {
-            if (once && dryRun) throw new UsageError('--once and --dry-run: write one of the two');
-            if (allowRemovals && !once)
-              throw new UsageError(
-                '--allow-removals goes with --once; a running daemon takes botsync approve',
-              );
-            if (force !== undefined && !once && !dryRun)
-              throw new UsageError('--force goes with --once or --dry-run');
-            return true;
-          })
-          .example('$0 sync', 'Keep everything up to date until a signal ends it')
-          .example('$0 sync --once --emulator', 'Try a configuration without the platform')
-          .example("$0 sync --once --force 'reports/**'", 'Send some files again'),
-      async (options) => {
-        const { sync } = await import('./commands/sync.ts');
-        done(await sync(options));
-      },
-    )
-    .command(
-      'approve [source]',
-      'Let a running botsync go on with a halted source, or with all of them',
-      (command) => command.positional('source', { type: 'string', description: 'The name of a source' }),
-      async (options) => {
-        const { approve } = await import('./commands/approve.ts');
-        done(await approve(options));
-      },
-    )
-    .command(
-      'status',
-      'What is in sync, what is not, and what expires next',
-      (command) => command,
-      async (options) => {
-        const { status } = await import('./commands/status.ts');
-        done(await status(options));
-      },
-    )
-    .command(
-      'explain <path>',
-      'For one local file: its key, its rules, its upsert, and what a pass would do',
-      (command) =>
-        command.positional('path', { type: 'string', demandOption: true, description: 'A file of a source' }),
-      async (options) => {
-        const { explain } = await import('./commands/explain.ts');
-        done(await explain(options));
-      },
-    )
-    .command(
-      'emulator',
-      'Run the local platform until a signal ends it',
-      (command) =>
-        command
-          .option('port', {
-            type: 'number',
-            default: 8787,
-            description: 'Port on 127.0.0.1; 0 for any',
-            requiresArg: true,
-          })
-          .option('data', {
-            type: 'string',
-            default: '.botsync/emulator',
-            description: 'Directory for its data',
-            requiresArg: true,
-          })
-          .option('bot', {
-            type: 'string',
-            array: true,
-            description: 'A bot that exists: ID or ID=NAME',
-            requiresArg: true,
-          })
-          .option('token', {
-            type: 'string',
-            description: 'The token to accept, as env:NAME or file:PATH; else one is made up',
-            requiresArg: true,
-          })
-          .option('file-quota', {
-            type: 'number',
-            description: 'File Storage quota in bytes',
-            requiresArg: true,
-          })
-          .option('vector-quota', {
-            type: 'number',
-            description: 'Vector DB Storage quota in bytes',
-            requiresArg: true,
-          })
-          .check(({ port, fileQuota, vectorQuota }) => {
-            const isWithin = (value: number, most: number): boolean =>
-              Number.isInteger(value) && value >= 0 && value <= most;
-            if (!isWithin(port, 65_535)) throw new UsageError('--port takes a number from 0 to 65535');
-            const quotas = [fileQuota, vectorQuota].map((quota) => Number(quota ?? 0));
-            if (!quotas.every((quota) => isWithin(quota, Number.MAX_SAFE_INTEGER)))
-              throw new UsageError('--file-quota and --vector-quota take a number of bytes');
-            return true;
-          }),
-      async (options) => {
-        const { emulator } = await import('./commands/emulator.ts');
-        done(await emulator(options));
-      },
-    );
-  return addSetupCommands(addPlatformCommands(parser, done), done)
-    .middleware((options) => {
-      for (const [name, value] of Object.entries(options)) {
-        const option = withDashes(name);
-        const odd = typeof value === 'boolean' ? args.find((arg) => isOddSwitch(arg, option)) : undefined;
-        // yargs takes whatever is not "true" for "false".
-        if (odd !== undefined) throw new UsageError(`${odd}: write ${option}, without a value`);
-        if (Array.isArray(value) && name.length > 1 && !MANY.has(`${options._[0] ?? ''} ${name}`))
-          throw new UsageError(`--${name} may be given once`);
-      }
-    }, true)
-    .demandCommand(1, 1, 'Name a command.', 'Name one command only.')
-    .strict()
-    .recommendCommands()
-    .help()
-    .alias('help', 'h')
-    .version(version())
-    .wrap(isForHelp ? Math.min(100, process.stdout.columns || 100) : null)
-    .exitProcess(false)
-    .fail((message: string | null, error: Error | undefined) => {
-      // yargs' own errors are of this name, and are about what was typed.
-      if (error !== undefined && error.name !== 'YError') throw error;
-      throw new UsageError(`${reworded(message ?? 'unknown command')}\nSee botsync --help.`);
     });
+}
+
+/** Throws `UsageError` for what yargs would take for something else than was meant. */
+function refuseOddOptions(
+  options: Record<string, unknown> & { _: (string | number)[] },
+  args: readonly string[],
+): void {
+  for (const [name, value] of Object.entries(options)) {
+    const option = withDashes(name);
+    const odd = typeof value === 'boolean' ? args.find((arg) => isOddSwitch(arg, option)) : undefined;
+    // yargs takes whatever is not "true" for "false".
+    if (odd !== undefined) throw new UsageError(`${odd}: write ${option}, without a value`);
+    if (Array.isArray(value) && name.length > 1 && !MANY.has(`${options._[0] ?? ''} ${name}`))
+      throw new UsageError(`--${name} may be given once`);
+  }
 }
 
 /** Options that may be given more than once, each after its command. */

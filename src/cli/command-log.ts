@@ -1,6 +1,6 @@
 import { createLog, type Log, type LogSettings } from '../service/logger.ts';
 import type { GlobalOptions } from './global-options.ts';
-import { writeLog } from './output.ts';
+import { writeLog } from './render/output.ts';
 
 /** How a command logs: on a terminal little and readable, else everything as JSON, unless the options say otherwise. */
 export function logSettings(

@@ -1,47 +1,13 @@
 import type { Config } from '../config/config.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
-import type { Clock } from '../domain/clock.ts';
 import { canonicalJson } from '../domain/json.ts';
 import type { ConversationChoice } from '../domain/notice.ts';
 import { Messenger, type ConversationMemory, type MessengerPorts } from '../notify/messenger.ts';
-import type { Http } from '../platform/http.ts';
-import { openHttp } from './open-http.ts';
-import type { Clients } from './session.ts';
-
-/** Messages are given up sooner than files: nobody waits for them, and they are tried again. */
-const ATTEMPTS = 3;
-const GIVE_UP_AFTER_MS = 30_000;
-const STALL_TIMEOUT_MS = 10_000;
-
-/** The configuration with as little patience as messages have. */
-export function forMessages(loaded: LoadedConfig): LoadedConfig {
-  const { config } = loaded;
-  const { upload } = config;
-  return {
-    ...loaded,
-    config: {
-      ...config,
-      upload: {
-        ...upload,
-        concurrency: 1,
-        attempts: Math.min(upload.attempts, ATTEMPTS),
-        giveUpAfterMs: Math.min(upload.giveUpAfterMs, GIVE_UP_AFTER_MS),
-        stallTimeoutMs: Math.min(upload.stallTimeoutMs, STALL_TIMEOUT_MS),
-        maxBytesPerSecond: null,
-        maxRequestsPerSecond: null,
-      },
-    },
-  };
-}
-
-/** Connections for messages alone: a pause that the chat asks for holds up no file. `loaded`: from `forMessages`. */
-export function openMessageHttp({ config }: LoadedConfig, useEmulator: boolean, clock: Clock): Http {
-  return openHttp(config, !useEmulator, clock);
-}
+import { conversationBot, type Clients } from './platform/clients.ts';
 
 /** What messages ask of the platform; `null` without `notify`. Throws `UsageError` when the config lacks what it takes. */
 export function messengerPorts(
-  clients: Clients,
+  clients: Pick<Clients, 'administration' | 'conversations' | 'chat'>,
   { config }: LoadedConfig,
   useEmulator: boolean,
 ): MessengerPorts | null {
@@ -69,14 +35,15 @@ export function messengerPorts(
 /** Makes a messenger for `notify`. `platformName`: what the platform is called in records. */
 export function openMessenger(
   ports: MessengerPorts,
-  { notify, platform, sources }: Config,
+  config: Config,
   platformName: string,
   useEmulator: boolean,
   memory: ConversationMemory,
 ): Messenger {
+  const { notify, platform } = config;
   if (notify === null) throw new Error('there is no notify');
   const place = placeOf(notify.place, useEmulator);
-  const botId = platform.botId ?? sources[0]?.botId ?? '';
+  const botId = conversationBot(config);
   const identity = place.kind === 'created' && place.integration !== null ? {} : { ...platform.identity };
   const purpose =
     place.kind === 'existing'

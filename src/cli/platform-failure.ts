@@ -1,6 +1,6 @@
 import { EXIT } from '../domain/exit-code.ts';
 import type { LookupFailure } from '../domain/failure.ts';
-import { shown } from './output.ts';
+import { shown } from './render/output.ts';
 import { UsageError } from './usage-error.ts';
 
 /**

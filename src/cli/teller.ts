@@ -3,17 +3,15 @@ import type { LoadedConfig } from '../config/load-config.ts';
 import { quoteForShell } from '../config/permissions.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { NotifySettings } from '../domain/notice.ts';
-import type { Emulator } from '../emulator/emulator.ts';
 import { Notifications, type MessageOutcome } from '../notify/notifications.ts';
 import type { MessengerPorts } from '../notify/messenger.ts';
 import type { Wording } from '../notify/words.ts';
-import type { Http } from '../platform/http.ts';
 import type { Log } from '../service/logger.ts';
 import type { StateStore } from '../state/state-store.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { platformName } from './load.ts';
-import { forMessages, messengerPorts, openMessageHttp, openMessenger } from './open-messenger.ts';
-import { openClients } from './session.ts';
+import { messengerPorts, openMessenger } from './open-messenger.ts';
+import type { PlatformAccess } from './platform/platform-access.ts';
 import { takeFigures, takeSnapshot, type Health } from './take-snapshot.ts';
 
 /** Whom a run tells: what is told of it, and what is done with the outcome. */
@@ -34,23 +32,22 @@ export class Teller {
   readonly #loaded: LoadedConfig;
   readonly #settings: NotifySettings;
   readonly #ports: MessengerPorts;
-  readonly #http: Http;
+  readonly #access: PlatformAccess;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #howToApprove: HowToApprove;
 
   private constructor(
-    { options, clock, log, howToApprove }: TellerInput,
-    loaded: LoadedConfig,
+    { options, loaded, clock, log, howToApprove }: TellerInput,
     settings: NotifySettings,
     ports: MessengerPorts,
-    http: Http,
+    access: PlatformAccess,
   ) {
     this.#options = options;
     this.#loaded = loaded;
     this.#settings = settings;
     this.#ports = ports;
-    this.#http = http;
+    this.#access = access;
     this.#clock = clock;
     this.#log = log;
     this.#howToApprove = howToApprove;
@@ -58,22 +55,17 @@ export class Teller {
 
   /** Makes one; `null` when the config has no `notify`. Throws `UsageError` when it lacks what that takes. */
   static async open(input: TellerInput): Promise<Teller | null> {
-    const { options, emulator, clock, log } = input;
-    const settings = input.loaded.config.notify;
+    const { options, loaded, log } = input;
+    const settings = loaded.config.notify;
     if (settings === null) return null;
-    const loaded = forMessages(input.loaded);
-    const http = openMessageHttp(loaded, emulator !== null, clock);
-    const notices = {
-      warn: log.warn,
-      retrying: (reason: string, delayMs: number): void => {
-        log.debug('a message is tried again', { reason, delayMs: Math.round(delayMs) });
-      },
-    };
+    const access = input.access.forMessages((reason, delayMs) => {
+      log.debug('a message is tried again', { reason, delayMs: Math.round(delayMs) });
+    });
     try {
-      const ports = messengerPorts(openClients(loaded, emulator, http, notices), loaded, options.emulator);
-      return ports === null ? null : new Teller(input, loaded, settings, ports, http);
+      const ports = messengerPorts(access.clients, loaded, options.emulator);
+      return ports === null ? null : new Teller(input, settings, ports, access);
     } catch (error) {
-      await http.close();
+      await access.close();
       throw error;
     }
   }
@@ -101,7 +93,7 @@ export class Teller {
 
   /** Breaks off what is under way. */
   async close(): Promise<void> {
-    await this.#http.close();
+    await this.#access.close();
   }
 }
 
@@ -109,8 +101,8 @@ export class Teller {
 export interface TellerInput {
   readonly options: GlobalOptions;
   readonly loaded: LoadedConfig;
-  /** In place of the platform. */
-  readonly emulator: Emulator | null;
+  /** Messages go the same way, by connections of their own. */
+  readonly access: PlatformAccess;
   readonly clock: Clock;
   readonly log: Log;
   readonly howToApprove: HowToApprove;

@@ -35,6 +35,15 @@ export interface Step {
   readonly told: LastNotice | null;
 }
 
+/** What is known when people are to be told something. */
+export interface Evidence {
+  readonly snapshot: Snapshot;
+  /** What the snapshot and those before it showed (see `see`). */
+  readonly seen: Sightings;
+  readonly memory: SentNotices;
+  readonly nowMs: number;
+}
+
 /** The name of the summary in records. */
 export const SUMMARY = '["summary"]';
 
@@ -52,24 +61,20 @@ const PATIENCE_MS: Readonly<Record<Trouble['kind'], number>> = {
  * grown; after a message on it `quietMs` have to pass before it is told to have begun or grown. Nothing changes while
  * nothing happens.
  *
- * @param seen - what the snapshot and those before it showed (see `see`).
  * @param isPatient - `false`: there is no later, so whatever is there is told.
  */
 export function decideNotices(
-  snapshot: Snapshot,
-  seen: Sightings,
-  memory: SentNotices,
-  nowMs: number,
+  { snapshot, seen, memory, nowMs }: Evidence,
   settings: Pick<NotifySettings, 'on' | 'quietMs' | 'summaryEveryMs'>,
   isPatient: boolean,
 ): Step[] {
   const steps: Step[] = [];
   const begun: Step[] = [];
-  const unknown = new Set(snapshot.unknown.map(nameOf));
+  const looked: Looked = { sources: snapshot.sources, unknown: new Set(snapshot.unknown.map(nameOf)), nowMs };
   const masks = findMasks(snapshot, seen, memory, settings.on);
   for (const [name, told] of memory) {
     if (name === SUMMARY || seen.has(name) || isMasked(name, masks)) continue;
-    const step = withoutTrouble(name, told, snapshot, unknown, nowMs, settings);
+    const step = withoutTrouble(name, told, looked, settings);
     if (step !== null) steps.push(step);
   }
   for (const [name, { trouble, sinceMs }] of seen) {
@@ -143,12 +148,18 @@ function withTrouble(
   return now.count < told.count ? { notice: null, name, told: { ...told, count: now.count } } : null;
 }
 
+/** What a snapshot covers, and when it was taken. */
+interface Looked {
+  readonly sources: readonly string[];
+  /** The names of subjects of which nothing is known. */
+  readonly unknown: ReadonlySet<string>;
+  readonly nowMs: number;
+}
+
 function withoutTrouble(
   name: string,
   told: LastNotice,
-  { sources }: Snapshot,
-  unknown: ReadonlySet<string>,
-  nowMs: number,
+  { sources, unknown, nowMs }: Looked,
   { on, quietMs }: Pick<NotifySettings, 'on' | 'quietMs'>,
 ): Step | null {
   const subject = subjectNamed(name);

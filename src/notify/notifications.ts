@@ -139,7 +139,11 @@ export class Notifications {
     const snapshot = this.#ports.snapshot();
     const nowMs = clock.now();
     this.#seen = see(this.#seen, snapshot, nowMs, SETTLE_MS);
-    const steps = decideNotices(snapshot, this.#seen, this.#told, nowMs, this.#settings, isPatient);
+    const steps = decideNotices(
+      { snapshot, seen: this.#seen, memory: this.#told, nowMs },
+      this.#settings,
+      isPatient,
+    );
     for (const step of steps) if (step.notice === null) this.#remember(step);
     if (clock.monotonic() < this.#notBeforeMs) return;
     if (isPatient) {

@@ -4,6 +4,7 @@ import type { RereadState } from '../domain/rereading.ts';
 import { NoticeReader } from './notices.ts';
 import { guarded, type Database, type SqlValue, type Statement } from './database.ts';
 import { REMOVAL_FAILED, REMOVAL_IS_DUE } from './conditions.ts';
+import { KeyCursor } from './key-cursor.ts';
 import { OverviewReader } from './overview-reader.ts';
 import { PAGE_ROWS, RECORD_COLUMNS, RecordCursor, toRecord, type RecordRow } from './record-cursor.ts';
 import { isMoment, isText, mustMakeSense } from './soundness.ts';
@@ -97,6 +98,13 @@ export class StateReader {
       const own = [target, source, path, lastPath, lastKey];
       return this.all(page, ...own, target, source, ...last, `${path}${AFTER_SLASH}`) as RecordRow[];
     });
+  }
+
+  /** The records of a target over all its sources, in key order. */
+  recordsByKey(target: number): KeyCursor {
+    const page = `SELECT ${STORED_COLUMNS} FROM file INDEXED BY file_key WHERE target = ? AND key > ?
+      ORDER BY key LIMIT ${PAGE_ROWS}`;
+    return new KeyCursor((after) => this.all(page, target, after).map(toStoredFile));
   }
 
   /** The row of a key, whichever source it came from. */

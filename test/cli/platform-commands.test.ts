@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { listen } from '../platform/fixture.ts';
 import { run, start } from './binary.ts';
@@ -24,6 +26,16 @@ test('bots lists all pages: a table for people, the bare list as JSON', async ()
   expect(text).toMatch(/^ID +NAME +CREATED +UPDATED +DEPLOYED\n/u);
   expect(text.trim().split('\n')).toHaveLength(names.length + 1);
   expect(text).toContain('名前🚲');
+});
+
+test('a token file that others can read is warned of', async () => {
+  const site = await createChatSite();
+  site.write('token', site.emulator.token);
+  chmodSync(join(site.directory, 'token'), 0o644);
+  site.configure({ token: 'file:./token' });
+  const { code, stderr } = await site.botsync('bots');
+  expect(code).toBe(0);
+  expect(stderr.match(/chmod 600/gu)).toHaveLength(1);
 });
 
 test('integration shows an entry of the hub, its signing secret masked unless asked for', async () => {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest';
-import { openHttp } from '../../src/cli/open-http.ts';
 import { platformError } from '../../src/cli/platform-failure.ts';
-import { openClients, type Clients } from '../../src/cli/session.ts';
+import type { Clients } from '../../src/cli/platform/clients.ts';
+import { PlatformAccess } from '../../src/cli/platform/platform-access.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { LookupFailure, Outcome } from '../../src/domain/failure.ts';
 import type { Emulator } from '../../src/emulator/emulator.ts';
@@ -78,12 +78,13 @@ export async function strikeCommand(fault: FaultName, call: Call): Promise<CallC
   const retries: string[] = [];
   const clients = (): Clients => {
     const loaded = load({ upload: uploadFor(fault) });
-    const http = openHttp(loaded.config, false, clock);
-    onTestFinished(() => http.close());
-    return openClients(loaded, emulatorAt(place, emulator), http, {
-      warn: (message) => retries.push(message),
-      retrying: (reason) => retries.push(reason),
-    });
+    const notices = {
+      warn: (message: string) => retries.push(message),
+      retrying: (reason: string) => retries.push(reason),
+    };
+    const access = new PlatformAccess({ loaded, emulator: emulatorAt(place, emulator), clock, notices });
+    onTestFinished(() => access.close());
+    return access.clients;
   };
   const { ask, what, effect } = COMMANDS[call];
   const conversationId = await newConversation(clients());

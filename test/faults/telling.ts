@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { forMessages, messengerPorts, openMessageHttp, openMessenger } from '../../src/cli/open-messenger.ts';
-import { openClients } from '../../src/cli/session.ts';
+import { messengerPorts, openMessenger } from '../../src/cli/open-messenger.ts';
+import { PlatformAccess } from '../../src/cli/platform/platform-access.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { Emulator } from '../../src/emulator/emulator.ts';
 import { Notifications } from '../../src/notify/notifications.ts';
@@ -78,15 +78,13 @@ export async function strikeTellingDaemon(fault: FaultName, operation: Told): Pr
 async function prepare(fault: FaultName, operation: Told, clock: Clock): Promise<Telling> {
   const place = await preparePlace(fault, operation);
   const emulator = await emulateAt(place, clock);
-  const loaded = forMessages(
-    load({
-      upload: uploadFor(fault),
-      notify: {
-        conversation: { channel: 'channel', integration: { name: 'webchat', version: 'latest' } },
-        on: ['failing'],
-      },
-    }),
-  );
+  const loaded = load({
+    upload: uploadFor(fault),
+    notify: {
+      conversation: { channel: 'channel', integration: { name: 'webchat', version: 'latest' } },
+      on: ['failing'],
+    },
+  });
   const { config } = loaded;
   const { notify } = config;
   const logged: string[] = [];
@@ -94,13 +92,14 @@ async function prepare(fault: FaultName, operation: Told, clock: Clock): Promise
   const outcomes: string[] = [];
   const store = openStore(join(temporaryDirectory(), 'state.db'));
   const notifications = (): Notifications => {
-    const http = openMessageHttp(loaded, true, clock);
-    onTestFinished(() => http.close());
-    const clients = openClients(loaded, emulatorAt(place, emulator), http, {
-      warn: (message) => logged.push(message),
-      retrying: (reason) => retries.push(reason),
-    });
-    const ports = messengerPorts(clients, loaded, true);
+    const notices = {
+      warn: (message: string) => logged.push(message),
+      retrying: (reason: string) => retries.push(reason),
+    };
+    const input = { loaded, emulator: emulatorAt(place, emulator), clock, notices };
+    const access = new PlatformAccess(input).forMessages(notices.retrying);
+    onTestFinished(() => access.close());
+    const ports = messengerPorts(access.clients, loaded, true);
     if (ports === null || notify === null) throw new Error('no notify');
     return new Notifications(notify, {
       memory: store.notices,

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { describe as describeValue, describeResource } from '../../src/cli/describe-resource.ts';
-import { maskSecrets } from '../../src/cli/mask-secrets.ts';
+import { describe as describeValue, describeResource } from '../../src/cli/render/describe-resource.ts';
+import { maskSecrets } from '../../src/cli/render/mask-secrets.ts';
 import { platformError } from '../../src/cli/platform-failure.ts';
-import { renderTable } from '../../src/cli/table.ts';
+import { renderTable } from '../../src/cli/render/table.ts';
 import { removalExpiry } from '../../src/domain/expiry.ts';
 import type { LookupFailure, Outcome } from '../../src/domain/failure.ts';
 import type { JsonObject } from '../../src/domain/json.ts';

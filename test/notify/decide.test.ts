@@ -32,10 +32,7 @@ function play(
     const nowMs = NOW + minute * MINUTE;
     seen = see(seen, shown, nowMs, settleMs);
     for (const { notice, name, told: remembered } of decideNotices(
-      shown,
-      seen,
-      memory,
-      nowMs,
+      { snapshot: shown, seen, memory, nowMs },
       settings,
       isPatient,
     )) {
@@ -216,7 +213,8 @@ describe('a trouble', () => {
     const remembered = new Map([['["halted","docs"]', { toldAtMs: NOW, count: 1 }]]);
     const shown = snapshot([HALTED]);
     const seen = see(new Map(), shown, NOW, 0);
-    expect(decideNotices(shown, seen, remembered, NOW, silent, true)).toEqual([
+    const evidence = { snapshot: shown, seen, memory: remembered, nowMs: NOW };
+    expect(decideNotices(evidence, silent, true)).toEqual([
       { notice: null, name: '["halted","docs"]', told: null },
     ]);
   });
@@ -224,7 +222,8 @@ describe('a trouble', () => {
   test('that was told by a clock that was ahead is told again', () => {
     const memory = new Map([[D, { toldAtMs: NOW + DAY, count: null }]]);
     const shown = snapshot([failing(1)]);
-    const steps = decideNotices(shown, see(new Map(), shown, NOW, 0), memory, NOW, NO_SUMMARY, true);
+    const evidence = { snapshot: shown, seen: see(new Map(), shown, NOW, 0), memory, nowMs: NOW };
+    const steps = decideNotices(evidence, NO_SUMMARY, true);
     expect(steps).toMatchObject([{ notice: { kind: 'began' } }]);
   });
 });
@@ -244,14 +243,9 @@ describe('the summary', () => {
     expect(play(scenes, SETTINGS).told).toEqual([`1440 summary ${SUMMARY}`, `2880 summary ${SUMMARY}`]);
   });
   test('is not told of by a clock that was ahead', () => {
-    const steps = decideNotices(
-      snapshot([]),
-      new Map(),
-      new Map([[SUMMARY, { toldAtMs: NOW + 1, count: null }]]),
-      NOW,
-      SETTINGS,
-      true,
-    );
+    const memory = new Map([[SUMMARY, { toldAtMs: NOW + 1, count: null }]]);
+    const evidence = { snapshot: snapshot([]), seen: new Map(), memory, nowMs: NOW };
+    const steps = decideNotices(evidence, SETTINGS, true);
     expect(steps).toEqual([{ notice: null, name: SUMMARY, told: { toldAtMs: NOW, count: null } }]);
   });
   test('names what is wrong, and not what that explains', () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { messengerPorts, openMessageHttp, openMessenger } from '../../src/cli/open-messenger.ts';
-import { openClients } from '../../src/cli/session.ts';
+import { messengerPorts, openMessenger } from '../../src/cli/open-messenger.ts';
+import { PlatformAccess } from '../../src/cli/platform/platform-access.ts';
 import type { LoadedConfig } from '../../src/config/load-config.ts';
 import type { Emulator } from '../../src/emulator/emulator.ts';
 import type { Messenger } from '../../src/notify/messenger.ts';
@@ -53,10 +53,10 @@ export async function createNotifyWorld(fields: Record<string, unknown> = {}): P
     },
   });
   const { config } = loaded;
-  const http = openMessageHttp(loaded, true, clock);
-  onTestFinished(() => http.close());
   const notices = { warn: () => undefined, retrying: () => undefined };
-  const ports = messengerPorts(openClients(loaded, emulator, http, notices), loaded, true);
+  const access = new PlatformAccess({ loaded, emulator, clock, notices });
+  onTestFinished(() => access.close());
+  const ports = messengerPorts(access.clients, loaded, true);
   if (ports === null || config.notify === null) throw new Error('no notify');
   const { notify } = config;
   const store = openStore(join(temporaryDirectory(), 'state.db'));

@@ -2,8 +2,8 @@ import { EXIT } from '../../domain/exit-code.ts';
 import { askDaemon } from '../../service/ask-daemon.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
 import { load } from '../load.ts';
-import { print, shown } from '../output.ts';
-import { printJson } from '../print-json.ts';
+import { print, shown } from '../render/output.ts';
+import { printJson } from '../render/print-json.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Options of `botsync approve`. */

@@ -1,12 +1,12 @@
 import { EXIT } from '../../domain/exit-code.ts';
-import { describe } from '../describe-resource.ts';
-import { maskSecrets } from '../mask-secrets.ts';
-import { print } from '../output.ts';
+import { describe } from '../render/describe-resource.ts';
+import { maskSecrets } from '../render/mask-secrets.ts';
+import { print } from '../render/output.ts';
 import { platformError } from '../platform-failure.ts';
-import { printJson } from '../print-json.ts';
+import { printJson } from '../render/print-json.ts';
 import { withSession } from '../session.ts';
 import type { ResourceOptions } from '../resource-options.ts';
-import { renderTable } from '../table.ts';
+import { renderTable } from '../render/table.ts';
 
 /** `botsync bots`: all bots of the workspace (interface.md, List bots). Returns the exit code; throws `UsageError`. */
 export function bots(options: ResourceOptions): Promise<number> {

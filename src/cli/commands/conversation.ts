@@ -1,13 +1,14 @@
 import { readHeaderText } from '../../config/values.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { checkConversation, type ConversationRequest } from '../../domain/request-limits.ts';
-import { describeResource } from '../describe-resource.ts';
-import { maskSecrets } from '../mask-secrets.ts';
-import { print } from '../output.ts';
+import { describeResource } from '../render/describe-resource.ts';
+import { maskSecrets } from '../render/mask-secrets.ts';
+import { print } from '../render/output.ts';
 import { platformError } from '../platform-failure.ts';
-import { printJson } from '../print-json.ts';
+import { printJson } from '../render/print-json.ts';
 import type { ResourceOptions } from '../resource-options.ts';
-import { withSession, type ConversationIdentity } from '../session.ts';
+import type { ConversationIdentity } from '../platform/clients.ts';
+import { withSession } from '../session.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Options of `botsync conversation create`. */

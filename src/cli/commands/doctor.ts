@@ -1,8 +1,7 @@
 import { loadConfig, type LoadedConfig } from '../../config/load-config.ts';
-import { requirePlatform } from '../../config/require-platform.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import { checkConfig, checkSecrets, hasToken, reportProblems } from '../doctor/check-config.ts';
+import { checkConfig, checkSecrets, reportProblems } from '../doctor/check-config.ts';
 import { checkDirectories } from '../doctor/check-directories.ts';
 import { checkNotify, sendTest } from '../doctor/check-notify.ts';
 import { checkPlatform, notAsked } from '../doctor/check-platform.ts';
@@ -10,8 +9,8 @@ import { checkState } from '../doctor/check-state.ts';
 import { renderFinding, worst, type Diagnosis } from '../doctor/finding.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../load.ts';
-import { print } from '../output.ts';
-import { printJson } from '../print-json.ts';
+import { print } from '../render/output.ts';
+import { printJson } from '../render/print-json.ts';
 import { runSession, type Session } from '../session.ts';
 
 /** Options of `botsync doctor`. */
@@ -50,9 +49,9 @@ async function examine(
   const notices = { warn: () => undefined, retrying: () => undefined };
   return await runSession(loaded, emulator, 'doctor', notices, async (session) => {
     const checks: readonly Check[] = [
-      () => checkConfig(loaded, emulator),
-      () => (emulator ? [] : checkSecrets(loaded)),
-      () => askPlatform(loaded, emulator, session),
+      () => checkConfig(loaded, session.credentials),
+      () => checkSecrets(loaded, session.credentials),
+      () => askPlatform(loaded, session),
       () => checkDirectories(config, name, systemClock, session.signal),
       () => checkState(config, name, options),
       () => (options.sendTest ? sendTest : checkNotify)(loaded, options, session),
@@ -65,14 +64,10 @@ async function examine(
   });
 }
 
-async function askPlatform(
-  loaded: LoadedConfig,
-  useEmulator: boolean,
-  session: Session,
-): Promise<Diagnosis[]> {
-  const lacking = useEmulator ? [] : requirePlatform(loaded, 'admin');
-  const [first] = lacking;
+async function askPlatform({ config }: LoadedConfig, session: Session): Promise<Diagnosis[]> {
+  const { credentials, administration, signal } = session;
+  const [first] = credentials.lacking('admin');
   if (first !== undefined) return notAsked(`${first.field} ${first.message}`);
-  if (!useEmulator && !hasToken(loaded)) return notAsked('there is no token');
-  return await checkPlatform(loaded.config, session.administration(), session.signal);
+  if (credentials.find('platform.token')?.kind !== 'ok') return notAsked('there is no token');
+  return await checkPlatform(config, administration(), signal);
 }

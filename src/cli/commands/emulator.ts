@@ -6,7 +6,7 @@ import { startEmulator, type Emulator } from '../../emulator/emulator.ts';
 import { listenForStop } from '../../service/stop-signals.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { holdLock } from '../hold-lock.ts';
-import { print, printError } from '../output.ts';
+import { print, printError } from '../render/output.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Options of `botsync emulator`. */

@@ -7,8 +7,8 @@ import { explain as explainFile, type Explanation } from '../../sync/plan/explai
 import { findSources, type FoundSource, type Source } from '../../sync/sources/source.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../load.ts';
-import { print, shown } from '../output.ts';
-import { printJson } from '../print-json.ts';
+import { print, shown } from '../render/output.ts';
+import { printJson } from '../render/print-json.ts';
 import { withStateFile } from '../read-state-file.ts';
 import { UsageError } from '../usage-error.ts';
 

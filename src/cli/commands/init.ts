@@ -5,13 +5,13 @@ import { parseConfig, type LoadedConfig } from '../../config/load-config.ts';
 import { quoteForShell } from '../../config/permissions.ts';
 import { renderProblem } from '../../config/problem.ts';
 import { EXIT } from '../../domain/exit-code.ts';
-import { describe } from '../describe-resource.ts';
+import { describe } from '../render/describe-resource.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { gatherAnswers, type Access, type AnswerOptions } from '../init/answers.ts';
 import { writeConfigText } from '../init/config-text.ts';
 import { openPrompter, type Choice } from '../init/prompter.ts';
-import { invocation, print, printError, shown } from '../output.ts';
-import { printJson } from '../print-json.ts';
+import { invocation, print, printError, shown } from '../render/output.ts';
+import { printJson } from '../render/print-json.ts';
 import { runSession } from '../session.ts';
 import { UsageError } from '../usage-error.ts';
 

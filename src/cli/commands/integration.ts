@@ -1,9 +1,9 @@
 import { EXIT } from '../../domain/exit-code.ts';
-import { describeResource } from '../describe-resource.ts';
-import { maskSecrets } from '../mask-secrets.ts';
-import { print, shown } from '../output.ts';
+import { describeResource } from '../render/describe-resource.ts';
+import { maskSecrets } from '../render/mask-secrets.ts';
+import { print, shown } from '../render/output.ts';
 import { platformError } from '../platform-failure.ts';
-import { printJson } from '../print-json.ts';
+import { printJson } from '../render/print-json.ts';
 import type { ResourceOptions } from '../resource-options.ts';
 import { withSession } from '../session.ts';
 import { UsageError } from '../usage-error.ts';

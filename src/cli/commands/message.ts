@@ -1,11 +1,11 @@
 import { EXIT } from '../../domain/exit-code.ts';
 import { checkMessage } from '../../domain/request-limits.ts';
-import { describeResource } from '../describe-resource.ts';
-import { maskSecrets } from '../mask-secrets.ts';
+import { describeResource } from '../render/describe-resource.ts';
+import { maskSecrets } from '../render/mask-secrets.ts';
 import { readPayload, type PayloadOptions } from '../message-payload.ts';
-import { print } from '../output.ts';
+import { print } from '../render/output.ts';
 import { platformError } from '../platform-failure.ts';
-import { printJson } from '../print-json.ts';
+import { printJson } from '../render/print-json.ts';
 import type { ResourceOptions } from '../resource-options.ts';
 import { withSession } from '../session.ts';
 import { UsageError } from '../usage-error.ts';

@@ -8,9 +8,9 @@ import { overview, type Overview, type SourceStatus } from '../../sync/plan/over
 import { EXIT } from '../../domain/exit-code.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../load.ts';
-import { print, shown } from '../output.ts';
-import { printJson } from '../print-json.ts';
-import { describeSummary } from '../pass-report.ts';
+import { print, shown } from '../render/output.ts';
+import { printJson } from '../render/print-json.ts';
+import { describeSummary } from '../render/pass-report.ts';
 import { withStateFile } from '../read-state-file.ts';
 
 /** So many failures are shown to people. */

@@ -1,6 +1,8 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
-import type { SourceMeasures } from '../../service/metrics.ts';
+import type { Log } from '../../service/logger.ts';
+import type { Metrics, SourceMeasures } from '../../service/metrics.ts';
 import { findHolder } from '../../service/process-lock.ts';
+import type { ControlPorts } from '../../service/status-routes.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import type { Daemon } from '../../sync/daemon/daemon.ts';
 import { overview, type Overview } from '../../sync/plan/overview.ts';
@@ -38,6 +40,25 @@ export class DaemonAnswers {
     this.#options = options;
     this.#monotonic = monotonic;
     this.#standing = standing;
+  }
+
+  /** What answers over the socket and the status port are made of. */
+  ports(metrics: Metrics, log: Log): ControlPorts {
+    return {
+      readiness: () => {
+        const reasons = this.impediments;
+        return { ready: reasons.length === 0, reasons };
+      },
+      metrics: () => metrics.render(),
+      status: () => this.status(),
+      approve: (source) => {
+        const { daemon, trouble } = this.#standing();
+        return { ...(daemon?.approve(source) ?? { approved: [], missing: [] }), trouble };
+      },
+      failed: (error) => {
+        log.error('a question over HTTP could not be answered', { reason: (error as Error).message });
+      },
+    };
   }
 
   /** What keeps the daemon from being of full service now; empty when nothing does. */

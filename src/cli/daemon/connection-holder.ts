@@ -1,8 +1,8 @@
 import type { Log } from '../../service/logger.ts';
-import type { Connection } from '../connect.ts';
+import type { PlatformAccess } from '../platform/platform-access.ts';
 
 /** What is held of a connection. */
-export type HeldConnection = Pick<Connection, 'fingerprint' | 'pausedForMs' | 'pause' | 'endWaits' | 'close'>;
+export type HeldConnection = Pick<PlatformAccess, 'fingerprint' | 'pausedForMs' | 'pause' | 'close'>;
 
 /**
  * The daemon's connection to the platform, and earlier ones that are still in use. A connection that cannot be closed is

@@ -1,8 +1,7 @@
 import type { SecretReference } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem, type ConfigProblem } from '../../config/problem.ts';
-import { requirePlatform } from '../../config/require-platform.ts';
-import { resolveSecret } from '../../config/secrets.ts';
+import type { Credentials, SecretField } from '../platform/credentials.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 
 /** A configuration that cannot be used, one diagnosis a problem. */
@@ -11,12 +10,11 @@ export function reportProblems(problems: readonly ConfigProblem[]): Diagnosis[] 
 }
 
 /** What is probably not meant in a configuration, and what it lacks for the real platform. */
-export function checkConfig(loaded: LoadedConfig, useEmulator: boolean): Diagnosis[] {
-  const { config, file, warnings } = loaded;
-  const lacking = useEmulator ? [] : requirePlatform(loaded, 'files');
+export function checkConfig({ config, file, warnings }: LoadedConfig, credentials: Credentials): Diagnosis[] {
+  const lacking = credentials.lacking('files');
   // With `notify` it is looked at there.
   const isOptional = config.platform.chat !== null && config.notify === null;
-  const chat = useEmulator || !isOptional ? [] : requirePlatform(loaded, 'message');
+  const chat = isOptional ? credentials.lacking('message') : [];
   const found = [
     ...reportProblems(lacking),
     // Only messages need it.
@@ -28,32 +26,29 @@ export function checkConfig(loaded: LoadedConfig, useEmulator: boolean): Diagnos
 }
 
 /** Whether the secrets that the config names are where it says. None of them is shown. */
-export function checkSecrets({ config, file }: LoadedConfig): Diagnosis[] {
-  const { token, chat } = config.platform;
+export function checkSecrets({ config, file }: LoadedConfig, credentials: Credentials): Diagnosis[] {
+  // Without `notify` a sync does without the key, and the service has often no right to it.
   const missingKey = config.notify === null ? doubtful : broken;
   return [
-    ...(token === null ? [] : checkSecret(`${file}: platform.token`, token, broken)),
-    // Without `notify` a sync does without it, and the service has often no right to it.
-    ...(chat === null ? [] : checkSecret(`${file}: platform.chat.userKey`, chat.userKey, missingKey)),
+    ...checkSecret(file, 'platform.token', credentials, broken),
+    ...checkSecret(file, 'platform.chat.userKey', credentials, missingKey),
   ];
 }
 
-/** Whether the token is where the config says. */
-export function hasToken({ config }: LoadedConfig): boolean {
-  const { token } = config.platform;
-  return token !== null && resolveSecret(token, process.env).kind === 'ok';
-}
-
 function checkSecret(
-  field: string,
-  reference: SecretReference,
+  file: string,
+  field: SecretField,
+  credentials: Credentials,
   missing: typeof broken | typeof doubtful,
 ): Diagnosis[] {
-  const resolved = resolveSecret(reference, process.env);
-  if (resolved.kind === 'problem') return [missing('secrets', `${field}: ${resolved.message}`, null)];
+  const reference = credentials.referenceOf(field);
+  const found = credentials.find(field);
+  if (reference === null || found === null) return [];
+  const where = `${file}: ${field}`;
+  if (found.kind === 'problem') return [missing('secrets', `${where}: ${found.message}`, null)];
   return [
-    fine('secrets', `${field} is in ${placeOf(reference)}`),
-    ...resolved.warnings.map((warning) => doubtful('secrets', `${field}: ${warning}`, null)),
+    fine('secrets', `${where} is in ${placeOf(reference)}`),
+    ...found.warnings.map((warning) => doubtful('secrets', `${where}: ${warning}`, null)),
   ];
 }
 

@@ -1,6 +1,5 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem } from '../../config/problem.ts';
-import { requirePlatform } from '../../config/require-platform.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import type { LookupFailure } from '../../domain/failure.ts';
 import type { Messenger } from '../../notify/messenger.ts';
@@ -25,7 +24,7 @@ export async function checkNotify(
 ): Promise<Diagnosis[]> {
   const { notify, stateFile } = loaded.config;
   if (notify === null) return [];
-  return await withoutUsageErrors(loaded, options, async () => {
+  return await withoutUsageErrors(session, async () => {
     return await withStateFile(stateFile, async ({ reader }) => {
       const messenger = makeMessenger(loaded, options, session, { ...NOTHING, ...reading(reader.notices) });
       const checked = await messenger.check(session.signal);
@@ -50,7 +49,7 @@ export async function sendTest(
   if (config.notify === null)
     return [broken('notify', 'there is nowhere to send a test to', 'add "notify" to the configuration')];
   const text = wordTest(describeRun(options, config.file, 'approve'));
-  return await withoutUsageErrors(loaded, options, async () => {
+  return await withoutUsageErrors(session, async () => {
     const { messenger, close } = openForTest(loaded, options, session);
     try {
       if (messenger === null) {
@@ -125,11 +124,10 @@ function makeMessenger(
 
 /** What the config lacks, and what is wrong with a secret or the state file, are findings. */
 async function withoutUsageErrors(
-  loaded: LoadedConfig,
-  { emulator }: GlobalOptions,
+  { credentials }: Session,
   look: () => Promise<Diagnosis[]>,
 ): Promise<Diagnosis[]> {
-  const lacking = emulator ? [] : requirePlatform(loaded, 'notify');
+  const lacking = credentials.lacking('notify');
   if (lacking.length > 0) return lacking.map((problem) => broken('notify', renderProblem(problem), null));
   try {
     return await look();

@@ -4,7 +4,7 @@ import { EXIT } from '../../domain/exit-code.ts';
 import type { LookupFailure } from '../../domain/failure.ts';
 import type { PlatformAdministration } from '../../platform/administration.ts';
 import type { BotSummary } from '../../platform/resources.ts';
-import { describe } from '../describe-resource.ts';
+import { describe } from '../render/describe-resource.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 
 /** More than this our clock is not off by itself: somebody should set it, milliseconds. */

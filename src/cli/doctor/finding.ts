@@ -1,5 +1,5 @@
 import { EXIT } from '../../domain/exit-code.ts';
-import { shown } from '../output.ts';
+import { shown } from '../render/output.ts';
 
 /** What one look at the installation found: an element of what `botsync doctor --json` prints. */
 export interface Finding {

@@ -1,4 +1,4 @@
-import { shown } from '../output.ts';
+import { shown } from '../render/output.ts';
 import type { Answers } from './answers.ts';
 
 /** The text of a new configuration, with the comments that somebody needs who opens it for the first time. */

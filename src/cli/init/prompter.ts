@@ -1,6 +1,6 @@
 import type { Reading } from '../../config/reading.ts';
 import { EXIT } from '../../domain/exit-code.ts';
-import { shown } from '../output.ts';
+import { shown } from '../render/output.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** One thing to choose. */

@@ -9,7 +9,6 @@ function connection(fingerprint: string, close: () => Promise<void> = () => Prom
     fingerprint,
     pausedForMs: () => 5000,
     pause: (ms) => done.push(`pause ${ms}`),
-    endWaits: () => undefined,
     close: () => {
       done.push('close');
       return close();

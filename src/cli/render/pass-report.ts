@@ -1,5 +1,5 @@
 import prettyBytes from 'pretty-bytes';
-import type { FileEvent, Summary } from '../domain/report.ts';
+import type { FileEvent, Summary } from '../../domain/report.ts';
 import { shown } from './output.ts';
 
 /** So many files are named for each reason; the rest are counted. */

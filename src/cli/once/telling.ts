@@ -1,11 +1,11 @@
-import type { Delivery } from '../domain/delivery.ts';
-import type { Notifications } from '../notify/notifications.ts';
-import type { Log } from '../service/logger.ts';
-import { systemClock } from '../service/system-clock.ts';
-import type { StateStore } from '../state/state-store.ts';
-import type { SyncContext } from '../sync/pass/sync-context.ts';
-import type { Health } from './take-snapshot.ts';
-import type { Teller } from './teller.ts';
+import type { Delivery } from '../../domain/delivery.ts';
+import type { Notifications } from '../../notify/notifications.ts';
+import type { Log } from '../../service/logger.ts';
+import { systemClock } from '../../service/system-clock.ts';
+import type { StateStore } from '../../state/state-store.ts';
+import type { SyncContext } from '../../sync/pass/sync-context.ts';
+import type { Health } from '../take-snapshot.ts';
+import type { Teller } from '../teller.ts';
 
 /** A pass that has ended waits no longer than this for people to be told, milliseconds. */
 const PATIENCE_MS = 10_000;

@@ -1,10 +1,10 @@
-import type { Config } from '../config/config.ts';
-import type { Clock } from '../domain/clock.ts';
-import { proxiesOf } from '../platform/dispatcher.ts';
-import { Http } from '../platform/http.ts';
-import { Pacer } from '../platform/pacer.ts';
-import { mostTransfers } from '../sync/pass/transfers.ts';
-import { UsageError } from './usage-error.ts';
+import type { Config } from '../../config/config.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { proxiesOf } from '../../platform/dispatcher.ts';
+import { Http } from '../../platform/http.ts';
+import { Pacer } from '../../platform/pacer.ts';
+import { mostTransfers } from '../../sync/pass/transfers.ts';
+import { UsageError } from '../usage-error.ts';
 
 /**
  * Connections as the config's `upload` wants them.

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { emulatorDirectory, type Config } from '../config/config.ts';
-import { startEmulator, type Emulator } from '../emulator/emulator.ts';
-import { holdLock } from './hold-lock.ts';
+import { emulatorDirectory, type Config } from '../../config/config.ts';
+import { startEmulator, type Emulator } from '../../emulator/emulator.ts';
+import { holdLock } from '../hold-lock.ts';
 
 /** The emulator inside this process. */
-export interface EmbeddedEmulator {
+interface EmbeddedEmulator {
   readonly emulator: Emulator;
   readonly close: () => Promise<void>;
 }

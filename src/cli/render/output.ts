@@ -1,6 +1,6 @@
 import { basename, relative } from 'node:path';
-import { escapeControls } from '../domain/escape.ts';
-import { BoundedOutput } from '../service/bounded-output.ts';
+import { escapeControls } from '../../domain/escape.ts';
+import { BoundedOutput } from '../../service/bounded-output.ts';
 import { openNonBlocking, writeAll, writeSome, type StandardDescriptor } from './write-descriptor.ts';
 
 /** So much waits for a reader that does not read, bytes; lines beyond that are dropped. */

@@ -1,6 +1,6 @@
 import { constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import { EXIT } from '../domain/exit-code.ts';
+import { EXIT } from '../../domain/exit-code.ts';
 
 /** Standard output or standard error. */
 export type StandardDescriptor = 1 | 2;

@@ -1,8 +1,8 @@
-import { isHalt, type FileEvent, type Summary } from '../domain/report.ts';
-import { createLog, type Log } from '../service/logger.ts';
-import type { Reporter } from '../sync/pass/reporter.ts';
-import { logSettings } from './command-log.ts';
-import type { GlobalOptions } from './global-options.ts';
+import { isHalt, type FileEvent, type Summary } from '../../domain/report.ts';
+import { createLog, type Log } from '../../service/logger.ts';
+import type { Reporter } from '../../sync/pass/reporter.ts';
+import { logSettings } from '../command-log.ts';
+import type { GlobalOptions } from '../global-options.ts';
 import { print, shown, shownLines, writeError } from './output.ts';
 import { printJson } from './print-json.ts';
 import { describeSummary, TroubleList } from './pass-report.ts';

@@ -1,0 +1,75 @@
+import type { LoadedConfig } from '../../config/load-config.ts';
+import type { Log } from '../../service/logger.ts';
+import { systemClock } from '../../service/system-clock.ts';
+import type { GlobalOptions } from '../global-options.ts';
+import { noticesIn, openHost, PlatformAccess, type PlatformHost } from '../platform/platform-access.ts';
+import { Teller } from '../teller.ts';
+import { ConnectionHolder } from './connection-holder.ts';
+
+/** The way to the platform under one configuration, and what tells people over it. */
+export interface DaemonAccess {
+  readonly access: PlatformAccess;
+  /** `null`: people are told nothing. */
+  readonly teller: Teller | null;
+}
+
+/** A daemon's ways to the platform, one configuration after the other; the emulator in its place is one for all of them. */
+export class DaemonPlatform {
+  readonly #options: GlobalOptions;
+  readonly #log: Log;
+  readonly #connections: ConnectionHolder<PlatformAccess>;
+  #host: PlatformHost | null = null;
+
+  constructor(options: GlobalOptions, log: Log) {
+    this.#options = options;
+    this.#log = log;
+    this.#connections = new ConnectionHolder(log);
+  }
+
+  /** The way that is used; `null` until the first one is taken. */
+  get current(): PlatformAccess | null {
+    return this.#connections.current;
+  }
+
+  /** Opens the way under a configuration, to be taken or closed. Throws `UsageError`; nothing is open then. */
+  async open(loaded: LoadedConfig): Promise<DaemonAccess> {
+    const log = this.#log;
+    this.#host ??= await openHost(this.#options.emulator, loaded.config, 'sync');
+    const access = new PlatformAccess({
+      loaded,
+      emulator: this.#host.emulator,
+      clock: systemClock,
+      notices: noticesIn(log),
+      longestPauseMs: loaded.config.watch.rescanMs,
+    });
+    try {
+      // What it takes is found to be missing now, not when it is needed.
+      access.clients.files();
+      const input = { options: this.#options, loaded, access, clock: systemClock, log };
+      return { access, teller: await Teller.open({ ...input, howToApprove: 'approve' }) };
+    } catch (error) {
+      await access.close();
+      throw error;
+    }
+  }
+
+  /** Goes on by another way (see `ConnectionHolder`). Returns the one before, which is to be retired. */
+  take(next: PlatformAccess): PlatformAccess | null {
+    return this.#connections.take(next);
+  }
+
+  /** Closes a way once what is under way by it has settled. */
+  retire(access: PlatformAccess, settled: Promise<void> | undefined): void {
+    this.#connections.retire(access, settled);
+  }
+
+  /** Closes everything. A failure is logged: it is no reason to end otherwise. */
+  async close(): Promise<void> {
+    await this.#connections.close();
+    try {
+      await this.#host?.close();
+    } catch (error) {
+      this.#log.warn('the emulator could not be closed', { reason: (error as Error).message });
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import type { LoadedConfig } from '../../config/load-config.ts';
+import type { Log } from '../../service/logger.ts';
+import type { ServiceNotifier } from '../../service/systemd-notify.ts';
+import type { GlobalOptions } from '../global-options.ts';
+import { sourceStack } from '../source-stack.ts';
+import { UsageError } from '../usage-error.ts';
+import type { ConfigFiles } from './config-files.ts';
+import { loadAgain } from './load-again.ts';
+
+/** What reloads need from the daemon around them. */
+export interface ReloadPorts {
+  readonly options: GlobalOptions;
+  readonly log: Log;
+  readonly notifier: Pick<ServiceNotifier, 'reloading' | 'ready'>;
+  readonly files: Pick<ConfigFiles, 'accept' | 'takenOver'>;
+  /** Whether the service manager was told that the daemon is up. */
+  readonly isReady: () => boolean;
+  /** The configuration that holds. */
+  readonly loaded: () => LoadedConfig;
+  /** Goes on under another configuration. Throws `UsageError`; nothing has changed then. */
+  readonly take: (next: LoadedConfig) => Promise<void>;
+}
+
+/** Reloads the configuration when a signal or a change on disk calls for it, one after the other. */
+export class Reloads {
+  readonly #ports: ReloadPorts;
+  readonly #onSignal = (): void => {
+    // One that comes before all is up is made up for then; while it goes down, there is nothing to reload.
+    this.#isWanted = !this.#isUp;
+    if (!this.#isWanted) void this.request(null);
+  };
+  #isUp = false;
+  #isWanted = false;
+  #underWay: Promise<void> = Promise.resolve();
+
+  constructor(ports: ReloadPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Listens for SIGHUP, from now until the process ends: by default the signal would end it, and not with its exit code,
+   * and the service manager may send it at any time.
+   */
+  listen(): void {
+    process.on('SIGHUP', this.#onSignal);
+  }
+
+  /** All is up: requests are carried out from now on. */
+  begin(): void {
+    this.#isUp = true;
+  }
+
+  /** Makes up for a signal that came too early. */
+  makeUp(): void {
+    if (this.#isWanted) this.#onSignal();
+  }
+
+  /** Carries out no further request. */
+  end(): void {
+    this.#isUp = false;
+  }
+
+  /** Resolves when none is under way. */
+  async settled(): Promise<void> {
+    await this.#underWay;
+  }
+
+  /** Reloads after what is under way. `changed`: the files that call for it; `null` for a signal. */
+  request(changed: readonly string[] | null): Promise<void> {
+    if (this.#isUp) this.#underWay = this.#underWay.then(() => this.#reload(changed));
+    return this.#underWay;
+  }
+
+  /** Reads configuration and secrets again. What is wrong with them is told, and everything stays as it was. */
+  async #reload(changed: readonly string[] | null): Promise<void> {
+    const { options, log, notifier, files, take } = this.#ports;
+    const isReady = this.#ports.isReady();
+    const before = this.#ports.loaded();
+    if (isReady) notifier.reloading();
+    log.info('reloading the configuration', {
+      file: before.config.file,
+      ...(changed !== null && { changed }),
+    });
+    try {
+      if (changed === null) await files.accept();
+      const next = loadAgain(options, before);
+      await take(next);
+      if (changed === null) log.info('the configuration was reloaded');
+      else {
+        const takenOver = files.takenOver(before, next, changed);
+        log.info('configuration changed on disk: reloaded', { changed, takenOver });
+      }
+      if (isReady) notifier.ready('reloaded');
+    } catch (error) {
+      // A defect is told as well, and ends neither the daemon nor its next reload.
+      const reason = error instanceof UsageError ? error.message : sourceStack(error);
+      log.error(`not reloaded, the configuration before goes on: ${reason}`);
+      if (isReady) notifier.ready('not reloaded: the configuration is wrong');
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import type { Argv } from 'yargs';
+import type { GlobalArguments } from './global-options.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Adds the command that runs the emulator. `done` takes its exit code. */
+export function addEmulatorCommand(
+  parser: Argv<GlobalArguments>,
+  done: (code: number) => void,
+): Argv<GlobalArguments> {
+  return parser.command(
+    'emulator',
+    'Run the local platform until a signal ends it',
+    (command) =>
+      command
+        .option('port', {
+          type: 'number',
+          default: 8787,
+          description: 'Port on 127.0.0.1; 0 for any',
+          requiresArg: true,
+        })
+        .option('data', {
+          type: 'string',
+          default: '.botsync/emulator',
+          description: 'Directory for its data',
+          requiresArg: true,
+        })
+        .option('bot', {
+          type: 'string',
+          array: true,
+          description: 'A bot that exists: ID or ID=NAME',
+          requiresArg: true,
+        })
+        .option('token', {
+          type: 'string',
+          description: 'The token to accept, as env:NAME or file:PATH; else one is made up',
+          requiresArg: true,
+        })
+        .option('file-quota', {
+          type: 'number',
+          description: 'File Storage quota in bytes',
+          requiresArg: true,
+        })
+        .option('vector-quota', {
+          type: 'number',
+          description: 'Vector DB Storage quota in bytes',
+          requiresArg: true,
+        })
+        .check(({ port, fileQuota, vectorQuota }) => {
+          const isWithin = (value: number, most: number): boolean =>
+            Number.isInteger(value) && value >= 0 && value <= most;
+          if (!isWithin(port, 65_535)) throw new UsageError('--port takes a number from 0 to 65535');
+          const quotas = [fileQuota, vectorQuota].map((quota) => Number(quota ?? 0));
+          if (!quotas.every((quota) => isWithin(quota, Number.MAX_SAFE_INTEGER)))
+            throw new UsageError('--file-quota and --vector-quota take a number of bytes');
+          return true;
+        }),
+    async (options) => {
+      const { emulator } = await import('./commands/emulator.ts');
+      done(await emulator(options));
+    },
+  );
+}

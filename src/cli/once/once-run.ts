@@ -1,0 +1,84 @@
+import { emulatorDirectory } from '../../config/config.ts';
+import type { LoadedConfig } from '../../config/load-config.ts';
+import { EXIT } from '../../domain/exit-code.ts';
+import { listenForStop, type StopSignals } from '../../service/stop-signals.ts';
+import { systemClock } from '../../service/system-clock.ts';
+import { holdLock } from '../hold-lock.ts';
+import { invocation, print } from '../render/output.ts';
+import type { PassView } from '../render/pass-view.ts';
+import { noticesIn, withPlatform, type PlatformAccess } from '../platform/platform-access.ts';
+import type { SyncOptions } from '../sync-options.ts';
+import { Teller } from '../teller.ts';
+import { passWithSoundState } from './sound-pass.ts';
+import { OnceTelling } from './telling.ts';
+
+/** `botsync sync --once`. Returns the exit code; throws `UsageError`. */
+export async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view: PassView): Promise<number> {
+  const lock = holdLock(loaded.config.stateFile, 'the state file', 'sync --once');
+  const signals = listenForStop(
+    (signal) => {
+      view.stopping(signal);
+    },
+    () => {
+      view.endNow();
+      process.exit(EXIT.interrupted);
+    },
+  );
+  try {
+    const notices = noticesIn(view.log);
+    const run = { loaded, useEmulator: options.emulator, command: 'sync', clock: systemClock, notices };
+    const exitCode = await withPlatform(run, async (access) => {
+      const platform = access.clients.files();
+      signals.stop.addEventListener('abort', () => {
+        access.endWaits();
+      });
+      return await withTelling({ options, loaded, access }, signals, view, (telling) =>
+        passWithSoundState(
+          { options, config: loaded.config, platform, signals, view, telling },
+          lock.wasAbandoned,
+        ),
+      );
+    });
+    if (options.emulator && !options.json && exitCode === EXIT.ok) print(whereTheFilesAre(options, loaded));
+    return exitCode;
+  } finally {
+    view.stop();
+    signals.release();
+    lock.release();
+  }
+}
+
+interface Told {
+  readonly options: SyncOptions;
+  readonly loaded: LoadedConfig;
+  readonly access: PlatformAccess;
+}
+
+/** Runs a task with what tells people of it, if they are to be told. */
+async function withTelling(
+  told: Told,
+  signals: StopSignals,
+  { log }: PassView,
+  task: (telling: OnceTelling | null) => Promise<number>,
+): Promise<number> {
+  const teller = await Teller.open({ ...told, clock: systemClock, log, howToApprove: 'allow-removals' });
+  if (teller === null) return await task(null);
+  try {
+    return await task(new OnceTelling(teller, log, signals.stop));
+  } finally {
+    await teller.close();
+  }
+}
+
+function whereTheFilesAre(options: SyncOptions, { config }: LoadedConfig): string {
+  const botsync = invocation();
+  const withConfig = `--emulator -c ${options.config}`;
+  return [
+    '',
+    `The files are on the local platform (the emulator), which keeps its data in ${emulatorDirectory(config)}`,
+    'Try next:',
+    `  ${botsync} sync --once ${withConfig}    again: nothing has to be sent`,
+    `  ${botsync} status ${withConfig}         what is in sync, and what expires next`,
+    `  ${botsync} sync --dry-run ${withConfig} after you changed a file: what would be done`,
+  ].join('\n');
+}

@@ -1,0 +1,86 @@
+import type { Summary } from '../../domain/report.ts';
+import { systemClock } from '../../service/system-clock.ts';
+import type { StateStore } from '../../state/state-store.ts';
+import { Flights } from '../../sync/pass/flights.ts';
+import { runPass } from '../../sync/pass/pass.ts';
+import {
+  createSyncContext,
+  NO_CHANGE_FEED,
+  unwatchedStages,
+  type SyncContext,
+} from '../../sync/pass/sync-context.ts';
+import { Claims } from '../../sync/plan/claims.ts';
+import { estimate } from '../../sync/plan/estimate.ts';
+import { findSources } from '../../sync/sources/source.ts';
+import { platformName } from '../load.ts';
+import { forced } from '../sync-options.ts';
+import type { OnceRun } from './sound-pass.ts';
+
+/** One pass over everything, with a progress line where one is shown. Returns the exit code; throws `StateFileError`. */
+export async function singlePass(run: OnceRun, state: StateStore, summary: Summary): Promise<number> {
+  const { options, signals, view, telling } = run;
+  const { isForced, warnIfUnused } = forced(options);
+  const ended = new AbortController();
+  const counting = view.showsProgress ? count(run, state, isForced, ended.signal) : Promise.resolve();
+  // The pass meets what the count meets; it is thrown below, after the pass.
+  counting.catch(() => undefined);
+  try {
+    const syncContext = contextOf(run, state);
+    const exitCode = await runPass(syncContext, {
+      summary,
+      isForced,
+      isAllowed: () => options.allowRemovals,
+    });
+    if (!signals.stop.aborted) warnIfUnused(view);
+    telling?.passEnded(syncContext);
+    return exitCode;
+  } finally {
+    ended.abort();
+    await counting;
+  }
+}
+
+function contextOf(
+  { options, config, platform, signals, view, telling }: OnceRun,
+  state: StateStore,
+): SyncContext {
+  const { giveUpAfterMs } = config.upload;
+  return createSyncContext({
+    config,
+    platformName: platformName(options, config),
+    state,
+    platform,
+    clock: systemClock,
+    random: Math.random,
+    report: view,
+    waitLimits: { outageMs: giveUpAfterMs, pauseMs: giveUpAfterMs, removalMs: 0 },
+    howToAllow: 'run once with --allow-removals',
+    stages: unwatchedStages(),
+    isWatched: false,
+    ...(telling?.announces === true && {
+      onDelivery: (delivery) => {
+        telling.delivered(delivery);
+      },
+    }),
+    changeFeed: NO_CHANGE_FEED,
+    flights: new Flights(),
+    detach: new AbortController().signal,
+    stop: signals.stop,
+    abort: signals.abort,
+  });
+}
+
+/** Tells the progress line how much there is to send. */
+async function count(
+  { options, config, platform, view }: OnceRun,
+  state: StateStore,
+  isForced: (path: string) => boolean,
+  ended: AbortSignal,
+): Promise<void> {
+  const sources = findSources(config, platformName(options, config));
+  const claims = new Claims(state, sources);
+  const platformNow = (): number => platform.now();
+  const input = { config, sources, state, claims, platformNow, now: systemClock.now, isForced };
+  const ahead = await estimate(input, systemClock, ended);
+  if (ahead !== null) view.expect(ahead.files, ahead.bytes);
+}

@@ -1,0 +1,112 @@
+import type { Config } from '../../config/config.ts';
+import { EXIT } from '../../domain/exit-code.ts';
+import { emptySummary } from '../../domain/report.ts';
+import type { PlatformFiles } from '../../platform/files.ts';
+import type { StopSignals } from '../../service/stop-signals.ts';
+import { StateFileError } from '../../state/database.ts';
+import { setAside } from '../../state/open.ts';
+import type { StateStore } from '../../state/state-store.ts';
+import { openStateFile } from '../open-state-file.ts';
+import type { PassView } from '../render/pass-view.ts';
+import type { SyncOptions } from '../sync-options.ts';
+import { UsageError } from '../usage-error.ts';
+import { singlePass } from './single-pass.ts';
+import type { OnceTelling } from './telling.ts';
+
+/** What a single pass works with, beside its state file. */
+export interface OnceRun {
+  readonly options: SyncOptions;
+  readonly config: Config;
+  readonly platform: PlatformFiles;
+  readonly signals: StopSignals;
+  readonly view: PassView;
+  /** `null`: people are told nothing. */
+  readonly telling: OnceTelling | null;
+}
+
+/** How a pass ended, or what is wrong with the state file that it worked with. */
+type Attempt =
+  | { readonly kind: 'ended'; readonly exitCode: number }
+  | {
+      readonly kind: 'failed';
+      readonly error: StateFileError;
+      /** Prints the end of the pass, unless that was done. */
+      readonly cutShort: () => void;
+    };
+
+/**
+ * Runs a pass; when the state file turns out to be damaged in its midst, once more with a new one. Returns the exit
+ * code; throws `UsageError` for a state file that is of no use.
+ *
+ * @param wasAbandoned - the last user of the state file did not close it.
+ */
+export async function passWithSoundState(run: OnceRun, wasAbandoned: boolean): Promise<number> {
+  const first = await attempt(run, wasAbandoned);
+  if (first.kind === 'ended') return first.exitCode;
+  if (first.error.kind !== 'damaged') throw unwritable(run, first);
+  replaceDamaged(run, first);
+  const second = await attempt(run, wasAbandoned);
+  if (second.kind === 'ended') return second.exitCode;
+  throw unwritable(run, second);
+}
+
+async function attempt(run: OnceRun, wasAbandoned: boolean): Promise<Attempt> {
+  const { config, platform, signals, view, telling } = run;
+  const state = openStateFile(config.stateFile, wasAbandoned, (message) => {
+    view.warn(message);
+  });
+  const summary = emptySummary();
+  view.begin(summary);
+  let hasEnded = false;
+  try {
+    telling?.attach(state, () => platform.now());
+    const exitCode = await singlePass(run, state, summary);
+    view.end(summary, false, signals.stop.aborted);
+    hasEnded = true;
+    await telling?.tell();
+    state.close();
+    return { kind: 'ended', exitCode };
+  } catch (error) {
+    if (!(error instanceof StateFileError)) throw error;
+    const cutShort = (): void => {
+      if (!hasEnded) view.end(summary, false, true);
+    };
+    return { kind: 'failed', error, cutShort };
+  } finally {
+    closeQuietly(state);
+  }
+}
+
+/** Sets the state file aside. Throws `UsageError` when that cannot be done. */
+function replaceDamaged({ config, view }: OnceRun, { error, cutShort }: Failed): void {
+  const aside = setAside(config.stateFile, Date.now());
+  if (aside.kind === 'failed') {
+    cutShort();
+    throw new UsageError(
+      `${config.stateFile} is damaged (${error.message}), and ${aside.reason}; move it away, then run again: nothing is removed because of this`,
+      EXIT.incomplete,
+    );
+  }
+  view.warn(
+    `THE STATE FILE IS DAMAGED (${error.message}). It is kept as ${aside.name}; a new one is built by sending every file again.`,
+  );
+}
+
+type Failed = Extract<Attempt, { readonly kind: 'failed' }>;
+
+function unwritable({ config }: OnceRun, { error, cutShort }: Failed): UsageError {
+  cutShort();
+  return new UsageError(
+    `${config.stateFile} cannot be written: ${error.message}; check that this user may write there, make room, then run again: nothing is lost`,
+    EXIT.incomplete,
+  );
+}
+
+/** After a failure, or when it is closed already. */
+function closeQuietly(state: StateStore): void {
+  try {
+    state.close();
+  } catch {
+    // What failed was told.
+  }
+}

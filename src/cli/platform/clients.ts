@@ -1,0 +1,67 @@
+import type { Config } from '../../config/config.ts';
+import type { Identity } from '../../domain/identity.ts';
+import { PlatformAdministration } from '../../platform/administration.ts';
+import { PlatformChat } from '../../platform/chat.ts';
+import { PlatformConversations } from '../../platform/conversations.ts';
+import { PlatformFiles } from '../../platform/files.ts';
+import type { Http } from '../../platform/http.ts';
+import { identityHeaders } from '../../platform/identity-headers.ts';
+import type { RepeatSettings } from '../../platform/repeat.ts';
+import type { Credentials } from './credentials.ts';
+
+/** The identity headers that conversations take (interface.md, Create a conversation: Headers). */
+export type ConversationIdentity = Pick<Identity, 'integrationId' | 'integrationAlias'>;
+
+/**
+ * The platform's operations, or the emulator's in their place. A client is made when it is asked for, so that a command
+ * needs no more of the configuration than it uses; each throws `UsageError` when the configuration lacks what it takes.
+ */
+export interface Clients {
+  /** The same one each time: it learns the platform's time. Whoever uses it repeats requests, not the client. */
+  readonly files: () => PlatformFiles;
+  readonly administration: () => PlatformAdministration;
+  /** @param identity - counts before that of the config; `alone`: that of the config does not count at all. */
+  readonly conversations: (identity: ConversationIdentity, alone?: 'alone') => PlatformConversations;
+  readonly chat: () => PlatformChat;
+}
+
+/** Makes the clients of a configuration. A new one is added here, and gets to every command that way. */
+export function createClients(
+  { platform, sources }: Pick<Config, 'platform' | 'sources'>,
+  credentials: Credentials,
+  http: Http,
+  repeats: RepeatSettings,
+): Clients {
+  const { baseUrl, chatUrl, workspaceId, webhookId } = credentials;
+  let files: PlatformFiles | null = null;
+  return {
+    files: () => {
+      if (files !== null) return files;
+      credentials.demand('files');
+      const caller = { token: credentials.token(), identityHeaders: identityHeaders(platform.identity) };
+      files = new PlatformFiles(http, baseUrl, caller);
+      return files;
+    },
+    administration: () => {
+      credentials.demand('admin');
+      const administrator = { token: credentials.token(), workspaceId };
+      return new PlatformAdministration(http, baseUrl, administrator, repeats);
+    },
+    conversations: (identity, alone) => {
+      credentials.demand('conversation');
+      const botId = conversationBot({ platform, sources });
+      const own = alone === 'alone' ? {} : platform.identity;
+      const caller = { token: credentials.token(), botId, identity: { ...own, ...identity } };
+      return new PlatformConversations(http, baseUrl, caller, repeats);
+    },
+    chat: () => {
+      credentials.demand('message');
+      return new PlatformChat(http, chatUrl, { webhookId, userKey: credentials.userKey() }, repeats);
+    },
+  };
+}
+
+/** The bot whose conversations are meant. */
+export function conversationBot({ platform, sources }: Pick<Config, 'platform' | 'sources'>): string {
+  return platform.botId ?? sources[0]?.botId ?? '';
+}

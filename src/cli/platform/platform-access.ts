@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import type { Config } from '../../config/config.ts';
+import type { LoadedConfig } from '../../config/load-config.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { Emulator } from '../../emulator/emulator.ts';
+import type { Http } from '../../platform/http.ts';
+import { identityHeaders } from '../../platform/identity-headers.ts';
+import type { Log } from '../../service/logger.ts';
+import { createClients, type Clients } from './clients.ts';
+import { Credentials } from './credentials.ts';
+import { openHttp } from './open-http.ts';
+
+/** Messages are given up sooner than files: nobody waits for them, and they are tried again. */
+const MESSAGE_PATIENCE = { attempts: 3, giveUpAfterMs: 30_000, stallTimeoutMs: 10_000 };
+
+/** What is told beside the results. */
+export interface Notices {
+  readonly warn: (message: string) => void;
+  readonly retrying: (reason: string, delayMs: number) => void;
+}
+
+/** What a way to the platform is made of. */
+export interface AccessInput {
+  readonly loaded: LoadedConfig;
+  /** In the platform's place; `null`: the platform itself. */
+  readonly emulator: Emulator | null;
+  readonly clock: Clock;
+  readonly notices: Notices;
+  /** A longer pause that the platform asks for is not waited for, milliseconds; `upload.giveUpAfter` unless given. */
+  readonly longestPauseMs?: number;
+}
+
+/**
+ * The way to the platform under one configuration, or to the emulator in its place: every command has its clients from
+ * here. Its connections are opened with the first request and shared by all clients.
+ */
+export class PlatformAccess {
+  readonly clients: Clients;
+  readonly credentials: Credentials;
+  readonly #input: AccessInput;
+  readonly #longestPauseMs: number;
+  readonly #http: Http;
+
+  /** Throws `UsageError` for a proxy's address that is none. `credentials`: those that were read already. */
+  constructor(input: AccessInput, credentials?: Credentials) {
+    const { loaded, emulator, clock, notices } = input;
+    const { config } = loaded;
+    const { attempts, giveUpAfterMs } = config.upload;
+    this.#input = input;
+    this.#longestPauseMs = input.longestPauseMs ?? giveUpAfterMs;
+    this.#http = openHttp(config, emulator === null, clock, this.#longestPauseMs);
+    this.credentials = credentials ?? new Credentials(loaded, emulator, notices.warn);
+    const repeats = { attempts, giveUpAfterMs, random: Math.random, onRetry: notices.retrying };
+    this.clients = createClients(config, this.credentials, this.#http, repeats);
+  }
+
+  /**
+   * The same for messages: little patience, and connections of its own, since a pause that the chat asks for holds up no
+   * file. It is closed by itself.
+   */
+  forMessages(retrying: Notices['retrying']): PlatformAccess {
+    const { loaded, emulator, clock, notices } = this.#input;
+    const config = withMessagePatience(loaded.config);
+    const input = { loaded: { ...loaded, config }, emulator, clock, notices: { ...notices, retrying } };
+    return new PlatformAccess(input, this.credentials);
+  }
+
+  /**
+   * Equal for ways that send files to the same addresses with the same secrets and settings. A hash, so that the secret
+   * is in no other place. Throws `UsageError` when there is no token.
+   */
+  get fingerprint(): string {
+    const { platform, upload } = this.#input.loaded.config;
+    const { credentials } = this;
+    const caller = { token: credentials.token(), identityHeaders: identityHeaders(platform.identity) };
+    const made = [credentials.baseUrl, caller, upload, this.#longestPauseMs];
+    return createHash('sha256').update(JSON.stringify(made)).digest('hex');
+  }
+
+  /** How long the platform has asked us to wait from now, milliseconds. */
+  pausedForMs(): number {
+    return this.#http.pacer.pausedForMs;
+  }
+
+  /** Sends nothing for so many milliseconds from now. */
+  pause(ms: number): void {
+    this.#http.pacer.pause(ms);
+  }
+
+  /** No request waits for its turn any more: what was not begun need not be waited for by a stop. */
+  endWaits(): void {
+    this.#http.pacer.endWaits();
+  }
+
+  /** Closes the connections; what is under way is broken off. */
+  async close(): Promise<void> {
+    await this.#http.close();
+  }
+}
+
+/** What plays the platform while a command runs. */
+export interface PlatformHost {
+  /** `null`: the platform itself. */
+  readonly emulator: Emulator | null;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Starts the emulator where the options ask for it. Throws `UsageError`, with exit code 6 when its data is in use.
+ *
+ * @param command - for another process that meets the emulator's lock.
+ */
+export async function openHost(useEmulator: boolean, config: Config, command: string): Promise<PlatformHost> {
+  if (!useEmulator) return { emulator: null, close: () => Promise.resolve() };
+  const { startEmbedded } = await import('./embedded-emulator.ts');
+  return await startEmbedded(config, `${command} --emulator`);
+}
+
+/** A command that goes to the platform. */
+export interface PlatformRun extends Omit<AccessInput, 'emulator'> {
+  readonly useEmulator: boolean;
+  /** Its name. */
+  readonly command: string;
+}
+
+/** Opens the way to the platform for a task, and closes it afterwards. Throws `UsageError`. */
+export async function withPlatform<T>(
+  { useEmulator, command, ...input }: PlatformRun,
+  task: (access: PlatformAccess) => Promise<T>,
+): Promise<T> {
+  const host = await openHost(useEmulator, input.loaded.config, command);
+  try {
+    const access = new PlatformAccess({ ...input, emulator: host.emulator });
+    try {
+      return await task(access);
+    } finally {
+      await access.close();
+    }
+  } finally {
+    await host.close();
+  }
+}
+
+/** Tells of it in a command's log. */
+export function noticesIn({ warn }: Log): Notices {
+  return {
+    warn: (message) => {
+      warn(message);
+    },
+    retrying: (reason, delayMs) => {
+      warn('trying again', { reason, delayMs: Math.round(delayMs) });
+    },
+  };
+}
+
+function withMessagePatience(config: Config): Config {
+  const { upload } = config;
+  const { attempts, giveUpAfterMs, stallTimeoutMs } = MESSAGE_PATIENCE;
+  return {
+    ...config,
+    upload: {
+      ...upload,
+      concurrency: 1,
+      attempts: Math.min(upload.attempts, attempts),
+      giveUpAfterMs: Math.min(upload.giveUpAfterMs, giveUpAfterMs),
+      stallTimeoutMs: Math.min(upload.stallTimeoutMs, stallTimeoutMs),
+      maxBytesPerSecond: null,
+      maxRequestsPerSecond: null,
+    },
+  };
+}

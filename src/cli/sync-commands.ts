@@ -1,0 +1,78 @@
+import type { Argv } from 'yargs';
+import type { GlobalArguments } from './global-options.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Adds the commands on the sources and their records. `done` takes their exit code. */
+export function addSyncCommands(
+  parser: Argv<GlobalArguments>,
+  done: (code: number) => void,
+): Argv<GlobalArguments> {
+  return parser
+    .command(
+      'sync',
+      'Keep the platform up to date with the sources',
+      (command) =>
+        command
+          .option('once', { type: 'boolean', default: false, description: 'One full pass, then exit' })
+          .option('dry-run', {
+            type: 'boolean',
+            default: false,
+            description: 'Print what would be done; send and write nothing',
+          })
+          .option('force', {
+            type: 'string',
+            description: 'Send again whatever the records say, all files or those that match GLOB',
+            defaultDescription: 'all files',
+          })
+          .option('allow-removals', {
+            type: 'boolean',
+            default: false,
+            description: 'Go ahead, this once, where a guard would halt a source',
+          })
+          .check(({ once, dryRun, force, allowRemovals }) => {
+            if (once && dryRun) throw new UsageError('--once and --dry-run: write one of the two');
+            if (allowRemovals && !once)
+              throw new UsageError(
+                '--allow-removals goes with --once; a running daemon takes botsync approve',
+              );
+            if (force !== undefined && !once && !dryRun)
+              throw new UsageError('--force goes with --once or --dry-run');
+            return true;
+          })
+          .example('$0 sync', 'Keep everything up to date until a signal ends it')
+          .example('$0 sync --once --emulator', 'Try a configuration without the platform')
+          .example("$0 sync --once --force 'reports/**'", 'Send some files again'),
+      async (options) => {
+        const { sync } = await import('./commands/sync.ts');
+        done(await sync(options));
+      },
+    )
+    .command(
+      'approve [source]',
+      'Let a running botsync go on with a halted source, or with all of them',
+      (command) => command.positional('source', { type: 'string', description: 'The name of a source' }),
+      async (options) => {
+        const { approve } = await import('./commands/approve.ts');
+        done(await approve(options));
+      },
+    )
+    .command(
+      'status',
+      'What is in sync, what is not, and what expires next',
+      (command) => command,
+      async (options) => {
+        const { status } = await import('./commands/status.ts');
+        done(await status(options));
+      },
+    )
+    .command(
+      'explain <path>',
+      'For one local file: its key, its rules, its upsert, and what a pass would do',
+      (command) =>
+        command.positional('path', { type: 'string', demandOption: true, description: 'A file of a source' }),
+      async (options) => {
+        const { explain } = await import('./commands/explain.ts');
+        done(await explain(options));
+      },
+    );
+}

@@ -1,0 +1,44 @@
+import { compilePattern } from '../domain/rules.ts';
+import type { GlobalOptions } from './global-options.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Options of `botsync sync`. */
+export interface SyncOptions extends GlobalOptions {
+  readonly once: boolean;
+  readonly dryRun: boolean;
+  readonly force: string | undefined;
+  readonly allowRemovals: boolean;
+}
+
+/** What `--force` stands for. */
+export interface Forced {
+  readonly isForced: (path: string) => boolean;
+  /** Says so when the pattern matched no file. */
+  readonly warnIfUnused: (view: Warned) => void;
+}
+
+/** Reads `--force`. Throws `UsageError` for what is no pattern. */
+export function forced({ force }: Pick<SyncOptions, 'force'>): Forced {
+  if (force === undefined) return { isForced: () => false, warnIfUnused: () => undefined };
+  let matches: (path: string) => boolean;
+  try {
+    matches = compilePattern(force === '' ? '**' : force);
+  } catch (error) {
+    throw new UsageError(`--force: no pattern: ${(error as Error).message.slice(0, 200)}`);
+  }
+  let hasMatched = false as boolean;
+  return {
+    isForced: (path) => {
+      const isForced = matches(path.normalize('NFC'));
+      hasMatched ||= isForced;
+      return isForced;
+    },
+    warnIfUnused: (view) => {
+      if (!hasMatched) view.warn(`--force ${force}: no file matches`);
+    },
+  };
+}
+
+interface Warned {
+  readonly warn: (message: string) => void;
+}
