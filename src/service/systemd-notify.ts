@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 
 /** Tells the service manager how the daemon is (systemd's `sd_notify` protocol). Nothing here waits or fails. */
-export interface ServiceNotifier {
+export interface ServiceManager {
   /** The daemon is up, or done with reloading; with what it does now. */
   readonly ready: (status: string) => void;
   /** The configuration is being read again; `ready` ends it. */
@@ -27,7 +27,7 @@ const LONGEST_STATUS = 500;
 /** One message: variables of the protocol and their values. */
 type SystemdVariables = Map<string, string>;
 
-const NOBODY_LISTENS: ServiceNotifier = {
+const NOBODY_LISTENS: ServiceManager = {
   ready: () => undefined,
   reloading: () => undefined,
   stopping: () => undefined,
@@ -38,7 +38,7 @@ const NOBODY_LISTENS: ServiceNotifier = {
 };
 
 /**
- * A notifier for the service manager that `env` names: without one it does nothing.
+ * The service manager that `env` names: without one it does nothing.
  *
  * Messages go out through the command `systemd-notify`, since Node has no datagrams over unix sockets: one at a time,
  * in order. It is a child of ours, so the unit needs `NotifyAccess=all`.
@@ -46,7 +46,7 @@ const NOBODY_LISTENS: ServiceNotifier = {
  * @param env - of this process: NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID and PATH count.
  * @param warn - told once when messages cannot be delivered.
  */
-export function createNotifier(env: NodeJS.ProcessEnv, warn: (message: string) => void): ServiceNotifier {
+export function openServiceManager(env: NodeJS.ProcessEnv, warn: (message: string) => void): ServiceManager {
   const { NOTIFY_SOCKET: socket = '', PATH: path } = env;
   if (socket === '') return NOBODY_LISTENS;
   const childEnv = { NOTIFY_SOCKET: socket, ...(path !== undefined && { PATH: path }) };

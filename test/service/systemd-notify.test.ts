@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createNotifier, type ServiceNotifier } from '../../src/service/systemd-notify.ts';
+import { openServiceManager, type ServiceManager } from '../../src/service/systemd-notify.ts';
 import { run, temporaryDirectory } from './fixture.ts';
 
 /** A `systemd-notify` that notes its arguments, one call a line, and then does what `script` says. */
@@ -14,8 +14,8 @@ function recorder(script = '') {
   writeFileSync(command, `#!/bin/sh\nprintf '%s|' "$@" >>'${log}'\necho >>'${log}'\n${script}\n`);
   chmodSync(command, 0o700);
   const warnings: string[] = [];
-  const notifier = (env: NodeJS.ProcessEnv = {}): ServiceNotifier =>
-    createNotifier(
+  const notifier = (env: NodeJS.ProcessEnv = {}): ServiceManager =>
+    openServiceManager(
       { NOTIFY_SOCKET: '/run/nobody', PATH: `${directory}:${process.env['PATH'] ?? ''}`, ...env },
       (warning) => warnings.push(warning),
     );
@@ -177,7 +177,7 @@ while True: print(repr(s.recv(8192).decode()))`,
   });
   const received = createInterface(receiver.stdout)[Symbol.asyncIterator]();
   expect((await received.next()).value).toBe('bound');
-  const told = createNotifier({ ...process.env, NOTIFY_SOCKET: socket }, (warning) => {
+  const told = openServiceManager({ ...process.env, NOTIFY_SOCKET: socket }, (warning) => {
     throw new Error(warning);
   });
   told.ready('up: ä');

@@ -3,14 +3,14 @@ import type { Log } from '../../service/logger.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { noticesIn, openHost, PlatformAccess, type PlatformHost } from '../platform/platform-access.ts';
-import { Teller } from '../teller.ts';
+import { Notifier } from '../notifier.ts';
 import { ConnectionHolder } from './connection-holder.ts';
 
 /** The way to the platform under one configuration, and what tells people over it. */
 export interface DaemonAccess {
   readonly access: PlatformAccess;
   /** `null`: people are told nothing. */
-  readonly teller: Teller | null;
+  readonly notifier: Notifier | null;
 }
 
 /** A daemon's ways to the platform, one configuration after the other; the emulator in its place is one for all of them. */
@@ -46,7 +46,7 @@ export class DaemonPlatform {
       // What it takes is found to be missing now, not when it is needed.
       access.clients.files();
       const input = { options: this.#options, loaded, access, clock: systemClock, log };
-      return { access, teller: await Teller.open({ ...input, howToApprove: 'approve' }) };
+      return { access, notifier: await Notifier.open({ ...input, howToApprove: 'approve' }) };
     } catch (error) {
       await access.close();
       throw error;

@@ -2,7 +2,7 @@ import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem } from '../../config/problem.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { createMetrics, type Metrics } from '../../service/metrics.ts';
-import { createNotifier, type ServiceNotifier } from '../../service/systemd-notify.ts';
+import { openServiceManager, type ServiceManager } from '../../service/systemd-notify.ts';
 import { observed } from '../../service/observed-platform.ts';
 import type { ProcessLock } from '../../service/process-lock.ts';
 import { listenForStop, type StopSignals } from '../../service/stop-signals.ts';
@@ -22,7 +22,7 @@ import { HangGuard } from './hang-guard.ts';
 import { Reloads } from './reloads.ts';
 import { DaemonServers } from './servers.ts';
 import { StateKeeper } from './state-keeper.ts';
-import { DaemonTelling, healthOf } from './telling.ts';
+import { DaemonNotifier, healthOf } from './daemon-notifier.ts';
 import { DaemonView } from './view.ts';
 import { DaemonVitals } from './vitals.ts';
 import { Watchdog } from './watchdog.ts';
@@ -31,11 +31,11 @@ import { Watchdog } from './watchdog.ts';
 export class DaemonRun {
   readonly #options: GlobalOptions;
   readonly #view: DaemonView;
-  readonly #notifier: ServiceNotifier;
+  readonly #serviceManager: ServiceManager;
   readonly #signals: StopSignals;
   readonly #vitals: DaemonVitals;
   readonly #answers: DaemonAnswers;
-  readonly #telling: DaemonTelling;
+  readonly #notifier: DaemonNotifier;
   readonly #platform: DaemonPlatform;
   readonly #files: ConfigFiles;
   readonly #reloads: Reloads;
@@ -53,14 +53,14 @@ export class DaemonRun {
   constructor(options: GlobalOptions, loaded: LoadedConfig, content: string) {
     this.#options = options;
     this.#loaded = loaded;
-    this.#notifier = createNotifier(process.env, (message) => {
+    this.#serviceManager = openServiceManager(process.env, (message) => {
       this.#view.warn(message);
     });
     const onPassEnded = (): void => {
-      this.#telling.wake();
+      this.#notifier.wake();
     };
-    this.#view = new DaemonView(options, this.#notifier, () => this.#metrics, onPassEnded);
-    this.#telling = new DaemonTelling(this.#view.log);
+    this.#view = new DaemonView(options, this.#serviceManager, () => this.#metrics, onPassEnded);
+    this.#notifier = new DaemonNotifier(this.#view.log);
     const { log } = this.#view;
     this.#platform = new DaemonPlatform(options, log);
     this.#hangGuard = new HangGuard(log);
@@ -70,7 +70,7 @@ export class DaemonRun {
     this.#reloads = new Reloads({
       options,
       log,
-      notifier: this.#notifier,
+      serviceManager: this.#serviceManager,
       files: this.#files,
       isReady: () => this.#view.isReady,
       loaded: () => this.#loaded,
@@ -79,7 +79,7 @@ export class DaemonRun {
     this.#signals = listenForStop(
       (signal) => {
         this.#view.log.info('stopping: what is under way may end, nothing new is begun', { signal });
-        this.#notifier.stopping();
+        this.#serviceManager.stopping();
         this.#platform.current?.endWaits();
       },
       () => process.exit(EXIT.interrupted),
@@ -107,11 +107,11 @@ export class DaemonRun {
     await this.#hangGuard.adjust(this.#loaded.config);
     this.#metrics = await createMetrics(version(), () => this.#answers.measures());
     await this.#files.followAlso(this.#loaded);
-    const { access, teller } = await this.#platform.open(this.#loaded);
+    const { access, notifier } = await this.#platform.open(this.#loaded);
     this.#platform.take(access);
-    await this.#telling.adopt(teller);
+    await this.#notifier.adopt(notifier);
     for (const warning of this.#loaded.warnings) log.warn(renderProblem(warning));
-    this.#watchdog = new Watchdog(this.#vitals, this.#notifier, this.#metrics, log);
+    this.#watchdog = new Watchdog(this.#vitals, this.#serviceManager, this.#metrics, log);
     this.#servers = new DaemonServers(this.#answers.ports(this.#metrics, log), log);
     await this.#servers.adjust(this.#loaded.config);
     this.#reloads.begin();
@@ -142,9 +142,9 @@ export class DaemonRun {
     await this.#files.close();
     await this.#reloads.settled();
     await this.#servers?.close();
-    await this.#telling.close();
+    await this.#notifier.close();
     await this.#platform.close();
-    await this.#notifier.flush();
+    await this.#serviceManager.flush();
     this.#lock?.release();
     await this.#view.end();
     await this.#hangGuard.close();
@@ -182,7 +182,7 @@ export class DaemonRun {
         abort: this.#signals.abort,
       });
       this.#daemon = daemon;
-      this.#telling.attach({
+      this.#notifier.attach({
         state,
         health: () => healthOf(this.#daemon),
         platformNow: () => this.#platform.current?.clients.files().now() ?? Date.now(),
@@ -192,7 +192,7 @@ export class DaemonRun {
       });
       await daemon.run();
     } finally {
-      await this.#telling.detach();
+      await this.#notifier.detach();
       this.#daemon = null;
       this.#state = null;
     }
@@ -212,9 +212,9 @@ export class DaemonRun {
         },
         monotonic: systemClock.monotonic,
       }),
-      ...(this.#telling.announces && {
+      ...(this.#notifier.announces && {
         onDelivery: (delivery) => {
-          this.#telling.delivered(delivery);
+          this.#notifier.delivered(delivery);
         },
       }),
     };
@@ -223,11 +223,11 @@ export class DaemonRun {
   /** Goes on under another configuration. Throws `UsageError`; nothing has changed then. */
   async #take(next: LoadedConfig): Promise<void> {
     await this.#files.followAlso(next);
-    const { access, teller } = await this.#platform.open(next);
+    const { access, notifier } = await this.#platform.open(next);
     const before = this.#platform.take(access);
     for (const warning of next.warnings) this.#view.log.warn(renderProblem(warning));
     this.#loaded = next;
-    await this.#telling.adopt(teller);
+    await this.#notifier.adopt(notifier);
     await this.#reloadDaemon(before);
     await this.#servers?.adjust(next.config);
     await this.#hangGuard.adjust(next.config);

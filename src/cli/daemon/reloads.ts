@@ -1,6 +1,6 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Log } from '../../service/logger.ts';
-import type { ServiceNotifier } from '../../service/systemd-notify.ts';
+import type { ServiceManager } from '../../service/systemd-notify.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { sourceStack } from '../source-stack.ts';
 import { UsageError } from '../usage-error.ts';
@@ -11,7 +11,7 @@ import { loadAgain } from './load-again.ts';
 export interface ReloadPorts {
   readonly options: GlobalOptions;
   readonly log: Log;
-  readonly notifier: Pick<ServiceNotifier, 'reloading' | 'ready'>;
+  readonly serviceManager: Pick<ServiceManager, 'reloading' | 'ready'>;
   readonly files: Pick<ConfigFiles, 'accept' | 'takenOver'>;
   /** Whether the service manager was told that the daemon is up. */
   readonly isReady: () => boolean;
@@ -73,10 +73,10 @@ export class Reloads {
 
   /** Reads configuration and secrets again. What is wrong with them is told, and everything stays as it was. */
   async #reload(changed: readonly string[] | null): Promise<void> {
-    const { options, log, notifier, files, take } = this.#ports;
+    const { options, log, serviceManager, files, take } = this.#ports;
     const isReady = this.#ports.isReady();
     const before = this.#ports.loaded();
-    if (isReady) notifier.reloading();
+    if (isReady) serviceManager.reloading();
     log.info('reloading the configuration', {
       file: before.config.file,
       ...(changed !== null && { changed }),
@@ -90,12 +90,12 @@ export class Reloads {
         const takenOver = files.takenOver(before, next, changed);
         log.info('configuration changed on disk: reloaded', { changed, takenOver });
       }
-      if (isReady) notifier.ready('reloaded');
+      if (isReady) serviceManager.ready('reloaded');
     } catch (error) {
       // A defect is told as well, and ends neither the daemon nor its next reload.
       const reason = error instanceof UsageError ? error.message : sourceStack(error);
       log.error(`not reloaded, the configuration before goes on: ${reason}`);
-      if (isReady) notifier.ready('not reloaded: the configuration is wrong');
+      if (isReady) serviceManager.ready('not reloaded: the configuration is wrong');
     }
   }
 }

@@ -2,7 +2,7 @@ import { isHalt, type FileEvent, type Summary } from '../../domain/report.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { createLog, type Log } from '../../service/logger.ts';
 import type { Metrics } from '../../service/metrics.ts';
-import type { ServiceNotifier } from '../../service/systemd-notify.ts';
+import type { ServiceManager } from '../../service/systemd-notify.ts';
 import type { DaemonObserver, Refusal, Trigger } from '../../sync/daemon/daemon-observer.ts';
 import type { Reporter } from '../../sync/pass/reporter.ts';
 import { logSettings } from '../command-log.ts';
@@ -37,14 +37,14 @@ export class DaemonView implements Reporter, DaemonObserver {
   readonly #isForPeople: boolean;
   readonly #getMetrics: () => Metrics | null;
   readonly #onPassEnded: () => void;
-  readonly #notifier: ServiceNotifier;
+  readonly #serviceManager: ServiceManager;
   #overdue = 0;
   #wasInSync: boolean | null = null;
 
   /** @param getMetrics - asked each time: they are loaded later than the first line is logged. */
   constructor(
     options: GlobalOptions,
-    notifier: ServiceNotifier,
+    serviceManager: ServiceManager,
     getMetrics: () => Metrics | null,
     onPassEnded: () => void,
   ) {
@@ -54,7 +54,7 @@ export class DaemonView implements Reporter, DaemonObserver {
     this.#isForPeople = settings.format === 'pretty';
     this.#getMetrics = getMetrics;
     this.#onPassEnded = onPassEnded;
-    this.#notifier = notifier;
+    this.#serviceManager = serviceManager;
     neverWaitForReaders({
       1: {
         dropping: () => {
@@ -109,7 +109,7 @@ export class DaemonView implements Reporter, DaemonObserver {
     // Whatever changes from now on is noticed.
     if (trigger !== 'start') return;
     this.isReady = true;
-    this.#notifier.ready('looking at everything');
+    this.#serviceManager.ready('looking at everything');
   }
 
   passEnded(trigger: Trigger, sources: readonly string[], summary: Summary, exitCode: number): void {
@@ -124,7 +124,7 @@ export class DaemonView implements Reporter, DaemonObserver {
     if (this.#isForPeople)
       this.log[level](trigger === 'start' ? `${line}; watching for changes, Ctrl-C ends it` : line);
     else this.log[level](line, { trigger });
-    this.#notifier.status(line);
+    this.#serviceManager.status(line);
     this.#onPassEnded();
     if (trigger !== 'rescan') return;
     for (const source of sources) this.#metrics?.rescanned(source);

@@ -1,6 +1,6 @@
 import type { Log } from '../../service/logger.ts';
 import type { Metrics, PauseReason } from '../../service/metrics.ts';
-import type { ServiceNotifier } from '../../service/systemd-notify.ts';
+import type { ServiceManager } from '../../service/systemd-notify.ts';
 
 /** How often is looked, milliseconds. */
 const LOOK_MS = 2000;
@@ -16,7 +16,7 @@ export interface Vitals {
 /** Looks now and then whether the daemon works or idles, and lets the service manager know while it does. */
 export class Watchdog {
   readonly #vitals: Vitals;
-  readonly #notifier: ServiceNotifier;
+  readonly #serviceManager: ServiceManager;
   readonly #metrics: Metrics;
   readonly #log: Log;
   readonly #timer: NodeJS.Timeout;
@@ -24,9 +24,9 @@ export class Watchdog {
   #pause: { readonly reason: PauseReason; readonly sinceMs: number } | null = null;
   #told = '';
 
-  constructor(vitals: Vitals, notifier: ServiceNotifier, metrics: Metrics, log: Log) {
+  constructor(vitals: Vitals, serviceManager: ServiceManager, metrics: Metrics, log: Log) {
     this.#vitals = vitals;
-    this.#notifier = notifier;
+    this.#serviceManager = serviceManager;
     this.#metrics = metrics;
     this.#log = log;
     this.#timer = setInterval(() => {
@@ -49,12 +49,12 @@ export class Watchdog {
       else this.#log.info('work goes on');
       this.#told = still;
     }
-    const { watchdogIntervalMs } = this.#notifier;
+    const { watchdogIntervalMs } = this.#serviceManager;
     if (watchdogIntervalMs === null || still !== '') return;
     // Twice within the interval, as the service manager's own manual advises.
     if (nowMs - this.#fedAtMs < watchdogIntervalMs / 2 - LOOK_MS) return;
     this.#fedAtMs = nowMs;
-    this.#notifier.watchdog();
+    this.#serviceManager.watchdog();
   }
 
   #measurePause(nowMs: number): void {

@@ -12,7 +12,7 @@ import { messengerPorts, openMessenger } from '../open-messenger.ts';
 import { openStateFile } from '../open-state-file.ts';
 import { readStateFile, withStateFile } from '../read-state-file.ts';
 import type { Session } from '../session.ts';
-import { describeRun } from '../teller.ts';
+import { describeRun } from '../notifier.ts';
 import { UsageError } from '../usage-error.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 

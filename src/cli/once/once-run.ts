@@ -8,9 +8,9 @@ import { invocation, print } from '../render/output.ts';
 import type { PassView } from '../render/pass-view.ts';
 import { noticesIn, withPlatform, type PlatformAccess } from '../platform/platform-access.ts';
 import type { SyncOptions } from '../sync-options.ts';
-import { Teller } from '../teller.ts';
+import { Notifier } from '../notifier.ts';
 import { passWithSoundState } from './sound-pass.ts';
-import { OnceTelling } from './telling.ts';
+import { OnceNotifier } from './once-notifier.ts';
 
 /** `botsync sync --once`. Returns the exit code; throws `UsageError`. */
 export async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view: PassView): Promise<number> {
@@ -32,9 +32,9 @@ export async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view:
       signals.stop.addEventListener('abort', () => {
         access.endWaits();
       });
-      return await withTelling({ options, loaded, access }, signals, view, (telling) =>
+      return await withNotifier({ options, loaded, access }, signals, view, (notifier) =>
         passWithSoundState(
-          { options, config: loaded.config, platform, signals, view, telling },
+          { options, config: loaded.config, platform, signals, view, notifier },
           lock.wasAbandoned,
         ),
       );
@@ -55,18 +55,18 @@ interface Told {
 }
 
 /** Runs a task with what tells people of it, if they are to be told. */
-async function withTelling(
+async function withNotifier(
   told: Told,
   signals: StopSignals,
   { log }: PassView,
-  task: (telling: OnceTelling | null) => Promise<number>,
+  task: (notifier: OnceNotifier | null) => Promise<number>,
 ): Promise<number> {
-  const teller = await Teller.open({ ...told, clock: systemClock, log, howToApprove: 'allow-removals' });
-  if (teller === null) return await task(null);
+  const notifier = await Notifier.open({ ...told, clock: systemClock, log, howToApprove: 'allow-removals' });
+  if (notifier === null) return await task(null);
   try {
-    return await task(new OnceTelling(teller, log, signals.stop));
+    return await task(new OnceNotifier(notifier, log, signals.stop));
   } finally {
-    await teller.close();
+    await notifier.close();
   }
 }
 

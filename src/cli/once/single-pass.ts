@@ -18,7 +18,7 @@ import type { OnceRun } from './sound-pass.ts';
 
 /** One pass over everything, with a progress line where one is shown. Returns the exit code; throws `StateFileError`. */
 export async function singlePass(run: OnceRun, state: StateStore, summary: Summary): Promise<number> {
-  const { options, signals, view, telling } = run;
+  const { options, signals, view, notifier } = run;
   const { isForced, warnIfUnused } = forced(options);
   const ended = new AbortController();
   const counting = view.showsProgress ? count(run, state, isForced, ended.signal) : Promise.resolve();
@@ -32,7 +32,7 @@ export async function singlePass(run: OnceRun, state: StateStore, summary: Summa
       isAllowed: () => options.allowRemovals,
     });
     if (!signals.stop.aborted) warnIfUnused(view);
-    telling?.passEnded(syncContext);
+    notifier?.passEnded(syncContext);
     return exitCode;
   } finally {
     ended.abort();
@@ -41,7 +41,7 @@ export async function singlePass(run: OnceRun, state: StateStore, summary: Summa
 }
 
 function contextOf(
-  { options, config, platform, signals, view, telling }: OnceRun,
+  { options, config, platform, signals, view, notifier }: OnceRun,
   state: StateStore,
 ): SyncContext {
   const { giveUpAfterMs } = config.upload;
@@ -57,9 +57,9 @@ function contextOf(
     howToAllow: 'run once with --allow-removals',
     stages: unwatchedStages(),
     isWatched: false,
-    ...(telling?.announces === true && {
+    ...(notifier?.announces === true && {
       onDelivery: (delivery) => {
-        telling.delivered(delivery);
+        notifier.delivered(delivery);
       },
     }),
     changeFeed: NO_CHANGE_FEED,

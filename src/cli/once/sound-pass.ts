@@ -11,7 +11,7 @@ import type { PassView } from '../render/pass-view.ts';
 import type { SyncOptions } from '../sync-options.ts';
 import { UsageError } from '../usage-error.ts';
 import { singlePass } from './single-pass.ts';
-import type { OnceTelling } from './telling.ts';
+import type { OnceNotifier } from './once-notifier.ts';
 
 /** What a single pass works with, beside its state file. */
 export interface OnceRun {
@@ -21,7 +21,7 @@ export interface OnceRun {
   readonly signals: StopSignals;
   readonly view: PassView;
   /** `null`: people are told nothing. */
-  readonly telling: OnceTelling | null;
+  readonly notifier: OnceNotifier | null;
 }
 
 /** How a pass ended, or what is wrong with the state file that it worked with. */
@@ -51,7 +51,7 @@ export async function passWithSoundState(run: OnceRun, wasAbandoned: boolean): P
 }
 
 async function attempt(run: OnceRun, wasAbandoned: boolean): Promise<Attempt> {
-  const { config, platform, signals, view, telling } = run;
+  const { config, platform, signals, view, notifier } = run;
   const state = openStateFile(config.stateFile, wasAbandoned, (message) => {
     view.warn(message);
   });
@@ -59,11 +59,11 @@ async function attempt(run: OnceRun, wasAbandoned: boolean): Promise<Attempt> {
   view.begin(summary);
   let hasEnded = false;
   try {
-    telling?.attach(state, () => platform.now());
+    notifier?.attach(state, () => platform.now());
     const exitCode = await singlePass(run, state, summary);
     view.end(summary, false, signals.stop.aborted);
     hasEnded = true;
-    await telling?.tell();
+    await notifier?.tell();
     state.close();
     return { kind: 'ended', exitCode };
   } catch (error) {

@@ -50,8 +50,8 @@ test('a configuration that lacks what people are told by leaves the way as it is
   });
   const { platform, configured } = daemonPlatform(false);
   const named = { platform: { botId: 'bot-1', token: 'env:BOTSYNC_TEST_TOKEN' } };
-  const { access, teller } = await platform.open(configured(named));
-  expect(teller).toBeNull();
+  const { access, notifier } = await platform.open(configured(named));
+  expect(notifier).toBeNull();
   platform.take(access);
   const telling = { ...named, notify: { conversation: { channel: 'channel' } } };
   await expect(platform.open(configured(telling))).rejects.toThrow(UsageError);

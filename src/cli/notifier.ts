@@ -15,7 +15,7 @@ import type { PlatformAccess } from './platform/platform-access.ts';
 import { takeFigures, takeSnapshot, type Health } from './take-snapshot.ts';
 
 /** Whom a run tells: what is told of it, and what is done with the outcome. */
-export interface Telling {
+export interface NotifiedRun {
   readonly state: StateStore;
   readonly health: () => Health;
   /** The platform's time, epoch milliseconds. */
@@ -27,7 +27,7 @@ export interface Telling {
 export type HowToApprove = 'approve' | 'allow-removals';
 
 /** Tells people what `notify` says, under one configuration. */
-export class Teller {
+export class Notifier {
   readonly #options: GlobalOptions;
   readonly #loaded: LoadedConfig;
   readonly #settings: NotifySettings;
@@ -38,7 +38,7 @@ export class Teller {
   readonly #howToApprove: HowToApprove;
 
   private constructor(
-    { options, loaded, clock, log, howToApprove }: TellerInput,
+    { options, loaded, clock, log, howToApprove }: NotifierInput,
     settings: NotifySettings,
     ports: MessengerPorts,
     access: PlatformAccess,
@@ -54,7 +54,7 @@ export class Teller {
   }
 
   /** Makes one; `null` when the config has no `notify`. Throws `UsageError` when it lacks what that takes. */
-  static async open(input: TellerInput): Promise<Teller | null> {
+  static async open(input: NotifierInput): Promise<Notifier | null> {
     const { options, loaded, log } = input;
     const settings = loaded.config.notify;
     if (settings === null) return null;
@@ -63,7 +63,7 @@ export class Teller {
     });
     try {
       const ports = messengerPorts(access.clients, loaded, options.emulator);
-      return ports === null ? null : new Teller(input, settings, ports, access);
+      return ports === null ? null : new Notifier(input, settings, ports, access);
     } catch (error) {
       await access.close();
       throw error;
@@ -76,7 +76,7 @@ export class Teller {
   }
 
   /** Begins to tell of a run. Throws `StateFileError`. */
-  begin({ state, health, platformNow, ended }: Telling): Notifications {
+  begin({ state, health, platformNow, ended }: NotifiedRun): Notifications {
     const { config } = this.#loaded;
     const name = platformName(this.#options, config);
     return new Notifications(this.#settings, {
@@ -97,8 +97,8 @@ export class Teller {
   }
 }
 
-/** What a teller is made of. */
-export interface TellerInput {
+/** What a notifier is made of. */
+export interface NotifierInput {
   readonly options: GlobalOptions;
   readonly loaded: LoadedConfig;
   /** Messages go the same way, by connections of their own. */

@@ -5,15 +5,15 @@ import { systemClock } from '../../service/system-clock.ts';
 import { Bell } from '../../sync/daemon/bell.ts';
 import type { Daemon } from '../../sync/daemon/daemon.ts';
 import type { Health } from '../take-snapshot.ts';
-import type { Teller, Telling } from '../teller.ts';
+import type { Notifier, NotifiedRun } from '../notifier.ts';
 
 /** Tells people how a daemon fares beside its work, one state file and one configuration after the other. */
-export class DaemonTelling {
+export class DaemonNotifier {
   readonly #log: Log;
   readonly #bell = new Bell();
-  #teller: Teller | null = null;
+  #notifier: Notifier | null = null;
   /** The run to tell of; `null` while there is none. */
-  #telling: Telling | null = null;
+  #run: NotifiedRun | null = null;
   #notifications: Notifications | null = null;
   #stopping = new AbortController();
   /** Resolves when nothing of it uses the state file any more. */
@@ -25,17 +25,17 @@ export class DaemonTelling {
 
   /** Whether it wants to know of deliveries. */
   get announces(): boolean {
-    return this.#teller?.announces === true;
+    return this.#notifier?.announces === true;
   }
 
   /**
    * Goes on under another configuration; `null`: people are told nothing. The one before is closed. Failures are logged:
    * files are more important, and a reload that has begun must come to its end.
    */
-  async adopt(teller: Teller | null): Promise<void> {
+  async adopt(notifier: Notifier | null): Promise<void> {
     await this.#stop();
-    const before = this.#teller;
-    this.#teller = teller;
+    const before = this.#notifier;
+    this.#notifier = notifier;
     try {
       this.#begin();
     } catch (error) {
@@ -46,14 +46,14 @@ export class DaemonTelling {
   }
 
   /** Begins to tell of a run with an open state file. Throws `StateFileError`. */
-  attach(telling: Telling): void {
-    this.#telling = telling;
+  attach(run: NotifiedRun): void {
+    this.#run = run;
     this.#begin();
   }
 
   /** Ends it: the state file is about to be closed. What is under way is broken off. */
   async detach(): Promise<void> {
-    this.#telling = null;
+    this.#run = null;
     this.#notifications = null;
     await this.#stop();
   }
@@ -71,13 +71,13 @@ export class DaemonTelling {
   /** Ends everything. */
   async close(): Promise<void> {
     await this.detach();
-    await this.#close(this.#teller);
-    this.#teller = null;
+    await this.#close(this.#notifier);
+    this.#notifier = null;
   }
 
-  async #close(teller: Teller | null): Promise<void> {
+  async #close(notifier: Notifier | null): Promise<void> {
     try {
-      await teller?.close();
+      await notifier?.close();
     } catch (error) {
       const reason = (error as Error).message;
       this.#log.warn('the connection for messages could not be closed', { reason });
@@ -88,8 +88,8 @@ export class DaemonTelling {
     // A run may have begun while another one was waited for.
     this.#stopping.abort();
     this.#notifications = null;
-    if (this.#telling === null || this.#teller === null) return;
-    const notifications = this.#teller.begin(this.#telling);
+    if (this.#run === null || this.#notifier === null) return;
+    const notifications = this.#notifier.begin(this.#run);
     const stopping = new AbortController();
     const pause = (ms: number, signal: AbortSignal): Promise<void> =>
       this.#bell.wait(systemClock, ms, signal);

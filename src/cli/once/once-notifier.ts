@@ -5,35 +5,35 @@ import { systemClock } from '../../service/system-clock.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import type { SyncContext } from '../../sync/pass/sync-context.ts';
 import type { Health } from '../take-snapshot.ts';
-import type { Teller } from '../teller.ts';
+import type { Notifier } from '../notifier.ts';
 
 /** A pass that has ended waits no longer than this for people to be told, milliseconds. */
 const PATIENCE_MS = 10_000;
 
 /** Tells people how a single pass ended. */
-export class OnceTelling {
-  readonly #teller: Teller;
+export class OnceNotifier {
+  readonly #notifier: Notifier;
   readonly #log: Log;
   readonly #stop: AbortSignal;
   #notifications: Notifications | null = null;
   #health: Health = { credentials: { kind: 'unknown' }, reach: 'unknown', hasBegun: false };
 
   /** @param stop - ends it at once. */
-  constructor(teller: Teller, log: Log, stop: AbortSignal) {
-    this.#teller = teller;
+  constructor(notifier: Notifier, log: Log, stop: AbortSignal) {
+    this.#notifier = notifier;
     this.#log = log;
     this.#stop = stop;
   }
 
   /** Whether it wants to know of deliveries. */
   get announces(): boolean {
-    return this.#teller.announces;
+    return this.#notifier.announces;
   }
 
   /** Takes the state file that the pass works with. Throws `StateFileError`. */
   attach(state: StateStore, platformNow: () => number): void {
     const health = (): Health => this.#health;
-    this.#notifications = this.#teller.begin({ state, health, platformNow, ended: () => undefined });
+    this.#notifications = this.#notifier.begin({ state, health, platformNow, ended: () => undefined });
   }
 
   /** Takes note of a file that has reached the platform. Throws `StateFileError`. */
