@@ -1,7 +1,7 @@
 import { failed, ok, type LookupFailure, type Outcome } from '../domain/failure.ts';
 import type { Answer } from './failures.ts';
 import type { Http } from './http.ts';
-import type { RepeatSettings } from './repeat.ts';
+import type { RequestRetries } from './retry-request.ts';
 import { Requester } from './requester.ts';
 import { readBotPage, readResource, type BotPage, type BotSummary, type Integration } from './resources.ts';
 
@@ -21,8 +21,8 @@ export class PlatformAdministration {
   readonly #headers: Readonly<Record<string, string>>;
 
   /** @param baseUrl - without a trailing slash. */
-  constructor(http: Http, baseUrl: string, { token, workspaceId }: Administrator, repeats: RepeatSettings) {
-    this.#requester = new Requester(http, token, repeats);
+  constructor(http: Http, baseUrl: string, { token, workspaceId }: Administrator, retries: RequestRetries) {
+    this.#requester = new Requester(http, token, retries);
     this.#areaUrl = `${baseUrl}/v1/admin`;
     this.#headers = { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId };
   }

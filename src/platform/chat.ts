@@ -2,7 +2,7 @@ import { failed, type LookupFailure, type Outcome } from '../domain/failure.ts';
 import { checkMessage, type MessageRequest } from '../domain/request-limits.ts';
 import type { Answer } from './failures.ts';
 import type { Http } from './http.ts';
-import type { RepeatSettings } from './repeat.ts';
+import type { RequestRetries } from './retry-request.ts';
 import { Requester } from './requester.ts';
 import { readResource, type Message } from './resources.ts';
 
@@ -19,8 +19,8 @@ export class PlatformChat {
   readonly #headers: Readonly<Record<string, string>>;
 
   /** @param chatUrl - without a trailing slash. */
-  constructor(http: Http, chatUrl: string, { webhookId, userKey }: ChatUser, repeats: RepeatSettings) {
-    this.#requester = new Requester(http, userKey, repeats);
+  constructor(http: Http, chatUrl: string, { webhookId, userKey }: ChatUser, retries: RequestRetries) {
+    this.#requester = new Requester(http, userKey, retries);
     this.#url = new URL(`${chatUrl}/${encodeURIComponent(webhookId)}/messages`);
     this.#headers = { 'x-user-key': userKey, 'content-type': 'application/json' };
   }

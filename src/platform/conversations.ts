@@ -4,7 +4,7 @@ import { checkConversation, type ConversationRequest } from '../domain/request-l
 import type { Answer } from './failures.ts';
 import type { Http } from './http.ts';
 import { identityHeaders } from './identity-headers.ts';
-import type { RepeatSettings } from './repeat.ts';
+import type { RequestRetries } from './retry-request.ts';
 import { Requester } from './requester.ts';
 import { readResource, type Conversation } from './resources.ts';
 
@@ -23,9 +23,9 @@ export class PlatformConversations {
   readonly #headers: Readonly<Record<string, string>>;
 
   /** @param baseUrl - without a trailing slash. */
-  constructor(http: Http, baseUrl: string, caller: ConversationCaller, repeats: RepeatSettings) {
+  constructor(http: Http, baseUrl: string, caller: ConversationCaller, retries: RequestRetries) {
     const { token, botId, identity } = caller;
-    this.#requester = new Requester(http, token, repeats);
+    this.#requester = new Requester(http, token, retries);
     this.#url = new URL(`${baseUrl}/v1/chat/conversations`);
     this.#headers = {
       ...identityHeaders({

@@ -7,7 +7,7 @@ import type { Answer } from './failures.ts';
 import type { OpenBody } from './open-body.ts';
 import { reset } from './raw-socket.ts';
 import type { StallMonitor } from './stall-monitor.ts';
-import { Watch, type Stall } from './watch.ts';
+import { RequestWatch, type Stall } from './request-watch.ts';
 
 /** A longer answer is a failure: the longest that is expected repeats an upsert of 1 MB, every character escaped. */
 const LARGEST_ANSWER_BYTES = 8_000_000;
@@ -33,7 +33,7 @@ export class Stalled extends Error {
 export class AnswerTooLong extends Error {}
 
 /** The request that is being written in this turn of the event loop: undici says on which connection, but not which request. */
-let beingWritten: Watch | null = null;
+let beingWritten: RequestWatch | null = null;
 
 subscribe('undici:client:sendHeaders', (message) => {
   beingWritten?.begin((message as { readonly socket: Socket }).socket, performance.now());
@@ -77,7 +77,7 @@ class Exchange implements Dispatcher.DispatchHandler, AbortListener {
   readonly #signal: AbortSignal;
   readonly #resolve: (answer: Answer) => void;
   readonly #reject: (error: Error) => void;
-  readonly #watch: Watch;
+  readonly #watch: RequestWatch;
   readonly #chunks: Buffer[] = [];
   #status = 0;
   #headers: Answer['headers'] = {};
@@ -95,7 +95,7 @@ class Exchange implements Dispatcher.DispatchHandler, AbortListener {
     this.#signal = signal;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#watch = body.watch = new Watch(body, this);
+    this.#watch = body.watch = new RequestWatch(body, this);
     listen(signal, this);
   }
 

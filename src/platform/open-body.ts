@@ -1,7 +1,7 @@
 import type { OutgoingContent } from '../domain/file-platform.ts';
 import type { Throughput } from '../domain/throughput.ts';
 import type { Pacer } from './pacer.ts';
-import type { WatchedBody } from './watch.ts';
+import type { WatchedBody } from './request-watch.ts';
 
 /** Told whether the next part of a body is waited for (`ours`) or was handed over (`theirs`). Monotonic milliseconds. */
 interface TurnWatch {

@@ -2,19 +2,19 @@ import { failed, ok, type LookupFailure, type Outcome } from '../domain/failure.
 import { Api, isSuccess, type ApiRequest } from './api.ts';
 import type { Answer } from './failures.ts';
 import type { Http } from './http.ts';
-import { withRepeats, type RepeatSettings } from './repeat.ts';
+import { retryRequest, type RequestRetries } from './retry-request.ts';
 
 /** Asks one of the platform's interfaces for what is read from its answer. What may be repeated is repeated. */
 export class Requester {
   readonly #http: Http;
   readonly #api: Api;
-  readonly #repeats: RepeatSettings;
+  readonly #retries: RequestRetries;
 
   /** @param secret - what requests authenticate with; no failure repeats it. */
-  constructor(http: Http, secret: string, repeats: RepeatSettings) {
+  constructor(http: Http, secret: string, retries: RequestRetries) {
     this.#http = http;
     this.#api = new Api(http, secret);
-    this.#repeats = repeats;
+    this.#retries = retries;
   }
 
   /** The platform's time, epoch milliseconds. */
@@ -43,7 +43,7 @@ export class Requester {
       return value === null ? failed(explain(answer, this.#failureOf(answer))) : ok(value);
     };
     const repeatable = request.method === 'GET' ? 'any' : 'not-carried-out';
-    return withRepeats(once, repeatable, this.#repeats, this.#http.clock, signal);
+    return retryRequest(once, repeatable, this.#retries, this.#http.clock, signal);
   }
 
   #failureOf(answer: Answer): LookupFailure {

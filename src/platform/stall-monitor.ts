@@ -1,6 +1,6 @@
 import { Bag } from '../domain/bag.ts';
 import { readSendQueues } from './send-queue.ts';
-import type { Watch } from './watch.ts';
+import type { RequestWatch } from './request-watch.ts';
 
 /** How often in a stall timeout requests are checked. */
 const CHECKS_A_TIMEOUT = 8;
@@ -14,7 +14,7 @@ const CHECKS_A_TIMEOUT = 8;
 export class StallMonitor {
   readonly #stallTimeoutMs: number;
   readonly #periodMs: number;
-  readonly #watches = new Bag<Watch>();
+  readonly #watches = new Bag<RequestWatch>();
   #timer: NodeJS.Timeout | null = null;
   #lastCheckMs = 0;
 
@@ -24,19 +24,19 @@ export class StallMonitor {
   }
 
   /** Requests under way. */
-  get watches(): Iterable<Watch> {
+  get watches(): Iterable<RequestWatch> {
     return this.#watches;
   }
 
   /** Watches a request from now on. */
-  add(watch: Watch): void {
+  add(watch: RequestWatch): void {
     this.#watches.add(watch);
     if (this.#watches.size === 1 && this.#timer === null) this.#lastCheckMs = performance.now();
     this.#schedule();
   }
 
   /** A request is over. */
-  delete(watch: Watch): void {
+  delete(watch: RequestWatch): void {
     this.#watches.delete(watch);
     if (this.#watches.size > 0 || this.#timer === null) return;
     clearTimeout(this.#timer);

@@ -25,7 +25,7 @@ export interface Outage {
 /** How long what is waited for, and who is told. */
 export interface BreakerOptions {
   /** An outage longer than this is waited for no more, milliseconds. */
-  readonly giveUpAfterMs: number;
+  readonly longestOutageMs: number;
   /** In an outage longer than this nobody waits: what is due is told by `isProbeDue`, milliseconds. */
   readonly parkAfterMs: number;
   /** Told when an outage begins. */

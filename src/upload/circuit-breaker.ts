@@ -69,7 +69,7 @@ export class Errand {
 export class CircuitBreaker {
   readonly #clock: Clock;
   readonly #random: () => number;
-  readonly #giveUpAfterMs: number;
+  readonly #longestOutageMs: number;
   readonly #options: BreakerOptions;
   #reason = '';
   #hasParked = false;
@@ -97,7 +97,7 @@ export class CircuitBreaker {
     this.#clock = clock;
     this.#random = random;
     this.#options = options;
-    this.#giveUpAfterMs = options.giveUpAfterMs;
+    this.#longestOutageMs = options.longestOutageMs;
   }
 
   /** Whether everything goes through, nothing, or one probe. */
@@ -117,7 +117,7 @@ export class CircuitBreaker {
 
   /** Whether the outage has lasted too long to go on waiting. */
   get isHopeless(): boolean {
-    return this.isOpen && this.#clock.monotonic() - this.#sinceMs >= this.#giveUpAfterMs;
+    return this.isOpen && this.#clock.monotonic() - this.#sinceMs >= this.#longestOutageMs;
   }
 
   /** Whether nobody waits any more to find out whether the outage is over, and it is time to. */
@@ -220,7 +220,7 @@ export class CircuitBreaker {
   #setTimer(): void {
     const isNeeded = this.#state === 'open' && this.#waiting.length > 0;
     // Just before nobody waits any longer there is a last one.
-    const atMs = Math.min(this.#nextProbeMs, this.#sinceMs + this.#giveUpAfterMs);
+    const atMs = Math.min(this.#nextProbeMs, this.#sinceMs + this.#longestOutageMs);
     if (isNeeded && !this.#timer.signal.aborted && this.#timerAtMs === atMs) return;
     this.#timer.abort();
     if (!isNeeded) return;

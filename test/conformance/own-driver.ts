@@ -28,12 +28,12 @@ function connect(target: Target): Driver {
     useProxy: true,
   };
   const http = new Http(settings, pacer, systemClock);
-  const repeats = { attempts: 1, giveUpAfterMs: 0, random: Math.random, onRetry: () => undefined };
+  const retries = { attempts: 1, giveUpAfterMs: 0, random: Math.random, onRetry: () => undefined };
   const files = new PlatformFiles(http, baseUrl, { token, identityHeaders: {} });
-  const administration = new PlatformAdministration(http, baseUrl, { token, workspaceId }, repeats);
+  const administration = new PlatformAdministration(http, baseUrl, { token, workspaceId }, retries);
   const caller = { token, botId, identity: {} };
-  const conversations = new PlatformConversations(http, baseUrl, caller, repeats);
-  const messages = new PlatformChat(http, chatUrl, chat ?? NO_CHAT, repeats);
+  const conversations = new PlatformConversations(http, baseUrl, caller, retries);
+  const messages = new PlatformChat(http, chatUrl, chat ?? NO_CHAT, retries);
   return {
     listBots: async () => translate(await administration.listBots(signal)),
     storeFile: async (file) => {

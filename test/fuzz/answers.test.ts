@@ -11,7 +11,7 @@ import { PlatformAdministration } from '../../src/platform/administration.ts';
 import { PlatformChat } from '../../src/platform/chat.ts';
 import { PlatformConversations } from '../../src/platform/conversations.ts';
 import { PlatformFiles } from '../../src/platform/files.ts';
-import type { RepeatSettings } from '../../src/platform/repeat.ts';
+import type { RequestRetries } from '../../src/platform/retry-request.ts';
 import { inChunks, makeClient, NEVER, SimulatedClock, START, upsertBody } from '../platform/fixture.ts';
 import { expectPresentable, fuzz } from './edge.ts';
 import { answers, type RawAnswer } from './raw-answer.ts';
@@ -30,7 +30,7 @@ afterAll(() => server.close());
 
 type Client = ReturnType<typeof makeClient>;
 
-const repeats: RepeatSettings = {
+const retries: RequestRetries = {
   attempts: 2,
   giveUpAfterMs: 1_000,
   random: () => 0.5,
@@ -139,7 +139,7 @@ fuzz({
   check: (pages) =>
     asked(pages, async (client) => {
       const caller = { token: TOKEN, workspaceId: 'w' };
-      const administration = new PlatformAdministration(client.http, server.url, caller, repeats);
+      const administration = new PlatformAdministration(client.http, server.url, caller, retries);
       const outcome = await administration.listBots(NEVER);
       expectSane(outcome, administration.now());
       if (outcome.kind === 'failed') return;
@@ -190,7 +190,7 @@ fuzz({
   check: ({ answer, name, version }) =>
     asked([answer], async (client) => {
       const caller = { token: TOKEN, workspaceId: 'w' };
-      const administration = new PlatformAdministration(client.http, server.url, caller, repeats);
+      const administration = new PlatformAdministration(client.http, server.url, caller, retries);
       const outcome = await administration.getIntegration(name, version, false, NEVER);
       expectSane(outcome, administration.now());
       expectShown(outcome);
@@ -203,7 +203,7 @@ fuzz({
   check: (answer) =>
     asked([answer], async (client) => {
       const caller = { token: TOKEN, botId: 'bot', identity: {} };
-      const conversations = new PlatformConversations(client.http, server.url, caller, repeats);
+      const conversations = new PlatformConversations(client.http, server.url, caller, retries);
       const outcome = await conversations.create({ channel: 'c', tags: {} }, NEVER);
       expectSane(outcome);
       expectShown(outcome);
@@ -215,7 +215,7 @@ fuzz({
   inputs: resource('message'),
   check: (answer) =>
     asked([answer], async (client) => {
-      const chat = new PlatformChat(client.http, server.url, { webhookId: 'h', userKey: TOKEN }, repeats);
+      const chat = new PlatformChat(client.http, server.url, { webhookId: 'h', userKey: TOKEN }, retries);
       const outcome = await chat.send({ conversationId: 'c', payload: { type: 'text', text: 'x' } }, NEVER);
       expectSane(outcome);
       expectShown(outcome);

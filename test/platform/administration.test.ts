@@ -5,8 +5,8 @@ import { callerHeaders, drop, kindOf, messageOf, play, say, type Operations } fr
 
 const TOKEN = 'bp_pat_a/token=';
 
-function administration({ http, url, repeats }: Operations): PlatformAdministration {
-  return new PlatformAdministration(http, url, { token: TOKEN, workspaceId: 'ws-1' }, repeats);
+function administration({ http, url, retries }: Operations): PlatformAdministration {
+  return new PlatformAdministration(http, url, { token: TOKEN, workspaceId: 'ws-1' }, retries);
 }
 
 const FULL = {

@@ -15,15 +15,15 @@ const IDENTITY: Identity = {
 };
 
 function conversations(
-  { http, url, repeats }: Operations,
+  { http, url, retries }: Operations,
   identity: Identity = {},
   baseUrl = url,
 ): PlatformConversations {
-  return new PlatformConversations(http, baseUrl, { token: 'T', botId: 'bot-1', identity }, repeats);
+  return new PlatformConversations(http, baseUrl, { token: 'T', botId: 'bot-1', identity }, retries);
 }
 
-function chat({ http, url, repeats }: Operations, userKey = 'user-key-1'): PlatformChat {
-  return new PlatformChat(http, `${url}/chat`, { webhookId: 'hook/1', userKey }, repeats);
+function chat({ http, url, retries }: Operations, userKey = 'user-key-1'): PlatformChat {
+  return new PlatformChat(http, `${url}/chat`, { webhookId: 'hook/1', userKey }, retries);
 }
 
 const CONVERSATION = {

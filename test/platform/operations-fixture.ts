@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { LookupFailure, Outcome } from '../../src/domain/failure.ts';
-import type { RepeatSettings } from '../../src/platform/repeat.ts';
+import type { RequestRetries } from '../../src/platform/retry-request.ts';
 import { connect, readBody, serve, SimulatedClock, type ClientOptions, type TestClient } from './fixture.ts';
 
 /** One request as a server got it. */
@@ -16,7 +16,7 @@ export interface Seen {
 export interface Operations extends TestClient {
   readonly url: string;
   readonly seen: Seen[];
-  readonly repeats: RepeatSettings;
+  readonly retries: RequestRetries;
   /** The reasons for which requests were repeated. */
   readonly retried: string[];
   readonly clock: SimulatedClock;
@@ -42,13 +42,13 @@ export async function play(
   });
   const clock = new SimulatedClock();
   const retried: string[] = [];
-  const repeats = {
+  const retries = {
     attempts: 3,
     giveUpAfterMs: 60_000,
     random: () => 0.5,
     onRetry: (reason: string) => retried.push(reason),
   };
-  return { ...connect(url, { clock, ...options }), url, seen, repeats, retried, clock };
+  return { ...connect(url, { clock, ...options }), url, seen, retries, retried, clock };
 }
 
 /** Answers with a status and JSON, or with a text as it is. */

@@ -12,8 +12,8 @@ const ATTEMPTS = 5;
 
 const atOnce = <T>(exchange: () => Promise<T>): Promise<T> => exchange();
 
-function options(giveUpAfterMs: number): BreakerOptions {
-  return { giveUpAfterMs, parkAfterMs: Infinity, opened: () => undefined, closed: () => undefined };
+function options(longestOutageMs: number): BreakerOptions {
+  return { longestOutageMs, parkAfterMs: Infinity, opened: () => undefined, closed: () => undefined };
 }
 
 function make(random = 0.999_999): { clock: SimulatedClock; breaker: CircuitBreaker } {

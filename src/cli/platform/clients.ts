@@ -6,7 +6,7 @@ import { PlatformConversations } from '../../platform/conversations.ts';
 import { PlatformFiles } from '../../platform/files.ts';
 import type { Http } from '../../platform/http.ts';
 import { identityHeaders } from '../../platform/identity-headers.ts';
-import type { RepeatSettings } from '../../platform/repeat.ts';
+import type { RequestRetries } from '../../platform/retry-request.ts';
 import type { Credentials } from './credentials.ts';
 
 /** The identity headers that conversations take (interface.md, Create a conversation: Headers). */
@@ -17,7 +17,7 @@ export type ConversationIdentity = Pick<Identity, 'integrationId' | 'integration
  * needs no more of the configuration than it uses; each throws `UsageError` when the configuration lacks what it takes.
  */
 export interface Clients {
-  /** The same one each time: it learns the platform's time. Whoever uses it repeats requests, not the client. */
+  /** The same one each time: it learns the platform's time. Sync retries its requests, not the client. */
   readonly files: () => PlatformFiles;
   readonly administration: () => PlatformAdministration;
   /** @param identity - counts before that of the config; `alone`: that of the config does not count at all. */
@@ -30,7 +30,7 @@ export function createClients(
   { platform, sources }: Pick<Config, 'platform' | 'sources'>,
   credentials: Credentials,
   http: Http,
-  repeats: RepeatSettings,
+  retries: RequestRetries,
 ): Clients {
   const { baseUrl, chatUrl, workspaceId, webhookId } = credentials;
   let files: PlatformFiles | null = null;
@@ -45,18 +45,18 @@ export function createClients(
     administration: () => {
       credentials.demand('admin');
       const administrator = { token: credentials.token(), workspaceId };
-      return new PlatformAdministration(http, baseUrl, administrator, repeats);
+      return new PlatformAdministration(http, baseUrl, administrator, retries);
     },
     conversations: (identity, alone) => {
       credentials.demand('conversation');
       const botId = conversationBot({ platform, sources });
       const own = alone === 'alone' ? {} : platform.identity;
       const caller = { token: credentials.token(), botId, identity: { ...own, ...identity } };
-      return new PlatformConversations(http, baseUrl, caller, repeats);
+      return new PlatformConversations(http, baseUrl, caller, retries);
     },
     chat: () => {
       credentials.demand('message');
-      return new PlatformChat(http, chatUrl, { webhookId, userKey: credentials.userKey() }, repeats);
+      return new PlatformChat(http, chatUrl, { webhookId, userKey: credentials.userKey() }, retries);
     },
   };
 }

@@ -50,8 +50,8 @@ export class PlatformAccess {
     this.#longestPauseMs = input.longestPauseMs ?? giveUpAfterMs;
     this.#http = openHttp(config, emulator === null, clock, this.#longestPauseMs);
     this.credentials = credentials ?? new Credentials(loaded, emulator, notices.warn);
-    const repeats = { attempts, giveUpAfterMs, random: Math.random, onRetry: notices.retrying };
-    this.clients = createClients(config, this.credentials, this.#http, repeats);
+    const retries = { attempts, giveUpAfterMs, random: Math.random, onRetry: notices.retrying };
+    this.clients = createClients(config, this.credentials, this.#http, retries);
   }
 
   /**

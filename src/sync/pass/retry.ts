@@ -13,8 +13,8 @@ export interface RetryPorts extends Terms {
   readonly breaker: CircuitBreaker;
   /** Waits for a place among the transfers that may run at a time. */
   readonly transfer: <T>(attempt: () => Promise<T>) => Promise<T>;
-  /** Longer than this is not waited for a platform that asked for patience, milliseconds. */
-  readonly giveUpAfterMs: number;
+  /** A platform that asks for a longer pause than this is asked again another time, milliseconds. */
+  readonly longestPauseMs: number;
   /** Told that another attempt follows, and when at the soonest. */
   readonly onRetry: (reason: string, delayMs: number) => void;
 }
@@ -38,11 +38,10 @@ export function retryFile<R>(
   ports: RetryPorts,
   stop: AbortSignal,
 ): Promise<R | null> {
-  const { clock, random, breaker, transfer, giveUpAfterMs } = ports;
+  const { clock, random, breaker, transfer, longestPauseMs } = ports;
   const errand = breaker.errand(ports);
   const next = ({ retryAfterMs = 0, pauseMs }: FileAttempt<R>): RetryWait | null => {
-    // A platform that asks for more patience than there is has to be asked again another time.
-    if (errand.isSpent || retryAfterMs > giveUpAfterMs || breaker.isHopeless) return null;
+    if (errand.isSpent || retryAfterMs > longestPauseMs || breaker.isHopeless) return null;
     if (breaker.isOpen) return { delayMs: breaker.untilProbeMs, isInAttempt: true };
     return { delayMs: pauseMs ?? retryDelayMs(Math.max(1, errand.failures), random(), retryAfterMs) };
   };

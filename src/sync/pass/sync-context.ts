@@ -179,7 +179,7 @@ export function createSyncContext(input: SyncContextInput): SyncContext {
     beganAt: { wallMs: clock.now(), monotonicMs: clock.monotonic() },
     claims: new Claims(input.state, []),
     breaker: new CircuitBreaker(clock, input.random, {
-      giveUpAfterMs: waitLimits.outageMs,
+      longestOutageMs: waitLimits.outageMs,
       parkAfterMs: input.isWatched ? PARK_AFTER_MS : Infinity,
       opened: (reason) => {
         report.warn(`the platform is out of reach: ${reason}; it is tried again now and then`);

@@ -41,7 +41,7 @@ export function retryPorts(
     isFresh: isWatched && transfer === fresh,
     waitsForOutage: () => true,
     attempts: config.upload.attempts,
-    giveUpAfterMs: waitLimits.pauseMs,
+    longestPauseMs: waitLimits.pauseMs,
     onRetry: (reason, delayMs) => {
       report.retrying(`${source}:${path}`, reason, delayMs);
     },

@@ -39,7 +39,7 @@ async function world(faults: readonly Fault[] = [], random: () => number = () =>
   const { platform } = connect(emulator.baseUrl, { token: emulator.token, clock });
   for (const fault of faults) emulator.faults.add(fault);
   const breaker = new CircuitBreaker(clock, () => 0.999_999, {
-    giveUpAfterMs: GIVE_UP_MS,
+    longestOutageMs: GIVE_UP_MS,
     parkAfterMs: Infinity,
     opened: () => undefined,
     closed: () => undefined,
@@ -75,7 +75,7 @@ async function world(faults: readonly Fault[] = [], random: () => number = () =>
           name: path,
           isFresh: false,
           waitsForOutage: () => true,
-          giveUpAfterMs: 120_000,
+          longestPauseMs: 120_000,
           attempts: ATTEMPTS,
           settleMs: 777,
           onRetry: (reason, delayMs) => retries.push([reason, delayMs]),
@@ -352,7 +352,7 @@ describe('during an outage', () => {
     const { write, send, emulator, breaker } = await world([away(20)]);
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'];
     for (const name of names) write(name, 'abc');
-    const results = await Promise.all(names.map((name) => send(name, { ports: { giveUpAfterMs: 1e9 } })));
+    const results = await Promise.all(names.map((name) => send(name, { ports: { longestPauseMs: 1e9 } })));
     expect(results.map(({ kind }) => kind)).toEqual(names.map(() => 'failed'));
     expect(breaker.isHopeless).toBe(true);
     // Ten were under way when it was noticed; probes after 1, 2, 4, 8, 16, 30, 30 s and at the end.

@@ -25,7 +25,7 @@ export interface WatchedBody {
 }
 
 /** Watches one request: whether anything of it moves. Times are of the monotonic clock, milliseconds. */
-export class Watch implements BagItem {
+export class RequestWatch implements BagItem {
   bagIndex = -1;
   readonly #body: WatchedBody;
   readonly #owner: { readonly giveUp: (stall: Stall) => void };

@@ -4,7 +4,7 @@ import { retryDelayMs } from '../domain/backoff.ts';
 import { retry, type Attempted, type RetryWait } from '../domain/retry.ts';
 
 /** How requests are repeated. */
-export interface RepeatSettings {
+export interface RequestRetries {
   /** Most attempts in all. */
   readonly attempts: number;
   /** Longer than this is not waited for the platform, milliseconds. */
@@ -18,13 +18,13 @@ export interface RepeatSettings {
  * Which failures call for another attempt: `any` transient one for what may be asked twice; `not-carried-out` only those
  * that certainly had no effect, for what must not be done twice.
  */
-export type Repeatable = 'any' | 'not-carried-out';
+export type RetryWhen = 'any' | 'not-carried-out';
 
 /** Asks until there is an answer, with full jitter between the attempts. The signal ends the waiting. */
-export async function withRepeats<T>(
+export async function retryRequest<T>(
   ask: () => Promise<Outcome<T, LookupFailure>>,
-  repeatable: Repeatable,
-  { attempts, giveUpAfterMs, random, onRetry }: RepeatSettings,
+  repeatable: RetryWhen,
+  { attempts, giveUpAfterMs, random, onRetry }: RequestRetries,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<Outcome<T, LookupFailure>> {

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { Throughput } from '../../src/domain/throughput.ts';
 import { nameOf } from '../../src/platform/send-queue.ts';
-import { Watch } from '../../src/platform/watch.ts';
+import { RequestWatch } from '../../src/platform/request-watch.ts';
 
 const BODY_BYTES = 200_000;
 const STALL_TIMEOUT_MS = 30_000;
@@ -19,7 +19,7 @@ test.each([false, true])(
       remotePort: 2,
     } as unknown as Socket & { bytesWritten: number };
     const stalls: string[] = [];
-    const watch = new Watch(
+    const watch = new RequestWatch(
       { sizeBytes: BODY_BYTES, throughput: new Throughput() },
       { giveUp: (stall) => stalls.push(stall) },
     );
