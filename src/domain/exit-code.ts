@@ -1,6 +1,6 @@
 import type { Summary } from './report.ts';
 
-/** Exit codes (the contract's table). */
+/** Exit codes: a promise to scripts (README.md). */
 export const EXIT = {
   ok: 0,
   defect: 1,

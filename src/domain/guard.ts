@@ -40,7 +40,7 @@ export const REMOVAL_WINDOW_MS = 3_600_000;
 const FRACTION_APPLIES_ABOVE = 10;
 
 /**
- * Whether so many removals are believed (design: a failed mount is not a deletion).
+ * Whether so many removals are believed: a failed mount is not a deletion.
  *
  * @param wanted - removals that are due now.
  * @param recent - removals carried out within `REMOVAL_WINDOW_MS`.
