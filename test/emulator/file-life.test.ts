@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { findFile, readText, send, START, start, store, upload, upsert } from './fixture.ts';
+import { errorBody, findFile, readText, send, START, start, store, upload, upsert } from './fixture.ts';
 
 describe('the status', () => {
   test.each([
@@ -141,14 +141,15 @@ test('the Date header follows the clock', async () => {
 });
 
 test.each([
-  ['GET', '/v1/nothing'],
-  ['GET', '/v1/files/%'],
-  ['GET', '/content/%'],
-  ['POST', '/v1/files'],
-  ['GET', '/chat/hook/hello'],
-] as const)('%s %s is answered 404 in the shape of the platform', async (method, path) => {
+  ['GET', '/v1/nothing', 404, 'MethodNotFound'],
+  ['GET', '/v1/files/%', 404, 'MethodNotFound'],
+  ['GET', '/content/%', 404, 'MethodNotFound'],
+  ['POST', '/v1/files', 405, 'MethodNotFound'],
+  ['DELETE', '/v1/admin/bots', 405, 'MethodNotFound'],
+  ['GET', '/chat/hook/hello', 404, 'ResourceNotFound'],
+] as const)('%s %s is answered %i %s in the shape of the platform', async (method, path, code, type) => {
   const { emulator } = await start();
   const reply = await send(`${emulator.baseUrl}${path}`, method, {});
-  expect(reply.status).toBe(404);
-  expect(JSON.parse(reply.text)).toMatchObject({ code: 404, type: 'ResourceNotFound' });
+  expect(reply.status).toBe(code);
+  expect(JSON.parse(reply.text)).toEqual(errorBody(code, type));
 });
