@@ -188,6 +188,24 @@ function program(done: (code: number) => void, isForHelp: boolean, args: readonl
             description: 'Vector DB Storage quota in bytes',
             requiresArg: true,
           })
+          .option('operations', {
+            choices: ['all', 'specified'] as const,
+            default: 'all' as const,
+            description: 'What it serves: all that it knows, or the five operations of the specification',
+            requiresArg: true,
+          })
+          .option('indexing-delay', {
+            type: 'string',
+            description: 'How long an indexed file takes to be searchable, such as 2s',
+            defaultDescription: 'none',
+            requiresArg: true,
+          })
+          .option('fail-indexing', {
+            type: 'string',
+            array: true,
+            description: 'Pattern of keys whose indexing fails; any number of them',
+            requiresArg: true,
+          })
           .check(({ port, fileQuota, vectorQuota }) => {
             const isWithin = (value: number, most: number): boolean =>
               Number.isInteger(value) && value >= 0 && value <= most;
@@ -229,7 +247,7 @@ function program(done: (code: number) => void, isForHelp: boolean, args: readonl
 }
 
 /** Options that may be given more than once, each after its command. */
-const MANY = new Set(['emulator bot', 'init index', 'conversation tag']);
+const MANY = new Set(['emulator bot', 'emulator fail-indexing', 'init index', 'conversation tag']);
 
 /** Whether an argument gives a switch a value that does not say on or off. */
 function isOddSwitch(arg: string, option: string): boolean {
