@@ -110,6 +110,17 @@ describe('the content at url', () => {
     expect((await send(foreign, 'GET', {})).status).toBe(403);
   });
 
+  test('has an address that is good for a while, unless it is public', async () => {
+    const { emulator, clock } = await start({ contentUrlLifetimeMs: 60_000 });
+    const file = await store(emulator, 'a.txt', 'abc');
+    const shared = await store(emulator, 'b.txt', 'abc', { accessPolicies: ['public_content'] });
+    clock.now += 61_000;
+    expect((await send(file.url, 'GET', {})).status).toBe(403);
+    expect((await send(file.url.replace('Expires=60', 'Expires=99'), 'GET', {})).status).toBe(403);
+    expect((await send(findFile(emulator, 'a.txt')?.url ?? '', 'GET', {})).text).toBe('abc');
+    expect((await send(shared.url, 'GET', {})).status).toBe(200);
+  });
+
   test('is not there before the upload, after another upsert and for unknown files', async () => {
     const { emulator } = await start();
     const body = { accessPolicies: ['public_content'] };

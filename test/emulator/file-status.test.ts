@@ -75,7 +75,8 @@ describe('a status takes its time', () => {
 describe('indexing fails', () => {
   test('for the globs of the option', async () => {
     const { emulator } = await start({ failIndexing: ['**/bad*', '*.md'] });
-    for (const key of ['docs/bad.txt', 'docs/a.md', 'a.md']) await store(emulator, key, 'abc', { index: true });
+    for (const key of ['docs/bad.txt', 'docs/a.md', 'a.md'])
+      await store(emulator, key, 'abc', { index: true });
     expect(await get(emulator, 'docs/bad.txt')).toMatchObject({
       status: 'indexing_failed',
       failedStatusReason: 'The content could not be indexed',
@@ -135,7 +136,10 @@ describe('an upload fails after the store took the bytes', () => {
     await expect(upsert(emulator, { key: 'b.md', size: 4, index: true })).rejects.toThrow(/answered 4/);
     await emulator.conditions.set({ kind: 'late-limits' });
     await store(emulator, 'b.md', 'abcd', { index: true });
-    expect(await get(emulator, 'b.md')).toMatchObject({ status: 'upload_failed', failedStatusReason: reason });
+    expect(await get(emulator, 'b.md')).toMatchObject({
+      status: 'upload_failed',
+      failedStatusReason: reason,
+    });
     await store(emulator, 'a.md', 'abc', { index: true });
     expect((await get(emulator, 'a.md')).status).toBe('indexing_completed');
   });

@@ -21,7 +21,8 @@ const KEYS = [
   'docs',
 ];
 
-const byBytes = (left: string, right: string): number => Buffer.compare(Buffer.from(left), Buffer.from(right));
+const byBytes = (left: string, right: string): number =>
+  Buffer.compare(Buffer.from(left), Buffer.from(right));
 
 test('keys stand in the order of the Unicode collation', () => {
   const expected = KEYS.toSorted(new Intl.Collator('en').compare);
