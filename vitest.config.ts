@@ -27,6 +27,7 @@ const COMMANDS = [
     'describe-resource',
     'doctor',
     'doctor-notify',
+    'emulator-options',
     'init',
     'mask-secrets',
     'platform-commands',

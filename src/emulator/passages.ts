@@ -36,7 +36,7 @@ export function readPassages(file: StoredFile, platform: Platform): Passage[] {
 }
 
 /** A text in its paragraphs. */
-export function splitText(text: string): Passage[] {
+function splitText(text: string): Passage[] {
   const headings: string[] = [];
   return text
     .replaceAll(/\r\n?/g, '\n')
