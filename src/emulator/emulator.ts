@@ -67,8 +67,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
       close: () => stopListening(server),
       open: () => listenAgain(server, platform.baseUrl, settings),
       lag: (lagMs) => {
-        platform.expire();
-        platform.files.lag(lagMs);
+        platform.lagLists(lagMs);
       },
     },
     settings.rateLimit,

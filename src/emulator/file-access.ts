@@ -1,5 +1,6 @@
 import { botOfToken } from './access.ts';
 import { refused, type Refused } from './answer.ts';
+import { ownerOf } from './file-owner.ts';
 import type { StoredFile } from './stored-file.ts';
 import type { Platform } from './platform.ts';
 import { readBot } from './request-checks.ts';
@@ -37,8 +38,10 @@ export function findUsableFile(
 /** Whether the caller may change, replace or delete a file of its own bot. */
 export function mayOverwrite(file: StoredFile, request: EmulatorRequest, platform: Platform): boolean {
   const bot = botOfToken(request, platform);
+  if (bot === null) return true;
+  const caller = ownerOf({ id: bot, name: '' }, request);
   const { owner } = file.details;
-  return bot === null || (owner.type === 'bot' && owner.id === bot);
+  return owner.type === caller.type && owner.id === caller.id;
 }
 
 /** Like `findUsableFile`, for operations whose path names a file by its id alone. */

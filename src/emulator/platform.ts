@@ -28,6 +28,7 @@ export class Platform {
   /** Known once the server listens; without a trailing slash. */
   baseUrl = '';
   readonly #database: Database;
+  #isClosed = false;
 
   /** Opens the data directory, which must exist. Throws when its data is damaged or of another version. */
   constructor(settings: Settings, conditions: Conditions) {
@@ -76,7 +77,15 @@ export class Platform {
     if (hasContent(file)) this.content.remove(file.uploadId);
   }
 
+  /** From now on lists show what was there so long ago, and (null) what is there. Nothing, once it is closed. */
+  lagLists(lagMs: number | null): void {
+    if (this.#isClosed) return;
+    this.expire();
+    this.files.lag(lagMs);
+  }
+
   close(): void {
+    this.#isClosed = true;
     this.content.close();
     this.#database.close();
   }

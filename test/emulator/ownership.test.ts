@@ -63,6 +63,15 @@ describe('with its own credentials a bot', () => {
     expect((await put(emulator, { key: 'a.md', size: 1 })).status).toBe(200);
   });
 
+  test('may act as an integration, whose files are then its own', async () => {
+    const emulator = await world();
+    const asIntegration = { ...AS_B1, 'x-integration-id': 'int1' };
+    const { id } = await upsert(emulator, { key: 'a.md', size: 1 }, asIntegration);
+    expect((await put(emulator, { key: 'a.md', size: 2 }, asIntegration)).status).toBe(200);
+    expect((await ask(emulator, 'PUT', pathOf(id), {}, asIntegration)).status).toBe(200);
+    expect((await ask(emulator, 'PUT', pathOf(id), {}, AS_B1)).status).toBe(403);
+  });
+
   test('is no other bot, and has no access to the administration area', async () => {
     const emulator = await world();
     const forbidden = { status: 403, body: errorBody(403, 'Forbidden') };
