@@ -28,6 +28,7 @@ const COMMANDS = [
     'describe-resource',
     'doctor',
     'doctor-notify',
+    'emulator-options',
     'init',
     'mask-secrets',
     'platform-access',

@@ -120,13 +120,13 @@ function refuseOddOptions(
     const odd = typeof value === 'boolean' ? args.find((arg) => isOddSwitch(arg, option)) : undefined;
     // yargs takes whatever is not "true" for "false".
     if (odd !== undefined) throw new UsageError(`${odd}: write ${option}, without a value`);
-    if (Array.isArray(value) && name.length > 1 && !MANY.has(`${options._[0] ?? ''} ${name}`))
+    if (Array.isArray(value) && name.length > 1 && !MANY.has(`${options._[0] ?? ''} ${camelCase(name)}`))
       throw new UsageError(`--${name} may be given once`);
   }
 }
 
-/** Options that may be given more than once, each after its command. */
-const MANY = new Set(['emulator bot', 'init index', 'conversation tag']);
+/** Options that may be given more than once, in camel case, each after its command. */
+const MANY = new Set(['emulator bot', 'emulator failIndexing', 'init index', 'conversation tag']);
 
 /** Whether an argument gives a switch a value that does not say on or off. */
 function isOddSwitch(arg: string, option: string): boolean {

@@ -45,6 +45,24 @@ export function addEmulatorCommand(
           description: 'Vector DB Storage quota in bytes',
           requiresArg: true,
         })
+        .option('operations', {
+          choices: ['all', 'specified'] as const,
+          default: 'all' as const,
+          description: 'What it serves: all that it knows, or the five operations of the specification',
+          requiresArg: true,
+        })
+        .option('indexing-delay', {
+          type: 'string',
+          description: 'How long an indexed file takes to be searchable, such as 2s',
+          defaultDescription: 'none',
+          requiresArg: true,
+        })
+        .option('fail-indexing', {
+          type: 'string',
+          array: true,
+          description: 'Pattern of keys whose indexing fails; any number of them',
+          requiresArg: true,
+        })
         .check(({ port, fileQuota, vectorQuota }) => {
           const isWithin = (value: number, most: number): boolean =>
             Number.isInteger(value) && value >= 0 && value <= most;

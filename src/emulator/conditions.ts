@@ -13,19 +13,41 @@ export type Condition =
   /** The store reads so many bytes a second of all uploads together, by a real timer. */
   | { readonly kind: 'slow-store'; readonly bytesPerSecond: number }
   /** Instead of the limit that the emulator was started with. */
-  | { readonly kind: 'rate-limit'; readonly rateLimit: RateLimit };
+  | { readonly kind: 'rate-limit'; readonly rateLimit: RateLimit }
+  | FileCondition;
 
-/** The socket of the server, as far as conditions have to do with it. */
-export interface Listening {
+/** A condition of how the platform deals with files; a glob is of keys. */
+export type FileCondition =
+  /** Lists show what was there so long ago, and from now on what comes to be; Infinity: what is there now, for good. */
+  | { readonly kind: 'lagging-list'; readonly lagMs: number }
+  /** An upsert of a key that exists makes a new file of another id in its place. */
+  | { readonly kind: 'new-ids' }
+  /** Files that were uploaded or searchable are pending again, all of them or those of a glob. */
+  | { readonly kind: 'pending-again'; readonly keys?: string }
+  /** Quotas and the largest size are looked at when the content is there, and not at the upsert: upload_failed. */
+  | { readonly kind: 'late-limits' }
+  /** Content that arrives for these keys ends as upload_failed. */
+  | { readonly kind: 'failing-uploads'; readonly keys: string; readonly reason: string }
+  /** Content that arrives for these keys ends as indexing_failed, where it is to be indexed. */
+  | { readonly kind: 'failing-indexing'; readonly keys: string; readonly reason: string }
+  /** Content that arrives is noticed so much later: the status stays upload_pending; Infinity: for good. */
+  | { readonly kind: 'slow-notice'; readonly delayMs: number }
+  /** A change of a file's facts has the file indexed again. */
+  | { readonly kind: 'updates-reindex' };
+
+/** What conditions do to the server and its data. */
+export interface ConditionPorts {
   /** Ends the connections and takes no new ones. */
   readonly close: () => Promise<void>;
   /** Listens again where it did. */
   readonly open: () => Promise<void>;
+  /** From now on lists lag behind, or (null) do not any more. */
+  readonly lag: (lagMs: number | null) => void;
 }
 
 /** What the platform as a whole is like: unlike a fault, a condition lasts until it is cleared. */
 export class Conditions {
-  readonly #listening: Listening;
+  readonly #ports: ConditionPorts;
   readonly #usualLimiter: RateLimiter | null;
   #limiter: RateLimiter | null;
   #current = new Map<Condition['kind'], Condition>();
@@ -35,8 +57,8 @@ export class Conditions {
   readonly #held = new Map<IncomingMessage, NodeJS.Timeout>();
 
   /** `rateLimit`: the limit while no condition says another. */
-  constructor(listening: Listening, rateLimit: RateLimit | null) {
-    this.#listening = listening;
+  constructor(ports: ConditionPorts, rateLimit: RateLimit | null) {
+    this.#ports = ports;
     this.#usualLimiter = rateLimit === null ? null : new RateLimiter(rateLimit);
     this.#limiter = this.#usualLimiter;
   }
@@ -46,12 +68,19 @@ export class Conditions {
     return this.#current.size === 0;
   }
 
+  /** The condition of a kind that the platform is in, or null. */
+  get<Kind extends Condition['kind']>(kind: Kind): Extract<Condition, { kind: Kind }> | null {
+    const condition = this.#current.get(kind);
+    return condition === undefined ? null : (condition as Extract<Condition, { kind: Kind }>);
+  }
+
   /** From now on the platform is in this condition, besides those of other kinds. */
   async set(condition: Condition): Promise<void> {
     const isNew = !this.#current.has(condition.kind);
     this.#current.set(condition.kind, condition);
     if (condition.kind === 'rate-limit') this.#limiter = new RateLimiter(condition.rateLimit);
-    if (condition.kind === 'refused' && isNew) await this.#listening.close();
+    if (condition.kind === 'lagging-list') this.#ports.lag(condition.lagMs);
+    if (condition.kind === 'refused' && isNew) await this.#ports.close();
   }
 
   /** The platform is as it usually is, from now on. */
@@ -60,8 +89,9 @@ export class Conditions {
     this.#current.clear();
     this.#limiter = this.#usualLimiter;
     this.#storeFreeAtMs = 0;
+    this.#ports.lag(null);
     for (const message of this.#held.keys()) this.#release(message);
-    if (wasRefused) await this.#listening.open();
+    if (wasRefused) await this.#ports.open();
   }
 
   /** The answer that everything gets at present, or null. */

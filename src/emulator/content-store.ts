@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import {
   createWriteStream,
   existsSync,
+  constants,
+  copyFileSync,
   mkdirSync,
   readdirSync,
   renameSync,
@@ -89,12 +91,14 @@ export class ContentStore {
 
   /** Makes a complete temporary file the content of an upload. */
   keep(temporaryPath: string, uploadId: string): void {
-    const dir = uploadId.slice(0, 2);
-    if (!this.#knownDirs.has(dir)) {
-      mkdirSync(join(this.#contentDir, dir), { recursive: true, mode: 0o700 });
-      this.#knownDirs.add(dir);
-    }
+    this.#makeDir(uploadId);
     renameSync(temporaryPath, this.pathOf(uploadId));
+  }
+
+  /** Gives an upload the content of another. */
+  copy(fromUploadId: string, uploadId: string): void {
+    this.#makeDir(uploadId);
+    copyFileSync(this.pathOf(fromUploadId), this.pathOf(uploadId), constants.COPYFILE_FICLONE);
   }
 
   /** Removes a temporary file. */
@@ -105,5 +109,12 @@ export class ContentStore {
   /** Removes the content of an upload, if there is any. */
   remove(uploadId: string): void {
     rmSync(this.pathOf(uploadId), { force: true });
+  }
+
+  #makeDir(uploadId: string): void {
+    const dir = uploadId.slice(0, 2);
+    if (this.#knownDirs.has(dir)) return;
+    mkdirSync(join(this.#contentDir, dir), { recursive: true, mode: 0o700 });
+    this.#knownDirs.add(dir);
   }
 }

@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { keyOrder } from './key-order.ts';
 
 /** An open SQLite connection. */
 export type Database = InstanceType<typeof DatabaseSync>;
@@ -69,6 +70,15 @@ const MIGRATIONS = [
   ) STRICT;
   CREATE INDEX message_conversation ON message (conversation_id);
 `,
+  `
+  ALTER TABLE file ADD COLUMN key_order TEXT NOT NULL DEFAULT '';  -- sorts as the keys do, see key-order.ts
+  ALTER TABLE file ADD COLUMN life TEXT;  -- JSON; null until the content is there
+  UPDATE file SET key_order = key_order(key);
+  UPDATE file SET life = json_object('noticedAt', uploaded_at, 'uploadFailure', NULL,
+    'indexingFrom', uploaded_at, 'indexedAt', uploaded_at, 'indexingFailure', NULL) WHERE uploaded_at IS NOT NULL;
+  CREATE INDEX file_key_order ON file (bot_id, key_order, id);
+  CREATE INDEX file_created ON file (bot_id, created_at, id);
+`,
 ];
 
 /**
@@ -82,6 +92,7 @@ export function openDatabase(dataDir: string): Database {
   closeSync(openSync(path, 'a', 0o600));
   const database = new DatabaseSync(path);
   try {
+    database.function('key_order', (key: unknown) => keyOrder(key as string));
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;');
     const { user_version: version } = database.prepare('PRAGMA user_version').get() as {
       user_version: number;

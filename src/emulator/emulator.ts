@@ -8,14 +8,15 @@ import {
 } from './chat-resources.ts';
 import { Conditions } from './conditions.ts';
 import { Faults } from './faults.ts';
-import { describeFile, type FileResource } from './file-resource.ts';
+import { describeSized, type SizedFile } from './file-resource.ts';
 import { createHandler, type Handler } from './handler.ts';
 import { resolveSettings, type EmulatorBot, type EmulatorOptions, type Settings } from './options.ts';
 import { Platform } from './platform.ts';
+import { hasContent } from './stored-file.ts';
 import { RequestLog, type RecordedRequest } from './request-log.ts';
 
-/** A file as `Emulator.listFiles` shows it; `content` is null until every byte has arrived. */
-export interface ListedFile extends FileResource {
+/** A file as `Emulator.listFiles` shows it; `size` is what the upsert said, `content` null until every byte has arrived. */
+export interface ListedFile extends SizedFile {
   readonly content: { readonly path: string; readonly size: number } | null;
 }
 
@@ -58,14 +59,20 @@ export interface Emulator {
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const settings = resolveSettings(options);
   mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
-  const platform = new Platform(settings);
   const faults = new Faults();
   const log = new RequestLog(settings.recordedRequestsMax);
   const inFlight = new Set<Promise<void>>();
-  const conditions = new Conditions(
-    { close: () => stopListening(server), open: () => listenAgain(server, platform.baseUrl, settings) },
+  const conditions: Conditions = new Conditions(
+    {
+      close: () => stopListening(server),
+      open: () => listenAgain(server, platform.baseUrl, settings),
+      lag: (lagMs) => {
+        platform.lagLists(lagMs);
+      },
+    },
     settings.rateLimit,
   );
+  const platform = new Platform(settings, conditions);
   const server = serve(createHandler(platform, faults, conditions, log), inFlight);
   try {
     platform.baseUrl = await listen(server, settings);
@@ -152,17 +159,16 @@ function reachableHost(host: string): string {
 function listFiles(platform: Platform, botId: string): ListedFile[] {
   platform.expire();
   return platform.files.listOfBot(botId).map((file) => {
-    const content =
-      file.uploadedAt === null
-        ? null
-        : { path: platform.content.pathOf(file.uploadId), size: file.sizeBytes };
-    return { ...describeFile(file, platform), content };
+    const content = hasContent(file)
+      ? { path: platform.content.pathOf(file.uploadId), size: file.sizeBytes }
+      : null;
+    return { ...describeSized(file, platform), content };
   });
 }
 
 function readContent(platform: Platform, botId: string, key: string, integrationId: string): Buffer | null {
   platform.expire();
   const file = platform.files.findByKey(botId, integrationId, key);
-  if (file === null || file.uploadedAt === null) return null;
+  if (file === null || !hasContent(file)) return null;
   return readFileSync(platform.content.pathOf(file.uploadId));
 }

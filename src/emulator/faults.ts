@@ -1,6 +1,6 @@
 /** Which requests a fault is for. */
 export interface FaultScope {
-  /** The `name` of an operation in operations/: these are the ones botsync calls, the others work as well. */
+  /** The `name` of an operation in operations/: these and all others. */
   readonly operation:
     | 'upsert'
     | 'upload'
@@ -9,6 +9,14 @@ export interface FaultScope {
     | 'get-integration'
     | 'create-conversation'
     | 'create-message'
+    | 'get-file'
+    | 'list-files'
+    | 'update-file'
+    | 'delete-file'
+    | 'copy-file'
+    | 'search-files'
+    | 'list-passages'
+    | 'get-usage'
     | (string & {});
   /** How many requests it hits; default 1, Infinity for all. */
   readonly times?: number;

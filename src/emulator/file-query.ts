@@ -13,6 +13,8 @@ export interface FileQuery {
   readonly tags: Readonly<Record<string, string>>;
   /** Null for all. */
   readonly ids: readonly string[] | null;
+  /** Whether the files are to be indexed; null for both. */
+  readonly indexed: boolean | null;
   readonly sortField: SortField;
   readonly sortDirection: 'asc' | 'desc';
   /** Where the page before ended: the sorted value and the id of its last file. */
@@ -23,11 +25,18 @@ export interface FileQuery {
 /** The place of a file in a sorted list. */
 export type FilePosition = readonly [value: string | number, id: string];
 
-/** A statement, `position_value` added to the columns of its rows, and what to bind. Reads one row more than the page has. */
-export function buildFileQuery(query: FileQuery): { sql: string; parameters: (string | number)[] } {
+/**
+ * A statement, `position_value` added to the columns of its rows, and what to bind. Reads one row more than the page has.
+ * `table`: that of the files, or one of the same columns.
+ */
+export function buildFileQuery(
+  query: FileQuery,
+  table: string,
+): { sql: string; parameters: (string | number)[] } {
   const sorted = SORT_EXPRESSIONS[query.sortField];
   const conditions: { sql: string; parameters: readonly (string | number)[] }[] = [
-    { sql: 'bot_id = ?', parameters: [query.botId] },
+    // The plus keeps SQLite from walking through all files in their order, in search of a few ids.
+    { sql: query.ids === null ? 'bot_id = ?' : '+bot_id = ?', parameters: [query.botId] },
     ...Object.entries(query.tags).map((tag) => ({
       sql: `EXISTS (SELECT 1 FROM json_each(details, '$.tags') WHERE key = ? AND value = ?)`,
       parameters: tag,
@@ -46,23 +55,26 @@ export function buildFileQuery(query: FileQuery): { sql: string; parameters: (st
       parameters: [JSON.stringify(query.ids)],
     });
   }
+  if (query.indexed !== null) {
+    conditions.push({ sql: 'indexed = ?', parameters: [query.indexed ? 1 : 0] });
+  }
   if (query.after !== null) {
     const comparison = query.sortDirection === 'asc' ? '>' : '<';
     conditions.push({ sql: `(${sorted}, id) ${comparison} (?, ?)`, parameters: query.after });
   }
   return {
-    sql: `SELECT *, ${sorted} AS position_value FROM file
+    sql: `SELECT *, ${sorted} AS position_value FROM ${table}
       WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}
       ORDER BY ${sorted} ${query.sortDirection}, id ${query.sortDirection} LIMIT ?`,
     parameters: [...conditions.flatMap(({ parameters }) => parameters), query.size + 1],
   };
 }
 
-/** `file_status` is a function of ours: the status follows from the clock. */
+/** `file_size` and `file_status` are functions of ours: both follow from the clock. */
 const SORT_EXPRESSIONS: Readonly<Record<SortField, string>> = {
-  key: 'key',
-  size: 'size',
+  key: 'key_order',
+  size: 'file_size(size, life)',
   createdAt: 'created_at',
   updatedAt: 'updated_at',
-  status: 'file_status(key, indexed, uploaded_at)',
+  status: 'file_status(key, indexed, life)',
 };

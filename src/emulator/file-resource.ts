@@ -1,5 +1,6 @@
+import { knownSize } from './file-life.ts';
 import { statusOf, type FileStatus } from './file-status.ts';
-import type { AccessPolicy, FileOwner, StoredFile } from './file-table.ts';
+import type { AccessPolicy, FileOwner, StoredFile } from './stored-file.ts';
 import type { Platform } from './platform.ts';
 import { formatAmzDate, PUBLIC_TAGGING, signContent, signUpload } from './presign.ts';
 
@@ -9,7 +10,8 @@ export interface FileResource {
   readonly botId: string;
   readonly key: string;
   readonly url: string;
-  readonly size: number;
+  /** Null until the upload is complete. */
+  readonly size: number | null;
   readonly contentType: string;
   readonly tags: Readonly<Record<string, string>>;
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -19,22 +21,33 @@ export interface FileResource {
   readonly index: boolean;
   readonly status: FileStatus;
   readonly owner: FileOwner;
-  readonly indexingStack: string;
+  /** Only of a file that was indexed. */
+  readonly indexingStack?: string;
   readonly failedStatusReason?: string;
   readonly expiresAt?: string;
   /** Only in the answer to an upsert. */
   readonly uploadUrl?: string;
 }
 
+/** A File resource that tells the size before the content is there: the one that the upsert said. */
+export interface SizedFile extends FileResource {
+  readonly size: number;
+}
+
+/** The File resource of a stored file with its size, for people and tests. */
+export function describeSized(file: StoredFile, platform: Platform): SizedFile {
+  return { ...describeFile(file, platform), size: file.sizeBytes };
+}
+
 /** The File resource of a stored file at the present moment; its status follows from the clock alone. */
 export function describeFile(file: StoredFile, platform: Platform): FileResource {
-  const { status, failedStatusReason } = statusOf(file, platform.settings, platform.now());
+  const { status, failedStatusReason } = statusOf(file, platform.conditions, platform.now());
   return {
     id: file.id,
     botId: file.botId,
     key: file.key,
     url: contentUrl(file, platform),
-    size: file.sizeBytes,
+    size: knownSize(file, platform.now()),
     contentType: file.details.contentType,
     tags: file.details.tags,
     metadata: file.details.metadata,
@@ -44,7 +57,7 @@ export function describeFile(file: StoredFile, platform: Platform): FileResource
     index: file.indexed,
     status,
     owner: file.details.owner,
-    indexingStack: file.details.indexingStack,
+    ...(status === 'indexing_completed' && { indexingStack: file.details.indexingStack }),
     ...(failedStatusReason === null ? {} : { failedStatusReason }),
     ...(file.expiresAt === null ? {} : { expiresAt: formatTime(file.expiresAt) }),
   };
@@ -75,7 +88,10 @@ export function backdatedUploadUrl(address: string, byMs: number, platform: Plat
 function contentUrl(file: StoredFile, platform: Platform): string {
   const path = `/content/${file.id}`;
   if (file.details.accessPolicies.includes('public_content')) return `${platform.baseUrl}${path}`;
-  return `${platform.baseUrl}${path}?X-Amz-Signature=${signContent(platform.identity.signingSecret, path)}`;
+  const date = formatAmzDate(platform.now());
+  const expiresSeconds = String(Math.max(1, Math.ceil(platform.settings.contentUrlLifetimeMs / 1000)));
+  const signature = signContent(platform.identity.signingSecret, { path, date, expiresSeconds });
+  return `${platform.baseUrl}${path}?X-Amz-Expires=${expiresSeconds}&X-Amz-Date=${date}&X-Amz-Signature=${signature}`;
 }
 
 function formatTime(epochMs: number): string {

@@ -1,37 +1,46 @@
-import { extname } from 'node:path/posix';
-import type { Settings } from './options.ts';
+import type { Conditions } from './conditions.ts';
+import { isMatch } from './file-life.ts';
+import type { StoredFile } from './stored-file.ts';
 
-/** Where a file is on its way. Source: platform-facts.md, Files. */
+/** Where a file is on its way. Source: platform-operations.md, What is said about a file's life. */
 export type FileStatus =
-  'upload_pending' | 'upload_completed' | 'indexing_pending' | 'indexing_failed' | 'indexing_completed';
+  | 'upload_pending'
+  | 'upload_failed'
+  | 'upload_completed'
+  | 'indexing_pending'
+  | 'indexing_in_progress'
+  | 'indexing_failed'
+  | 'indexing_completed';
 
-/** What of a file its status follows from. `uploadedAt`: epoch ms. */
-export interface StatusFacts {
-  readonly key: string;
-  readonly indexed: boolean;
-  readonly uploadedAt: number | null;
+/** What of a file its status follows from. */
+export type StatusFacts = Pick<StoredFile, 'key' | 'indexed' | 'life'>;
+
+/** A status, and why it is a failure. */
+export interface StatusWithReason {
+  readonly status: FileStatus;
+  readonly failedStatusReason: string | null;
 }
 
-/** The status at a moment, and why a failure is one. `now`: epoch ms. */
-export function statusOf(
-  file: StatusFacts,
-  settings: Settings,
-  now: number,
-): { readonly status: FileStatus; readonly failedStatusReason: string | null } {
-  if (file.uploadedAt === null) return { status: 'upload_pending', failedStatusReason: null };
-  if (!file.indexed) return { status: 'upload_completed', failedStatusReason: null };
-  if (now < file.uploadedAt + settings.indexingDelayMs) {
-    return { status: 'indexing_pending', failedStatusReason: null };
-  }
-  const extension = extensionOf(file.key);
-  if (!settings.limits.indexableExtensions.includes(extension)) {
-    const format = extension === '' ? 'files without an extension' : `".${extension}" files`;
-    return { status: 'indexing_failed', failedStatusReason: `Indexing of ${format} is not supported` };
-  }
-  return { status: 'indexing_completed', failedStatusReason: null };
+/** The status at a moment. `now`: epoch ms. */
+export function statusOf(file: StatusFacts, conditions: Conditions, now: number): StatusWithReason {
+  const reached = reachedStatus(file, now);
+  const again = conditions.get('pending-again');
+  if (again === null || !isMatch(file.key, again.keys ?? '**')) return reached;
+  if (reached.status === 'indexing_completed') return plain('indexing_pending');
+  return reached.status === 'upload_completed' ? plain('upload_pending') : reached;
 }
 
-/** The lower-case extension of a key without its dot, '' when it has none. */
-export function extensionOf(key: string): string {
-  return extname(key).slice(1).toLowerCase();
+function reachedStatus({ indexed, life }: StatusFacts, now: number): StatusWithReason {
+  if (life === null || now < life.noticedAt) return plain('upload_pending');
+  if (life.uploadFailure !== null) return { status: 'upload_failed', failedStatusReason: life.uploadFailure };
+  if (!indexed) return plain('upload_completed');
+  if (now < life.indexingFrom) return plain('indexing_pending');
+  if (now < life.indexedAt) return plain('indexing_in_progress');
+  if (life.indexingFailure !== null)
+    return { status: 'indexing_failed', failedStatusReason: life.indexingFailure };
+  return plain('indexing_completed');
+}
+
+function plain(status: FileStatus): StatusWithReason {
+  return { status, failedStatusReason: null };
 }

@@ -1,86 +1,59 @@
 import type { Database } from './database.ts';
+import type { FileLife } from './file-life.ts';
 import { buildFileQuery, type FileQuery } from './file-query.ts';
 import type { StatusFacts } from './file-status.ts';
+import { keyOrder } from './key-order.ts';
+import { ListReplica, REPLICA } from './list-replica.ts';
 import { formatPosition } from './list-files-query.ts';
 import { cutPage, type Page } from './paging.ts';
+import { fromRow, type FileRow, type StoredFile } from './stored-file.ts';
 
-/** Who may read a file. Source: interface.md, Create or update a file. */
-export type AccessPolicy = 'public_content' | 'integrations';
-
-/** What is kept of a file beyond the columns that are searched for. */
-export interface FileDetails {
-  readonly contentType: string;
-  readonly tags: Readonly<Record<string, string>>;
-  readonly metadata: Readonly<Record<string, unknown>>;
-  readonly accessPolicies: readonly AccessPolicy[];
-  readonly publicImmediately: boolean;
-  readonly indexing: Readonly<Record<string, unknown>> | null;
-  readonly indexingStack: string;
-  readonly owner: FileOwner;
-}
-
-/** The caller that created a file. Source: interface.md, File. */
-export interface FileOwner {
-  readonly type: 'bot' | 'integration';
-  readonly id: string;
-  readonly name: string;
-  readonly alias: string;
-}
-
-/** A file as the emulator keeps it; times are epoch milliseconds. */
-export interface StoredFile {
-  readonly id: string;
-  readonly botId: string;
-  /** '' for a file of the bot itself. */
-  readonly integrationId: string;
-  readonly key: string;
-  /** New with every upsert, so that content sent for an older one finds no file. */
-  readonly uploadId: string;
-  readonly sizeBytes: number;
-  readonly indexed: boolean;
-  readonly expiresAt: number | null;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly uploadedAt: number | null;
-  readonly details: FileDetails;
-}
-
-interface FileRow {
-  id: string;
-  bot_id: string;
-  integration_id: string;
-  key: string;
-  upload_id: string;
-  size: number;
-  indexed: number;
-  expires_at: number | null;
-  created_at: number;
-  updated_at: number;
-  uploaded_at: number | null;
-  details: string;
-}
+/** In SQL: whether a file counts against the quotas. */
+const COUNTS = `(life IS NULL OR json_extract(life, '$.uploadFailure') IS NULL)`;
 
 interface SortedRow {
   position_value: string | number;
 }
 
+/** What the present moment makes of files. */
+export interface FileMoment {
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  readonly statusOf: (file: StatusFacts) => string;
+  /** The size that is told of a file, null while it has no content. */
+  readonly sizeOf: (file: Pick<StoredFile, 'sizeBytes' | 'life'>) => number | null;
+}
+
+/** How much is used by one bot, or by all of them. */
+export interface FileUsage {
+  readonly bytes: number;
+  readonly vectorBytes: number;
+  readonly indexedFiles: number;
+  readonly largestBytes: number;
+}
+
 /** The files of all bots. Invariant: the usage figures equal the sums over the rows. */
 export class FileTable {
   readonly #database: Database;
+  readonly #moment: FileMoment;
   readonly #statements;
+  #replica: ListReplica | null = null;
   #fileBytes: number;
   #vectorBytes: number;
+  #indexedFiles: number;
   #nextExpiry: number;
 
-  /** `statusOf`: the status of a file at the present moment. */
-  constructor(database: Database, statusOf: (file: StatusFacts) => string) {
+  constructor(database: Database, moment: FileMoment) {
     this.#database = database;
-    database.function('file_status', (key: unknown, indexed: unknown, uploadedAt: unknown) =>
-      statusOf({
-        key: key as string,
-        indexed: indexed === 1,
-        uploadedAt: uploadedAt as number | null,
-      }),
+    this.#moment = moment;
+    database.function('file_status', (key: unknown, indexed: unknown, life: unknown) =>
+      moment.statusOf({ key: key as string, indexed: indexed === 1, life: parseLife(life) }),
+    );
+    // One without content comes before all others.
+    database.function(
+      'file_size',
+      (size: unknown, life: unknown) =>
+        moment.sizeOf({ sizeBytes: size as number, life: parseLife(life) }) ?? -1,
     );
     this.#statements = {
       byKey: database.prepare('SELECT * FROM file WHERE bot_id = ? AND integration_id = ? AND key = ?'),
@@ -90,26 +63,27 @@ export class FileTable {
         'SELECT * FROM file WHERE bot_id = ? ORDER BY key, integration_id LIMIT ? OFFSET ?',
       ),
       put: database.prepare(
-        `INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        `INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (id) DO UPDATE SET upload_id = excluded.upload_id, size = excluded.size,
            indexed = excluded.indexed, expires_at = excluded.expires_at, updated_at = excluded.updated_at,
-           uploaded_at = excluded.uploaded_at, details = excluded.details`,
+           uploaded_at = excluded.uploaded_at, details = excluded.details, life = excluded.life`,
       ),
-      markUploaded: database.prepare('UPDATE file SET uploaded_at = ?, updated_at = ? WHERE upload_id = ?'),
       removeExpired: database.prepare('DELETE FROM file WHERE expires_at <= ? RETURNING *'),
       usageByBot: database.prepare(
         'SELECT bot_id, count(*) AS files, sum(size) AS bytes FROM file GROUP BY bot_id',
       ),
       remove: database.prepare('DELETE FROM file WHERE id = ?'),
+      usage: database.prepare(
+        `SELECT coalesce(sum(size), 0) AS bytes, coalesce(sum(size * indexed), 0) AS vectorBytes,
+           coalesce(sum(indexed), 0) AS indexedFiles, coalesce(max(size), 0) AS largestBytes
+         FROM file WHERE bot_id = coalesce(?, bot_id) AND ${COUNTS}`,
+      ),
       nextExpiry: database.prepare('SELECT min(expires_at) AS at FROM file WHERE expires_at IS NOT NULL'),
     };
-    const usage = database
-      .prepare(
-        'SELECT coalesce(sum(size), 0) AS total, coalesce(sum(size * indexed), 0) AS indexed FROM file',
-      )
-      .get() as { total: number; indexed: number };
-    this.#fileBytes = usage.total;
-    this.#vectorBytes = usage.indexed;
+    const usage = this.usage(null);
+    this.#fileBytes = usage.bytes;
+    this.#vectorBytes = usage.vectorBytes;
+    this.#indexedFiles = usage.indexedFiles;
     this.#nextExpiry = this.#readNextExpiry();
   }
 
@@ -121,6 +95,22 @@ export class FileTable {
   /** Bytes that count against the Vector DB Storage quota. */
   get vectorBytes(): number {
     return this.#vectorBytes;
+  }
+
+  /** How many files count against the quota of indexed files. */
+  get indexedFiles(): number {
+    return this.#indexedFiles;
+  }
+
+  /** What a bot uses; null: all of them together. */
+  usage(botId: string | null): FileUsage {
+    return this.#statements.usage.get(botId) as FileUsage;
+  }
+
+  /** From now on lists show what was there so long ago, and (null) what is there. */
+  lag(lagMs: number | null): void {
+    this.#replica?.end();
+    this.#replica = lagMs === null ? null : new ListReplica(this.#database, lagMs);
   }
 
   findByKey(botId: string, integrationId: string, key: string): StoredFile | null {
@@ -148,14 +138,40 @@ export class FileTable {
 
   /** The files that a query asks for; a position is as `formatPosition` has it. */
   list(query: FileQuery): Page<StoredFile> {
-    const { sql, parameters } = buildFileQuery(query);
+    this.#replica?.catchUp(this.#moment.now());
+    const { sql, parameters } = buildFileQuery(query, this.#replica === null ? 'file' : REPLICA);
     const rows = this.#database.prepare(sql).all(...parameters) as (FileRow & SortedRow)[];
     const page = cutPage(rows, query.size, (row) => formatPosition(query, [row.position_value, row.id]));
     return { ...page, items: page.items.map(fromRow) };
   }
 
-  /** Writes a new file, or the new state of `previous` (same id). */
+  /** The files of a list that are to be indexed, whatever became of them. */
+  listIndexed({
+    botId,
+    integrationId,
+    tags,
+  }: Pick<FileQuery, 'botId' | 'integrationId' | 'tags'>): StoredFile[] {
+    const { sql, parameters } = buildFileQuery(
+      {
+        botId,
+        integrationId,
+        tags,
+        ids: null,
+        indexed: true,
+        sortField: 'key',
+        sortDirection: 'asc',
+        after: null,
+        size: Number.MAX_SAFE_INTEGER - 1,
+      },
+      'file',
+    );
+    return (this.#database.prepare(sql).all(...parameters) as FileRow[]).map(fromRow);
+  }
+
+  /** Writes a new file, or what has become of `previous`. */
   put(file: StoredFile, previous: StoredFile | null): void {
+    if (previous !== null && previous.id !== file.id) this.remove(previous);
+    else if (previous !== null) this.#count(previous, -1);
     this.#statements.put.run(
       file.id,
       file.botId,
@@ -169,9 +185,11 @@ export class FileTable {
       file.updatedAt,
       file.uploadedAt,
       JSON.stringify(file.details),
+      keyOrder(file.key),
+      file.life === null ? null : JSON.stringify(file.life),
     );
-    if (previous !== null) this.#count(previous, -1);
     this.#count(file, 1);
+    this.#note(file.id);
     this.#nextExpiry = Math.min(this.#nextExpiry, file.expiresAt ?? Infinity);
   }
 
@@ -179,11 +197,7 @@ export class FileTable {
   remove(file: StoredFile): void {
     this.#statements.remove.run(file.id);
     this.#count(file, -1);
-  }
-
-  /** Notes that the content of this upload is complete. */
-  markUploaded(uploadId: string, now: number): void {
-    this.#statements.markUploaded.run(now, now, uploadId);
+    this.#note(file.id);
   }
 
   /**
@@ -193,14 +207,27 @@ export class FileTable {
   removeExpired(now: number): StoredFile[] {
     if (now < this.#nextExpiry) return [];
     const removed = (this.#statements.removeExpired.all(now) as FileRow[]).map(fromRow);
-    for (const file of removed) this.#count(file, -1);
+    for (const file of removed) {
+      this.#count(file, -1);
+      this.#note(file.id);
+    }
     this.#nextExpiry = this.#readNextExpiry();
     return removed;
   }
 
+  /** Content that was refused counts for nothing. */
   #count(file: StoredFile, sign: 1 | -1): void {
+    if (typeof file.life?.uploadFailure === 'string') return;
     this.#fileBytes += sign * file.sizeBytes;
-    if (file.indexed) this.#vectorBytes += sign * file.sizeBytes;
+    if (!file.indexed) return;
+    this.#vectorBytes += sign * file.sizeBytes;
+    this.#indexedFiles += sign;
+  }
+
+  #note(id: string): void {
+    if (this.#replica === null) return;
+    const row = this.#statements.byId.get(id) as FileRow | undefined;
+    this.#replica.note(id, row ?? null, this.#moment.now());
   }
 
   #readNextExpiry(): number {
@@ -212,19 +239,6 @@ function toFile(row: FileRow | undefined): StoredFile | null {
   return row === undefined ? null : fromRow(row);
 }
 
-function fromRow(row: FileRow): StoredFile {
-  return {
-    id: row.id,
-    botId: row.bot_id,
-    integrationId: row.integration_id,
-    key: row.key,
-    uploadId: row.upload_id,
-    sizeBytes: row.size,
-    indexed: row.indexed === 1,
-    expiresAt: row.expires_at,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    uploadedAt: row.uploaded_at,
-    details: JSON.parse(row.details) as FileDetails,
-  };
+function parseLife(text: unknown): FileLife | null {
+  return typeof text === 'string' ? (JSON.parse(text) as FileLife) : null;
 }

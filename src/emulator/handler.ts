@@ -5,23 +5,27 @@ import { checkAccess } from './access.ts';
 import type { Conditions } from './conditions.ts';
 import type { Faults } from './faults.ts';
 import { backdatedUploadUrl } from './file-resource.ts';
-import type { Operation } from './operation.ts';
+import { aboutNoFile, type Operation } from './operation.ts';
 import type { Platform } from './platform.ts';
 import { sendAnswer, type AnswerPacing } from './reply.ts';
 import { EmulatorRequest } from './request.ts';
 import type { RecordedRequest, RequestLog } from './request-log.ts';
-import { findOperation } from './router.ts';
+import { createRouter } from './router.ts';
 
-/** Stands in for the operation when no route matches. */
-const unknownOperation: Operation = {
-  name: 'unknown',
-  method: '*',
-  pattern: '*',
-  surface: 'api',
-  identify: () => ({ key: null }),
-  answer: ({ message, path }) =>
-    refuse(404, 'ResourceNotFound', `There is no ${message.method ?? ''} ${path} on this emulator`),
-};
+/** Stands in for the operation when no route matches. Source: platform-operations.md, Unknown. */
+function unknownOperation(status: 404 | 405): Operation {
+  return {
+    name: 'unknown',
+    method: '*',
+    pattern: '*',
+    surface: 'api',
+    identify: aboutNoFile,
+    answer: ({ message, path }) =>
+      refuse(status, 'MethodNotFound', `There is no ${message.method ?? ''} ${path} on this emulator`),
+  };
+}
+
+const UNKNOWN = { nothing: unknownOperation(404), 'other-method': unknownOperation(405) };
 
 /** Takes every request of the server from its arrival to its answer. Never rejects. */
 export type Handler = (message: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -33,11 +37,13 @@ export function createHandler(
   conditions: Conditions,
   log: RequestLog,
 ): Handler {
+  const route = createRouter(platform.settings.operations);
+
   async function handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const request = new EmulatorRequest(message, platform.settings.limits.jsonBytes);
-    const match = findOperation(request.method, request.path);
-    const operation = match?.operation ?? unknownOperation;
-    request.params = match?.params ?? {};
+    const found = route(request.method, request.path);
+    const operation = found.kind === 'operation' ? found.operation : UNKNOWN[found.kind];
+    request.params = found.kind === 'operation' ? found.params : {};
     log.count(operation.name);
 
     const isWatched = !faults.isEmpty || log.isOn;
@@ -75,7 +81,7 @@ export function createHandler(
   }
 
   async function carryOut(operation: Operation, request: EmulatorRequest): Promise<OperationResult> {
-    const refusal = operation === unknownOperation ? null : checkAccess(operation.surface, request, platform);
+    const refusal = operation.name === 'unknown' ? null : checkAccess(operation.surface, request, platform);
     if (refusal !== null) return refusal;
     conditions.slow(operation.surface, request.message);
     return operation.answer(request, platform);

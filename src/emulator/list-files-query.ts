@@ -3,17 +3,25 @@ import { refused, type Refused } from './answer.ts';
 import { describeIssues } from './describe-issues.ts';
 import { SORT_FIELDS, type FilePosition, type FileQuery } from './file-query.ts';
 import { readPageRequest } from './paging.ts';
+import { parseJson, readTagName, readTags } from './tags-query.ts';
 
 const IDS_MAX = 50;
 
-const PARAMETERS = new Set(['nextToken', 'pageSize', 'sortField', 'sortDirection', 'ids', 'ids[]', 'tags']);
+const PARAMETERS = new Set([
+  'nextToken',
+  'pageSize',
+  'sortField',
+  'sortDirection',
+  'ids',
+  'ids[]',
+  'indexed',
+  'tags',
+]);
 
 const sortSchema = z.object({
   sortField: z.enum(SORT_FIELDS).default('createdAt'),
   sortDirection: z.enum(['asc', 'desc']).default('desc'),
 });
-
-const tagsSchema = z.record(z.string(), z.string());
 
 const positionSchema = z.tuple([z.string(), z.string(), z.union([z.string(), z.number()]), z.string()]);
 
@@ -40,11 +48,22 @@ export function readListFilesQuery(
   if (page.after !== null && after === null) return invalid('nextToken: is of a list sorted otherwise');
   const ids = [...given.getAll('ids'), ...given.getAll('ids[]')];
   if (ids.length > IDS_MAX) return invalid(`ids: at most ${IDS_MAX}`);
+  const indexed = given.get('indexed');
+  if (indexed !== null && indexed !== 'true' && indexed !== 'false')
+    return invalid('indexed: must be true or false');
   const tags = readTags(given);
   if (tags === null) return invalid('tags: must be an object of strings, each tag given once');
   return {
     kind: 'query',
-    query: { tags, ids: ids.length === 0 ? null : ids, sortField, sortDirection, after, size: page.size },
+    query: {
+      tags,
+      ids: ids.length === 0 ? null : ids,
+      indexed: indexed === null ? null : indexed === 'true',
+      sortField,
+      sortDirection,
+      after,
+      size: page.size,
+    },
   };
 }
 
@@ -61,34 +80,6 @@ function parsePosition(text: string, sortField: string, sortDirection: string): 
   if (!parsed.success) return null;
   const [field, direction, value, id] = parsed.data;
   return field === sortField && direction === sortDirection ? [value, id] : null;
-}
-
-/** The tag filter comes as `tags={"k":"v"}`, `tags[k]=v` or `tags.k=v`. */
-function readTags(given: URLSearchParams): Readonly<Record<string, string>> | null {
-  const tags: [string, string][] = [];
-  for (const text of given.getAll('tags')) {
-    const parsed = tagsSchema.safeParse(parseJson(text));
-    if (!parsed.success) return null;
-    tags.push(...Object.entries(parsed.data));
-  }
-  for (const [name, value] of given) {
-    const tag = readTagName(name);
-    if (tag !== null) tags.push([tag, value]);
-  }
-  return new Set(tags.map(([tag]) => tag)).size === tags.length ? Object.fromEntries(tags) : null;
-}
-
-function readTagName(parameter: string): string | null {
-  const match = /^tags(?:\[(.+)\]|\.(.+))$/s.exec(parameter);
-  return match === null ? null : (match[1] ?? match[2] ?? null);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 function invalid(message: string): Refused {

@@ -2,6 +2,8 @@
 export interface EmulatorBot {
   readonly id: string;
   readonly name: string;
+  /** The bot's own credentials, for this run: good for its files and conversations, not for the administration area. */
+  readonly token?: string | undefined;
 }
 
 /** An integration of the emulated hub; what is left out is filled in. Source: interface.md, Integration. */
@@ -38,8 +40,18 @@ export interface EmulatorOptions {
   readonly limits?: Partial<Limits> | undefined;
   /** Without it nothing is limited and no RateLimit header is sent. */
   readonly rateLimit?: RateLimit | undefined;
-  /** How long an indexed file stays indexing_pending after its upload. Default 0. */
+  /** What is served beside the page: all that the emulator knows (the default) or the five operations of interface.md. */
+  readonly operations?: 'all' | 'specified' | undefined;
+  /** How long a file stays upload_pending after its last byte. Default 0; Infinity: for good. */
+  readonly noticeDelayMs?: number | undefined;
+  /** How long an indexed file then stays indexing_pending. Default 0; Infinity: for good. */
   readonly indexingDelayMs?: number | undefined;
+  /** How long it then stays indexing_in_progress. Default 0. */
+  readonly indexingProgressMs?: number | undefined;
+  /** Globs of keys whose indexing fails. */
+  readonly failIndexing?: readonly string[] | undefined;
+  /** How long the signed address of content is good for, in whole seconds (rounded up). Default an hour. */
+  readonly contentUrlLifetimeMs?: number | undefined;
   /** How long an uploadUrl is good for, in whole seconds (rounded up). Default 15 minutes. */
   readonly uploadUrlLifetimeMs?: number | undefined;
   /** Epoch milliseconds. Default Date.now. */
@@ -50,10 +62,11 @@ export interface EmulatorOptions {
   readonly recordedRequestsMax?: number | undefined;
 }
 
-/** Storage quotas of the workspace in bytes; unlimited (Infinity) by default. Source: interface.md, Limits. */
+/** Quotas of the workspace; unlimited (Infinity) by default. Sources: interface.md, Limits; platform-operations.md, Usage. */
 export interface Quotas {
   readonly fileStorageBytes: number;
   readonly vectorStorageBytes: number;
+  readonly indexedFiles: number;
 }
 
 /** Limits a request. Sources: interface.md, Limits; platform-facts.md, Files and Bots, hub, conversations, messages. */
@@ -93,7 +106,12 @@ export interface Settings {
   readonly quotas: Quotas;
   readonly limits: Limits;
   readonly rateLimit: RateLimit | null;
+  readonly operations: 'all' | 'specified';
+  readonly noticeDelayMs: number;
   readonly indexingDelayMs: number;
+  readonly indexingProgressMs: number;
+  readonly failIndexing: readonly string[];
+  readonly contentUrlLifetimeMs: number;
   readonly uploadUrlLifetimeMs: number;
   readonly now: () => number;
   readonly recordedRequestsMax: number;
@@ -112,7 +130,12 @@ export function resolveSettings(options: EmulatorOptions): Settings {
     pageSize: options.pageSize ?? 100,
     token: options.token ?? null,
     workspaceId: options.workspaceId ?? null,
-    quotas: { fileStorageBytes: Infinity, vectorStorageBytes: Infinity, ...options.quotas },
+    quotas: {
+      fileStorageBytes: Infinity,
+      vectorStorageBytes: Infinity,
+      indexedFiles: Infinity,
+      ...options.quotas,
+    },
     limits: {
       indexBytes: 95_000_000,
       fileBytes: 1_000_000_000,
@@ -122,7 +145,12 @@ export function resolveSettings(options: EmulatorOptions): Settings {
       ...options.limits,
     },
     rateLimit: options.rateLimit ?? null,
+    operations: options.operations ?? 'all',
+    noticeDelayMs: options.noticeDelayMs ?? 0,
     indexingDelayMs: options.indexingDelayMs ?? 0,
+    indexingProgressMs: options.indexingProgressMs ?? 0,
+    failIndexing: options.failIndexing ?? [],
+    contentUrlLifetimeMs: options.contentUrlLifetimeMs ?? 60 * 60_000,
     uploadUrlLifetimeMs: options.uploadUrlLifetimeMs ?? 15 * 60_000,
     now: options.now ?? Date.now,
     recordedRequestsMax: options.recordRequests === true ? (options.recordedRequestsMax ?? 10_000) : 0,

@@ -1,7 +1,7 @@
 import ms from 'ms';
 import prettyBytes from 'pretty-bytes';
 import type { ConversationResource, MessageResource } from './chat-resources.ts';
-import type { FileResource } from './file-resource.ts';
+import type { SizedFile } from './file-resource.ts';
 import type { FileStatus } from './file-status.ts';
 import { html, type Html } from './html.ts';
 import type { EmulatorBot } from './options.ts';
@@ -22,7 +22,7 @@ export interface PageView {
   readonly workspaceId: string;
   readonly bots: readonly (EmulatorBot & { readonly files: number; readonly bytes: number })[];
   readonly bot: EmulatorBot;
-  readonly files: PageSlice<FileResource>;
+  readonly files: PageSlice<SizedFile>;
   readonly conversations: PageSlice<ConversationResource>;
   readonly conversation: {
     readonly resource: ConversationResource;
@@ -131,10 +131,12 @@ function renderTable(columns: readonly string[], rows: readonly Html[], empty: s
 
 const NUMBER_COLUMNS = new Set(['Size', 'Messages']);
 
-function renderFile(file: FileResource, now: number): Html {
-  // Before its content has come there is nothing to look at.
+function renderFile(file: SizedFile, now: number): Html {
+  // Before its content has come, and when it was refused, there is nothing to look at.
   const key =
-    file.status === 'upload_pending' ? html`${file.key}` : html`<a href="${file.url}">${file.key}</a>`;
+    file.status === 'upload_pending' || file.status === 'upload_failed'
+      ? html`${file.key}`
+      : html`<a href="${file.url}">${file.key}</a>`;
   const reason =
     file.failedStatusReason === undefined
       ? html``
@@ -153,13 +155,15 @@ function renderFile(file: FileResource, now: number): Html {
 
 const STATUS_CLASSES: Readonly<Record<FileStatus, string>> = {
   upload_pending: 'wait',
+  upload_failed: 'bad',
   upload_completed: 'good',
   indexing_pending: 'wait',
+  indexing_in_progress: 'wait',
   indexing_failed: 'bad',
   indexing_completed: 'good',
 };
 
-function renderExpiry({ expiresAt }: FileResource, now: number): Html {
+function renderExpiry({ expiresAt }: SizedFile, now: number): Html {
   if (expiresAt === undefined) return html`<span class="soft">never</span>`;
   const left = ms(Date.parse(expiresAt) - now, { long: true });
   return html`<time datetime="${expiresAt}" title="${expiresAt}">in ${left}</time>`;

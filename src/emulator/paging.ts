@@ -15,8 +15,8 @@ export interface Page<T> {
   readonly after: string | null;
 }
 
-/** Largest `pageSize` of a request. */
-const PAGE_SIZE_MAX = 1000;
+/** Largest `pageSize` of a request; a larger one gets as many. Source: platform-operations.md, Unknown. */
+const PAGE_SIZE_MAX = 100;
 
 /**
  * Reads `nextToken` and `pageSize` of a query; refused with 400 InvalidQuery when they make no sense.

@@ -1,18 +1,22 @@
 import { BotTable } from './bot-table.ts';
+import type { Conditions } from './conditions.ts';
 import { ChatUserTable } from './chat-user-table.ts';
 import { ContentStore } from './content-store.ts';
 import { ConversationTable } from './conversation-table.ts';
 import { openDatabase, type Database } from './database.ts';
 import { statusOf } from './file-status.ts';
-import { FileTable, type StoredFile } from './file-table.ts';
+import { knownSize } from './file-life.ts';
+import { FileTable } from './file-table.ts';
 import { Hub } from './hub.ts';
 import { loadIdentity, type Identity } from './identity.ts';
 import { MessageTable } from './message-table.ts';
 import type { Settings } from './options.ts';
+import { hasContent, type StoredFile } from './stored-file.ts';
 
-/** Everything the operations act on: the data of one directory, its settings and its clock. */
+/** Everything the operations act on: the data of one directory, its settings, its conditions and its clock. */
 export class Platform {
   readonly settings: Settings;
+  readonly conditions: Conditions;
   readonly identity: Identity;
   readonly bots: BotTable;
   readonly files: FileTable;
@@ -24,11 +28,13 @@ export class Platform {
   /** Known once the server listens; without a trailing slash. */
   baseUrl = '';
   readonly #database: Database;
+  #isClosed = false;
 
   /** Opens the data directory, which must exist. Throws when its data is damaged or of another version. */
-  constructor(settings: Settings) {
+  constructor(settings: Settings, conditions: Conditions) {
     const kept = loadIdentity(settings.dataDir);
     this.settings = settings;
+    this.conditions = conditions;
     this.identity = {
       ...kept,
       token: settings.token ?? kept.token,
@@ -36,7 +42,11 @@ export class Platform {
     };
     this.#database = openDatabase(settings.dataDir);
     this.bots = new BotTable(this.#database, settings.bots, settings.now());
-    this.files = new FileTable(this.#database, (file) => statusOf(file, settings, settings.now()).status);
+    this.files = new FileTable(this.#database, {
+      now: settings.now,
+      statusOf: (file) => statusOf(file, conditions, settings.now()).status,
+      sizeOf: (file) => knownSize(file, settings.now()),
+    });
     this.hub = new Hub(settings.integrations);
     this.users = new ChatUserTable(this.#database, this.identity.userKey, settings.now());
     this.conversations = new ConversationTable(this.#database);
@@ -44,7 +54,7 @@ export class Platform {
     this.content = new ContentStore(settings.dataDir);
     this.content.removeOrphans((uploadId) => {
       const file = this.files.findByUploadId(uploadId);
-      return file !== null && file.uploadedAt !== null;
+      return file !== null && hasContent(file);
     });
     this.expire();
   }
@@ -57,17 +67,25 @@ export class Platform {
   /** Deletes the files that have expired, content included. Source: interface.md, expiresAt. */
   expire(): void {
     for (const file of this.files.removeExpired(this.now())) {
-      if (file.uploadedAt !== null) this.content.remove(file.uploadId);
+      if (hasContent(file)) this.content.remove(file.uploadId);
     }
   }
 
   /** Deletes a file. The row first, as in an upsert. */
   remove(file: StoredFile): void {
     this.files.remove(file);
-    if (file.uploadedAt !== null) this.content.remove(file.uploadId);
+    if (hasContent(file)) this.content.remove(file.uploadId);
+  }
+
+  /** From now on lists show what was there so long ago, and (null) what is there. Nothing, once it is closed. */
+  lagLists(lagMs: number | null): void {
+    if (this.#isClosed) return;
+    this.expire();
+    this.files.lag(lagMs);
   }
 
   close(): void {
+    this.#isClosed = true;
     this.content.close();
     this.#database.close();
   }

@@ -1,11 +1,15 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** What the signature of an upload address covers; a request that differs in any of it is refused. */
-export interface SignedUpload {
+/** What the signature of an address of content covers. */
+export interface SignedAddress {
   readonly path: string;
   /** Basic ISO 8601 to the second, as in X-Amz-Date. */
   readonly date: string;
   readonly expiresSeconds: string;
+}
+
+/** What the signature of an upload address covers; a request that differs in any of it is refused. */
+export interface SignedUpload extends SignedAddress {
   readonly contentType: string;
   readonly contentLength: string;
   /** The value of x-amz-tagging, '' without the header. */
@@ -29,8 +33,13 @@ export function signUpload(secret: string, upload: SignedUpload): string {
 }
 
 /** The hexadecimal signature of the address of content that is not public. */
-export function signContent(secret: string, path: string): string {
-  return sign(secret, ['GET', path]);
+export function signContent(secret: string, { path, date, expiresSeconds }: SignedAddress): string {
+  return sign(secret, ['GET', path, date, expiresSeconds]);
+}
+
+/** Whether the time of a signed address is over. `now`: epoch ms. */
+export function hasExpired({ date, expiresSeconds }: SignedAddress, now: number): boolean {
+  return now > parseAmzDate(date) + Number(expiresSeconds) * 1000;
 }
 
 /** Compares two secrets or signatures in constant time. */
@@ -48,7 +57,7 @@ export function formatAmzDate(epochMs: number): string {
 }
 
 /** The epoch milliseconds of an X-Amz-Date; NaN when it is none. */
-export function parseAmzDate(text: string): number {
+function parseAmzDate(text: string): number {
   return Date.parse(text.replace(/^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\dZ)$/, '$1-$2-$3:$4:$5'));
 }
 

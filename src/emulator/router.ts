@@ -16,12 +16,16 @@ import {
 import { createUser, getOrCreateUser, getUser } from './operations/chat-users.ts';
 import { createConversation } from './operations/create-conversation.ts';
 import { createMessage } from './operations/create-message.ts';
+import { copyFile } from './operations/copy-file.ts';
 import { deleteFile } from './operations/delete-file.ts';
 import { getContent } from './operations/get-content.ts';
 import { getFile } from './operations/get-file.ts';
 import { getIntegration } from './operations/get-integration.ts';
+import { getUsage } from './operations/get-usage.ts';
 import { listBots } from './operations/list-bots.ts';
 import { listFiles } from './operations/list-files.ts';
+import { listPassages } from './operations/list-passages.ts';
+import { searchFiles } from './operations/search-files.ts';
 import { showPage } from './operations/show-page.ts';
 import { updateFile } from './operations/update-file.ts';
 import { uploadContent } from './operations/upload-content.ts';
@@ -39,9 +43,14 @@ const OPERATIONS = [
   uploadContent,
   getContent,
   listFiles,
+  // Before a file of the key "search".
+  searchFiles,
   getFile,
   updateFile,
   deleteFile,
+  copyFile,
+  listPassages,
+  getUsage,
   listBots,
   getIntegration,
   createConversation,
@@ -64,20 +73,45 @@ const OPERATIONS = [
   showPage,
 ];
 
-const ROUTES = OPERATIONS.map((operation) => ({
-  operation,
-  segments: operation.pattern.split('/'),
-}));
+/** The five operations of interface.md, with what they hand out addresses for, and the page for people. */
+const SPECIFIED: readonly Operation[] = [
+  upsertFile,
+  uploadContent,
+  getContent,
+  listBots,
+  getIntegration,
+  createConversation,
+  createMessage,
+  showPage,
+];
 
-/** Finds the operation of a method and a raw path, which is split first and decoded after; null when there is none. */
-export function findOperation(method: string, path: string): Match | null {
-  const segments = path.split('/');
-  for (const route of ROUTES) {
-    if (route.operation.method !== method) continue;
-    const params = matchSegments(route.segments, segments);
-    if (params !== null) return { operation: route.operation, params };
-  }
-  return null;
+/** What is served at a path. */
+export type Route =
+  | ({ readonly kind: 'operation' } & Match)
+  /** Something is, but not by this method. */
+  | { readonly kind: 'other-method' }
+  | { readonly kind: 'nothing' };
+
+/** Finds the operation of a method and a raw path, which is split first and decoded after. */
+export type Router = (method: string, path: string) => Route;
+
+/** Makes the router of all operations, or of those that are specified. */
+export function createRouter(served: 'all' | 'specified'): Router {
+  const routes = (served === 'all' ? OPERATIONS : SPECIFIED).map((operation) => ({
+    operation,
+    segments: operation.pattern.split('/'),
+  }));
+  return (method, path) => {
+    const segments = path.split('/');
+    let isServed = false;
+    for (const { operation, segments: expected } of routes) {
+      const params = matchSegments(expected, segments);
+      if (params === null) continue;
+      if (operation.method === method) return { kind: 'operation', operation, params };
+      isServed = true;
+    }
+    return { kind: isServed ? 'other-method' : 'nothing' };
+  };
 }
 
 function matchSegments(

@@ -2,9 +2,9 @@ import mime from 'mime-types';
 import * as z from 'zod';
 import { refused, type Refused } from './answer.ts';
 import { describeIssues } from './describe-issues.ts';
-import type { AccessPolicy } from './file-table.ts';
+import type { AccessPolicy } from './stored-file.ts';
 import { checkExpiry } from './expiry.ts';
-import { extensionOf } from './file-status.ts';
+import { extensionOf } from './file-extension.ts';
 import type { Limits } from './options.ts';
 
 /** The value of a tag. Source: platform-facts.md, Files. */

@@ -25,6 +25,8 @@ test.each([
   [['emulator', '--port', '-1'], /^--port takes a number/u],
   [['emulator', '--file-quota', 'abc'], /take a number of bytes/u],
   [['emulator', '--vector-quota=-5'], /take a number of bytes/u],
+  [['emulator', '--operations', 'some'], /Choices: "all", "specified"/u],
+  [['emulator', '--indexing-delay', '2'], /--indexing-delay: "2" is not a duration; add a unit/u],
   [['emulator', '--data', 'a', '--data', 'b'], /--data may be given once/u],
 ])('%j is told what is wrong and ends with 2, without a stack', async (args, message) => {
   const site = await createSite();

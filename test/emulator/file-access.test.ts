@@ -52,16 +52,20 @@ describe('the list of files', () => {
     await upsert(emulator, { key: 'b.txt', size: 1 });
     const { status, body } = await files(emulator);
     expect(status).toBe(200);
-    const listed = emulator.listFiles('demo-bot').map((file) => ({ ...file, content: undefined }));
+    const listed = emulator
+      .listFiles('demo-bot')
+      .map((file) => ({ ...file, size: file.content?.size ?? null, content: undefined }));
     expect(body).toEqual({ files: listed.toReversed(), meta: {} });
     expect(body).toMatchObject({ files: [{ key: 'b.txt' }, { key: 'a.txt', status: 'upload_completed' }] });
     expect(JSON.stringify(body)).not.toContain('uploadUrl');
   });
 
   test.each([
-    ['?sortField=key&sortDirection=asc', ['a.md', 'b.txt', 'ä', 'ｚ', '😀']],
-    ['?sortField=key', ['😀', 'ｚ', 'ä', 'b.txt', 'a.md']],
-    ['?sortField=size&sortDirection=asc', ['ä', 'ｚ', '😀', 'a.md', 'b.txt']],
+    // By a collation of language, not by bytes.
+    ['?sortField=key&sortDirection=asc', ['😀', 'ä', 'a.md', 'b.txt', 'ｚ']],
+    ['?sortField=key', ['ｚ', 'b.txt', 'a.md', 'ä', '😀']],
+    // Those whose upload is not complete have no size, and come last.
+    ['?sortField=size', ['b.txt', 'a.md']],
     ['?sortField=updatedAt&sortDirection=asc', ['b.txt', 'ä', 'ｚ', '😀', 'a.md']],
     ['?sortField=createdAt&sortDirection=asc', ['a.md', 'b.txt', 'ä', 'ｚ', '😀']],
     // indexing_completed, upload_completed, upload_pending three times: by id.
@@ -120,7 +124,22 @@ describe('the list of files', () => {
     }
   });
 
+  test('takes indexed', async () => {
+    const { emulator } = await start();
+    await upsert(emulator, { key: 'a.md', size: 0, index: true });
+    await upsert(emulator, { key: 'b.md', size: 0 });
+    expect(await keys(emulator, '?indexed=true')).toEqual(['a.md']);
+    expect(await keys(emulator, '?indexed=false')).toEqual(['b.md']);
+  });
+
+  test('has at most 100 files a page, whatever is asked for', async () => {
+    const { emulator } = await start();
+    for (let count = 0; count < 101; count += 1) await upsert(emulator, { key: `${count}`, size: 0 });
+    expect(await keys(emulator, '?pageSize=1000')).toHaveLength(100);
+  });
+
   test.each([
+    '?indexed=1',
     '?prefix=docs/',
     '?sortField=name',
     '?sortDirection=up',
@@ -269,10 +288,21 @@ describe('changing what is known of a file', () => {
     expect(findFile(emulator, 'a.txt')).toEqual(before);
   });
 
-  test('a file that is not there: 404', async () => {
+  test('a file that is not there, or named by its key: 404', async () => {
     const { emulator } = await start();
+    await store(emulator, 'a.txt', 'abc');
     expect((await one(emulator, 'PUT', 'none', {})).status).toBe(404);
+    expect((await one(emulator, 'PUT', 'a.txt', {})).status).toBe(404);
   });
+
+  test.each([{ contentType: 'text/plain' }, { index: true }, { indexing: {} }, { size: 1 }, { key: 'b' }])(
+    '%o cannot be changed',
+    async (body) => {
+      const { emulator } = await start();
+      const { id } = await store(emulator, 'a.txt', 'abc');
+      expect(await one(emulator, 'PUT', id, body)).toMatchObject({ body: errorBody(400, 'InvalidPayload') });
+    },
+  );
 });
 
 test('faults strike by key, whatever names the file', async () => {

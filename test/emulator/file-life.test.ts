@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { findFile, readText, send, START, start, store, upload, upsert } from './fixture.ts';
+import { errorBody, findFile, readText, send, START, start, store, upload, upsert } from './fixture.ts';
 
 describe('the status', () => {
   test.each([
@@ -110,6 +110,17 @@ describe('the content at url', () => {
     expect((await send(foreign, 'GET', {})).status).toBe(403);
   });
 
+  test('has an address that is good for a while, unless it is public', async () => {
+    const { emulator, clock } = await start({ contentUrlLifetimeMs: 60_000 });
+    const file = await store(emulator, 'a.txt', 'abc');
+    const shared = await store(emulator, 'b.txt', 'abc', { accessPolicies: ['public_content'] });
+    clock.now += 61_000;
+    expect((await send(file.url, 'GET', {})).status).toBe(403);
+    expect((await send(file.url.replace('Expires=60', 'Expires=99'), 'GET', {})).status).toBe(403);
+    expect((await send(findFile(emulator, 'a.txt')?.url ?? '', 'GET', {})).text).toBe('abc');
+    expect((await send(shared.url, 'GET', {})).status).toBe(200);
+  });
+
   test('is not there before the upload, after another upsert and for unknown files', async () => {
     const { emulator } = await start();
     const body = { accessPolicies: ['public_content'] };
@@ -141,14 +152,15 @@ test('the Date header follows the clock', async () => {
 });
 
 test.each([
-  ['GET', '/v1/nothing'],
-  ['GET', '/v1/files/%'],
-  ['GET', '/content/%'],
-  ['POST', '/v1/files'],
-  ['GET', '/chat/hook/hello'],
-] as const)('%s %s is answered 404 in the shape of the platform', async (method, path) => {
+  ['GET', '/v1/nothing', 404, 'MethodNotFound'],
+  ['GET', '/v1/files/%', 404, 'MethodNotFound'],
+  ['GET', '/content/%', 404, 'MethodNotFound'],
+  ['POST', '/v1/files', 405, 'MethodNotFound'],
+  ['DELETE', '/v1/admin/bots', 405, 'MethodNotFound'],
+  ['GET', '/chat/hook/hello', 404, 'ResourceNotFound'],
+] as const)('%s %s is answered %i %s in the shape of the platform', async (method, path, code, type) => {
   const { emulator } = await start();
   const reply = await send(`${emulator.baseUrl}${path}`, method, {});
-  expect(reply.status).toBe(404);
-  expect(JSON.parse(reply.text)).toMatchObject({ code: 404, type: 'ResourceNotFound' });
+  expect(reply.status).toBe(code);
+  expect(JSON.parse(reply.text)).toEqual(errorBody(code, type));
 });

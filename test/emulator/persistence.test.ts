@@ -67,10 +67,13 @@ describe('a restart', () => {
     for (const table of ['chat_user', 'conversation', 'participant', 'message']) {
       database.exec(`DROP TABLE ${table}`);
     }
+    for (const index of ['file_key_order', 'file_created']) database.exec(`DROP INDEX ${index}`);
+    for (const column of ['key_order', 'life']) database.exec(`ALTER TABLE file DROP COLUMN ${column}`);
     database.exec('PRAGMA user_version = 1');
     database.close();
     const { emulator: second } = await start({ dataDir: first.dataDir });
     expect(readText(second, 'a.txt')).toBe('content');
+    expect(findFile(second, 'a.txt')?.status).toBe('upload_completed');
     expect(second.listConversations('demo-bot')).toEqual([]);
   });
 

@@ -4,12 +4,29 @@ import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Emulator } from '../../src/emulator/emulator.ts';
-import { findFile, readText, send, start, store, upload, upsert, type Clock } from './fixture.ts';
+import {
+  findFile,
+  readText,
+  send,
+  start,
+  store,
+  upload,
+  upsert as upsertFile,
+  type Clock,
+} from './fixture.ts';
 
 type Stored = Awaited<ReturnType<typeof upsert>>;
 
 function headersOf(file: Stored): Record<string, string> {
   return { 'content-type': file.contentType, 'content-length': String(file.size) };
+}
+
+/** An upsert, with the size that its upload has to have. */
+async function upsert(
+  emulator: Emulator,
+  body: Parameters<typeof upsertFile>[1],
+): Promise<Awaited<ReturnType<typeof upsertFile>> & { size: number }> {
+  return { ...(await upsertFile(emulator, body)), size: body.size };
 }
 
 /** Begins an upload, sends `part` of its content and waits until the emulator has begun to store it. */

@@ -34,7 +34,7 @@ describe('an upsert that is accepted', () => {
       botId: 'b1',
       key: 'docs/a.pdf',
       url: `${emulator.baseUrl}/content/${file.id}`,
-      size: 3,
+      size: null,
       contentType: 'application/pdf',
       tags: { kind: 'page' },
       metadata: { pages: 7, nested: { a: [1] } },
@@ -44,7 +44,6 @@ describe('an upsert that is accepted', () => {
       index: true,
       status: 'upload_pending',
       owner: { type: 'bot', id: 'b1', name: 'Bot one', alias: '' },
-      indexingStack: 'v2',
       expiresAt: '2026-03-01T12:05:00.000Z',
       uploadUrl: expect.stringContaining(`${emulator.baseUrl}/upload/`) as string,
     });
@@ -58,10 +57,10 @@ describe('an upsert that is accepted', () => {
       metadata: {},
       accessPolicies: [],
       index: false,
-      indexingStack: 'v1',
     });
     expect(file).not.toHaveProperty('expiresAt');
     expect(file).not.toHaveProperty('failedStatusReason');
+    expect(file).not.toHaveProperty('indexingStack');
   });
 
   test.each([
@@ -127,7 +126,7 @@ describe('an existing key', () => {
       createdAt: first.createdAt,
       updatedAt: new Date(START + 5_000).toISOString(),
       status: 'upload_pending',
-      size: 3,
+      size: null,
       tags: {},
       accessPolicies: [],
     });

@@ -109,6 +109,10 @@ const asIntended: fc.Arbitrary<Pick<RawRequest, 'method' | 'target' | 'body'>> =
     fc.record({ tags: value, metadata: value, expiresAt: leaf }, { requiredKeys: [] }),
   ),
   intended('GET', '/v1/files'),
+  intended('GET', '/v1/files/search?query=a'),
+  intended('GET', '/v1/files/{file}/passages'),
+  intended('POST', '/v1/files/{file}/c', fc.record({ overwrite: leaf }, { requiredKeys: [] })),
+  intended('GET', '/v1/admin/usages/bot?type=storage_count'),
   intended('GET', '/v1/admin/bots'),
   intended(
     'POST',

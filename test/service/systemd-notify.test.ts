@@ -112,8 +112,8 @@ describe('a delivery that fails', () => {
     const { directory, calls } = recorder('[ $2 = STOPPING=1 ] || exec sleep 600');
     const { ended, firstLine } = run(
       'service/systemd-notify.ts',
-      `import { createNotifier } from './module.js';
-       const told = createNotifier(
+      `import { openServiceManager } from './module.js';
+       const told = openServiceManager(
          { NOTIFY_SOCKET: '/run/nobody', PATH: '${directory}:' + process.env.PATH },
          (warning) => console.log(warning),
        );

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { resolveSecret } from '../../config/secrets.ts';
+import { readDuration } from '../../config/duration.ts';
 import { readSecretReference } from '../../config/values.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { startEmulator, type Emulator } from '../../emulator/emulator.ts';
@@ -17,6 +18,9 @@ export interface EmulatorCommandOptions extends GlobalOptions {
   readonly token: string | undefined;
   readonly fileQuota: number | undefined;
   readonly vectorQuota: number | undefined;
+  readonly operations: 'all' | 'specified';
+  readonly indexingDelay: string | undefined;
+  readonly failIndexing: string[] | undefined;
 }
 
 /** `botsync emulator`: serves until a signal. Returns the exit code; throws `UsageError`. */
@@ -43,6 +47,7 @@ export async function emulator(options: EmulatorCommandOptions): Promise<number>
 }
 
 async function start(options: EmulatorCommandOptions, dataDir: string): Promise<Emulator> {
+  const indexingMs = options.indexingDelay === undefined ? 0 : readDelay(options.indexingDelay);
   try {
     return await startEmulator({
       dataDir,
@@ -53,6 +58,11 @@ async function start(options: EmulatorCommandOptions, dataDir: string): Promise<
         ...(options.fileQuota !== undefined && { fileStorageBytes: options.fileQuota }),
         ...(options.vectorQuota !== undefined && { vectorStorageBytes: options.vectorQuota }),
       },
+      operations: options.operations,
+      // Half of the time it waits, half of it it is worked on, so that both statuses are seen.
+      indexingDelayMs: indexingMs / 2,
+      indexingProgressMs: indexingMs / 2,
+      failIndexing: options.failIndexing,
     });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -72,6 +82,12 @@ function readBot(text: string): { id: string; name: string } {
   const [id = '', ...rest] = text.split('=');
   if (id === '') throw new UsageError(`--bot ${text}: write ID or ID=NAME`);
   return { id, name: rest.length === 0 ? id : rest.join('=') };
+}
+
+function readDelay(text: string): number {
+  const read = readDuration(text);
+  if (read.kind === 'problem') throw new UsageError(`--indexing-delay: ${read.message}`);
+  return read.value;
 }
 
 /** Written out on the command line a token could be seen by every user of the machine. */

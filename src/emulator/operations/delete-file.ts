@@ -2,7 +2,7 @@ import { succeed, type OperationResult } from '../answer.ts';
 import { findNamedFile, findUsableFile } from '../file-access.ts';
 import type { Operation } from '../operation.ts';
 
-/** DELETE /v1/files/{id or key}: the file and its content. Source: platform-facts.md, Files. */
+/** DELETE /v1/files/{id or key}: the file and its content. Source: platform-operations.md. */
 export const deleteFile: Operation = {
   name: 'delete-file',
   method: 'DELETE',

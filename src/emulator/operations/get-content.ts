@@ -1,6 +1,7 @@
 import { refuseAtStore, type OperationResult } from '../answer.ts';
 import type { Operation } from '../operation.ts';
-import { isSameSecret, signContent } from '../presign.ts';
+import { hasExpired, isSameSecret, signContent } from '../presign.ts';
+import { hasContent } from '../stored-file.ts';
 
 /**
  * GET or HEAD of the `url` of a file: plain for public_content, signed for all others.
@@ -21,11 +22,20 @@ export const getContent: Operation = {
     const file = platform.files.findById(request.params['fileId'] ?? '');
     if (file === null) return noSuchKey();
     if (!file.details.accessPolicies.includes('public_content')) {
-      const expected = signContent(platform.identity.signingSecret, request.path);
-      const given = new URLSearchParams(request.query).get('X-Amz-Signature') ?? '';
+      const query = new URLSearchParams(request.query);
+      const signed = {
+        path: request.path,
+        date: query.get('X-Amz-Date') ?? '',
+        expiresSeconds: query.get('X-Amz-Expires') ?? '',
+      };
+      const expected = signContent(platform.identity.signingSecret, signed);
+      const given = query.get('X-Amz-Signature') ?? '';
       if (!isSameSecret(expected, given)) return refuseAtStore(403, 'AccessDenied', 'Access Denied');
+      if (hasExpired(signed, platform.now())) {
+        return refuseAtStore(403, 'AccessDenied', 'Request has expired');
+      }
     }
-    if (file.uploadedAt === null) return noSuchKey();
+    if (!hasContent(file)) return noSuchKey();
     return {
       kind: 'content',
       path: platform.content.pathOf(file.uploadId),

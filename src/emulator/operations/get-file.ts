@@ -3,7 +3,7 @@ import { findNamedFile, findUsableFile } from '../file-access.ts';
 import { describeFile } from '../file-resource.ts';
 import type { Operation } from '../operation.ts';
 
-/** GET /v1/files/{id or key}. Source: platform-facts.md, Files. */
+/** GET /v1/files/{id or key}. Source: platform-operations.md. */
 export const getFile: Operation = {
   name: 'get-file',
   method: 'GET',

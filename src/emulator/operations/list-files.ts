@@ -5,7 +5,7 @@ import { aboutNoFile, type Operation } from '../operation.ts';
 import { describeMeta } from '../paging.ts';
 import { readBot } from '../request-checks.ts';
 
-/** GET /v1/files: the files of a bot, filtered, sorted, page by page. Source: platform-facts.md, Files. */
+/** GET /v1/files: the files of a bot, filtered, sorted, page by page. Source: platform-operations.md. */
 export const listFiles: Operation = {
   name: 'list-files',
   method: 'GET',

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { OperationResult } from '../answer.ts';
 import { describeConversation, describeMessage } from '../chat-resources.ts';
-import { describeFile } from '../file-resource.ts';
+import { describeSized } from '../file-resource.ts';
 import { aboutNoFile, type Operation } from '../operation.ts';
 import { PAGE_POLICY } from '../page-style.ts';
 import { renderPage, type PageView, type PageSlice } from '../page.ts';
@@ -52,7 +52,7 @@ function gather(query: URLSearchParams, platform: Platform): PageView | null {
     bots,
     bot,
     files: stretch('files', bot.files, (offset) =>
-      files.listOfBot(bot.id, ROWS_A_PAGE, offset).map((file) => describeFile(file, platform)),
+      files.listOfBot(bot.id, ROWS_A_PAGE, offset).map((file) => describeSized(file, platform)),
     ),
     conversations: stretch('conversations', conversations.countOfBot(bot.id), (offset) =>
       conversations.listOfBot(bot.id, ROWS_A_PAGE, offset).map(describeConversation),

@@ -1,10 +1,13 @@
 import * as z from 'zod';
 import { succeed, type OperationResult } from '../answer.ts';
 import { checkExpiry } from '../expiry.ts';
-import { findNamedFile, findUsableFile } from '../file-access.ts';
+import { findNamedFile, findUsableFileById } from '../file-access.ts';
+import { indexingLife, type FileLife } from '../file-life.ts';
 import { describeFile } from '../file-resource.ts';
 import type { Operation } from '../operation.ts';
+import type { Platform } from '../platform.ts';
 import { readBody } from '../request-checks.ts';
+import type { StoredFile } from '../stored-file.ts';
 import { accessPoliciesSchema, tagValueSchema } from '../upsert-body.ts';
 
 const bodySchema = z.strictObject({
@@ -16,7 +19,7 @@ const bodySchema = z.strictObject({
 
 /**
  * PUT /v1/files/{id}: changes what is known of a file and leaves its content. Tags and metadata are merged, null takes
- * one away; `expiresAt: null` takes the expiry away. Source: platform-facts.md, Files; the official client.
+ * one away; `expiresAt: null` takes the expiry away. Source: platform-operations.md; the official client.
  */
 export const updateFile: Operation = {
   name: 'update-file',
@@ -36,11 +39,12 @@ export const updateFile: Operation = {
     const expiry = expiresAt === undefined || expiresAt === null ? null : checkExpiry(expiresAt, now);
     if (expiry?.kind === 'refused') return expiry.answer;
     // Found last, so that it is as it stands when it is changed.
-    const found = findUsableFile(request, platform, 'change');
+    const found = findUsableFileById(request, platform, 'change');
     if (found.kind === 'refused') return found.answer;
     const { file } = found;
     const changed = {
       ...file,
+      life: lifeAfterUpdate(file, platform),
       updatedAt: now,
       expiresAt: expiresAt === undefined ? file.expiresAt : (expiry?.at ?? null),
       details: {
@@ -54,6 +58,15 @@ export const updateFile: Operation = {
     return succeed({ file: describeFile(changed, platform) });
   },
 };
+
+/** The platform does not say whether a change of facts touches the index; here it does not, but under a condition. */
+function lifeAfterUpdate(file: StoredFile, platform: Platform): FileLife | null {
+  const { life } = file;
+  const { settings, conditions } = platform;
+  if (life === null || conditions.get('updates-reindex') === null) return life;
+  const from = Math.max(life.noticedAt, platform.now());
+  return { ...life, ...indexingLife(file, settings, conditions, from) };
+}
 
 function merge<T>(
   present: Readonly<Record<string, T>>,

@@ -1,9 +1,11 @@
 import { refuseAtStore, type OperationResult } from '../answer.ts';
-import type { StoredFile } from '../file-table.ts';
+import { beginLife } from '../file-life.ts';
 import type { Operation } from '../operation.ts';
 import type { Platform } from '../platform.ts';
-import { isSameSecret, parseAmzDate, PUBLIC_TAGGING, signUpload } from '../presign.ts';
+import { hasExpired, isSameSecret, PUBLIC_TAGGING, signUpload } from '../presign.ts';
+import { findExceededLimit } from '../quotas.ts';
 import type { EmulatorRequest } from '../request.ts';
+import type { StoredFile } from '../stored-file.ts';
 
 /** Headers of the API that an object store refuses. Source: platform-facts.md, The upload. */
 const FORBIDDEN_HEADERS = [
@@ -43,18 +45,29 @@ export const uploadContent: Operation = {
     if (received.kind === 'cut') return refuseAtStore(400, 'IncompleteBody', 'The connection was cut');
     platform.expire();
     // While the bytes came in, a newer upsert may have taken the key, or the file may have expired.
-    if (findFile(request, platform) === null) {
+    const current = findFile(request, platform);
+    if (current === null) {
       platform.content.discard(received.temporaryPath);
       return noSuchUpload();
     }
-    platform.content.keep(received.temporaryPath, file.uploadId);
-    platform.files.markUploaded(file.uploadId, platform.now());
+    const now = platform.now();
+    const exceeded = findExceededLimit(current, platform);
+    const life = beginLife(current, exceeded, platform.settings, platform.conditions, now);
+    if (life.uploadFailure === null) platform.content.keep(received.temporaryPath, current.uploadId);
+    else dropContent(received.temporaryPath, current, platform);
+    platform.files.put({ ...current, uploadedAt: now, updatedAt: now, life }, current);
     return { kind: 'text', status: 200, body: '', headers: { ETag: `"${file.uploadId}"` } };
   },
 };
 
 function findFile(request: EmulatorRequest, platform: Platform): StoredFile | null {
   return platform.files.findByUploadId(request.params['uploadId'] ?? '');
+}
+
+/** What the platform refuses is gone, with what was there of an earlier upload to the same address. */
+function dropContent(temporaryPath: string, file: StoredFile, platform: Platform): void {
+  platform.content.discard(temporaryPath);
+  platform.content.remove(file.uploadId);
 }
 
 function noSuchUpload(): OperationResult {
@@ -87,7 +100,7 @@ function checkRequest(request: EmulatorRequest, platform: Platform): OperationRe
   if (!isSameSecret(expected, query.get('X-Amz-Signature') ?? '')) {
     return refuseAtStore(403, 'SignatureDoesNotMatch', explainMismatch(request, platform));
   }
-  if (platform.now() > parseAmzDate(date) + Number(expiresSeconds) * 1000) {
+  if (hasExpired({ path: request.path, date, expiresSeconds }, platform.now())) {
     return refuseAtStore(403, 'AccessDenied', 'Request has expired');
   }
   return null;

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest';
+import type { Emulator } from '../../src/emulator/emulator.ts';
+import { ask, pathOf } from './file-client.ts';
+import { errorBody, start, store } from './fixture.ts';
+
+const GUIDE = `# Bikes
+
+Every bike has a bell.
+
+## Repair
+
+Oil the chain.
+Twice a year.
+
+- pump
+- bell
+
+\`\`\`
+ring the bell
+\`\`\`
+`;
+
+interface Answer {
+  readonly passages: readonly {
+    readonly id?: string;
+    readonly content: string;
+    readonly score: number;
+    readonly meta: Readonly<Record<string, unknown>>;
+    readonly file: Readonly<Record<string, unknown>>;
+    readonly context?: readonly unknown[];
+  }[];
+  readonly meta: { readonly nextToken?: string };
+}
+
+async function search(emulator: Emulator, query: string): Promise<Answer['passages']> {
+  const { status, body } = await ask(emulator, 'GET', `/v1/files/search?${query}`);
+  expect(status).toBe(200);
+  return (body as Answer).passages;
+}
+
+async function passages(emulator: Emulator, name: string, query = ''): Promise<Answer> {
+  const { status, body } = await ask(emulator, 'GET', pathOf(name, `/passages${query}`));
+  expect(status).toBe(200);
+  return body as Answer;
+}
+
+describe('a search', () => {
+  test('finds passages of files that are indexed by now, the best first', async () => {
+    const { emulator, clock } = await start({ indexingDelayMs: 1000 });
+    const said = { tags: { kind: 'guide' }, metadata: { pages: 7 } };
+    const { id } = await store(emulator, 'guide.md', GUIDE, { index: true, ...said });
+    await store(emulator, 'not-indexed.md', 'bell chain');
+    await store(emulator, 'failed.png', 'bell chain', { index: true });
+    expect(await search(emulator, 'query=bell')).toEqual([]);
+    clock.now += 1000;
+    const found = await search(emulator, 'query=the+CHAIN');
+    expect(found.map(({ content, score }) => [content, score])).toEqual([
+      ['Oil the chain.\nTwice a year.', 1],
+      ['```\nring the bell\n```', 0.5],
+    ]);
+    expect(found[0]).toMatchObject({
+      meta: { type: 'chunk', subtype: 'paragraph', position: 3 },
+      file: { id, key: 'guide.md', contentType: 'text/markdown', ...said },
+    });
+    expect(found[0]).not.toHaveProperty('context');
+  });
+
+  test('takes a limit and tags', async () => {
+    const { emulator } = await start();
+    for (const name of ['a', 'b']) {
+      await store(emulator, `${name}.md`, 'One bell.\n\nTwo bells, one bell.', {
+        index: true,
+        tags: { name },
+      });
+    }
+    expect(await search(emulator, 'query=bell')).toHaveLength(4);
+    expect(await search(emulator, 'query=bell&limit=3')).toHaveLength(3);
+    const tagged = await search(emulator, 'query=bell&tags.name=b');
+    expect(tagged.map(({ file }) => file['key'])).toEqual(['b.md', 'b.md']);
+  });
+
+  test('adds what stands around, the headings above, or makes one passage of a file', async () => {
+    const { emulator } = await start();
+    await store(emulator, 'guide.md', GUIDE, { index: true });
+    const [chain] = await search(
+      emulator,
+      'query=chain&contextDepth=1&includeBreadcrumb=true&withContext=true',
+    );
+    expect(chain?.content).toBe(
+      'Bikes\n\nRepair\n\n## Repair\n\nOil the chain.\nTwice a year.\n\n- pump\n- bell',
+    );
+    expect(chain?.context).toEqual([
+      { text: 'Bikes', type: 'breadcrumb' },
+      { text: 'Repair', type: 'breadcrumb' },
+      { text: '## Repair', offset: -1, type: 'preceding' },
+      { text: 'Oil the chain.\nTwice a year.', offset: 0, type: 'current' },
+      { text: '- pump\n- bell', offset: 1, type: 'subsequent' },
+    ]);
+    expect(await search(emulator, 'query=bell&consolidate=true')).toMatchObject([
+      {
+        content: 'Every bike has a bell.\n\n- pump\n- bell\n\n```\nring the bell\n```',
+        score: 1,
+        meta: { type: 'consolidated' },
+      },
+    ]);
+  });
+
+  test.each(['', 'query=', 'query=a&limit=0', 'query=a&consolidate=yes', 'query=a&more=1', 'query=a&tags=x'])(
+    'is refused with "%s"',
+    async (query) => {
+      const { emulator } = await start();
+      expect(await ask(emulator, 'GET', `/v1/files/search?${query}`)).toMatchObject({
+        body: errorBody(400, 'InvalidQuery'),
+      });
+    },
+  );
+});
+
+describe('the passages of a file', () => {
+  test('are its paragraphs in their order, page by page', async () => {
+    const { emulator } = await start();
+    const { id } = await store(emulator, 'guide.md', GUIDE, { index: true });
+    const all = await passages(emulator, id);
+    expect(all.passages.map(({ meta }) => meta['subtype'])).toEqual([
+      'title',
+      'paragraph',
+      'subtitle',
+      'paragraph',
+      'list',
+      'code',
+    ]);
+    expect(new Set(all.passages.map((one) => one.id)).size).toBe(6);
+    expect(all.meta).toEqual({});
+    const first = await passages(emulator, id, '?pageSize=4');
+    const token = encodeURIComponent(first.meta.nextToken ?? '');
+    const second = await passages(emulator, id, `?pageSize=4&nextToken=${token}`);
+    expect([...first.passages, ...second.passages]).toEqual(all.passages);
+    expect((await passages(emulator, id, '?limit=5&pageSize=100')).passages).toEqual(
+      all.passages.slice(0, 5),
+    );
+  });
+
+  test('are read from a web page without its markup, and from nothing that is no text', async () => {
+    const { emulator } = await start();
+    const html = '<style>p{}</style><h1>Bikes</h1><p>A &lt;bell&gt; &amp; more</p><ul><li>pump</li></ul>';
+    const page = await store(emulator, 'a.html', html, { index: true });
+    expect((await passages(emulator, page.id)).passages.map(({ content }) => content)).toEqual([
+      '# Bikes',
+      'A <bell> & more',
+      'pump',
+    ]);
+    const pdf = await store(emulator, 'a.pdf', '%PDF', { index: true });
+    expect((await passages(emulator, pdf.id)).passages).toEqual([]);
+  });
+
+  test('are none before it is indexed, and not to be had by its key', async () => {
+    const { emulator, clock } = await start({ indexingDelayMs: 1000 });
+    const { id } = await store(emulator, 'a.md', 'abc', { index: true });
+    expect((await passages(emulator, id)).passages).toEqual([]);
+    clock.now += 1000;
+    expect((await passages(emulator, id)).passages).toHaveLength(1);
+    for (const name of ['a.md', 'none']) {
+      expect(await ask(emulator, 'GET', pathOf(name, '/passages'))).toMatchObject({
+        body: errorBody(404, 'ResourceNotFound'),
+      });
+    }
+    expect((await ask(emulator, 'GET', pathOf(id, '/passages?limit=0'))).status).toBe(400);
+  });
+});
