@@ -60,20 +60,11 @@ function copy(
   request: EmulatorRequest,
   platform: Platform,
 ): OperationResult {
-  if (!hasContent(source)) return refuse(400, 'InvalidPayload', 'The file has no content to copy');
   const integrationId = request.header('x-integration-id') ?? '';
   const key = request.params['destination'] ?? '';
   const previous = platform.files.findByKey(bot.id, integrationId, key);
-  if (previous !== null && !overwrite) {
-    return refuse(409, 'AlreadyExists', `There is a file of the key "${key}" already`);
-  }
-  if (previous !== null && !mayOverwrite(previous, request, platform)) {
-    return refuse(403, 'Forbidden', 'The file belongs to another owner');
-  }
-  if (previous?.id === source.id) return refuse(400, 'InvalidPayload', 'A file cannot be copied to itself');
-  const isLate = platform.conditions.get('late-limits') !== null;
-  const quota = isLate ? null : findExceededQuota(source, previous, platform);
-  if (quota !== null) return refuse(403, 'QuotaExceeded', `The ${quota} quota would be exceeded`);
+  const refusal = whyNotCopied(source, previous, overwrite, request, platform);
+  if (refusal !== null) return refusal;
 
   const now = platform.now();
   const begun: StoredFile = {
@@ -98,4 +89,22 @@ function copy(
   const file = { ...begun, uploadedAt: now, life };
   platform.files.put(file, begun);
   return succeed({ file: describeFile(file, platform) });
+}
+
+function whyNotCopied(
+  source: StoredFile,
+  previous: StoredFile | null,
+  overwrite: boolean,
+  request: EmulatorRequest,
+  platform: Platform,
+): OperationResult | null {
+  if (!hasContent(source)) return refuse(400, 'InvalidPayload', 'The file has no content to copy');
+  if (previous !== null && !overwrite)
+    return refuse(409, 'AlreadyExists', `There is a file of the key "${previous.key}" already`);
+  if (previous !== null && !mayOverwrite(previous, request, platform))
+    return refuse(403, 'Forbidden', 'The file belongs to another owner');
+  if (previous?.id === source.id) return refuse(400, 'InvalidPayload', 'A file cannot be copied to itself');
+  const isLate = platform.conditions.get('late-limits') !== null;
+  const quota = isLate ? null : findExceededQuota(source, previous, platform);
+  return quota === null ? null : refuse(403, 'QuotaExceeded', `The ${quota} quota would be exceeded`);
 }
