@@ -33,6 +33,7 @@ const COMMANDS = [
     'mask-secrets',
     'platform-access',
     'platform-commands',
+    'search',
     'sync',
     'take-snapshot',
     'usage',

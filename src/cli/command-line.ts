@@ -126,7 +126,13 @@ function refuseOddOptions(
 }
 
 /** Options that may be given more than once, in camel case, each after its command. */
-const MANY = new Set(['emulator bot', 'emulator failIndexing', 'init index', 'conversation tag']);
+const MANY = new Set([
+  'emulator bot',
+  'emulator failIndexing',
+  'init index',
+  'conversation tag',
+  'search tag',
+]);
 
 /** Whether an argument gives a switch a value that does not say on or off. */
 function isOddSwitch(arg: string, option: string): boolean {

@@ -17,6 +17,42 @@ export function addPlatformCommands(
       },
     )
     .command(
+      'search <query>',
+      'What the bot finds in its files for a question',
+      (command) =>
+        command
+          .positional('query', { type: 'string', demandOption: true, description: 'The question' })
+          .option('tag', {
+            type: 'string',
+            array: true,
+            requiresArg: true,
+            description: 'Only files with this tag, NAME=VALUE; any number of them',
+          })
+          .option('limit', { type: 'number', requiresArg: true, description: 'Most passages' })
+          .option('source', {
+            type: 'string',
+            requiresArg: true,
+            description: 'The source whose bot is asked, where there are several bots',
+          })
+          .example("$0 search 'How do I pay?'", 'The passages that fit best, the best first'),
+      async (options) => {
+        const { search } = await import('./commands/search.ts');
+        done(await search(options));
+      },
+    )
+    .command(
+      'passages <path>',
+      'What the platform made of the copy of a local file',
+      (command) =>
+        command
+          .positional('path', { type: 'string', demandOption: true, description: 'The local file' })
+          .example('$0 passages docs/prices.md', 'What the bot can find of it'),
+      async (options) => {
+        const { passages } = await import('./commands/search.ts');
+        done(await passages(options));
+      },
+    )
+    .command(
       'integration <name> [range]',
       'An integration of the hub: what it is, its channels, actions and events',
       (command) =>

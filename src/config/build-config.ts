@@ -50,7 +50,7 @@ export function buildConfig(written: WrittenConfig, file: string): Config {
 }
 
 function buildPlatform(written: WrittenConfig['platform'], directory: string): PlatformConfig {
-  const { baseUrl, chatUrl, workspaceId, botId, token, chat, identity } = written;
+  const { baseUrl, chatUrl, workspaceId, botId, token, chat, operations, identity } = written;
   return {
     baseUrl,
     chatUrl,
@@ -61,6 +61,7 @@ function buildPlatform(written: WrittenConfig['platform'], directory: string): P
       chat === undefined
         ? null
         : { webhookId: chat.webhookId, userKey: buildReference(chat.userKey, directory) },
+    operations,
     identity,
   };
 }

@@ -20,6 +20,8 @@ export interface PlatformConfig {
   readonly botId: BotId | null;
   readonly token: SecretReference | null;
   readonly chat: { readonly webhookId: string; readonly userKey: SecretReference } | null;
+  /** Whether operations beyond interface.md are used where they are served: `auto`; `specified`: never. */
+  readonly operations: 'auto' | 'specified';
   readonly identity: Identity;
 }
 

@@ -74,6 +74,13 @@ export const platformSchema = z.strictObject({
   chat: chat
     .meta({ description: 'Access to the chat: needed by notify and by the command message send.' })
     .exactOptional(),
+  operations: z
+    .enum(['auto', 'specified'])
+    .meta({
+      description:
+        'Whether operations of the platform beyond its stable interface are used where it serves them: "auto", or "specified": never.',
+    })
+    .prefault('auto'),
   identity: identity
     .meta({
       description:

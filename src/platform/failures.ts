@@ -59,6 +59,11 @@ function transient({ status, headers }: Answer, nowMs: number, message: string):
   };
 }
 
+/** The type of error that an answer names; `null`: none. */
+export function errorTypeOf(text: string): string | null {
+  return readError(text, (words) => words).type;
+}
+
 /** Redirects are never followed: they would carry the credentials elsewhere. */
 export function redirected({ status, headers }: Pick<Answer, 'status' | 'headers'>): PlatformFailure {
   const location = headers['location'];

@@ -1,4 +1,11 @@
-import { failed, ok, type LookupFailure, type Outcome } from '../domain/failure.ts';
+import {
+  failed,
+  ok,
+  type LookupFailure,
+  type OptionalFailure,
+  type Outcome,
+  type PlatformFailure,
+} from '../domain/failure.ts';
 import { Api, isSuccess, type ApiRequest } from './api.ts';
 import type { Answer } from './failures.ts';
 import type { Http } from './http.ts';
@@ -29,13 +36,13 @@ export class Requester {
    * @param read - `null`: the answer makes no sense.
    * @param explain - gives another meaning to the failure that an answer stands for.
    */
-  ask<T>(
+  ask<T, F extends OptionalFailure = LookupFailure>(
     request: ApiRequest,
     read: (text: string) => T | null,
     signal: AbortSignal,
-    explain: (answer: Answer, failure: LookupFailure) => LookupFailure = (_answer, failure) => failure,
-  ): Promise<Outcome<T, LookupFailure>> {
-    const once = async (): Promise<Outcome<T, LookupFailure>> => {
+    explain: (answer: Answer, failure: LookupFailure) => F,
+  ): Promise<Outcome<T, F | PlatformFailure>> {
+    const once = async (): Promise<Outcome<T, F | PlatformFailure>> => {
       const answered = await this.#api.exchange(request, signal);
       if (answered.kind === 'failed') return answered;
       const answer = answered.value;

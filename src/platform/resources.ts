@@ -50,15 +50,23 @@ export function readBotPage(text: string): BotPage | null {
   const body = readObject(text);
   const bots = body?.['bots'];
   if (!isList(bots) || !bots.every(isResource)) return null;
-  const meta = body?.['meta'] ?? null;
+  const nextToken = body === null ? undefined : readNextToken(body);
+  return nextToken === undefined ? null : { bots, nextToken };
+}
+
+/** What a list says of its next page; `null`: it is the last. `undefined`: that makes no sense. */
+export function readNextToken(body: JsonObject): string | null | undefined {
+  const meta = body['meta'] ?? null;
   const nextToken = isObject(meta) ? (meta['nextToken'] ?? '') : '';
-  return typeof nextToken === 'string' ? { bots, nextToken: nextToken === '' ? null : nextToken } : null;
+  if (typeof nextToken !== 'string') return undefined;
+  return nextToken === '' ? null : nextToken;
 }
 
 /** Deeper nesting than any answer has, and less than what makes recursion overflow the stack. */
 const DEEPEST_NESTING = 500;
 
-function readObject(text: string): JsonObject | null {
+/** The JSON object that an answer is; `null` when it is none. */
+export function readObject(text: string): JsonObject | null {
   try {
     const value = JSON.parse(text) as JsonValue;
     return isObject(value) && !isDeeperThan(DEEPEST_NESTING, value) ? value : null;
@@ -82,10 +90,12 @@ function isResource(value: JsonValue | undefined): value is Resource {
   return isObject(value) && typeof value['id'] === 'string' && value['id'] !== '';
 }
 
-function isObject(value: JsonValue | undefined): value is JsonObject {
+/** Whether a value is an object, and no list. */
+export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !isList(value);
 }
 
-function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
+/** Whether a value is a list. */
+export function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
   return Array.isArray(value);
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
-import type { LookupFailure, Outcome } from '../domain/failure.ts';
+import type { OptionalFailure, Outcome } from '../domain/failure.ts';
 import { retryDelayMs } from '../domain/backoff.ts';
 import { retry, type Attempted, type RetryWait } from '../domain/retry.ts';
 
@@ -21,23 +21,24 @@ export interface RequestRetries {
 export type RetryWhen = 'any' | 'not-carried-out';
 
 /** Asks until there is an answer, with full jitter between the attempts. The signal ends the waiting. */
-export async function retryRequest<T>(
-  ask: () => Promise<Outcome<T, LookupFailure>>,
+export async function retryRequest<T, F extends OptionalFailure>(
+  ask: () => Promise<Outcome<T, F>>,
   repeatable: RetryWhen,
   { attempts, giveUpAfterMs, random, onRetry }: RequestRetries,
   clock: Clock,
   signal: AbortSignal,
-): Promise<Outcome<T, LookupFailure>> {
+): Promise<Outcome<T, F>> {
   const beganMs = clock.monotonic();
   let made = 0;
-  const next = ({ retryAfterMs }: Asked<T>): RetryWait | null => {
+  const next = ({ retryAfterMs }: Asked<T, F>): RetryWait | null => {
     const delayMs = retryDelayMs(made, random(), retryAfterMs);
     return made < attempts && clock.monotonic() - beganMs + delayMs <= giveUpAfterMs ? { delayMs } : null;
   };
-  const askOnce = async (): Promise<Asked<T>> => {
+  const askOnce = async (): Promise<Asked<T, F>> => {
     const result = await ask();
     made += 1;
-    const failure = result.kind === 'failed' && result.failure.kind === 'transient' ? result.failure : null;
+    const failed: OptionalFailure | null = result.kind === 'failed' ? result.failure : null;
+    const failure = failed?.kind === 'transient' ? failed : null;
     const mayRepeat = repeatable === 'any' || failure?.notCarriedOut === true;
     return {
       result,
@@ -48,6 +49,6 @@ export async function retryRequest<T>(
   return retry(askOnce, { clock, next, onRetry }, signal);
 }
 
-interface Asked<T> extends Attempted<Outcome<T, LookupFailure>> {
+interface Asked<T, F> extends Attempted<Outcome<T, F>> {
   readonly retryAfterMs: number | undefined;
 }

@@ -17,6 +17,7 @@ test('fills in the defaults, resolves paths, and counts durations in millisecond
       botId: 'bot-1',
       token: null,
       chat: null,
+      operations: 'auto',
       identity: {},
     },
     sources: [
@@ -84,6 +85,7 @@ test('takes over what the file says', () => {
       workspaceId: 'ws',
       token: 'file:secrets/token',
       chat: { webhookId: 'w', userKey: 'credential:key' },
+      operations: 'specified',
       identity: { userRole: 'admin' },
     },
     sources: [
@@ -111,6 +113,7 @@ test('takes over what the file says', () => {
     botId: null,
     token: { kind: 'file', path: '/etc/botsync/secrets/token' },
     chat: { webhookId: 'w', userKey: { kind: 'credential', name: 'key' } },
+    operations: 'specified',
     identity: { userRole: 'admin' },
   });
   expect(config.sources).toEqual([

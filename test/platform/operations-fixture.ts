@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { LookupFailure, Outcome } from '../../src/domain/failure.ts';
+import type { OptionalFailure, Outcome } from '../../src/domain/failure.ts';
 import type { RequestRetries } from '../../src/platform/retry-request.ts';
 import { connect, readBody, serve, SimulatedClock, type ClientOptions, type TestClient } from './fixture.ts';
 
@@ -65,12 +65,12 @@ export function drop(response: ServerResponse): void {
 }
 
 /** An outcome as one word, for tables. */
-export function kindOf(outcome: Outcome<unknown, LookupFailure>): string {
+export function kindOf(outcome: Outcome<unknown, OptionalFailure>): string {
   return outcome.kind === 'ok' ? 'ok' : outcome.failure.kind;
 }
 
 /** The message of an outcome that has to be a failure. */
-export function messageOf(outcome: Outcome<unknown, LookupFailure>): string {
+export function messageOf(outcome: Outcome<unknown, OptionalFailure>): string {
   return outcome.kind === 'ok' ? 'it did not fail' : outcome.failure.message;
 }
 

@@ -9,6 +9,7 @@ import { printJson } from '../render/print-json.ts';
 import type { ResourceOptions } from '../resource-options.ts';
 import type { ConversationIdentity } from '../platform/clients.ts';
 import { withSession } from '../session.ts';
+import { readTags } from '../tag-option.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Options of `botsync conversation create`. */
@@ -38,17 +39,9 @@ export function createConversation(options: ConversationOptions): Promise<number
 const OPTION_OF = { channel: '--channel', tags: '--tag', integrationName: '--integration-name' } as const;
 
 function readRequest({ channel, tag = [], integrationName }: ConversationOptions): ConversationRequest {
-  const tags = new Map<string, string>();
-  for (const text of tag) {
-    const at = text.indexOf('=');
-    if (at < 1) throw new UsageError(`--tag ${text}: write NAME=VALUE`);
-    const name = text.slice(0, at);
-    if (tags.has(name)) throw new UsageError(`--tag ${name} is given twice`);
-    tags.set(name, text.slice(at + 1));
-  }
   const request = {
     channel,
-    tags: Object.fromEntries(tags),
+    tags: readTags(tag),
     ...(integrationName !== undefined && { integrationName }),
   };
   const problem = checkConversation(request);

@@ -4,9 +4,11 @@ import { PlatformAdministration } from '../../platform/administration.ts';
 import { PlatformChat } from '../../platform/chat.ts';
 import { PlatformConversations } from '../../platform/conversations.ts';
 import { PlatformFiles } from '../../platform/files.ts';
+import { PlatformLookups } from '../../platform/lookups.ts';
 import type { Http } from '../../platform/http.ts';
 import { identityHeaders } from '../../platform/identity-headers.ts';
 import type { RequestRetries } from '../../platform/retry-request.ts';
+import { UsageError } from '../usage-error.ts';
 import type { Credentials } from './credentials.ts';
 
 /** The identity headers that conversations take (interface.md, Create a conversation: Headers). */
@@ -19,6 +21,8 @@ export type ConversationIdentity = Pick<Identity, 'integrationId' | 'integration
 export interface Clients {
   /** The same one each time: it learns the platform's time. Sync retries its requests, not the client. */
   readonly files: () => PlatformFiles;
+  /** What the bot finds in its files. Throws `UsageError` also where `platform.operations` does not let it be asked. */
+  readonly lookups: (botId: string) => PlatformLookups;
   readonly administration: () => PlatformAdministration;
   /** @param identity - counts before that of the config; `alone`: that of the config does not count at all. */
   readonly conversations: (identity: ConversationIdentity, alone?: 'alone') => PlatformConversations;
@@ -41,6 +45,15 @@ export function createClients(
       const caller = { token: credentials.token(), identityHeaders: identityHeaders(platform.identity) };
       files = new PlatformFiles(http, baseUrl, caller);
       return files;
+    },
+    lookups: (botId) => {
+      credentials.demand('files');
+      if (platform.operations === 'specified')
+        throw new UsageError(
+          'platform.operations is "specified", and this command needs an operation beyond that; leave it out, or write "auto"',
+        );
+      const caller = { token: credentials.token(), identityHeaders: identityHeaders(platform.identity) };
+      return new PlatformLookups(http, baseUrl, botId, caller, retries);
     },
     administration: () => {
       credentials.demand('admin');
