@@ -18,8 +18,9 @@ export class Bag<T extends BagItem> implements Iterable<T> {
     return this.#items.length;
   }
 
-  /** Puts something in that is in no bag. */
+  /** Puts something in that is in no other bag; nothing happens when it is in already. */
   add(item: T): void {
+    if (this.#items[item.bagIndex] === item) return;
     item.bagIndex = this.#items.push(item) - 1;
   }
 

@@ -29,3 +29,13 @@ test('taking out what is not in does nothing, also a second time', () => {
   bag.delete(a);
   expect([...bag]).toEqual([b]);
 });
+
+test('what is put in twice is in once: undici begins a request again when its connection was just closed', () => {
+  const [a, b] = [marble('a'), marble('b')];
+  const bag = new Bag<Marble>();
+  bag.add(a);
+  bag.add(a);
+  bag.add(b);
+  bag.delete(a);
+  expect([...bag]).toEqual([b]);
+});
