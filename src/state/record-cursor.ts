@@ -1,3 +1,4 @@
+import { PageCursor } from './page-cursor.ts';
 import type { FileKey, RelativePath } from '../domain/brands.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Absence, FileRecord, RecordState } from '../domain/record.ts';
@@ -60,46 +61,20 @@ function isSound(row: RecordRow): boolean {
 /** Reads the records after (path, key), at most `PAGE_ROWS` of them. */
 export type ReadPage = (path: string, key: string) => RecordRow[];
 
-/** Records in path order, read page by page. */
-export class RecordCursor {
-  readonly #readPage: ReadPage;
-  #rows: RecordRow[] = [];
-  #next = 0;
-  #last: readonly [path: string, key: string] = ['', ''];
-  #current: FileRecord | null = null;
-
+/** Records in path order. */
+export class RecordCursor extends PageCursor<readonly [path: string, key: string], RecordRow, FileRecord> {
   constructor(readPage: ReadPage) {
-    this.#readPage = readPage;
-    this.advance();
-  }
-
-  /** The record the cursor stands on; `null` after the last. */
-  get current(): FileRecord | null {
-    return this.#current;
-  }
-
-  /** Moves to the next record. Throws `StateFileError` when the file is damaged. */
-  advance(): void {
-    if (this.#next === this.#rows.length) {
-      this.#rows = this.#readPage(...this.#last);
-      this.#next = 0;
-    }
-    const row = this.#rows[this.#next++];
-    if (row === undefined) {
-      this.#next = this.#rows.length;
-      this.#current = null;
-      return;
-    }
-    this.#last = [row[0], row[1]];
-    this.#current = toRecord(row);
+    super({
+      start: ['', ''],
+      read: (after) => readPage(...after),
+      placeOf: ([path, key]) => [path, key],
+      itemOf: toRecord,
+    });
   }
 
   /** Moves to the first record after a path, read anew: for when rows of this source were moved meanwhile. */
   seekAfter(path: RelativePath): void {
-    this.#rows = [];
-    this.#next = 0;
-    this.#last = [path, HIGHEST_TEXT];
-    this.advance();
+    this.seek([path, HIGHEST_TEXT]);
   }
 }
 

@@ -4,7 +4,7 @@ import type { RereadState } from '../domain/rereading.ts';
 import { NoticeReader } from './notices.ts';
 import { guarded, type Database, type SqlValue, type Statement } from './database.ts';
 import { REMOVAL_FAILED, REMOVAL_IS_DUE } from './conditions.ts';
-import { KeyCursor } from './key-cursor.ts';
+import { PageCursor } from './page-cursor.ts';
 import { OverviewReader } from './overview-reader.ts';
 import { PAGE_ROWS, RECORD_COLUMNS, RecordCursor, toRecord, type RecordRow } from './record-cursor.ts';
 import { isMoment, isText, mustMakeSense } from './soundness.ts';
@@ -55,6 +55,9 @@ const AFTER_SLASH = '0';
 
 type SqlRow = readonly unknown[];
 
+/** Stands on one record after the other, in the order of keys. */
+export type KeyCursor = PageCursor<string, SqlRow, StoredFile>;
+
 /** What the state file knows. All times in epoch milliseconds. Methods throw `StateFileError`. */
 export class StateReader {
   protected readonly database: Database;
@@ -100,11 +103,19 @@ export class StateReader {
     });
   }
 
-  /** The records of a target over all its sources, in key order. */
+  /**
+   * The records of a target over all its sources, in the order of their keys' bytes in UTF-8 (`Buffer.compare`), which
+   * merges with a list of the platform's files that is sorted alike.
+   */
   recordsByKey(target: number): KeyCursor {
     const page = `SELECT ${STORED_COLUMNS} FROM file INDEXED BY file_key WHERE target = ? AND key > ?
       ORDER BY key LIMIT ${PAGE_ROWS}`;
-    return new KeyCursor((after) => this.all(page, target, after).map(toStoredFile));
+    return new PageCursor({
+      start: '',
+      read: (after) => this.all(page, target, after),
+      placeOf: ([, key]) => key as string,
+      itemOf: toStoredFile,
+    });
   }
 
   /** The row of a key, whichever source it came from. */

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { KeyCursor } from '../../src/state/key-cursor.ts';
-import type { StoredFile } from '../../src/state/state-reader.ts';
+import type { KeyCursor, StoredFile } from '../../src/state/state-reader.ts';
 import { addSynced, begin, path, row, SHA, TARGET } from './fixture.ts';
 
 /** The keys from where a cursor stands, at most so many. */
