@@ -23,7 +23,7 @@ const mayImport = {
 };
 
 /** The floors of src/sync/: each stands on those below it. */
-const floors = ['sources', 'plan', 'pass', 'daemon'];
+const floors = ['sources', 'catalog', 'plan', 'pass', 'daemon'];
 
 const zones = [
   ...Object.entries(mayImport).map(([room, allowed]) => ({

@@ -32,6 +32,8 @@ export function buildConfig(written: WrittenConfig, file: string): Config {
       maxBytesPerSecond: upload.maxBytesPerSecond,
       maxRequestsPerSecond: upload.maxRequestsPerSecond,
     },
+    confirm: { waitMs: written.confirm.wait },
+    verify: { everyMs: written.verify.every, repair: written.verify.repair },
     watch: {
       settleMs: watch.settle,
       maxDelayMs: watch.maxDelay,
@@ -50,7 +52,7 @@ export function buildConfig(written: WrittenConfig, file: string): Config {
 }
 
 function buildPlatform(written: WrittenConfig['platform'], directory: string): PlatformConfig {
-  const { baseUrl, chatUrl, workspaceId, botId, token, chat, operations, identity } = written;
+  const { baseUrl, chatUrl, workspaceId, botId, token, chat, operations, mark, identity } = written;
   return {
     baseUrl,
     chatUrl,
@@ -62,6 +64,7 @@ function buildPlatform(written: WrittenConfig['platform'], directory: string): P
         ? null
         : { webhookId: chat.webhookId, userKey: buildReference(chat.userKey, directory) },
     operations,
+    mark,
     identity,
   };
 }

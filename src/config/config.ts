@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import type { RemovalMode } from '../domain/absence.ts';
 import type { BotId } from '../domain/brands.ts';
 import type { Identity } from '../domain/identity.ts';
 import type { Limits } from '../domain/limits.ts';
@@ -22,6 +23,8 @@ export interface PlatformConfig {
   readonly chat: { readonly webhookId: string; readonly userKey: SecretReference } | null;
   /** Whether operations beyond interface.md are used where they are served: `auto`; `specified`: never. */
   readonly operations: 'auto' | 'specified';
+  /** Whether the metadata of each file says what botsync sent. */
+  readonly mark: boolean;
   readonly identity: Identity;
 }
 
@@ -46,7 +49,7 @@ export interface Config {
   readonly rules: readonly Rule[];
   readonly limits: Limits;
   readonly removals: {
-    readonly mode: 'keep' | 'expire';
+    readonly mode: RemovalMode;
     readonly delayMs: number;
     readonly maxCount: number;
     readonly maxFraction: number;
@@ -60,6 +63,16 @@ export interface Config {
     readonly maxBytesPerSecond: number | null;
     /** `null`: no limit. */
     readonly maxRequestsPerSecond: number | null;
+  };
+  readonly confirm: {
+    /** How long a single pass waits for the platform to say what became of the files that it sent. */
+    readonly waitMs: number;
+  };
+  readonly verify: {
+    /** How often a daemon compares all that the platform has with what was sent; `null`: never. */
+    readonly everyMs: number | null;
+    /** Whether it puts right what is ours. */
+    readonly repair: boolean;
   };
   readonly watch: {
     readonly settleMs: number;

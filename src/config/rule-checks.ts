@@ -1,4 +1,5 @@
 import { checkExpiry } from '../domain/expiry.ts';
+import { MARK_NAME } from '../domain/mark.ts';
 import type { RuleDraft } from './draft.ts';
 import { formatDuration } from './duration.ts';
 import { error, warning, type Finding } from './problem.ts';
@@ -11,7 +12,14 @@ export function checkRules(rules: readonly RuleDraft[]): Finding[] {
     ...checkRuleExpiry(rule, position),
     ...checkPublicContent(rule, position, rules),
     ...checkKnowledgeBase(rule, position, rules),
+    ...checkMark(rule, position),
   ]);
+}
+
+function checkMark({ metadata }: RuleDraft, position: number): Finding[] {
+  if (!Object.hasOwn(metadata ?? {}, MARK_NAME)) return [];
+  const message = 'is where botsync says what it sent; write another name';
+  return [error(['rules', position, 'metadata', MARK_NAME], message)];
 }
 
 function checkPatterns({ match = [] }: RuleDraft, position: number): Finding[] {

@@ -81,6 +81,13 @@ export const platformSchema = z.strictObject({
         'Whether operations of the platform beyond its stable interface are used where it serves them: "auto", or "specified": never.',
     })
     .prefault('auto'),
+  mark: z
+    .boolean()
+    .meta({
+      description:
+        'Whether the metadata of each file says, under "botsync", what was sent: by that a lost state file is made up for without sending again.',
+    })
+    .default(true),
   identity: identity
     .meta({
       description:
@@ -158,10 +165,10 @@ const limits = z.strictObject({
 
 const removals = z.strictObject({
   mode: z
-    .enum(['keep', 'expire'])
+    .enum(['keep', 'expire', 'delete'])
     .meta({
       description:
-        'What becomes of a removed file on the platform: "keep" leaves it, "expire" empties it and lets it expire within minutes.',
+        'What becomes of a removed file on the platform: "keep" leaves it, "expire" empties it and lets it expire within minutes, "delete" deletes it where the platform serves that, and else lets it expire.',
     })
     .default('keep'),
   delay: timer({
@@ -204,6 +211,32 @@ const upload = z.strictObject({
   })
     .nullable()
     .default(null),
+});
+
+const confirm = z.strictObject({
+  wait: timer(
+    {
+      description:
+        'How long a single pass waits for the platform to say what became of the files that it sent.',
+    },
+    0,
+  ).prefault('30s'),
+});
+
+const verify = z.strictObject({
+  every: timer(
+    {
+      description:
+        'How often a running botsync compares all that the platform has with what was sent; null: never.',
+    },
+    60_000,
+  )
+    .nullable()
+    .prefault('24h'),
+  repair: z
+    .boolean()
+    .meta({ description: 'Whether a running botsync sends again what it then finds missing or changed.' })
+    .default(true),
 });
 
 /** The fields of the config's `service`. */
@@ -259,6 +292,12 @@ export const configSchema = z
     limits: limits.meta({ description: "The platform's limits." }).prefault({}),
     removals: removals.meta({ description: 'What happens when a file is removed here.' }).prefault({}),
     upload: upload.meta({ description: 'How files are sent.' }).prefault({}),
+    confirm: confirm
+      .meta({ description: 'How it is found out that what was sent has arrived.' })
+      .prefault({}),
+    verify: verify
+      .meta({ description: 'How all that the platform has is compared with what was sent.' })
+      .prefault({}),
     watch: watchSchema
       .meta({
         description: 'How changes are found while botsync keeps running.',

@@ -12,6 +12,8 @@ export type SendReason =
   | 'interrupted'
   | 'failed-before'
   | 'returned'
+  /** The platform was found to have it otherwise. */
+  | 'differs'
   | 'forced';
 
 /** Why a file's content is hashed and compared before anything is sent. */
@@ -26,7 +28,7 @@ export type Decision =
   | { readonly kind: 'none' }
   | { readonly kind: 'send'; readonly reason: SendReason }
   | { readonly kind: 'verify'; readonly reason: VerifyReason }
-  /** The platform refused the file as it is: nothing is sent until it or its settings change. */
+  /** The platform refused the file as it is, or could not index it: nothing is sent until it or its settings change. */
   | { readonly kind: 'hold' };
 
 const NONE: Decision = { kind: 'none' };
@@ -78,6 +80,7 @@ function decideSynced(
   const sameFacts = fingerprint === record.fingerprint;
   if (!sameFacts && sizeInFingerprint(fingerprint) !== sizeInFingerprint(record.fingerprint))
     return send('changed');
+  if (record.differs !== null) return send('differs');
   if (resolved.digest !== record.settingsDigest) return send('settings-changed');
   if (record.expiresAtMs !== null) {
     const renewAtMs = renewalTime(resolved.settings.expiry, record.expiresAtMs);
@@ -85,7 +88,8 @@ function decideSynced(
   }
   if (!sameFacts) return { kind: 'verify', reason: 'touched' };
   if (!record.trusted) return { kind: 'verify', reason: 'written-recently' };
-  return isInDoubt ? { kind: 'verify', reason: 'in-doubt' } : NONE;
+  if (isInDoubt) return { kind: 'verify', reason: 'in-doubt' };
+  return record.verdict === 'unsearchable' ? HOLD : NONE;
 }
 
 function send(reason: SendReason): Decision {

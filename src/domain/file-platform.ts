@@ -22,6 +22,8 @@ export interface UploadAddress {
 
 /** What is needed of the answer to an upsert (interface.md, File). */
 export interface UpsertedFile extends UploadAddress {
+  /** The platform's id of the file; `null`: none was named. */
+  readonly id: string | null;
   /** Address of the content. Unless the content is public it may hold a signature: a secret. `null`: none was named. */
   readonly url: string | null;
 }

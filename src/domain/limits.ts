@@ -1,6 +1,7 @@
 import type { FileKey } from './brands.ts';
 import { checkExpiry } from './expiry.ts';
 import type { JsonObject } from './json.ts';
+import { MARK_NAME } from './mark.ts';
 import type { ResolvedSettings } from './rules.ts';
 import { hasNames, settingsDigest, type AccessPolicy, type FileSettings } from './settings.ts';
 
@@ -74,12 +75,15 @@ export function admit(resolved: ResolvedSettings, sizeBytes: number, limits: Lim
  *
  * Tags, metadata, access policies and index are always said, also when empty: an update that leaves a field out may
  * leave the old value standing.
+ *
+ * @param mark - what is left in the metadata to recognise the content by (see `markOf`).
  */
 export function prepareUpsert(
   key: FileKey,
   sizeBytes: number,
   settings: FileSettings,
   nowMs: number,
+  mark: JsonObject | null = null,
 ): PreparedUpsert {
   const long = Object.entries(settings.tags).find(([, value]) => charactersOf(value) > LONGEST_TAG_VALUE);
   if (long)
@@ -94,14 +98,14 @@ export function prepareUpsert(
     size: sizeBytes,
     index: settings.index,
     tags: settings.tags,
-    metadata: settings.metadata,
+    metadata: mark === null ? settings.metadata : { ...settings.metadata, [MARK_NAME]: mark },
     accessPolicies: settings.accessPolicies,
     contentType: settings.contentType,
     ...(hasNames(settings.indexing) && { indexing: settings.indexing }),
     ...(expiry && { expiresAt: new Date(expiry.expiresAtMs).toISOString() }),
     ...(settings.publicContentImmediatelyAccessible && { publicContentImmediatelyAccessible: true }),
   };
-  if (sharedBytes(settings) + key.length * MOST_JSON_BYTES_A_CHARACTER > LARGEST_BODY_BYTES) {
+  if (sharedBytes(settings) + MARK_BYTES + key.length * MOST_JSON_BYTES_A_CHARACTER > LARGEST_BODY_BYTES) {
     return refuse(`tags and metadata make the request larger than ${count(LARGEST_BODY_BYTES)} bytes`);
   }
   return { kind: 'ready', body, expiresAtMs: expiry ? expiry.expiresAtMs : null };
@@ -118,6 +122,9 @@ function sharedBytes(settings: FileSettings): number {
 }
 
 const knownBytes = new WeakMap<FileSettings, number>();
+
+/** More than any mark takes; whether a file is taken does not depend on whether it gets one. */
+const MARK_BYTES = 2000;
 
 /** A control character becomes an escape of six. */
 const MOST_JSON_BYTES_A_CHARACTER = 6;

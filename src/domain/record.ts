@@ -17,6 +17,15 @@ export type RecordState = 'sending' | 'synced' | 'failed' | 'refused' | 'removin
  */
 export type Absence = 'removed' | 'set-aside';
 
+/**
+ * What became of a file on the platform for good, by its own word: it has the content, the bot can also search it, or it
+ * could not be indexed.
+ */
+export type Verdict = 'stored' | 'searchable' | 'unsearchable';
+
+/** What the platform was found to have otherwise than it was sent: the content, or only what was told of it. */
+export type Difference = 'content' | 'facts';
+
 /** What is remembered of one file, as far as a decision needs it. */
 export interface FileRecord {
   readonly path: RelativePath;
@@ -32,4 +41,8 @@ export interface FileRecord {
   /** When it is to be sent again before it expires, epoch milliseconds. */
   readonly renewAtMs: number | null;
   readonly absence: Absence | null;
+  /** `null`: it is not known. */
+  readonly verdict: Verdict | null;
+  /** `null`: nothing, as far as is known. */
+  readonly differs: Difference | null;
 }

@@ -109,8 +109,28 @@ function resolveExpiry({ expires, renew, renewBeforeMs }: RuleSettings): Expiry 
  * be sent again for its settings: a renewal lead or a policy for too large files is botsync's own affair.
  */
 export function settingsDigest(settings: FileSettings): string {
+  return createHash('sha256')
+    .update(canonicalJson(toldOf(settings)))
+    .digest('base64url')
+    .slice(0, 22);
+}
+
+/** What the platform is told about a file besides its key and size; a lifetime in milliseconds, a moment in whole minutes. */
+export interface ToldSettings extends JsonObject {
+  readonly index: boolean;
+  readonly indexing: JsonObject | null;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly metadata: JsonObject;
+  readonly contentType: string;
+  readonly accessPolicies: readonly AccessPolicy[];
+  readonly publicContentImmediatelyAccessible: boolean;
+  readonly expiry: JsonObject | null;
+}
+
+/** What the platform is told under some settings: what their digest is made of. */
+export function toldOf(settings: FileSettings): ToldSettings {
   const { expiry } = settings;
-  const told: JsonObject = {
+  return {
     index: settings.index,
     indexing: hasNames(settings.indexing) ? settings.indexing : null,
     tags: settings.tags,
@@ -120,7 +140,19 @@ export function settingsDigest(settings: FileSettings): string {
     publicContentImmediatelyAccessible: settings.publicContentImmediatelyAccessible,
     expiry: expiry && toldExpiry(expiry),
   };
-  return createHash('sha256').update(canonicalJson(told)).digest('base64url').slice(0, 22);
+}
+
+/** Whether a value has the shape of what `toldOf` gives. */
+export function isToldSettings(value: unknown): value is ToldSettings {
+  if (typeof value !== 'object' || value === null) return false;
+  const { index, tags, metadata, contentType, accessPolicies } = value as Record<string, unknown>;
+  const areObjects = [tags, metadata].every((one) => typeof one === 'object' && one !== null);
+  return (
+    typeof index === 'boolean' &&
+    areObjects &&
+    typeof contentType === 'string' &&
+    Array.isArray(accessPolicies)
+  );
 }
 
 /** A moment counts by the minute, as the platform takes it. */

@@ -1,6 +1,7 @@
 import type { Outcome, PlatformFailure } from '../domain/failure.ts';
 import type { OutgoingRequest } from './exchange.ts';
 import { failureOf, type Answer } from './failures.ts';
+import type { Urgency } from './gate.ts';
 import type { Http, TimedAnswer } from './http.ts';
 import { plainBody } from './open-body.ts';
 import { readRateLimit, retryAfterMs } from './rate-limit.ts';
@@ -9,6 +10,8 @@ import { ServerClock } from './server-clock.ts';
 /** A request to one of the platform's interfaces. */
 export interface ApiRequest extends OutgoingRequest {
   readonly body: string | null;
+  /** See `Urgency`. */
+  readonly urgency?: Urgency;
 }
 
 /**

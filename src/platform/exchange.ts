@@ -14,7 +14,7 @@ const LARGEST_ANSWER_BYTES = 8_000_000;
 
 /** What is sent. */
 export interface OutgoingRequest {
-  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
 }

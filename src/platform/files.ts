@@ -132,12 +132,13 @@ const NEW_ADDRESS_NEEDED = new Set([401, 403, 404, 408, 409, 410, 429]);
 function readUpserted(text: string, sentContentType: string): UpsertedFile | null {
   try {
     const { file } = JSON.parse(text) as {
-      file?: { uploadUrl?: unknown; contentType?: unknown; url?: unknown };
+      file?: { id?: unknown; uploadUrl?: unknown; contentType?: unknown; url?: unknown };
     };
     if (typeof file?.uploadUrl !== 'string') return null;
     const uploadUrl = new URL(file.uploadUrl);
     if (!isWeb(uploadUrl)) return null;
     return {
+      id: typeof file.id === 'string' && file.id !== '' ? file.id : null,
       uploadUrl,
       contentType: typeof file.contentType === 'string' ? file.contentType : sentContentType,
       url:

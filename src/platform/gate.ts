@@ -6,15 +6,27 @@ export interface Schedule {
   readonly released: (nowMs: number) => void;
 }
 
+/** What a request is for: a question may wait, as files go first. */
+export type Urgency = 'file' | 'question';
+
+/** While files wait, one question passes after so many of them. */
+const FILES_A_QUESTION = 3;
+
 interface Waiting {
+  readonly urgency: Urgency;
   readonly release: (nowMs: number | null) => void;
 }
 
-/** Lets one after the other pass, in the order they came, each at the moment that the schedule gives when it is the first. */
+/**
+ * Lets one after the other pass, each at the moment that the schedule gives when it is the first. Files come before
+ * questions, and each in the order they came; of those that pass while files wait at most one in four is a question.
+ */
 export class Gate {
   readonly #schedule: Schedule;
   readonly #clock: Clock;
   #waiting: Waiting[] = [];
+  /** Files that have passed since a question did. */
+  #filesPassed = 0;
   #isRunning = false;
   #isShut = false;
   #wake: AbortController | null = null;
@@ -25,10 +37,10 @@ export class Gate {
   }
 
   /** Passes the gate; gives when that was. `null`: it was sent away, or the signal aborted. */
-  pass(signal: AbortSignal): number | null | Promise<number | null> {
+  pass(signal: AbortSignal, urgency: Urgency): number | null | Promise<number | null> {
     const nowMs = this.#clock.monotonic();
     if (this.#waiting.length === 0 && this.#schedule.nextAtMs(nowMs) <= nowMs) {
-      this.#schedule.released(nowMs);
+      this.#noteRelease(urgency, nowMs);
       return nowMs;
     }
     if (signal.aborted || this.#isShut) return null;
@@ -39,6 +51,7 @@ export class Gate {
         this.recheck();
       };
       const one: Waiting = {
+        urgency,
         release: (releasedAtMs) => {
           signal.removeEventListener('abort', leave);
           resolve(releasedAtMs);
@@ -79,11 +92,26 @@ export class Gate {
         await this.#clock.sleep(waitMs, this.#wake.signal);
         this.#wake = null;
       } else {
-        this.#waiting.shift();
-        this.#schedule.released(nowMs);
-        first.release(nowMs);
+        const next = this.#takeNext(first);
+        this.#noteRelease(next.urgency, nowMs);
+        next.release(nowMs);
       }
     }
     this.#isRunning = false;
+  }
+
+  /** Takes out whose turn it is; `first` came first. */
+  #takeNext(first: Waiting): Waiting {
+    const wanted = this.#filesPassed < FILES_A_QUESTION ? 'file' : 'question';
+    const position = Math.max(
+      0,
+      this.#waiting.findIndex(({ urgency }) => urgency === wanted),
+    );
+    return this.#waiting.splice(position, 1)[0] ?? first;
+  }
+
+  #noteRelease(urgency: Urgency, nowMs: number): void {
+    this.#filesPassed = urgency === 'file' ? this.#filesPassed + 1 : 0;
+    this.#schedule.released(nowMs);
   }
 }

@@ -7,6 +7,7 @@ import { exchange, type OutgoingRequest } from './exchange.ts';
 import { connectionFailure, nameOfProxy } from './connection-failure.ts';
 import type { Answer } from './failures.ts';
 import type { OpenBody } from './open-body.ts';
+import type { Urgency } from './gate.ts';
 import type { Pacer, Recipient } from './pacer.ts';
 import { StallMonitor } from './stall-monitor.ts';
 
@@ -23,6 +24,8 @@ export interface ConnectionSettings {
 /** One request. */
 export interface HttpRequest extends OutgoingRequest {
   readonly to: Recipient;
+  /** See `Urgency`. */
+  readonly urgency?: Urgency;
   readonly body: OpenBody;
 }
 
@@ -51,7 +54,7 @@ export class Http {
 
   /** Waits for its turn, sends, and reads the answer. Redirects are not followed. Any status is an answer. */
   async send(request: HttpRequest, signal: AbortSignal): Promise<Outcome<TimedAnswer>> {
-    const turn = this.pacer.turn(request.to, signal);
+    const turn = this.pacer.turn(request.to, signal, request.urgency);
     const releasedAtMs = turn instanceof Promise ? await turn : turn;
     const interrupted = interruption(signal);
     if (interrupted !== null) return failed({ ...interrupted, notCarriedOut: true });

@@ -1,9 +1,9 @@
-import { failed, ok, type LookupFailure, type OptionalFailure, type Outcome } from '../domain/failure.ts';
+import { failed, ok, type OptionalFailure, type Outcome } from '../domain/failure.ts';
 import type { FileKey } from '../domain/brands.ts';
-import { errorTypeOf, type Answer } from './failures.ts';
 import type { Caller } from './files.ts';
 import type { Http } from './http.ts';
 import type { RequestRetries } from './retry-request.ts';
+import { failureOfOptional } from './optional-operation.ts';
 import { Requester } from './requester.ts';
 import { readFoundPassages, readId, readPassagePage, type FoundPassage, type Passage } from './passages.ts';
 
@@ -83,20 +83,7 @@ export class PlatformLookups {
       { method: 'GET', url, headers: this.#headers, body: null },
       read,
       signal,
-      explain,
+      failureOfOptional,
     );
   }
-}
-
-const UNKNOWN_OPERATION = new Set([404, 405, 501]);
-
-function explain(answer: Answer, failure: LookupFailure): OptionalFailure {
-  const type = errorTypeOf(answer.text);
-  if (UNKNOWN_OPERATION.has(answer.status) && type !== 'ResourceNotFound') {
-    const said = `${answer.status}${type === null ? '' : ` ${type}`}`;
-    return { kind: 'not-served', message: `the platform does not serve this operation (${said})` };
-  }
-  if (failure.kind !== 'credentials') return failure;
-  // Only an upsert decides that credentials are refused (PLATFORM.md, Optional operations).
-  return { kind: 'not-served', message: `the token of platform.token may not do this: ${failure.message}` };
 }

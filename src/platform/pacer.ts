@@ -1,7 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 import { RequestRate, type AnsweredRequest } from '../domain/request-rate.ts';
 import { TokenBucket } from '../domain/token-bucket.ts';
-import { Gate } from './gate.ts';
+import { Gate, type Urgency } from './gate.ts';
 
 /** How fast requests may go, and how long they wait. */
 export interface PaceLimits {
@@ -64,13 +64,17 @@ export class Pacer {
    * Waits for the right to send one request; gives when it was released, by the monotonic clock. `null`: it has none, since
    * the pause is too long to wait for, nobody waits any longer, or the signal aborted.
    */
-  turn(recipient: Recipient, signal: AbortSignal): number | null | Promise<number | null> {
+  turn(
+    recipient: Recipient,
+    signal: AbortSignal,
+    urgency: Urgency = 'file',
+  ): number | null | Promise<number | null> {
     if (this.isPausedTooLong) return null;
-    const allowed = this.#userGate.pass(signal);
+    const allowed = this.#userGate.pass(signal, urgency);
     if (recipient === 'store' || allowed === null) return allowed;
     return typeof allowed === 'number'
-      ? this.#platformGate.pass(signal)
-      : allowed.then((atMs) => (atMs === null ? null : this.#platformGate.pass(signal)));
+      ? this.#platformGate.pass(signal, urgency)
+      : allowed.then((atMs) => (atMs === null ? null : this.#platformGate.pass(signal, urgency)));
   }
 
   /** Nobody waits for a turn any more: what waits was not begun, and a stop need not wait for it. */

@@ -1,12 +1,12 @@
 import { PageCursor } from './page-cursor.ts';
 import type { FileKey, RelativePath } from '../domain/brands.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
-import type { Absence, FileRecord, RecordState } from '../domain/record.ts';
+import type { Absence, Difference, FileRecord, RecordState, Verdict } from '../domain/record.ts';
 import { isMoment, isText, mustMakeSense } from './soundness.ts';
 
 /** The columns of a `FileRecord`, in the order `toRecord` takes them. */
 export const RECORD_COLUMNS =
-  'path, key, state, fingerprint, trusted, settings, expires_at, renew_at, absence';
+  'path, key, state, fingerprint, trusted, settings, expires_at, renew_at, absence, verdict, differs';
 
 /** Rows are read this many at a time: one long read would keep SQLite from clearing its write-ahead log. */
 export const PAGE_ROWS = 1000;
@@ -21,6 +21,8 @@ export type RecordRow = [
   number | null,
   number | null,
   string | null,
+  string | null,
+  string | null,
 ];
 
 const STATES = new Set<string>([
@@ -31,6 +33,13 @@ const STATES = new Set<string>([
   'removing',
 ] satisfies RecordState[]);
 const ABSENCES = new Set<string | null>([null, 'removed', 'set-aside'] satisfies (Absence | null)[]);
+const VERDICTS = new Set<string | null>([
+  null,
+  'stored',
+  'searchable',
+  'unsearchable',
+] satisfies (Verdict | null)[]);
+const DIFFERENCES = new Set<string | null>([null, 'content', 'facts'] satisfies (Difference | null)[]);
 
 /** A row of `RECORD_COLUMNS` as a record. Throws `StateFileError` for one that was never written so. */
 export function toRecord(row: RecordRow): FileRecord {
@@ -45,16 +54,20 @@ export function toRecord(row: RecordRow): FileRecord {
     expiresAtMs: row[6],
     renewAtMs: row[7],
     absence: row[8] as Absence | null,
+    verdict: row[9] as Verdict | null,
+    differs: row[10] as Difference | null,
   };
 }
 
 function isSound(row: RecordRow): boolean {
-  const [path, key, state, fingerprint, , settings, expiresAtMs, renewAtMs, absence] = row;
+  const [path, key, state, fingerprint, , settings, expiresAtMs, renewAtMs, absence, verdict, differs] = row;
   return (
     [path, key, fingerprint, settings].every(isText) &&
     [expiresAtMs, renewAtMs].every((value) => value === null || isMoment(value)) &&
     STATES.has(state) &&
-    ABSENCES.has(absence)
+    ABSENCES.has(absence) &&
+    VERDICTS.has(verdict) &&
+    DIFFERENCES.has(differs)
   );
 }
 

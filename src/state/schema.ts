@@ -122,4 +122,43 @@ export const MIGRATIONS: readonly string[] = [
     at       INTEGER NOT NULL           -- epoch ms
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- What the platform says of the files since they were sent, as far as it can be asked.
+  ALTER TABLE file ADD COLUMN remote_id TEXT;        -- the platform's id of the file; NULL: it was not told
+  ALTER TABLE file ADD COLUMN verdict TEXT CHECK (verdict IN ('stored', 'searchable', 'unsearchable'));
+                                                     -- what became of it there for good; NULL: it is not known
+  ALTER TABLE file ADD COLUMN sent_at INTEGER;       -- epoch ms when the store had every byte
+  ALTER TABLE file ADD COLUMN ask_at INTEGER;        -- epoch ms when the platform is asked next; NULL: there is nothing to ask
+  ALTER TABLE file ADD COLUMN asked_at INTEGER;      -- epoch ms when it answered last
+  ALTER TABLE file ADD COLUMN losses INTEGER NOT NULL DEFAULT 0;
+                                                     -- how often the platform lost this content after the store had taken it
+  ALTER TABLE file ADD COLUMN mark_due INTEGER NOT NULL DEFAULT 0;
+                                                     -- 1: the mark of this content is still to be set
+  ALTER TABLE file ADD COLUMN changing TEXT;         -- digest of the settings that a change in place may have told
+  ALTER TABLE file ADD COLUMN differs TEXT CHECK (differs IN ('content', 'facts'));
+                                                     -- what the platform was found to have otherwise
+  CREATE INDEX file_ask ON file (target, ask_at) WHERE ask_at IS NOT NULL;
+
+  -- What the platform was told under each digest of settings.
+  CREATE TABLE told_settings (
+    digest TEXT PRIMARY KEY,
+    told   TEXT NOT NULL                -- JSON, see toldOf in src/domain/settings.ts
+  ) STRICT, WITHOUT ROWID;
+
+  -- Operations that a platform need not serve, and did not when it was asked last.
+  CREATE TABLE unserved_operation (
+    target   INTEGER NOT NULL REFERENCES target (id),
+    name     TEXT NOT NULL,
+    reason   TEXT NOT NULL,
+    asked_at INTEGER NOT NULL,          -- epoch ms
+    PRIMARY KEY (target, name)
+  ) STRICT, WITHOUT ROWID;
+
+  -- The last comparison of all that the platform has with what was sent.
+  CREATE TABLE verification (
+    only_row    INTEGER PRIMARY KEY CHECK (only_row = 1),
+    finished_at INTEGER NOT NULL,       -- epoch ms
+    summary     TEXT NOT NULL           -- JSON
+  ) STRICT;
+  `,
 ];

@@ -6,6 +6,7 @@ import { guarded, type Database, type SqlValue, type Statement } from './databas
 import { REMOVAL_FAILED, REMOVAL_IS_DUE } from './conditions.ts';
 import { PageCursor } from './page-cursor.ts';
 import { OverviewReader } from './overview-reader.ts';
+import { RemoteReader } from './remote.ts';
 import { PAGE_ROWS, RECORD_COLUMNS, RecordCursor, toRecord, type RecordRow } from './record-cursor.ts';
 import { isMoment, isText, mustMakeSense } from './soundness.ts';
 
@@ -63,6 +64,8 @@ export class StateReader {
   protected readonly database: Database;
   /** What it knows of what people are told. */
   readonly notices: NoticeReader = new NoticeReader((sql, ...values) => this.all(sql, ...values));
+  /** What it knows of what the platform has. */
+  readonly remote: RemoteReader = new RemoteReader((sql, ...values) => this.all(sql, ...values));
   /** How everything stands. */
   readonly overview = new OverviewReader((sql, ...values) => this.all(sql, ...values));
   readonly #statements = new Map<string, Statement>();
@@ -317,7 +320,7 @@ export class StateReader {
 }
 
 function toStoredFile(row: SqlRow): StoredFile {
-  const [source, sha256, uploaded, failure, changedAtMs] = row.slice(9);
+  const [source, sha256, uploaded, failure, changedAtMs] = row.slice(11);
   mustMakeSense(isText(source) && (failure === null || isText(failure)) && isMoment(changedAtMs));
   mustMakeSense(sha256 === null || sha256 instanceof Uint8Array);
   return {

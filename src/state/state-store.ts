@@ -5,6 +5,7 @@ import type { RereadState } from '../domain/rereading.ts';
 import { statSync } from 'node:fs';
 import { StateFileError, type Database, type SqlValue } from './database.ts';
 import { NoticeStore } from './notices.ts';
+import { RemoteStore } from './remote.ts';
 import { StateReader, type RowId, type SeenSource, type SyncTarget } from './state-reader.ts';
 import { WriteGroup } from './write-group.ts';
 
@@ -30,6 +31,16 @@ export interface Lifetime {
   readonly renewAtMs: number | null;
 }
 
+/** What becomes of a file that was sent. */
+export interface SentAs extends Lifetime {
+  /** The platform's id of the file; `null`: it was not told. */
+  readonly remoteId: string | null;
+  /** When the platform is asked what became of it, epoch milliseconds; `null`: it is not. */
+  readonly askAtMs: number | null;
+  /** Whether the mark of its content is still to be set. */
+  readonly isMarkDue: boolean;
+}
+
 /** A file that could not be sent and has no row of its own to say so. */
 export interface Problem {
   readonly source: string;
@@ -42,6 +53,12 @@ export interface Problem {
 /** The state file, open for writing: one row a file. All times in epoch milliseconds. Methods throw `StateFileError`. */
 export class StateStore extends StateReader {
   override readonly notices: NoticeStore = new NoticeStore(
+    (sql, ...values) => this.all(sql, ...values),
+    (sql, ...values) => {
+      this.#write(sql, ...values);
+    },
+  );
+  override readonly remote: RemoteStore = new RemoteStore(
     (sql, ...values) => this.all(sql, ...values),
     (sql, ...values) => {
       this.#write(sql, ...values);
@@ -104,13 +121,16 @@ export class StateStore extends StateReader {
     this.#write('UPDATE file SET state = ? WHERE target = ? AND key = ?', state, target, key);
   }
 
-  /** Records that the platform holds exactly these bytes. */
-  recordSynced(id: RowId, attempt: Attempt, sha256: Buffer, lifetime: Lifetime, nowMs: number): void {
+  /** Records that the platform was sent exactly these bytes. */
+  recordSynced(id: RowId, attempt: Attempt, sha256: Buffer, sentAs: SentAs, nowMs: number): void {
+    const { expiresAtMs, renewAtMs, remoteId, askAtMs, isMarkDue } = sentAs;
     this.#write(
-      `UPDATE file SET state = 'synced', fingerprint = ?, trusted = ?, settings = ?, size_bytes = ?, sha256 = ?,
-         expires_at = ?, renew_at = ?, uploaded = 1, absence = NULL, failure = NULL, changed_at = ? WHERE target = ? AND key = ?`,
+      `UPDATE file SET state = 'synced', fingerprint = ?, trusted = ?, settings = ?, size_bytes = ?,
+         losses = iif(sha256 IS ?5, losses, 0), sha256 = ?5, expires_at = ?, renew_at = ?, uploaded = 1, absence = NULL,
+         failure = NULL, changed_at = ?8, sent_at = ?8, remote_id = ?, ask_at = ?, asked_at = NULL, verdict = NULL,
+         mark_due = ?, changing = NULL, differs = NULL WHERE target = ? AND key = ?`,
       ...[attempt.fingerprint, Number(attempt.trusted), attempt.settingsDigest, attempt.sizeBytes, sha256],
-      ...[lifetime.expiresAtMs, lifetime.renewAtMs, nowMs, id.target, id.key],
+      ...[expiresAtMs, renewAtMs, nowMs, remoteId, askAtMs, Number(isMarkDue), id.target, id.key],
     );
   }
 
@@ -118,7 +138,8 @@ export class StateStore extends StateReader {
   recordFailure(id: RowId, attempt: Attempt, { state, reason, upserted }: SendFailure, nowMs: number): void {
     this.#write(
       `UPDATE file SET state = ?, fingerprint = ?, trusted = ?, settings = ?, size_bytes = ?, sha256 = NULL,
-         uploaded = max(uploaded, ?), failure = ?, changed_at = ? WHERE target = ? AND key = ?`,
+         uploaded = max(uploaded, ?), failure = ?, changed_at = ?, verdict = NULL, ask_at = NULL, losses = 0
+         WHERE target = ? AND key = ?`,
       ...[state, attempt.fingerprint, Number(attempt.trusted), attempt.settingsDigest, attempt.sizeBytes],
       ...[Number(upserted), reason, nowMs, id.target, id.key],
     );
@@ -127,8 +148,8 @@ export class StateStore extends StateReader {
   /** Notes that a tombstone is about to be left for a file; durable once the promise resolves, which must be before its upsert. */
   async beginRemoving({ target, key }: RowId, nowMs: number): Promise<void> {
     this.#write(
-      `UPDATE file SET state = 'removing', sha256 = NULL, expires_at = NULL, failure = NULL, changed_at = ?
-       WHERE target = ? AND key = ?`,
+      `UPDATE file SET state = 'removing', sha256 = NULL, expires_at = NULL, failure = NULL, verdict = NULL,
+         ask_at = NULL, changed_at = ? WHERE target = ? AND key = ?`,
       ...[nowMs, target, key],
     );
     await this.#group.durable();

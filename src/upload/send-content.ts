@@ -8,6 +8,8 @@ export type ContentSent =
       readonly kind: 'sent';
       /** As it was asked for, epoch milliseconds; `null`: for ever. */
       readonly expiresAtMs: number | null;
+      /** The platform's id of the file; `null`: it was not told. */
+      readonly remoteId: string | null;
       /** See `UpsertedFile`: may be a secret. */
       readonly url: string | null;
     }
@@ -48,7 +50,7 @@ export async function sendContent(
   const publicAtOnce = prepared.body.publicContentImmediatelyAccessible === true;
   const uploaded = await platform.upload(file, content, publicAtOnce, signal);
   if (uploaded.kind === 'failed') return failed(uploaded.failure, true);
-  return { kind: 'sent', expiresAtMs: prepared.expiresAtMs, url: file.url };
+  return { kind: 'sent', expiresAtMs: prepared.expiresAtMs, remoteId: file.id, url: file.url };
 }
 
 function failed(failure: PlatformFailure, upserted: boolean): ContentSent {

@@ -3,6 +3,7 @@ import type { PlatformFailure } from '../domain/failure.ts';
 import type { FilePlatform } from '../domain/file-platform.ts';
 import { fingerprintOf, isTrustworthy, nanoseconds, type Fingerprint } from '../domain/fingerprint.ts';
 import { admit, prepareUpsert, type Limits } from '../domain/limits.ts';
+import { markOf } from '../domain/mark.ts';
 import type { ResolvedSettings } from '../domain/rules.ts';
 import type { FileSettings } from '../domain/settings.ts';
 import { ChangedWhileRead, readContent, type HashedContent } from './read-content.ts';
@@ -17,6 +18,8 @@ export interface SendTask {
   readonly botId: string;
   /** As the rules give them, before the limits had their say. */
   readonly resolved: ResolvedSettings;
+  /** The name of its source, where its content is to be marked (see `markOf`); `null`: it is not. */
+  readonly markedAs: string | null;
 }
 
 /** What a file looked like when it was read for an attempt. */
@@ -32,8 +35,14 @@ export type SendResult =
   | {
       readonly kind: 'sent';
       readonly state: SentSnapshot;
+      /** What the platform was told of it. */
+      readonly settings: FileSettings;
       readonly sha256: Buffer;
       readonly expiresAtMs: number | null;
+      /** The platform's id of the file; `null`: it was not told. */
+      readonly remoteId: string | null;
+      /** Whether the platform has the mark of the content. */
+      readonly isMarked: boolean;
       /** Address of the content (see `UpsertedFile`): may be a secret. */
       readonly url: string | null;
     }
@@ -94,7 +103,7 @@ interface OpenedFile {
 }
 
 async function sendOpenFile(
-  { botId, key }: SendTask,
+  { botId, key, markedAs }: SendTask,
   { file, state, settings }: OpenedFile,
   platform: FilePlatform,
   signal: AbortSignal,
@@ -105,14 +114,18 @@ async function sendOpenFile(
   } catch (error) {
     return readFailure(error, state, false);
   }
-  const prepare = () => prepareUpsert(key, state.sizeBytes, settings, platform.now());
+  // Of large content the digest is known when it is out.
+  const isMarked = markedAs !== null && content.content.kind === 'whole';
+  const mark = isMarked ? markOf(content.digest(), markedAs) : null;
+  const prepare = () => prepareUpsert(key, state.sizeBytes, settings, platform.now(), mark);
   const ended = await sendContent(platform, botId, prepare, content.content, signal);
   switch (ended.kind) {
     case 'refuse':
       return { kind: 'inadmissible', reason: ended.reason };
     case 'sent': {
-      const { expiresAtMs, url } = ended;
-      return { kind: 'sent', state, sha256: content.digest(), expiresAtMs, url };
+      const { expiresAtMs, remoteId, url } = ended;
+      const sha256 = content.digest();
+      return { kind: 'sent', state, settings, sha256, expiresAtMs, remoteId, isMarked, url };
     }
     case 'failed': {
       const { failure, upserted } = ended;

@@ -18,6 +18,7 @@ test('fills in the defaults, resolves paths, and counts durations in millisecond
       token: null,
       chat: null,
       operations: 'auto',
+      mark: true,
       identity: {},
     },
     sources: [
@@ -45,6 +46,8 @@ test('fills in the defaults, resolves paths, and counts durations in millisecond
       maxBytesPerSecond: null,
       maxRequestsPerSecond: null,
     },
+    confirm: { waitMs: 30_000 },
+    verify: { everyMs: 86_400_000, repair: true },
     watch: { settleMs: 500, maxDelayMs: 10_000, rescanMs: 900_000, poll: false, pollIntervalMs: 10_000 },
     service: { listen: null, hangTimeoutMs: 300_000, reloadOnChange: true },
     notify: null,
@@ -114,6 +117,7 @@ test('takes over what the file says', () => {
     token: { kind: 'file', path: '/etc/botsync/secrets/token' },
     chat: { webhookId: 'w', userKey: { kind: 'credential', name: 'key' } },
     operations: 'specified',
+    mark: true,
     identity: { userRole: 'admin' },
   });
   expect(config.sources).toEqual([

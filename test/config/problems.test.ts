@@ -42,8 +42,15 @@ const errors: readonly Row[] = [
     { watch: { poll: 'true' } },
     'watch.poll: expected true or false, found "true"; write it without quotes: true',
   ],
-  [{ removals: { mode: 'Expire' } }, 'removals.mode: is "Expire"; write "expire" (one of "keep", "expire")'],
-  [{ removals: { mode: 'delete' } }, 'removals.mode: is "delete"; write one of "keep", "expire"'],
+  [
+    { removals: { mode: 'Expire' } },
+    'removals.mode: is "Expire"; write "expire" (one of "keep", "expire", "delete")',
+  ],
+  [{ removals: { mode: 'erase' } }, 'removals.mode: is "erase"; write one of "keep", "expire", "delete"'],
+  [
+    { rules: [{ match: '*', metadata: { botsync: 1 } }] },
+    'rules[0].metadata.botsync: is where botsync says what it sent; write another name',
+  ],
   [{ removals: { maxFraction: 0 } }, 'removals.maxFraction: is 0; write more than 0'],
   [{ removals: { maxFraction: 1.1 } }, 'removals.maxFraction: is 1.1; write at most 1'],
   [{ removals: { maxCount: 0 } }, 'removals.maxCount: is 0; write at least 1'],

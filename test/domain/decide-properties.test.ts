@@ -94,7 +94,15 @@ function send(world: World, refuses: boolean): World {
 function recordOf(
   some: Pick<FileRecord, 'state' | 'fingerprint' | 'trusted' | 'settingsDigest' | 'expiresAtMs'>,
 ): FileRecord {
-  return { path: 'a' as RelativePath, key: 'a' as FileKey, renewAtMs: null, absence: null, ...some };
+  return {
+    path: 'a' as RelativePath,
+    key: 'a' as FileKey,
+    renewAtMs: null,
+    absence: null,
+    verdict: null,
+    differs: null,
+    ...some,
+  };
 }
 
 /** Settings with any lifetime that is allowed, and any lead that a rule may ask for. */

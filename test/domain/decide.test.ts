@@ -25,6 +25,8 @@ const record = (some: Partial<FileRecord> = {}): FileRecord => ({
   expiresAtMs: null,
   renewAtMs: null,
   absence: null,
+  verdict: null,
+  differs: null,
   ...some,
 });
 const written = (decision: Decision): string =>

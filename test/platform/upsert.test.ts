@@ -18,6 +18,7 @@ describe('an upsert', () => {
     const body = upsertBody('ä/b.txt', 3, { tags: { a: 'ü' }, expiresAt: '2026-03-02T00:00:00.000Z' });
     const file = valueOf(await platform.upsert('bot-7', body, NEVER));
     expect(file).toEqual({
+      id: null,
       uploadUrl: new URL('https://store.test/a?sig=1'),
       contentType: 'a/b',
       url: 'https://store.test/a',

@@ -1,13 +1,23 @@
 import { expect, test } from 'vitest';
 import type { RenewalDue } from '../../src/state/state-reader.ts';
 import type { StateStore } from '../../src/state/state-store.ts';
-import { addSending, attempt, connect, NOW, openStore, SHA, TARGET, temporaryDirectory } from './fixture.ts';
+import {
+  addSending,
+  attempt,
+  connect,
+  FOREVER,
+  NOW,
+  openStore,
+  SHA,
+  TARGET,
+  temporaryDirectory,
+} from './fixture.ts';
 
 /** Puts files in that are to be renewed: `0`, `1`, … at the moments 0, 1, … after now. */
 function addRenewals(store: StateStore, target: number, source: string, count: number): void {
   for (let i = 0; i < count; i++) {
     const id = addSending(store, target, source, `${source}/${i}`);
-    const lifetime = { expiresAtMs: NOW + 10_000, renewAtMs: NOW + i };
+    const lifetime = { ...FOREVER, expiresAtMs: NOW + 10_000, renewAtMs: NOW + i };
     store.recordSynced(id, attempt(), SHA, lifetime, NOW);
   }
 }

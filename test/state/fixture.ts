@@ -8,7 +8,7 @@ import { openState } from '../../src/state/open.ts';
 import type { FileRecord } from '../../src/domain/record.ts';
 import type { RecordCursor } from '../../src/state/record-cursor.ts';
 import type { RowId } from '../../src/state/state-reader.ts';
-import type { Attempt, StateStore, Lifetime } from '../../src/state/state-store.ts';
+import type { Attempt, SentAs, StateStore } from '../../src/state/state-store.ts';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
 
 export const NOW = Date.parse('2026-03-01T12:00:10.500Z');
@@ -124,7 +124,7 @@ export function addSynced(
   { key = name, expiresAtMs = null }: { key?: string; expiresAtMs?: number | null } = {},
 ): RowId {
   const id = addSending(store, target, source, name, key);
-  store.recordSynced(id, attempt(), SHA, { expiresAtMs, renewAtMs: null }, NOW);
+  store.recordSynced(id, attempt(), SHA, { ...FOREVER, expiresAtMs }, NOW);
   return id;
 }
 
@@ -138,5 +138,11 @@ export function drain(cursor: RecordCursor): FileRecord[] {
   return all;
 }
 
-/** The lifetime of what does not expire. */
-export const FOREVER: Lifetime = { expiresAtMs: null, renewAtMs: null };
+/** What does not expire, and is not asked about. */
+export const FOREVER: SentAs = {
+  expiresAtMs: null,
+  renewAtMs: null,
+  remoteId: null,
+  askAtMs: null,
+  isMarkDue: false,
+};

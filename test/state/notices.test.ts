@@ -1,5 +1,16 @@
 import { expect, test } from 'vitest';
-import { addSending, addSynced, attempt, NOW, openStore, path, row, SHA, TARGET } from './fixture.ts';
+import {
+  addSending,
+  addSynced,
+  attempt,
+  FOREVER,
+  NOW,
+  openStore,
+  path,
+  row,
+  SHA,
+  TARGET,
+} from './fixture.ts';
 
 const OTHER = Buffer.alloc(32, 8);
 
@@ -35,7 +46,7 @@ test('files that are astray are counted by source, with the first in path order'
   // Tried again: not in sync until that has worked.
   addSending(store, target, 'docs', 'a');
   expect(astray()).toMatchObject([{ count: 3, path: 'a' }]);
-  store.recordSynced(row(target, 'a'), attempt(), SHA, { expiresAtMs: null, renewAtMs: null }, NOW);
+  store.recordSynced(row(target, 'a'), attempt(), SHA, FOREVER, NOW);
   expect(astray()).toMatchObject([{ count: 2, path: 'b' }]);
 });
 
@@ -88,7 +99,6 @@ test('what was sent since a moment is counted', async () => {
   addSynced(store, target, 'docs', 'old');
   const id = row(target, 'new');
   await store.beginSending(id, 'docs', path('new'), attempt({ sizeBytes: 7 }), NOW + 10);
-  const lifetime = { expiresAtMs: null, renewAtMs: null };
-  store.recordSynced(id, attempt({ sizeBytes: 7 }), SHA, lifetime, NOW + 20);
+  store.recordSynced(id, attempt({ sizeBytes: 7 }), SHA, FOREVER, NOW + 20);
   expect(store.notices.sentSince(NOW + 5)).toEqual({ files: 1, bytes: 7 });
 });

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openReader } from '../../src/state/open-reader.ts';
+import { APPLICATION_ID, MIGRATIONS } from '../../src/state/schema.ts';
 import type { StateReader } from '../../src/state/state-reader.ts';
 import {
   addSynced,
@@ -29,11 +30,17 @@ function read(file: string, inUse: boolean): { reader: StateReader; paths: strin
   };
 }
 
-/** A state file as version 1 left it: later steps only add. */
+/** A state file as version 1 left it, with one file `a` in sync. */
 function olderFile(): string {
-  const file = writtenFile();
+  const file = join(temporaryDirectory(), 'state.db');
   const database = new DatabaseSync(file);
-  database.exec('DROP TABLE mount; DROP TABLE clock; DROP TABLE rereading; PRAGMA user_version = 1');
+  database.exec(`${MIGRATIONS[0]}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 1`);
+  const { baseUrl, botId, identity } = TARGET;
+  database.prepare('INSERT INTO target VALUES (1, ?, ?, ?)').run(baseUrl, botId, identity);
+  database.exec(
+    `INSERT INTO file (target, source, path, key, state, fingerprint, trusted, settings, size_bytes, uploaded, changed_at)
+     VALUES (1, 'docs', 'a', 'a', 'synced', '5:1:1:1', 1, 'settings', 5, 1, 0)`,
+  );
   database.close();
   return file;
 }

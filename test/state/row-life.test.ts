@@ -14,6 +14,8 @@ describe('the life of a row', () => {
     expiresAtMs: null,
     renewAtMs: null,
     absence: null,
+    verdict: null,
+    differs: null,
     sha256: null,
     uploaded: false,
     failure: null,
@@ -41,7 +43,7 @@ describe('the life of a row', () => {
       sizeBytes: 9,
     });
     store.setAbsence(id, 'removed', NOW);
-    store.recordSynced(id, sent, SHA, { expiresAtMs: NOW + 1, renewAtMs: null }, NOW + 2);
+    store.recordSynced(id, sent, SHA, { ...FOREVER, expiresAtMs: NOW + 1 }, NOW + 2);
     expect(store.find(id)).toEqual({
       ...fresh,
       state: 'synced',
@@ -152,7 +154,7 @@ describe('the life of a row', () => {
       id,
       attempt({ sizeBytes: 1 }),
       Buffer.alloc(32),
-      { expiresAtMs: NOW, renewAtMs: null },
+      { ...FOREVER, expiresAtMs: NOW },
       NOW + 1,
     );
     store.recordTouched(id, '1:1:1:1' as Fingerprint, false);

@@ -97,7 +97,8 @@ export async function createDaemonWorld(
       const config = world.config();
       const connection = connectTo(world.emulator, config, clock, secret);
       connections.push(connection);
-      return { config, platformName: config.platform.baseUrl, platform: connection.platform };
+      const { platform, catalog } = connection;
+      return { config, platformName: config.platform.baseUrl, platform, catalog };
     };
     const stopping = new AbortController();
     const daemon = new Daemon(settings(token), {

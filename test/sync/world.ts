@@ -11,6 +11,7 @@ import type { Halt } from '../../src/domain/guard.ts';
 import { emptySummary, type FileEvent, type Summary } from '../../src/domain/report.ts';
 import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
+import { PlatformCatalog } from '../../src/platform/catalog.ts';
 import { PlatformFiles } from '../../src/platform/files.ts';
 import { Http } from '../../src/platform/http.ts';
 import { identityHeaders } from '../../src/platform/identity-headers.ts';
@@ -125,7 +126,8 @@ export async function createWorldWith<T extends Clock>(
   onTestFinished(close);
   mkdirSync(join(directory, 'docs'));
   let text: Record<string, unknown> = {
-    platform: { botId: 'bot-1', baseUrl: emulator.baseUrl },
+    // Nothing is asked but by tests that are about what the platform says.
+    platform: { botId: 'bot-1', baseUrl: emulator.baseUrl, operations: 'specified' },
     sources: [{ directory: './docs' }],
     ...fields,
   };
@@ -169,6 +171,7 @@ export async function createWorldWith<T extends Clock>(
           platformName: loaded.platform.baseUrl,
           state: opened.store,
           platform: connection.platform,
+          catalog: connection.catalog,
           clock,
           random: () => 0.5,
           report: {
@@ -261,7 +264,11 @@ export function connectTo(
   { platform, upload }: Config,
   clock: Clock,
   token = emulator.token,
-): { readonly platform: PlatformFiles; readonly close: () => Promise<void> } {
+): {
+  readonly platform: PlatformFiles;
+  readonly catalog: PlatformCatalog | null;
+  readonly close: () => Promise<void>;
+} {
   const { concurrency, stallTimeoutMs } = upload;
   const pacer = new Pacer(
     { maxBytesPerSecond: null, maxRequestsPerSecond: null, longestPauseMs: 120_000 },
@@ -271,6 +278,7 @@ export function connectTo(
   const caller = { token, identityHeaders: identityHeaders(platform.identity) };
   return {
     platform: new PlatformFiles(http, platform.baseUrl, caller),
+    catalog: platform.operations === 'specified' ? null : new PlatformCatalog(http, platform.baseUrl, caller),
     close: () => http.close(),
   };
 }

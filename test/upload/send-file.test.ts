@@ -14,8 +14,11 @@ describe('a file', () => {
     expect(result).toEqual({
       kind: 'sent',
       state: stateOf(path),
+      settings: resolved().settings,
       sha256: sha256(content),
       expiresAtMs: null,
+      remoteId: emulator.listFiles(BOT)[0]?.id,
+      isMarked: false,
       url: emulator.listFiles(BOT)[0]?.url,
     });
     expect(result).toMatchObject({ state: { sizeBytes: size, settingsDigest: resolved().digest } });

@@ -68,6 +68,7 @@ export async function world(options: Partial<EmulatorOptions> = {}, wallOffsetMs
           key: 'docs/a.txt' as FileKey,
           botId: BOT,
           resolved: resolved(),
+          markedAs: null,
           ...task,
         },
         {

@@ -212,6 +212,7 @@ export class DaemonRun {
         },
         monotonic: systemClock.monotonic,
       }),
+      catalog: current.clients.catalog(),
       ...(this.#notifier.announces && {
         onDelivery: (delivery) => {
           this.#notifier.delivered(delivery);

@@ -29,12 +29,13 @@ export async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view:
     const run = { loaded, useEmulator: options.emulator, command: 'sync', clock: systemClock, notices };
     const exitCode = await withPlatform(run, async (access) => {
       const platform = access.clients.files();
+      const catalog = access.clients.catalog();
       signals.stop.addEventListener('abort', () => {
         access.endWaits();
       });
       return await withNotifier({ options, loaded, access }, signals, view, (notifier) =>
         passWithSoundState(
-          { options, config: loaded.config, platform, signals, view, notifier },
+          { options, config: loaded.config, platform, catalog, signals, view, notifier },
           lock.wasAbandoned,
         ),
       );

@@ -41,7 +41,7 @@ export async function singlePass(run: OnceRun, state: StateStore, summary: Summa
 }
 
 function contextOf(
-  { options, config, platform, signals, view, notifier }: OnceRun,
+  { options, config, platform, catalog, signals, view, notifier }: OnceRun,
   state: StateStore,
 ): SyncContext {
   const { giveUpAfterMs } = config.upload;
@@ -50,6 +50,7 @@ function contextOf(
     platformName: platformName(options, config),
     state,
     platform,
+    catalog,
     clock: systemClock,
     random: Math.random,
     report: view,

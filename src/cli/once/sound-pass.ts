@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { emptySummary } from '../../domain/report.ts';
+import type { PlatformCatalog } from '../../platform/catalog.ts';
 import type { PlatformFiles } from '../../platform/files.ts';
 import type { StopSignals } from '../../service/stop-signals.ts';
 import { StateFileError } from '../../state/database.ts';
@@ -18,6 +19,8 @@ export interface OnceRun {
   readonly options: SyncOptions;
   readonly config: Config;
   readonly platform: PlatformFiles;
+  /** `null`: the platform is not asked what it has. */
+  readonly catalog: PlatformCatalog | null;
   readonly signals: StopSignals;
   readonly view: PassView;
   /** `null`: people are told nothing. */

@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import type { Identity } from '../../domain/identity.ts';
 import { PlatformAdministration } from '../../platform/administration.ts';
+import { PlatformCatalog } from '../../platform/catalog.ts';
 import { PlatformChat } from '../../platform/chat.ts';
 import { PlatformConversations } from '../../platform/conversations.ts';
 import { PlatformFiles } from '../../platform/files.ts';
@@ -21,6 +22,8 @@ export type ConversationIdentity = Pick<Identity, 'integrationId' | 'integration
 export interface Clients {
   /** The same one each time: it learns the platform's time. Sync retries its requests, not the client. */
   readonly files: () => PlatformFiles;
+  /** What the platform has; `null` where `platform.operations` does not let it be asked. */
+  readonly catalog: () => PlatformCatalog | null;
   /** What the bot finds in its files. Throws `UsageError` also where `platform.operations` does not let it be asked. */
   readonly lookups: (botId: string) => PlatformLookups;
   readonly administration: () => PlatformAdministration;
@@ -45,6 +48,12 @@ export function createClients(
       const caller = { token: credentials.token(), identityHeaders: identityHeaders(platform.identity) };
       files = new PlatformFiles(http, baseUrl, caller);
       return files;
+    },
+    catalog: () => {
+      if (platform.operations === 'specified') return null;
+      credentials.demand('files');
+      const caller = { token: credentials.token(), identityHeaders: identityHeaders(platform.identity) };
+      return new PlatformCatalog(http, baseUrl, caller);
     },
     lookups: (botId) => {
       credentials.demand('files');

@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Disk } from '../../scan/disk.ts';
 import type { Delivery } from '../../domain/delivery.ts';
+import type { FileCatalog } from '../../domain/file-catalog.ts';
 import type { FilePlatform } from '../../domain/file-platform.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { Approvals, type Approval } from './approvals.ts';
@@ -25,6 +26,8 @@ export interface DaemonSettings {
   /** What the platform is called in records. */
   readonly platformName: string;
   readonly platform: FilePlatform;
+  /** What the platform has; `null`: it is not asked. */
+  readonly catalog: FileCatalog | null;
   /** Told of every new content that the platform has. */
   readonly onDelivery?: (delivery: Delivery) => void;
 }
@@ -211,7 +214,7 @@ export class Daemon {
   }
 
   #createEngine(): SyncContext {
-    const { config, platformName, platform, onDelivery } = this.#settings;
+    const { config, platformName, platform, catalog, onDelivery } = this.#settings;
     const { stop, abort, clock, ...input } = this.#input;
     this.#switch = new AbortController();
     return createSyncContext({
@@ -220,6 +223,7 @@ export class Daemon {
       config,
       platformName,
       platform,
+      catalog,
       ...(onDelivery !== undefined && { onDelivery }),
       waitLimits: { outageMs: Infinity, pauseMs: config.watch.rescanMs, removalMs: config.removals.delayMs },
       flights: this.#flights,

@@ -79,7 +79,7 @@ export class DueDates {
   /** Whether files were noticed missing long enough ago to be removed from the platform. */
   areRemovalsDue(syncContext: SyncContext): boolean {
     const { clock, config } = syncContext;
-    if (config.removals.mode !== 'expire' || clock.monotonic() < this.#removalsAgainAtMs) return false;
+    if (config.removals.mode === 'keep' || clock.monotonic() < this.#removalsAgainAtMs) return false;
     return this.#sourcesWithRemovals(syncContext).length > 0;
   }
 

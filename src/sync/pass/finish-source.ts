@@ -33,7 +33,7 @@ async function removeFrom(
   recorded: number,
   context: PassContext,
 ): Promise<Halt | null> {
-  if (found.kind === 'missing' || context.config.removals.mode !== 'expire') return null;
+  if (found.kind === 'missing' || context.config.removals.mode === 'keep') return null;
   const { name } = found.config;
   switch (walk.kind) {
     case 'complete':

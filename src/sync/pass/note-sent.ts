@@ -1,7 +1,9 @@
 import { renewalTime } from '../../domain/expiry.ts';
+import { FIRST_ASKED_AFTER_MS } from '../../domain/confirmation.ts';
 import type { FileEvent } from '../../domain/report.ts';
+import { toldOf } from '../../domain/settings.ts';
 import type { RowId } from '../../state/state-reader.ts';
-import type { Attempt, Lifetime, SendFailure } from '../../state/state-store.ts';
+import type { Attempt, Lifetime, SendFailure, SentAs } from '../../state/state-store.ts';
 import { kindOfSend } from '../plan/outcome.ts';
 import type { PlannedSend } from '../plan/plan-source.ts';
 import type { Source } from '../sources/source.ts';
@@ -68,8 +70,8 @@ function noteSuccess(sent: Extract<Sent, { kind: 'sent' }>, file: TriedFile, con
   const { sizeBytes } = sent.state;
   const event = eventOf(file);
   if (event.kind === 'upload') tellDelivery(sent, file, context);
-  const lifetime = lifetimeOf(file.item, sent.expiresAtMs);
-  state.recordSynced(file.id, sent.state, sent.sha256, lifetime, clock.now());
+  state.remote.rememberSettings(sent.state.settingsDigest, () => toldOf(sent.settings));
+  state.recordSynced(file.id, sent.state, sent.sha256, sentAs(sent, file, context), clock.now());
   summary[kindOfSend(file.item).counts] += 1;
   summary.bytes += sizeBytes;
   report.sent(sizeBytes);
@@ -97,6 +99,20 @@ function tellDelivery(
   if (onDelivery === undefined || state.find(id)?.sha256?.equals(sha256) === true) return;
   const isPublic = resolved.settings.accessPolicies.includes('public_content');
   onDelivery({ source: source.config.name, path, ...id, sha256, isPublic, publicUrl: isPublic ? url : null });
+}
+
+function sentAs(
+  { expiresAtMs, remoteId, isMarked }: Extract<Sent, { kind: 'sent' }>,
+  { item }: TriedFile,
+  { catalog, clock, config }: WalkContext,
+): SentAs {
+  const canAsk = catalog !== null && remoteId !== null;
+  return {
+    ...lifetimeOf(item, expiresAtMs),
+    remoteId,
+    askAtMs: canAsk ? clock.now() + FIRST_ASKED_AFTER_MS : null,
+    isMarkDue: canAsk && config.platform.mark && !isMarked,
+  };
 }
 
 function lifetimeOf({ resolved }: PlannedSend, expiresAtMs: number | null): Lifetime {

@@ -144,7 +144,9 @@ class PlannedFile {
 
   #task(): SendTask {
     const { path, key, ruled } = this.#item;
-    return { root: this.#source, path, key, botId: this.#source.config.botId, resolved: ruled };
+    const { botId, name } = this.#source.config;
+    const markedAs = this.#context.config.platform.mark ? name : null;
+    return { root: this.#source, path, key, botId, resolved: ruled, markedAs };
   }
 
   #ports(): SenderPorts {

@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Delivery } from '../../domain/delivery.ts';
 import type { Halt } from '../../domain/guard.ts';
+import type { FileCatalog } from '../../domain/file-catalog.ts';
 import type { FilePlatform } from '../../domain/file-platform.ts';
 import type { Summary } from '../../domain/report.ts';
 import { Pulse, type Stage } from '../../service/pulse.ts';
@@ -11,6 +12,7 @@ import type { Disk } from '../../scan/disk.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { CircuitBreaker } from '../../upload/circuit-breaker.ts';
 import { Blockade } from './blockade.ts';
+import { ServedCatalog } from '../catalog/served-catalog.ts';
 import { Claims } from '../plan/claims.ts';
 import type { Flights } from './flights.ts';
 import { IndexWarnings } from './index-warnings.ts';
@@ -27,6 +29,8 @@ export interface SyncContextInput {
   readonly platformName: string;
   readonly state: StateStore;
   readonly platform: FilePlatform;
+  /** What the platform has; `null`: it is not asked. */
+  readonly catalog: FileCatalog | null;
   readonly clock: Clock;
   /** A number in [0, 1): jitter. */
   readonly random: () => number;
@@ -112,7 +116,9 @@ export interface Round {
 export type Standing = 'halted' | 'incomplete' | 'complete';
 
 /** What all that is done under one configuration shares: passes, and rescans of single paths between and during them. */
-export interface SyncContext extends SyncContextInput {
+export interface SyncContext extends Omit<SyncContextInput, 'catalog'> {
+  /** What the platform has; `null`: it is not asked. */
+  readonly catalog: ServedCatalog | null;
   /** When it was made, by either clock. */
   readonly beganAt: { readonly wallMs: number; readonly monotonicMs: number };
   readonly claims: Claims;
@@ -189,6 +195,12 @@ export function createSyncContext(input: SyncContextInput): SyncContext {
         input.recovered?.(hasParked);
       },
     }),
+    catalog:
+      input.catalog === null
+        ? null
+        : new ServedCatalog(input.catalog, input.state.remote, clock, (message) => {
+            report.warn(message);
+          }),
     roots: new Roots(),
     indexWarnings: new IndexWarnings(config.limits.indexableExtensions, (message) => {
       report.warn(message);

@@ -77,7 +77,7 @@ async function walkOn(
     }
   }
   if (!isStillThere(source)) return 'lost';
-  if (config.removals.mode === 'expire' && !areMountsThere(source)) return 'incomplete';
+  if (config.removals.mode !== 'keep' && !areMountsThere(source)) return 'incomplete';
   return complete ? 'complete' : 'incomplete';
 }
 

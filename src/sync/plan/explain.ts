@@ -1,6 +1,6 @@
 import { lstatSync, statSync, type Stats } from 'node:fs';
 import type { Config } from '../../config/config.ts';
-import { fateOf, type Fate } from '../../domain/absence.ts';
+import { fateOf, type Fate, type RemovalMode } from '../../domain/absence.ts';
 import type { FileKey, RelativePath } from '../../domain/brands.ts';
 import { canonicalJson } from '../../domain/json.ts';
 import { fileKey } from '../../domain/key.ts';
@@ -174,7 +174,7 @@ function ofSend(item: PlannedSend, source: Source): Verdict {
 function ofItem(
   item: Exclude<PlanItem, PlannedSend>,
   { stored, own }: Subject,
-  removals: 'keep' | 'expire',
+  removals: RemovalMode,
 ): Verdict {
   const outcome = outcomeOf(item, item.kind === 'absent' ? own : stored, removals);
   switch (item.kind) {

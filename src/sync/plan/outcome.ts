@@ -1,4 +1,4 @@
-import { fateOf, type AbsentFile, type Fate } from '../../domain/absence.ts';
+import { fateOf, type AbsentFile, type Fate, type RemovalMode } from '../../domain/absence.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import type { Absence } from '../../domain/record.ts';
 import type { FileEvent, Summary } from '../../domain/report.ts';
@@ -31,7 +31,7 @@ const UNCHANGED: Outcome = { ...NOTHING, counts: 'unchanged', absence: null };
 export function outcomeOf(
   item: Exclude<PlanItem, PlannedSend>,
   known: Known | null,
-  removals: 'keep' | 'expire',
+  removals: RemovalMode,
 ): Outcome {
   switch (item.kind) {
     case 'tick':

@@ -98,7 +98,7 @@ function hasLostFiles(
 ): boolean {
   const records = state.records(target, source.config.name);
   for (let record = records.current; record !== null; record = records.current) {
-    const isSeenToGo = removals === 'expire' && record.absence === 'removed' && record.state !== 'removing';
+    const isSeenToGo = removals !== 'keep' && record.absence === 'removed' && record.state !== 'removing';
     const isLost = isAtStake(record, source, removals) || isSeenToGo;
     if (isLost && !source.filter.ignoresFile(record.path)) return true;
     records.advance();

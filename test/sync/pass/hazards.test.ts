@@ -268,7 +268,8 @@ test('when the state file fails, nothing is under way any more once the pass has
     now: world.clock.now,
     hasToldTime: () => false,
     storeBytesPerSecond: () => null,
-    upsert: () => slowly({ uploadUrl: new URL('http://127.0.0.1/'), contentType: 'text/plain', url: null }),
+    upsert: () =>
+      slowly({ uploadUrl: new URL('http://127.0.0.1/'), contentType: 'text/plain', url: null, id: null }),
     upload: () => slowly(null),
   };
   let events = 0;

@@ -61,6 +61,7 @@ async function world(faults: readonly Fault[] = [], random: () => number = () =>
           key: path as FileKey,
           botId: 'demo-bot',
           resolved: { settings, digest: settingsDigest(settings) },
+          markedAs: null,
         },
         {
           platform,

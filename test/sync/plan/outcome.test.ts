@@ -16,6 +16,8 @@ const record: FileRecord = {
   expiresAtMs: null,
   renewAtMs: null,
   absence: null,
+  verdict: null,
+  differs: null,
 };
 const sent: Known = { state: 'synced', uploaded: true, expiresAtMs: null, failure: null };
 const neverSent: Known = { ...sent, state: 'failed', uploaded: false };

@@ -1,0 +1,185 @@
+import type {
+  FactsUpdate,
+  CatalogFile,
+  CatalogPage,
+  CatalogQuery,
+  FileCatalog,
+} from '../domain/file-catalog.ts';
+import { failed, ok, type LookupFailure, type OptionalFailure, type Outcome } from '../domain/failure.ts';
+import type { JsonObject, JsonValue } from '../domain/json.ts';
+import { Api, isSuccess, type ApiRequest } from './api.ts';
+import type { Answer } from './failures.ts';
+import type { Caller } from './files.ts';
+import type { Http } from './http.ts';
+import { failureOfOptional } from './optional-operation.ts';
+import { isList, isObject, readNextToken, readObject } from './resources.ts';
+
+/** The largest page of a list (docs/PLATFORM.md, List files). */
+const PAGE_SIZE = 100;
+
+/** What the platform has, and what is told of it without content. Every request is sent once, and waits for those of files. */
+export class PlatformCatalog implements FileCatalog {
+  readonly #api: Api;
+  readonly #filesUrl: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  /** @param baseUrl - without a trailing slash. */
+  constructor(http: Http, baseUrl: string, caller: Caller) {
+    this.#api = new Api(http, caller.token);
+    this.#filesUrl = `${baseUrl}/v1/files`;
+    this.#headers = { ...caller.identityHeaders, authorization: `Bearer ${caller.token}` };
+  }
+
+  /** A page of the bot's files, or those of some ids that it has (docs/PLATFORM.md, List files). */
+  list(
+    botId: string,
+    query: CatalogQuery,
+    signal: AbortSignal,
+  ): Promise<Outcome<CatalogPage, OptionalFailure>> {
+    const url = new URL(this.#filesUrl);
+    const { searchParams } = url;
+    switch (query.kind) {
+      case 'page':
+        // What comes while the list is paged through comes behind the last page.
+        searchParams.set('sortField', 'createdAt');
+        searchParams.set('sortDirection', 'asc');
+        searchParams.set('pageSize', String(PAGE_SIZE));
+        if (query.token !== null) searchParams.set('nextToken', query.token);
+        break;
+      case 'ids':
+        for (const id of query.ids) searchParams.append('ids', id);
+        break;
+    }
+    return this.#ask({ ...this.#request(botId, url), method: 'GET', body: null }, readCatalogPage, signal);
+  }
+
+  /** A file by its id or its key (docs/PLATFORM.md, Get a file). */
+  get(botId: string, name: string, signal: AbortSignal): Promise<Outcome<CatalogFile, OptionalFailure>> {
+    const request = { ...this.#request(botId, this.#urlOf(name)), method: 'GET', body: null } as const;
+    return this.#ask(request, readAnsweredFile, signal);
+  }
+
+  /** Changes what is told of a file; its content stays (docs/PLATFORM.md, Change a file's facts). */
+  update(
+    botId: string,
+    id: string,
+    { expiresAtMs, ...facts }: FactsUpdate,
+    signal: AbortSignal,
+  ): Promise<Outcome<CatalogFile, OptionalFailure>> {
+    const expiry =
+      expiresAtMs === undefined
+        ? {}
+        : { expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString() };
+    const { headers, url } = this.#request(botId, this.#urlOf(id));
+    const request = {
+      method: 'PUT',
+      url,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...facts, ...expiry }),
+    } as const;
+    return this.#ask(request, readAnsweredFile, signal);
+  }
+
+  /** Deletes a file (docs/PLATFORM.md, Delete a file). */
+  delete(botId: string, id: string, signal: AbortSignal): Promise<Outcome<null, OptionalFailure>> {
+    const request = { ...this.#request(botId, this.#urlOf(id)), method: 'DELETE', body: null } as const;
+    return this.#exchange(request, () => ok(null), signal);
+  }
+
+  #urlOf(name: string): URL {
+    return new URL(`${this.#filesUrl}/${encodeURIComponent(name)}`);
+  }
+
+  #request(botId: string, url: URL): Pick<ApiRequest, 'url' | 'headers'> {
+    return { url, headers: { ...this.#headers, 'x-bot-id': botId } };
+  }
+
+  #ask<T>(
+    request: ApiRequest,
+    read: (text: string) => T | null,
+    signal: AbortSignal,
+  ): Promise<Outcome<T, OptionalFailure>> {
+    const readAnswer = (answer: Answer): Outcome<T, OptionalFailure> => {
+      const value = read(answer.text);
+      return value === null ? failed(this.#failureOf(answer)) : ok(value);
+    };
+    return this.#exchange(request, readAnswer, signal);
+  }
+
+  async #exchange<T>(
+    request: ApiRequest,
+    read: (answer: Answer) => Outcome<T, OptionalFailure>,
+    signal: AbortSignal,
+  ): Promise<Outcome<T, OptionalFailure>> {
+    const answered = await this.#api.exchange({ ...request, urgency: 'question' }, signal);
+    if (answered.kind === 'failed') return answered;
+    const answer = answered.value;
+    return isSuccess(answer) ? read(answer) : failed(this.#failureOf(answer));
+  }
+
+  #failureOf(answer: Answer): OptionalFailure {
+    const failure = this.#api.failureOf(answer, 'refused');
+    const found: LookupFailure =
+      answer.status === 404 ? { kind: 'not-found', message: failure.message } : failure;
+    return failureOfOptional(answer, found);
+  }
+}
+
+/** A page of files; `null` when the answer makes no sense. */
+export function readCatalogPage(text: string): CatalogPage | null {
+  const body = readObject(text);
+  const listed = body?.['files'];
+  const nextToken = body === null ? undefined : readNextToken(body);
+  if (!isList(listed) || nextToken === undefined) return null;
+  const files: CatalogFile[] = [];
+  for (const one of listed) {
+    const file = readCatalogFile(one);
+    if (file === null) return null;
+    files.push(file);
+  }
+  return { files, nextToken };
+}
+
+/** The file in an answer; `null` when the answer makes no sense. */
+export function readAnsweredFile(text: string): CatalogFile | null {
+  return readCatalogFile(readObject(text)?.['file']);
+}
+
+/** A File resource (interface.md, File); `null` when it has no id or no key. */
+function readCatalogFile(value: JsonValue | undefined): CatalogFile | null {
+  if (!isObject(value)) return null;
+  const { id, key, size, status, failedStatusReason, contentType } = value as Fields;
+  const { tags, metadata, accessPolicies, index, expiresAt, owner, url } = value as Fields;
+  if (typeof id !== 'string' || id === '' || typeof key !== 'string') return null;
+  return {
+    id,
+    key,
+    sizeBytes: typeof size === 'number' ? size : null,
+    status: textOr(status),
+    failedReason: textOr(failedStatusReason),
+    contentType: textOr(contentType),
+    tags: isObject(tags) ? textsOf(tags) : {},
+    metadata: isObject(metadata) ? metadata : {},
+    accessPolicies: isList(accessPolicies) ? accessPolicies.filter((one) => typeof one === 'string') : [],
+    index: typeof index === 'boolean' ? index : null,
+    expiresAtMs: momentOr(expiresAt),
+    ownerType: isObject(owner) ? textOr(owner['type']) : null,
+    url: textOr(url),
+  };
+}
+
+type Fields = Readonly<Record<string, JsonValue | undefined>>;
+
+function textOr(value: JsonValue | undefined): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function momentOr(value: JsonValue | undefined): number | null {
+  const timeMs = typeof value === 'string' ? Date.parse(value) : NaN;
+  return Number.isNaN(timeMs) ? null : timeMs;
+}
+
+function textsOf(tags: JsonObject): Readonly<Record<string, string>> {
+  const texts = Object.entries(tags).filter((one): one is [string, string] => typeof one[1] === 'string');
+  return Object.fromEntries(texts);
+}

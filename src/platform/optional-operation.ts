@@ -1,0 +1,19 @@
+import type { LookupFailure, OptionalFailure } from '../domain/failure.ts';
+import { errorTypeOf, type Answer } from './failures.ts';
+
+const UNKNOWN_OPERATION = new Set([404, 405, 501]);
+
+/**
+ * What a failure of an operation means that a platform need not serve (docs/PLATFORM.md, Beyond the five operations): one
+ * that it does not have answers 404, 405 or 501 without saying that the file is missing. Only an upsert decides that
+ * credentials are refused.
+ */
+export function failureOfOptional(answer: Answer, failure: LookupFailure): OptionalFailure {
+  const type = errorTypeOf(answer.text);
+  if (UNKNOWN_OPERATION.has(answer.status) && type !== 'ResourceNotFound') {
+    const said = `${answer.status}${type === null ? '' : ` ${type}`}`;
+    return { kind: 'not-served', message: `the platform does not serve this operation (${said})` };
+  }
+  if (failure.kind !== 'credentials') return failure;
+  return { kind: 'not-served', message: `the token of platform.token may not do this: ${failure.message}` };
+}

@@ -1,0 +1,109 @@
+import type { Clock } from '../../domain/clock.ts';
+import { failed, type OptionalFailure, type Outcome } from '../../domain/failure.ts';
+import type {
+  CatalogFile,
+  CatalogPage,
+  CatalogQuery,
+  FactsUpdate,
+  FileCatalog,
+  OptionalOperation,
+} from '../../domain/file-catalog.ts';
+import type { UnservedOperation } from '../../state/remote.ts';
+
+/** An operation that was not served is asked for again after so long, milliseconds. */
+const ASK_AGAIN_MS = 86_400_000;
+
+/** What a target does not do without, in words. */
+const LOSSES: Readonly<Record<'list' | 'get' | 'update' | 'delete', string>> = {
+  list: 'what is sent cannot be confirmed, and what the bot has cannot be compared',
+  get: 'single files cannot be looked at',
+  update: 'files whose settings change, or that are to be renewed, are sent again',
+  delete: 'removed files are let expire instead',
+};
+
+/** Where it is remembered that operations were not served. */
+export interface ServiceMemory {
+  readonly unserved: (target: number, operation: OptionalOperation) => UnservedOperation | null;
+  readonly noteUnserved: (target: number, operation: OptionalOperation, unserved: UnservedOperation) => void;
+  readonly noteServed: (target: number, operation: OptionalOperation) => void;
+}
+
+/** What the platform has, asked only for what it serves: an operation that it does not serve is left alone for a day. */
+export class ServedCatalog {
+  readonly #catalog: FileCatalog;
+  readonly #memory: ServiceMemory;
+  readonly #clock: Clock;
+  readonly #warn: (message: string) => void;
+
+  /** @param warn - told once of each operation that is not served. */
+  constructor(catalog: FileCatalog, memory: ServiceMemory, clock: Clock, warn: (message: string) => void) {
+    this.#catalog = catalog;
+    this.#memory = memory;
+    this.#clock = clock;
+    this.#warn = warn;
+  }
+
+  /** Whether an operation may be asked for at a target. */
+  serves(target: number, operation: OptionalOperation): boolean {
+    const unserved = this.#memory.unserved(target, operation);
+    if (unserved === null) return true;
+    const ageMs = this.#clock.now() - unserved.askedAtMs;
+    return ageMs < 0 || ageMs >= ASK_AGAIN_MS;
+  }
+
+  /** Files of a bot, a page or some by their ids. */
+  list(
+    at: BotAtTarget,
+    query: CatalogQuery,
+    signal: AbortSignal,
+  ): Promise<Outcome<CatalogPage, OptionalFailure>> {
+    return this.#ask(at, 'list', () => this.#catalog.list(at.botId, query, signal));
+  }
+
+  /** A file of a bot by its id or its key. */
+  get(at: BotAtTarget, name: string, signal: AbortSignal): Promise<Outcome<CatalogFile, OptionalFailure>> {
+    return this.#ask(at, 'get', () => this.#catalog.get(at.botId, name, signal));
+  }
+
+  /** Changes what is told of a file without sending its content. */
+  update(
+    at: BotAtTarget,
+    id: string,
+    facts: FactsUpdate,
+    signal: AbortSignal,
+  ): Promise<Outcome<CatalogFile, OptionalFailure>> {
+    return this.#ask(at, 'update', () => this.#catalog.update(at.botId, id, facts, signal));
+  }
+
+  /** Deletes a file. */
+  delete(at: BotAtTarget, id: string, signal: AbortSignal): Promise<Outcome<null, OptionalFailure>> {
+    return this.#ask(at, 'delete', () => this.#catalog.delete(at.botId, id, signal));
+  }
+
+  async #ask<T>(
+    { target, botId }: BotAtTarget,
+    operation: keyof typeof LOSSES,
+    request: () => Promise<Outcome<T, OptionalFailure>>,
+  ): Promise<Outcome<T, OptionalFailure>> {
+    const known = this.#memory.unserved(target, operation);
+    if (known !== null && !this.serves(target, operation))
+      return failed({ kind: 'not-served', message: known.reason });
+    const answered = await request();
+    if (answered.kind === 'failed' && answered.failure.kind === 'not-served') {
+      const { message } = answered.failure;
+      this.#memory.noteUnserved(target, operation, { reason: message, askedAtMs: this.#clock.now() });
+      if (known === null)
+        this.#warn(
+          `bot ${botId}: the operation "${operation}" is not served, so ${LOSSES[operation]}: ${message}; it is asked for again in a day`,
+        );
+    } else if (known !== null && (answered.kind === 'ok' || answered.failure.kind === 'not-found'))
+      this.#memory.noteServed(target, operation);
+    return answered;
+  }
+}
+
+/** A bot, and the number of the target that stands for it. */
+export interface BotAtTarget {
+  readonly target: number;
+  readonly botId: string;
+}
