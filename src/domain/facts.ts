@@ -1,4 +1,4 @@
-import type { CatalogFile } from './file-catalog.ts';
+import type { ListedFile } from './file-catalog.ts';
 import { canonicalJson } from './json.ts';
 import type { ToldSettings } from './settings.ts';
 
@@ -9,7 +9,7 @@ export type Fact = 'index' | 'contentType' | 'tags' | 'metadata' | 'accessPolici
  * Which facts of a file on the platform are not what it was told. Tags and metadata that others gave it do not count, and
  * what an answer left out is taken to be as it was told.
  */
-export function otherFacts(file: CatalogFile, told: ToldSettings): Fact[] {
+export function otherFacts(file: ListedFile, told: ToldSettings): Fact[] {
   const others: Fact[] = [];
   if (file.index !== null && file.index !== told.index) others.push('index');
   if (file.contentType !== null && mediaType(file.contentType) !== mediaType(told.contentType))

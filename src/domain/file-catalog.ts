@@ -28,6 +28,9 @@ export interface CatalogFile {
   readonly url: string | null;
 }
 
+/** What stays of a file when it is remembered that the platform had it. */
+export type ListedFile = Omit<CatalogFile, 'url'>;
+
 /** One page of what a bot has. `nextToken`: `null` on the last page. */
 export interface CatalogPage {
   readonly files: readonly CatalogFile[];

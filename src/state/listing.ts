@@ -1,0 +1,112 @@
+import { DatabaseSync } from '@photostructure/sqlite';
+import type { ListedFile } from '../domain/file-catalog.ts';
+import { PageCursor } from './page-cursor.ts';
+import { troubleOf, type Database, type Statement } from './database.ts';
+
+/** The list of what a platform has cannot be kept: the directory for temporary files is full, or cannot be written. */
+export class ListingError extends Error {
+  constructor(cause: Error) {
+    super(
+      `the list of what the bot has cannot be kept among the temporary files (${cause.message}); make room there, or name another directory by TMPDIR`,
+      { cause },
+    );
+    this.name = 'ListingError';
+  }
+}
+
+/** Stands on one file after the other, in the order of the keys' bytes in UTF-8. */
+export type ListingCursor = PageCursor<string, readonly unknown[], ListedFile>;
+
+/** Files are read this many at a time: their metadata may be large. */
+const PAGE_ROWS = 200;
+
+/** Of the database pages at most so many KiB are kept in memory. */
+const CACHE_KIB = 4096;
+
+/**
+ * All files that a platform was found to have of a bot: in a database of its own that lies among the temporary files,
+ * where memory does not suffice, and is gone once it is closed. Methods throw `ListingError`.
+ */
+export class PlatformListing {
+  readonly #database: Database;
+  readonly #add: Statement;
+  #find: Statement | null = null;
+  #isSorted = false;
+
+  constructor() {
+    this.#database = orListingError(() => new DatabaseSync(''));
+    orListingError(() => {
+      // What is lost with the process is listed anew.
+      this.#database.exec(
+        `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -${CACHE_KIB};
+         CREATE TABLE listed (number INTEGER PRIMARY KEY, key TEXT NOT NULL, file TEXT NOT NULL) STRICT;`,
+      );
+    });
+    this.#add = this.#database.prepare('INSERT INTO listed (key, file) VALUES (?, ?)');
+  }
+
+  /** Takes in a page of files. Of a key that comes twice the later counts: it was made anew while the pages were read. */
+  add(files: readonly ListedFile[]): void {
+    orListingError(() => {
+      this.#database.exec('BEGIN');
+      for (const file of files) this.#add.run(file.key, JSON.stringify(withoutUrl(file)));
+      this.#database.exec('COMMIT');
+    });
+  }
+
+  /** The file of a key; `null`: the platform did not list it. */
+  find(key: string): ListedFile | null {
+    this.#find ??= this.#prepare('SELECT file FROM listed WHERE key = ? ORDER BY number DESC LIMIT 1');
+    const find = this.#find;
+    const row = orListingError(() => find.get(key) as readonly unknown[] | undefined);
+    return row === undefined ? null : toFile(row[0]);
+  }
+
+  /** All files in the order of their keys, which merges with `recordsByKey`. */
+  byKey(): ListingCursor {
+    // Beside max() the other columns are of its row: https://www.sqlite.org/lang_select.html#bareagg
+    const page = this.#prepare(
+      `SELECT key, file, max(number) FROM listed WHERE key > ? GROUP BY key ORDER BY key LIMIT ${PAGE_ROWS}`,
+    );
+    return new PageCursor({
+      start: '',
+      read: (after) => orListingError(() => page.all(after) as (readonly unknown[])[]),
+      placeOf: ([key]) => key as string,
+      itemOf: ([, file]) => toFile(file),
+    });
+  }
+
+  /** Lets go of it. */
+  close(): void {
+    this.#database.close();
+  }
+
+  /** To sort all files at once takes a tenth of what it takes to keep them sorted as they come. */
+  #prepare(sql: string): Statement {
+    orListingError(() => {
+      if (!this.#isSorted) this.#database.exec('CREATE INDEX listed_key ON listed (key)');
+    });
+    this.#isSorted = true;
+    const statement = this.#database.prepare(sql);
+    statement.setReturnArrays(true);
+    return statement;
+  }
+}
+
+/** A signed address is a secret, and it is of no use later. */
+function withoutUrl(file: ListedFile): ListedFile {
+  return { ...file, url: undefined } as ListedFile;
+}
+
+function toFile(text: unknown): ListedFile {
+  return JSON.parse(text as string) as ListedFile;
+}
+
+function orListingError<T>(action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (troubleOf(error) === null) throw error;
+    throw new ListingError(error as Error);
+  }
+}

@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { failed, ok, type OptionalFailure, type Outcome } from '../../../src/domain/failure.ts';
+import type { CatalogPage, CatalogQuery } from '../../../src/domain/file-catalog.ts';
+import { readListing } from '../../../src/sync/catalog/read-listing.ts';
+import { ServedCatalog } from '../../../src/sync/catalog/served-catalog.ts';
+import { openState } from '../../../src/state/open.ts';
+import { closeAtEnd } from '../../state/fixture.ts';
+import { connectTo, createWorld, type World } from '../world.ts';
+
+type List = (query: CatalogQuery) => Promise<Outcome<CatalogPage, OptionalFailure>>;
+
+const AT = { target: 1, botId: 'bot-1' };
+
+async function begin(
+  files: number,
+): Promise<World & { read: (list?: (list: List) => List) => Promise<Read> }> {
+  const world = await createWorld();
+  world.configure({
+    platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, operations: 'auto' },
+  });
+  for (let at = 0; at < files; at++) world.write(`docs/${String(at)}.txt`, String(at));
+  await world.pass();
+  const config = world.config();
+  const opened = openState(config.stateFile, { checkThoroughly: false, nowMs: 0 });
+  if (opened.kind !== 'open') throw new Error(opened.kind);
+  closeAtEnd(opened.store);
+  const { catalog, close } = connectTo(world.emulator, config, world.clock);
+  if (catalog === null) throw new Error('no catalog');
+  const served = new ServedCatalog(catalog, opened.store.remote, world.clock, () => undefined);
+  const stop = new AbortController().signal;
+  const plain: List = (query) => served.list(AT, query, stop);
+  const ports = { clock: world.clock, random: () => 0.5, patienceMs: 60_000, onRetry: () => undefined, stop };
+  const read = async (change = (list: List) => list): Promise<Read> => {
+    const list = change(plain);
+    let asked = 0;
+    const counting = (_at: typeof AT, query: CatalogQuery): ReturnType<List> => {
+      asked += 1;
+      return list(query);
+    };
+    const result = await readListing(AT, { list: counting }, ports);
+    await close();
+    if (result.kind === 'failed') return { keys: [], failure: result.failure, asked };
+    const keys: string[] = [];
+    const cursor = result.value.byKey();
+    while (cursor.current !== null) {
+      keys.push(cursor.current.key);
+      cursor.advance();
+    }
+    result.value.close();
+    return { keys, failure: null, asked };
+  };
+  return { ...world, read };
+}
+
+interface Read {
+  readonly keys: string[];
+  readonly failure: OptionalFailure | null;
+  readonly asked: number;
+}
+
+const TRANSIENT = failed({ kind: 'transient', message: 'later' } as const);
+
+test('all pages are read, and the files come in the order of their keys', async () => {
+  const { read, keys } = await begin(230);
+  const { keys: listed, asked } = await read();
+  expect(listed).toEqual(keys().sort());
+  expect(asked).toBe(3);
+});
+
+test('a page that fails for a while is asked for again', async () => {
+  const { read } = await begin(3);
+  let failures = 2;
+  const { keys, asked } = await read((list) => (query) => {
+    failures -= 1;
+    return failures >= 0 ? Promise.resolve(TRANSIENT) : list(query);
+  });
+  expect(keys).toHaveLength(3);
+  expect(asked).toBe(3);
+});
+
+test('one that fails for good is given up once patience ends', async () => {
+  const { read } = await begin(1);
+  const { failure, asked } = await read(() => () => Promise.resolve(TRANSIENT));
+  expect(failure).toEqual(TRANSIENT.failure);
+  expect(asked).toBeGreaterThan(3);
+  expect(asked).toBeLessThan(20);
+});
+
+test('a list that leads back to a page has no end', async () => {
+  const { read } = await begin(1);
+  const tokens = ['a', 'b', 'a'];
+  const { failure, asked } = await read(
+    () => () => Promise.resolve(ok({ files: [], nextToken: tokens.shift() ?? 'b' })),
+  );
+  expect(failure?.message).toContain('no end');
+  expect(asked).toBe(3);
+});
+
+test('a platform that does not serve the list says so at once', async () => {
+  const { read, emulator } = await begin(1);
+  emulator.faults.add({ operation: 'list-files', kind: 'status', status: 405, times: Infinity });
+  const { failure, asked } = await read();
+  expect(failure?.kind).toBe('not-served');
+  expect(asked).toBe(1);
+});
