@@ -21,7 +21,9 @@ export type VerifyReason =
   | 'touched'
   | 'written-recently'
   /** Its fingerprint would not show every change, and it is its turn to be read, or something happened to it. */
-  | 'in-doubt';
+  | 'in-doubt'
+  /** Nothing is on record of it, and the platform may have it already. */
+  | 'listed';
 
 /** What one pair of file and record calls for. */
 export type Decision =

@@ -13,11 +13,6 @@ export interface Mark {
   readonly source: string;
 }
 
-/** The metadata of a file with the mark of its content. */
-export function withMark(metadata: JsonObject, sha256: Buffer, source: string): JsonObject {
-  return { ...metadata, [MARK_NAME]: markOf(sha256, source) };
-}
-
 /** The mark of a content as it stands in the metadata. */
 export function markOf(sha256: Buffer, source: string): JsonObject {
   return { v: VERSION, sha256: sha256.toString('hex'), source };

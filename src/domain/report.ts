@@ -1,5 +1,5 @@
 /** What happened to a file in a pass, or in a dry run would. */
-export type EventKind = 'upload' | 'renew' | 'remove' | 'skip' | 'refuse' | 'problem';
+export type EventKind = 'upload' | 'renew' | 'update' | 'adopt' | 'remove' | 'skip' | 'refuse' | 'problem';
 
 /** One line of `sync --json`: a file that is not simply unchanged. */
 export interface FileEvent {
@@ -24,6 +24,10 @@ export function isHalt({ kind, path }: FileEvent): boolean {
 export interface Summary {
   uploaded: number;
   renewed: number;
+  /** Files of which other facts were told, without sending their content. */
+  updated: number;
+  /** Files that the platform had already, though nothing was on record of them. */
+  adopted: number;
   removed: number;
   unchanged: number;
   skipped: number;
@@ -34,6 +38,8 @@ export interface Summary {
   kept: number;
   /** Files that were not tried because something larger stood in the way. */
   pending: number;
+  /** Files that were sent over files of the platform that botsync did not put there, as far as that is known. */
+  overwritten: number;
   /** Content bytes the store took. */
   bytes: number;
   durationMs: number;
@@ -44,6 +50,8 @@ export function emptySummary(): Summary {
   return {
     uploaded: 0,
     renewed: 0,
+    updated: 0,
+    adopted: 0,
     removed: 0,
     unchanged: 0,
     skipped: 0,
@@ -52,6 +60,7 @@ export function emptySummary(): Summary {
     problems: 0,
     kept: 0,
     pending: 0,
+    overwritten: 0,
     bytes: 0,
     durationMs: 0,
   };

@@ -1,5 +1,6 @@
 import type { FileKey, RelativePath } from '../domain/brands.ts';
 import type { OptionalOperation } from '../domain/file-catalog.ts';
+import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Difference, Verdict } from '../domain/record.ts';
 import { isToldSettings, type ToldSettings } from '../domain/settings.ts';
 import type { Query } from './database.ts';
@@ -52,6 +53,33 @@ export interface UnservedOperation {
 interface Row {
   readonly target: number;
   readonly key: FileKey;
+}
+
+/** A file that the platform has as it is here, though nothing was on record of it. All times in epoch milliseconds. */
+export interface AdoptedFile {
+  readonly source: string;
+  readonly path: RelativePath;
+  readonly fingerprint: Fingerprint;
+  readonly trusted: boolean;
+  readonly settingsDigest: string;
+  readonly sizeBytes: number;
+  readonly sha256: Buffer;
+  readonly remoteId: string;
+  readonly verdict: Verdict | null;
+  /** When the platform is asked next what became of it; `null`: it has said so. */
+  readonly askAtMs: number | null;
+  readonly expiresAtMs: number | null;
+  readonly renewAtMs: number | null;
+}
+
+/** What a change in place came to. All times in epoch milliseconds. */
+export interface ChangedFile {
+  readonly settingsDigest: string;
+  readonly expiresAtMs: number | null;
+  readonly renewAtMs: number | null;
+  readonly verdict: Verdict | null;
+  /** When the platform is asked next what became of it; `null`: it has said so. */
+  readonly askAtMs: number | null;
 }
 
 /** What the platform has of the files that were sent, as far as it was asked. Methods throw `StateFileError`. */
@@ -119,6 +147,17 @@ export class RemoteReader {
     return told;
   }
 
+  /**
+   * Whether what the platform has of a source is to be taken over: nothing is on record of it there, or the pass that took it
+   * over did not come to its end.
+   */
+  isAdoptionDue(target: number, source: string): boolean {
+    const known = [target, source];
+    const [begun] = this.query('SELECT done FROM adoption WHERE target = ? AND source = ?', ...known);
+    if (begun !== undefined) return begun[0] === 0;
+    return this.query('SELECT 1 FROM file WHERE target = ? AND source = ? LIMIT 1', ...known).length === 0;
+  }
+
   /** An operation that was not served; `null`: it was, or nobody asked. */
   unserved(target: number, operation: OptionalOperation): UnservedOperation | null {
     const [row] = this.query(
@@ -144,12 +183,15 @@ export class RemoteReader {
 /** The same, open for writing. */
 export class RemoteStore extends RemoteReader {
   readonly #write: Change;
+  readonly #durable: () => Promise<void>;
   /** Digests whose settings are on record. */
   readonly #known = new Set<string>();
 
-  constructor(query: Query, write: Change) {
+  /** @param durable - resolves once all that was written so far is on disk. */
+  constructor(query: Query, write: Change, durable: () => Promise<void>) {
     super(query);
     this.#write = write;
+    this.#durable = durable;
   }
 
   /** Remembers what the platform is told under a digest of settings. */
@@ -211,6 +253,48 @@ export class RemoteStore extends RemoteReader {
   /** Records what the platform was found to have otherwise; `null`: nothing any more. */
   recordDifference({ target, key }: Row, differs: Difference | null): void {
     this.#write('UPDATE file SET differs = ? WHERE target = ? AND key = ?', differs, target, key);
+  }
+
+  /** Notes what a file is about to be told in place; durable once the promise resolves, which must be before it is. */
+  async beginChanging({ target, key }: Row, settingsDigest: string): Promise<void> {
+    this.#write('UPDATE file SET changing = ? WHERE target = ? AND key = ?', settingsDigest, target, key);
+    await this.#durable();
+  }
+
+  /** Records that a file was told other settings, or another expiry, and has the content that it had. */
+  recordChanged({ target, key }: Row, changed: ChangedFile, nowMs: number): void {
+    const { settingsDigest, expiresAtMs, renewAtMs, verdict, askAtMs } = changed;
+    this.#write(
+      `UPDATE file SET settings = ?, expires_at = ?, renew_at = ?, verdict = ?, ask_at = ?, absence = NULL, mark_due = 0,
+         changing = NULL, differs = NULL, changed_at = ? WHERE target = ? AND key = ?`,
+      ...[settingsDigest, expiresAtMs, renewAtMs, verdict, askAtMs, nowMs, target, key],
+    );
+  }
+
+  /** Records a file that the platform had already. */
+  recordAdopted({ target, key }: Row, adopted: AdoptedFile, nowMs: number): void {
+    const { source, path, fingerprint, trusted, settingsDigest, sizeBytes, sha256 } = adopted;
+    const { remoteId, verdict, askAtMs, expiresAtMs, renewAtMs } = adopted;
+    this.#write(
+      `INSERT INTO file (target, source, path, key, state, fingerprint, trusted, settings, size_bytes, sha256, uploaded,
+         remote_id, verdict, ask_at, expires_at, renew_at, changed_at, sent_at)
+       VALUES (?, ?, ?, ?, 'synced', ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?15, ?15) ON CONFLICT (target, key) DO NOTHING`,
+      ...[target, source, path, key, fingerprint, Number(trusted), settingsDigest, sizeBytes, sha256],
+      ...[remoteId, verdict, askAtMs, expiresAtMs, renewAtMs, nowMs],
+    );
+  }
+
+  /** Notes that what the platform has of a source is being taken over. */
+  beginAdoption(target: number, source: string): void {
+    this.#write(
+      'INSERT INTO adoption (target, source, done) VALUES (?, ?, 0) ON CONFLICT DO NOTHING',
+      ...[target, source],
+    );
+  }
+
+  /** Notes that all that the platform has of a source was taken over. */
+  endAdoption(target: number, source: string): void {
+    this.#write('UPDATE adoption SET done = 1 WHERE target = ? AND source = ?', target, source);
   }
 
   /** Remembers that an operation was not served. */

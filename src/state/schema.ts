@@ -154,6 +154,14 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (target, name)
   ) STRICT, WITHOUT ROWID;
 
+  -- Sources of which nothing was on record at a target: what the platform had of them is taken over.
+  CREATE TABLE adoption (
+    target INTEGER NOT NULL REFERENCES target (id),
+    source TEXT NOT NULL,
+    done   INTEGER NOT NULL,            -- 1: a pass over the source came to its end
+    PRIMARY KEY (target, source)
+  ) STRICT, WITHOUT ROWID;
+
   -- The last comparison of all that the platform has with what was sent.
   CREATE TABLE verification (
     only_row    INTEGER PRIMARY KEY CHECK (only_row = 1),

@@ -63,6 +63,7 @@ export class StateStore extends StateReader {
     (sql, ...values) => {
       this.#write(sql, ...values);
     },
+    () => this.#group.durable(),
   );
   readonly #group: WriteGroup;
   readonly #targets = new Map<string, number>();

@@ -245,6 +245,13 @@ export async function createWorldWith<T extends Clock>(
   };
 }
 
+/** Lets everything that the platform may serve be used from now on, and more of its settings be other. */
+export function useCatalog<T extends World>(world: T, more: Record<string, unknown> = {}): T {
+  const { baseUrl } = world.emulator;
+  world.configure({ platform: { botId: 'bot-1', baseUrl, operations: 'auto', ...more } });
+  return world;
+}
+
 /** Has the emulator answer upserts with an error from now on, all of them or those of one key. */
 export function refuseUpserts(
   { emulator }: World,

@@ -63,6 +63,10 @@ function describeAction(action: Explanation['action']): string {
       return 'uploads it';
     case 'renew':
       return 'sends it again before it expires';
+    case 'update':
+      return 'tells the platform its other settings, without sending it';
+    case 'adopt':
+      return 'takes over what the platform has';
     case 'verify':
       return 'looks whether it changed';
     case 'none':

@@ -61,14 +61,29 @@ export class TroubleList {
 
 /** The counts of a pass as one or two lines for people. */
 export function describeSummary(summary: Summary, isDryRun: boolean, isCutShort: boolean): string[] {
-  const { uploaded, renewed, removed, unchanged, skipped, refused, failed, problems, kept, pending } =
-    summary;
-  const sent = uploaded + renewed + removed;
+  const {
+    uploaded,
+    renewed,
+    updated,
+    adopted,
+    removed,
+    unchanged,
+    overwritten,
+    skipped,
+    refused,
+    failed,
+    problems,
+    kept,
+    pending,
+  } = summary;
+  const sent = uploaded + renewed + updated + removed;
   const astray = refused + failed + problems + pending;
   const took = `${(summary.durationMs / 1000).toFixed(1)} s`;
   const what = [
     counted(uploaded, isDryRun ? 'to upload' : 'uploaded'),
     counted(renewed, isDryRun ? 'to renew' : 'renewed'),
+    counted(updated, isDryRun ? 'whose settings are to change' : 'with other settings'),
+    counted(adopted, 'on the platform already'),
     counted(removed, isDryRun ? 'to remove' : 'removed'),
     counted(unchanged, 'unchanged'),
     counted(kept, 'kept on the platform (no longer synced)'),
@@ -77,6 +92,7 @@ export function describeSummary(summary: Summary, isDryRun: boolean, isCutShort:
     counted(failed, 'failed'),
     counted(problems, problems === 1 ? 'problem' : 'problems'),
     counted(pending, 'pending'),
+    counted(overwritten, 'of them over files that botsync did not put there'),
   ].filter((part) => part !== null);
   const bytes = summary.bytes > 0 ? `, ${prettyBytes(summary.bytes)}` : '';
   const counts = `${what.length === 0 ? 'no files' : what.join(', ')}${bytes} (${took})`;

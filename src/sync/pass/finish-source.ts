@@ -72,6 +72,8 @@ function remember(found: FoundSource, walk: SourceWalk, halt: Halt | null, conte
   const isOther = found.kind === 'found' && !isStillThere(found.source);
   standings.set(name, isOther ? 'halted' : walk.kind);
   if (walk.kind !== 'halted') state.dropProblemsBefore(name, round.pass);
+  if (walk.kind !== 'halted' && found.kind === 'found')
+    state.remote.endAdoption(state.targetId(found.source.syncTarget), name);
   const halted = halt?.reason ?? null;
   if (found.kind === 'found' && halt === null) {
     noteMounts(found.source, context);

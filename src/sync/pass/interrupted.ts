@@ -28,7 +28,7 @@ export async function sendInterrupted(
   const { state, stop, clock, workers } = context;
   const { name } = source.config;
   const target = state.targetId(source.syncTarget);
-  const ports = planPorts(target, { ...context, retriesFailed: true }, () => true);
+  const ports = planPorts({ source: name, target }, { ...context, retriesFailed: true }, () => true);
   const sent = new Map<string, Fingerprint>();
   const turns = new Turns(clock);
   const pageAfter = (path: string): FileRecord[] => state.interrupted(target, name, path);

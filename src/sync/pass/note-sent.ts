@@ -73,6 +73,7 @@ function noteSuccess(sent: Extract<Sent, { kind: 'sent' }>, file: TriedFile, con
   state.remote.rememberSettings(sent.state.settingsDigest, () => toldOf(sent.settings));
   state.recordSynced(file.id, sent.state, sent.sha256, sentAs(sent, file, context), clock.now());
   summary[kindOfSend(file.item).counts] += 1;
+  if (file.item.found?.kind === 'foreign') summary.overwritten += 1;
   summary.bytes += sizeBytes;
   report.sent(sizeBytes);
   report.event({ ...event, outcome: 'done' });

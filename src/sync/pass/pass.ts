@@ -6,6 +6,7 @@ import { keyGroups } from '../sources/key-groups.ts';
 import { findSources, type FoundSource } from '../sources/source.ts';
 import { newRound, type PassContext, type SyncContext } from './sync-context.ts';
 import { finishSource } from './finish-source.ts';
+import { listPlatform } from './list-platform.ts';
 import type { PassInput } from './pass-input.ts';
 import { enter, recordedIn, visitSources, type SourceWalk, type Visited } from './visit-sources.ts';
 import { Workers } from './workers.ts';
@@ -39,6 +40,7 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
     state.correctMoments(clock.now());
     state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
     for (const one of found) if (!isAsBefore(one, context)) context.standings.set(one.config.name, 'halted');
+    await listPlatform(found, context);
     const visited = await visitSources(found, keyGroups(found), isFirst, context);
     await workers.idle();
     let isHalted = false;
@@ -60,6 +62,8 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
     await workers.drain();
     summary.durationMs = Math.round(clock.monotonic() - beganMs);
     throw error;
+  } finally {
+    syncContext.round.listings.close();
   }
 }
 

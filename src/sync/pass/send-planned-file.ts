@@ -1,12 +1,16 @@
 import { sizeInFingerprint } from '../../domain/fingerprint.ts';
 import type { FileRecord } from '../../domain/record.ts';
+import { toldOf } from '../../domain/settings.ts';
 import type { RowId } from '../../state/state-reader.ts';
 import type { Attempt } from '../../state/state-store.ts';
 import { compareContent } from '../../upload/compare-content.ts';
 import type { SendTask } from '../../upload/send-file.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
 import type { WalkContext } from './sync-context.ts';
+import { kindOfSend } from '../plan/outcome.ts';
 import type { PlannedSend } from '../plan/plan-source.ts';
+import { adoptFile } from './adopt-file.ts';
+import { changedFileOf, changeInPlace, inPlaceTaskOf } from './change-in-place.ts';
 import { noteSent, NOT_FINISHED } from './note-sent.ts';
 import { retryPorts } from './walk-ports.ts';
 import { sendWithRetries, type SenderPorts, type Sent } from './sender.ts';
@@ -33,7 +37,7 @@ export function sendPlannedFile(
 
 /** One planned file, when its turn has come. */
 class PlannedFile {
-  readonly #item: PlannedSend;
+  #item: PlannedSend;
   readonly #source: Source;
   readonly #id: RowId;
   readonly #context: WalkContext;
@@ -55,14 +59,12 @@ class PlannedFile {
     const { target, key } = this.#id;
     // What was planned by may be old: a rescan of this path may have sent it since.
     if (hadToWait || round.hadRescans) this.#before = state.find(this.#id);
-    if (this.#mayBeSame() && (await this.#isSame())) {
+    if (await this.#needsNoSending()) {
       claims.release(target, key);
       return;
     }
-    if (!(await this.#mayBegin())) {
-      claims.release(target, key);
-      return;
-    }
+    // A change in place that could not be made has to be sent.
+    this.#item = { ...this.#item, isInPlace: false };
     const noted = this.#noteIntent();
     // From here on its row speaks for it.
     claims.release(target, key);
@@ -73,6 +75,55 @@ class PlannedFile {
     this.#noteUnsent(sent);
     const file = { id: this.#id, item: this.#item, source: this.#source };
     noteSent(sent, this.#mayBeThere, file, this.#context);
+  }
+
+  /** Whether the platform has the file by now, as it is here, or it cannot be sent now. */
+  async #needsNoSending(): Promise<boolean> {
+    if (this.#item.found?.kind === 'adoptable') return (await this.#adopt()) || !(await this.#mayBegin());
+    if (this.#mayBeSame() && (await this.#isSame())) return true;
+    if (!(await this.#mayBegin())) return true;
+    return this.#item.isInPlace && this.#before === this.#item.record && (await this.#changeInPlace());
+  }
+
+  /** Takes over what the platform has under its key, if that is the file: nothing is sent. */
+  #adopt(): Promise<boolean> {
+    const { found } = this.#item;
+    if (found?.kind !== 'adoptable' || this.#before !== null || this.#context.stop.aborted)
+      return Promise.resolve(false);
+    return adoptFile({ item: this.#item, found, source: this.#source, id: this.#id }, this.#context);
+  }
+
+  /** Tells the platform only what it was told otherwise before. `false`: it takes the content. */
+  async #changeInPlace(): Promise<boolean> {
+    const { state, clock, summary, report } = this.#context;
+    const task = inPlaceTaskOf(this.#item, this.#source, this.#id, state);
+    if (task === null) return false;
+    const { settings, digest } = this.#item.resolved;
+    state.remote.rememberSettings(digest, () => toldOf(settings));
+    if (digest !== this.#item.record?.settingsDigest) await state.remote.beginChanging(this.#id, digest);
+    const ended = await changeInPlace(task, this.#context);
+    const { kind, counts, reason } = kindOfSend(this.#item);
+    const { path, key } = this.#item;
+    const event = { kind, source: this.#source.config.name, path, key, reason } as const;
+    switch (ended.kind) {
+      case 'needs-content':
+        return false;
+      case 'changed':
+        state.remote.recordChanged(this.#id, changedFileOf(task, ended, clock.now()), clock.now());
+        summary[counts] += 1;
+        report.sent(0);
+        report.event({ ...event, outcome: 'done' });
+        return true;
+      case 'failed':
+        summary.failed += 1;
+        this.#notePending(ended.failure.message);
+        report.event({ ...event, outcome: 'failed', error: ended.failure.message });
+        return true;
+      case 'not-tried':
+        summary.pending += 1;
+        this.#notePending();
+        return true;
+    }
   }
 
   #mayBeSame(): boolean {
@@ -116,13 +167,15 @@ class PlannedFile {
   /** Why nothing like it can be sent now; `null`: it can. */
   get #obstacle(): string | null {
     const { blockade } = this.#context.round;
-    return blockade.reasonAgainst(this.#source.config.botId, takesRoom(this.#item));
+    const needsRoom = !this.#item.isInPlace && takesRoom(this.#item);
+    return blockade.reasonAgainst(this.#source.config.botId, needsRoom);
   }
 
   /** What is on record of a file is not what it is now, so that it does not count as in sync. */
-  #notePending(): void {
+  #notePending(failure?: string): void {
     const { state, round, stop } = this.#context;
-    const why = this.#obstacle ?? (stop.aborted ? 'it was stopped' : 'the platform does not take it now');
+    const why =
+      failure ?? this.#obstacle ?? (stop.aborted ? 'it was stopped' : 'the platform does not take it now');
     const { path, key } = this.#item;
     const reason = `changed, and not sent yet: ${why}`;
     state.noteProblem({ source: this.#source.config.name, path, key, kind: 'pending', reason }, round.pass);

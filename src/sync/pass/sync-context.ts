@@ -12,6 +12,7 @@ import type { Disk } from '../../scan/disk.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { CircuitBreaker } from '../../upload/circuit-breaker.ts';
 import { Blockade } from './blockade.ts';
+import { Listings } from '../catalog/listings.ts';
 import { ServedCatalog } from '../catalog/served-catalog.ts';
 import { Claims } from '../plan/claims.ts';
 import type { Flights } from './flights.ts';
@@ -106,6 +107,8 @@ export interface Round {
   readonly pass: number;
   readonly blockade: Blockade;
   readonly unsent: Unsent;
+  /** What the platform has at targets of which the pass found nothing on record. */
+  readonly listings: Listings;
   /** Sources of which a rescan of a path since then could not see everything. */
   readonly unseen: Set<string>;
   /** Whether single paths were rescanned since: what the pass read of their records may be old. */
@@ -234,5 +237,12 @@ type PlanningInput = Pick<SyncContext, 'platform' | 'state' | 'clock' | 'beganAt
 
 /** A round; unless told so, nothing is known to stand in the way. */
 export function newRound(pass: number, blockade = new Blockade()): Round {
-  return { pass, blockade, unsent: new Unsent(), unseen: new Set(), hadRescans: false };
+  return {
+    pass,
+    blockade,
+    unsent: new Unsent(),
+    listings: new Listings(),
+    unseen: new Set(),
+    hadRescans: false,
+  };
 }

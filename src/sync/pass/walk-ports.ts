@@ -1,15 +1,18 @@
+import { settingsComparer } from '../catalog/needs-no-content.ts';
 import type { PlanPorts } from '../plan/plan-source.ts';
 import type { RetryPorts } from './retry.ts';
 import { planningTime, type WalkContext } from './sync-context.ts';
 
 /** What planning needs of a walk. */
 export function planPorts(
-  target: number,
+  { source, target }: { readonly source: string; readonly target: number },
   context: WalkContext,
   isInDoubt: PlanPorts['isInDoubt'],
 ): PlanPorts {
+  const { catalog, round, state } = context;
   return {
     target,
+    source,
     claims: context.claims,
     limits: context.config.limits,
     now: planningTime(context),
@@ -17,6 +20,8 @@ export function planPorts(
     isForced: context.isForced,
     retriesFailed: context.retriesFailed,
     isInDoubt,
+    listed: (key) => round.listings.find(target, key),
+    needsNoContent: settingsComparer(state.remote, () => catalog?.serves(target, 'update') === true),
     adopt: ({ key }, source, path) => {
       context.state.adopt({ target, key }, source.config.name, path);
       context.claims.uncountKept({ target, key }, context.summary);

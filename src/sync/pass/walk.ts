@@ -49,7 +49,7 @@ async function walkOn(
   context: WalkContext,
 ): Promise<WalkEnd> {
   const { config, stop, clock, stages, workers } = context;
-  const ports = planPorts(target, context, isInDoubt);
+  const ports = planPorts({ source: source.config.name, target }, context, isInDoubt);
   let complete = true;
   const turns = new Turns(clock);
   for (const item of planSource(source, entries, records, ports)) {

@@ -97,14 +97,22 @@ class DryRun {
   async #send(item: PlannedSend, { source, target }: Item): Promise<Outcome> {
     const { path, key } = item;
     if (item.record === null) this.#input.claims.keep(target, key, source, path);
-    const isSame = item.kind === 'verify' && (await this.#hasRecordedContent(item, source, target));
+    const isSame = item.kind === 'verify' && (await this.#hasKnownContent(item, source, target));
     const outcome = outcomeOfSend(item, isSame, isSame ? null : whyUnreadable(source, path));
-    if (outcome.counts === 'uploaded' || outcome.counts === 'renewed') this.summary.bytes += item.sizeBytes;
+    const isSent = outcome.counts === 'uploaded' || outcome.counts === 'renewed';
+    if (isSent && !item.isInPlace) this.summary.bytes += item.sizeBytes;
+    if (isSent && item.found?.kind === 'foreign') this.summary.overwritten += 1;
     return outcome;
   }
 
-  async #hasRecordedContent({ path, key }: PlannedSend, source: Source, target: number): Promise<boolean> {
-    const recorded = this.#input.state.find({ target, key })?.sha256 ?? null;
+  /** Whether it has the content on record, or of the file that the platform has. */
+  async #hasKnownContent(
+    { path, key, found }: PlannedSend,
+    source: Source,
+    target: number,
+  ): Promise<boolean> {
+    const recorded =
+      found?.kind === 'adoptable' ? found.sha256 : (this.#input.state.find({ target, key })?.sha256 ?? null);
     return (
       recorded !== null && (await compareContent(source, path, recorded, this.#input.now())).kind === 'same'
     );

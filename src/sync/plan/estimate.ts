@@ -21,7 +21,12 @@ export async function estimate(
   const turns = new Turns(clock);
   for (const ahead of lookAhead(input)) {
     if (stop.aborted) return null;
-    if (ahead.kind === 'item' && isPlannedSend(ahead.item) && ahead.item.kind === 'send') {
+    if (
+      ahead.kind === 'item' &&
+      isPlannedSend(ahead.item) &&
+      ahead.item.kind === 'send' &&
+      !ahead.item.isInPlace
+    ) {
       files += 1;
       bytes += ahead.item.sizeBytes;
     }

@@ -2,6 +2,7 @@ import { lstatSync, statSync, type Stats } from 'node:fs';
 import type { Config } from '../../config/config.ts';
 import { fateOf, type Fate, type RemovalMode } from '../../domain/absence.ts';
 import type { FileKey, RelativePath } from '../../domain/brands.ts';
+import type { EventKind } from '../../domain/report.ts';
 import { canonicalJson } from '../../domain/json.ts';
 import { fileKey } from '../../domain/key.ts';
 import { admit, prepareUpsert, type UpsertBody } from '../../domain/limits.ts';
@@ -35,7 +36,7 @@ export interface Explanation {
     readonly changedAt: string;
   } | null;
   /** What a pass would do now. */
-  readonly action: 'upload' | 'renew' | 'verify' | 'none' | 'skip' | 'refuse' | 'problem' | 'remove' | 'keep';
+  readonly action: EventKind | 'verify' | 'none' | 'keep';
   readonly reason: string;
 }
 

@@ -1,6 +1,9 @@
 import type { Config } from '../../config/config.ts';
 import type { Halt } from '../../domain/guard.ts';
 import type { StateReader } from '../../state/state-reader.ts';
+import type { Listings } from '../catalog/listings.ts';
+import { settingsComparer } from '../catalog/needs-no-content.ts';
+import { mayBeServed } from '../catalog/served-catalog.ts';
 import type { Claims } from './claims.ts';
 import { enterSource } from '../sources/enter-source.ts';
 import { Moves } from './moves.ts';
@@ -19,6 +22,8 @@ export interface LookAheadInput {
   /** Ours, epoch milliseconds. */
   readonly now: () => number;
   readonly isForced: (path: string) => boolean;
+  /** What the platform has at targets of which nothing is on record, as far as it was asked. */
+  readonly listings?: Listings;
 }
 
 /** What a pass would come upon. */
@@ -72,13 +77,16 @@ export function* lookAhead(input: LookAheadInput, moves = new Moves()): Generato
 
 /** What planning needs where nothing is carried out. */
 export function portsToLook(
-  { config, state, claims, platformNow, now, isForced }: LookAheadInput,
+  { config, state, claims, platformNow, now, isForced, listings }: LookAheadInput,
   source: Source,
   moves: Moves,
 ): PlanPorts {
   const target = state.targetId(source.syncTarget);
+  const canUpdate = (): boolean =>
+    config.platform.operations === 'auto' && mayBeServed(state.remote.unserved(target, 'update'), now());
   return {
     target,
+    source: source.config.name,
     claims,
     limits: config.limits,
     now: platformNow,
@@ -86,6 +94,8 @@ export function portsToLook(
     isForced,
     retriesFailed: true,
     isInDoubt: new Rereading(state, target, source.config.name, now()).isTurnOf,
+    listed: (key) => listings?.find(target, key) ?? null,
+    needsNoContent: settingsComparer(state.remote, canUpdate),
     adopt: (record, by, path) => {
       moves.add(target, record);
       claims.keep(target, record.key, by, path);

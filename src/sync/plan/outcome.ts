@@ -68,25 +68,30 @@ export function outcomeOf(
 /**
  * What a file that may have to be sent comes to, when nothing goes wrong.
  *
- * @param isSame - whether it has the content on record after all.
+ * @param isSame - whether it has the content on record after all, or the one that the platform has.
  * @param unreadable - why it cannot be read.
  */
 export function outcomeOfSend(item: PlannedSend, isSame: boolean, unreadable: string | null): Outcome {
   const { path, key, fingerprint } = item;
-  if (isSame) return UNCHANGED;
+  if (isSame && item.found === null) return UNCHANGED;
   if (unreadable !== null) {
     const event = { kind: 'problem', path, key, reason: unreadable } as const;
     return { ...NOTHING, counts: 'problems', event, unsent: fingerprint, absence: null };
   }
-  const { kind, counts, reason } = kindOfSend(item);
+  const { kind, counts, reason } = isSame ? ADOPTED : kindOfSend(item);
   return { ...NOTHING, counts, event: { kind, path, key, reason }, absence: null };
 }
 
 /** As what the sending of a file is reported, and counted when it succeeds. */
-export function kindOfSend({ kind, reason }: PlannedSend) {
+export function kindOfSend({ kind, reason, isInPlace, record }: PlannedSend) {
   if (reason === 'renewal-due') return { kind: 'renew', counts: 'renewed', reason } as const;
-  return { kind: 'upload', counts: 'uploaded', reason: kind === 'verify' ? 'changed' : reason } as const;
+  if (isInPlace) return { kind: 'update', counts: 'updated', reason } as const;
+  const changed = record === null ? 'new' : 'changed';
+  return { kind: 'upload', counts: 'uploaded', reason: kind === 'verify' ? changed : reason } as const;
 }
+
+/** As what a file is reported, and counted, that the platform has already though nothing was on record of it. */
+export const ADOPTED = { kind: 'adopt', counts: 'adopted', reason: 'on the platform already' } as const;
 
 function passedOver({ path, reason }: { path: string; reason: string }, key: string | null): Outcome {
   return { ...NOTHING, counts: 'skipped', event: { kind: 'skip', path, key, reason } };

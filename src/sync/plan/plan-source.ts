@@ -1,6 +1,9 @@
 import type { FileKey, RelativePath } from '../../domain/brands.ts';
 import { renewalTime } from '../../domain/expiry.ts';
-import { decide, type SendReason, type VerifyReason } from '../../domain/decide.ts';
+import { adoptable, type Adoptable } from '../../domain/adoption.ts';
+import { isContentConfirmed } from '../../domain/change-in-place.ts';
+import { decide, type Decision, type SendReason, type VerifyReason } from '../../domain/decide.ts';
+import type { ListedFile } from '../../domain/file-catalog.ts';
 import {
   fingerprintOf,
   isTrustworthy,
@@ -11,6 +14,7 @@ import {
 } from '../../domain/fingerprint.ts';
 import { fileKey } from '../../domain/key.ts';
 import { admit, prepareUpsert, type Limits } from '../../domain/limits.ts';
+import { readMark } from '../../domain/mark.ts';
 import { compareUtf8 } from '../../domain/path-order.ts';
 import type { Absence, FileRecord } from '../../domain/record.ts';
 import type { ResolvedSettings } from '../../domain/rules.ts';
@@ -76,7 +80,15 @@ export interface PlannedSend extends PathAndKey {
   /** After the limits had their say. */
   readonly resolved: ResolvedSettings;
   readonly record: FileRecord | null;
+  /** Whether only what the platform is told of it is other, so that its content need not be sent where it serves that. */
+  readonly isInPlace: boolean;
+  /** Of a file without a record: what the platform has under its key, as far as it was asked. */
+  readonly found: FoundThere | null;
 }
+
+/** What the platform has under a key of which nothing is on record: perhaps the same file, or one of somebody else. */
+export type FoundThere =
+  ({ readonly kind: 'adoptable' } & Adoptable) | { readonly kind: 'ours' } | { readonly kind: 'foreign' };
 
 /** Whether an item is a file that may have to be sent. */
 export function isPlannedSend(item: PlanItem): item is PlannedSend {
@@ -89,6 +101,8 @@ export type Records = Pick<RecordCursor, 'current' | 'advance' | 'seekAfter'>;
 /** What planning needs besides the scan and the records. */
 export interface PlanPorts {
   readonly target: number;
+  /** The name of the source. */
+  readonly source: string;
   readonly claims: Claims;
   readonly limits: Limits;
   /** The platform's time, epoch milliseconds. */
@@ -103,6 +117,10 @@ export interface PlanPorts {
    * do not show every change.
    */
   readonly isInDoubt: (path: RelativePath) => boolean;
+  /** What the platform has under a key of which nothing is on record; `null`: nothing, or that is not known. */
+  readonly listed: (key: FileKey) => ListedFile | null;
+  /** Whether the way from one digest of settings to others can be told the platform without content. */
+  readonly needsNoContent: (before: string, after: ResolvedSettings) => boolean;
   /** Moves a record of another path, or source, to the file that gives its key now. */
   readonly adopt: (record: StoredFile, source: Source, path: RelativePath) => void;
 }
@@ -233,11 +251,46 @@ function planAdmitted(file: AdmittedFile, record: FileRecord | null, ports: Plan
       const prepared = prepareUpsert(key, Number(file.facts.size), resolved.settings, nowMs);
       if (prepared.kind === 'refuse')
         return { kind: 'refuse', path, key, record, fingerprint, reason: prepared.reason };
-      return planned(decision, file, record, ports);
+      return planSend(decision, file, record, isInDoubt, ports);
     }
     case 'verify':
-      return planned(decision, file, record, ports);
+      return planned(decision, file, record, WITH_CONTENT, ports);
   }
+}
+
+function planSend(
+  decision: Extract<Decision, { kind: 'send' }>,
+  file: AdmittedFile,
+  record: FileRecord | null,
+  isInDoubt: boolean,
+  ports: PlanPorts,
+): PlannedSend {
+  if (record !== null) {
+    const isInPlace =
+      record.fingerprint === file.fingerprint &&
+      !isInDoubt &&
+      isContentConfirmed(record, decision.reason) &&
+      ports.needsNoContent(record.settingsDigest, file.resolved);
+    return planned(decision, file, record, isInPlace ? IN_PLACE : WITH_CONTENT, ports);
+  }
+  const there = ports.listed(file.key);
+  if (there === null) return planned(decision, file, record, WITH_CONTENT, ports);
+  const found = foundThere(there, file, ports);
+  const how = { isInPlace: false, found };
+  if (found.kind !== 'adoptable') return planned(decision, file, record, how, ports);
+  return planned({ kind: 'verify', reason: 'listed' }, file, record, how, ports);
+}
+
+function foundThere(
+  there: ListedFile,
+  { path, facts, resolved }: AdmittedFile,
+  ports: PlanPorts,
+): FoundThere {
+  if (readMark(there.metadata) === null) return { kind: 'foreign' };
+  const local = { sizeBytes: Number(facts.size), settings: resolved.settings, source: ports.source };
+  const found = adoptable(there, local, ports.now());
+  const isSent = found === null || found.told === 'other' || ports.isForced(path);
+  return isSent ? { kind: 'ours' } : { kind: 'adoptable', ...found };
 }
 
 function failedAsItIs(record: FileRecord, fingerprint: Fingerprint, { digest }: ResolvedSettings): boolean {
@@ -250,16 +303,33 @@ function unchanged({ path, key, resolved }: AdmittedFile, record: FileRecord): P
   return { kind: 'unchanged', path, key, record, renewAtMs };
 }
 
+const WITH_CONTENT = { isInPlace: false, found: null };
+const IN_PLACE = { isInPlace: true, found: null };
+
 /** Every property by name: an object that begins as a copy gets a shape of its own, which costs more than the rest. */
 function planned(
   { kind, reason }: Pick<PlannedSend, 'kind' | 'reason'>,
   { path, key, facts, fingerprint, ruled, resolved }: AdmittedFile,
   record: FileRecord | null,
+  { isInPlace, found }: Pick<PlannedSend, 'isInPlace' | 'found'>,
   ports: PlanPorts,
 ): PlannedSend {
   const sizeBytes = Number(facts.size);
   const trusted = isTrustworthy(facts, nanoseconds(ports.wallClock()));
-  return { kind, reason, path, key, fingerprint, trusted, sizeBytes, ruled, resolved, record };
+  return {
+    kind,
+    reason,
+    path,
+    key,
+    fingerprint,
+    trusted,
+    sizeBytes,
+    ruled,
+    resolved,
+    record,
+    isInPlace,
+    found,
+  };
 }
 
 function absent(source: Source, record: FileRecord, lists: IsListed): PlanItem {

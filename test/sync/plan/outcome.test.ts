@@ -155,7 +155,7 @@ describe('a file that may have to be sent', () => {
   const ruled = { settings: PLAIN, digest: 's' };
   const send: PlannedSend = {
     ...{ kind: 'send', ...place, reason: 'new', fingerprint: found, trusted: true, sizeBytes: 6 },
-    ...{ ruled, resolved: ruled, record: null },
+    ...{ ruled, resolved: ruled, record: null, isInPlace: false, found: null },
   };
   const verify: PlannedSend = { ...send, kind: 'verify', reason: 'touched', record };
 

@@ -21,12 +21,15 @@ function planOf(world: World & { readonly clock: Clock }, entries: readonly Scan
   const times = { now: world.clock.now, wallClock: world.clock.now };
   const ports = {
     target,
+    source: 'docs',
     claims: new Claims(reader, sources),
     limits: config.limits,
     ...times,
     isForced: () => false,
     retriesFailed: true,
     isInDoubt: () => false,
+    listed: () => null,
+    needsNoContent: () => false,
     adopt: () => undefined,
   };
   const plan = [...planSource(found.source, entries, reader.records(target, 'docs'), ports)];

@@ -1,0 +1,136 @@
+import { standingOf } from '../../domain/adoption.ts';
+import { isUpdated, planUpdate, type PlannedUpdate } from '../../domain/change-in-place.ts';
+import { renewalTime } from '../../domain/expiry.ts';
+import type { PlatformFailure } from '../../domain/failure.ts';
+import type { CatalogFile } from '../../domain/file-catalog.ts';
+import { prepareUpsert } from '../../domain/limits.ts';
+import { MARK_NAME, markOf } from '../../domain/mark.ts';
+import { toldOf, type ToldSettings } from '../../domain/settings.ts';
+import type { ChangedFile } from '../../state/remote.ts';
+import type { RowId } from '../../state/state-reader.ts';
+import type { StateStore } from '../../state/state-store.ts';
+import type { PlannedSend } from '../plan/plan-source.ts';
+import type { Source } from '../sources/source.ts';
+import { isPostponed, judge, retryFile, type FileAttempt } from './retry.ts';
+import type { WalkContext } from './sync-context.ts';
+import { retryPorts } from './walk-ports.ts';
+
+/** A file whose content the platform has, and that is to be told of otherwise. */
+export interface InPlaceTask {
+  readonly item: PlannedSend;
+  readonly source: Source;
+  readonly target: number;
+  /** The platform's id of the file. */
+  readonly remoteId: string;
+  /** Of its content. */
+  readonly sha256: Buffer;
+  /** All that it may have been told. */
+  readonly before: readonly ToldSettings[];
+}
+
+/** How a change in place ended. */
+export type InPlaceEnd =
+  | { readonly kind: 'changed'; readonly file: CatalogFile; readonly expiresAtMs: number | null }
+  /** It takes the content: the file is not what it was taken for, or the platform does not do this. */
+  | { readonly kind: 'needs-content' }
+  | { readonly kind: 'failed'; readonly failure: PlatformFailure }
+  /** An outage or a pause that is not waited for any longer, or a stop. */
+  | { readonly kind: 'not-tried' };
+
+/**
+ * Tells the platform what the rules say of a file without sending its content, again after transient failures. It may be
+ * told twice.
+ */
+export async function changeInPlace(task: InPlaceTask, context: WalkContext): Promise<InPlaceEnd> {
+  const { stop } = context;
+  const { item, source } = task;
+  const { botId, name } = source.config;
+  const attemptOnce = async (): Promise<FileAttempt<InPlaceEnd> | null> => {
+    const isBlocked = context.round.blockade.reasonAgainst(botId, false) !== null;
+    if (stop.aborted || isBlocked || !context.roots.isThereNow(source)) return null;
+    const result = await changeOnce(task, context);
+    const failure = result.kind === 'failed' ? result.failure : null;
+    if (failure !== null && isPostponed(failure)) return null;
+    if (failure !== null) context.round.blockade.note(failure, botId);
+    if (context.abort.aborted) return { result, met: 'nothing', retryReason: null };
+    return { result, ...judge(failure) };
+  };
+  const ended = await retryFile(attemptOnce, retryPorts(name, item.path, 0, context), stop);
+  if (ended === null || (ended.kind === 'failed' && context.abort.aborted)) return { kind: 'not-tried' };
+  return ended;
+}
+
+async function changeOnce(task: InPlaceTask, context: WalkContext): Promise<InPlaceEnd> {
+  const { catalog, platform, abort } = context;
+  const { item, source, target, remoteId } = task;
+  const { settings } = item.resolved;
+  const prepared = prepareUpsert(item.key, item.sizeBytes, settings, platform.now());
+  if (catalog === null || prepared.kind === 'refuse') return { kind: 'needs-content' };
+  const { body, expiresAtMs } = prepared;
+  const planned = planUpdate(body, expiresAtMs, task.before, markFor(task, context));
+  const at = { target, botId: source.config.botId };
+  const answered = await catalog.update(at, remoteId, planned.facts, abort);
+  if (answered.kind === 'ok') {
+    const file = answered.value;
+    return isAsAsked(file, planned, task)
+      ? { kind: 'changed', file, expiresAtMs }
+      : { kind: 'needs-content' };
+  }
+  const { failure } = answered;
+  switch (failure.kind) {
+    case 'not-served':
+    case 'not-found':
+    case 'refused':
+      // Sending the file says what is wrong with it, if anything is.
+      return { kind: 'needs-content' };
+    case 'credentials':
+    case 'quota':
+    case 'transient':
+      return { kind: 'failed', failure };
+  }
+}
+
+function markFor({ sha256, source }: InPlaceTask, { config }: WalkContext) {
+  return config.platform.mark ? { [MARK_NAME]: markOf(sha256, source.config.name) } : null;
+}
+
+function isAsAsked(file: CatalogFile, planned: PlannedUpdate, { item, remoteId }: InPlaceTask): boolean {
+  const { sizeBytes, resolved } = item;
+  return isUpdated(file, planned, toldOf(resolved.settings), { remoteId, sizeBytes });
+}
+
+/** The task of changing a file that is on record; `null`: too little is known of it. */
+export function inPlaceTaskOf(
+  item: PlannedSend,
+  source: Source,
+  id: RowId,
+  state: StateStore,
+): InPlaceTask | null {
+  const stored = state.find(id);
+  const remote = state.remote.find(id);
+  if (stored === null || remote === null) return null;
+  const { sha256, settingsDigest } = stored;
+  const { remoteId, changing } = remote;
+  if (sha256 === null || remoteId === null) return null;
+  const digests = [settingsDigest, ...(changing === null ? [] : [changing])];
+  const before = digests.flatMap((digest) => state.remote.toldSettings(digest) ?? []);
+  // What it was told is known where that matters: a renewal tells it nothing else.
+  const tellsOther = digests.some((digest) => digest !== item.resolved.digest);
+  if (tellsOther && before.length < digests.length) return null;
+  return { item, source, target: id.target, remoteId, sha256, before };
+}
+
+/** What is recorded of a file that was changed in place. `nowMs`: epoch milliseconds. */
+export function changedFileOf(
+  { item }: InPlaceTask,
+  { file, expiresAtMs }: Extract<InPlaceEnd, { kind: 'changed' }>,
+  nowMs: number,
+): ChangedFile {
+  const { settings, digest } = item.resolved;
+  return {
+    settingsDigest: digest,
+    expiresAtMs,
+    renewAtMs: expiresAtMs === null ? null : renewalTime(settings.expiry, expiresAtMs),
+    ...standingOf(file, settings.index, nowMs),
+  };
+}

@@ -1,0 +1,217 @@
+import { rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createWorld, useCatalog, type World } from '../world.ts';
+
+const MANUAL = { match: '**', tags: { kind: 'manual', gone: 'x' }, metadata: { team: 'a', gone: 1 } };
+const LETTER = { match: '**', tags: { kind: 'letter' }, metadata: { team: 'b' } };
+const DAY_MS = 86_400_000;
+
+/** A world with one file of which the platform has said that it has its content. */
+async function confirmedWorld(rule: object = MANUAL, more: Record<string, unknown> = {}) {
+  const world = useCatalog(await createWorld({ rules: [rule] }), more);
+  world.write('docs/a', 'content');
+  await world.pass();
+  // What is taken over is confirmed.
+  rmSync(join(world.directory, '.botsync'), { recursive: true });
+  expect(await world.pass()).toMatchObject({ summary: { adopted: 1 } });
+  return world;
+}
+
+function only(world: World) {
+  const [file] = world.emulator.listFiles('bot-1');
+  if (file === undefined) throw new Error('no file');
+  return file;
+}
+
+/** The requests of a pass, as `METHOD operation`. */
+async function asked(world: World): Promise<{ readonly asked: string[]; readonly pass: unknown }> {
+  const before = world.emulator.requests.length;
+  const pass = await world.pass();
+  const since = world.emulator.requests.slice(before);
+  return { asked: since.map(({ method, path }) => `${method} ${path.replace(/file_\w+/u, 'ID')}`), pass };
+}
+
+describe('other settings', () => {
+  test('are told without content, and names that no rule gives any more are taken back', async () => {
+    const world = await confirmedWorld();
+    const { id, metadata } = only(world);
+    const theirs = { tags: { theirs: 'kept' } };
+    await fetch(`${world.emulator.baseUrl}/v1/files/${id}`, {
+      method: 'PUT',
+      headers: {
+        authorization: `Bearer ${world.emulator.token}`,
+        'x-bot-id': 'bot-1',
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(theirs),
+    });
+    world.configure({ rules: [{ ...LETTER, accessPolicies: ['integrations'] }] });
+    expect(await world.plan()).toMatchObject({
+      summary: { updated: 1, uploaded: 0, bytes: 0 },
+      events: [{ kind: 'update', reason: 'settings-changed' }],
+    });
+    const { asked: requests, pass } = await asked(world);
+    expect(requests).toEqual(['PUT /v1/files/ID']);
+    expect(pass).toMatchObject({
+      exitCode: 0,
+      summary: { updated: 1, uploaded: 0, bytes: 0 },
+      events: [{ kind: 'update', path: 'a', reason: 'settings-changed', outcome: 'done' }],
+    });
+    expect(only(world)).toMatchObject({ id, accessPolicies: ['integrations'] });
+    expect(only(world).tags).toEqual({ kind: 'letter', theirs: 'kept' });
+    expect(only(world).metadata).toEqual({ team: 'b', botsync: metadata['botsync'] });
+    expect(world.remote('a')).toBe('content');
+    expect(await world.pass()).toMatchObject({ requests: 0, summary: { unchanged: 1 } });
+  });
+
+  test.each([
+    ['index', { ...LETTER, index: true }],
+    ['content type', { ...LETTER, contentType: 'text/html' }],
+  ])('another %s is sent', async (_what, rule) => {
+    const world = await confirmedWorld();
+    world.configure({ rules: [rule] });
+    expect(await world.plan()).toMatchObject({ summary: { updated: 0, uploaded: 1 } });
+    const { asked: requests } = await asked(world);
+    expect(requests).toEqual(['PUT /v1/files', expect.stringMatching(/^PUT \/upload/u)]);
+  });
+
+  test('of a file with another content are sent with it', async () => {
+    const world = await confirmedWorld();
+    world.configure({ rules: [LETTER] });
+    world.write('docs/a', 'CONTENT');
+    expect(await world.pass()).toMatchObject({ summary: { uploaded: 1, updated: 0 } });
+    expect(world.remote('a')).toBe('CONTENT');
+  });
+
+  test('of a file that was touched are sent with it: its content may be another', async () => {
+    const world = await confirmedWorld();
+    world.configure({ rules: [LETTER] });
+    utimesSync(join(world.directory, 'docs/a'), 1, 1);
+    expect(await world.pass()).toMatchObject({ summary: { uploaded: 1, updated: 0 } });
+  });
+
+  test('of a file that is not confirmed are sent with it', async () => {
+    const world = useCatalog(await createWorld({ rules: [MANUAL] }));
+    world.write('docs/a', 'content');
+    await world.pass();
+    world.configure({ rules: [LETTER] });
+    expect(await world.pass()).toMatchObject({ summary: { uploaded: 1, updated: 0 } });
+  });
+
+  test('with platform.operations "specified" are sent with the file', async () => {
+    const world = await confirmedWorld();
+    useCatalog(world, { operations: 'specified' });
+    world.configure({ rules: [LETTER] });
+    expect(await world.plan()).toMatchObject({ summary: { uploaded: 1, updated: 0 } });
+    expect(await world.pass()).toMatchObject({ requests: 2, summary: { uploaded: 1, updated: 0 } });
+  });
+});
+
+describe('what the platform does otherwise than asked', () => {
+  test.each([
+    ['has another id now', { id: 'file_other' }],
+    ['has another size now', { size: 1 }],
+    ['did not change', { tags: { kind: 'manual' } }],
+    ['kept a name that was taken back', { tags: { kind: 'letter', gone: 'x' } }],
+  ])('a file that %s is sent', async (_what, lie) => {
+    const world = await confirmedWorld();
+    world.configure({ rules: [LETTER] });
+    const file = { ...only(world), tags: { kind: 'letter' }, metadata: { team: 'b' }, ...lie };
+    const body = JSON.stringify({ file });
+    world.emulator.faults.add({ operation: 'update-file', kind: 'status', status: 200, body, times: 1 });
+    expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1, updated: 0 } });
+  });
+
+  test.each([404, 405, 501])(
+    'an operation that is not served (%d) is asked for once a day',
+    async (status) => {
+      const world = await confirmedWorld();
+      world.emulator.faults.add({
+        operation: 'update-file',
+        kind: 'status',
+        status,
+        body: JSON.stringify({ code: status, type: 'MethodNotFound', message: 'no' }),
+        times: 1,
+      });
+      world.configure({ rules: [LETTER] });
+      expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 3, summary: { uploaded: 1 } });
+    },
+  );
+
+  test('a file that is gone is sent', async () => {
+    const world = await confirmedWorld();
+    const headers = { authorization: `Bearer ${world.emulator.token}`, 'x-bot-id': 'bot-1' };
+    await fetch(`${world.emulator.baseUrl}/v1/files/${only(world).id}`, { method: 'DELETE', headers });
+    world.configure({ rules: [LETTER] });
+    expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1, updated: 0 } });
+    expect(world.remote('a')).toBe('content');
+  });
+
+  test('a failure that passes is tried again', async () => {
+    const world = await confirmedWorld();
+    world.emulator.faults.add({ operation: 'update-file', kind: 'status', status: 500, times: 2 });
+    world.configure({ rules: [LETTER] });
+    expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 3, summary: { updated: 1 } });
+  });
+
+  test('a failure that does not pass is told, and the content stays on record', async () => {
+    const world = await confirmedWorld();
+    world.emulator.faults.add({ operation: 'update-file', kind: 'status', status: 409, times: Infinity });
+    world.configure({ rules: [LETTER] });
+    const { exitCode, summary, events } = await world.pass();
+    expect({ exitCode, summary }).toMatchObject({ exitCode: 3, summary: { failed: 1, uploaded: 0 } });
+    expect(events).toMatchObject([
+      { kind: 'update', outcome: 'failed', error: expect.stringMatching(/409/u) as string },
+    ]);
+    expect(world.status()).toMatchObject({ failures: [{ kind: 'pending', path: 'a' }] });
+    world.emulator.faults.clear();
+    expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 1, summary: { updated: 1 } });
+  });
+});
+
+describe('a renewal', () => {
+  const RENEWED = { match: '**', tags: { kind: 'manual' }, expiresIn: '10d', renewBefore: '2d' };
+
+  test('tells another expiry and sends nothing', async () => {
+    const world = await confirmedWorld(RENEWED);
+    const before = only(world).expiresAt;
+    world.clock.advance(9 * DAY_MS);
+    expect(await world.plan()).toMatchObject({ summary: { renewed: 1, bytes: 0 } });
+    const { asked: requests, pass } = await asked(world);
+    expect(requests).toEqual(['PUT /v1/files/ID']);
+    expect(pass).toMatchObject({ exitCode: 0, summary: { renewed: 1, bytes: 0 } });
+    expect(Date.parse(only(world).expiresAt ?? '') - Date.parse(before ?? '')).toBe(9 * DAY_MS);
+    expect(world.remote('a')).toBe('content');
+    expect(await world.pass()).toMatchObject({ requests: 0 });
+  });
+
+  test('of a file that is to stay for ever from now on takes the expiry away', async () => {
+    const world = await confirmedWorld(RENEWED);
+    world.configure({ rules: [{ match: '**', tags: { kind: 'manual' } }] });
+    expect(await world.pass()).toMatchObject({ requests: 1, summary: { updated: 1 } });
+    expect(only(world).expiresAt).toBeUndefined();
+  });
+});
+
+test('what was told by a change that a kill cut short is taken back by the next', async () => {
+  const world = await confirmedWorld();
+  world.configure({ rules: [{ match: '**', tags: { between: 'x' } }] });
+  // The platform carries it out, and botsync does not learn of it.
+  world.emulator.faults.add({ operation: 'update-file', kind: 'apply-then-drop', times: Infinity });
+  expect(await world.pass()).toMatchObject({ exitCode: 3 });
+  world.emulator.faults.clear();
+  expect(only(world).tags).toEqual({ between: 'x' });
+  world.configure({ rules: [LETTER] });
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { updated: 1 } });
+  expect(only(world).tags).toEqual({ kind: 'letter' });
+});
+
+test('a change that the file was written to in the midst of is made up for by sending', async () => {
+  const world = await confirmedWorld();
+  world.configure({ rules: [LETTER] });
+  await world.pass();
+  writeFileSync(join(world.directory, 'docs/a'), 'other!!');
+  expect(await world.pass()).toMatchObject({ summary: { uploaded: 1 } });
+  expect(world.remote('a')).toBe('other!!');
+});
