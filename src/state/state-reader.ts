@@ -69,20 +69,25 @@ export class StateReader {
   /** How everything stands. */
   readonly overview = new OverviewReader((sql, ...values) => this.all(sql, ...values));
   readonly #statements = new Map<string, Statement>();
+  /** Numbers of targets that were never used. */
+  readonly #unused = new Map<string, number>();
 
   constructor(database: Database) {
     this.database = database;
   }
 
-  /** The number of a target; one that was never used has no records and the number 0. */
+  /** The number of a target; one that was never used has no records and a number of its own below zero. */
   targetId({ baseUrl, botId, identity }: SyncTarget): number {
+    const named = [baseUrl, botId, identity] as const;
     const row = this.get(
       'SELECT id FROM target WHERE base_url = ? AND bot_id = ? AND identity = ?',
-      baseUrl,
-      botId,
-      identity,
+      ...named,
     );
-    return Number(row?.[0] ?? 0);
+    if (row !== undefined) return Number(row[0]);
+    const name = JSON.stringify(named);
+    const unused = this.#unused.get(name) ?? -1 - this.#unused.size;
+    this.#unused.set(name, unused);
+    return unused;
   }
 
   /** The records of a source in path order. */

@@ -4,7 +4,9 @@ import { keepHeapSmall } from '../../service/heap.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { Claims } from '../../sync/plan/claims.ts';
 import { dryRun } from '../../sync/plan/dry-run.ts';
+import { Listings } from '../../sync/catalog/listings.ts';
 import { findSources } from '../../sync/sources/source.ts';
+import { listForPlan } from '../list-for-plan.ts';
 import { load, platformName } from '../load.ts';
 import { syncOnce } from '../once/once-run.ts';
 import { PassView } from '../render/pass-view.ts';
@@ -25,7 +27,8 @@ export async function sync(options: SyncOptions): Promise<number> {
   return await syncOnce(options, loaded, view);
 }
 
-async function showPlan(options: SyncOptions, { config }: LoadedConfig, view: PassView): Promise<number> {
+async function showPlan(options: SyncOptions, loaded: LoadedConfig, view: PassView): Promise<number> {
+  const { config } = loaded;
   return await withStateFile(config.stateFile, async ({ reader }) => {
     const sources = findSources(config, platformName(options, config));
     const claims = new Claims(reader, sources);
@@ -33,10 +36,13 @@ async function showPlan(options: SyncOptions, { config }: LoadedConfig, view: Pa
     const { now } = systemClock;
     const aheadMs = reader.platformAheadMs();
     const platformNow = (): number => now() + aheadMs;
-    const input = { config, sources, state: reader, claims, platformNow, now, isForced };
+    // The emulator's data is not touched by a plan.
+    const listings = options.emulator ? new Listings() : await listForPlan(loaded, sources, reader, view);
+    const input = { config, sources, state: reader, claims, platformNow, now, isForced, listings };
     const { summary, exitCode } = await dryRun(input, systemClock, (event) => {
       view.planned(event);
     });
+    listings.close();
     warnIfUnused(view);
     view.end(summary, true, false);
     return exitCode;

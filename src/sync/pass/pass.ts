@@ -1,12 +1,12 @@
 import { exitCodeOf } from '../../domain/exit-code.ts';
 import { REMOVAL_WINDOW_MS, type Halt } from '../../domain/guard.ts';
 import { emptySummary } from '../../domain/report.ts';
+import { listAdoptable } from '../catalog/list-adoptable.ts';
 import { isSameDirectory } from '../sources/directory-identity.ts';
 import { keyGroups } from '../sources/key-groups.ts';
 import { findSources, type FoundSource } from '../sources/source.ts';
 import { newRound, type PassContext, type SyncContext } from './sync-context.ts';
 import { finishSource } from './finish-source.ts';
-import { listPlatform } from './list-platform.ts';
 import type { PassInput } from './pass-input.ts';
 import { enter, recordedIn, visitSources, type SourceWalk, type Visited } from './visit-sources.ts';
 import { Workers } from './workers.ts';
@@ -40,7 +40,7 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
     state.correctMoments(clock.now());
     state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
     for (const one of found) if (!isAsBefore(one, context)) context.standings.set(one.config.name, 'halted');
-    await listPlatform(found, context);
+    await findAdoptable(found, context);
     const visited = await visitSources(found, keyGroups(found), isFirst, context);
     await workers.idle();
     let isHalted = false;
@@ -65,6 +65,29 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
   } finally {
     syncContext.round.listings.close();
   }
+}
+
+/** Finds out what the platform has of sources of which nothing is on record. */
+async function findAdoptable(
+  found: readonly FoundSource[],
+  { state, catalog, config, clock, random, stop, report, round }: PassContext,
+): Promise<void> {
+  if (catalog === null || !config.platform.mark) return;
+  const onRetry = (reason: string, delayMs: number): void => {
+    report.retrying('what the platform has', reason, delayMs);
+  };
+  await listAdoptable(found, {
+    state,
+    catalog,
+    listings: round.listings,
+    ports: { clock, random, patienceMs: config.upload.giveUpAfterMs, onRetry, stop },
+    onDue: (target, source) => {
+      state.remote.beginAdoption(target, source);
+    },
+    warn: (message) => {
+      report.warn(message);
+    },
+  });
 }
 
 function passContext(

@@ -1,5 +1,4 @@
 import type { FileKey, RelativePath } from '../../domain/brands.ts';
-import { canonicalJson } from '../../domain/json.ts';
 import { fileKey } from '../../domain/key.ts';
 import { compareUtf8 } from '../../domain/path-order.ts';
 import type { Summary } from '../../domain/report.ts';
@@ -94,7 +93,7 @@ export class Claims {
   }
 
   #decide(target: number, key: FileKey, source: Source, path: RelativePath): Claim {
-    const first = this.#underWay.get(nameOf(target, key, source));
+    const first = this.#underWay.get(`${target} ${key}`);
     if (first !== undefined && (first.source !== source.config.name || first.path !== path))
       return { kind: 'taken', ...first };
     const record = this.#state.find({ target, key });
@@ -107,7 +106,7 @@ export class Claims {
   /** Keeps a free key for a file that is about to be sent. */
   keep(target: number, key: FileKey, source: Source, path: RelativePath): void {
     if (this.#canCollide(target, source, path))
-      this.#underWay.set(nameOf(target, key, source), { source: source.config.name, path });
+      this.#underWay.set(`${target} ${key}`, { source: source.config.name, path });
   }
 
   /** The file has its own record now, which speaks for it, or is not sent. */
@@ -133,11 +132,6 @@ export class Claims {
       (other) => other !== source && this.#state.targetId(other.syncTarget) === target,
     );
   }
-}
-
-/** Names a key of a source's target. Those that were never used share the number 0. */
-function nameOf(target: number, key: FileKey, { syncTarget }: Source): string {
-  return `${target === 0 ? canonicalJson({ ...syncTarget }) : target} ${key}`;
 }
 
 const NOT_ASCII = /[^\u0020-\u007e]/u;

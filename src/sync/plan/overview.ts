@@ -60,7 +60,7 @@ export function overview(state: StateReader, config: Config, platformName: strin
       refused: (current?.refused ?? 0) + (refusedHere.get(source.name) ?? 0),
       kept: (current?.kept ?? 0) + left(own.filter((tally) => tally !== current)),
       nextExpiry: isoOrNull(current?.nextExpiryMs ?? null),
-      expiring: state.countOverdue(target ?? 0, source.name, platformNowMs - OVERDUE_AFTER_MS),
+      expiring: state.countOverdue(target ?? -1, source.name, platformNowMs - OVERDUE_AFTER_MS),
     };
   });
   const gone = [...new Set(tallies.map(({ source }) => source))].filter((name) => !targets.has(name));

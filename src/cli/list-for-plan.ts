@@ -1,0 +1,68 @@
+import type { LoadedConfig } from '../config/load-config.ts';
+import type { StateReader } from '../state/state-reader.ts';
+import { systemClock } from '../service/system-clock.ts';
+import { listAdoptable } from '../sync/catalog/list-adoptable.ts';
+import { Listings } from '../sync/catalog/listings.ts';
+import { ServedCatalog } from '../sync/catalog/served-catalog.ts';
+import type { FoundSource } from '../sync/sources/source.ts';
+import { noticesIn, withPlatform } from './platform/platform-access.ts';
+import type { PassView } from './render/pass-view.ts';
+import { UsageError } from './usage-error.ts';
+
+/**
+ * What the platform has of sources of which nothing is on record, as a pass would find it; where it cannot be asked, the
+ * reason is told, and the plan is made as if it had nothing. No request is made while all is on record.
+ */
+export async function listForPlan(
+  loaded: LoadedConfig,
+  found: readonly FoundSource[],
+  state: StateReader,
+  view: PassView,
+): Promise<Listings> {
+  const listings = new Listings();
+  const { config } = loaded;
+  const isDue = found.some(
+    (one) =>
+      one.kind === 'found' &&
+      state.remote.isAdoptionDue(state.targetId(one.source.syncTarget), one.config.name),
+  );
+  if (!isDue || !config.platform.mark || config.platform.operations === 'specified') return listings;
+  const warn = (message: string): void => {
+    view.warn(message);
+  };
+  const notices = noticesIn(view.log);
+  const run = { loaded, useEmulator: false, command: 'sync --dry-run', clock: systemClock, notices };
+  try {
+    await withPlatform(run, async ({ clients }) => {
+      const catalog = clients.catalog();
+      if (catalog === null) return;
+      const memory = {
+        unserved: state.remote.unserved.bind(state.remote),
+        // Nothing is written: a pass finds out for itself.
+        noteUnserved: () => undefined,
+        noteServed: () => undefined,
+      };
+      await listAdoptable(found, {
+        state,
+        catalog: new ServedCatalog(catalog, memory, systemClock, warn),
+        listings,
+        ports: {
+          clock: systemClock,
+          random: Math.random,
+          patienceMs: PATIENCE_MS,
+          onRetry: notices.retrying,
+          stop: new AbortController().signal,
+        },
+        onDue: () => undefined,
+        warn,
+      });
+    });
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    warn(`what the platform has is not known, so the plan takes it to have nothing: ${error.message}`);
+  }
+  return listings;
+}
+
+/** A plan is not worth waiting longer for an answer, milliseconds. */
+const PATIENCE_MS = 10_000;

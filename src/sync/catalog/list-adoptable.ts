@@ -1,0 +1,65 @@
+import { ListingError } from '../../state/listing.ts';
+import type { StateReader } from '../../state/state-reader.ts';
+import type { FoundSource } from '../sources/source.ts';
+import type { AskPorts } from './ask.ts';
+import type { Listings } from './listings.ts';
+import { readListing } from './read-listing.ts';
+import type { BotAtTarget, ServedCatalog } from './served-catalog.ts';
+
+/** What listing takes. */
+export interface ListAdoptableInput {
+  readonly state: Pick<StateReader, 'remote' | 'targetId'>;
+  readonly catalog: Pick<ServedCatalog, 'list' | 'serves'>;
+  /** Takes the lists. */
+  readonly listings: Listings;
+  readonly ports: AskPorts;
+  /** Told of each source of which nothing, or not everything, is on record. */
+  readonly onDue: (target: number, source: string) => void;
+  /** Told why files that the platform has may be sent again. */
+  readonly warn: (message: string) => void;
+}
+
+/**
+ * Lists what the platform has at the targets of sources of which nothing is on record: the state file is new, or was lost.
+ * What is found there need not be sent. Where that cannot be found out, everything is sent.
+ */
+export async function listAdoptable(
+  found: readonly FoundSource[],
+  { state, catalog, listings, ports, onDue, warn }: ListAdoptableInput,
+): Promise<void> {
+  const bots = new Map<number, string>();
+  for (const one of found) {
+    if (one.kind === 'missing') continue;
+    const target = state.targetId(one.source.syncTarget);
+    if (!state.remote.isAdoptionDue(target, one.config.name)) continue;
+    onDue(target, one.config.name);
+    bots.set(target, one.config.botId);
+  }
+  for (const [target, botId] of bots) {
+    if (ports.stop.aborted) return;
+    if (!catalog.serves(target, 'list')) continue;
+    const failure = await listOne({ target, botId }, catalog, ports, listings);
+    if (failure !== null)
+      warn(
+        `bot ${botId}: what it has cannot be found out, so files that it has already are sent again: ${failure}`,
+      );
+  }
+}
+
+/** Lists one bot. Returns why that did not work; `null`: it did, or was stopped. */
+async function listOne(
+  at: BotAtTarget,
+  catalog: Pick<ServedCatalog, 'list'>,
+  ports: AskPorts,
+  listings: Listings,
+): Promise<string | null> {
+  try {
+    const listed = await readListing(at, catalog, ports);
+    if (listed.kind === 'failed') return ports.stop.aborted ? null : listed.failure.message;
+    listings.add(at.target, listed.value);
+    return null;
+  } catch (error) {
+    if (error instanceof ListingError) return error.message;
+    throw error;
+  }
+}
