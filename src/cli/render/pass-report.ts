@@ -61,6 +61,16 @@ export class TroubleList {
 
 /** The counts of a pass as one or two lines for people. */
 export function describeSummary(summary: Summary, isDryRun: boolean, isCutShort: boolean): string[] {
+  const { overwritten } = summary;
+  const lines = [describeCounts(summary, isDryRun, isCutShort)];
+  if (overwritten > 0) {
+    const sent = isDryRun ? 'to upload' : 'uploaded';
+    lines.push(`  ${overwritten.toLocaleString('en')} ${sent} over files that do not carry botsync's mark`);
+  }
+  return lines;
+}
+
+function describeCounts(summary: Summary, isDryRun: boolean, isCutShort: boolean): string {
   const {
     uploaded,
     renewed,
@@ -68,7 +78,6 @@ export function describeSummary(summary: Summary, isDryRun: boolean, isCutShort:
     adopted,
     removed,
     unchanged,
-    overwritten,
     skipped,
     refused,
     failed,
@@ -92,14 +101,13 @@ export function describeSummary(summary: Summary, isDryRun: boolean, isCutShort:
     counted(failed, 'failed'),
     counted(problems, problems === 1 ? 'problem' : 'problems'),
     counted(pending, 'pending'),
-    counted(overwritten, 'of them over files that botsync did not put there'),
   ].filter((part) => part !== null);
   const bytes = summary.bytes > 0 ? `, ${prettyBytes(summary.bytes)}` : '';
   const counts = `${what.length === 0 ? 'no files' : what.join(', ')}${bytes} (${took})`;
-  if (isDryRun) return [`Dry run, nothing was sent: ${counts}`];
-  if (isCutShort) return [`NOT IN SYNC, and not everything was looked at: ${counts}`];
-  if (astray > 0) return [`NOT IN SYNC: ${counts}`];
-  return [sent === 0 ? `In sync, nothing had to be sent: ${counts}` : `In sync: ${counts}`];
+  if (isDryRun) return `Dry run, nothing was sent: ${counts}`;
+  if (isCutShort) return `NOT IN SYNC, and not everything was looked at: ${counts}`;
+  if (astray > 0) return `NOT IN SYNC: ${counts}`;
+  return sent === 0 ? `In sync, nothing had to be sent: ${counts}` : `In sync: ${counts}`;
 }
 
 function counted(count: number, what: string): string | null {
