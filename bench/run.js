@@ -4,7 +4,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { adopt } from './adopt.js';
-import { confirm, confirmLimited } from './confirm.js';
+import { confirm, confirmUnlimited } from './confirm.js';
 import { daemonBulk, daemonLatency, daemonStart } from './daemon.js';
 import { renewInPlace, tagsInPlace } from './in-place.js';
 import { largeFile } from './large-file.js';
@@ -40,7 +40,7 @@ const benchmarks = {
   'tags-in-place': tagsInPlace,
   'renew-in-place': renewInPlace,
   confirm,
-  'confirm-limited': confirmLimited,
+  'confirm-unlimited': confirmUnlimited,
   verify,
   'watch-misses': watchMisses,
   'watch-start': watchStart,
