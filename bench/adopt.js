@@ -1,5 +1,4 @@
 // A first pass with a new state file over files that the platform has, against a pass in which nothing changed.
-import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   countRequests,
@@ -8,6 +7,7 @@ import {
   median,
   readTally,
   row,
+  seedFiles,
   setConditions,
   sync,
   withScratch,
@@ -22,13 +22,15 @@ const ROUNDS = 5;
 export function adopt() {
   return withScratch((directory) =>
     withServer(async (baseUrl) => {
-      makeTree(directory, FILES, () => randomBytes(BYTES));
+      const keys = makeTree(directory, FILES, contentOf);
       // Records are trusted when the files were at rest for two seconds before they were read.
       await delay(2500);
-      writeConfig(directory, { platform: { baseUrl }, rules: [{ match: '**', tags: { kind: 'article' } }] });
+      const tags = { kind: 'article' };
+      writeConfig(directory, { platform: { baseUrl }, rules: [{ match: '**', tags }] });
       const count = FILES.toLocaleString('en');
       await setConditions(baseUrl, { keep: true });
-      await sync(directory, `${count} uploaded`);
+      await seedFiles(baseUrl, keys, contentOf, { contentType: 'text/markdown', tags });
+      await sync(directory, 'In sync');
       const unchanged = [];
       const adopted = [];
       for (let round = 0; round < ROUNDS; round++) {
@@ -57,6 +59,10 @@ export function adopt() {
       };
     }),
   );
+}
+
+function contentOf(n) {
+  return `article ${n}\n`.padEnd(BYTES, 'All work and no play. ');
 }
 
 /** A pass with what the server saw of it. */

@@ -1,5 +1,6 @@
 // What all benchmarks share: scratch space, the server, timing of whole processes, and the report.
 import { fork, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,9 +56,20 @@ export async function readTally(baseUrl) {
   return (await fetch(`${baseUrl}/tally`)).json();
 }
 
-/** Makes files that the server has from now on: `[[key, size, sha256], …]`, all with the same facts. */
-export async function seedFiles(baseUrl, files, facts) {
-  await fetch(`${baseUrl}/seed`, { method: 'PUT', body: JSON.stringify({ files, facts, source: 'docs' }) });
+/**
+ * Makes the platform have files that botsync sent from `docs/` once, all with the same facts, in an order of its own.
+ * `contentOf`: by number, as of `makeTree`, whose paths are `keys`. The server must keep files.
+ */
+export async function seedFiles(baseUrl, keys, contentOf, facts) {
+  const files = keys.map((key, n) => {
+    const content = Buffer.from(contentOf(n));
+    return [key, content.length, createHash('sha256').update(content).digest('hex')];
+  });
+  const inOrderOfHash = files.toSorted(([, , one], [, , other]) => (one < other ? -1 : 1));
+  await fetch(`${baseUrl}/seed`, {
+    method: 'PUT',
+    body: JSON.stringify({ files: inOrderOfHash, facts, source: 'docs' }),
+  });
 }
 
 /** Every file that the server has. */

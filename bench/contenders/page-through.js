@@ -10,7 +10,7 @@ do {
   const more = nextToken === undefined ? '' : `&nextToken=${encodeURIComponent(nextToken)}`;
   const answered = await pool.request({
     method: 'GET',
-    path: `/v1/files?pageSize=${pageSize}${more}`,
+    path: `/v1/files?sortField=createdAt&sortDirection=asc&pageSize=${pageSize}${more}`,
     headers: { authorization: 'Bearer bench', 'x-bot-id': 'bench' },
   });
   const page = await answered.body.json();
