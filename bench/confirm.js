@@ -18,7 +18,7 @@ import {
 const FILES = 10_000;
 const COUNT = FILES.toLocaleString('en');
 const INDEXING_MS = 2000;
-const ROUNDS = 7;
+const ROUNDS = 3;
 
 /**
  * At the rate that the platform grants, where asking takes requests from the files: each pass has a server to itself, and
@@ -28,11 +28,17 @@ export function confirm() {
   return withMirrors(async (askedFor, notAskedFor) => {
     const conditions = { rateLimit: { requests: 100 } };
     const [asking, silent] = await Promise.all([pass(askedFor, conditions), pass(notAskedFor, conditions)]);
-    return report('100 requests/s', [asking], [silent]);
+    const { rows, ...report } = compare('100 requests/s', [asking], [silent]);
+    const times = lastUploadSeconds(asking) / lastUploadSeconds(silent);
+    return { ...report, rows: [row('time to the last upload', times, '<=', 1.05, 'times'), ...rows] };
   });
 }
 
-/** As fast as both sides can, where asking takes processor time from the files: one pass after the other. */
+/**
+ * As fast as both sides can, one pass after the other: whether asking keeps up. There it takes processor time from the
+ * files; of the time until the last upload the same pass takes 5 % more or less from one run to the next, so that it has
+ * no bound here.
+ */
 export function confirmUnlimited() {
   return withMirrors(async (askedFor, notAskedFor) => {
     const asking = [];
@@ -41,7 +47,7 @@ export function confirmUnlimited() {
       asking.push(await pass(askedFor, {}));
       silent.push(await pass(notAskedFor, {}));
     }
-    return report('no limit', asking, silent);
+    return compare('no limit', asking, silent);
   });
 }
 
@@ -76,7 +82,7 @@ async function pass({ directory, baseUrl }, conditions) {
   return { seconds, processorSeconds, ...(await readTally(baseUrl)) };
 }
 
-function report(what, asking, silent) {
+function compare(what, asking, silent) {
   const times = (figure) => median(asking.map(figure)) / median(silent.map(figure));
   const lags = asking.map(({ confirmation }) => confirmation.medianLagMs ?? Infinity);
   const unknown = asking.map(({ confirmation }) => FILES - confirmation.told);
@@ -91,7 +97,6 @@ function report(what, asking, silent) {
       'processor time, times': times(({ processorSeconds }) => processorSeconds),
     },
     rows: [
-      row('time to the last upload', times(lastUploadSeconds), '<=', 1.05, 'times'),
       row('requests', times(countRequests), '<=', 1.05, 'times'),
       row('searchable until known, median', median(lags) / 1000, '<=', 3, 's'),
       row('searchable and not known to be', Math.max(...unknown), '<=', 0, ''),
