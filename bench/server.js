@@ -57,6 +57,7 @@ const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (re
       return;
   }
   requests += 1;
+  if (clockAheadMs !== 0) response.setHeader('date', new Date(now()).toUTCString());
   if (request.url.startsWith('/upload/')) upload(request, response);
   else if (request.url.startsWith('/bucket/')) putObject(request, response);
   else serveOperation(request, response);
@@ -86,7 +87,6 @@ function serveOperation(request, response) {
   const verdict = window?.admit(performance.now()) ?? { isAdmitted: true, headers: {} };
   tally.request(client?.[1] ?? '', operation.name, verdict.isAdmitted);
   for (const [name, value] of Object.entries(verdict.headers)) response.setHeader(name, value);
-  if (clockAheadMs !== 0) response.setHeader('date', new Date(now()).toUTCString());
   readBody(request, (text) => {
     if (client === null) answer(response, refusal(401, 'Unauthorized', 'wrong token'));
     else if (!verdict.isAdmitted) answer(response, refusal(429, 'RateLimited', 'too many requests'));
