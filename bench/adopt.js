@@ -40,10 +40,16 @@ export function adopt() {
       }
       const after = await passSeen(baseUrl, directory, `${count} unchanged`);
       const seconds = (passes) => median(passes.map((pass) => pass.seconds));
+      const processor = (passes) => median(passes.map((pass) => pass.processorSeconds));
       const most = (figure) => Math.max(...adopted.map(({ tally }) => figure(tally)));
       return {
         name: `${count} files that the platform has, new state file`,
-        figures: { 'adoption s': seconds(adopted), 'nothing changed s': seconds(unchanged) },
+        figures: {
+          'adoption s': seconds(adopted),
+          'nothing changed s': seconds(unchanged),
+          'adoption CPU s': processor(adopted),
+          'nothing changed CPU s': processor(unchanged),
+        },
         rows: [
           row(
             'files sent',
@@ -68,6 +74,6 @@ function contentOf(n) {
 /** A pass with what the server saw of it. */
 async function passSeen(baseUrl, directory, expected) {
   await setConditions(baseUrl, { keep: true });
-  const { seconds } = await sync(directory, expected);
-  return { seconds, tally: await readTally(baseUrl) };
+  const measured = await sync(directory, expected);
+  return { ...measured, tally: await readTally(baseUrl) };
 }
