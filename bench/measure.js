@@ -1,5 +1,6 @@
 // What all benchmarks share: scratch space, the server, timing of whole processes, and the report.
 import { fork, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,6 +56,36 @@ export async function readTally(baseUrl) {
   return (await fetch(`${baseUrl}/tally`)).json();
 }
 
+/**
+ * Makes the platform have files that botsync sent from `docs/` once, all with the same facts, in an order of its own.
+ * `contentOf`: by number, as of `makeTree`, whose paths are `keys`. The server must keep files.
+ */
+export async function seedFiles(baseUrl, keys, contentOf, facts) {
+  const files = keys.map((key, n) => {
+    const content = Buffer.from(contentOf(n));
+    return [key, content.length, createHash('sha256').update(content).digest('hex')];
+  });
+  const inOrderOfHash = files.toSorted(([, , one], [, , other]) => (one < other ? -1 : 1));
+  await fetch(`${baseUrl}/seed`, {
+    method: 'PUT',
+    body: JSON.stringify({ files: inOrderOfHash, facts, source: 'docs' }),
+  });
+}
+
+/** Every file that the server has. */
+export async function listFiles(baseUrl) {
+  const files = [];
+  let nextToken;
+  do {
+    const query = nextToken === undefined ? '' : `?nextToken=${encodeURIComponent(nextToken)}`;
+    const headers = { authorization: 'Bearer bench', 'x-bot-id': 'bench' };
+    const page = await (await fetch(`${baseUrl}/v1/files${query}`, { headers })).json();
+    files.push(...page.files);
+    ({ nextToken } = page.meta);
+  } while (nextToken !== undefined);
+  return files;
+}
+
 /** Asks the server until what it saw is enough, or so many seconds are over; returns what it saw last. */
 export async function untilTally(baseUrl, isEnough, mostSeconds) {
   const giveUpMs = performance.now() + mostSeconds * 1000;
@@ -67,12 +98,12 @@ export async function untilTally(baseUrl, isEnough, mostSeconds) {
 
 /**
  * Runs a process to its end: `{ seconds, peakMegabytes, processorSeconds, output }`. Memory and processor time are known
- * where `runNode` runs it.
+ * where `runNode` runs it. Throws when it ends with another code than `expectedCode`.
  */
-export async function run(command, args, options) {
+export async function run(command, args, { expectedCode = 0, ...options } = {}) {
   const { ended } = begin(command, args, options);
   const { code, errors, ...measured } = await ended;
-  if (code !== 0)
+  if (code !== expectedCode)
     throw new Error(
       `${command} ${args.join(' ')} ended with ${code}: ${errors}${measured.output.slice(-2000)}`,
     );
@@ -101,6 +132,11 @@ function begin(command, args, { cwd, env = {} } = {}) {
     });
   });
   return { child, ended };
+}
+
+/** How many requests a tally counts, uploads to the store among them. */
+export function countRequests({ operations, uploads }) {
+  return Object.values(operations).reduce((sum, count) => sum + count, uploads.begun);
 }
 
 /** Runs Node with the hook that reports peak memory and processor time. */
@@ -135,6 +171,11 @@ export async function programSeconds(command, args, options) {
 export function beginSync(directory, client = '') {
   const env = { BOTSYNC_TOKEN: client === '' ? 'bench' : `bench-${client}` };
   return begin(process.execPath, [botsync, 'sync', '--once', '--log-level', 'warn'], { cwd: directory, env });
+}
+
+/** What botsync remembers of a directory is gone. */
+export function forgetRecords(directory) {
+  rmSync(join(directory, '.botsync'), { recursive: true, force: true });
 }
 
 /** Runs `botsync sync --once` and returns what it says with the measurements. Throws unless it says so. */
@@ -193,18 +234,22 @@ export function writeConfig(directory, config) {
   writeFileSync(join(directory, 'botsync.config.json'), JSON.stringify(whole));
 }
 
-/** Makes `docs/` with so many files: `perDirectory` a directory, a hundred directories a section. */
+/**
+ * Makes `docs/` with so many files: `perDirectory` a directory, a hundred directories a section. Returns their paths within
+ * it.
+ */
 export function makeTree(directory, files, contentOf, perDirectory = 100) {
+  const paths = [];
   for (let n = 0; n < files; n++) {
     const parent = join(
-      directory,
-      'docs',
       `section-${Math.floor(n / (perDirectory * 100))}`,
       `topic-${Math.floor(n / perDirectory) % 100}`,
     );
-    if (n % perDirectory === 0) mkdirSync(parent, { recursive: true });
-    writeFileSync(join(parent, `article-${n % perDirectory}.md`), contentOf(n));
+    if (n % perDirectory === 0) mkdirSync(join(directory, 'docs', parent), { recursive: true });
+    paths.push(join(parent, `article-${n % perDirectory}.md`));
+    writeFileSync(join(directory, 'docs', paths[n]), contentOf(n));
   }
+  return paths;
 }
 
 /** The median of some runs by a figure. */

@@ -1,15 +1,23 @@
 // The counterpart of the upload benchmarks: does what every platform and store of this kind has to do for a file, and
 // nothing else. It checks the token, signs the upload address, verifies the signature, hashes the content for its ETag;
-// it keeps nothing. A process of its own, so that its work is nobody's.
+// it keeps nothing unless told to. A process of its own, so that its work is nobody's.
 //
 // What it can be besides, by a JSON body put to /conditions (all may be left out, and what is was never said):
 //   rateLimit: { requests, windowMs, headers, retryAfter }   see SlidingWindow; uploads to the store do not count
 //   answerDelayMs                                            before every answer of platform and store
 //   slowStore: { bytesPerSecond, keyPrefix }                 see SlowStore
-// /tally tells what it saw since, by client: the token is `bench`, or `bench-NAME` of the client NAME.
+//   keep, indexingMs                                         it has the files that are put there, and the operations
+//     on them (see file-operations.js); what is indexed can be searched so long after its last byte. The files stay for
+//     as long as each later PUT says `keep`
+//   clockAheadMs                                             what its `Date` and its files' times are ahead, or behind
+// /tally tells what it saw since: by client (the token is `bench`, or `bench-NAME` of the client NAME), by operation, of
+// uploads, and how soon files were told to be searchable. A PUT to /seed makes files that it has from then on:
+// { facts, files: [[key, size, sha256], …], source }, with the mark that botsync leaves on what it sends from that source.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import { putObject } from './server/bucket.js';
+import { answerOperation, describeFile, readOperation, refusal } from './server/file-operations.js';
+import { KeptFiles } from './server/kept-files.js';
 import { SlidingWindow } from './server/sliding-window.js';
 import { SlowStore } from './server/slow-store.js';
 import { Tally } from './server/tally.js';
@@ -21,62 +29,90 @@ let tally = new Tally();
 let window = null;
 let slowStore = null;
 let answerDelayMs = 0;
+let clockAheadMs = 0;
+/** `null`: nothing is kept, and only upserts are served. */
+let kept = null;
 
 const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (request, response) => {
   switch (request.url) {
     case '/requests':
       response.end(String(requests));
       return;
-    case '/tally':
-      response.end(JSON.stringify({ ...tally, nowMs: tally.nowMs }));
+    case '/tally': {
+      const confirmation = kept?.confirmation(performance.now()) ?? null;
+      response.end(JSON.stringify({ ...tally, nowMs: tally.nowMs, confirmation }));
       return;
+    }
     case '/conditions':
       readBody(request, (body) => {
         setConditions(JSON.parse(body));
         response.end();
       });
       return;
+    case '/seed':
+      readBody(request, (body) => {
+        seed(JSON.parse(body));
+        response.end();
+      });
+      return;
   }
   requests += 1;
-  if (request.url === '/v1/files') upsert(request, response);
+  if (clockAheadMs !== 0) response.setHeader('date', new Date(now()).toUTCString());
+  if (request.url.startsWith('/upload/')) upload(request, response);
   else if (request.url.startsWith('/bucket/')) putObject(request, response);
-  else upload(request, response);
+  else serveOperation(request, response);
 });
 
-function setConditions({ rateLimit, answerDelayMs: delayMs = 0, slowStore: slow }) {
+function setConditions(conditions) {
+  const { rateLimit, slowStore: slow, keep = false, indexingMs = 0 } = conditions;
   tally = new Tally();
   window = rateLimit === undefined ? null : new SlidingWindow(rateLimit);
   slowStore = slow === undefined ? null : new SlowStore(slow);
-  answerDelayMs = delayMs;
+  ({ answerDelayMs = 0, clockAheadMs = 0 } = conditions);
+  kept = keep ? (kept ?? new KeptFiles()) : null;
+  kept?.setIndexing(indexingMs);
 }
 
-function upsert(request, response) {
+function seed({ facts, files, source }) {
+  for (const [key, size, sha256] of files) {
+    const metadata = { ...facts.metadata, botsync: { v: 1, sha256, source } };
+    kept.upsert({ ...facts, key, size, metadata }, now());
+    kept.complete(key, performance.now());
+  }
+}
+
+function serveOperation(request, response) {
+  const operation = readOperation(request.method, request.url);
   const client = /^Bearer bench(?:-(\w+))?$/u.exec(request.headers.authorization ?? '');
   const verdict = window?.admit(performance.now()) ?? { isAdmitted: true, headers: {} };
-  tally.request(client?.[1] ?? '', verdict.isAdmitted);
+  tally.request(client?.[1] ?? '', operation.name, verdict.isAdmitted);
   for (const [name, value] of Object.entries(verdict.headers)) response.setHeader(name, value);
   readBody(request, (text) => {
-    if (client === null) {
-      answer(response, 401, { code: 401, type: 'Unauthorized', message: 'wrong token' });
-      return;
-    }
-    if (!verdict.isAdmitted) {
-      answer(response, 429, { code: 429, type: 'RateLimited', message: 'too many requests' });
-      return;
-    }
-    const body = JSON.parse(text);
-    const path = `/upload/${encodeURIComponent(body.key)}?size=${body.size}`;
-    const uploadUrl = `http://127.0.0.1:${server.address().port}${path}&signature=${sign(path)}`;
-    const now = new Date().toISOString();
-    const file = {
-      id: `file_${requests}`,
-      botId: request.headers['x-bot-id'],
-      ...body,
-      url: uploadUrl,
-      uploadUrl,
-    };
-    answer(response, 200, { file: { ...file, createdAt: now, updatedAt: now, status: 'upload_pending' } });
+    if (client === null) answer(response, refusal(401, 'Unauthorized', 'wrong token'));
+    else if (!verdict.isAdmitted) answer(response, refusal(429, 'RateLimited', 'too many requests'));
+    else if (operation.name === 'upsert') upsert(request, response, JSON.parse(text));
+    else answer(response, answerOperation(operation, text, kept, moment()));
   });
+}
+
+function upsert(request, response, body) {
+  const path = `/upload/${encodeURIComponent(body.key)}?size=${body.size}`;
+  const uploadUrl = `${address()}${path}&signature=${sign(path)}`;
+  if (kept !== null) {
+    const described = describeFile(kept.upsert(body, now()), moment());
+    answer(response, { status: 200, body: { file: { ...described, uploadUrl } } });
+    return;
+  }
+  const time = new Date(now()).toISOString();
+  const file = {
+    id: `file_${requests}`,
+    botId: request.headers['x-bot-id'],
+    ...body,
+    url: uploadUrl,
+    uploadUrl,
+  };
+  const described = { ...file, createdAt: time, updatedAt: time, status: 'upload_pending' };
+  answer(response, { status: 200, body: { file: described } });
 }
 
 function upload(request, response) {
@@ -94,11 +130,26 @@ function upload(request, response) {
   });
   request.on('end', () => {
     response.statusCode = !isGenuine ? 403 : path.endsWith(`size=${size}`) ? 200 : 400;
+    if (response.statusCode === 200) kept?.complete(key, performance.now());
     response.setHeader('etag', `"${hash.digest('hex')}"`);
     later(() => response.end());
     // The machine's monotonic clock: every process reads the same.
     if (key === watched) process.send({ key, size, endedNs: String(process.hrtime.bigint()) });
   });
+}
+
+/** What answers depend on besides the files: see `answerOperation`. */
+function moment() {
+  return { now: now(), atMs: performance.now(), address: address() };
+}
+
+/** The server's wall clock, epoch milliseconds. */
+function now() {
+  return Date.now() + clockAheadMs;
+}
+
+function address() {
+  return `http://127.0.0.1:${server.address().port}`;
 }
 
 function sign(path) {
@@ -111,7 +162,7 @@ function readBody(request, action) {
   request.on('end', () => action(Buffer.concat(chunks).toString()));
 }
 
-function answer(response, status, body) {
+function answer(response, { status, body }) {
   response.statusCode = status;
   response.setHeader('content-type', 'application/json');
   later(() => response.end(JSON.stringify(body)));

@@ -3,6 +3,8 @@ export class Tally {
   #beganMs = performance.now();
   /** By client, as its token names it: `admitted` (times) and `refused` (how many) of its requests to the platform. */
   clients = {};
+  /** By operation of the platform: how many requests came. */
+  operations = {};
   uploads = { begun: 0, completed: 0, aborted: 0, bytes: 0 };
   /** By key: when its upload was last complete. */
   completed = {};
@@ -11,7 +13,8 @@ export class Tally {
     return performance.now() - this.#beganMs;
   }
 
-  request(client, isAdmitted) {
+  request(client, operation, isAdmitted) {
+    this.operations[operation] = (this.operations[operation] ?? 0) + 1;
     const seen = (this.clients[client] ??= { admitted: [], refused: 0 });
     if (isAdmitted) seen.admitted.push(this.nowMs);
     else seen.refused += 1;

@@ -1,0 +1,79 @@
+// A first pass with a new state file over files that the platform has, against a pass in which nothing changed.
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  countRequests,
+  forgetRecords,
+  makeTree,
+  median,
+  readTally,
+  row,
+  seedFiles,
+  setConditions,
+  sync,
+  withScratch,
+  withServer,
+  writeConfig,
+} from './measure.js';
+
+const FILES = 10_000;
+const BYTES = 4096;
+const ROUNDS = 5;
+
+export function adopt() {
+  return withScratch((directory) =>
+    withServer(async (baseUrl) => {
+      const keys = makeTree(directory, FILES, contentOf);
+      // Records are trusted when the files were at rest for two seconds before they were read.
+      await delay(2500);
+      const tags = { kind: 'article' };
+      writeConfig(directory, { platform: { baseUrl }, rules: [{ match: '**', tags }] });
+      const count = FILES.toLocaleString('en');
+      await setConditions(baseUrl, { keep: true });
+      await seedFiles(baseUrl, keys, contentOf, { contentType: 'text/markdown', tags });
+      await sync(directory, 'In sync');
+      const unchanged = [];
+      const adopted = [];
+      for (let round = 0; round < ROUNDS; round++) {
+        unchanged.push(await passSeen(baseUrl, directory, `${count} unchanged`));
+        forgetRecords(directory);
+        adopted.push(await passSeen(baseUrl, directory, ''));
+      }
+      const after = await passSeen(baseUrl, directory, `${count} unchanged`);
+      const seconds = (passes) => median(passes.map((pass) => pass.seconds));
+      const processor = (passes) => median(passes.map((pass) => pass.processorSeconds));
+      const most = (figure) => Math.max(...adopted.map(({ tally }) => figure(tally)));
+      return {
+        name: `${count} files that the platform has, new state file`,
+        figures: {
+          'adoption s': seconds(adopted),
+          'nothing changed s': seconds(unchanged),
+          'adoption CPU s': processor(adopted),
+          'nothing changed CPU s': processor(unchanged),
+        },
+        rows: [
+          row(
+            'files sent',
+            most(({ uploads }) => uploads.begun),
+            '<=',
+            0,
+            '',
+          ),
+          row('requests', most(countRequests), '<=', 120, ''),
+          row('time against nothing changed', seconds(adopted) / seconds(unchanged), '<=', 4, 'times'),
+          row('requests of the next pass', countRequests(after.tally), '<=', 0, ''),
+        ],
+      };
+    }),
+  );
+}
+
+function contentOf(n) {
+  return `article ${n}\n`.padEnd(BYTES, 'All work and no play. ');
+}
+
+/** A pass with what the server saw of it. */
+async function passSeen(baseUrl, directory, expected) {
+  await setConditions(baseUrl, { keep: true });
+  const measured = await sync(directory, expected);
+  return { ...measured, tally: await readTally(baseUrl) };
+}
