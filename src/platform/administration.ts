@@ -1,6 +1,7 @@
 import { failed, ok, type LookupFailure, type Outcome } from '../domain/failure.ts';
 import type { Answer } from './failures.ts';
 import type { Http } from './http.ts';
+import { isSegment } from './path-segment.ts';
 import type { RequestRetries } from './retry-request.ts';
 import { Requester } from './requester.ts';
 import { readBotPage, readResource, type BotPage, type BotSummary, type Integration } from './resources.ts';
@@ -94,11 +95,6 @@ export class PlatformAdministration {
       explain,
     );
   }
-}
-
-/** An empty segment or one of dots would make another address; half a surrogate pair cannot be encoded. */
-function isSegment(text: string): boolean {
-  return !/^\.{0,2}$|\p{Surrogate}/u.test(text);
 }
 
 /** interface.md, Authentication 5: 401 may be about the workspace as well. */

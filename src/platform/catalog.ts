@@ -12,6 +12,7 @@ import type { Answer } from './failures.ts';
 import type { Caller } from './files.ts';
 import type { Http } from './http.ts';
 import { failureOfOptional } from './optional-operation.ts';
+import { isSegment } from './path-segment.ts';
 import { isList, isObject, readNextToken, readObject } from './resources.ts';
 
 /** The largest page of a list (docs/PLATFORM.md, List files). */
@@ -38,12 +39,13 @@ export class PlatformCatalog implements FileCatalog {
   ): Promise<Outcome<CatalogPage, OptionalFailure>> {
     const url = new URL(this.#filesUrl);
     const { searchParams } = url;
+    // A list by ids as well: the platform's own pages may be smaller than what was asked for.
+    searchParams.set('pageSize', String(PAGE_SIZE));
     switch (query.kind) {
       case 'page':
         // What comes while the list is paged through comes behind the last page.
         searchParams.set('sortField', 'createdAt');
         searchParams.set('sortDirection', 'asc');
-        searchParams.set('pageSize', String(PAGE_SIZE));
         if (query.token !== null) searchParams.set('nextToken', query.token);
         break;
       case 'ids':
@@ -55,7 +57,9 @@ export class PlatformCatalog implements FileCatalog {
 
   /** A file by its id or its key (docs/PLATFORM.md, Get a file). */
   get(botId: string, name: string, signal: AbortSignal): Promise<Outcome<CatalogFile, OptionalFailure>> {
-    const request = { ...this.#request(botId, this.#urlOf(name)), method: 'GET', body: null } as const;
+    const url = this.#urlOf(name);
+    if (url === null) return noName(name);
+    const request = { ...this.#request(botId, url), method: 'GET', body: null } as const;
     return this.#ask(request, readAnsweredFile, signal);
   }
 
@@ -70,7 +74,9 @@ export class PlatformCatalog implements FileCatalog {
       expiresAtMs === undefined
         ? {}
         : { expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString() };
-    const { headers, url } = this.#request(botId, this.#urlOf(id));
+    const url = this.#urlOf(id);
+    if (url === null) return noName(id);
+    const { headers } = this.#request(botId, url);
     const request = {
       method: 'PUT',
       url,
@@ -82,12 +88,16 @@ export class PlatformCatalog implements FileCatalog {
 
   /** Deletes a file (docs/PLATFORM.md, Delete a file). */
   delete(botId: string, id: string, signal: AbortSignal): Promise<Outcome<null, OptionalFailure>> {
-    const request = { ...this.#request(botId, this.#urlOf(id)), method: 'DELETE', body: null } as const;
-    return this.#exchange(request, () => ok(null), signal);
+    const url = this.#urlOf(id);
+    if (url === null) return noName(id);
+    const request = { ...this.#request(botId, url), method: 'DELETE', body: null } as const;
+    const read = (answer: Answer): Outcome<null, OptionalFailure> =>
+      isNothing(answer.text) ? ok(null) : failed(this.#failureOf(answer));
+    return this.#exchange(request, read, signal);
   }
 
-  #urlOf(name: string): URL {
-    return new URL(`${this.#filesUrl}/${encodeURIComponent(name)}`);
+  #urlOf(name: string): URL | null {
+    return isSegment(name) ? new URL(`${this.#filesUrl}/${encodeURIComponent(name)}`) : null;
   }
 
   #request(botId: string, url: URL): Pick<ApiRequest, 'url' | 'headers'> {
@@ -123,6 +133,17 @@ export class PlatformCatalog implements FileCatalog {
       answer.status === 404 ? { kind: 'not-found', message: failure.message } : failure;
     return failureOfOptional(answer, found);
   }
+}
+
+/** An id that the platform made up may be none that it can be asked by. */
+function noName(name: string): Promise<Outcome<never, OptionalFailure>> {
+  const message = `${JSON.stringify(name)} cannot be the id or the key of a file`;
+  return Promise.resolve(failed({ kind: 'refused', message }));
+}
+
+/** Whether an answer says no more than that something was done: a page of a proxy says more. */
+function isNothing(text: string): boolean {
+  return text.trim() === '' || readObject(text) !== null;
 }
 
 /** A page of files; `null` when the answer makes no sense. */

@@ -4,6 +4,7 @@ import type { Caller } from './files.ts';
 import type { Http } from './http.ts';
 import type { RequestRetries } from './retry-request.ts';
 import { failureOfOptional } from './optional-operation.ts';
+import { isSegment } from './path-segment.ts';
 import { Requester } from './requester.ts';
 import { readFoundPassages, readId, readPassagePage, type FoundPassage, type Passage } from './passages.ts';
 
@@ -58,6 +59,8 @@ export class PlatformLookups {
 
   /** All passages that were extracted from a file, in the platform's order. */
   async passagesOf(fileId: string, signal: AbortSignal): Promise<Outcome<Passage[], OptionalFailure>> {
+    if (!isSegment(fileId))
+      return failed({ kind: 'refused', message: `${JSON.stringify(fileId)} cannot be the id of a file` });
     const passages: Passage[] = [];
     const seen = new Set<string>();
     for (let token: string | null = null; ;) {

@@ -9,9 +9,9 @@ const UNKNOWN_OPERATION = new Set([404, 405, 501]);
  * credentials are refused.
  */
 export function failureOfOptional(answer: Answer, failure: LookupFailure): OptionalFailure {
-  const type = errorTypeOf(answer.text);
-  if (UNKNOWN_OPERATION.has(answer.status) && type !== 'ResourceNotFound') {
-    const said = `${answer.status}${type === null ? '' : ` ${type}`}`;
+  if (UNKNOWN_OPERATION.has(answer.status) && errorTypeOf(answer.text) !== 'ResourceNotFound') {
+    // Status and type as the failure has them: without the secret, which a platform may repeat in either.
+    const [said = ''] = failure.message.split(':');
     return { kind: 'not-served', message: `the platform does not serve this operation (${said})` };
   }
   if (failure.kind !== 'credentials') return failure;

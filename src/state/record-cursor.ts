@@ -33,13 +33,13 @@ const STATES = new Set<string>([
   'removing',
 ] satisfies RecordState[]);
 const ABSENCES = new Set<string | null>([null, 'removed', 'set-aside'] satisfies (Absence | null)[]);
-const VERDICTS = new Set<string | null>([
+const VERDICTS = new Set<unknown>([
   null,
   'stored',
   'searchable',
   'unsearchable',
 ] satisfies (Verdict | null)[]);
-const DIFFERENCES = new Set<string | null>([null, 'content', 'facts'] satisfies (Difference | null)[]);
+const DIFFERENCES = new Set<unknown>([null, 'content', 'facts'] satisfies (Difference | null)[]);
 
 /** A row of `RECORD_COLUMNS` as a record. Throws `StateFileError` for one that was never written so. */
 export function toRecord(row: RecordRow): FileRecord {
@@ -66,8 +66,8 @@ function isSound(row: RecordRow): boolean {
     [expiresAtMs, renewAtMs].every((value) => value === null || isMoment(value)) &&
     STATES.has(state) &&
     ABSENCES.has(absence) &&
-    VERDICTS.has(verdict) &&
-    DIFFERENCES.has(differs)
+    isVerdict(verdict) &&
+    isDifference(differs)
   );
 }
 
@@ -93,3 +93,13 @@ export class RecordCursor extends PageCursor<readonly [path: string, key: string
 
 /** Sorts after every key. */
 const HIGHEST_TEXT = '\u{10ffff}';
+
+/** Whether a column holds what became of a file for good, or that it is not known. */
+export function isVerdict(value: unknown): value is Verdict | null {
+  return VERDICTS.has(value);
+}
+
+/** Whether a column holds what the platform has otherwise, or that nothing is. */
+export function isDifference(value: unknown): value is Difference | null {
+  return DIFFERENCES.has(value);
+}

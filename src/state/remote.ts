@@ -5,7 +5,8 @@ import type { Difference, Verdict } from '../domain/record.ts';
 import { isToldSettings, type ToldSettings } from '../domain/settings.ts';
 import type { Query } from './database.ts';
 import type { Change } from './notices.ts';
-import { isMoment, isText, mustMakeSense } from './soundness.ts';
+import { isDifference, isVerdict } from './record-cursor.ts';
+import { isCount, isMoment, isText, mustMakeSense } from './soundness.ts';
 
 /** A file whose fate the platform is still to be asked about. All times in epoch milliseconds. */
 export interface Unconfirmed {
@@ -48,6 +49,9 @@ export interface UnservedOperation {
   readonly reason: string;
   readonly askedAtMs: number;
 }
+
+/** Of which files, among those that have a moment for it, the platform is asked. */
+const TO_ASK = "state = 'synced' AND remote_id IS NOT NULL AND sha256 IS NOT NULL";
 
 /** A row of the table `file`, by the key of a target. */
 interface Row {
@@ -101,16 +105,17 @@ export class RemoteReader {
     const [remoteId, verdict, sentAtMs, askAtMs, askedAtMs, losses, isMarkDue, changing, differs] = row;
     mustMakeSense([remoteId, changing].every((value) => value === null || isText(value)));
     mustMakeSense([sentAtMs, askAtMs, askedAtMs].every((value) => value === null || isMoment(value)));
+    mustMakeSense(isCount(losses) && isVerdict(verdict) && isDifference(differs));
     return {
       remoteId: remoteId as string | null,
-      verdict: verdict as Verdict | null,
+      verdict,
       sentAtMs: sentAtMs as number | null,
       askAtMs: askAtMs as number | null,
       askedAtMs: askedAtMs as number | null,
-      losses: Number(losses),
+      losses,
       isMarkDue: isMarkDue === 1,
       changing: changing as string | null,
-      differs: differs as Difference | null,
+      differs,
     };
   }
 
@@ -118,9 +123,7 @@ export class RemoteReader {
   due(target: number, untilMs: number, limit: number): Unconfirmed[] {
     const rows = this.query(
       `SELECT key, source, path, remote_id, size_bytes, settings, sha256, sent_at, losses, mark_due, verdict
-       FROM file INDEXED BY file_ask
-       WHERE target = ? AND ask_at <= ? AND state = 'synced' AND remote_id IS NOT NULL AND sha256 IS NOT NULL
-       ORDER BY ask_at LIMIT ?`,
+       FROM file INDEXED BY file_ask WHERE target = ? AND ask_at <= ? AND ${TO_ASK} ORDER BY ask_at LIMIT ?`,
       ...[target, untilMs, limit],
     );
     return rows.map(toUnconfirmed);
@@ -129,7 +132,9 @@ export class RemoteReader {
   /** When the platform is asked next about a file of a target, epoch milliseconds; `null`: there is nothing to ask. */
   nextAskAtMs(target: number): number | null {
     const [row] = this.query(
-      'SELECT min(ask_at) FROM file INDEXED BY file_ask WHERE target = ? AND ask_at IS NOT NULL',
+      // What is being sent anew keeps its moment until it has arrived, and is not asked about.
+      `SELECT ask_at FROM file INDEXED BY file_ask WHERE target = ? AND ask_at IS NOT NULL AND ${TO_ASK}
+       ORDER BY ask_at LIMIT 1`,
       target,
     );
     const atMs = row?.[0] ?? null;
@@ -335,17 +340,18 @@ function toUnconfirmed(row: readonly unknown[]): Unconfirmed {
   ] = row;
   mustMakeSense([key, source, path, remoteId, settingsDigest].every(isText));
   mustMakeSense(isMoment(sentAtMs) && sha256 instanceof Uint8Array);
+  mustMakeSense(isCount(sizeBytes) && isCount(losses) && isVerdict(verdict));
   return {
     key: key as FileKey,
     source: source as string,
     path: path as RelativePath,
     remoteId: remoteId as string,
-    sizeBytes: sizeBytes as number,
+    sizeBytes,
     settingsDigest: settingsDigest as string,
     sha256: Buffer.from(sha256),
     sentAtMs,
-    losses: Number(losses),
+    losses,
     isMarkDue: isMarkDue === 1,
-    verdict: verdict as Verdict | null,
+    verdict,
   };
 }

@@ -17,3 +17,8 @@ export function isMoment(value: unknown): value is number {
 export function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
+
+/** Whether a value is a whole number from 0 on. */
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}

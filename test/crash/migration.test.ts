@@ -4,6 +4,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
 import { MIGRATIONS } from '../../src/state/schema.ts';
 import { createDice } from '../cli/churn.ts';
+import { makeOlder } from '../state/older-file.ts';
 import { CrashRound } from './round.ts';
 
 /** A state file of an older version, as an older botsync leaves it. */
@@ -32,24 +33,15 @@ const OLDER_FILES: readonly OlderFile[] = [
     },
     isInSync: false,
   },
-  {
-    what: 'version 1',
-    version: 1,
-    make: async (file, round) => {
+  ...[1, 2, 3].map((version) => ({
+    what: `version ${version}`,
+    version,
+    make: async (file: string, round: CrashRound) => {
       await round.endsInSync();
-      change(file, 'DROP TABLE mount; DROP TABLE clock; DROP TABLE rereading; PRAGMA user_version = 1');
+      makeOlder(file, version);
     },
     isInSync: true,
-  },
-  {
-    what: 'version 2',
-    version: 2,
-    make: async (file, round) => {
-      await round.endsInSync();
-      change(file, 'DROP TABLE rereading; PRAGMA user_version = 2');
-    },
-    isInSync: true,
-  },
+  })),
 ];
 
 test('there is a state file of every older version', () => {

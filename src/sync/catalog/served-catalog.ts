@@ -88,8 +88,10 @@ export class ServedCatalog {
     const answered = await request();
     if (answered.kind === 'failed' && answered.failure.kind === 'not-served') {
       const { message } = answered.failure;
+      // Others may have asked, and been told, at the same time.
+      const wasKnown = this.#memory.unserved(target, operation) !== null;
       this.#memory.noteUnserved(target, operation, { reason: message, askedAtMs: this.#clock.now() });
-      if (known === null)
+      if (!wasKnown)
         this.#warn(
           `bot ${botId}: the operation "${operation}" is not served, so ${LOSSES[operation]}: ${message}; it is asked for again in a day`,
         );
