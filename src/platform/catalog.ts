@@ -83,7 +83,10 @@ export class PlatformCatalog implements FileCatalog {
   /** Deletes a file (docs/PLATFORM.md, Delete a file). */
   delete(botId: string, id: string, signal: AbortSignal): Promise<Outcome<null, OptionalFailure>> {
     const request = { ...this.#request(botId, this.#urlOf(id)), method: 'DELETE', body: null } as const;
-    return this.#exchange(request, () => ok(null), signal);
+    const readAnswer = (answer: Answer): Outcome<null, OptionalFailure> =>
+      // A page of a proxy deletes nothing.
+      answer.text === '' || readObject(answer.text) !== null ? ok(null) : failed(this.#failureOf(answer));
+    return this.#exchange(request, readAnswer, signal);
   }
 
   #urlOf(name: string): URL {

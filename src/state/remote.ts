@@ -37,6 +37,8 @@ export interface RemoteFile {
   readonly askedAtMs: number | null;
   readonly losses: number;
   readonly isMarkDue: boolean;
+  /** Whether the mark of the content was set. */
+  readonly isMarked: boolean;
   /** Digest of the settings that a change in place may have told. */
   readonly changing: string | null;
   readonly differs: Difference | null;
@@ -65,12 +67,14 @@ export class RemoteReader {
   /** What is known of the file of a key; `null`: there is no record of it. */
   find({ target, key }: Row): RemoteFile | null {
     const [row] = this.query(
-      `SELECT remote_id, verdict, sent_at, ask_at, asked_at, losses, mark_due, changing, differs FROM file
+      `SELECT remote_id, verdict, sent_at, ask_at, asked_at, losses, mark_due, marked, changing, differs
+       FROM file
        WHERE target = ? AND key = ?`,
       ...[target, key],
     );
     if (row === undefined) return null;
-    const [remoteId, verdict, sentAtMs, askAtMs, askedAtMs, losses, isMarkDue, changing, differs] = row;
+    const [remoteId, verdict, sentAtMs, askAtMs, askedAtMs, losses, isMarkDue, isMarked, changing, differs] =
+      row;
     mustMakeSense([remoteId, changing].every((value) => value === null || isText(value)));
     mustMakeSense([sentAtMs, askAtMs, askedAtMs].every((value) => value === null || isMoment(value)));
     return {
@@ -81,6 +85,7 @@ export class RemoteReader {
       askedAtMs: askedAtMs as number | null,
       losses: Number(losses),
       isMarkDue: isMarkDue === 1,
+      isMarked: isMarked === 1,
       changing: changing as string | null,
       differs: differs as Difference | null,
     };
@@ -203,7 +208,7 @@ export class RemoteStore extends RemoteReader {
   /** Records that the mark of a content was set, unless the file was sent anew meanwhile. */
   recordMarked({ target, key }: Row, remoteId: string): void {
     this.#write(
-      'UPDATE file SET mark_due = 0 WHERE target = ? AND key = ? AND remote_id = ?',
+      'UPDATE file SET mark_due = 0, marked = 1 WHERE target = ? AND key = ? AND remote_id = ?',
       ...[target, key, remoteId],
     );
   }
