@@ -45,10 +45,7 @@ export class ServedCatalog {
 
   /** Whether an operation may be asked for at a target. */
   serves(target: number, operation: OptionalOperation): boolean {
-    const unserved = this.#memory.unserved(target, operation);
-    if (unserved === null) return true;
-    const ageMs = this.#clock.now() - unserved.askedAtMs;
-    return ageMs < 0 || ageMs >= ASK_AGAIN_MS;
+    return mayBeServed(this.#memory.unserved(target, operation), this.#clock.now());
   }
 
   /** Files of a bot, a page or some by their ids. */
@@ -100,6 +97,13 @@ export class ServedCatalog {
       this.#memory.noteServed(target, operation);
     return answered;
   }
+}
+
+/** Whether an operation may be asked for again. `null`: it was served, or nobody asked. `nowMs`: epoch milliseconds. */
+export function mayBeServed(unserved: UnservedOperation | null, nowMs: number): boolean {
+  if (unserved === null) return true;
+  const ageMs = nowMs - unserved.askedAtMs;
+  return ageMs < 0 || ageMs >= ASK_AGAIN_MS;
 }
 
 /** A bot, and the number of the target that stands for it. */

@@ -40,9 +40,9 @@ async function passWith(world: World): Promise<PassOutcome & { warnings: string[
 }
 
 /** Rows of the state file, in path order. */
-function rowsOf(world: World): Record<string, unknown>[] {
+function rowsOf(world: World): unknown[] {
   const database = new DatabaseSync(world.config().stateFile, { readOnly: true });
-  const rows = database
+  const rows: unknown[] = database
     .prepare('SELECT path, state, failure, expires_at, sha256 IS NULL AS doubt FROM file ORDER BY path')
     .all();
   database.close();
