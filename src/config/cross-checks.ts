@@ -29,6 +29,7 @@ export function crossCheck(value: unknown, configFile: string): Finding[] {
     ...checkRules(draft.rules),
     ...checkWatch(draft.watch),
     ...checkListen(draft.service),
+    ...checkRemovals(draft),
     ...checkNotify(value, draft),
     ...checkStateFile(draft, configFile),
   ];
@@ -123,6 +124,13 @@ function checkListen({ listen }: ConfigDraft['service']): Finding[] {
   if (listen === undefined || listen === null || isLoopback(listen.host)) return [];
   const message = `everybody who reaches this address may read the status, the names of files among it; write ${quote(formatAddress({ host: '127.0.0.1', port: listen.port }))} unless a firewall keeps others out`;
   return [warning(['service', 'listen'], message)];
+}
+
+function checkRemovals({ platform, removals }: ConfigDraft): Finding[] {
+  if (removals.mode !== 'delete' || platform.operations !== 'specified') return [];
+  const message =
+    'removed files are let expire instead, since platform.operations is "specified"; write "expire", or "auto" there';
+  return [warning(['removals', 'mode'], message)];
 }
 
 function checkStateFile({ stateFile }: ConfigDraft, configFile: string): Finding[] {

@@ -1,7 +1,14 @@
 import type * as z from 'zod';
 import { notifySchema } from './notify-schema.ts';
 import { ruleSchema } from './rule-schema.ts';
-import { configSchema, platformSchema, serviceSchema, sourceSchema, watchSchema } from './schema.ts';
+import {
+  configSchema,
+  platformSchema,
+  removalsSchema,
+  serviceSchema,
+  sourceSchema,
+  watchSchema,
+} from './schema.ts';
 
 /** The fields of one block that are valid, whatever is wrong with the others. Absent: missing without a default, or invalid. */
 type Draft<T> = { readonly [Name in keyof T]?: T[Name] };
@@ -19,6 +26,7 @@ export interface ConfigDraft {
   readonly rules: readonly RuleDraft[];
   readonly watch: Draft<z.output<typeof watchSchema>>;
   readonly service: Draft<z.output<typeof serviceSchema>>;
+  readonly removals: Draft<z.output<typeof removalsSchema>>;
   readonly notify: Draft<z.output<typeof notifySchema>>;
   readonly stateFile?: string;
 }
@@ -35,6 +43,7 @@ export function draftConfig(value: unknown): ConfigDraft {
     rules: asList(root['rules']).map((rule) => draft(ruleSchema.shape, rule)),
     watch: draft(watchSchema.shape, root['watch']),
     service: draft(serviceSchema.shape, root['service']),
+    removals: draft(removalsSchema.shape, root['removals']),
     notify: draft(notifySchema.shape, root['notify']),
     ...draft({ stateFile: configSchema.shape.stateFile }, root),
   };

@@ -163,7 +163,8 @@ const limits = z.strictObject({
     .prefault(['pdf', 'html', 'htm', 'txt', 'md', 'mdx', 'doc', 'docx']),
 });
 
-const removals = z.strictObject({
+/** The fields of `removals`. */
+export const removalsSchema = z.strictObject({
   mode: z
     .enum(['keep', 'expire', 'delete'])
     .meta({
@@ -290,7 +291,7 @@ export const configSchema = z
       })
       .prefault([]),
     limits: limits.meta({ description: "The platform's limits." }).prefault({}),
-    removals: removals.meta({ description: 'What happens when a file is removed here.' }).prefault({}),
+    removals: removalsSchema.meta({ description: 'What happens when a file is removed here.' }).prefault({}),
     upload: upload.meta({ description: 'How files are sent.' }).prefault({}),
     confirm: confirm
       .meta({ description: 'How it is found out that what was sent has arrived.' })

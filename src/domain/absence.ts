@@ -18,7 +18,7 @@ export interface AbsentFile {
  * - `forget`: nothing of it is there, and it is gone.
  * - `none`: nothing of it is there.
  * - `tombstone`: an empty file that expires stands in its place.
- * - `remove`: a tombstone is to be left.
+ * - `remove`: it is to be let expire, or deleted.
  * - `keep`: it is left alone.
  */
 export type Fate = 'unknown' | 'forget' | 'none' | 'tombstone' | 'remove' | 'keep';

@@ -7,7 +7,7 @@ import type { Fingerprint } from './fingerprint.ts';
  * - `synced`: the platform took the upsert and the store took every byte.
  * - `failed`: the last attempt ended without that; it is made again.
  * - `refused`: the platform will not take the file as it is.
- * - `removing`: an empty file that expires was put in its place.
+ * - `removing`: an empty file that expires was put in its place, or it is being deleted; what was deleted has no record.
  */
 export type RecordState = 'sending' | 'synced' | 'failed' | 'refused' | 'removing';
 

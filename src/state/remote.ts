@@ -39,6 +39,8 @@ export interface RemoteFile {
   readonly askedAtMs: number | null;
   readonly losses: number;
   readonly isMarkDue: boolean;
+  /** Whether the mark of the content was set. */
+  readonly isMarked: boolean;
   /** Digest of the settings that a change in place may have told. */
   readonly changing: string | null;
   readonly differs: Difference | null;
@@ -84,6 +86,8 @@ export interface ChangedFile {
   readonly verdict: Verdict | null;
   /** When the platform is asked next what became of it; `null`: it has said so. */
   readonly askAtMs: number | null;
+  /** Whether it was told the mark of the content. */
+  readonly isMarked: boolean;
 }
 
 /** What the platform has of the files that were sent, as far as it was asked. Methods throw `StateFileError`. */
@@ -97,12 +101,14 @@ export class RemoteReader {
   /** What is known of the file of a key; `null`: there is no record of it. */
   find({ target, key }: Row): RemoteFile | null {
     const [row] = this.query(
-      `SELECT remote_id, verdict, sent_at, ask_at, asked_at, losses, mark_due, changing, differs FROM file
+      `SELECT remote_id, verdict, sent_at, ask_at, asked_at, losses, mark_due, marked, changing, differs
+       FROM file
        WHERE target = ? AND key = ?`,
       ...[target, key],
     );
     if (row === undefined) return null;
-    const [remoteId, verdict, sentAtMs, askAtMs, askedAtMs, losses, isMarkDue, changing, differs] = row;
+    const [remoteId, verdict, sentAtMs, askAtMs, askedAtMs, losses, isMarkDue, isMarked, changing, differs] =
+      row;
     mustMakeSense([remoteId, changing].every((value) => value === null || isText(value)));
     mustMakeSense([sentAtMs, askAtMs, askedAtMs].every((value) => value === null || isMoment(value)));
     mustMakeSense(isCount(losses) && isVerdict(verdict) && isDifference(differs));
@@ -114,6 +120,7 @@ export class RemoteReader {
       askedAtMs: askedAtMs as number | null,
       losses,
       isMarkDue: isMarkDue === 1,
+      isMarked: isMarked === 1,
       changing: changing as string | null,
       differs,
     };
@@ -250,7 +257,7 @@ export class RemoteStore extends RemoteReader {
   /** Records that the mark of a content was set, unless the file was sent anew meanwhile. */
   recordMarked({ target, key }: Row, remoteId: string): void {
     this.#write(
-      'UPDATE file SET mark_due = 0 WHERE target = ? AND key = ? AND remote_id = ?',
+      'UPDATE file SET mark_due = 0, marked = 1 WHERE target = ? AND key = ? AND remote_id = ?',
       ...[target, key, remoteId],
     );
   }
@@ -268,11 +275,11 @@ export class RemoteStore extends RemoteReader {
 
   /** Records that a file was told other settings, or another expiry, and has the content that it had. */
   recordChanged({ target, key }: Row, changed: ChangedFile, nowMs: number): void {
-    const { settingsDigest, expiresAtMs, renewAtMs, verdict, askAtMs } = changed;
+    const { settingsDigest, expiresAtMs, renewAtMs, verdict, askAtMs, isMarked } = changed;
     this.#write(
       `UPDATE file SET settings = ?, expires_at = ?, renew_at = ?, verdict = ?, ask_at = ?, absence = NULL, mark_due = 0,
-         changing = NULL, differs = NULL, changed_at = ? WHERE target = ? AND key = ?`,
-      ...[settingsDigest, expiresAtMs, renewAtMs, verdict, askAtMs, nowMs, target, key],
+         marked = max(marked, ?), changing = NULL, differs = NULL, changed_at = ? WHERE target = ? AND key = ?`,
+      ...[settingsDigest, expiresAtMs, renewAtMs, verdict, askAtMs, Number(isMarked), nowMs, target, key],
     );
   }
 
@@ -282,8 +289,8 @@ export class RemoteStore extends RemoteReader {
     const { remoteId, verdict, askAtMs, expiresAtMs, renewAtMs } = adopted;
     this.#write(
       `INSERT INTO file (target, source, path, key, state, fingerprint, trusted, settings, size_bytes, sha256, uploaded,
-         remote_id, verdict, ask_at, expires_at, renew_at, changed_at, sent_at)
-       VALUES (?, ?, ?, ?, 'synced', ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?15, ?15) ON CONFLICT (target, key) DO NOTHING`,
+         marked, remote_id, verdict, ask_at, expires_at, renew_at, changed_at, sent_at)
+       VALUES (?, ?, ?, ?, 'synced', ?, ?, ?, ?, ?, 1, 1, ?, ?, ?, ?, ?, ?15, ?15) ON CONFLICT (target, key) DO NOTHING`,
       ...[target, source, path, key, fingerprint, Number(trusted), settingsDigest, sizeBytes, sha256],
       ...[remoteId, verdict, askAtMs, expiresAtMs, renewAtMs, nowMs],
     );

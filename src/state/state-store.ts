@@ -39,6 +39,8 @@ export interface SentAs extends Lifetime {
   readonly askAtMs: number | null;
   /** Whether the mark of its content is still to be set. */
   readonly isMarkDue: boolean;
+  /** Whether it was sent with the mark of its content. */
+  readonly isMarked: boolean;
 }
 
 /** A file that could not be sent and has no row of its own to say so. */
@@ -124,14 +126,15 @@ export class StateStore extends StateReader {
 
   /** Records that the platform was sent exactly these bytes. */
   recordSynced(id: RowId, attempt: Attempt, sha256: Buffer, sentAs: SentAs, nowMs: number): void {
-    const { expiresAtMs, renewAtMs, remoteId, askAtMs, isMarkDue } = sentAs;
+    const { expiresAtMs, renewAtMs, remoteId, askAtMs, isMarkDue, isMarked } = sentAs;
     this.#write(
       `UPDATE file SET state = 'synced', fingerprint = ?, trusted = ?, settings = ?, size_bytes = ?,
          losses = iif(sha256 IS ?5, losses, 0), sha256 = ?5, expires_at = ?, renew_at = ?, uploaded = 1, absence = NULL,
          failure = NULL, changed_at = ?8, sent_at = ?8, remote_id = ?, ask_at = ?, asked_at = NULL, verdict = NULL,
-         mark_due = ?, changing = NULL, differs = NULL WHERE target = ? AND key = ?`,
+         mark_due = ?, marked = ?, changing = NULL, differs = NULL WHERE target = ? AND key = ?`,
       ...[attempt.fingerprint, Number(attempt.trusted), attempt.settingsDigest, attempt.sizeBytes, sha256],
-      ...[expiresAtMs, renewAtMs, nowMs, remoteId, askAtMs, Number(isMarkDue), id.target, id.key],
+      ...[expiresAtMs, renewAtMs, nowMs, remoteId, askAtMs, Number(isMarkDue), Number(isMarked)],
+      ...[id.target, id.key],
     );
   }
 
@@ -156,6 +159,26 @@ export class StateStore extends StateReader {
     await this.#group.durable();
   }
 
+  /**
+   * Notes that a file is about to be deleted; durable once the promise resolves, which must be before it is asked for. Its
+   * hash stays where it is certain: another attempt, perhaps after a crash, has to tell that the file is still the same.
+   */
+  async beginDeleting({ target, key }: RowId, nowMs: number): Promise<void> {
+    this.#write(
+      `UPDATE file SET state = 'removing', sha256 = iif(state IN ('synced', 'removing'), sha256, NULL),
+         expires_at = NULL, failure = NULL, verdict = NULL, ask_at = NULL, changed_at = ?
+       WHERE target = ? AND key = ?`,
+      ...[nowMs, target, key],
+    );
+    await this.#group.durable();
+  }
+
+  /** Records that the platform has nothing of a removed file any more, and drops its row. */
+  recordDeleted({ target, key }: RowId, source: string, nowMs: number): void {
+    this.#write("DELETE FROM file WHERE target = ? AND key = ? AND state = 'removing'", target, key);
+    this.#write('INSERT INTO removal (source, at) VALUES (?, ?)', source, nowMs);
+  }
+
   /** Records that an empty file that expires then stands in a file's place. */
   recordRemoved({ target, key }: RowId, source: string, expiresAtMs: number, nowMs: number): void {
     this.#write(
@@ -165,7 +188,7 @@ export class StateStore extends StateReader {
     this.#write('INSERT INTO removal (source, at) VALUES (?, ?)', source, nowMs);
   }
 
-  /** Notes why no tombstone could be left for a file; `null`: nobody wants that any more. */
+  /** Notes why a file could not be removed; `null`: nobody wants that any more. */
   recordRemovalFailure({ target, key }: RowId, failure: string | null, nowMs: number): void {
     this.#write(
       "UPDATE file SET failure = ?, changed_at = ? WHERE target = ? AND key = ? AND state = 'removing'",

@@ -13,6 +13,12 @@ const warnings: readonly (readonly [Row[0], line?: Row[1]])[] = [
   [platform({ chatUrl: 'http://x.example' }), /^platform\.chatUrl: the user key would travel in clear/u],
   [platform({ baseUrl: 'http://localhost:8787', chatUrl: 'http://127.0.0.2:1' })],
   [platform({ baseUrl: 'http://[::1]:8787' })],
+  [{ ...platform({ operations: 'auto' }), removals: { mode: 'delete' } }],
+  [{ ...platform({ operations: 'specified' }), removals: { mode: 'expire' } }],
+  [
+    { ...platform({ operations: 'specified' }), removals: { mode: 'delete' } },
+    'removals.mode: removed files are let expire instead, since platform.operations is "specified"; write "expire", or "auto" there',
+  ],
   [{ service: { listen: '127.1.2.3:9464' } }],
   [{ service: { listen: '[::1]:9464' } }],
   [{ service: { listen: '[::ffff:127.0.0.1]:9464' } }],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/domain/json.ts';
-import { MARK_NAME, markOf, readMark, withMark } from '../../src/domain/mark.ts';
+import { MARK_NAME, markOf, readMark } from '../../src/domain/mark.ts';
 
 const SHA = createHash('sha256').update('alpha').digest();
 const HEX = SHA.toString('hex');
@@ -11,14 +11,6 @@ test('a mark says the content and the source, and is read as it was written', ()
   expect(MARK_NAME).toBe('botsync');
   expect(markOf(SHA, 'docs')).toEqual(MARK);
   expect(readMark({ botsync: markOf(SHA, 'docs') })).toEqual({ sha256: HEX, source: 'docs' });
-});
-
-test('metadata keeps all else, and takes the place of an older mark', () => {
-  const metadata = { botsync: { v: 1, sha256: 'old', source: 'x' }, team: 'sales', more: { deep: [1] } };
-  const marked = withMark(metadata, SHA, 'docs');
-  expect(marked).toEqual({ botsync: MARK, team: 'sales', more: { deep: [1] } });
-  expect(metadata.botsync.sha256).toBe('old');
-  expect(withMark({}, SHA, 'docs')).toEqual({ botsync: MARK });
 });
 
 test('what a later botsync adds to a mark of this version is passed over', () => {

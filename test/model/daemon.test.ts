@@ -241,6 +241,9 @@ async function begin(first: ModelSettings): Promise<{ model: Model; real: Real }
     limits: LIMITS,
     now: () => clock.now() - skew.ms,
   });
+  // Otherwise "delete" is "expire", and nothing is asked.
+  const operations = first.removals === 'delete' ? 'auto' : 'specified';
+  world.configure({ platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, operations } });
   clock.now = world.clock.now;
   const model = await furnish(world, first, world.clock);
   const real = new Real(world, model, skew);

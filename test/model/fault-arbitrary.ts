@@ -3,7 +3,7 @@ import type { Condition } from '../../src/emulator/conditions.ts';
 import type { Fault } from '../../src/emulator/faults.ts';
 
 const status = (
-  operation: 'upsert' | 'upload',
+  operation: 'upsert' | 'upload' | 'get-file' | 'delete-file',
   code: number,
   more: Partial<Extract<Fault, { kind: 'status' }>> = {},
 ) => ({ operation, kind: 'status', status: code, ...more }) as const satisfies Fault;
@@ -30,6 +30,12 @@ const FAULTS: readonly Fault[] = [
   { operation: 'upload', kind: 'apply-then-drop' },
   { operation: 'upload', kind: 'cut', afterBytes: 1 },
   { operation: 'upload', kind: 'redirect', location: '/elsewhere' },
+  ...(['get-file', 'delete-file'] as const).flatMap((operation): Fault[] => [
+    ...[400, 401, 405, 409, 500, 503].map((code) => status(operation, code)),
+    { operation, kind: 'garbage' },
+    { operation, kind: 'drop' },
+    { operation, kind: 'apply-then-drop' },
+  ]),
 ];
 
 /** Any of them, a few times over or often enough for an outage, at once or after some requests. */
@@ -62,5 +68,6 @@ export const condition: fc.Arbitrary<Condition> = fc.oneof(
 
 /** Whether a fault refuses a file as it is, so that it is not tried again until it changes. */
 export function isRefusal(one: Fault): boolean {
+  if (one.operation !== 'upsert' && one.operation !== 'upload') return false;
   return one.kind === 'redirect' || (one.kind === 'status' && [400, 402, 404, 409, 413].includes(one.status));
 }

@@ -45,9 +45,8 @@ export function foreignFilesAreUntouched(
     if (!file.key.startsWith(FOREIGN_PREFIX)) continue;
     require(same(after.platform.get(id), file), `a file of somebody else was touched: ${id}`);
   }
-  const upserts = (file: RecordedRequest): boolean =>
-    file.operation === 'upsert' && file.key?.startsWith(FOREIGN_PREFIX) === true;
-  require(!requests.some(upserts), 'a request about a file of somebody else');
+  const isForeign = ({ key }: RecordedRequest): boolean => key?.startsWith(FOREIGN_PREFIX) === true;
+  require(!requests.some(isForeign), 'a request about a file of somebody else');
 }
 
 /** An empty file that expires within minutes is how botsync removes. */
@@ -63,15 +62,22 @@ function nothingIsPutAwayThatIsThere({ model, before, after }: Span): void {
 }
 
 function nothingIsErasedWithoutCause({ model, before, after, requests, isFaulty }: Span): void {
-  const upserted = new Set(
-    requests.flatMap(({ operation, key, botId }) =>
-      operation === 'upsert' ? [idOf(botId ?? '', key ?? '')] : [],
-    ),
-  );
+  const asked = (wanted: string): ReadonlySet<string> =>
+    new Set(
+      requests.flatMap(({ operation, key, botId }) =>
+        operation === wanted ? [idOf(botId ?? '', key ?? '')] : [],
+      ),
+    );
+  const upserted = asked('upsert');
+  const deleted = asked('delete-file');
   for (const [id, file] of before.platform) {
     if (file.content === null || (file.expiresAtMs !== null && file.expiresAtMs <= after.atMs)) continue;
     const now = after.platform.get(id);
     if (now !== undefined && now.content === file.content) continue;
+    if (now === undefined && deleted.has(id)) {
+      require(model.mayPutAway(file.botId, file.key), `deleted, though it was not removed: ${id}`);
+      continue;
+    }
     require(upserted.has(id), `other content without a request: ${id}`);
     if (isFaulty || now?.content !== null) continue;
     require(model.mayPutAway(file.botId, file.key), `erased and not sent: ${id}`);
@@ -95,7 +101,8 @@ function noRequestIsInvalid({ model, requests, isFaulty, isSkewed }: Span): void
   if (isFaulty) return;
   const { expectations } = snapshotOf(model);
   for (const { status, key, botId, operation } of requests) {
-    if (status === 200) continue;
+    // What has expired, or never got there, is asked for in vain before it is deleted.
+    if (status === 200 || (operation === 'get-file' && status === 404)) continue;
     const expected = expectations.get(idOf(botId ?? '', key ?? ''))?.expected;
     const dependsOnTime = expected?.kind === 'mirrored' && expected.expiry.kind !== 'none';
     require(isSkewed &&

@@ -24,7 +24,7 @@ export interface ModelSettings {
   readonly sources: readonly ModelSource[];
   /** Index into the rule sets. */
   readonly rules: number;
-  readonly removals: 'keep' | 'expire';
+  readonly removals: 'keep' | 'expire' | 'delete';
 }
 
 /** A file that a source shows. */

@@ -191,6 +191,9 @@ async function begin(first: ModelSettings, offsetMs: number): Promise<{ model: M
   const options = { limits: LIMITS, now: clock.platformNow };
   const fixed = { limits: LIMITS, upload: { concurrency: 4 } };
   const world = await createWorldWith(clock, fixed, options);
+  // Otherwise "delete" is "expire", and nothing is asked.
+  const operations = first.removals === 'delete' ? 'auto' : 'specified';
+  world.configure({ platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, operations } });
   const model = await furnish(world, first, clock);
   return { model, real: new Real(world, clock, model.tree) };
 }

@@ -42,5 +42,5 @@ export const settings: fc.Arbitrary<ModelSettings> = fc.record({
     fc.tuple(more, docs),
   ),
   rules: fc.nat(RULE_SETS - 1),
-  removals: fc.constantFrom('keep' as const, 'expire' as const),
+  removals: fc.constantFrom('keep' as const, 'expire' as const, 'delete' as const),
 });

@@ -145,4 +145,5 @@ export const FOREVER: SentAs = {
   remoteId: null,
   askAtMs: null,
   isMarkDue: false,
+  isMarked: false,
 };

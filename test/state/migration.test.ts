@@ -65,7 +65,7 @@ test.each(OLDER)(
     const id = row(target, 'synced.md');
     expect(store.remote.find(id)).toEqual({
       ...{ remoteId: null, verdict: null, sentAtMs: null, askAtMs: null, askedAtMs: null },
-      ...{ losses: 0, isMarkDue: false, changing: null, differs: null },
+      ...{ losses: 0, isMarkDue: false, isMarked: false, changing: null, differs: null },
     });
     expect(store.remote.nextAskAtMs(target)).toBeNull();
     expect(store.remote.due(target, NOW + 1e9, 10)).toEqual([]);

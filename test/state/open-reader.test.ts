@@ -116,7 +116,7 @@ describe('a reader writes nothing', () => {
     const directory = temporaryDirectory();
     const { reader, paths } = read(join(directory, 'deep', 'state.db'), false);
     expect(paths).toEqual([]);
-    expect(reader.targetId(TARGET)).toBe(0);
+    expect(reader.targetId(TARGET)).toBe(-1);
     expect(reader.overview.lastPass()).toBeNull();
     expect(reader.overview.tallies(NOW)).toEqual([]);
     expect(reader.nextPassNumber()).toBe(1);

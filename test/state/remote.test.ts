@@ -30,7 +30,7 @@ function addSent(store: StateStore, target: number, key: string, some: Partial<S
 
 const SENT = {
   ...{ remoteId: 'id of a', verdict: null, sentAtMs: NOW, askAtMs: NOW + 1000, askedAtMs: null },
-  ...{ losses: 0, isMarkDue: false, changing: null, differs: null },
+  ...{ losses: 0, isMarkDue: false, isMarked: false, changing: null, differs: null },
 };
 
 describe('what is known of a file', () => {
@@ -81,9 +81,9 @@ describe('what is known of a file', () => {
     const id = addSent(store, target, 'a', { isMarkDue: true });
     store.remote.recordMarked(id, 'id of a');
     store.remote.recordDifference(id, 'content');
-    expect(store.remote.find(id)).toEqual({ ...SENT, differs: 'content' });
+    expect(store.remote.find(id)).toEqual({ ...SENT, isMarked: true, differs: 'content' });
     store.remote.recordDifference(id, null);
-    expect(store.remote.find(id)).toEqual(SENT);
+    expect(store.remote.find(id)).toEqual({ ...SENT, isMarked: true });
   });
 
   test('an answer about what was sent before changes nothing of what was sent since', () => {

@@ -113,6 +113,54 @@ describe('the life of a row', () => {
     expect(store.find(id)).toBeNull();
   });
 
+  test('removed by deletion: about to be, with what tells it from another file, then gone', async () => {
+    const { store, target } = begin();
+    const id = addSynced(store, target, 'docs', 'a', { expiresAtMs: NOW });
+    store.setAbsence(id, 'removed', NOW);
+    for (const nowMs of [NOW + 1, NOW + 2]) {
+      await store.beginDeleting(id, nowMs);
+      expect(store.find(id)).toMatchObject({
+        state: 'removing',
+        expiresAtMs: null,
+        sha256: SHA,
+        changedAtMs: nowMs,
+      });
+      store.recordRemovalFailure(id, 'because', nowMs);
+    }
+    expect(store.countRemovals('docs', NOW)).toBe(0);
+    store.recordDeleted(id, 'docs', NOW + 3);
+    expect(store.find(id)).toBeNull();
+    expect(store.countRemovals('docs', NOW)).toBe(1);
+  });
+
+  test.each(['sending', 'failed', 'a tombstone that was begun'])(
+    'what the platform has of a file is not known when it is to be deleted after: %s',
+    async (state) => {
+      const { store, target } = begin();
+      const id = addSynced(store, target, 'docs', 'a');
+      store.recordSynced(id, attempt(), SHA, { ...FOREVER, remoteId: 'file_1' }, NOW);
+      if (state === 'sending') await store.beginSending(id, 'docs', path('a'), attempt(), NOW);
+      else if (state === 'failed')
+        store.remote.recordLoss(id, 'file_1', { state: 'failed', reason: 'because' }, NOW);
+      else await store.beginRemoving(id, NOW);
+      await store.beginDeleting(id, NOW + 1);
+      expect(store.find(id)).toMatchObject({ state: 'removing', sha256: null });
+    },
+  );
+
+  test('whether it bears a mark is known from its sending or from later on', () => {
+    const { store, target } = begin();
+    const id = addSynced(store, target, 'docs', 'a');
+    const isMarked = (): boolean | undefined => store.remote.find(id)?.isMarked;
+    expect(isMarked()).toBe(false);
+    store.recordSynced(id, attempt(), SHA, { ...FOREVER, remoteId: 'file_1', isMarked: true }, NOW);
+    expect(isMarked()).toBe(true);
+    store.recordSynced(id, attempt(), SHA, { ...FOREVER, remoteId: 'file_1', isMarkDue: true }, NOW);
+    expect(isMarked()).toBe(false);
+    store.remote.recordMarked(id, 'file_1');
+    expect(isMarked()).toBe(true);
+  });
+
   test('only what is being removed is dropped when it has expired', () => {
     const { store, target } = begin();
     const id = addSynced(store, target, 'docs', 'a', { expiresAtMs: NOW });

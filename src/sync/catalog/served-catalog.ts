@@ -16,7 +16,7 @@ const ASK_AGAIN_MS = 86_400_000;
 /** What a target does not do without, in words. */
 const LOSSES: Readonly<Record<'list' | 'get' | 'update' | 'delete', string>> = {
   list: 'what is sent cannot be confirmed, and what the bot has cannot be compared',
-  get: 'single files cannot be looked at',
+  get: 'removed files cannot be looked at before they are deleted, and are let expire instead',
   update: 'files whose settings change, or that are to be renewed, are sent again',
   delete: 'removed files are let expire instead',
 };

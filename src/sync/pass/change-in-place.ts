@@ -4,7 +4,7 @@ import { renewalTime } from '../../domain/expiry.ts';
 import type { PlatformFailure } from '../../domain/failure.ts';
 import type { CatalogFile } from '../../domain/file-catalog.ts';
 import { prepareUpsert } from '../../domain/limits.ts';
-import { MARK_NAME, markOf } from '../../domain/mark.ts';
+import { MARK_NAME, markOf, readMark } from '../../domain/mark.ts';
 import { toldOf, type ToldSettings } from '../../domain/settings.ts';
 import type { ChangedFile } from '../../state/remote.ts';
 import type { RowId } from '../../state/state-reader.ts';
@@ -132,5 +132,6 @@ export function changedFileOf(
     expiresAtMs,
     renewAtMs: expiresAtMs === null ? null : renewalTime(settings.expiry, expiresAtMs),
     ...standingOf(file, settings.index, nowMs),
+    isMarked: readMark(file.metadata) !== null,
   };
 }

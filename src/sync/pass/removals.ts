@@ -8,8 +8,7 @@ import type { PassContext } from './sync-context.ts';
  * Removes from the platform what was removed from a source, after all uploads of the pass: a renamed file is there
  * under its new key before it goes under the old one. What may be a renamed file that could not be sent stays.
  *
- * The interface has no delete. The key is taken over by an empty file that expires in two minutes. As many are under way
- * at a time as uploads would be; all are over when it returns.
+ * As many are under way at a time as uploads would be; all are over when it returns.
  *
  * @param recorded - files the source had on record before the pass.
  * @param approved - what someone has looked at that would have halted the source.

@@ -1,17 +1,17 @@
-import type { FileKey } from '../../domain/brands.ts';
 import type { PlatformFailure } from '../../domain/failure.ts';
-import { removalExpiry } from '../../domain/expiry.ts';
-import type { PreparedUpsert, UpsertBody } from '../../domain/limits.ts';
 import type { FileRecord } from '../../domain/record.ts';
 import type { RowId, StateReader } from '../../state/state-reader.ts';
-import { sendContent } from '../../upload/send-content.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
 import { areMountsThere } from '../sources/mounts.ts';
 import { presenceOf } from '../sources/presence.ts';
 import type { Source } from '../sources/source.ts';
-import { retryPorts } from './walk-ports.ts';
+import { deleteFile, deletingCatalog, putFileOf } from './delete-file.ts';
+import { leaveTombstone } from './leave-tombstone.ts';
+import { noteProblem } from './note-item.ts';
+import type { RemovalAttempt } from './removal-attempt.ts';
 import { isPostponed, judge, retryFile, type FileAttempt } from './retry.ts';
 import type { WalkContext } from './sync-context.ts';
+import { retryPorts } from './walk-ports.ts';
 
 /**
  * In the daemon nothing else must wait behind removals during an outage. One of them finds out whether it is over, where
@@ -43,9 +43,7 @@ export async function removeFile(
   turn: OutageTurn,
   context: WalkContext,
 ): Promise<void> {
-  const { state, clock, report, summary, round, flights } = context;
-  const { botId, name } = source.config;
-  const { breaker, isWatched } = context;
+  const { state, summary, flights, breaker, isWatched } = context;
   const id = { target, key: record.key };
   if (isWatched && breaker.isOpen && flights.has(id)) {
     // What is under way waits for the platform, and this would wait for it.
@@ -53,34 +51,82 @@ export async function removeFile(
     return;
   }
   await flights.run(id, null, async () => {
-    const isDue = isStillDue(id, name, record, state) && mayGo(source, record, context);
+    const removal: Removal = { source, id, record, context };
+    const isDue = isStillDue(id, source.config.name, record, state) && mayGo(source, record, context);
     const isOut = breaker.isOpen;
     if (!isDue || (isOut && !turn.take())) {
       summary.pending += 1;
       return;
     }
+    const attempt = await beginRemoval(removal);
+    const ended = await retryRemoval(removal, attempt, turn, isOut);
+    if (ended === null) summary.pending += 1;
+    else noteRemoval(ended, removal);
+  });
+}
+
+/** The removal of one file. */
+interface Removal {
+  readonly source: Source;
+  readonly id: RowId;
+  readonly record: FileRecord;
+  readonly context: WalkContext;
+}
+
+/** Notes the intent to remove a file, durably, and returns what makes an attempt. */
+async function beginRemoval({ source, id, context }: Removal): Promise<() => Promise<RemovalAttempt>> {
+  const { state, clock } = context;
+  const { botId, name } = source.config;
+  const letExpire = (): Promise<RemovalAttempt> => leaveTombstone(botId, id.key, context);
+  const catalog = deletingCatalog(id.target, context);
+  if (catalog === null) {
     await state.beginRemoving(id, clock.now());
-    const ended = await leaveTombstone(source, record, turn, isOut, context);
-    const event = {
-      kind: 'remove',
-      source: name,
-      path: record.path,
-      key: record.key,
-      reason: 'removed',
-    } as const;
-    if (ended === null) {
-      summary.pending += 1;
-    } else if (ended.failure === null) {
-      state.recordRemoved(id, name, ended.expiresAtMs, clock.now());
+    return letExpire;
+  }
+  await state.beginDeleting(id, clock.now());
+  const put = putFileOf(id, name, state);
+  let isServed = true;
+  return async () => {
+    if (isServed) {
+      const ended = await deleteFile(catalog, { target: id.target, botId }, put, context);
+      if (ended.kind !== 'not-served') return ended;
+      isServed = false;
+      await state.beginRemoving(id, clock.now());
+    }
+    return letExpire();
+  };
+}
+
+/** Counts, reports and records how the removal of a file ended. */
+function noteRemoval(ended: RemovalAttempt, { source, id, record, context }: Removal): void {
+  const { state, clock, report, summary, round } = context;
+  const { botId, name } = source.config;
+  const { path, key } = record;
+  const event = { kind: 'remove', source: name, path, key, reason: 'removed' } as const;
+  switch (ended.kind) {
+    case 'expires':
+    case 'gone':
+      if (ended.kind === 'gone') state.recordDeleted(id, name, clock.now());
+      else state.recordRemoved(id, name, ended.expiresAtMs, clock.now());
       summary.removed += 1;
       report.event({ ...event, outcome: 'done' });
-    } else {
-      round.blockade.note(ended.failure, botId);
-      state.recordRemovalFailure(id, `cannot be removed: ${ended.failure.message}`, clock.now());
-      summary.failed += 1;
-      report.event({ ...event, outcome: 'failed', error: ended.failure.message });
+      break;
+    case 'replaced': {
+      // Nothing of ours is left to remove, so that it is neither tried nor told again.
+      state.forget(id);
+      const reason = `removed here, and left alone on the platform: somebody put another file in its place (${ended.reason})`;
+      noteProblem(context, { source: name, path, key, kind: 'problem', reason });
+      break;
     }
-  });
+    case 'failed': {
+      const { message } = ended.failure;
+      round.blockade.note(ended.failure, botId);
+      state.recordRemovalFailure(id, `cannot be removed: ${message}`, clock.now());
+      summary.failed += 1;
+      report.event({ ...event, outcome: 'failed', error: message });
+      break;
+    }
+  }
 }
 
 /** Whether a record still says what it said on its page: meanwhile the file may be back, or its key another's. */
@@ -98,32 +144,26 @@ function mayGo(source: Source, { path, fingerprint }: FileRecord, context: WalkC
   return isStillThere(source) && areMountsThere(source) && presenceOf(source, path) === 'gone';
 }
 
-/** How an attempt to put a file away ended. */
-interface Tombstone {
-  readonly expiresAtMs: number;
-  readonly failure: PlatformFailure | null;
-}
-
 /**
- * Puts one file away, again after transient failures. `null`: it was not tried, broken off by us, or has to wait for the
- * end of an outage.
+ * Makes attempts to remove one file, again after transient failures. `null`: none was made, it was broken off by us, or it
+ * has to wait for the end of an outage.
  *
  * @param hasTurn - whether it has taken the turn for the outage that there is.
  */
-async function leaveTombstone(
-  source: Source,
-  record: FileRecord,
+async function retryRemoval(
+  { source, record, context }: Removal,
+  attempt: () => Promise<RemovalAttempt>,
   turn: OutageTurn,
   hasTurn: boolean,
-  context: WalkContext,
-): Promise<Tombstone | null> {
+): Promise<RemovalAttempt | null> {
   const { stop, abort, isWatched, breaker } = context;
-  const attemptOnce = async (): Promise<FileAttempt<Tombstone> | null> => {
+  const attemptOnce = async (): Promise<FileAttempt<RemovalAttempt> | null> => {
     if (!mayGo(source, record, context)) return null;
-    const result = await tryToLeaveTombstone(source.config.botId, record, context);
-    if (result.failure !== null && isPostponed(result.failure)) return null;
+    const result = await attempt();
+    const failure = failureOf(result);
+    if (failure !== null && isPostponed(failure)) return null;
     if (abort.aborted) return { result, met: 'nothing', retryReason: null };
-    return { result, ...judge(result.failure) };
+    return { result, ...judge(failure) };
   };
   let mayProbe = hasTurn;
   const waitsForOutage = (): boolean => {
@@ -133,34 +173,10 @@ async function leaveTombstone(
   };
   const ports = { ...retryPorts(source.config.name, record.path, 0, context), waitsForOutage };
   const ended = await retryFile(attemptOnce, ports, stop);
-  const mustWait = isWatched && breaker.isOpen && ended?.failure?.kind === 'transient';
+  const mustWait = isWatched && breaker.isOpen && ended !== null && failureOf(ended)?.kind === 'transient';
   return abort.aborted || mustWait ? null : ended;
 }
 
-async function tryToLeaveTombstone(
-  botId: string,
-  { key }: FileRecord,
-  { platform, abort }: WalkContext,
-): Promise<Tombstone> {
-  let expiresAtMs = 0;
-  const prepare = (): PreparedUpsert => {
-    expiresAtMs = removalExpiry(platform.now());
-    return { kind: 'ready', body: emptyFile(key, expiresAtMs), expiresAtMs };
-  };
-  const nothing = { kind: 'whole', bytes: Buffer.alloc(0) } as const;
-  const ended = await sendContent(platform, botId, prepare, nothing, abort);
-  return { expiresAtMs, failure: ended.kind === 'failed' ? ended.failure : null };
-}
-
-function emptyFile(key: FileKey, expiresAtMs: number): UpsertBody {
-  return {
-    key,
-    size: 0,
-    index: false,
-    tags: {},
-    metadata: {},
-    accessPolicies: [],
-    contentType: 'application/octet-stream',
-    expiresAt: new Date(expiresAtMs).toISOString(),
-  };
+function failureOf(ended: RemovalAttempt): PlatformFailure | null {
+  return ended.kind === 'failed' ? ended.failure : null;
 }

@@ -53,7 +53,7 @@ interface Left {
   readonly id: RowId;
   readonly source: Source;
   readonly record: FileRecord;
-  /** Whether a tombstone is to be left; else it is left alone. */
+  /** Whether it is to be removed; else it is left alone. */
   readonly goes: boolean;
   /** Whether it is certain that it is not there. */
   readonly isGone: boolean;

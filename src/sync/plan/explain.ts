@@ -1,19 +1,22 @@
 import { lstatSync, statSync, type Stats } from 'node:fs';
 import type { Config } from '../../config/config.ts';
-import { fateOf, type Fate, type RemovalMode } from '../../domain/absence.ts';
+import { fateOf, type Fate } from '../../domain/absence.ts';
 import type { FileKey, RelativePath } from '../../domain/brands.ts';
 import type { EventKind } from '../../domain/report.ts';
 import { canonicalJson } from '../../domain/json.ts';
+import type { Halt } from '../../domain/guard.ts';
 import { fileKey } from '../../domain/key.ts';
 import { admit, prepareUpsert, type UpsertBody } from '../../domain/limits.ts';
 import { scan } from '../../scan/scan.ts';
 import type { StateReader, StoredFile } from '../../state/state-reader.ts';
 import { Claims } from './claims.ts';
+import { explainRemoval } from './explain-removal.ts';
 import { portsToLook, type LookAheadInput } from './look-ahead.ts';
 import { Moves } from './moves.ts';
 import { outcomeOf, outcomeOfSend, type Outcome } from './outcome.ts';
 import { isPlannedSend, planSource, type PlanItem, type PlannedSend } from './plan-source.ts';
 import { isBehindLink, presenceOf, whyUnreadable } from '../sources/presence.ts';
+import { enterSource } from '../sources/enter-source.ts';
 import { checkRoot } from '../sources/root-check.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
 
@@ -104,19 +107,16 @@ function tried(action: Explanation['action'], reason: string): Verdict {
 }
 
 /** Why a pass does not come to a file; `null`: it does. */
-function whyNotPlanned(
-  { source, path, target, own, facts }: Subject,
-  { config, state }: ExplainInput,
-): Verdict | null {
-  const { mode } = config.removals;
+function whyNotPlanned({ source, path, target, own, facts }: Subject, input: ExplainInput): Verdict | null {
+  const { mode } = input.config.removals;
   const ignoredBy = source.filter.whyIgnored(path);
   if (ignoredBy !== null) {
     const isLeft = own !== null && fateOf(own, 'set-aside', mode) === 'keep';
     const left = isLeft ? '; what the platform has of it is left alone' : '';
     return without('skip', `left out by ${ignoredBy}${left}`);
   }
-  const [halt] = checkRoot(source, target, state, false, mode);
-  if (halt !== undefined) return without('none', `the source is halted: ${halt.reason}`);
+  const halt = haltOf(source, target, facts !== undefined, input);
+  if (halt !== null) return without('none', `the source is halted: ${halt.reason}`);
   if (source.symlinks === 'skip' && isBehindLink(source, path))
     return without('skip', 'a directory above it is a symbolic link, and "symlinks" is "skip"');
   const isLink = look(() => lstatSync(`${source.root}/${path}`))?.isSymbolicLink() === true;
@@ -125,7 +125,23 @@ function whyNotPlanned(
   return null;
 }
 
-function planOf(subject: Subject, { config, sources, state, nowMs }: ExplainInput): Verdict {
+/** What halts a source before anything of it is looked at. `isThere`: it has a file, so that it is not empty. */
+function haltOf(
+  source: Source,
+  target: number,
+  isThere: boolean,
+  { state, config }: ExplainInput,
+): Halt | null {
+  const { mode } = config.removals;
+  if (isThere) return checkRoot(source, target, state, false, mode)[0] ?? null;
+  const entering = enterSource(source, target, state, mode, () => false);
+  let step = entering.next();
+  while (step.done !== true) step = entering.next();
+  return step.value.kind === 'halted' ? step.value.halt : null;
+}
+
+function planOf(subject: Subject, explained: ExplainInput): Verdict {
+  const { config, sources, state, nowMs } = explained;
   const { source, path, key, target, own } = subject;
   const input = {
     config,
@@ -142,7 +158,7 @@ function planOf(subject: Subject, { config, sources, state, nowMs }: ExplainInpu
   for (const item of planSource(source, scan(source, path), records, portsToLook(input, source, moves))) {
     // What the platform holds under another key is another matter.
     if (item.kind === 'tick' || (item.kind === 'absent' && item.record.key !== key)) continue;
-    return isPlannedSend(item) ? ofSend(item, source) : ofItem(item, subject, config.removals.mode);
+    return isPlannedSend(item) ? ofSend(item, source) : ofItem(item, subject, explained);
   }
   return own === null ? without('none', NO_SUCH_FILE) : without('problem', UNSEEN);
 }
@@ -174,13 +190,16 @@ function ofSend(item: PlannedSend, source: Source): Verdict {
 
 function ofItem(
   item: Exclude<PlanItem, PlannedSend>,
-  { stored, own }: Subject,
-  removals: RemovalMode,
+  { stored, own, target }: Subject,
+  input: ExplainInput,
 ): Verdict {
-  const outcome = outcomeOf(item, item.kind === 'absent' ? own : stored, removals);
+  const outcome = outcomeOf(item, item.kind === 'absent' ? own : stored, input.config.removals.mode);
   switch (item.kind) {
     case 'absent':
-      return own === null ? without('none', NO_SUCH_FILE) : ofFate(outcome.fate ?? 'unknown');
+      if (own === null) return without('none', NO_SUCH_FILE);
+      return outcome.fate === 'remove'
+        ? { ...explainRemoval(target, own, input), isTried: false }
+        : ofFate(outcome.fate ?? 'unknown');
     case 'hold':
       return tried('refuse', `refused before, and not changed since: ${stored?.failure ?? ''}`);
     case 'pass-over':
@@ -201,7 +220,7 @@ function ofEvent({ event }: Outcome): Verdict {
 const NO_SUCH_FILE = 'there is no such file';
 const UNSEEN = 'it cannot be seen';
 
-function ofFate(fate: Fate): Verdict {
+function ofFate(fate: Exclude<Fate, 'remove'>): Verdict {
   switch (fate) {
     case 'unknown':
       return without('problem', UNSEEN);
@@ -210,8 +229,6 @@ function ofFate(fate: Fate): Verdict {
       return without('none', 'the file is gone, and it never got to the platform');
     case 'tombstone':
       return without('none', 'the file was removed, and an empty one that expires stands in its place');
-    case 'remove':
-      return without('remove', 'the file was removed, and removals.mode is "expire"');
     case 'keep':
       return without('keep', 'there is no such file any more, and what is on the platform is left alone');
   }

@@ -156,7 +156,7 @@ test('each operation and each bot stands for itself, with what is lost by it', a
   expect(catalog.serves(site.other.target, 'get')).toBe(true);
   await site.list(site.other);
   expect(site.warnings.map((warning) => warning.replace(/: the platform does not.*/u, ''))).toEqual([
-    'bot bot-1: the operation "get" is not served, so single files cannot be looked at',
+    'bot bot-1: the operation "get" is not served, so removed files cannot be looked at before they are deleted, and are let expire instead',
     'bot bot-1: the operation "update" is not served, so files whose settings change, or that are to be renewed, are sent again',
     'bot bot-1: the operation "delete" is not served, so removed files are let expire instead',
     'bot other: the operation "list" is not served, so what is sent cannot be confirmed, and what the bot has cannot be compared',

@@ -2,30 +2,12 @@ import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { RelativePath } from '../../../src/domain/brands.ts';
-import { openReader } from '../../../src/state/open-reader.ts';
-import { explain, type Explanation } from '../../../src/sync/plan/explain.ts';
-import { findSources } from '../../../src/sync/sources/source.ts';
-import { createWorld, refuseUpserts, type World } from '../world.ts';
+import { explained } from '../explained.ts';
+import { createWorld, refuseUpserts } from '../world.ts';
 
 const DAY = 86_400_000;
 
-/** What `explain` says of a path of a source. */
-function explained(world: World, path: string, source = 'docs'): Explanation {
-  const config = world.config();
-  const opened = openReader(config.stateFile, false);
-  const sources = findSources(config, config.platform.baseUrl);
-  const found = sources.find(({ config }) => config.name === source);
-  if (opened.kind !== 'open' || found?.kind !== 'found') throw new Error('no world');
-  try {
-    const input = { config, sources, state: opened.reader, nowMs: Date.now() };
-    return explain(found.source, path as RelativePath, input);
-  } finally {
-    opened.close();
-  }
-}
-
-describe.each(['keep', 'expire'])(
+describe.each(['keep', 'expire', 'delete'])(
   'the dry run (removals %s) removes nothing that a pass would not',
   (mode) => {
     const removals = { mode };

@@ -1,0 +1,20 @@
+import type { RelativePath } from '../../src/domain/brands.ts';
+import { openReader } from '../../src/state/open-reader.ts';
+import { explain, type Explanation } from '../../src/sync/plan/explain.ts';
+import { findSources } from '../../src/sync/sources/source.ts';
+import type { World } from './world.ts';
+
+/** What `explain` says of a path of a source. `nowMs`: epoch milliseconds. */
+export function explained(world: World, path: string, source = 'docs', nowMs = Date.now()): Explanation {
+  const config = world.config();
+  const opened = openReader(config.stateFile, false);
+  const sources = findSources(config, config.platform.baseUrl);
+  const found = sources.find(({ config }) => config.name === source);
+  if (opened.kind !== 'open' || found?.kind !== 'found') throw new Error('no world');
+  try {
+    const input = { config, sources, state: opened.reader, nowMs };
+    return explain(found.source, path as RelativePath, input);
+  } finally {
+    opened.close();
+  }
+}

@@ -1,0 +1,104 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { explained } from '../explained.ts';
+import { createWorld, type World } from '../world.ts';
+
+/** A world with files that were sent. */
+async function sentWorld(removals: object, operations: string, names: readonly string[]) {
+  const world = await createWorld({ removals });
+  const { baseUrl } = world.emulator;
+  world.configure({ platform: { botId: 'bot-1', baseUrl, operations } });
+  for (const name of names) world.write(`docs/${name}`, name);
+  await world.pass();
+  return world;
+}
+
+function remove(world: World, ...names: readonly string[]): void {
+  for (const name of names) rmSync(join(world.directory, 'docs', name));
+}
+
+const WHEN = 'a single pass does it at once, a daemon 5m after it was noticed';
+
+test.each([
+  ['expire', 'auto', 'is emptied and let expire there: removals.mode is "expire"'],
+  ['delete', 'auto', 'is deleted there if it is still the one that was sent: removals.mode is "delete"'],
+  [
+    'delete',
+    'specified',
+    'is emptied and let expire there: removals.mode is "delete", but platform.operations is "specified"',
+  ],
+])(
+  'with %s (operations %s) explain says how a removed file goes, and when',
+  async (mode, operations, how) => {
+    const world = await sentWorld({ mode, delay: '5m' }, operations, ['a', 'b']);
+    remove(world, 'a');
+    expect(explained(world, 'a')).toMatchObject({
+      action: 'remove',
+      reason: `the file was removed, and ${how}; ${WHEN}`,
+    });
+  },
+);
+
+test('explain says that a file is let expire while deleting is not served', async () => {
+  const world = await sentWorld({ mode: 'delete' }, 'auto', ['a', 'b', 'c']);
+  world.emulator.faults.add({ operation: 'delete-file', kind: 'status', status: 405, times: Infinity });
+  remove(world, 'a');
+  await world.pass();
+  remove(world, 'b');
+  expect(explained(world, 'b', 'docs', world.clock.now())).toMatchObject({
+    action: 'remove',
+    reason: expect.stringContaining(
+      'let expire there: removals.mode is "delete", but the platform did not serve that',
+    ) as unknown,
+  });
+});
+
+test.each(['expire', 'delete'])(
+  'with %s explain says that a source is halted for too many removals, as a pass would',
+  async (mode) => {
+    const world = await sentWorld({ mode, maxCount: 1 }, 'auto', ['a', 'b', 'c', 'd']);
+    remove(world, 'a', 'b');
+    // As far as it is known, each goes alone.
+    expect(explained(world, 'a')).toMatchObject({ action: 'remove' });
+    expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
+    const halted = {
+      action: 'keep',
+      reason:
+        'the file was removed, but the source is halted: 2 of 4 files would be removed within an hour, more than removals.maxCount (1); botsync approve lets the daemon go on, --allow-removals a single pass',
+    };
+    expect(explained(world, 'a')).toEqual({ ...explained(world, 'a'), ...halted });
+    expect(explained(world, 'b')).toMatchObject(halted);
+    // One that was not noticed yet comes on top.
+    remove(world, 'c');
+    expect(explained(world, 'c')).toMatchObject({
+      action: 'keep',
+      reason: expect.stringContaining('3 of 4 files would be removed') as unknown,
+    });
+    await world.pass({ allowRemovals: true });
+    expect(world.keys().filter((key) => world.remote(key) !== '')).toEqual(['d']);
+  },
+);
+
+test('explain says that removals made within the hour count', async () => {
+  const world = await sentWorld({ mode: 'delete', maxCount: 1 }, 'auto', ['a', 'b', 'c']);
+  remove(world, 'a');
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
+  remove(world, 'b');
+  expect(explained(world, 'b')).toMatchObject({
+    action: 'keep',
+    reason: expect.stringContaining(
+      '1 of 3 files were removed within an hour, and 1 more would be',
+    ) as unknown,
+  });
+});
+
+test('explain says that a source is halted which has no files any more', async () => {
+  const world = await sentWorld({ mode: 'delete' }, 'auto', ['a', 'b']);
+  remove(world, 'a', 'b');
+  expect(explained(world, 'a')).toMatchObject({
+    action: 'none',
+    reason: expect.stringMatching(/^the source is halted: .* has no files any more/u) as unknown,
+  });
+  expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
+});
