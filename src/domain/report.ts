@@ -1,5 +1,5 @@
 /** What happened to a file in a pass, or in a dry run would. */
-export type EventKind = 'upload' | 'renew' | 'remove' | 'skip' | 'refuse' | 'problem';
+export type EventKind = 'upload' | 'renew' | 'remove' | 'skip' | 'refuse' | 'problem' | 'confirm';
 
 /** One line of `sync --json`: a file that is not simply unchanged. */
 export interface FileEvent {
@@ -9,8 +9,8 @@ export interface FileEvent {
   readonly path: string;
   readonly key: string | null;
   readonly reason: string;
-  /** Absent in a dry run, and where nothing was to be carried out. */
-  readonly outcome?: 'done' | 'failed';
+  /** Absent in a dry run, and where nothing was to be carried out. Of a file that was confirmed: what the platform has. */
+  readonly outcome?: 'done' | 'failed' | 'stored' | 'searchable';
   /** Why the outcome is `failed`. */
   readonly error?: string;
 }
@@ -34,6 +34,8 @@ export interface Summary {
   kept: number;
   /** Files that were not tried because something larger stood in the way. */
   pending: number;
+  /** Files that were sent, of which the platform has not said yet what became of them. */
+  unconfirmed: number;
   /** Content bytes the store took. */
   bytes: number;
   durationMs: number;
@@ -52,6 +54,7 @@ export function emptySummary(): Summary {
     problems: 0,
     kept: 0,
     pending: 0,
+    unconfirmed: 0,
     bytes: 0,
     durationMs: 0,
   };

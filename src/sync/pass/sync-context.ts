@@ -12,6 +12,8 @@ import type { Disk } from '../../scan/disk.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { CircuitBreaker } from '../../upload/circuit-breaker.ts';
 import { Blockade } from './blockade.ts';
+import { confirmationsOf } from './confirmations-of.ts';
+import type { Confirmations } from './confirmations.ts';
 import { ServedCatalog } from '../catalog/served-catalog.ts';
 import { Claims } from '../plan/claims.ts';
 import type { Flights } from './flights.ts';
@@ -119,6 +121,8 @@ export type Standing = 'halted' | 'incomplete' | 'complete';
 export interface SyncContext extends Omit<SyncContextInput, 'catalog'> {
   /** What the platform has; `null`: it is not asked. */
   readonly catalog: ServedCatalog | null;
+  /** What asks the platform what became of the files that were sent; `null`: nothing does. */
+  readonly confirmations: Confirmations | null;
   /** When it was made, by either clock. */
   readonly beganAt: { readonly wallMs: number; readonly monotonicMs: number };
   readonly claims: Claims;
@@ -178,7 +182,7 @@ export function createSyncContext(input: SyncContextInput): SyncContext {
   const abort = AbortSignal.any([input.abort, failed.signal]);
   // Every request under way listens, and every walk that waits.
   setMaxListeners(0, stop, abort, input.detach);
-  return {
+  const context: Omit<SyncContext, 'confirmations'> = {
     ...input,
     stop,
     abort,
@@ -214,6 +218,7 @@ export function createSyncContext(input: SyncContextInput): SyncContext {
       failed.abort();
     },
   };
+  return Object.assign(context, { confirmations: confirmationsOf(context) });
 }
 
 /**

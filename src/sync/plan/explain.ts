@@ -5,7 +5,9 @@ import type { FileKey, RelativePath } from '../../domain/brands.ts';
 import { canonicalJson } from '../../domain/json.ts';
 import { fileKey } from '../../domain/key.ts';
 import { admit, prepareUpsert, type UpsertBody } from '../../domain/limits.ts';
+import type { Verdict } from '../../domain/record.ts';
 import { scan } from '../../scan/scan.ts';
+import type { RemoteFile } from '../../state/remote.ts';
 import type { StateReader, StoredFile } from '../../state/state-reader.ts';
 import { Claims } from './claims.ts';
 import { portsToLook, type LookAheadInput } from './look-ahead.ts';
@@ -33,10 +35,23 @@ export interface Explanation {
     readonly expiresAt: string | null;
     readonly failure: string | null;
     readonly changedAt: string;
+    /** What the platform says of it since it was sent. */
+    readonly platform: PlatformWord;
   } | null;
   /** What a pass would do now. */
   readonly action: 'upload' | 'renew' | 'verify' | 'none' | 'skip' | 'refuse' | 'problem' | 'remove' | 'keep';
   readonly reason: string;
+}
+
+/** What the platform says of a file. Moments are ISO 8601; `null`: there is none. */
+export interface PlatformWord {
+  /** What became of it for good; `null`: that is not known. */
+  readonly verdict: Verdict | null;
+  readonly sentAt: string | null;
+  /** When it was asked last. */
+  readonly askedAt: string | null;
+  /** When it is asked next. */
+  readonly nextAskAt: string | null;
 }
 
 /** What an explanation is made from. `nowMs`: epoch milliseconds. */
@@ -70,11 +85,19 @@ export function explain(source: Source, path: RelativePath, input: ExplainInput)
       expiresAt: own.expiresAtMs === null ? null : new Date(own.expiresAtMs).toISOString(),
       failure: own.failure,
       changedAt: new Date(own.changedAtMs).toISOString(),
+      platform: wordOf(state.remote.find({ target, key })),
     },
     upsert: isTried ? upsertOf(subject, input) : null,
     action,
     reason,
   };
+}
+
+function wordOf(remote: RemoteFile | null): PlatformWord {
+  const { verdict = null, sentAtMs = null, askedAtMs = null, askAtMs = null } = remote ?? {};
+  const moment = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+  const nextAskAt = verdict === null ? moment(askAtMs) : null;
+  return { verdict, sentAt: moment(sentAtMs), askedAt: moment(askedAtMs), nextAskAt };
 }
 
 /** The file that is explained. */
@@ -92,13 +115,13 @@ interface Subject {
 }
 
 /** What a pass does; `isTried`: it would send the file, if nothing spoke against it. */
-type Verdict = Pick<Explanation, 'action' | 'reason'> & { readonly isTried: boolean };
+type Plan = Pick<Explanation, 'action' | 'reason'> & { readonly isTried: boolean };
 
-function without(action: Explanation['action'], reason: string): Verdict {
+function without(action: Explanation['action'], reason: string): Plan {
   return { action, reason, isTried: false };
 }
 
-function tried(action: Explanation['action'], reason: string): Verdict {
+function tried(action: Explanation['action'], reason: string): Plan {
   return { action, reason, isTried: true };
 }
 
@@ -106,7 +129,7 @@ function tried(action: Explanation['action'], reason: string): Verdict {
 function whyNotPlanned(
   { source, path, target, own, facts }: Subject,
   { config, state }: ExplainInput,
-): Verdict | null {
+): Plan | null {
   const { mode } = config.removals;
   const ignoredBy = source.filter.whyIgnored(path);
   if (ignoredBy !== null) {
@@ -124,7 +147,7 @@ function whyNotPlanned(
   return null;
 }
 
-function planOf(subject: Subject, { config, sources, state, nowMs }: ExplainInput): Verdict {
+function planOf(subject: Subject, { config, sources, state, nowMs }: ExplainInput): Plan {
   const { source, path, key, target, own } = subject;
   const input = {
     config,
@@ -164,24 +187,24 @@ function planTwins({ source, key, target }: Subject, input: LookAheadInput, move
   }
 }
 
-function ofSend(item: PlannedSend, source: Source): Verdict {
+function ofSend(item: PlannedSend, source: Source): Plan {
   const unreadable = whyUnreadable(source, item.path);
   if (item.kind === 'verify' && unreadable === null)
     return tried('verify', `${item.reason}: its content is hashed, and sent if it is another`);
   return ofEvent(outcomeOfSend(item, false, unreadable));
 }
 
-function ofItem(
-  item: Exclude<PlanItem, PlannedSend>,
-  { stored, own }: Subject,
-  removals: RemovalMode,
-): Verdict {
+function ofItem(item: Exclude<PlanItem, PlannedSend>, { stored, own }: Subject, removals: RemovalMode): Plan {
   const outcome = outcomeOf(item, item.kind === 'absent' ? own : stored, removals);
   switch (item.kind) {
     case 'absent':
       return own === null ? without('none', NO_SUCH_FILE) : ofFate(outcome.fate ?? 'unknown');
-    case 'hold':
-      return tried('refuse', `refused before, and not changed since: ${stored?.failure ?? ''}`);
+    case 'hold': {
+      const failure = stored?.failure ?? '';
+      return stored?.state === 'synced'
+        ? tried('none', `sent, and not changed since; ${failure}`)
+        : tried('refuse', `refused before, and not changed since: ${failure}`);
+    }
     case 'pass-over':
       return without('skip', item.reason);
     case 'tick':
@@ -193,14 +216,15 @@ function ofItem(
   }
 }
 
-function ofEvent({ event }: Outcome): Verdict {
-  return event === null ? tried('none', 'unchanged') : tried(event.kind, event.reason);
+function ofEvent({ event }: Outcome): Plan {
+  if (event === null) return tried('none', 'unchanged');
+  return tried(event.kind === 'confirm' ? 'none' : event.kind, event.reason);
 }
 
 const NO_SUCH_FILE = 'there is no such file';
 const UNSEEN = 'it cannot be seen';
 
-function ofFate(fate: Fate): Verdict {
+function ofFate(fate: Fate): Plan {
   switch (fate) {
     case 'unknown':
       return without('problem', UNSEEN);
