@@ -128,7 +128,7 @@ export function stepAfter(word: Word, sent: SentFile, attempts: number, nowMs: n
     case 'final':
       return { kind: 'settle', verdict: word.verdict };
     case 'unsearchable':
-      return { kind: 'settle', verdict: 'unsearchable', reason: word.reason };
+      return { kind: 'settle', verdict: 'unsearchable', reason: `cannot be searched: ${word.reason}` };
     case 'lost':
       return lose(word.cause, word.reason, sent.losses + 1 < attempts ? sent.losses + 1 : null);
     case 'pending':
@@ -163,7 +163,7 @@ function whilePending(said: string, { sentAtMs, losses }: SentFile, nowMs: numbe
 export function askAfterMs(ageMs: number): number {
   // Our clock was set back: how old it is nobody knows.
   if (ageMs < 0) return MINUTE_MS;
-  return Math.min(Math.max(ageMs / 2, FIRST_ASKED_AFTER_MS), LONGEST_ASK_MS);
+  return Math.min(Math.max(Math.round(ageMs / 2), FIRST_ASKED_AFTER_MS), LONGEST_ASK_MS);
 }
 
 /** Whether a file that is not listed is asked for by itself by now. */

@@ -1,6 +1,6 @@
-import type { FileEvent, Summary } from '../../domain/report.ts';
+import type { Summary } from '../../domain/report.ts';
 import type { Confirmations } from '../../sync/pass/confirmations.ts';
-import type { Reporter } from '../../sync/pass/reporter.ts';
+import type { WordOutcome } from '../../sync/pass/note-word.ts';
 import type { SyncContext } from '../../sync/pass/sync-context.ts';
 import type { PassView } from '../render/pass-view.ts';
 
@@ -27,26 +27,6 @@ export class Confirmation {
   /** Whether all else was done. */
   get hasBegunToWait(): boolean {
     return this.#isWaiting;
-  }
-
-  /** What the pass reports to: it counts what the platform says. */
-  get report(): Reporter {
-    const view = this.#view;
-    return {
-      event: (event) => {
-        this.#count(event);
-        view.event(event);
-      },
-      warn: (message) => {
-        view.warn(message);
-      },
-      retrying: (path, reason, delayMs) => {
-        view.retrying(path, reason, delayMs);
-      },
-      sent: (bytes) => {
-        view.sent(bytes);
-      },
-    };
   }
 
   /** Begins to ask, also about what earlier runs left open. Throws `StateFileError`. */
@@ -80,14 +60,19 @@ export class Confirmation {
     await this.#running.catch(() => undefined);
   }
 
-  #count({ kind, outcome }: FileEvent): void {
-    // What was found out by an earlier pass is counted by this one.
-    if (kind !== 'confirm' || outcome === undefined) return;
-    if (outcome === 'searchable') this.#searchable += 1;
-    else if (outcome === 'stored') this.#stored += 1;
-    else {
-      this.#failed += 1;
-      this.#summary.failed += 1;
+  /** Takes note of what the platform says of a file. */
+  count(outcome: WordOutcome): void {
+    switch (outcome) {
+      case 'searchable':
+        this.#searchable += 1;
+        break;
+      case 'stored':
+        this.#stored += 1;
+        break;
+      case 'failed':
+        this.#failed += 1;
+        this.#summary.failed += 1;
+        break;
     }
     this.#left -= 1;
     if (this.#isWaiting) this.#view.confirming(this.#words());

@@ -9,7 +9,6 @@ import {
   unwatchedStages,
   type SyncContext,
 } from '../../sync/pass/sync-context.ts';
-import type { Reporter } from '../../sync/pass/reporter.ts';
 import { Claims } from '../../sync/plan/claims.ts';
 import { estimate } from '../../sync/plan/estimate.ts';
 import { findSources } from '../../sync/sources/source.ts';
@@ -34,7 +33,7 @@ export async function singlePass(run: OnceRun, state: StateStore, summary: Summa
   // The pass meets what the count meets; it is thrown below, after the pass.
   counting.catch(() => undefined);
   try {
-    const syncContext = contextOf(run, state, confirmation.report);
+    const syncContext = contextOf(run, state, confirmation);
     confirmation.begin(syncContext);
     const exitCode = await runPass(syncContext, {
       summary,
@@ -53,9 +52,9 @@ export async function singlePass(run: OnceRun, state: StateStore, summary: Summa
 }
 
 function contextOf(
-  { options, config, platform, catalog, signals, notifier }: OnceRun,
+  { options, config, platform, catalog, signals, view, notifier }: OnceRun,
   state: StateStore,
-  report: Reporter,
+  confirmation: Confirmation,
 ): SyncContext {
   const { giveUpAfterMs } = config.upload;
   return createSyncContext({
@@ -66,7 +65,10 @@ function contextOf(
     catalog,
     clock: systemClock,
     random: Math.random,
-    report,
+    report: view,
+    onWord: (outcome) => {
+      confirmation.count(outcome);
+    },
     waitLimits: { outageMs: giveUpAfterMs, pauseMs: giveUpAfterMs, removalMs: 0 },
     howToAllow: 'run once with --allow-removals',
     stages: unwatchedStages(),

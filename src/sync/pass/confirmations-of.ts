@@ -4,7 +4,8 @@ import type { SyncContext } from './sync-context.ts';
 
 /** What asks, under a context, what became of the files that were sent; `null`: the platform is not asked. */
 export function confirmationsOf(context: Omit<SyncContext, 'confirmations'>): Confirmations | null {
-  const { config, platformName, state, catalog, clock, report, flights, platform, breaker, stop } = context;
+  const { config, platformName, state, catalog, clock, report, flights, platform, breaker, stop, onWord } =
+    context;
   if (catalog === null) return null;
   const bots = new Map(
     config.sources.map((source) => {
@@ -19,6 +20,7 @@ export function confirmationsOf(context: Omit<SyncContext, 'confirmations'>): Co
     report,
     flights,
     stop,
+    onWord,
     bots: [...bots.values()],
     attempts: config.upload.attempts,
     isMarking: config.platform.mark,

@@ -1,6 +1,13 @@
 import { backoffMs, type Backoff } from '../../domain/backoff.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { GONE, isOverdueInLists, NOT_LISTED, wordOf, type Word } from '../../domain/confirmation.ts';
+import {
+  GONE,
+  isOverdueInLists,
+  LONGEST_ASK_MS,
+  NOT_LISTED,
+  wordOf,
+  type Word,
+} from '../../domain/confirmation.ts';
 import type { OptionalFailure } from '../../domain/failure.ts';
 import { MOST_IDS, type CatalogFile } from '../../domain/file-catalog.ts';
 import { realTimer } from '../../service/system-clock.ts';
@@ -136,6 +143,8 @@ export class Confirmations {
     const times = state.remote.askTimes(target, MOST_IDS);
     const [firstMs] = times;
     if (firstMs === undefined) return Infinity;
+    // Our clock was set back since.
+    if (firstMs > clock.now() + LONGEST_ASK_MS) state.remote.askBy(target, clock.now());
     // What is sent from now on comes behind those.
     const fullAtMs = times[MOST_IDS - 1] ?? Infinity;
     const fillMs = this.#isFinishing ? LAST_BATCH_WAIT_MS : BATCH_WAIT_MS;

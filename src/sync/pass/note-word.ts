@@ -6,6 +6,9 @@ import type { StateStore } from '../../state/state-store.ts';
 import type { BotAtTarget } from '../catalog/served-catalog.ts';
 import type { Reporter } from './reporter.ts';
 
+/** What the platform says of a file: what it has, or that something went wrong. */
+export type WordOutcome = 'stored' | 'searchable' | 'failed';
+
 /** What taking note of the platform's word needs. */
 export interface WordPorts {
   readonly state: StateStore;
@@ -15,6 +18,8 @@ export interface WordPorts {
   readonly attempts: number;
   /** The platform's time, epoch milliseconds. */
   readonly platformNow: () => number;
+  /** Told of each file of which the platform has said what became of it. */
+  readonly onWord: ((outcome: WordOutcome) => void) | undefined;
   /** Told that the platform had no room for a file that it had begun to take. */
   readonly noteShortage: (reason: string, botId: string) => void;
   /** Told that a file is not on the platform as it is. */
@@ -40,7 +45,7 @@ export function noteWord(word: Word, file: Unconfirmed, bot: BotAtTarget, ports:
       break;
     }
     case 'settle': {
-      const reason = step.verdict === 'unsearchable' ? `cannot be searched: ${step.reason}` : null;
+      const reason = step.verdict === 'unsearchable' ? step.reason : null;
       state.remote.recordVerdict(sending, { verdict: step.verdict, reason }, nowMs);
       if (step.verdict === 'unsearchable') reportFailure(word, file, step.reason, ports);
       else reportSuccess(word, file, step.verdict, ports);
@@ -76,8 +81,9 @@ function reportSuccess(
   { said }: Word,
   { source, path, key }: Unconfirmed,
   outcome: 'stored' | 'searchable',
-  { report }: WordPorts,
+  { report, onWord }: WordPorts,
 ): void {
+  onWord?.(outcome);
   report.event({ kind: 'confirm', source, path, key, reason: said, outcome });
 }
 
@@ -85,7 +91,8 @@ function reportFailure(
   { said }: Word,
   { source, path, key }: Unconfirmed,
   error: string,
-  { report }: WordPorts,
+  { report, onWord }: WordPorts,
 ): void {
+  onWord?.('failed');
   report.event({ kind: 'confirm', source, path, key, reason: said, outcome: 'failed', error });
 }

@@ -18,6 +18,7 @@ import { ServedCatalog } from '../catalog/served-catalog.ts';
 import { Claims } from '../plan/claims.ts';
 import type { Flights } from './flights.ts';
 import { IndexWarnings } from './index-warnings.ts';
+import type { WordOutcome } from './note-word.ts';
 import type { Reporter } from './reporter.ts';
 import { Transfers } from './transfers.ts';
 import { Roots } from './roots.ts';
@@ -47,6 +48,8 @@ export interface SyncContextInput {
   readonly isWatched: boolean;
   /** Told of every new content that the platform has, before anything else can happen to it. */
   readonly onDelivery?: (delivery: Delivery) => void;
+  /** Told of each file of which the platform has said what became of it. */
+  readonly onWord?: (outcome: WordOutcome) => void;
   readonly changeFeed: ChangeFeed;
   /** Told when an outage is over. `hasParked`: some files did not wait for that. */
   readonly recovered?: (hasParked: boolean) => void;
