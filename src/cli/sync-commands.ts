@@ -29,7 +29,18 @@ export function addSyncCommands(
             default: false,
             description: 'Go ahead, this once, where a guard would halt a source',
           })
-          .check(({ once, dryRun, force, allowRemovals }) => {
+          .option('wait', {
+            type: 'string',
+            requiresArg: true,
+            description: 'How long one pass waits until the platform has said what became of the files',
+            defaultDescription: 'confirm.wait',
+          })
+          .option('no-wait', {
+            type: 'boolean',
+            default: false,
+            description: 'Leave that to the next pass',
+          })
+          .check(({ once, dryRun, force, allowRemovals, wait, noWait }) => {
             if (once && dryRun) throw new UsageError('--once and --dry-run: write one of the two');
             if (allowRemovals && !once)
               throw new UsageError(
@@ -37,6 +48,10 @@ export function addSyncCommands(
               );
             if (force !== undefined && !once && !dryRun)
               throw new UsageError('--force goes with --once or --dry-run');
+            if ((wait !== undefined || noWait) && !once)
+              throw new UsageError('--wait and --no-wait go with --once; a daemon waits for nothing');
+            if (wait !== undefined && noWait)
+              throw new UsageError('--wait and --no-wait: write one of the two');
             return true;
           })
           .example('$0 sync', 'Keep everything up to date until a signal ends it')

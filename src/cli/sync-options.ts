@@ -1,3 +1,5 @@
+import { readDuration } from '../config/duration.ts';
+import { readTimer } from '../config/values.ts';
 import { compilePattern } from '../domain/rules.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { UsageError } from './usage-error.ts';
@@ -8,6 +10,9 @@ export interface SyncOptions extends GlobalOptions {
   readonly dryRun: boolean;
   readonly force: string | undefined;
   readonly allowRemovals: boolean;
+  /** A duration; `undefined`: `confirm.wait`. */
+  readonly wait: string | undefined;
+  readonly noWait: boolean;
 }
 
 /** What `--force` stands for. */
@@ -37,6 +42,19 @@ export function forced({ force }: Pick<SyncOptions, 'force'>): Forced {
       if (!hasMatched) view.warn(`--force ${force}: no file matches`);
     },
   };
+}
+
+/** How long the end of a single pass waits for the platform's word, milliseconds. Throws `UsageError` for what is no duration. */
+export function waitMsOf(
+  { wait, noWait }: Pick<SyncOptions, 'wait' | 'noWait'>,
+  configuredMs: number,
+): number {
+  if (noWait) return 0;
+  if (wait === undefined) return configuredMs;
+  const duration = readDuration(wait);
+  const reading = duration.kind === 'ok' ? readTimer(duration.value) : duration;
+  if (reading.kind === 'problem') throw new UsageError(`--wait: ${reading.message}`);
+  return reading.value;
 }
 
 interface Warned {

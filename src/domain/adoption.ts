@@ -1,4 +1,4 @@
-import { FIRST_ASKED_AFTER_MS } from './confirmation.ts';
+import { FIRST_ASKED_AFTER_MS, wordOf } from './confirmation.ts';
 import { otherFacts } from './facts.ts';
 import { renewalTime } from './expiry.ts';
 import type { ListedFile } from './file-catalog.ts';
@@ -61,13 +61,16 @@ const MINUTE_MS = 60_000;
 /**
  * What is known of a file from how the platform has it now. `askAtMs`: when it is asked next what became of it, epoch
  * milliseconds; `null`: it has said so.
+ *
+ * @param sent - the content that it should have.
  */
 export function standingOf(
-  { status }: ListedFile,
+  file: ListedFile,
+  sent: { readonly sizeBytes: number; readonly sha256: Buffer },
   isIndexed: boolean,
   nowMs: number,
 ): { readonly verdict: Verdict | null; readonly askAtMs: number | null } {
-  if (isIndexed && status === 'indexing_completed') return { verdict: 'searchable', askAtMs: null };
-  if (!isIndexed && status === 'upload_completed') return { verdict: 'stored', askAtMs: null };
+  const word = wordOf(file, sent, isIndexed);
+  if (word.kind === 'final') return { verdict: word.verdict, askAtMs: null };
   return { verdict: null, askAtMs: nowMs + FIRST_ASKED_AFTER_MS };
 }

@@ -1,5 +1,6 @@
 /** What happened to a file in a pass, or in a dry run would. */
-export type EventKind = 'upload' | 'renew' | 'update' | 'adopt' | 'remove' | 'skip' | 'refuse' | 'problem';
+export type EventKind =
+  'upload' | 'renew' | 'update' | 'adopt' | 'remove' | 'skip' | 'refuse' | 'problem' | 'confirm';
 
 /** One line of `sync --json`: a file that is not simply unchanged. */
 export interface FileEvent {
@@ -9,8 +10,8 @@ export interface FileEvent {
   readonly path: string;
   readonly key: string | null;
   readonly reason: string;
-  /** Absent in a dry run, and where nothing was to be carried out. */
-  readonly outcome?: 'done' | 'failed';
+  /** Absent in a dry run, and where nothing was to be carried out. Of a file that was confirmed: what the platform has. */
+  readonly outcome?: 'done' | 'failed' | 'stored' | 'searchable';
   /** Why the outcome is `failed`. */
   readonly error?: string;
 }
@@ -40,6 +41,8 @@ export interface Summary {
   pending: number;
   /** Files that were sent over files of the platform that botsync did not put there, as far as that is known. */
   overwritten: number;
+  /** Files that were sent, of which the platform has not said yet what became of them. */
+  unconfirmed: number;
   /** Content bytes the store took. */
   bytes: number;
   durationMs: number;
@@ -61,6 +64,7 @@ export function emptySummary(): Summary {
     kept: 0,
     pending: 0,
     overwritten: 0,
+    unconfirmed: 0,
     bytes: 0,
     durationMs: 0,
   };

@@ -8,7 +8,7 @@ import type {
 import { failed, ok, type LookupFailure, type OptionalFailure, type Outcome } from '../domain/failure.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
 import { Api, isSuccess, type ApiRequest } from './api.ts';
-import type { Answer } from './failures.ts';
+import { quote, type Answer } from './failures.ts';
 import type { Caller } from './files.ts';
 import type { Http } from './http.ts';
 import { failureOfOptional } from './optional-operation.ts';
@@ -177,7 +177,7 @@ function readCatalogFile(value: JsonValue | undefined): CatalogFile | null {
     key,
     sizeBytes: typeof size === 'number' ? size : null,
     status: textOr(status),
-    failedReason: textOr(failedStatusReason),
+    failedReason: quote(failedStatusReason),
     contentType: textOr(contentType),
     tags: isObject(tags) ? textsOf(tags) : {},
     metadata: isObject(metadata) ? metadata : {},

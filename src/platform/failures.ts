@@ -93,8 +93,8 @@ function readError(
   }
 }
 
-/** A platform's words, on one line and of bearable length. */
-function quote(said: unknown): string | null {
+/** A platform's words, on one line, of bearable length and without signed addresses; `null`: it said nothing. */
+export function quote(said: unknown): string | null {
   if (typeof said !== 'string' || said === '') return null;
 
   const line = said

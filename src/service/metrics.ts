@@ -1,14 +1,19 @@
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { PlatformFailure } from '../domain/failure.ts';
+import type { OptionalFailure } from '../domain/failure.ts';
 import { measureProcess } from './process-metrics.ts';
 
 /** How a file stands: the counts of `botsync status`. */
-export type FileState = 'in-sync' | 'failed' | 'refused' | 'kept';
+export type FileState = 'in-sync' | 'unconfirmed' | 'unsearchable' | 'failed' | 'refused' | 'kept';
+
+/** What the platform says of files that are in sync; `unknown`: it was not asked, or cannot be. */
+export type FileWord = 'stored' | 'searchable' | 'unknown';
 
 /** What is measured of a source at the moment of asking. */
 export interface SourceMeasures {
   readonly name: string;
   readonly files: Readonly<Record<FileState, number>>;
+  /** Files in sync, by what the platform says of them. */
+  readonly words: Readonly<Record<FileWord, number>>;
   /** Epoch milliseconds of the next file that the platform deletes; `null`: none. */
   readonly nextExpiryMs: number | null;
   /** Files whose time to be sent again has come and that were not. */
@@ -19,11 +24,11 @@ export interface SourceMeasures {
   readonly lastSuccessMs: number | null;
 }
 
-/** The two requests of an upload: to the platform, and to its store. */
-export type RequestOperation = 'upsert' | 'upload';
+/** The two requests of an upload, to the platform and to its store, and those about what the platform has. */
+export type RequestOperation = 'upsert' | 'upload' | 'list' | 'get' | 'update' | 'delete';
 
 /** How a request ended. */
-export type RequestOutcome = 'ok' | PlatformFailure['kind'];
+export type RequestOutcome = 'ok' | OptionalFailure['kind'];
 
 /** How the sending of a file ended, all attempts together. */
 export type UploadResult = 'done' | 'refused' | 'failed';
@@ -34,7 +39,7 @@ export type NotificationOutcome = 'sent' | 'failed' | 'dropped';
 /** Why nothing was sent for a while: the platform asked for it, was out of reach, or refused credentials or quota. */
 export type PauseReason = 'asked' | 'outage' | 'blockade';
 
-const OPERATIONS: readonly RequestOperation[] = ['upsert', 'upload'];
+const OPERATIONS: readonly RequestOperation[] = ['upsert', 'upload', 'list', 'get', 'update', 'delete'];
 const OUTCOMES: readonly RequestOutcome[] = ['ok', 'credentials', 'quota', 'refused', 'transient'];
 const RESULTS: readonly UploadResult[] = ['done', 'refused', 'failed'];
 const NOTIFICATIONS: readonly NotificationOutcome[] = ['sent', 'failed', 'dropped'];
@@ -63,6 +68,7 @@ class Metrics {
   readonly #registry: Registry;
   readonly #measure: () => readonly SourceMeasures[];
   readonly #files: Gauge<'source' | 'state'>;
+  readonly #words: Gauge<'source' | 'word'>;
   readonly #nextExpiry: Gauge<'source'>;
   readonly #overdueRenewals: Gauge<'source'>;
   readonly #watchedDirectories: Gauge<'source'>;
@@ -94,8 +100,13 @@ class Metrics {
     this.#measure = measure;
     this.#files = gauge(
       'botsync_files',
-      'Files by state: in-sync, failed, refused, or kept on the platform and no longer synced.',
+      'Files by state: in-sync, unconfirmed (sent, and the platform has not said what became of them), unsearchable, failed, refused, or kept on the platform and no longer synced.',
       ['source', 'state'],
+    );
+    this.#words = gauge(
+      'botsync_files_in_sync',
+      'Files in sync by the word of the platform: stored, searchable, or unknown.',
+      ['source', 'word'],
     );
     this.#nextExpiry = gauge(
       'botsync_next_expiry_timestamp_seconds',
@@ -231,6 +242,7 @@ class Metrics {
     // A source may have left the config since.
     for (const gauge of [
       this.#files,
+      this.#words,
       this.#nextExpiry,
       this.#overdueRenewals,
       this.#watchedDirectories,
@@ -241,6 +253,7 @@ class Metrics {
     for (const measures of this.#measure()) {
       const source = measures.name;
       for (const [state, count] of Object.entries(measures.files)) this.#files.set({ source, state }, count);
+      for (const [word, count] of Object.entries(measures.words)) this.#words.set({ source, word }, count);
       if (measures.nextExpiryMs !== null) this.#nextExpiry.set({ source }, measures.nextExpiryMs / 1000);
       this.#overdueRenewals.set({ source }, measures.overdueRenewals);
       this.#watchedDirectories.set({ source }, measures.watchedDirectories);

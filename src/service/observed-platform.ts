@@ -1,4 +1,5 @@
-import type { Outcome } from '../domain/failure.ts';
+import type { OptionalFailure, Outcome } from '../domain/failure.ts';
+import type { FileCatalog } from '../domain/file-catalog.ts';
 import type { FilePlatform, OutgoingContent } from '../domain/file-platform.ts';
 import type { RequestOperation, RequestOutcome } from './metrics.ts';
 import type { Stage } from './pulse.ts';
@@ -14,30 +15,42 @@ export interface RequestObserver {
 
 /** A platform whose requests are told of. */
 export function observed(platform: FilePlatform, observer: RequestObserver): FilePlatform {
-  const { stage, monotonic } = observer;
-  const measure = async <T>(
-    operation: RequestOperation,
-    request: () => Promise<Outcome<T>>,
-  ): Promise<Outcome<T>> => {
-    const beganMs = monotonic();
-    stage.begin();
-    try {
-      const ended = await request();
-      const outcome = ended.kind === 'ok' ? 'ok' : ended.failure.kind;
-      observer.requestEnded(operation, outcome, (monotonic() - beganMs) / 1000);
-      return ended;
-    } finally {
-      stage.end();
-    }
-  };
+  const { stage } = observer;
   return {
-    upsert: (botId, body, signal) => measure('upsert', () => platform.upsert(botId, body, signal)),
+    upsert: (botId, body, signal) => measure('upsert', observer, () => platform.upsert(botId, body, signal)),
     upload: (file, content, publicAtOnce, signal) =>
-      measure('upload', () => platform.upload(file, moving(content, stage), publicAtOnce, signal)),
+      measure('upload', observer, () => platform.upload(file, moving(content, stage), publicAtOnce, signal)),
     storeBytesPerSecond: () => platform.storeBytesPerSecond(),
     now: () => platform.now(),
     hasToldTime: () => platform.hasToldTime(),
   };
+}
+
+/** What a platform has, whose requests are told of. */
+export function observedCatalog(catalog: FileCatalog, observer: RequestObserver): FileCatalog {
+  return {
+    list: (...args) => measure('list', observer, () => catalog.list(...args)),
+    get: (...args) => measure('get', observer, () => catalog.get(...args)),
+    update: (...args) => measure('update', observer, () => catalog.update(...args)),
+    delete: (...args) => measure('delete', observer, () => catalog.delete(...args)),
+  };
+}
+
+async function measure<T, F extends OptionalFailure>(
+  operation: RequestOperation,
+  { stage, monotonic, requestEnded }: RequestObserver,
+  request: () => Promise<Outcome<T, F>>,
+): Promise<Outcome<T, F>> {
+  const beganMs = monotonic();
+  stage.begin();
+  try {
+    const ended = await request();
+    const outcome = ended.kind === 'ok' ? 'ok' : ended.failure.kind;
+    requestEnded(operation, outcome, (monotonic() - beganMs) / 1000);
+    return ended;
+  } finally {
+    stage.end();
+  }
 }
 
 function moving(content: OutgoingContent, stage: Stage): OutgoingContent {

@@ -6,9 +6,18 @@ import { isMoment, isText, mustMakeSense } from './soundness.ts';
 export interface SourceTally {
   readonly source: string;
   readonly target: number;
-  /** In sync, with their bytes. */
+  /** On the platform as they are here, by its own word or as far as it can be known, with their bytes. */
   readonly files: number;
   readonly bytes: number;
+  /** Of those: the platform says that it has the content, and nothing of a search. */
+  readonly stored: number;
+  /** Of those: the platform says that the bot can search them. */
+  readonly searchable: number;
+  /** Sent, while the platform has not said yet what became of them. */
+  readonly unconfirmed: number;
+  readonly unconfirmedBytes: number;
+  /** The platform has them, and could not index them. */
+  readonly unsearchable: number;
   readonly failed: number;
   readonly refused: number;
   /** No longer synced, and left alone on the platform. */
@@ -38,29 +47,42 @@ export class OverviewReader {
   tallies(nowMs: number): SourceTally[] {
     const rows = this.#query(
       `SELECT source, target,
-         count(*) FILTER (WHERE ${IS_IN_SYNC}),
-         coalesce(sum(size_bytes) FILTER (WHERE ${IS_IN_SYNC}), 0),
+         count(*) FILTER (WHERE there AND NOT waits),
+         coalesce(sum(size_bytes) FILTER (WHERE there AND NOT waits), 0),
+         count(*) FILTER (WHERE there AND verdict = 'stored'),
+         count(*) FILTER (WHERE there AND verdict = 'searchable'),
+         count(*) FILTER (WHERE there AND waits),
+         coalesce(sum(size_bytes) FILTER (WHERE there AND waits), 0),
+         count(*) FILTER (WHERE state = 'synced' AND absence IS NULL AND verdict = 'unsearchable'),
          count(*) FILTER (WHERE (state IN ('failed', 'sending') AND absence IS NULL) OR (${REMOVAL_FAILED})),
          count(*) FILTER (WHERE state = 'refused' AND absence IS NULL),
          count(*) FILTER (WHERE absence IS NOT NULL AND (uploaded = 1 OR state = 'sending')
            AND NOT (${IS_PUT_AWAY}) AND NOT (${REMOVAL_FAILED})),
          min(expires_at) FILTER (WHERE state <> 'removing' AND expires_at > ?)
-       FROM file GROUP BY source, target ORDER BY source, target`,
-      nowMs,
+       FROM (SELECT *, ${IS_THERE} AS there, ${WAITS} AS waits FROM file)
+       GROUP BY source, target ORDER BY source, target`,
       nowMs,
       nowMs,
     );
-    mustMakeSense(rows.every(([source, , , , , , , at]) => isText(source) && (at === null || isMoment(at))));
-    return rows.map(([source, target, files, bytes, failed, refused, kept, nextExpiryMs]) => ({
-      source: source as string,
-      target: target as number,
-      files: files as number,
-      bytes: bytes as number,
-      failed: failed as number,
-      refused: refused as number,
-      kept: kept as number,
-      nextExpiryMs: nextExpiryMs as number | null,
-    }));
+    mustMakeSense(rows.every(([source, , , , , , , , , , , , at]) => isText(source) && isMomentOrNull(at)));
+    return rows.map(([source, target, ...[files, bytes, stored, searchable, ...rest]]) => {
+      const [unconfirmed, unconfirmedBytes, unsearchable, failed, refused, kept, nextExpiryMs] = rest;
+      return {
+        source: source as string,
+        target: target as number,
+        files: files as number,
+        bytes: bytes as number,
+        stored: stored as number,
+        searchable: searchable as number,
+        unconfirmed: unconfirmed as number,
+        unconfirmedBytes: unconfirmedBytes as number,
+        unsearchable: unsearchable as number,
+        failed: failed as number,
+        refused: refused as number,
+        kept: kept as number,
+        nextExpiryMs: nextExpiryMs as number | null,
+      };
+    });
   }
 
   /** Files of some sources that are not in sync, each at its target, with the reason, in path order: at most `limit`. */
@@ -71,6 +93,9 @@ export class OverviewReader {
        SELECT source, path, key, state, coalesce(failure, 'being sent, or was when botsync ended') FROM file
          JOIN current USING (source, target)
          WHERE state IN ('failed', 'sending', 'refused') AND absence IS NULL
+       UNION ALL SELECT source, path, key, iif(verdict IS NULL, 'problem', 'failed'), failure FROM file
+         JOIN current USING (source, target)
+         WHERE state = 'synced' AND failure IS NOT NULL AND absence IS NULL
        UNION ALL SELECT source, path, key, 'failed', failure FROM file JOIN current USING (source, target)
          WHERE ${REMOVAL_FAILED}
        UNION ALL SELECT source, path, key, kind, reason FROM problem JOIN current USING (source)
@@ -101,6 +126,14 @@ export class OverviewReader {
   }
 }
 
-/** On the platform as it is here; a file that was let expire is not any more. Takes the time. */
-const IS_IN_SYNC = `state = 'synced' AND absence IS NULL AND (expires_at IS NULL OR expires_at > ?)
+function isMomentOrNull(value: unknown): boolean {
+  return value === null || isMoment(value);
+}
+
+/** The platform is asked what became of it. */
+const WAITS = 'verdict IS NULL AND ask_at IS NOT NULL';
+
+/** On the platform as it is here, as far as is known; a file that was let expire is not any more. Takes the time. */
+const IS_THERE = `state = 'synced' AND absence IS NULL AND verdict IS NOT 'unsearchable'
+  AND (expires_at IS NULL OR expires_at > ?)
   AND NOT EXISTS (SELECT 1 FROM problem WHERE problem.source = file.source AND problem.path = file.path)`;

@@ -3,7 +3,7 @@ import type { OptionalOperation } from '../domain/file-catalog.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Difference, Verdict } from '../domain/record.ts';
 import { isToldSettings, type ToldSettings } from '../domain/settings.ts';
-import type { Query } from './database.ts';
+import type { Query, SqlValue } from './database.ts';
 import type { Change } from './notices.ts';
 import { isDifference, isVerdict } from './record-cursor.ts';
 import { isCount, isMoment, isText, mustMakeSense } from './soundness.ts';
@@ -46,14 +46,27 @@ export interface RemoteFile {
   readonly differs: Difference | null;
 }
 
+/** A file of which the platform has not said for too long what became of it. */
+export interface Overdue {
+  readonly source: string;
+  readonly path: string;
+  readonly key: string;
+  /** What is wrong with it. */
+  readonly reason: string;
+}
+
+/** How a file was lost on the platform. `resendAtMs`: epoch milliseconds. */
+export interface RecordedLoss {
+  readonly state: 'failed' | 'refused';
+  readonly reason: string;
+  readonly resendAtMs: number | null;
+}
+
 /** An operation that was not served when it was asked last. `askedAtMs`: epoch milliseconds. */
 export interface UnservedOperation {
   readonly reason: string;
   readonly askedAtMs: number;
 }
-
-/** Of which files, among those that have a moment for it, the platform is asked. */
-const TO_ASK = "state = 'synced' AND remote_id IS NOT NULL AND sha256 IS NOT NULL";
 
 /** A row of the table `file`, by the key of a target. */
 interface Row {
@@ -89,6 +102,21 @@ export interface ChangedFile {
   /** Whether it was told the mark of the content. */
   readonly isMarked: boolean;
 }
+/** One sending of a file: what the platform says of it counts for no other. `sentAtMs`: see `Unconfirmed`. */
+export interface Sending extends Row {
+  readonly remoteId: string;
+  readonly sentAtMs: number;
+}
+
+/** Of a row that the platform is to be asked about. */
+const IS_ASKED = `ask_at IS NOT NULL AND state = 'synced' AND remote_id IS NOT NULL AND sha256 IS NOT NULL
+  AND sent_at IS NOT NULL`;
+
+/** Of a row whose sending has not been overtaken by another. */
+const IS_SENDING = `target = ? AND key = ? AND remote_id = ? AND sent_at = ? AND state = 'synced'`;
+
+/** The platform has not said for good what became of it. */
+const IS_UNCONFIRMED = `${IS_ASKED} AND verdict IS NULL AND absence IS NULL`;
 
 /** What the platform has of the files that were sent, as far as it was asked. Methods throw `StateFileError`. */
 export class RemoteReader {
@@ -130,23 +158,60 @@ export class RemoteReader {
   due(target: number, untilMs: number, limit: number): Unconfirmed[] {
     const rows = this.query(
       `SELECT key, source, path, remote_id, size_bytes, settings, sha256, sent_at, losses, mark_due, verdict
-       FROM file INDEXED BY file_ask WHERE target = ? AND ask_at <= ? AND ${TO_ASK} ORDER BY ask_at LIMIT ?`,
+       FROM file INDEXED BY file_ask
+       WHERE target = ? AND ask_at <= ? AND ${IS_ASKED} ORDER BY ask_at LIMIT ?`,
       ...[target, untilMs, limit],
     );
     return rows.map(toUnconfirmed);
   }
 
-  /** When the platform is asked next about a file of a target, epoch milliseconds; `null`: there is nothing to ask. */
-  nextAskAtMs(target: number): number | null {
+  /** When the platform is to be asked about files of a target, epoch milliseconds, in order: the first `limit`. */
+  askTimes(target: number, limit: number): number[] {
+    const rows = this.query(
+      `SELECT ask_at FROM file INDEXED BY file_ask WHERE target = ? AND ${IS_ASKED} ORDER BY ask_at LIMIT ?`,
+      ...[target, limit],
+    );
+    const times = rows.map(([atMs]) => atMs);
+    mustMakeSense(times.every(isMoment));
+    return times;
+  }
+
+  /** How many files of a target wait for the platform to say what became of them. */
+  countUnconfirmed(target: number): number {
     const [row] = this.query(
-      // What is being sent anew keeps its moment until it has arrived, and is not asked about.
-      `SELECT ask_at FROM file INDEXED BY file_ask WHERE target = ? AND ask_at IS NOT NULL AND ${TO_ASK}
-       ORDER BY ask_at LIMIT 1`,
+      `SELECT count(*) FROM file INDEXED BY file_ask WHERE target = ? AND ${IS_UNCONFIRMED}`,
       target,
     );
-    const atMs = row?.[0] ?? null;
-    mustMakeSense(atMs === null || isMoment(atMs));
-    return atMs;
+    return Number(row?.[0]);
+  }
+
+  /** Files of a target of which the platform has not said for too long what became of them, with what is wrong: at most `limit`. */
+  overdue(target: number, limit: number): Overdue[] {
+    const rows = this.query(
+      `SELECT source, path, key, failure FROM file INDEXED BY file_ask
+       WHERE target = ? AND ${IS_UNCONFIRMED} AND failure IS NOT NULL ORDER BY ask_at LIMIT ?`,
+      ...[target, limit],
+    );
+    mustMakeSense(rows.every((row) => row.every(isText)));
+    return rows.map(([source, path, key, reason]) => ({ source, path, key, reason }) as Overdue);
+  }
+
+  /** Files of a target that the platform lost and that are to be sent again by a moment: at most `limit`. */
+  resendsDue(target: number, untilMs: number, limit: number): Pick<Unconfirmed, 'key' | 'source' | 'path'>[] {
+    const rows = this.query(
+      `SELECT key, source, path FROM file INDEXED BY file_ask
+       WHERE target = ? AND ask_at <= ? AND state = 'failed' ORDER BY ask_at LIMIT ?`,
+      ...[target, untilMs, limit],
+    );
+    mustMakeSense(rows.every((row) => row.every(isText)));
+    return rows.map(
+      ([key, source, path]) => ({ key, source, path }) as Pick<Unconfirmed, 'key' | 'source' | 'path'>,
+    );
+  }
+
+  /** Whether a file was not sent anew since. */
+  isCurrent(sending: Sending): boolean {
+    return this.query(`SELECT 1 FROM file WHERE ${IS_SENDING}`, ...valuesOf(sending)).length > 0;
   }
 
   /** What the platform was told under a digest of settings; `null`: that is not known any more. */
@@ -216,49 +281,83 @@ export class RemoteStore extends RemoteReader {
     );
   }
 
-  /** Asks again later, unless the file was sent anew meanwhile. */
-  askAgain({ target, key }: Row, remoteId: string, askAtMs: number, nowMs: number): void {
+  /** Asks again later, unless the file was sent anew meanwhile. `trouble`: what is wrong with it by now. */
+  askAgain(
+    sending: Sending,
+    { askAtMs, trouble }: { readonly askAtMs: number; readonly trouble: string | null },
+    nowMs: number,
+  ): void {
     this.#write(
-      `UPDATE file SET ask_at = ?, asked_at = ? WHERE target = ? AND key = ? AND remote_id = ? AND state = 'synced'`,
-      ...[askAtMs, nowMs, target, key, remoteId],
+      `UPDATE file SET ask_at = ?, asked_at = ?, failure = ? WHERE ${IS_SENDING}`,
+      ...[askAtMs, nowMs, trouble, ...valuesOf(sending)],
+    );
+  }
+
+  /** Puts off what is to be done about a file, unless it was sent anew meanwhile. */
+  postpone(sending: Sending, askAtMs: number): void {
+    this.#write(`UPDATE file SET ask_at = ? WHERE ${IS_SENDING}`, askAtMs, ...valuesOf(sending));
+  }
+
+  /** Asks no more about a file, unless it was sent anew meanwhile. */
+  stopAsking(sending: Sending): void {
+    this.#write(`UPDATE file SET ask_at = NULL, failure = NULL WHERE ${IS_SENDING}`, ...valuesOf(sending));
+  }
+
+  /** Asks about all files of a target that are to be asked about by a moment at the latest, epoch milliseconds. */
+  askBy(target: number, atMs: number): void {
+    this.#write('UPDATE file SET ask_at = ? WHERE target = ? AND ask_at > ?', atMs, target, atMs);
+  }
+
+  /**
+   * Records what became of a file for good, unless it was sent anew meanwhile; where its mark is still to be set that is
+   * due now. `reason`: why it is not searchable.
+   */
+  recordVerdict(
+    sending: Sending,
+    { verdict, reason }: { readonly verdict: Verdict; readonly reason: string | null },
+    nowMs: number,
+  ): void {
+    const markAtMs = verdict === 'unsearchable' ? null : nowMs;
+    this.#write(
+      `UPDATE file SET verdict = ?, failure = ?, ask_at = iif(mark_due = 1, ?, NULL), asked_at = ?, losses = 0
+       WHERE ${IS_SENDING}`,
+      ...[verdict, reason, markAtMs, nowMs, ...valuesOf(sending)],
+    );
+  }
+
+  /** Takes a verdict back, unless the file was sent anew meanwhile: the platform is asked again what became of it. */
+  withdrawVerdict(sending: Sending, askAtMs: number): void {
+    this.#write(
+      `UPDATE file SET verdict = NULL, ask_at = ? WHERE ${IS_SENDING}`,
+      ...[askAtMs, ...valuesOf(sending)],
     );
   }
 
   /**
-   * Records what became of a file for good, unless it was sent anew meanwhile. `reason`: why it is not searchable.
+   * Records that the platform does not have what the store took, unless the file was sent anew meanwhile. `resendAtMs`:
+   * when it is to be sent again; `null`: with the next rescan, if it is not refused.
    */
-  recordVerdict(
-    { target, key }: Row,
-    remoteId: string,
-    { verdict, reason }: { readonly verdict: Verdict; readonly reason: string | null },
-    nowMs: number,
-  ): void {
+  recordLoss(sending: Sending, { state, reason, resendAtMs }: RecordedLoss, nowMs: number): void {
     this.#write(
-      `UPDATE file SET verdict = ?, failure = ?, ask_at = NULL, asked_at = ?
-       WHERE target = ? AND key = ? AND remote_id = ? AND state = 'synced'`,
-      ...[verdict, reason, nowMs, target, key, remoteId],
+      `UPDATE file SET state = ?, failure = ?, losses = losses + 1, verdict = NULL, ask_at = ?, asked_at = ?,
+         changed_at = ? WHERE ${IS_SENDING}`,
+      ...[state, reason, resendAtMs, nowMs, nowMs, ...valuesOf(sending)],
     );
   }
 
-  /** Records that the platform does not have what the store took, unless the file was sent anew meanwhile. */
-  recordLoss(
-    { target, key }: Row,
-    remoteId: string,
-    { state, reason }: { readonly state: 'failed' | 'refused'; readonly reason: string },
-    nowMs: number,
-  ): void {
+  /** A file that is to be sent again is in hand. */
+  takeResend({ target, key }: Row): void {
     this.#write(
-      `UPDATE file SET state = ?, failure = ?, losses = losses + 1, verdict = NULL, ask_at = NULL, asked_at = ?,
-         changed_at = ? WHERE target = ? AND key = ? AND remote_id = ? AND state = 'synced'`,
-      ...[state, reason, nowMs, nowMs, target, key, remoteId],
+      "UPDATE file SET ask_at = NULL WHERE target = ? AND key = ? AND state = 'failed'",
+      ...[target, key],
     );
   }
 
-  /** Records that the mark of a content was set, unless the file was sent anew meanwhile. */
-  recordMarked({ target, key }: Row, remoteId: string): void {
+  /** Records that the mark of a content was set, or that it never will be, unless the file was sent anew meanwhile. */
+  recordMarked(sending: Sending, isMarked: boolean): void {
     this.#write(
-      'UPDATE file SET mark_due = 0, marked = 1 WHERE target = ? AND key = ? AND remote_id = ?',
-      ...[target, key, remoteId],
+      `UPDATE file SET mark_due = 0, marked = max(marked, ?), ask_at = NULL WHERE ${IS_SENDING}`,
+      ...[Number(isMarked), ...valuesOf(sending)],
     );
   }
 
@@ -329,6 +428,10 @@ export class RemoteStore extends RemoteReader {
       ...[finishedAtMs, summary],
     );
   }
+}
+
+function valuesOf({ target, key, remoteId, sentAtMs }: Sending): SqlValue[] {
+  return [target, key, remoteId, sentAtMs];
 }
 
 function toUnconfirmed(row: readonly unknown[]): Unconfirmed {

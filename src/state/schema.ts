@@ -128,7 +128,8 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE file ADD COLUMN verdict TEXT CHECK (verdict IN ('stored', 'searchable', 'unsearchable'));
                                                      -- what became of it there for good; NULL: it is not known
   ALTER TABLE file ADD COLUMN sent_at INTEGER;       -- epoch ms when the store had every byte
-  ALTER TABLE file ADD COLUMN ask_at INTEGER;        -- epoch ms when the platform is asked next; NULL: there is nothing to ask
+  ALTER TABLE file ADD COLUMN ask_at INTEGER;        -- epoch ms when the platform is asked next, or a file that it lost is sent again;
+                                                     -- NULL: there is nothing to ask
   ALTER TABLE file ADD COLUMN asked_at INTEGER;      -- epoch ms when it answered last
   ALTER TABLE file ADD COLUMN losses INTEGER NOT NULL DEFAULT 0;
                                                      -- how often the platform lost this content after the store had taken it

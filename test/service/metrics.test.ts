@@ -7,7 +7,8 @@ import { temporaryDirectory } from './fixture.ts';
 
 const DOCS: SourceMeasures = {
   name: 'docs',
-  files: { 'in-sync': 12, failed: 1, refused: 2, kept: 3 },
+  files: { 'in-sync': 12, unconfirmed: 2, unsearchable: 1, failed: 1, refused: 2, kept: 3 },
+  words: { stored: 4, searchable: 5, unknown: 3 },
   nextExpiryMs: 1_800_000_000_500,
   overdueRenewals: 4,
   watchedDirectories: 5,
@@ -16,7 +17,8 @@ const DOCS: SourceMeasures = {
 };
 const ODD: SourceMeasures = {
   name: 'a "b"\n\\',
-  files: { 'in-sync': 0, failed: 0, refused: 0, kept: 0 },
+  files: { 'in-sync': 0, unconfirmed: 2, unsearchable: 1, failed: 0, refused: 0, kept: 0 },
+  words: { stored: 0, searchable: 0, unknown: 0 },
   nextExpiryMs: null,
   overdueRenewals: 0,
   watchedDirectories: 0,

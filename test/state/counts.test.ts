@@ -74,9 +74,31 @@ describe('counts', () => {
 
   test('how a source stands', () => {
     const { store, target } = planted();
+    // Nobody asked the platform.
+    const unasked = { stored: 0, searchable: 0, unconfirmed: 0, unconfirmedBytes: 0, unsearchable: 0 };
     expect(store.overview.tallies(NOW)).toEqual([
-      { source: 'docs', target, files: 2, bytes: 10, failed: 2, refused: 1, kept: 3, nextExpiryMs: NOW + 3 },
-      { source: 'more', target, files: 1, bytes: 5, failed: 0, refused: 0, kept: 0, nextExpiryMs: null },
+      {
+        ...unasked,
+        source: 'docs',
+        target,
+        files: 2,
+        bytes: 10,
+        failed: 2,
+        refused: 1,
+        kept: 3,
+        nextExpiryMs: NOW + 3,
+      },
+      {
+        ...unasked,
+        source: 'more',
+        target,
+        files: 1,
+        bytes: 5,
+        failed: 0,
+        refused: 0,
+        kept: 0,
+        nextExpiryMs: null,
+      },
     ]);
     expect(openStore().overview.tallies(NOW)).toEqual([]);
   });

@@ -7,6 +7,7 @@ import type { Fingerprint } from '../../src/domain/fingerprint.ts';
 import { openState } from '../../src/state/open.ts';
 import type { FileRecord } from '../../src/domain/record.ts';
 import type { RecordCursor } from '../../src/state/record-cursor.ts';
+import type { Sending } from '../../src/state/remote.ts';
 import type { RowId } from '../../src/state/state-reader.ts';
 import type { Attempt, SentAs, StateStore } from '../../src/state/state-store.ts';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
@@ -89,6 +90,9 @@ export function contentsOf(directory: string): Record<string, string> {
 
 export const path = (text: string): RelativePath => text as RelativePath;
 export const row = (target: number, key: string): RowId => ({ target, key: key as FileKey });
+
+/** The sending of a file of now under some id. */
+export const sending = (id: RowId, remoteId: string): Sending => ({ ...id, remoteId, sentAtMs: NOW });
 
 /** An attempt at some content. */
 export function attempt(some: Partial<Attempt> = {}): Attempt {

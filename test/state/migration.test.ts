@@ -67,7 +67,7 @@ test.each(OLDER)(
       ...{ remoteId: null, verdict: null, sentAtMs: null, askAtMs: null, askedAtMs: null },
       ...{ losses: 0, isMarkDue: false, isMarked: false, changing: null, differs: null },
     });
-    expect(store.remote.nextAskAtMs(target)).toBeNull();
+    expect(store.remote.askTimes(target, 1)).toEqual([]);
     expect(store.remote.due(target, NOW + 1e9, 10)).toEqual([]);
     expect(store.remote.verification()).toBeNull();
     expect(store.remote.unserved(target, 'list')).toBeNull();
@@ -85,7 +85,7 @@ test.each(OLDER)('version %d is read as the present one without being written', 
   closeAtEnd(opened);
   const target = opened.reader.targetId(TARGET);
   expect(opened.reader.remote.find(row(target, 'synced.md'))).toMatchObject({ remoteId: null, losses: 0 });
-  expect(opened.reader.remote.nextAskAtMs(target)).toBeNull();
+  expect(opened.reader.remote.askTimes(target, 1)).toEqual([]);
   opened.close();
   expect(readFileSync(file)).toEqual(before);
 });

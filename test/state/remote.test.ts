@@ -6,6 +6,7 @@ import type { RowId } from '../../src/state/state-reader.ts';
 import type { SentAs, StateStore } from '../../src/state/state-store.ts';
 import { resolveSettings, toldOf } from '../../src/domain/settings.ts';
 import {
+  sending,
   addSending,
   attempt,
   begin,
@@ -45,7 +46,7 @@ describe('what is known of a file', () => {
   test('a question that is put off', () => {
     const { store, target } = begin();
     const id = addSent(store, target, 'a');
-    store.remote.askAgain(id, 'id of a', NOW + 9000, NOW + 2000);
+    store.remote.askAgain(sending(id, 'id of a'), { askAtMs: NOW + 9000, trouble: null }, NOW + 2000);
     expect(store.remote.find(id)).toEqual({ ...SENT, askAtMs: NOW + 9000, askedAtMs: NOW + 2000 });
   });
 
@@ -53,23 +54,35 @@ describe('what is known of a file', () => {
     const { store, target } = begin();
     const good = addSent(store, target, 'a');
     const bad = addSent(store, target, 'b');
-    store.remote.recordVerdict(good, 'id of a', { verdict: 'searchable', reason: null }, NOW + 2000);
-    store.remote.recordVerdict(bad, 'id of b', { verdict: 'unsearchable', reason: 'no text' }, NOW + 2000);
+    store.remote.recordVerdict(sending(good, 'id of a'), { verdict: 'searchable', reason: null }, NOW + 2000);
+    store.remote.recordVerdict(
+      sending(bad, 'id of b'),
+      { verdict: 'unsearchable', reason: 'no text' },
+      NOW + 2000,
+    );
     const ended = { ...SENT, askAtMs: null, askedAtMs: NOW + 2000 };
     expect(store.remote.find(good)).toEqual({ ...ended, verdict: 'searchable' });
     expect(store.remote.find(bad)).toEqual({ ...ended, remoteId: 'id of b', verdict: 'unsearchable' });
-    expect(store.remote.nextAskAtMs(target)).toBeNull();
+    expect(store.remote.askTimes(target, 1)).toEqual([]);
     expect([store.find(good)?.failure, store.find(bad)?.failure]).toEqual([null, 'no text']);
   });
 
   test('a loss counts for as long as the same content is lost', () => {
     const { store, target } = begin();
     const id = addSent(store, target, 'a');
-    store.remote.recordLoss(id, 'id of a', { state: 'failed', reason: 'gone' }, NOW + 2000);
+    store.remote.recordLoss(
+      sending(id, 'id of a'),
+      { state: 'failed', reason: 'gone', resendAtMs: null },
+      NOW + 2000,
+    );
     expect(store.remote.find(id)).toMatchObject({ losses: 1, askAtMs: null, verdict: null });
     expect(store.find(id)).toMatchObject({ state: 'failed', failure: 'gone' });
     addSent(store, target, 'a');
-    store.remote.recordLoss(id, 'id of a', { state: 'refused', reason: 'quota' }, NOW + 3000);
+    store.remote.recordLoss(
+      sending(id, 'id of a'),
+      { state: 'refused', reason: 'quota', resendAtMs: null },
+      NOW + 3000,
+    );
     expect(store.remote.find(id)?.losses).toBe(2);
     expect(store.find(id)).toMatchObject({ state: 'refused', failure: 'quota' });
     store.recordSynced(id, attempt(), Buffer.alloc(32, 8), FOREVER, NOW);
@@ -79,11 +92,11 @@ describe('what is known of a file', () => {
   test('a mark that was set, and what the platform has otherwise', () => {
     const { store, target } = begin();
     const id = addSent(store, target, 'a', { isMarkDue: true });
-    store.remote.recordMarked(id, 'id of a');
+    store.remote.recordMarked(sending(id, 'id of a'), true);
     store.remote.recordDifference(id, 'content');
-    expect(store.remote.find(id)).toEqual({ ...SENT, isMarked: true, differs: 'content' });
+    expect(store.remote.find(id)).toEqual({ ...SENT, askAtMs: null, isMarked: true, differs: 'content' });
     store.remote.recordDifference(id, null);
-    expect(store.remote.find(id)).toEqual({ ...SENT, isMarked: true });
+    expect(store.remote.find(id)).toEqual({ ...SENT, askAtMs: null, isMarked: true });
   });
 
   test('an answer about what was sent before changes nothing of what was sent since', () => {
@@ -91,16 +104,16 @@ describe('what is known of a file', () => {
     const id = addSent(store, target, 'a', { remoteId: 'new', isMarkDue: true });
     const { remote } = store;
     const before = remote.find(id);
-    remote.askAgain(id, 'old', NOW + 9000, NOW + 2000);
-    remote.recordVerdict(id, 'old', { verdict: 'stored', reason: null }, NOW + 2000);
-    remote.recordLoss(id, 'old', { state: 'failed', reason: 'gone' }, NOW + 2000);
-    remote.recordMarked(id, 'old');
+    remote.askAgain(sending(id, 'old'), { askAtMs: NOW + 9000, trouble: null }, NOW + 2000);
+    remote.recordVerdict(sending(id, 'old'), { verdict: 'stored', reason: null }, NOW + 2000);
+    remote.recordLoss(sending(id, 'old'), { state: 'failed', reason: 'gone', resendAtMs: null }, NOW + 2000);
+    remote.recordMarked(sending(id, 'old'), true);
     expect(remote.find(id)).toEqual(before);
     // Nor while it is being sent again, under whatever id.
     addSending(store, target, 'docs', 'a');
-    remote.askAgain(id, 'new', NOW + 9000, NOW + 2000);
-    remote.recordVerdict(id, 'new', { verdict: 'stored', reason: null }, NOW + 2000);
-    remote.recordLoss(id, 'new', { state: 'failed', reason: 'gone' }, NOW + 2000);
+    remote.askAgain(sending(id, 'new'), { askAtMs: NOW + 9000, trouble: null }, NOW + 2000);
+    remote.recordVerdict(sending(id, 'new'), { verdict: 'stored', reason: null }, NOW + 2000);
+    remote.recordLoss(sending(id, 'new'), { state: 'failed', reason: 'gone', resendAtMs: null }, NOW + 2000);
     expect(remote.find(id)).toEqual(before);
     expect(store.find(id)?.state).toBe('sending');
   });
@@ -108,7 +121,7 @@ describe('what is known of a file', () => {
   test('nothing of it is left once the file is sent again', () => {
     const { store, target } = begin();
     const id = addSent(store, target, 'a', { isMarkDue: true });
-    store.remote.recordVerdict(id, 'id of a', { verdict: 'unsearchable', reason: 'no' }, NOW + 2000);
+    store.remote.recordVerdict(sending(id, 'id of a'), { verdict: 'unsearchable', reason: 'no' }, NOW + 2000);
     store.remote.recordDifference(id, 'facts');
     addSent(store, target, 'a');
     expect(store.remote.find(id)).toEqual(SENT);
@@ -133,9 +146,9 @@ describe('what is to be asked', () => {
     expect(keysDue(NOW + 3, 10)).toEqual(['a', 'b', 'c']);
     expect(keysDue(NOW + 9, 2)).toEqual(['a', 'b']);
     expect(keysDue(NOW, 10)).toEqual([]);
-    expect(store.remote.nextAskAtMs(target)).toBe(NOW + 1);
-    expect(store.remote.nextAskAtMs(other)).toBe(NOW);
-    expect(store.remote.nextAskAtMs(other + 1)).toBeNull();
+    expect(store.remote.askTimes(target, 1)).toEqual([NOW + 1]);
+    expect(store.remote.askTimes(other, 1)).toEqual([NOW]);
+    expect(store.remote.askTimes(other + 1, 1)).toEqual([]);
   });
 
   test('says what was sent', () => {
@@ -170,7 +183,7 @@ describe('what is to be asked', () => {
     const id = addSent(store, target, 'a');
     change(store, id);
     expect(store.remote.due(target, NOW + 1e9, 10)).toEqual([]);
-    expect(store.remote.nextAskAtMs(target)).toBeNull();
+    expect(store.remote.askTimes(target, 1)).toEqual([]);
   });
 });
 
@@ -234,7 +247,6 @@ describe('a row that makes no sense is damage:', () => {
     ['fewer losses than none', find, 'UPDATE file SET losses = -1'],
     ['a verdict that is none', find, "UPDATE file SET verdict = 'lost'"],
     ['a difference that is none', find, "UPDATE file SET differs = 'all'"],
-    ['what is due was never sent', due, 'UPDATE file SET sent_at = NULL'],
     ['what is due has a negative size', due, 'UPDATE file SET size_bytes = -1'],
     ['what is due has fewer losses than none', due, 'UPDATE file SET losses = -1'],
     ['what is due has a verdict that is none', due, "UPDATE file SET verdict = 'lost'"],

@@ -1,6 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import type { Fingerprint } from '../../src/domain/fingerprint.ts';
-import { addSending, addSynced, attempt, begin, FOREVER, NOW, path, row, SHA, TARGET } from './fixture.ts';
+import {
+  addSending,
+  addSynced,
+  attempt,
+  begin,
+  FOREVER,
+  NOW,
+  path,
+  row,
+  sending,
+  SHA,
+  TARGET,
+} from './fixture.ts';
 
 describe('the life of a row', () => {
   const fresh = {
@@ -141,7 +153,11 @@ describe('the life of a row', () => {
       store.recordSynced(id, attempt(), SHA, { ...FOREVER, remoteId: 'file_1' }, NOW);
       if (state === 'sending') await store.beginSending(id, 'docs', path('a'), attempt(), NOW);
       else if (state === 'failed')
-        store.remote.recordLoss(id, 'file_1', { state: 'failed', reason: 'because' }, NOW);
+        store.remote.recordLoss(
+          sending(id, 'file_1'),
+          { state: 'failed', reason: 'because', resendAtMs: null },
+          NOW,
+        );
       else await store.beginRemoving(id, NOW);
       await store.beginDeleting(id, NOW + 1);
       expect(store.find(id)).toMatchObject({ state: 'removing', sha256: null });
@@ -157,7 +173,7 @@ describe('the life of a row', () => {
     expect(isMarked()).toBe(true);
     store.recordSynced(id, attempt(), SHA, { ...FOREVER, remoteId: 'file_1', isMarkDue: true }, NOW);
     expect(isMarked()).toBe(false);
-    store.remote.recordMarked(id, 'file_1');
+    store.remote.recordMarked(sending(id, 'file_1'), true);
     expect(isMarked()).toBe(true);
   });
 

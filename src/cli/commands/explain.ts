@@ -1,5 +1,6 @@
 import { EXIT } from '../../domain/exit-code.ts';
-import { explain as explainFile, type Explanation } from '../../sync/plan/explain.ts';
+import type { Verdict } from '../../domain/record.ts';
+import { explain as explainFile, type Explanation, type PlatformWord } from '../../sync/plan/explain.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../load.ts';
@@ -22,21 +23,12 @@ export async function explain(options: ExplainOptions): Promise<number> {
     explainFile(source, path, { config, sources, state: reader, nowMs: Date.now() }),
   );
   if (options.json) printJson(explanation);
-  else print(describe(explanation).join('\n'));
+  else print(describe(explanation, config.platform.operations !== 'specified').join('\n'));
   return EXIT.ok;
 }
 
-function describe({
-  source,
-  path,
-  key,
-  botId,
-  rules,
-  upsert,
-  record,
-  action,
-  reason,
-}: Explanation): string[] {
+function describe(explanation: Explanation, isAsked: boolean): string[] {
+  const { source, path, key, botId, rules, upsert, record, action, reason } = explanation;
   const lines = [
     `File:    ${shown(`${source}:${path}`)}`,
     `Key:     ${shown(key)} (bot ${shown(botId)})`,
@@ -48,6 +40,7 @@ function describe({
     if (record.sha256 !== null) lines.push(`         content ${record.sha256} (SHA-256)`);
     if (record.expiresAt !== null) lines.push(`         expires at ${record.expiresAt}`);
     if (record.failure !== null) lines.push(`         ${shown(record.failure)}`);
+    if (record.state === 'synced' && isAsked) lines.push(...describeWord(record.platform));
   }
   if (upsert !== null) {
     const [first = '', ...rest] = JSON.stringify(upsert, null, 2).split('\n');
@@ -56,6 +49,22 @@ function describe({
   lines.push(`A pass:  ${describeAction(action)} (${shown(reason)})`);
   return lines;
 }
+
+/** What the platform said, and when it was asked. */
+function describeWord({ verdict, askedAt, nextAskAt }: PlatformWord): string[] {
+  const isWaiting = verdict === null && nextAskAt !== null;
+  const said = isWaiting ? 'has not said yet what became of it' : SAID[verdict ?? 'unknown'];
+  const asked = askedAt === null ? 'not asked yet' : `asked last at ${askedAt}`;
+  const next = nextAskAt === null ? '' : `, asked next at ${nextAskAt}`;
+  return [`Platform: ${said} (${asked}${next})`];
+}
+
+const SAID: Readonly<Record<Verdict | 'unknown', string>> = {
+  stored: 'has the content',
+  searchable: 'has the content, and the bot can search it',
+  unsearchable: 'has the content, and the bot cannot search it',
+  unknown: 'took it, and has not been asked what became of it',
+};
 
 function describeAction(action: Explanation['action']): string {
   switch (action) {

@@ -36,7 +36,11 @@ export async function status(options: GlobalOptions): Promise<number> {
     (await askForStatus(config.stateFile)) ?? (await readStatus(config, platformName(options, config)));
   const { seen, daemon } = known;
   if (options.json) printJson({ ...seen, daemon });
-  else print(describe(seen, daemon, Date.now(), `botsync sync --once${alike(options)}`).join('\n'));
+  else {
+    const nextStep = `botsync sync --once${alike(options)}`;
+    const isAsked = config.platform.operations !== 'specified';
+    print(describe(seen, daemon, Date.now(), { nextStep, isAsked }).join('\n'));
+  }
   return EXIT.ok;
 }
 
@@ -59,9 +63,9 @@ function describe(
   { sources, failures, lastPass }: Overview,
   daemon: RunningDaemon | null,
   nowMs: number,
-  nextStep: string,
+  { nextStep, isAsked }: { readonly nextStep: string; readonly isAsked: boolean },
 ): string[] {
-  const lines = sources.flatMap((source) => describeSource(source, nowMs));
+  const lines = sources.flatMap((source) => describeSource(source, nowMs, isAsked));
   lines.push('');
   if (daemon !== null) lines.push(...describeDaemon(daemon, nowMs));
   if (lastPass === null)
@@ -115,12 +119,14 @@ function counted(count: number, one: string, many: string): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
-function describeSource(
-  { name, halted, files, bytes, failed, refused, kept, nextExpiry, expiring }: SourceStatus,
-  nowMs: number,
-): string[] {
+function describeSource(source: SourceStatus, nowMs: number, isAsked: boolean): string[] {
+  const { name, halted, files, bytes, unconfirmed, unsearchable } = source;
+  const { failed, refused, kept, nextExpiry, expiring } = source;
+  const words = isAsked ? describeWords(source) : '';
   const parts = [
-    `${files.toLocaleString('en')} ${files === 1 ? 'file' : 'files'} in sync, ${prettyBytes(bytes)}`,
+    `${files.toLocaleString('en')} ${files === 1 ? 'file' : 'files'} in sync, ${prettyBytes(bytes)}${words}`,
+    ...(unconfirmed > 0 ? [`${unconfirmed.toLocaleString('en')} being indexed, or not confirmed yet`] : []),
+    ...(unsearchable > 0 ? [`${unsearchable.toLocaleString('en')} NOT SEARCHABLE`] : []),
     ...(failed > 0 ? [`${failed.toLocaleString('en')} failed`] : []),
     ...(refused > 0 ? [`${refused.toLocaleString('en')} refused`] : []),
     ...(kept > 0 ? [`${kept.toLocaleString('en')} kept on the platform (no longer synced)`] : []),
@@ -130,6 +136,19 @@ function describeSource(
     ...(expiring > 0 ? [`${expiring.toLocaleString('en')} COULD NOT BE RENEWED IN TIME`] : []),
   ];
   return [`${shown(name)}: ${parts.join('; ')}`, ...(halted === null ? [] : [`  HALTED: ${shown(halted)}`])];
+}
+
+/** What the platform says of the files that are in sync. */
+function describeWords({ files, stored, searchable }: SourceStatus): string {
+  const known: readonly (readonly [number, string])[] = [
+    [searchable, 'searchable'],
+    [stored, 'stored'],
+    [files - searchable - stored, 'sent, not confirmed'],
+  ];
+  const words = known.flatMap(([count, what]) =>
+    count > 0 ? [`${count.toLocaleString('en')} ${what}`] : [],
+  );
+  return words.length === 0 ? '' : ` (${words.join(', ')})`;
 }
 
 function ago(moment: string, nowMs: number): string {

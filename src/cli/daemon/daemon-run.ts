@@ -3,7 +3,7 @@ import { renderProblem } from '../../config/problem.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { createMetrics, type Metrics } from '../../service/metrics.ts';
 import { openServiceManager, type ServiceManager } from '../../service/systemd-notify.ts';
-import { observed } from '../../service/observed-platform.ts';
+import { observed, observedCatalog, type RequestObserver } from '../../service/observed-platform.ts';
 import type { ProcessLock } from '../../service/process-lock.ts';
 import { listenForStop, type StopSignals } from '../../service/stop-signals.ts';
 import { systemClock } from '../../service/system-clock.ts';
@@ -202,17 +202,19 @@ export class DaemonRun {
     const { config } = this.#loaded;
     const { current } = this.#platform;
     if (current === null) throw new Error('no connection');
+    const observer: RequestObserver = {
+      stage: this.#vitals.transfers,
+      requestEnded: (operation, outcome, seconds) => {
+        this.#metrics?.requestEnded(operation, outcome, seconds);
+      },
+      monotonic: systemClock.monotonic,
+    };
+    const catalog = current.clients.catalog();
     return {
       config,
       platformName: platformName(this.#options, config),
-      platform: observed(current.clients.files(), {
-        stage: this.#vitals.transfers,
-        requestEnded: (operation, outcome, seconds) => {
-          this.#metrics?.requestEnded(operation, outcome, seconds);
-        },
-        monotonic: systemClock.monotonic,
-      }),
-      catalog: current.clients.catalog(),
+      platform: observed(current.clients.files(), observer),
+      catalog: catalog && observedCatalog(catalog, observer),
       ...(this.#notifier.announces && {
         onDelivery: (delivery) => {
           this.#notifier.delivered(delivery);

@@ -1,5 +1,5 @@
-import type { SourceMeasures } from '../../service/metrics.ts';
-import type { Overview } from '../../sync/plan/overview.ts';
+import type { FileState, FileWord, SourceMeasures } from '../../service/metrics.ts';
+import type { Overview, SourceStatus } from '../../sync/plan/overview.ts';
 
 /** What metrics say of every source. `lastSuccessMs`: epoch milliseconds; `null`: nothing was in sync yet. */
 export function measure(
@@ -7,13 +7,25 @@ export function measure(
   watchedDirectories: ReadonlyMap<string, number>,
   lastSuccessMs: number | null,
 ): SourceMeasures[] {
-  return sources.map(({ name, halted, files, failed, refused, kept, nextExpiry, expiring }) => ({
+  return sources.map(({ name, halted, nextExpiry, expiring, ...counts }) => ({
     name,
-    files: { 'in-sync': files, failed, refused, kept },
+    files: statesOf(counts),
+    words: wordsOf(counts),
     nextExpiryMs: nextExpiry === null ? null : Date.parse(nextExpiry),
     overdueRenewals: expiring,
     watchedDirectories: watchedDirectories.get(name) ?? 0,
     isHalted: halted !== null,
     lastSuccessMs,
   }));
+}
+
+type Counts = Omit<SourceStatus, 'name' | 'halted' | 'nextExpiry' | 'expiring'>;
+
+function statesOf({ files, ...others }: Counts): Record<FileState, number> {
+  const { unconfirmed, unsearchable, failed, refused, kept } = others;
+  return { 'in-sync': files, unconfirmed, unsearchable, failed, refused, kept };
+}
+
+function wordsOf({ files, stored, searchable }: Counts): Record<FileWord, number> {
+  return { stored, searchable, unknown: files - stored - searchable };
 }

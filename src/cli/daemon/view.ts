@@ -85,7 +85,8 @@ export class DaemonView implements Reporter, DaemonObserver {
     const { kind, outcome, ...fields } = event;
     const what = outcome === 'failed' ? `${kind} failed` : kind;
     const isTrouble = outcome === 'failed' || kind === 'problem' || kind === 'refuse';
-    const level = isHalt(event) ? 'error' : isTrouble ? 'warn' : kind === 'skip' ? 'debug' : 'info';
+    const isDetail = kind === 'skip' || kind === 'confirm';
+    const level = isHalt(event) ? 'error' : isTrouble ? 'warn' : isDetail ? 'debug' : 'info';
     if (this.#isForPeople) this.log[level](describe(what, event));
     else this.log[level](what, fields);
     this.#measure(event);
@@ -163,7 +164,7 @@ export class DaemonView implements Reporter, DaemonObserver {
     if (kind === 'remove' && outcome === 'done') this.#metrics?.removed(source);
     if (kind === 'refuse') this.#metrics?.uploadEnded(source, 'refused');
     if ((kind === 'upload' || kind === 'renew') && outcome !== undefined)
-      this.#metrics?.uploadEnded(source, outcome);
+      this.#metrics?.uploadEnded(source, outcome === 'failed' ? 'failed' : 'done');
   }
 }
 

@@ -7,13 +7,14 @@ import { holdLock } from '../hold-lock.ts';
 import { invocation, print } from '../render/output.ts';
 import type { PassView } from '../render/pass-view.ts';
 import { noticesIn, withPlatform, type PlatformAccess } from '../platform/platform-access.ts';
-import type { SyncOptions } from '../sync-options.ts';
+import { waitMsOf, type SyncOptions } from '../sync-options.ts';
 import { Notifier } from '../notifier.ts';
 import { passWithSoundState } from './sound-pass.ts';
 import { OnceNotifier } from './once-notifier.ts';
 
 /** `botsync sync --once`. Returns the exit code; throws `UsageError`. */
 export async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view: PassView): Promise<number> {
+  const waitMs = waitMsOf(options, loaded.config.confirm.waitMs);
   const lock = holdLock(loaded.config.stateFile, 'the state file', 'sync --once');
   const signals = listenForStop(
     (signal) => {
@@ -35,7 +36,7 @@ export async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view:
       });
       return await withNotifier({ options, loaded, access }, signals, view, (notifier) =>
         passWithSoundState(
-          { options, config: loaded.config, platform, catalog, signals, view, notifier },
+          { options, config: loaded.config, waitMs, platform, catalog, signals, view, notifier },
           lock.wasAbandoned,
         ),
       );

@@ -14,27 +14,38 @@ import { estimate } from '../../sync/plan/estimate.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import { platformName } from '../load.ts';
 import { forced } from '../sync-options.ts';
+import { Confirmation } from './confirmation.ts';
 import type { OnceRun } from './sound-pass.ts';
 
-/** One pass over everything, with a progress line where one is shown. Returns the exit code; throws `StateFileError`. */
-export async function singlePass(run: OnceRun, state: StateStore, summary: Summary): Promise<number> {
-  const { options, signals, view, notifier } = run;
+/** How a single pass ended. `sawAll`: it came to its end, or was stopped only while it waited for the platform's word. */
+export interface PassEnd {
+  readonly exitCode: number;
+  readonly sawAll: boolean;
+}
+
+/** One pass over everything, with a progress line where one is shown. Throws `StateFileError`. */
+export async function singlePass(run: OnceRun, state: StateStore, summary: Summary): Promise<PassEnd> {
+  const { options, waitMs, signals, view, notifier } = run;
+  const confirmation = new Confirmation(waitMs, view, summary);
   const { isForced, warnIfUnused } = forced(options);
   const ended = new AbortController();
   const counting = view.showsProgress ? count(run, state, isForced, ended.signal) : Promise.resolve();
   // The pass meets what the count meets; it is thrown below, after the pass.
   counting.catch(() => undefined);
   try {
-    const syncContext = contextOf(run, state);
+    const syncContext = contextOf(run, state, confirmation);
+    confirmation.begin(syncContext);
     const exitCode = await runPass(syncContext, {
       summary,
       isForced,
       isAllowed: () => options.allowRemovals,
+      allSent: () => confirmation.wait(),
     });
     if (!signals.stop.aborted) warnIfUnused(view);
     notifier?.passEnded(syncContext);
-    return exitCode;
+    return { exitCode, sawAll: !signals.stop.aborted || confirmation.hasBegunToWait };
   } finally {
+    await confirmation.end();
     ended.abort();
     await counting;
   }
@@ -43,6 +54,7 @@ export async function singlePass(run: OnceRun, state: StateStore, summary: Summa
 function contextOf(
   { options, config, platform, catalog, signals, view, notifier }: OnceRun,
   state: StateStore,
+  confirmation: Confirmation,
 ): SyncContext {
   const { giveUpAfterMs } = config.upload;
   return createSyncContext({
@@ -54,6 +66,9 @@ function contextOf(
     clock: systemClock,
     random: Math.random,
     report: view,
+    onWord: (outcome) => {
+      confirmation.count(outcome);
+    },
     waitLimits: { outageMs: giveUpAfterMs, pauseMs: giveUpAfterMs, removalMs: 0 },
     howToAllow: 'run once with --allow-removals',
     stages: unwatchedStages(),

@@ -18,6 +18,8 @@ import type { OnceNotifier } from './once-notifier.ts';
 export interface OnceRun {
   readonly options: SyncOptions;
   readonly config: Config;
+  /** How long the end of the pass waits for the platform's word, milliseconds. */
+  readonly waitMs: number;
   readonly platform: PlatformFiles;
   /** `null`: the platform is not asked what it has. */
   readonly catalog: PlatformCatalog | null;
@@ -54,7 +56,7 @@ export async function passWithSoundState(run: OnceRun, wasAbandoned: boolean): P
 }
 
 async function attempt(run: OnceRun, wasAbandoned: boolean): Promise<Attempt> {
-  const { config, platform, signals, view, notifier } = run;
+  const { config, platform, view, notifier } = run;
   const state = openStateFile(config.stateFile, wasAbandoned, (message) => {
     view.warn(message);
   });
@@ -63,8 +65,8 @@ async function attempt(run: OnceRun, wasAbandoned: boolean): Promise<Attempt> {
   let hasEnded = false;
   try {
     notifier?.attach(state, () => platform.now());
-    const exitCode = await singlePass(run, state, summary);
-    view.end(summary, false, signals.stop.aborted);
+    const { exitCode, sawAll } = await singlePass(run, state, summary);
+    view.end(summary, false, !sawAll);
     hasEnded = true;
     await notifier?.tell();
     state.close();

@@ -85,6 +85,8 @@ function describeCounts(summary: Summary, isDryRun: boolean, isCutShort: boolean
     kept,
     pending,
   } = summary;
+  // What an earlier version wrote down does not have it.
+  const { unconfirmed = 0 } = summary as Partial<Summary>;
   const sent = uploaded + renewed + updated + removed;
   const astray = refused + failed + problems + pending;
   const took = `${(summary.durationMs / 1000).toFixed(1)} s`;
@@ -101,12 +103,14 @@ function describeCounts(summary: Summary, isDryRun: boolean, isCutShort: boolean
     counted(failed, 'failed'),
     counted(problems, problems === 1 ? 'problem' : 'problems'),
     counted(pending, 'pending'),
+    counted(unconfirmed, 'not confirmed yet'),
   ].filter((part) => part !== null);
   const bytes = summary.bytes > 0 ? `, ${prettyBytes(summary.bytes)}` : '';
   const counts = `${what.length === 0 ? 'no files' : what.join(', ')}${bytes} (${took})`;
   if (isDryRun) return `Dry run, nothing was sent: ${counts}`;
   if (isCutShort) return `NOT IN SYNC, and not everything was looked at: ${counts}`;
   if (astray > 0) return `NOT IN SYNC: ${counts}`;
+  if (unconfirmed > 0) return `Sent, but the platform has not confirmed everything yet: ${counts}`;
   return sent === 0 ? `In sync, nothing had to be sent: ${counts}` : `In sync: ${counts}`;
 }
 

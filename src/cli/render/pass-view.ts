@@ -56,6 +56,11 @@ export class PassView implements Reporter {
     this.#progress.start(files, bytes);
   }
 
+  /** Shows what is waited for when all was sent. */
+  confirming(words: string): void {
+    if (this.showsProgress) this.#progress.say(words);
+  }
+
   event(event: FileEvent): void {
     if (this.#json) printJson(event);
     else this.#troubles.add(event);
@@ -64,7 +69,7 @@ export class PassView implements Reporter {
     if (outcome === 'failed') this.log.warn(`${kind} failed`, fields);
     else if (isHalt(event)) this.log.error(kind, fields);
     else if (kind === 'problem' || kind === 'refuse') this.log.warn(kind, fields);
-    else if (kind === 'skip') this.log.debug(kind, fields);
+    else if (kind === 'skip' || kind === 'confirm') this.log.debug(kind, fields);
     else this.log.info(kind, fields);
   }
 

@@ -15,6 +15,7 @@ export class Progress {
   #beganMs = 0;
   #totalFiles = 0;
   #totalBytes = 0;
+  #isText = false;
 
   /** @param write - writes to the same terminal while no line is shown. */
   constructor(stream: NodeJS.WritableStream, write: (text: string) => void) {
@@ -24,7 +25,8 @@ export class Progress {
 
   /** Says how much there is to send in all. */
   start(files: number, bytes: number): void {
-    if (files === 0) return;
+    // It may be known only when everything was sent.
+    if (files === 0 || this.#isText) return;
     this.#beganMs = performance.now();
     this.#totalFiles = files;
     this.#totalBytes = bytes;
@@ -50,6 +52,22 @@ export class Progress {
     this.#files += 1;
     this.#bytes += bytes;
     this.#bar?.update(this.#bytes + this.#files * FILE_WEIGHT, this.#payload());
+  }
+
+  /** Shows a text in its place, with the time for which something is waited for. */
+  say(text: string): void {
+    if (!this.#isText) this.stop();
+    this.#isText = true;
+    this.#bars ??= new MultiBar({
+      stream: this.#stream,
+      format: '{text} ({duration_formatted})',
+      clearOnComplete: true,
+      hideCursor: true,
+      gracefulExit: false,
+      fps: 8,
+    });
+    this.#bar ??= this.#bars.create(1, 0, { text });
+    this.#bar.update(0, { text });
   }
 
   /** Writes lines above the progress line, or as they are while there is none. */

@@ -13,6 +13,7 @@ import { DueDates } from './due-dates.ts';
 import { createSyncContext, type SyncContext, type Stages } from '../pass/sync-context.ts';
 import { Flights } from '../pass/flights.ts';
 import { PathRescans } from './path-rescans.ts';
+import { findLost } from './lost-files.ts';
 import { PassSchedule } from './pass-schedule.ts';
 import { Passes } from './passes.ts';
 import type { Reporter } from '../pass/reporter.ts';
@@ -262,6 +263,7 @@ export class Daemon {
       this.#passes.run(syncContext, trigger),
       this.#rescans.run(syncContext),
       this.#runTicks(syncContext),
+      syncContext.confirmations?.run() ?? Promise.resolve(),
     ]);
   }
 
@@ -277,6 +279,9 @@ export class Daemon {
       this.#probe(syncContext);
       if (!this.#passes.isUnderWay && syncContext.round.blockade.isOn) this.#schedule.noteBlocked();
       this.#dueDates.findRenewals(syncContext, (source, path) => {
+        this.#rescans.wantInTime(source, path);
+      });
+      findLost(syncContext, (source, path) => {
         this.#rescans.wantInTime(source, path);
       });
       if (this.#dueDates.areRemovalsDue(syncContext)) this.#schedule.wake();

@@ -65,7 +65,7 @@ function record(
     sizeBytes: item.sizeBytes,
     sha256: found.sha256,
     remoteId: there.id,
-    ...standingOf(there, settings.index, clock.now()),
+    ...standingOf(there, { sizeBytes: item.sizeBytes, sha256: found.sha256 }, settings.index, clock.now()),
     expiresAtMs,
     renewAtMs: expiresAtMs === null ? null : renewalTime(settings.expiry, expiresAtMs),
   };

@@ -122,7 +122,7 @@ export function inPlaceTaskOf(
 
 /** What is recorded of a file that was changed in place. `nowMs`: epoch milliseconds. */
 export function changedFileOf(
-  { item }: InPlaceTask,
+  { item, sha256 }: InPlaceTask,
   { file, expiresAtMs }: Extract<InPlaceEnd, { kind: 'changed' }>,
   nowMs: number,
 ): ChangedFile {
@@ -131,7 +131,7 @@ export function changedFileOf(
     settingsDigest: digest,
     expiresAtMs,
     renewAtMs: expiresAtMs === null ? null : renewalTime(settings.expiry, expiresAtMs),
-    ...standingOf(file, settings.index, nowMs),
+    ...standingOf(file, { sizeBytes: item.sizeBytes, sha256 }, settings.index, nowMs),
     isMarked: readMark(file.metadata) !== null,
   };
 }

@@ -32,8 +32,9 @@ export function noteItem(
   }
   if (counts !== null) summary[counts] += 1;
   if (event === null) return;
-  const { kind, path, key, reason } = event;
-  report.event({ kind, source: name, path, key, reason });
+  const { kind, path, key, reason, error } = event;
+  const failure = error === undefined ? null : ({ outcome: 'failed', error } as const);
+  report.event({ kind, source: name, path, key, reason, ...failure });
 }
 
 /** Counts, reports and remembers a file that was not sent and has no row of its own to say so. */

@@ -71,7 +71,9 @@ function noteSuccess(sent: Extract<Sent, { kind: 'sent' }>, file: TriedFile, con
   const event = eventOf(file);
   if (event.kind === 'upload') tellDelivery(sent, file, context);
   state.remote.rememberSettings(sent.state.settingsDigest, () => toldOf(sent.settings));
-  state.recordSynced(file.id, sent.state, sent.sha256, sentAs(sent, file, context), clock.now());
+  const as = sentAs(sent, file, context);
+  state.recordSynced(file.id, sent.state, sent.sha256, as, clock.now());
+  if (as.askAtMs !== null) context.confirmations?.noteSent();
   summary[kindOfSend(file.item).counts] += 1;
   if (file.item.found?.kind === 'foreign') summary.overwritten += 1;
   summary.bytes += sizeBytes;

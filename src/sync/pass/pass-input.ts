@@ -18,6 +18,8 @@ export interface PassInput {
   readonly blockade?: Blockade;
   /** Instead of the context's. */
   readonly report?: Reporter;
+  /** Awaited when everything was sent and removed, before the pass is summed up. */
+  readonly allSent?: () => Promise<void>;
   /** Told the sources as the pass found them, before it walks them. */
   readonly onFound?: (found: readonly FoundSource[]) => void;
 }

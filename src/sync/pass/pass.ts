@@ -1,6 +1,6 @@
 import { exitCodeOf } from '../../domain/exit-code.ts';
 import { REMOVAL_WINDOW_MS, type Halt } from '../../domain/guard.ts';
-import { emptySummary } from '../../domain/report.ts';
+import { emptySummary, type Summary } from '../../domain/report.ts';
 import { listAdoptable } from '../catalog/list-adoptable.ts';
 import { isSameDirectory } from '../sources/directory-identity.ts';
 import { keyGroups } from '../sources/key-groups.ts';
@@ -48,6 +48,8 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
       const halt = await finishSource(one, context);
       isHalted ||= halt !== null;
     }
+    await input.allSent?.();
+    sumUpConfirmations(summary, syncContext);
     summary.durationMs = Math.round(clock.monotonic() - beganMs);
     const exitCode = exitCodeOf(summary, {
       interrupted: stop.aborted,
@@ -98,7 +100,7 @@ function passContext(
     isAllowed,
     retriesFailed = true,
     report = syncContext.report,
-  }: Omit<PassInput, 'onFound' | 'blockade'>,
+  }: Omit<PassInput, 'onFound' | 'blockade' | 'allSent'>,
   workers: Workers,
 ): PassContext {
   const transfer = syncContext.bulk;
@@ -128,6 +130,20 @@ export async function removeWhatIsDue(found: FoundSource, syncContext: SyncConte
     await workers.drain();
     throw error;
   }
+}
+
+/** So many files of a bot of which the platform has not said for a day what became of them are told of by a pass. */
+const OVERDUE_NAMED = 1000;
+
+/** Counts the files that wait for the platform's word, and tells of those that have waited too long. */
+function sumUpConfirmations(summary: Summary, { confirmations, state, report }: SyncContext): void {
+  if (confirmations === null) return;
+  summary.unconfirmed = confirmations.unconfirmed;
+  for (const { target } of confirmations.bots)
+    for (const overdue of state.remote.overdue(target, OVERDUE_NAMED)) {
+      summary.problems += 1;
+      report.event({ kind: 'problem', ...overdue });
+    }
 }
 
 /** Whether the directory of a source is the one that was checked last: nothing of another is looked at before it is. */

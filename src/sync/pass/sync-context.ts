@@ -13,10 +13,13 @@ import type { StateStore } from '../../state/state-store.ts';
 import { CircuitBreaker } from '../../upload/circuit-breaker.ts';
 import { Blockade } from './blockade.ts';
 import { Listings } from '../catalog/listings.ts';
+import { confirmationsOf } from './confirmations-of.ts';
+import type { Confirmations } from './confirmations.ts';
 import { ServedCatalog } from '../catalog/served-catalog.ts';
 import { Claims } from '../plan/claims.ts';
 import type { Flights } from './flights.ts';
 import { IndexWarnings } from './index-warnings.ts';
+import type { WordOutcome } from './note-word.ts';
 import type { Reporter } from './reporter.ts';
 import { Transfers } from './transfers.ts';
 import { Roots } from './roots.ts';
@@ -46,6 +49,8 @@ export interface SyncContextInput {
   readonly isWatched: boolean;
   /** Told of every new content that the platform has, before anything else can happen to it. */
   readonly onDelivery?: (delivery: Delivery) => void;
+  /** Told of each file of which the platform has said what became of it. */
+  readonly onWord?: (outcome: WordOutcome) => void;
   readonly changeFeed: ChangeFeed;
   /** Told when an outage is over. `hasParked`: some files did not wait for that. */
   readonly recovered?: (hasParked: boolean) => void;
@@ -122,6 +127,8 @@ export type Standing = 'halted' | 'incomplete' | 'complete';
 export interface SyncContext extends Omit<SyncContextInput, 'catalog'> {
   /** What the platform has; `null`: it is not asked. */
   readonly catalog: ServedCatalog | null;
+  /** What asks the platform what became of the files that were sent; `null`: nothing does. */
+  readonly confirmations: Confirmations | null;
   /** When it was made, by either clock. */
   readonly beganAt: { readonly wallMs: number; readonly monotonicMs: number };
   readonly claims: Claims;
@@ -181,7 +188,7 @@ export function createSyncContext(input: SyncContextInput): SyncContext {
   const abort = AbortSignal.any([input.abort, failed.signal]);
   // Every request under way listens, and every walk that waits.
   setMaxListeners(0, stop, abort, input.detach);
-  return {
+  const context: Omit<SyncContext, 'confirmations'> = {
     ...input,
     stop,
     abort,
@@ -217,6 +224,7 @@ export function createSyncContext(input: SyncContextInput): SyncContext {
       failed.abort();
     },
   };
+  return Object.assign(context, { confirmations: confirmationsOf(context) });
 }
 
 /**

@@ -7,7 +7,9 @@ import { canonicalJson } from '../../domain/json.ts';
 import type { Halt } from '../../domain/guard.ts';
 import { fileKey } from '../../domain/key.ts';
 import { admit, prepareUpsert, type UpsertBody } from '../../domain/limits.ts';
+import type { Verdict } from '../../domain/record.ts';
 import { scan } from '../../scan/scan.ts';
+import type { RemoteFile } from '../../state/remote.ts';
 import type { StateReader, StoredFile } from '../../state/state-reader.ts';
 import { Claims } from './claims.ts';
 import { explainRemoval } from './explain-removal.ts';
@@ -37,10 +39,23 @@ export interface Explanation {
     readonly expiresAt: string | null;
     readonly failure: string | null;
     readonly changedAt: string;
+    /** What the platform says of it since it was sent. */
+    readonly platform: PlatformWord;
   } | null;
   /** What a pass would do now. */
-  readonly action: EventKind | 'verify' | 'none' | 'keep';
+  readonly action: Exclude<EventKind, 'confirm'> | 'verify' | 'none' | 'keep';
   readonly reason: string;
+}
+
+/** What the platform says of a file. Moments are ISO 8601; `null`: there is none. */
+export interface PlatformWord {
+  /** What became of it for good; `null`: that is not known. */
+  readonly verdict: Verdict | null;
+  readonly sentAt: string | null;
+  /** When it was asked last. */
+  readonly askedAt: string | null;
+  /** When it is asked next. */
+  readonly nextAskAt: string | null;
 }
 
 /** What an explanation is made from. `nowMs`: epoch milliseconds. */
@@ -74,11 +89,19 @@ export function explain(source: Source, path: RelativePath, input: ExplainInput)
       expiresAt: own.expiresAtMs === null ? null : new Date(own.expiresAtMs).toISOString(),
       failure: own.failure,
       changedAt: new Date(own.changedAtMs).toISOString(),
+      platform: wordOf(state.remote.find({ target, key })),
     },
     upsert: isTried ? upsertOf(subject, input) : null,
     action,
     reason,
   };
+}
+
+function wordOf(remote: RemoteFile | null): PlatformWord {
+  const { verdict = null, sentAtMs = null, askedAtMs = null, askAtMs = null } = remote ?? {};
+  const moment = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+  const nextAskAt = verdict === null ? moment(askAtMs) : null;
+  return { verdict, sentAt: moment(sentAtMs), askedAt: moment(askedAtMs), nextAskAt };
 }
 
 /** The file that is explained. */
@@ -96,18 +119,18 @@ interface Subject {
 }
 
 /** What a pass does; `isTried`: it would send the file, if nothing spoke against it. */
-type Verdict = Pick<Explanation, 'action' | 'reason'> & { readonly isTried: boolean };
+type Plan = Pick<Explanation, 'action' | 'reason'> & { readonly isTried: boolean };
 
-function without(action: Explanation['action'], reason: string): Verdict {
+function without(action: Explanation['action'], reason: string): Plan {
   return { action, reason, isTried: false };
 }
 
-function tried(action: Explanation['action'], reason: string): Verdict {
+function tried(action: Explanation['action'], reason: string): Plan {
   return { action, reason, isTried: true };
 }
 
 /** Why a pass does not come to a file; `null`: it does. */
-function whyNotPlanned({ source, path, target, own, facts }: Subject, input: ExplainInput): Verdict | null {
+function whyNotPlanned({ source, path, target, own, facts }: Subject, input: ExplainInput): Plan | null {
   const { mode } = input.config.removals;
   const ignoredBy = source.filter.whyIgnored(path);
   if (ignoredBy !== null) {
@@ -140,7 +163,7 @@ function haltOf(
   return step.value.kind === 'halted' ? step.value.halt : null;
 }
 
-function planOf(subject: Subject, explained: ExplainInput): Verdict {
+function planOf(subject: Subject, explained: ExplainInput): Plan {
   const { config, sources, state, nowMs } = explained;
   const { source, path, key, target, own } = subject;
   const input = {
@@ -181,7 +204,7 @@ function planTwins({ source, key, target }: Subject, input: LookAheadInput, move
   }
 }
 
-function ofSend(item: PlannedSend, source: Source): Verdict {
+function ofSend(item: PlannedSend, source: Source): Plan {
   const unreadable = whyUnreadable(source, item.path);
   if (item.kind === 'verify' && unreadable === null)
     return tried('verify', `${item.reason}: its content is hashed, and sent if it is another`);
@@ -192,7 +215,7 @@ function ofItem(
   item: Exclude<PlanItem, PlannedSend>,
   { stored, own, target }: Subject,
   input: ExplainInput,
-): Verdict {
+): Plan {
   const outcome = outcomeOf(item, item.kind === 'absent' ? own : stored, input.config.removals.mode);
   switch (item.kind) {
     case 'absent':
@@ -200,8 +223,12 @@ function ofItem(
       return outcome.fate === 'remove'
         ? { ...explainRemoval(target, own, input), isTried: false }
         : ofFate(outcome.fate ?? 'unknown');
-    case 'hold':
-      return tried('refuse', `refused before, and not changed since: ${stored?.failure ?? ''}`);
+    case 'hold': {
+      const failure = stored?.failure ?? '';
+      return stored?.state === 'synced'
+        ? tried('none', `sent, and not changed since; ${failure}`)
+        : tried('refuse', `refused before, and not changed since: ${failure}`);
+    }
     case 'pass-over':
       return without('skip', item.reason);
     case 'tick':
@@ -213,14 +240,15 @@ function ofItem(
   }
 }
 
-function ofEvent({ event }: Outcome): Verdict {
-  return event === null ? tried('none', 'unchanged') : tried(event.kind, event.reason);
+function ofEvent({ event }: Outcome): Plan {
+  if (event === null) return tried('none', 'unchanged');
+  return tried(event.kind === 'confirm' ? 'none' : event.kind, event.reason);
 }
 
 const NO_SUCH_FILE = 'there is no such file';
 const UNSEEN = 'it cannot be seen';
 
-function ofFate(fate: Exclude<Fate, 'remove'>): Verdict {
+function ofFate(fate: Exclude<Fate, 'remove'>): Plan {
   switch (fate) {
     case 'unknown':
       return without('problem', UNSEEN);

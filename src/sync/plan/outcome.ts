@@ -7,8 +7,8 @@ import type { PlanItem, PlannedSend } from './plan-source.ts';
 /** What an item of a plan comes to: what a pass does and reports, a dry run reports, and `explain` puts into words. */
 export interface Outcome {
   /** Where the summary counts it. */
-  readonly counts: Exclude<keyof Summary, 'bytes' | 'durationMs'> | null;
-  readonly event: Pick<FileEvent, 'kind' | 'path' | 'key' | 'reason'> | null;
+  readonly counts: Exclude<keyof Summary, 'unconfirmed' | 'bytes' | 'durationMs'> | null;
+  readonly event: Pick<FileEvent, 'kind' | 'path' | 'key' | 'reason' | 'error'> | null;
   /** Of a file that the platform does not have as it is: a removed one that looks like it may be the same, renamed. */
   readonly unsent: Fingerprint | null;
   /** What the record says of its file's absence from now on; `undefined`: what it said before. */
@@ -43,7 +43,13 @@ export function outcomeOf(
       const held = { ...NOTHING, unsent: record.fingerprint, absence: null };
       // It was reported when it failed, and that it is to be tried again is no news.
       if (record.state === 'failed') return { ...held, counts: 'failed' };
-      const reason = `refused before: ${known?.failure ?? 'unknown'}`;
+      const failure = known?.failure ?? 'unknown';
+      if (record.state === 'synced') {
+        // The platform has it, and the bot will not find it.
+        const event = { kind: 'confirm', path, key, reason: failure, error: failure } as const;
+        return { ...held, unsent: null, counts: 'failed', event };
+      }
+      const reason = `refused before: ${failure}`;
       return { ...held, counts: 'refused', event: { kind: 'refuse', path, key, reason } };
     }
     case 'refuse':

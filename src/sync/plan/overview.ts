@@ -11,6 +11,14 @@ export interface SourceStatus {
   readonly halted: string | null;
   readonly files: number;
   readonly bytes: number;
+  /** Of those: the platform says that it has the content, and nothing of a search. */
+  readonly stored: number;
+  /** Of those: the platform says that the bot can search them. */
+  readonly searchable: number;
+  /** Sent, while the platform has not said yet what became of them. */
+  readonly unconfirmed: number;
+  /** The platform has them, and could not index them: the bot does not find them. */
+  readonly unsearchable: number;
   readonly failed: number;
   readonly refused: number;
   readonly kept: number;
@@ -54,8 +62,7 @@ export function overview(state: StateReader, config: Config, platformName: strin
     return {
       name: source.name,
       halted: state.source(source.name)?.halted ?? null,
-      files: current?.files ?? 0,
-      bytes: current?.bytes ?? 0,
+      ...countsOf(current, target === undefined || state.remote.unserved(target, 'list') === null),
       failed: current?.failed ?? 0,
       refused: (current?.refused ?? 0) + (refusedHere.get(source.name) ?? 0),
       kept: (current?.kept ?? 0) + left(own.filter((tally) => tally !== current)),
@@ -69,8 +76,7 @@ export function overview(state: StateReader, config: Config, platformName: strin
     return {
       name,
       halted: null,
-      files: 0,
-      bytes: 0,
+      ...countsOf(undefined, true),
       failed: 0,
       refused: 0,
       kept,
@@ -90,8 +96,27 @@ export function overview(state: StateReader, config: Config, platformName: strin
   };
 }
 
+/**
+ * What the platform has of a source.
+ *
+ * @param isAsked - whether it says what became of files; where it does not, what was sent counts as there.
+ */
+function countsOf(
+  tally: SourceTally | undefined,
+  isAsked: boolean,
+): Pick<SourceStatus, 'files' | 'bytes' | 'stored' | 'searchable' | 'unconfirmed' | 'unsearchable'> {
+  const { files = 0, bytes = 0, stored = 0, searchable = 0, unsearchable = 0 } = tally ?? {};
+  const { unconfirmed = 0, unconfirmedBytes = 0 } = tally ?? {};
+  const counts = { stored, searchable, unsearchable };
+  if (isAsked) return { ...counts, files, bytes, unconfirmed };
+  return { ...counts, files: files + unconfirmed, bytes: bytes + unconfirmedBytes, unconfirmed: 0 };
+}
+
 function left(tallies: readonly SourceTally[]): number {
-  return tallies.reduce((sum, { files, kept }) => sum + files + kept, 0);
+  return tallies.reduce(
+    (sum, { files, unconfirmed, unsearchable, kept }) => sum + files + unconfirmed + unsearchable + kept,
+    0,
+  );
 }
 
 function isoOrNull(timeMs: number | null): string | null {

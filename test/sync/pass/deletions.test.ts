@@ -85,7 +85,7 @@ test('a removed file is deleted at once, and its row with it', async () => {
   expect(world.keys()).toEqual(['a.md']);
   expect(rowsOf(world)).toMatchObject([{ path: 'a.md' }]);
   expect([countOf(world, 'get-file'), countOf(world, 'delete-file')]).toEqual([1, 1]);
-  expect(world.status().sources).toMatchObject([{ files: 1, kept: 0, failed: 0 }]);
+  expect(world.status().sources).toMatchObject([{ unconfirmed: 1, kept: 0, failed: 0 }]);
   expect(await world.pass()).toMatchObject({ requests: 0, exitCode: 0, summary: { removed: 0 } });
 });
 
@@ -128,7 +128,7 @@ test('a file that somebody replaced is left alone, which is told once', async ()
   expect(countOf(world, 'delete-file')).toBe(1);
   // It is nothing of ours any more.
   expect(await world.pass()).toMatchObject({ requests: 0, exitCode: 0, events: [], summary: { kept: 0 } });
-  expect(world.status()).toMatchObject({ sources: [{ files: 1, kept: 0 }], failures: [] });
+  expect(world.status()).toMatchObject({ sources: [{ unconfirmed: 1, kept: 0 }], failures: [] });
   world.write('docs/a', 'ours');
   await world.pass();
   expect(world.remote('a')).toBe('ours');

@@ -1,0 +1,96 @@
+import type { Summary } from '../../domain/report.ts';
+import type { Confirmations } from '../../sync/pass/confirmations.ts';
+import type { WordOutcome } from '../../sync/pass/note-word.ts';
+import type { SyncContext } from '../../sync/pass/sync-context.ts';
+import type { PassView } from '../render/pass-view.ts';
+
+/** Has the platform say, beside a single pass and for some time after it, what became of what was sent. */
+export class Confirmation {
+  readonly #waitMs: number;
+  readonly #view: PassView;
+  readonly #summary: Summary;
+  #confirmations: Confirmations | null = null;
+  #running: Promise<void> = Promise.resolve();
+  #isWaiting = false;
+  #searchable = 0;
+  #stored = 0;
+  #failed = 0;
+  #left = 0;
+
+  /** @param waitMs - how long is waited at the end of the pass. */
+  constructor(waitMs: number, view: PassView, summary: Summary) {
+    this.#waitMs = waitMs;
+    this.#view = view;
+    this.#summary = summary;
+  }
+
+  /** Whether all else was done. */
+  get hasBegunToWait(): boolean {
+    return this.#isWaiting;
+  }
+
+  /** Begins to ask, also about what earlier runs left open. Throws `StateFileError`. */
+  begin({ confirmations, fail }: SyncContext): void {
+    this.#confirmations = confirmations;
+    if (confirmations === null) return;
+    confirmations.hurry();
+    this.#running = confirmations.run();
+    // The pass ends by it, and who waits for it is told.
+    this.#running.catch(fail);
+  }
+
+  /** Waits until there is nothing left to find out, or for as long as was said. Throws `StateFileError`. */
+  async wait(): Promise<void> {
+    this.#isWaiting = true;
+    this.#left = this.#confirmations?.unconfirmed ?? 0;
+    this.#confirmations?.finishWithin(this.#left === 0 ? 0 : this.#waitMs);
+    if (this.#left > 0 && this.#waitMs > 0) {
+      this.#view.confirming(this.#words());
+      this.#view.log.debug('waiting for the platform to say what became of files', {
+        files: this.#left,
+        atMostMs: this.#waitMs,
+      });
+    }
+    await this.#running;
+  }
+
+  /** Ends it, whatever became of the pass. */
+  async end(): Promise<void> {
+    this.#confirmations?.finishWithin(0);
+    await this.#running.catch(() => undefined);
+  }
+
+  /** Takes note of what the platform says of a file. */
+  count(outcome: WordOutcome): void {
+    switch (outcome) {
+      case 'searchable':
+        this.#searchable += 1;
+        break;
+      case 'stored':
+        this.#stored += 1;
+        break;
+      case 'failed':
+        this.#failed += 1;
+        this.#summary.failed += 1;
+        break;
+    }
+    this.#left -= 1;
+    if (this.#isWaiting) this.#view.confirming(this.#words());
+  }
+
+  /** Such as "9 sent, 6 searchable, 3 being indexed". */
+  #words(): string {
+    const { uploaded, renewed } = this.#summary;
+    const counts: readonly (readonly [number, string])[] = [
+      [uploaded + renewed, 'sent'],
+      [this.#searchable, 'searchable'],
+      [this.#stored, 'stored'],
+      [this.#failed, 'failed'],
+      [this.#left, 'being indexed'],
+    ];
+    return counts
+      .filter(([count]) => count > 0)
+      .map(([count, what]) => `${count.toLocaleString('en')} ${what}`)
+      .join(', ');
+  }
+}
