@@ -16,7 +16,7 @@ const reached = new Map<PointName, number>();
 /** All points in turn. The last kill of a round finds files on their way. */
 function pointOf(round: number, kills: number, runs: number): PointName {
   const isLast = kills === KILLS_A_ROUND - 1;
-  const [names, turn] = isLast ? [OUTER_POINTS, round + runs] : [POINT_NAMES, round * KILLS_A_ROUND + runs];
+  const [names, turn] = isLast ? [OUTER_POINTS, round + runs] : [POINT_NAMES, round * (KILLS_A_ROUND - 1) + runs];
   return names[turn % names.length] as PointName;
 }
 
@@ -29,7 +29,7 @@ function edit({ tree }: CrashRound, name: PointName, dice: Dice, wasKilled: bool
 
 test.for(rounds)('kills: $name', { timeout: 120_000 }, async (one) => {
   const dice = diceOf(one);
-  const mode = dice.roll(2) === 0 ? 'keep' : 'expire';
+  const mode = (['keep', 'expire', 'delete'] as const)[dice.roll(3)] ?? 'keep';
   const round = await CrashRound.create(mode, dice);
   try {
     let last: RunEnd | null = null;

@@ -24,6 +24,11 @@ export const OUTER_POINTS = [
   'mid-body',
   'upload-applied',
   'upload-answered',
+  'get-arrived',
+  'get-answered',
+  'delete-arrived',
+  'delete-applied',
+  'delete-answered',
 ] as const;
 
 /** Every name of a point at which a command is killed. */
@@ -51,6 +56,11 @@ const FEW: Partial<Record<PointName, number>> = {
   'before-checkpoint': 1,
   'after-checkpoint': 1,
   'mid-body': 1,
+  'get-arrived': 2,
+  'get-answered': 2,
+  'delete-arrived': 2,
+  'delete-applied': 2,
+  'delete-answered': 2,
 };
 const MOST = 6;
 
