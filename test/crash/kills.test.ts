@@ -16,7 +16,9 @@ const reached = new Map<PointName, number>();
 /** All points in turn. The last kill of a round finds files on their way. */
 function pointOf(round: number, kills: number, runs: number): PointName {
   const isLast = kills === KILLS_A_ROUND - 1;
-  const [names, turn] = isLast ? [OUTER_POINTS, round + runs] : [POINT_NAMES, round * (KILLS_A_ROUND - 1) + runs];
+  const [names, turn] = isLast
+    ? [OUTER_POINTS, round + runs]
+    : [POINT_NAMES, round * (KILLS_A_ROUND - 1) + runs];
   return names[turn % names.length] as PointName;
 }
 
