@@ -24,6 +24,10 @@ export const OUTER_POINTS = [
   'mid-body',
   'upload-applied',
   'upload-answered',
+] as const;
+
+/** The same of what is asked to delete a file. */
+export const DELETION_POINTS = [
   'get-arrived',
   'get-answered',
   'delete-arrived',
@@ -31,12 +35,12 @@ export const OUTER_POINTS = [
   'delete-answered',
 ] as const;
 
-/** Every name of a point at which a command is killed. */
+/** Every name of a point at which a command is killed, whatever it does about removed files. */
 export const POINT_NAMES = [...INNER_POINTS, ...OUTER_POINTS, 'any-moment'] as const;
 
 export type InnerPointName = (typeof INNER_POINTS)[number] | 'migration';
-export type OuterPointName = (typeof OUTER_POINTS)[number];
-export type PointName = (typeof POINT_NAMES)[number];
+export type OuterPointName = (typeof OUTER_POINTS | typeof DELETION_POINTS)[number];
+export type PointName = (typeof POINT_NAMES | typeof DELETION_POINTS)[number];
 
 /** Where a command is killed. `count`: the how many-th time that it comes by. */
 export type CrashPoint =
@@ -76,5 +80,5 @@ export function drawPoint(name: PointName, largeBytes: number, dice: Dice): Cras
 }
 
 function isOuter(name: PointName): name is OuterPointName {
-  return (OUTER_POINTS as readonly string[]).includes(name);
+  return [...OUTER_POINTS, ...DELETION_POINTS].some((one) => one === name);
 }
