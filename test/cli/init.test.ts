@@ -89,7 +89,10 @@ describe('init without a terminal', () => {
     [['--bot', 'b', '--directory', 'd', '--base-url', 'api'], /^--base-url: "api" is not an http/u],
     [['--bot', 'b', '--directory', 'd', '--index', 'x/'], /^--index: "x\/" matches no file/u],
     [['--bot', 'b', '--directory', 'd', '--index', 'x', '--no-index'], /either --index or --no-index/u],
-    [['--bot', 'b', '--directory', 'd', '--removals', 'erase'], /--removals/u],
+    [
+      ['--bot', 'b', '--directory', 'd', '--removals', 'erase'],
+      /Argument: removals, Given: "erase", Choices: "keep", "expire", "delete"/u,
+    ],
     [['--bot', 'b', '--directory', '/'], /has no name of its own/u],
     [['--bot', 'b', '--directory', 'd', '-c', 'no/where.json'], /no is not there; make it first/u],
   ])('%j is a mistake that is told, and nothing is written', async (args, message) => {
