@@ -37,6 +37,12 @@ export function addSetupCommands(
             default: false,
             description: 'The bot may search none of the files',
           })
+          .option('removals', {
+            choices: ['keep', 'expire', 'delete'] as const,
+            requiresArg: true,
+            description: 'What becomes of a file on the platform that is removed here',
+            defaultDescription: 'keep',
+          })
           .option('workspace', { type: 'string', requiresArg: true, description: 'Id of the workspace' })
           .option('token', {
             type: 'string',

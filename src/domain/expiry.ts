@@ -47,7 +47,7 @@ export function checkExpiry(expiry: Expiry, nowMs: number): ExpiryCheck {
   }
 }
 
-/** The `expiresAt` of the empty file that removes a key, the platform having no delete (epoch milliseconds). */
+/** The `expiresAt` of the empty file that removes a key where it is not deleted (epoch milliseconds). */
 export function removalExpiry(nowMs: number): number {
   return toMinute(nowMs + REMOVAL_LIFETIME_MS);
 }

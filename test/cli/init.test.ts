@@ -26,7 +26,8 @@ describe('init without a terminal', () => {
     expect(outcome).toMatchObject({ code: 0, stderr: '' });
     expect(outcome.stdout).toMatch(/^botsync\.config\.json is written\. Next:\n/u);
     expect(outcome.stdout).toMatch(/export BOTSYNC_TOKEN=…\n.* doctor\n.* sync --dry-run\n$/u);
-    const { platform, sources, rules } = written(directory);
+    const { platform, sources, rules, removals } = written(directory);
+    expect(removals.mode).toBe('keep');
     expect(platform).toMatchObject({
       ...{ baseUrl: 'https://api.botpress.cloud', chatUrl: 'https://chat.botpress.cloud' },
       ...{ botId: 'bot-1', workspaceId: null, token: { kind: 'env', name: 'BOTSYNC_TOKEN' } },
@@ -51,10 +52,12 @@ describe('init without a terminal', () => {
       ...['init', '-c', 'etc/b.json', '--bot', 'b', '--directory', 'my "docs"', '--key-prefix', ''],
       ...['--index', '*.md', '/faq/**', '--workspace', 'ws-1', '--token', 'file:secret', '--json'],
       ...['--base-url', 'https://api.example.com', '--chat-url', 'https://chat.example.com/x'],
+      ...['--removals', 'expire'],
     ]);
     expect(outcome).toMatchObject({ code: 0, stderr: '' });
     expect(outcome.lines()).toEqual([{ file: join(directory, 'etc/b.json') }]);
-    const { platform, sources, rules } = written(directory, 'etc/b.json');
+    const { platform, sources, rules, removals } = written(directory, 'etc/b.json');
+    expect(removals.mode).toBe('expire');
     expect(platform).toMatchObject({
       ...{ baseUrl: 'https://api.example.com', chatUrl: 'https://chat.example.com/x', workspaceId: 'ws-1' },
       token: { kind: 'file', path: join(directory, 'etc/secret') },
@@ -86,6 +89,10 @@ describe('init without a terminal', () => {
     [['--bot', 'b', '--directory', 'd', '--base-url', 'api'], /^--base-url: "api" is not an http/u],
     [['--bot', 'b', '--directory', 'd', '--index', 'x/'], /^--index: "x\/" matches no file/u],
     [['--bot', 'b', '--directory', 'd', '--index', 'x', '--no-index'], /either --index or --no-index/u],
+    [
+      ['--bot', 'b', '--directory', 'd', '--removals', 'erase'],
+      /Argument: removals, Given: "erase", Choices: "keep", "expire", "delete"/u,
+    ],
     [['--bot', 'b', '--directory', '/'], /has no name of its own/u],
     [['--bot', 'b', '--directory', 'd', '-c', 'no/where.json'], /no is not there; make it first/u],
   ])('%j is a mistake that is told, and nothing is written', async (args, message) => {
@@ -129,12 +136,15 @@ describe.runIf(hasTerminal)('init on a terminal', () => {
       ['Directory to keep', `docs${ENTER}`],
       ['keys begin with', `kb/${ENTER}`],
       ['What the bot may search', ENTER],
+      ['What becomes of a file', DOWN],
+      ['emptied', DOWN + ENTER],
     ]);
     expect(screen).toContain('new.json is written. Next:');
     expect(screen).not.toContain('\u001b[31mTwo');
     expect(screen).not.toContain(emulator.token);
     expect(code).toBe(0);
-    const { platform, sources } = written(directory, 'new.json');
+    const { platform, sources, removals } = written(directory, 'new.json');
+    expect(removals.mode).toBe('delete');
     expect(platform).toMatchObject({ botId: 'bot-2', workspaceId: emulator.workspaceId });
     expect(sources).toMatchObject([{ directory: join(directory, 'docs'), keyPrefix: 'kb/' }]);
   });
@@ -148,9 +158,11 @@ describe.runIf(hasTerminal)('init on a terminal', () => {
       ['Id of the bot', `bot 7${ENTER}`],
       ['holds a space', `\u007f\u007f-7${ENTER}`],
       ['keys begin with', ENTER],
+      ['What becomes of a file', ENTER],
     ]);
     expect(screen).toContain('The bots cannot be listed: 401');
-    expect(written(directory, 'new.json').platform.botId).toBe('bot-7');
+    const { platform, removals } = written(directory, 'new.json');
+    expect([platform.botId, removals.mode]).toEqual(['bot-7', 'keep']);
   });
 
   test('Ctrl-C writes nothing', async () => {

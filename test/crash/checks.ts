@@ -6,7 +6,7 @@ export const FOREIGN_PREFIX = 'foreign/';
 
 /** One run of the command, killed or not. */
 export interface Run {
-  readonly mode: 'keep' | 'expire';
+  readonly mode: 'keep' | 'expire' | 'delete';
   /** The platform before and after. */
   readonly before: ReadonlyMap<string, RemoteFile>;
   readonly after: ReadonlyMap<string, RemoteFile>;
@@ -17,6 +17,8 @@ export interface Run {
   readonly rows: ReadonlyMap<string, StateRow>;
   /** The keys of the upserts that arrived. */
   readonly upserts: readonly string[];
+  /** The keys of the deletions that arrived. */
+  readonly deletions: readonly string[];
   /** Keys that had an intent before it began, and no record that is safe. */
   readonly wasInDoubt: ReadonlySet<string>;
   /** Keys whose row was written to again after their last intent. */
@@ -30,23 +32,24 @@ export function checkRun(run: Run): void {
   foreignFilesAreUntouched(run);
   nothingIsErasedWithoutCause(run);
   nothingIsPutAwayThatIsThere(run);
+  nothingIsDeletedThatIsThere(run);
   recordsClaimOnlyWhatIsThere(run);
-  everyUpsertHasItsIntent(run);
+  everyRequestHasItsIntent(run);
   noSafeRecordIsLost(run);
   nothingIsSentAgainForNothing(run);
 }
 
-function foreignFilesAreUntouched({ before, after, upserts }: Run): void {
-  demand(!upserts.some(isForeign), 'an upsert of a file of somebody else');
+function foreignFilesAreUntouched({ before, after, upserts, deletions }: Run): void {
+  demand(![...upserts, ...deletions].some(isForeign), 'a request about a file of somebody else');
   for (const [key, file] of before)
     if (isForeign(key)) demand(isSame(file, after.get(key)), `a file of somebody else was touched: ${key}`);
 }
 
-/** In the mode `keep`, what is on the platform stays there; in both, only an upsert erases a content. */
-function nothingIsErasedWithoutCause({ mode, before, after, upserts }: Run): void {
+/** In the mode `keep`, what is on the platform stays there; else only an upsert or a deletion erases a content. */
+function nothingIsErasedWithoutCause({ mode, before, after, upserts, deletions }: Run): void {
   for (const [key, file] of before) {
     if (mode === 'keep') demand(after.has(key), `removed, in the mode "keep": ${key}`);
-    if (isPutAway(file) || upserts.includes(key)) continue;
+    if (isPutAway(file) || upserts.includes(key) || deletions.includes(key)) continue;
     // A body whose sender was killed may be taken in after the look at what was there before.
     const { sha256 } = file;
     demand(sha256 === null || after.get(key)?.sha256 === sha256, `erased without an upsert: ${key}`);
@@ -56,8 +59,15 @@ function nothingIsErasedWithoutCause({ mode, before, after, upserts }: Run): voi
 function nothingIsPutAwayThatIsThere({ mode, before, after, local, edited }: Run): void {
   for (const [key, file] of after) {
     if (!isPutAway(file) || isSame(file, before.get(key))) continue;
-    demand(mode === 'expire', `put away, in the mode "keep": ${key}`);
+    demand(mode === 'expire', `put away, in the mode "${mode}": ${key}`);
     demand(!local.has(key) || edited.has(key), `put away, though it is there: ${key}`);
+  }
+}
+
+function nothingIsDeletedThatIsThere({ mode, deletions, local, edited }: Run): void {
+  for (const key of deletions) {
+    demand(mode === 'delete', `deleted, in the mode "${mode}": ${key}`);
+    demand(!local.has(key) || edited.has(key), `deleted, though it is there: ${key}`);
   }
 }
 
@@ -70,11 +80,11 @@ function recordsClaimOnlyWhatIsThere({ rows, after }: Run): void {
   }
 }
 
-function everyUpsertHasItsIntent({ upserts, rows, settled }: Run): void {
-  for (const key of upserts) {
+function everyRequestHasItsIntent({ upserts, deletions, rows, settled }: Run): void {
+  for (const key of [...upserts, ...deletions]) {
     if (settled.has(key)) continue;
     const state = rows.get(key)?.state ?? 'nothing';
-    demand(state === 'sending' || state === 'removing', `an upsert without an intent, but ${state}: ${key}`);
+    demand(state === 'sending' || state === 'removing', `a request without an intent, but ${state}: ${key}`);
   }
 }
 
@@ -111,13 +121,13 @@ export function differences({
     if (there?.sha256 !== digest(bytes) || isPutAway(there)) found.push(`not as it should be: ${key}`);
   }
   for (const [key, file] of after) {
-    const isWanted = local.has(key) || isForeign(key) || isPutAway(file);
-    if (mode === 'expire' && !isWanted) found.push(`left over: ${key}`);
+    const isWanted = local.has(key) || isForeign(key) || (mode === 'expire' && isPutAway(file));
+    if (mode !== 'keep' && !isWanted) found.push(`left over: ${key}`);
   }
   return found;
 }
 
-/** An empty file that expires is how botsync removes. */
+/** An empty file that expires is how botsync removes where it does not delete. */
 function isPutAway(file: RemoteFile): boolean {
   return file.sizeBytes === 0 && file.expiresAt !== null;
 }

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import type { Dice } from '../cli/churn.ts';
-import { drawPoint, OUTER_POINTS, POINT_NAMES, type PointName } from './points.ts';
-import { CrashRound, type RunEnd } from './round.ts';
+import { DELETION_POINTS, drawPoint, OUTER_POINTS, POINT_NAMES, type PointName } from './points.ts';
+import { CrashRound, type Mode, type RunEnd } from './round.ts';
 import { diceOf, KILLS_A_ROUND, readRunOptions } from './run-options.ts';
 import { LARGE_BYTES } from './tree.ts';
 
@@ -13,10 +13,15 @@ const isDaemons = (number: number): boolean => number % 5 === 4;
 
 const reached = new Map<PointName, number>();
 
-/** All points in turn. The last kill of a round finds files on their way. */
-function pointOf(round: number, kills: number, runs: number): PointName {
-  const isLast = kills === KILLS_A_ROUND - 1;
-  const [names, turn] = isLast ? [OUTER_POINTS, round + runs] : [POINT_NAMES, round * KILLS_A_ROUND + runs];
+/** All points in turn; every other one around deletions where files are deleted. The last kill of a round finds files on their way. */
+function pointOf(mode: Mode, round: number, kills: number, runs: number): PointName {
+  if (kills === KILLS_A_ROUND - 1) return inTurn(OUTER_POINTS, round + runs);
+  const isDeletion = mode === 'delete' && runs % 2 === 1;
+  if (isDeletion) return inTurn(DELETION_POINTS, round * (KILLS_A_ROUND / 2) + (runs - 1) / 2);
+  return inTurn(POINT_NAMES, round * (KILLS_A_ROUND - 1) + runs);
+}
+
+function inTurn(names: readonly PointName[], turn: number): PointName {
   return names[turn % names.length] as PointName;
 }
 
@@ -29,13 +34,13 @@ function edit({ tree }: CrashRound, name: PointName, dice: Dice, wasKilled: bool
 
 test.for(rounds)('kills: $name', { timeout: 120_000 }, async (one) => {
   const dice = diceOf(one);
-  const mode = dice.roll(2) === 0 ? 'keep' : 'expire';
+  const mode = (['keep', 'expire', 'delete'] as const)[dice.roll(3)] ?? 'keep';
   const round = await CrashRound.create(mode, dice);
   try {
     let last: RunEnd | null = null;
     for (let kills = 0, runs = 0; kills < KILLS_A_ROUND; runs++) {
       expect(runs).toBeLessThan(KILLS_A_ROUND * 3);
-      const name = pointOf(one.number, kills, runs);
+      const name = pointOf(mode, one.number, kills, runs);
       // Now and then the command is killed again before it got anywhere, with nothing edited in between.
       if (last === null || dice.roll(4) > 0) edit(round, name, dice, last?.kind === 'killed');
       const point = drawPoint(name, LARGE_BYTES, dice);
@@ -62,5 +67,5 @@ test.for(rounds)('kills: $name', { timeout: 120_000 }, async (one) => {
 
 afterAll(() => {
   if (!isFull) return;
-  expect(POINT_NAMES.filter((name) => !reached.has(name))).toEqual([]);
+  expect([...POINT_NAMES, ...DELETION_POINTS].filter((name) => !reached.has(name))).toEqual([]);
 });

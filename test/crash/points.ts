@@ -26,12 +26,21 @@ export const OUTER_POINTS = [
   'upload-answered',
 ] as const;
 
-/** Every name of a point at which a command is killed. */
+/** The same of what is asked to delete a file. */
+export const DELETION_POINTS = [
+  'get-arrived',
+  'get-answered',
+  'delete-arrived',
+  'delete-applied',
+  'delete-answered',
+] as const;
+
+/** Every name of a point at which a command is killed, whatever it does about removed files. */
 export const POINT_NAMES = [...INNER_POINTS, ...OUTER_POINTS, 'any-moment'] as const;
 
 export type InnerPointName = (typeof INNER_POINTS)[number] | 'migration';
-export type OuterPointName = (typeof OUTER_POINTS)[number];
-export type PointName = (typeof POINT_NAMES)[number];
+export type OuterPointName = (typeof OUTER_POINTS | typeof DELETION_POINTS)[number];
+export type PointName = (typeof POINT_NAMES | typeof DELETION_POINTS)[number];
 
 /** Where a command is killed. `count`: the how many-th time that it comes by. */
 export type CrashPoint =
@@ -51,6 +60,11 @@ const FEW: Partial<Record<PointName, number>> = {
   'before-checkpoint': 1,
   'after-checkpoint': 1,
   'mid-body': 1,
+  'get-arrived': 2,
+  'get-answered': 2,
+  'delete-arrived': 2,
+  'delete-applied': 2,
+  'delete-answered': 2,
 };
 const MOST = 6;
 
@@ -66,5 +80,5 @@ export function drawPoint(name: PointName, largeBytes: number, dice: Dice): Cras
 }
 
 function isOuter(name: PointName): name is OuterPointName {
-  return (OUTER_POINTS as readonly string[]).includes(name);
+  return [...OUTER_POINTS, ...DELETION_POINTS].some((one) => one === name);
 }

@@ -12,7 +12,8 @@ const lossy = new Set<PowerCut['kind']>();
 
 test.for(rounds)('power cuts: $name', { timeout: 120_000 }, async (one) => {
   const dice = diceOf(one);
-  const round = await CrashRound.create(dice.roll(2) === 0 ? 'keep' : 'expire', dice);
+  const mode = (['keep', 'expire', 'delete'] as const)[dice.roll(3)] ?? 'keep';
+  const round = await CrashRound.create(mode, dice);
   try {
     for (let kills = 0, runs = 0; kills < KILLS_A_ROUND; runs++) {
       expect(runs).toBeLessThan(KILLS_A_ROUND * 3);

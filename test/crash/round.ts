@@ -7,7 +7,7 @@ import type { Dice } from '../cli/churn.ts';
 import { checkRun, differences, FOREIGN_PREFIX } from './checks.ts';
 import { isIntentDurable, Ledger, type TraceLine } from './ledger.ts';
 import { readRows, RemoteView, type RemoteFile } from './observe.ts';
-import type { CrashPoint } from './points.ts';
+import type { CrashPoint, OuterPointName } from './points.ts';
 import { cutPower, type PowerCut } from './power-cut.ts';
 import { RequestWatch, type Arrival } from './request-watch.ts';
 import { Tree } from './tree.ts';
@@ -15,7 +15,14 @@ import { Tree } from './tree.ts';
 const PRELOAD = pathToFileURL(resolve(import.meta.dirname, 'crash-points.js')).href;
 
 /** Whether what was removed in the source goes from the platform. */
-export type Mode = 'keep' | 'expire';
+export type Mode = 'keep' | 'expire' | 'delete';
+
+/** What is never carried out where a kill comes when it arrives. */
+const HANGING: Partial<Record<OuterPointName, string>> = {
+  'upsert-arrived': 'upsert',
+  'get-arrived': 'get-file',
+  'delete-arrived': 'delete-file',
+};
 
 /** How a run of the command ended. */
 export type RunEnd =
@@ -58,6 +65,7 @@ export class CrashRound {
     this.#watch = new RequestWatch(
       site.emulator.baseUrl,
       () => statSync(this.#traceFile, { throwIfNoEntry: false })?.size ?? 0,
+      (id) => site.emulator.listFiles('bot-1').find((file) => file.id === id)?.key ?? null,
     );
     this.#syncedLog = join(site.directory, 'synced-log');
     // SQLite's own, or so few that the log is begun anew now and then.
@@ -154,8 +162,8 @@ export class CrashRound {
     };
     if (point?.kind === 'outer') {
       this.#watch.arm(point.name, point.count, point.bytes, strike);
-      if (point.name === 'upsert-arrived')
-        emulator.faults.add({ operation: 'upsert', kind: 'hang', after: point.count - 1 });
+      const operation = HANGING[point.name];
+      if (operation !== undefined) emulator.faults.add({ operation, kind: 'hang', after: point.count - 1 });
     }
     if (point?.kind === 'moment') {
       const timer = setTimeout(strike, point.afterMs);
@@ -207,6 +215,7 @@ export class CrashRound {
       edited,
       rows: readRows(this.#stateFile),
       upserts: requests.flatMap(({ operation, key }) => (operation === 'upsert' ? (key ?? []) : [])),
+      deletions: requests.flatMap(({ operation, key }) => (operation === 'delete-file' ? (key ?? []) : [])),
       wasInDoubt,
       settled: new Set([...last].flatMap(([key, what]) => (what === 'intent' ? [] : [key]))),
       ledger: this.#ledger,
@@ -246,11 +255,11 @@ export class CrashRound {
   }
 }
 
-/** Whether or not a kill comes in between: at the moment an upsert arrives, its intent is on disk. */
+/** Whether or not a kill comes in between: at the moment an upsert or a deletion arrives, its intent is on disk. */
 function everyIntentCameFirst(trace: Buffer, arrivals: readonly Arrival[]): void {
   for (const { key, at } of arrivals) {
     if (!isIntentDurable(linesOf(trace.subarray(0, at)), key))
-      throw new Error(`an upsert came before its intent was on disk: ${key}`);
+      throw new Error(`an upsert or a deletion came before its intent was on disk: ${key}`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
+import type { RemovalMode } from '../../domain/absence.ts';
 import type { Reading } from '../../config/reading.ts';
 import { meaning, problem } from '../../config/reading.ts';
 import {
@@ -26,6 +27,8 @@ export interface Answers {
   readonly keyPrefix: string;
   /** Patterns of the files that are indexed; empty: none. */
   readonly index: readonly string[];
+  /** What becomes on the platform of a file that is removed here. */
+  readonly removals: RemovalMode;
 }
 
 /** What options say in place of answers. */
@@ -39,6 +42,7 @@ export interface AnswerOptions {
   readonly keyPrefix: string | undefined;
   readonly index: readonly string[] | undefined;
   readonly noIndex: boolean;
+  readonly removals: RemovalMode | undefined;
 }
 
 /** How the platform is reached: what is known before it can be asked for its bots. */
@@ -101,7 +105,15 @@ export async function gatherAnswers(interview: Interview): Promise<Answers> {
     fallback: `${basename(resolve(directory))}/`.replace(/^\/$/u, ''),
     read: readKeyPrefix,
   });
-  return { ...access, ...bot, directory: fromConfig, keyPrefix, index: await settleIndex(interview) };
+  const index = await settleIndex(interview);
+  return {
+    ...access,
+    ...bot,
+    directory: fromConfig,
+    keyPrefix,
+    index,
+    removals: await settleRemovals(interview),
+  };
 }
 
 /** What one answer is asked with. */
@@ -158,6 +170,16 @@ async function settleIndex({ options, prompter }: Interview): Promise<readonly s
     { name: `documents (${DOCUMENTS.join(' ')})`, value: DOCUMENTS },
     { name: 'every file', value: ['**'] },
     { name: 'nothing, the files are only kept', value: [] },
+  ]);
+}
+
+async function settleRemovals({ options, prompter }: Interview): Promise<RemovalMode> {
+  if (options.removals !== undefined) return options.removals;
+  if (prompter === null) return 'keep';
+  return await prompter.choose('What becomes of a file on the platform that is removed here', [
+    { name: 'keep: it stays there', value: 'keep' },
+    { name: 'expire: it is emptied, and gone within minutes; every platform can do that', value: 'expire' },
+    { name: 'delete: it is deleted, if it is still the one that was sent', value: 'delete' },
   ]);
 }
 

@@ -3,7 +3,8 @@ import type { Answers } from './answers.ts';
 
 /** The text of a new configuration, with the comments that somebody needs who opens it for the first time. */
 export function writeConfigText(answers: Answers, schemaAddress: string): string {
-  const { baseUrl, chatUrl, workspaceId, botId, botName, token, directory, keyPrefix, index } = answers;
+  const { baseUrl, chatUrl, workspaceId, botId, botName, token, directory, keyPrefix, index, removals } =
+    answers;
   const platform = [
     ...(baseUrl === DEFAULTS.baseUrl ? [] : [`"baseUrl": ${quoted(baseUrl)},`]),
     ...(chatUrl === DEFAULTS.chatUrl ? [] : [`"chatUrl": ${quoted(chatUrl)},`]),
@@ -35,6 +36,8 @@ export function writeConfigText(answers: Answers, schemaAddress: string): string
     '    // The platform deletes these after 30 days; botsync sends them again before that:',
     '    // { "match": "reports/**", "expiresIn": "30d" },',
     '  ],',
+    '  // A file that is removed here: "keep" leaves it on the platform, "expire" empties it and lets it expire, "delete" deletes it.',
+    `  "removals": { "mode": ${quoted(removals)} },`,
     '}',
   ].join('\n')}\n`;
 }

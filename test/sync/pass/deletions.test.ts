@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
 import type { EmulatorOptions } from '../../../src/emulator/options.ts';
+import { replace } from '../replace.ts';
 import { createWorld, type PassOutcome, type World } from '../world.ts';
 
 const DELETE = { removals: { mode: 'delete' } };
@@ -51,23 +52,6 @@ function rowsOf(world: World): unknown[] {
 
 /** Requests that were seen of one operation. */
 const countOf = ({ emulator }: World, operation: string): number => emulator.counts.get(operation) ?? 0;
-
-/** Puts another file under a key, as somebody else would. */
-async function replace(world: World, key: string, content: string, metadata = {}): Promise<void> {
-  const { emulator } = world;
-  const headers = {
-    authorization: `Bearer ${emulator.token}`,
-    'x-bot-id': 'bot-1',
-    'content-type': 'application/json',
-  };
-  const answer = await fetch(`${emulator.baseUrl}/v1/files`, {
-    method: 'PUT',
-    headers,
-    body: JSON.stringify({ key, size: Buffer.byteLength(content), contentType: 'text/plain', metadata }),
-  });
-  const { file } = (await answer.json()) as { file: { uploadUrl: string } };
-  await fetch(file.uploadUrl, { method: 'PUT', headers: { 'content-type': 'text/plain' }, body: content });
-}
 
 test('a removed file is deleted at once, and its row with it', async () => {
   const world = await deletingWorld();
