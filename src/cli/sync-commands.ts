@@ -29,7 +29,12 @@ export function addSyncCommands(
             default: false,
             description: 'Go ahead, this once, where a guard would halt a source',
           })
-          .check(({ once, dryRun, force, allowRemovals }) => {
+          .option('usage', {
+            type: 'boolean',
+            default: false,
+            description: 'Ask what is used and allowed, and say first what this would add',
+          })
+          .check(({ once, dryRun, force, allowRemovals, usage }) => {
             if (once && dryRun) throw new UsageError('--once and --dry-run: write one of the two');
             if (allowRemovals && !once)
               throw new UsageError(
@@ -37,6 +42,7 @@ export function addSyncCommands(
               );
             if (force !== undefined && !once && !dryRun)
               throw new UsageError('--force goes with --once or --dry-run');
+            if (usage && !once && !dryRun) throw new UsageError('--usage goes with --once or --dry-run');
             return true;
           })
           .example('$0 sync', 'Keep everything up to date until a signal ends it')
@@ -59,7 +65,12 @@ export function addSyncCommands(
     .command(
       'status',
       'What is in sync, what is not, and what expires next',
-      (command) => command,
+      (command) =>
+        command.option('usage', {
+          type: 'boolean',
+          default: false,
+          description: 'Ask the platform what is used and allowed as well',
+        }),
       async (options) => {
         const { status } = await import('./commands/status.ts');
         done(await status(options));

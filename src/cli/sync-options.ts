@@ -8,6 +8,8 @@ export interface SyncOptions extends GlobalOptions {
   readonly dryRun: boolean;
   readonly force: string | undefined;
   readonly allowRemovals: boolean;
+  /** Whether the platform is asked for its quotas, and what the run would add is told beside them. */
+  readonly usage: boolean;
 }
 
 /** What `--force` stands for. */
