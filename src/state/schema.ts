@@ -134,6 +134,8 @@ export const MIGRATIONS: readonly string[] = [
                                                      -- how often the platform lost this content after the store had taken it
   ALTER TABLE file ADD COLUMN mark_due INTEGER NOT NULL DEFAULT 0;
                                                      -- 1: the mark of this content is still to be set
+  ALTER TABLE file ADD COLUMN marked INTEGER NOT NULL DEFAULT 0;
+                                                     -- 1: the mark of this content was set
   ALTER TABLE file ADD COLUMN changing TEXT;         -- digest of the settings that a change in place may have told
   ALTER TABLE file ADD COLUMN differs TEXT CHECK (differs IN ('content', 'facts'));
                                                      -- what the platform was found to have otherwise

@@ -39,6 +39,8 @@ export interface SentAs extends Lifetime {
   readonly askAtMs: number | null;
   /** Whether the mark of its content is still to be set. */
   readonly isMarkDue: boolean;
+  /** Whether it went with the upsert. */
+  readonly isMarked?: boolean;
 }
 
 /** A file that could not be sent and has no row of its own to say so. */
@@ -123,14 +125,15 @@ export class StateStore extends StateReader {
 
   /** Records that the platform was sent exactly these bytes. */
   recordSynced(id: RowId, attempt: Attempt, sha256: Buffer, sentAs: SentAs, nowMs: number): void {
-    const { expiresAtMs, renewAtMs, remoteId, askAtMs, isMarkDue } = sentAs;
+    const { expiresAtMs, renewAtMs, remoteId, askAtMs, isMarkDue, isMarked = false } = sentAs;
     this.#write(
       `UPDATE file SET state = 'synced', fingerprint = ?, trusted = ?, settings = ?, size_bytes = ?,
          losses = iif(sha256 IS ?5, losses, 0), sha256 = ?5, expires_at = ?, renew_at = ?, uploaded = 1, absence = NULL,
          failure = NULL, changed_at = ?8, sent_at = ?8, remote_id = ?, ask_at = ?, asked_at = NULL, verdict = NULL,
-         mark_due = ?, changing = NULL, differs = NULL WHERE target = ? AND key = ?`,
+         mark_due = ?, marked = ?, changing = NULL, differs = NULL WHERE target = ? AND key = ?`,
       ...[attempt.fingerprint, Number(attempt.trusted), attempt.settingsDigest, attempt.sizeBytes, sha256],
-      ...[expiresAtMs, renewAtMs, nowMs, remoteId, askAtMs, Number(isMarkDue), id.target, id.key],
+      ...[expiresAtMs, renewAtMs, nowMs, remoteId, askAtMs, Number(isMarkDue), Number(isMarked)],
+      ...[id.target, id.key],
     );
   }
 

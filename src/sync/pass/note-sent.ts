@@ -112,6 +112,7 @@ function sentAs(
     remoteId,
     askAtMs: canAsk ? clock.now() + FIRST_ASKED_AFTER_MS : null,
     isMarkDue: canAsk && config.platform.mark && !isMarked,
+    isMarked,
   };
 }
 
