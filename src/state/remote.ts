@@ -222,6 +222,7 @@ export class RemoteStore extends RemoteReader {
   recordFound({ target, key }: Row, { remoteId, verdict, isMarked }: FoundFile, nowMs: number): void {
     this.#write(
       `UPDATE file SET remote_id = ?1, verdict = coalesce(?2, verdict), asked_at = ?3, marked = max(marked, ?4),
+         failure = iif(?2 IS NULL, failure, NULL),
          mark_due = iif(?4, 0, mark_due), ask_at = iif(?2 IS NULL, coalesce(ask_at, ?3), NULL)
        WHERE target = ?5 AND key = ?6 AND state = 'synced'`,
       ...[remoteId, verdict, nowMs, Number(isMarked), target, key],

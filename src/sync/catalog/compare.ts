@@ -36,8 +36,8 @@ export interface FoundDifference {
   readonly reason: DifferenceReason;
   /** For people. */
   readonly detail: string;
-  /** What sending the file again puts right; `null`: that is no remedy, or not ours to do. */
-  readonly mends: Difference | null;
+  /** What its record is to say of it; `null`: it says it already, or there is none. */
+  readonly noted: Difference | null;
 }
 
 /** A difference between what a bot has and what it was sent. */
@@ -100,7 +100,7 @@ function compareRemoved({ expiresAtMs }: SentFile, file: ListedFile | null, nowM
 function compareSynced(sent: SentFile, file: ListedFile | null, terms: CompareTerms): Comparison {
   if (file === null) return different('missing', 'the bot does not have it', 'content');
   const theirs = whyReplaced(sent, file);
-  if (theirs !== null) return different('replaced', theirs, null);
+  if (theirs !== null) return different('replaced', theirs, 'replaced');
   return (
     failureOf(file) ??
     delayOf(sent, file, terms.nowMs) ??
@@ -175,6 +175,6 @@ function verdictOf(status: string, index: boolean | null): Verdict | null {
   }
 }
 
-function different(reason: DifferenceReason, detail: string, mends: Difference | null): Comparison {
-  return { kind: 'different', difference: { reason, detail, mends } };
+function different(reason: DifferenceReason, detail: string, noted: Difference | null): Comparison {
+  return { kind: 'different', difference: { reason, detail, noted } };
 }

@@ -53,6 +53,6 @@ async function checkContent(sent: SentFile, readDigest: ReadDigest, ports: Conte
       id,
       reason: 'content',
       detail: `its content has the SHA-256 ${read.value.toString('hex')} instead of ${sent.sha256.toString('hex')}`,
-      mends: 'content',
+      noted: 'content',
     });
 }

@@ -20,6 +20,9 @@ export interface Outcome {
 /** What the state file knows of a file beyond its plan. */
 export type Known = AbsentFile & { readonly failure: string | null };
 
+const REPLACED =
+  'somebody else put another file in its place on the platform, which is left alone; change the file, or send it with --force';
+
 const NOTHING: Outcome = { counts: null, event: null, unsent: null, absence: undefined, fate: null };
 const UNCHANGED: Outcome = { ...NOTHING, counts: 'unchanged', absence: null };
 
@@ -43,6 +46,8 @@ export function outcomeOf(
       const held = { ...NOTHING, unsent: record.fingerprint, absence: null };
       // It was reported when it failed, and that it is to be tried again is no news.
       if (record.state === 'failed') return { ...held, counts: 'failed' };
+      if (record.differs === 'replaced')
+        return { ...held, counts: 'problems', event: { kind: 'problem', path, key, reason: REPLACED } };
       const reason = `refused before: ${known?.failure ?? 'unknown'}`;
       return { ...held, counts: 'refused', event: { kind: 'refuse', path, key, reason } };
     }

@@ -170,10 +170,10 @@ class Verification {
     }
   }
 
-  #tell({ key, id, source, path, reason, detail, mends }: FileDifference): void {
+  #tell({ key, id, source, path, reason, detail, noted }: FileDifference): void {
     const { reasons } = this.#verified;
     reasons[reason] = (reasons[reason] ?? 0) + 1;
-    this.#input.onDifference({ key, id, source, path, reason, detail, mends });
+    this.#input.onDifference({ key, id, source, path, reason, detail, noted });
   }
 
   /** Asks again for what seems to differ, and reads contents, once there are so many. */
@@ -259,7 +259,7 @@ class Verification {
       return;
     }
     const detail = 'it was sent by botsync, and is neither here nor on record';
-    this.#tell({ key, id: file.id, ...orphan, reason: 'orphan', detail, mends: null });
+    this.#tell({ key, id: file.id, ...orphan, reason: 'orphan', detail, noted: null });
   }
 
   #sourceOfOrphan({ key, metadata }: ListedFile): { source: string; path: string } | null {

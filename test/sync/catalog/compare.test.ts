@@ -48,27 +48,42 @@ const LISTED: ListedFile = {
 
 const UNMARKED = { metadata: {} };
 
-/** What a row comes to: "same", "none", or the reason with what mends it. */
+/** What a row comes to: "same", "none", or the reason with what is noted. */
 function outcome(sent: Partial<SentFile>, listed: Partial<ListedFile> | null): string {
   const comparison = compareFile({ ...SENT, ...sent }, listed && { ...LISTED, ...listed }, {
     nowMs: NOW,
     toldSettings: (digest) => (digest === 'digest' ? toldOf(PLAIN) : null),
   });
   if (comparison.kind !== 'different') return comparison.kind;
-  const { reason, mends } = comparison.difference;
-  return mends === null ? reason : `${reason}, mended by ${mends}`;
+  const { reason, noted } = comparison.difference;
+  return noted === null ? reason : `${reason}, noted as ${noted}`;
 }
 
 test.each<readonly [string, Partial<SentFile>, Partial<ListedFile> | null, string]>([
   ['as it was sent', {}, {}, 'same'],
-  ['nothing there', {}, null, 'missing, mended by content'],
+  ['nothing there', {}, null, 'missing, noted as content'],
   ['another id under our mark', {}, { id: 'file_2' }, 'same'],
   ['the mark of another source', {}, { metadata: { botsync: markOf(SHA, 'other') } }, 'same'],
-  ['our mark is gone', {}, UNMARKED, 'replaced'],
-  ['our mark is gone, and the size is another', {}, { ...UNMARKED, sizeBytes: 9 }, 'replaced'],
-  ['the mark of another content', {}, { metadata: { botsync: markOf(OTHER_SHA, 'docs') } }, 'replaced'],
+  ['our mark is gone', {}, UNMARKED, 'replaced, noted as replaced'],
+  [
+    'our mark is gone, and the size is another',
+    {},
+    { ...UNMARKED, sizeBytes: 9 },
+    'replaced, noted as replaced',
+  ],
+  [
+    'the mark of another content',
+    {},
+    { metadata: { botsync: markOf(OTHER_SHA, 'docs') } },
+    'replaced, noted as replaced',
+  ],
   ['no mark was set', { isMarked: false }, UNMARKED, 'same'],
-  ['no mark was set, another id', { isMarked: false }, { ...UNMARKED, id: 'file_2' }, 'replaced'],
+  [
+    'no mark was set, another id',
+    { isMarked: false },
+    { ...UNMARKED, id: 'file_2' },
+    'replaced, noted as replaced',
+  ],
   ['no mark was set, no id was told', { isMarked: false, remoteId: null }, { ...UNMARKED, id: 'f' }, 'same'],
   [
     'the mark of the content before, as that of this is still to be set',
@@ -76,14 +91,14 @@ test.each<readonly [string, Partial<SentFile>, Partial<ListedFile> | null, strin
     { metadata: { botsync: markOf(OTHER_SHA, 'docs') } },
     'same',
   ],
-  ['another size under our mark', {}, { sizeBytes: 4 }, 'size, mended by content'],
+  ['another size under our mark', {}, { sizeBytes: 4 }, 'size, noted as content'],
   [
     'another size where no mark was set',
     { isMarked: false },
     { ...UNMARKED, sizeBytes: 4 },
-    'size, mended by content',
+    'size, noted as content',
   ],
-  ['refused', {}, { status: 'upload_failed' }, 'failed, mended by content'],
+  ['refused', {}, { status: 'upload_failed' }, 'failed, noted as content'],
   ['not indexed', {}, { status: 'indexing_failed' }, 'failed'],
   ['searchable', {}, { status: 'indexing_completed' }, 'same'],
   ['a status that is not said', {}, { status: null }, 'same'],
@@ -97,9 +112,9 @@ test.each<readonly [string, Partial<SentFile>, Partial<ListedFile> | null, strin
     'pending for long',
     { sentAtMs: NOW - 11 * MINUTE },
     { status: 'upload_pending' },
-    'pending, mended by content',
+    'pending, noted as content',
   ],
-  ['without a size for long', {}, { status: 'new', sizeBytes: null }, 'pending, mended by content'],
+  ['without a size for long', {}, { status: 'new', sizeBytes: null }, 'pending, noted as content'],
   ['being indexed for hours', { sentAtMs: NOW - 23 * HOUR }, { status: 'indexing_pending' }, 'same'],
   ['being indexed for days', { sentAtMs: NOW - 25 * HOUR }, { status: 'indexing_in_progress' }, 'pending'],
   [
@@ -108,9 +123,9 @@ test.each<readonly [string, Partial<SentFile>, Partial<ListedFile> | null, strin
     { status: 'indexing_in_progress' },
     'pending',
   ],
-  ['another type', {}, { contentType: 'text/html' }, 'facts, mended by facts'],
-  ['another expiry', { expiresAtMs: EXPIRY }, { expiresAtMs: EXPIRY + MINUTE }, 'facts, mended by facts'],
-  ['an expiry where there is none', {}, { expiresAtMs: EXPIRY }, 'facts, mended by facts'],
+  ['another type', {}, { contentType: 'text/html' }, 'facts, noted as facts'],
+  ['another expiry', { expiresAtMs: EXPIRY }, { expiresAtMs: EXPIRY + MINUTE }, 'facts, noted as facts'],
+  ['an expiry where there is none', {}, { expiresAtMs: EXPIRY }, 'facts, noted as facts'],
   ['the expiry that was sent', { expiresAtMs: EXPIRY }, { expiresAtMs: EXPIRY }, 'same'],
   ['facts that are changing', { isChanging: true }, { contentType: 'text/html' }, 'none'],
   [

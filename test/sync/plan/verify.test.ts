@@ -74,7 +74,7 @@ test('what was deleted, overwritten, or told otherwise is different', async () =
     source: 'docs',
     path: 'deleted.md',
     id: null,
-    mends: 'content',
+    noted: 'content',
   });
 });
 
