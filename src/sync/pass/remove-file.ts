@@ -152,7 +152,8 @@ async function tryToLeaveTombstone(
   return { expiresAtMs, failure: ended.kind === 'failed' ? ended.failure : null };
 }
 
-function emptyFile(key: FileKey, expiresAtMs: number): UpsertBody {
+/** What puts an empty file that expires in the place of another. */
+export function emptyFile(key: FileKey, expiresAtMs: number): UpsertBody {
   return {
     key,
     size: 0,
