@@ -134,7 +134,7 @@ test('--content reads what is there, and never shows its address', async () => {
   const { botsync } = { botsync: markOf(createHash('sha256').update('content of a.md').digest(), 'docs') };
   await putAs(site, 'a.md', 'CONTENT OF a.md', {
     metadata: { botsync },
-    contentType: 'text/markdown; charset=utf-8',
+    contentType: 'text/markdown',
   });
   expect((await site.verify()).code).toBe(0);
   const read = await site.verify('--content', '--json', '--log-level', 'trace');

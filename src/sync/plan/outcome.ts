@@ -43,11 +43,10 @@ export function outcomeOf(
       return UNCHANGED;
     case 'hold': {
       const { path, key, record } = item;
+      if (record.differs === 'replaced') return replaced(path, key, record.fingerprint);
       const held = { ...NOTHING, unsent: record.fingerprint, absence: null };
       // It was reported when it failed, and that it is to be tried again is no news.
       if (record.state === 'failed') return { ...held, counts: 'failed' };
-      if (record.differs === 'replaced')
-        return { ...held, counts: 'problems', event: { kind: 'problem', path, key, reason: REPLACED } };
       const reason = `refused before: ${known?.failure ?? 'unknown'}`;
       return { ...held, counts: 'refused', event: { kind: 'refuse', path, key, reason } };
     }
@@ -77,14 +76,20 @@ export function outcomeOf(
  * @param unreadable - why it cannot be read.
  */
 export function outcomeOfSend(item: PlannedSend, isSame: boolean, unreadable: string | null): Outcome {
-  const { path, key, fingerprint } = item;
-  if (isSame) return UNCHANGED;
+  const { path, key, fingerprint, record } = item;
+  if (isSame) return record?.differs === 'replaced' ? replaced(path, key, fingerprint) : UNCHANGED;
   if (unreadable !== null) {
     const event = { kind: 'problem', path, key, reason: unreadable } as const;
     return { ...NOTHING, counts: 'problems', event, unsent: fingerprint, absence: null };
   }
   const { kind, counts, reason } = kindOfSend(item);
   return { ...NOTHING, counts, event: { kind, path, key, reason }, absence: null };
+}
+
+/** A file as it was sent, in whose place on the platform is somebody else's. */
+function replaced(path: string, key: string, unsent: Fingerprint): Outcome {
+  const event = { kind: 'problem', path, key, reason: REPLACED } as const;
+  return { ...NOTHING, counts: 'problems', event, unsent, absence: null };
 }
 
 /** As what the sending of a file is reported, and counted when it succeeds. */
