@@ -92,6 +92,43 @@ export function addSyncCommands(
       },
     )
     .command(
+      'verify',
+      'Compare what the bots have with what was sent',
+      (command) =>
+        command
+          .option('content', {
+            type: 'boolean',
+            default: false,
+            description: 'Read the contents on the platform as well, and compare them',
+          })
+          .option('repair', {
+            type: 'boolean',
+            default: false,
+            description: 'Put right what is missing, damaged or told otherwise, by a pass',
+          })
+          .option('prune', {
+            type: 'boolean',
+            default: false,
+            description: 'Remove files that botsync sent and that are neither here nor on record',
+          })
+          .option('allow-removals', {
+            type: 'boolean',
+            default: false,
+            description: 'Go ahead, this once, where a guard would halt a source',
+          })
+          .check(({ repair, prune, allowRemovals }) => {
+            if (allowRemovals && !repair && !prune)
+              throw new UsageError('--allow-removals goes with --repair or --prune');
+            return true;
+          })
+          .example('$0 verify', 'See whether the bots have what they were sent')
+          .example('$0 verify --repair', 'Send again what they lost'),
+      async (options) => {
+        const { verify } = await import('./commands/verify.ts');
+        done(await verify(options));
+      },
+    )
+    .command(
       'explain <path>',
       'For one local file: its key, its rules, its upsert, and what a pass would do',
       (command) =>

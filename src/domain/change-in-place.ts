@@ -11,7 +11,8 @@ import type { ToldSettings } from './settings.ts';
  * platform confirmed the content. What changed in the settings is another question.
  */
 export function isContentConfirmed(record: FileRecord, reason: SendReason | VerifyReason): boolean {
-  if (record.state !== 'synced' || !record.trusted || record.differs === 'content') return false;
+  if (record.state !== 'synced' || !record.trusted || (record.differs !== null && record.differs !== 'facts'))
+    return false;
   switch (record.verdict) {
     case null:
       return false;

@@ -30,7 +30,7 @@ export type Decision =
   | { readonly kind: 'none' }
   | { readonly kind: 'send'; readonly reason: SendReason }
   | { readonly kind: 'verify'; readonly reason: VerifyReason }
-  /** The platform refused the file as it is, or could not index it: nothing is sent until it or its settings change. */
+  /** The platform refused the file as it is, or could not index it, or has another's: nothing is sent until it or its settings change. */
   | { readonly kind: 'hold' };
 
 const NONE: Decision = { kind: 'none' };
@@ -82,8 +82,10 @@ function decideSynced(
   const sameFacts = fingerprint === record.fingerprint;
   if (!sameFacts && sizeInFingerprint(fingerprint) !== sizeInFingerprint(record.fingerprint))
     return send('changed');
-  if (record.differs !== null) return send('differs');
+  if (record.differs === 'content' || record.differs === 'facts') return send('differs');
   if (resolved.digest !== record.settingsDigest) return send('settings-changed');
+  // What others put there is overwritten by a change, as it would be by a new file, and by nothing else.
+  if (record.differs === 'replaced' && sameFacts && record.trusted && !isInDoubt) return HOLD;
   if (record.expiresAtMs !== null) {
     const renewAtMs = renewalTime(resolved.settings.expiry, record.expiresAtMs);
     if (renewAtMs !== null && nowMs >= renewAtMs) return send('renewal-due');

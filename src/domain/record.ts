@@ -23,8 +23,11 @@ export type Absence = 'removed' | 'set-aside';
  */
 export type Verdict = 'stored' | 'searchable' | 'unsearchable';
 
-/** What the platform was found to have otherwise than it was sent: the content, or only what was told of it. */
-export type Difference = 'content' | 'facts';
+/**
+ * What the platform was found to have otherwise than it was sent: the content, or only what was told of it; `replaced`:
+ * somebody else's file stands in its place, and is left alone.
+ */
+export type Difference = 'content' | 'facts' | 'replaced';
 
 /** What is remembered of one file, as far as a decision needs it. */
 export interface FileRecord {

@@ -3,6 +3,7 @@ import type { Clock } from '../domain/clock.ts';
 import { failed, ok, type Outcome, type PlatformFailure } from '../domain/failure.ts';
 import { Throughput } from '../domain/throughput.ts';
 import { createDispatcher, proxiesOf, type Proxies } from './dispatcher.ts';
+import { download } from './download.ts';
 import { exchange, type OutgoingRequest } from './exchange.ts';
 import { connectionFailure, nameOfProxy } from './connection-failure.ts';
 import type { Answer } from './failures.ts';
@@ -65,6 +66,24 @@ export class Http {
       const answer = await exchange(this.#dispatcher, request, request.body, this.#monitor, signal);
       const proxy = request.url.protocol === 'http:' ? (this.#proxies?.http ?? null) : null;
       return ok({ ...answer, releasedAtMs, ...(proxy !== null && { proxy: nameOfProxy(proxy) }) });
+    } catch (error) {
+      return failed(interruption(signal) ?? connectionFailure(error, this.#proxies));
+    }
+  }
+
+  /**
+   * Waits for its turn, and reads what stands at an address of the store without keeping it. Gives the status of the
+   * answer; `onChunk` is told the content of a success. Redirects are not followed.
+   */
+  async download(url: URL, onChunk: (chunk: Buffer) => void, signal: AbortSignal): Promise<Outcome<number>> {
+    const releasedAtMs = await this.pacer.turn('store', signal, 'question');
+    const interrupted = interruption(signal);
+    if (interrupted !== null) return failed(interrupted);
+    if (releasedAtMs === null) return failed(this.#postponed());
+    try {
+      this.#dispatcher ??= this.#create();
+      if (this.#dispatcher instanceof Promise) this.#dispatcher = await this.#made(this.#dispatcher);
+      return ok(await download(this.#dispatcher, url, this.#settings.stallTimeoutMs, onChunk, signal));
     } catch (error) {
       return failed(interruption(signal) ?? connectionFailure(error, this.#proxies));
     }

@@ -54,7 +54,8 @@ export class OverviewReader {
          count(*) FILTER (WHERE there AND waits),
          coalesce(sum(size_bytes) FILTER (WHERE there AND waits), 0),
          count(*) FILTER (WHERE state = 'synced' AND absence IS NULL AND verdict = 'unsearchable'),
-         count(*) FILTER (WHERE (state IN ('failed', 'sending') AND absence IS NULL) OR (${REMOVAL_FAILED})),
+         count(*) FILTER (WHERE (state IN ('failed', 'sending') AND absence IS NULL) OR (${REMOVAL_FAILED})
+           OR (${IS_OTHERWISE})),
          count(*) FILTER (WHERE state = 'refused' AND absence IS NULL),
          count(*) FILTER (WHERE absence IS NOT NULL AND (uploaded = 1 OR state = 'sending')
            AND NOT (${IS_PUT_AWAY}) AND NOT (${REMOVAL_FAILED})),
@@ -98,6 +99,11 @@ export class OverviewReader {
          WHERE state = 'synced' AND failure IS NOT NULL AND absence IS NULL
        UNION ALL SELECT source, path, key, 'failed', failure FROM file JOIN current USING (source, target)
          WHERE ${REMOVAL_FAILED}
+       UNION ALL SELECT source, path, key, 'failed', CASE differs WHEN 'replaced'
+           THEN 'somebody else put another file in its place on the platform'
+           WHEN 'facts' THEN 'the platform has it with other tags, metadata, policies or expiry than it was sent'
+           ELSE 'the platform does not have it as it was sent' END FROM file JOIN current USING (source, target)
+         WHERE ${IS_OTHERWISE}
        UNION ALL SELECT source, path, key, kind, reason FROM problem JOIN current USING (source)
        ORDER BY 1, 2 LIMIT ?`,
       current,
@@ -130,10 +136,13 @@ function isMomentOrNull(value: unknown): boolean {
   return value === null || isMoment(value);
 }
 
+/** The platform was found to have it otherwise. */
+const IS_OTHERWISE = "state = 'synced' AND absence IS NULL AND differs IS NOT NULL";
+
 /** The platform is asked what became of it. */
 const WAITS = 'verdict IS NULL AND ask_at IS NOT NULL';
 
 /** On the platform as it is here, as far as is known; a file that was let expire is not any more. Takes the time. */
-const IS_THERE = `state = 'synced' AND absence IS NULL AND verdict IS NOT 'unsearchable'
+const IS_THERE = `state = 'synced' AND absence IS NULL AND differs IS NULL AND verdict IS NOT 'unsearchable'
   AND (expires_at IS NULL OR expires_at > ?)
   AND NOT EXISTS (SELECT 1 FROM problem WHERE problem.source = file.source AND problem.path = file.path)`;

@@ -39,7 +39,7 @@ const VERDICTS = new Set<unknown>([
   'searchable',
   'unsearchable',
 ] satisfies (Verdict | null)[]);
-const DIFFERENCES = new Set<unknown>([null, 'content', 'facts'] satisfies (Difference | null)[]);
+const DIFFERENCES = new Set<unknown>([null, 'content', 'facts', 'replaced'] satisfies (Difference | null)[]);
 
 /** A row of `RECORD_COLUMNS` as a record. Throws `StateFileError` for one that was never written so. */
 export function toRecord(row: RecordRow): FileRecord {

@@ -62,6 +62,16 @@ export interface RecordedLoss {
   readonly resendAtMs: number | null;
 }
 
+/** How a file was found on the platform. */
+export interface FoundFile {
+  /** The platform's id of the file. */
+  readonly remoteId: string;
+  /** What became of it; `null`: that is not final. */
+  readonly verdict: Verdict | null;
+  /** Whether it carries the mark of its content. */
+  readonly isMarked: boolean;
+}
+
 /** An operation that was not served when it was asked last. `askedAtMs`: epoch milliseconds. */
 export interface UnservedOperation {
   readonly reason: string;
@@ -358,6 +368,17 @@ export class RemoteStore extends RemoteReader {
     this.#write(
       `UPDATE file SET mark_due = 0, marked = max(marked, ?), ask_at = NULL WHERE ${IS_SENDING}`,
       ...[Number(isMarked), ...valuesOf(sending)],
+    );
+  }
+
+  /** Records how a file was found on the platform that is there as it should be. `verdict`: `null` where it is not known. */
+  recordFound({ target, key }: Row, { remoteId, verdict, isMarked }: FoundFile, nowMs: number): void {
+    this.#write(
+      `UPDATE file SET remote_id = ?1, verdict = coalesce(?2, verdict), asked_at = ?3, marked = max(marked, ?4),
+         failure = iif(?2 IS NULL, failure, NULL),
+         mark_due = iif(?4, 0, mark_due), ask_at = iif(?2 IS NULL, coalesce(ask_at, ?3), NULL)
+       WHERE target = ?5 AND key = ?6 AND state = 'synced'`,
+      ...[remoteId, verdict, nowMs, Number(isMarked), target, key],
     );
   }
 

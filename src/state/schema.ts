@@ -138,7 +138,7 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE file ADD COLUMN marked INTEGER NOT NULL DEFAULT 0;
                                                      -- 1: the mark of this content was set
   ALTER TABLE file ADD COLUMN changing TEXT;         -- digest of the settings that a change in place may have told
-  ALTER TABLE file ADD COLUMN differs TEXT CHECK (differs IN ('content', 'facts'));
+  ALTER TABLE file ADD COLUMN differs TEXT CHECK (differs IN ('content', 'facts', 'replaced'));
                                                      -- what the platform was found to have otherwise
   CREATE INDEX file_ask ON file (target, ask_at) WHERE ask_at IS NOT NULL;
 

@@ -7,6 +7,7 @@ import { REMOVAL_FAILED, REMOVAL_IS_DUE } from './conditions.ts';
 import { PageCursor } from './page-cursor.ts';
 import { OverviewReader } from './overview-reader.ts';
 import { RemoteReader } from './remote.ts';
+import { SentFileReader } from './sent-files.ts';
 import { PAGE_ROWS, RECORD_COLUMNS, RecordCursor, toRecord, type RecordRow } from './record-cursor.ts';
 import { isMoment, isText, mustMakeSense } from './soundness.ts';
 
@@ -66,6 +67,8 @@ export class StateReader {
   readonly notices: NoticeReader = new NoticeReader((sql, ...values) => this.all(sql, ...values));
   /** What it knows of what the platform has. */
   readonly remote: RemoteReader = new RemoteReader((sql, ...values) => this.all(sql, ...values));
+  /** What should be there. */
+  readonly sent = new SentFileReader((sql, ...values) => this.all(sql, ...values));
   /** How everything stands. */
   readonly overview = new OverviewReader((sql, ...values) => this.all(sql, ...values));
   readonly #statements = new Map<string, Statement>();

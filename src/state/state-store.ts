@@ -196,6 +196,11 @@ export class StateStore extends StateReader {
     );
   }
 
+  /** Counts a removal of a file that was not on record. */
+  noteRemoval(source: string, nowMs: number): void {
+    this.#write('INSERT INTO removal (source, at) VALUES (?, ?)', source, nowMs);
+  }
+
   /** Drops the removals of a source that the guard counts: someone has looked at them. */
   forgetRemovals(source: string): void {
     this.#write('DELETE FROM removal WHERE source = ?', source);

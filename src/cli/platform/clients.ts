@@ -3,6 +3,7 @@ import type { Identity } from '../../domain/identity.ts';
 import { PlatformAdministration } from '../../platform/administration.ts';
 import { PlatformCatalog } from '../../platform/catalog.ts';
 import { PlatformChat } from '../../platform/chat.ts';
+import { PlatformContents } from '../../platform/contents.ts';
 import { PlatformConversations } from '../../platform/conversations.ts';
 import { PlatformFiles } from '../../platform/files.ts';
 import { PlatformLookups } from '../../platform/lookups.ts';
@@ -25,6 +26,8 @@ export interface Clients {
   readonly files: () => PlatformFiles;
   /** What the platform has; `null` where `platform.operations` does not let it be asked. */
   readonly catalog: () => PlatformCatalog | null;
+  /** The contents of files. */
+  readonly contents: () => PlatformContents;
   /** What the bot finds in its files. Throws `UsageError` also where `platform.operations` does not let it be asked. */
   readonly lookups: (botId: string) => PlatformLookups;
   readonly administration: () => PlatformAdministration;
@@ -58,6 +61,7 @@ export function createClients(
       const caller = { token: credentials.token(), identityHeaders: identityHeaders(platform.identity) };
       return new PlatformCatalog(http, baseUrl, caller);
     },
+    contents: () => new PlatformContents(http),
     lookups: (botId) => {
       credentials.demand('files');
       demandOptional(platform);

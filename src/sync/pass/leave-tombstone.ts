@@ -9,7 +9,7 @@ import type { WalkContext } from './sync-context.ts';
 export async function leaveTombstone(
   botId: string,
   key: FileKey,
-  { platform, abort }: WalkContext,
+  { platform, abort }: Pick<WalkContext, 'platform' | 'abort'>,
 ): Promise<RemovalAttempt> {
   let expiresAtMs = 0;
   const prepare = (): PreparedUpsert => {

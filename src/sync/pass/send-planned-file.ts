@@ -11,6 +11,7 @@ import { kindOfSend } from '../plan/outcome.ts';
 import type { PlannedSend } from '../plan/plan-source.ts';
 import { adoptFile } from './adopt-file.ts';
 import { changedFileOf, changeInPlace, inPlaceTaskOf } from './change-in-place.ts';
+import { noteItem } from './note-item.ts';
 import { noteSent, NOT_FINISHED } from './note-sent.ts';
 import { retryPorts } from './walk-ports.ts';
 import { sendWithRetries, type SenderPorts, type Sent } from './sender.ts';
@@ -145,7 +146,10 @@ class PlannedFile {
       return false;
     }
     state.recordTouched(this.#id, compared.fingerprint, compared.trusted);
-    summary.unchanged += 1;
+    if (stored.differs === 'replaced') {
+      const held = { kind: 'hold', path, key: this.#id.key, record: stored } as const;
+      noteItem(held, this.#source, this.#id.target, this.#context);
+    } else summary.unchanged += 1;
     return true;
   }
 

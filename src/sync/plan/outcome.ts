@@ -20,6 +20,9 @@ export interface Outcome {
 /** What the state file knows of a file beyond its plan. */
 export type Known = AbsentFile & { readonly failure: string | null };
 
+const REPLACED =
+  'somebody else put another file in its place on the platform, which is left alone; change the file, or send it with --force';
+
 const NOTHING: Outcome = { counts: null, event: null, unsent: null, absence: undefined, fate: null };
 const UNCHANGED: Outcome = { ...NOTHING, counts: 'unchanged', absence: null };
 
@@ -40,6 +43,7 @@ export function outcomeOf(
       return UNCHANGED;
     case 'hold': {
       const { path, key, record } = item;
+      if (record.differs === 'replaced') return replaced(path, key, record.fingerprint);
       const held = { ...NOTHING, unsent: record.fingerprint, absence: null };
       // It was reported when it failed, and that it is to be tried again is no news.
       if (record.state === 'failed') return { ...held, counts: 'failed' };
@@ -78,14 +82,21 @@ export function outcomeOf(
  * @param unreadable - why it cannot be read.
  */
 export function outcomeOfSend(item: PlannedSend, isSame: boolean, unreadable: string | null): Outcome {
-  const { path, key, fingerprint } = item;
-  if (isSame && item.found === null) return UNCHANGED;
+  const { path, key, fingerprint, record } = item;
+  if (isSame && item.found === null)
+    return record?.differs === 'replaced' ? replaced(path, key, fingerprint) : UNCHANGED;
   if (unreadable !== null) {
     const event = { kind: 'problem', path, key, reason: unreadable } as const;
     return { ...NOTHING, counts: 'problems', event, unsent: fingerprint, absence: null };
   }
   const { kind, counts, reason } = isSame ? ADOPTED : kindOfSend(item);
   return { ...NOTHING, counts, event: { kind, path, key, reason }, absence: null };
+}
+
+/** A file as it was sent, in whose place on the platform is somebody else's. */
+function replaced(path: string, key: string, unsent: Fingerprint): Outcome {
+  const event = { kind: 'problem', path, key, reason: REPLACED } as const;
+  return { ...NOTHING, counts: 'problems', event, unsent, absence: null };
 }
 
 /** As what the sending of a file is reported, and counted when it succeeds. */

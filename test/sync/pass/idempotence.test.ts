@@ -144,10 +144,14 @@ test('at another address nothing is on record, and going back finds the old reco
   const other = await createWorld({}, { token: 'of-both' });
   world.write('docs/a', 'a');
   await world.pass();
-  world.configure({ platform: { botId: 'bot-1', baseUrl: other.emulator.baseUrl } });
+  world.configure({
+    platform: { botId: 'bot-1', baseUrl: other.emulator.baseUrl, operations: 'specified' },
+  });
   expect(await world.pass()).toMatchObject({ summary: { uploaded: 1 } });
   expect(other.remote('a')).toBe('a');
-  world.configure({ platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl } });
+  world.configure({
+    platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, operations: 'specified' },
+  });
   expect(await world.pass()).toMatchObject({ requests: 0, summary: { unchanged: 1 } });
 });
 

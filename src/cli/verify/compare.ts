@@ -1,0 +1,82 @@
+import type { LoadedConfig } from '../../config/load-config.ts';
+import { EXIT } from '../../domain/exit-code.ts';
+import type { StopSignals } from '../../service/stop-signals.ts';
+import { systemClock } from '../../service/system-clock.ts';
+import type { StateReader } from '../../state/state-reader.ts';
+import type { FileDifference } from '../../sync/catalog/compare.ts';
+import { ServedCatalog, type ServiceMemory } from '../../sync/catalog/served-catalog.ts';
+import { verifyBots, type VerificationInput } from '../../sync/pass/verification.ts';
+import type { Verified } from '../../sync/plan/verify.ts';
+import { platformName } from '../load.ts';
+import { platformError } from '../platform-failure.ts';
+import type { PlatformAccess } from '../platform/platform-access.ts';
+import type { PassView } from '../render/pass-view.ts';
+import { VerifyReport } from '../render/verify-report.ts';
+import { UsageError } from '../usage-error.ts';
+import type { VerifyOptions } from '../verify-options.ts';
+
+/** What a comparison for people works with. */
+export interface VerifyRun {
+  readonly options: VerifyOptions;
+  readonly loaded: LoadedConfig;
+  readonly signals: StopSignals;
+  readonly view: PassView;
+}
+
+/** What is compared, and how; what is told of it is left to the caller. */
+export function comparison(
+  { options, loaded, signals, view }: VerifyRun,
+  { clients }: PlatformAccess,
+  state: StateReader,
+  memory: ServiceMemory,
+): Omit<VerificationInput, 'onDifference' | 'onSame'> {
+  const { config } = loaded;
+  const client = clients.catalog();
+  if (client === null)
+    throw new UsageError(
+      'platform.operations is "specified": the bots cannot be asked what they have, so that nothing can be compared; leave it out, or write "auto"',
+      EXIT.incomplete,
+    );
+  const contents = clients.contents();
+  const aheadMs = state.platformAheadMs();
+  return {
+    config,
+    platformName: platformName(options, config),
+    state,
+    catalog: new ServedCatalog(client, memory, systemClock, (message) => {
+      view.warn(message);
+    }),
+    ports: {
+      clock: systemClock,
+      random: Math.random,
+      patienceMs: config.upload.giveUpAfterMs,
+      onRetry: (reason, delayMs) => {
+        view.retrying('', reason, delayMs);
+      },
+      stop: signals.stop,
+    },
+    platformNow: () => systemClock.now() + aheadMs,
+    isBusy: () => false,
+    readDigest: options.content ? (url, signal) => contents.digestOf(url, signal) : null,
+  };
+}
+
+/** Compares and tells. Throws `UsageError` when the bots cannot be asked what they have. */
+export async function compare({ options }: VerifyRun, input: VerificationInput): Promise<Verified> {
+  const report = new VerifyReport(options.json);
+  const onDifference = (difference: FileDifference, target: number): void => {
+    report.add(difference);
+    input.onDifference(difference, target);
+  };
+  const verified = await verifyBots({ ...input, onDifference });
+  if (verified.kind === 'failed') {
+    const { failure } = verified;
+    const what =
+      failure.kind === 'not-served'
+        ? 'what the bots have is not known, and nothing was compared'
+        : 'the files of a bot could not be listed';
+    throw platformError(what, failure, 'reads');
+  }
+  report.end(verified.value);
+  return verified.value;
+}

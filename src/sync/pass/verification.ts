@@ -1,0 +1,111 @@
+import type { Config } from '../../config/config.ts';
+import type { FileKey } from '../../domain/brands.ts';
+import { ok, type OptionalFailure, type Outcome } from '../../domain/failure.ts';
+import type { Disk } from '../../scan/disk.ts';
+import type { FoundFile } from '../../state/remote.ts';
+import type { SentFile } from '../../state/sent-files.ts';
+import type { RowId, StateReader } from '../../state/state-reader.ts';
+import type { StateStore } from '../../state/state-store.ts';
+import type { AskPorts } from '../catalog/ask.ts';
+import type { FileDifference } from '../catalog/compare.ts';
+import type { ServedCatalog } from '../catalog/served-catalog.ts';
+import type { ReadDigest } from '../plan/check-contents.ts';
+import { verify, type Verified } from '../plan/verify.ts';
+import { findSources, targetOf, type FoundSource } from '../sources/source.ts';
+
+/** What comparing all bots of a configuration works with. */
+export interface VerificationInput {
+  readonly config: Config;
+  readonly platformName: string;
+  readonly state: StateReader;
+  readonly catalog: ServedCatalog;
+  readonly ports: AskPorts;
+  /** The platform's time, epoch milliseconds. */
+  readonly platformNow: () => number;
+  readonly isBusy: (id: RowId) => boolean;
+  readonly readDigest: ReadDigest | null;
+  readonly disk?: Disk;
+  readonly onDifference: (difference: FileDifference, target: number) => void;
+  readonly onSame: (sent: SentFile, found: FoundFile, target: number) => void;
+}
+
+/** The counts of a comparison that has looked at nothing. */
+function emptyVerified(): Verified {
+  return { compared: 0, same: 0, foreign: 0, busy: 0, unread: 0, reasons: {} };
+}
+
+/**
+ * Compares what each bot of a configuration has with what it was sent, one after the other, and adds up the counts. The
+ * first that cannot be compared ends it. Changes nothing. Throws `StateFileError` and `ListingError`.
+ */
+export async function verifyBots(input: VerificationInput): Promise<Outcome<Verified, OptionalFailure>> {
+  const { config, platformName, state, isBusy } = input;
+  const total = emptyVerified();
+  const sources = findSources(config, platformName, input.disk);
+  const byBot = new Map<string, FoundSource[]>();
+  for (const one of sources) byBot.set(one.config.botId, [...(byBot.get(one.config.botId) ?? []), one]);
+  for (const [botId, own] of byBot) {
+    const [first] = own;
+    if (first === undefined) continue;
+    const target = state.targetId(targetOf(config, first.config, platformName));
+    const verified = await verify({
+      ...input,
+      at: { target, botId },
+      sources: own,
+      isBusy: (key: FileKey) => isBusy({ target, key }),
+      onDifference: (difference) => {
+        input.onDifference(difference, target);
+      },
+      onSame: (sent, found) => {
+        input.onSame(sent, found, target);
+      },
+    });
+    if (verified.kind === 'failed') return verified;
+    add(total, verified.value);
+  }
+  return ok(total);
+}
+
+function add(total: Verified, { reasons, ...counts }: Verified): void {
+  for (const [name, count] of Object.entries(counts) as [keyof typeof counts, number][]) total[name] += count;
+  for (const [reason, count] of Object.entries(reasons) as [keyof typeof reasons, number][])
+    total.reasons[reason] = (total.reasons[reason] ?? 0) + count;
+}
+
+/** How many differences a comparison found. */
+export function countDifferences({ reasons }: Verified): number {
+  return Object.values(reasons).reduce((sum, count) => sum + count, 0);
+}
+
+/** Writes a difference down, so that the next walk over the file puts it right, or says why not. */
+export function noteDifference(
+  state: StateStore,
+  target: number,
+  { key, id, reason, noted, detail }: FileDifference,
+  nowMs: number,
+): void {
+  if (noted !== null) state.remote.recordDifference({ target, key }, noted);
+  else if (reason === 'failed' && id !== null) {
+    const sentAtMs = state.remote.find({ target, key })?.sentAtMs ?? null;
+    if (sentAtMs === null) return;
+    const sending = { target, key, remoteId: id, sentAtMs };
+    state.remote.recordVerdict(sending, { verdict: 'unsearchable', reason: detail }, nowMs);
+  }
+}
+
+/** Writes down what was not known of a file that is there as it should be. */
+export function noteSame(
+  state: StateStore,
+  target: number,
+  sent: SentFile,
+  found: FoundFile,
+  nowMs: number,
+): void {
+  const { key, remoteId, verdict, isMarked, differs } = sent;
+  if (differs !== null) state.remote.recordDifference({ target, key }, null);
+  const isNews =
+    remoteId !== found.remoteId ||
+    (found.verdict !== null && verdict !== found.verdict) ||
+    (found.isMarked && !isMarked);
+  if (isNews) state.remote.recordFound({ target, key }, found, nowMs);
+}

@@ -1,0 +1,58 @@
+import type { OptionalFailure, Outcome } from '../../domain/failure.ts';
+import type { SentFile } from '../../state/sent-files.ts';
+import { ask, type AskPorts } from '../catalog/ask.ts';
+import type { BotAtTarget, ServedCatalog } from '../catalog/served-catalog.ts';
+import type { FileDifference } from '../catalog/compare.ts';
+
+/** Reads what stands at an address, which may be a secret, and gives its SHA-256. */
+export type ReadDigest = (url: string, signal: AbortSignal) => Promise<Outcome<Buffer, OptionalFailure>>;
+
+/** What reading contents needs, and what it tells. */
+export interface ContentPorts {
+  readonly at: BotAtTarget;
+  readonly catalog: Pick<ServedCatalog, 'get'>;
+  readonly ports: AskPorts;
+  /** Whether something was done to a file since it was compared. */
+  readonly isBusy: (sent: SentFile) => boolean;
+  readonly tell: (difference: FileDifference) => void;
+  /** A content could not be read. */
+  readonly unread: (sent: SentFile, reason: string) => void;
+}
+
+/** So many contents are read at a time. */
+const READ_TOGETHER = 4;
+
+/** Reads the contents of files, and tells of those that are not what was sent. */
+export async function checkContents(
+  files: readonly SentFile[],
+  readDigest: ReadDigest,
+  ports: ContentPorts,
+): Promise<void> {
+  for (let at = 0; at < files.length && !ports.ports.stop.aborted; at += READ_TOGETHER)
+    await Promise.all(files.slice(at, at + READ_TOGETHER).map((one) => checkContent(one, readDigest, ports)));
+}
+
+async function checkContent(sent: SentFile, readDigest: ReadDigest, ports: ContentPorts): Promise<void> {
+  const { at, catalog } = ports;
+  let id: string | null = null;
+  const read = await ask(async (signal): Promise<Outcome<Buffer, OptionalFailure>> => {
+    // An address is good for a short time only.
+    const file = await catalog.get(at, sent.key, signal);
+    if (file.kind === 'failed') return file;
+    id = file.value.id;
+    const { url } = file.value;
+    if (url === null)
+      return { kind: 'failed', failure: { kind: 'refused', message: 'the platform names no address' } };
+    return await readDigest(url, signal);
+  }, ports.ports);
+  if (ports.isBusy(sent)) return;
+  if (read.kind === 'failed') ports.unread(sent, read.failure.message);
+  else if (sent.sha256 !== null && !read.value.equals(sent.sha256))
+    ports.tell({
+      ...sent,
+      id,
+      reason: 'content',
+      detail: `its content has the SHA-256 ${read.value.toString('hex')} instead of ${sent.sha256.toString('hex')}`,
+      noted: 'content',
+    });
+}
