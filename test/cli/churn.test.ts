@@ -13,9 +13,12 @@ const OPERATIONS = 2000;
 /** Long enough for any machine: reached only when the mirror never gets there. */
 const LIMIT_MS = 90_000;
 
-function createChurnSite(fields: Record<string, unknown>): Promise<Site> {
+/** How what was removed goes: each test in the one way by odd seeds, in the other by even ones. */
+const MODES = SEED % 2 === 1 ? (['expire', 'delete'] as const) : (['delete', 'expire'] as const);
+
+function createChurnSite(mode: (typeof MODES)[number], fields: Record<string, unknown>): Promise<Site> {
   return createSite({
-    removals: { mode: 'expire', delay: '1s', maxCount: 1_000_000, maxFraction: 1 },
+    removals: { mode, delay: '1s', maxCount: 1_000_000, maxFraction: 1 },
     upload: { concurrency: 8, giveUpAfter: '10s', stallTimeout: '2s' },
     ...fields,
   });
@@ -58,7 +61,9 @@ async function stopped(daemon: Running): Promise<number | null> {
 describe('a churn of 2,000 operations ends in an exact mirror', { timeout: 300_000 }, () => {
   test(`by events alone (seed ${SEED})`, async () => {
     // No rescan comes to the rescue.
-    const site = await createChurnSite({ watch: { settle: '50ms', maxDelay: '500ms', rescan: '10h' } });
+    const site = await createChurnSite(MODES[0], {
+      watch: { settle: '50ms', maxDelay: '500ms', rescan: '10h' },
+    });
     const dice = createDice(SEED);
     const churn = new Churn(join(site.directory, 'docs'), dice);
     for (let i = 0; i < 50; i++) churn.step();
@@ -72,7 +77,9 @@ describe('a churn of 2,000 operations ends in an exact mirror', { timeout: 300_0
   });
 
   test(`with kills of the daemon, faults and outages of the platform, slow stores and rate limits in between (seed ${SEED})`, async () => {
-    const site = await createChurnSite({ watch: { settle: '50ms', maxDelay: '500ms', rescan: '2s' } });
+    const site = await createChurnSite(MODES[1], {
+      watch: { settle: '50ms', maxDelay: '500ms', rescan: '2s' },
+    });
     const dice = createDice(SEED);
     const churn = new Churn(join(site.directory, 'docs'), dice);
     let daemon = launch(site);

@@ -61,15 +61,15 @@ export function putFileOf(id: RowId, source: string, state: Pick<StateReader, 'f
   };
 }
 
-/** Looks a file up by its id, and by its key where that is not known or leads nowhere. `null`: there is none. */
+/** Looks a file up by its id, and by its key where the id is not known or leads nowhere. `null`: there is none. */
 async function look(
   catalog: ServedCatalog,
   at: BotAtTarget,
-  { key, remoteId, sha256 }: PutFile,
+  { key, remoteId }: PutFile,
   signal: AbortSignal,
 ): Promise<Outcome<CatalogFile | null, OptionalFailure>> {
-  // Where an upsert may have gone unrecorded, its file may have an id that is not known.
-  const names = remoteId === null || sha256 === null ? [key] : [remoteId, key];
+  // An upsert that was not recorded, or somebody else's, may have given the key to a file of another id.
+  const names = remoteId === null ? [key] : [remoteId, key];
   for (const name of names) {
     const looked = await catalog.get(at, name, signal);
     if (looked.kind === 'ok' || looked.failure.kind !== 'not-found')

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
 import type { EmulatorOptions } from '../../../src/emulator/options.ts';
+import { eventually } from '../../watch/fixture.ts';
 import { replace } from '../replace.ts';
 import { createWorld, type PassOutcome, type World } from '../world.ts';
 
@@ -139,7 +140,24 @@ test('one that was replaced under another id is left alone, and one that is gone
   expect(world.keys()).toEqual(['a', 'c']);
 });
 
-test('a file that is deleted while it is looked at counts as removed', async () => {
+test('a file that somebody else deletes after the look counts as removed', async () => {
+  const world = await deletingWorld();
+  for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
+  await world.pass();
+  remove(world, 'docs/a');
+  const { faults, baseUrl, token } = world.emulator;
+  faults.add({ operation: 'delete-file', kind: 'hang' });
+  const passing = passWith(world);
+  await eventually(() => Promise.resolve(countOf(world, 'delete-file') === 1), 'the deletion arrives');
+  const headers = { authorization: `Bearer ${token}`, 'x-bot-id': 'bot-1' };
+  expect(await fetch(`${baseUrl}/v1/files/a`, { method: 'DELETE', headers })).toMatchObject({ ok: true });
+  const upserts = countOf(world, 'upsert');
+  faults.clear();
+  expect(await passing).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
+  expect([world.keys(), countOf(world, 'upsert')]).toEqual([['b'], upserts]);
+});
+
+test('a deletion whose answer is lost is looked after, and counts once', async () => {
   const world = await deletingWorld();
   for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
   await world.pass();
@@ -168,11 +186,11 @@ test.each(['get-file', 'delete-file'])(
     expect(first).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
     expect(first.warnings).toEqual([expect.stringMatching(/is not served, so .*let expire instead/u)]);
     expect(world.emulator.listFiles('bot-1')[0]).toMatchObject({ key: 'a', size: 0, index: false });
-    const asked = countOf(world, operation);
+    const asked = [countOf(world, 'get-file'), countOf(world, 'delete-file')];
     remove(world, 'docs/b');
     expect(await passWith(world)).toMatchObject({ exitCode: 0, summary: { removed: 1 }, warnings: [] });
     expect(world.emulator.listFiles('bot-1')[1]).toMatchObject({ key: 'b', size: 0 });
-    expect(countOf(world, operation)).toBe(asked);
+    expect([countOf(world, 'get-file'), countOf(world, 'delete-file')]).toEqual(asked);
     world.emulator.faults.clear();
     world.clock.advance(86_400_000);
     remove(world, 'docs/c');
@@ -180,6 +198,22 @@ test.each(['get-file', 'delete-file'])(
     expect(world.keys()).toEqual(['d']);
   },
 );
+
+test('what is let expire for want of deletion, and is broken off, is deleted once that is served', async () => {
+  const world = await deletingWorld();
+  for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
+  await world.pass();
+  remove(world, 'docs/a');
+  const { faults } = world.emulator;
+  faults.add({ operation: 'delete-file', kind: 'status', status: 405 });
+  faults.add({ operation: 'upload', kind: 'status', status: 500, times: Infinity });
+  expect(await passWith(world)).toMatchObject({ exitCode: 3, summary: { failed: 1 } });
+  expect(rowsOf(world)).toMatchObject([{ path: 'a', state: 'removing', doubt: 1 }, { path: 'b' }]);
+  faults.clear();
+  world.clock.advance(86_400_000);
+  expect(await passWith(world)).toMatchObject({ exitCode: 0, summary: { removed: 1, problems: 0 } });
+  expect(world.keys()).toEqual(['b']);
+});
 
 test('with "specified" a removed file is let expire, and nothing else is asked', async () => {
   const world = await createWorld(DELETE);
@@ -270,19 +304,23 @@ test('deletions count in the guard within the hour', async () => {
   expect(world.keys()).toEqual(['d']);
 });
 
-test('what an upsert may have left that was not recorded is deleted by the mark of its source', async () => {
-  const world = await deletingWorld();
-  world.write('docs/a', 'old');
-  for (const name of ['b', 'c']) world.write(`docs/${name}`, name);
-  await world.pass();
-  world.write('docs/a', 'new content');
-  world.emulator.faults.add({ operation: 'upload', kind: 'status', status: 500, times: Infinity });
-  expect(await world.pass()).toMatchObject({ exitCode: 3 });
-  world.emulator.faults.clear();
-  remove(world, 'docs/a');
-  expect(await passWith(world)).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
-  expect(world.keys()).toEqual(['b', 'c']);
-});
+test.each(['as it was', 'new'])(
+  'what an upsert may have left that was not recorded is deleted by the mark of its source (id: %s)',
+  async (id) => {
+    const world = await deletingWorld();
+    if (id === 'new') await world.emulator.conditions.set({ kind: 'new-ids' });
+    world.write('docs/a', 'old');
+    for (const name of ['b', 'c']) world.write(`docs/${name}`, name);
+    await world.pass();
+    world.write('docs/a', 'new content');
+    world.emulator.faults.add({ operation: 'upload', kind: 'status', status: 500, times: Infinity });
+    expect(await world.pass()).toMatchObject({ exitCode: 3 });
+    world.emulator.faults.clear();
+    remove(world, 'docs/a');
+    expect(await passWith(world)).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
+    expect(world.keys()).toEqual(['b', 'c']);
+  },
+);
 
 test('a change of the mode in the midst of a removal leaves nothing behind', async () => {
   const world = await deletingWorld();
