@@ -7,6 +7,7 @@ import type { SendTask } from '../../upload/send-file.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
 import type { WalkContext } from './sync-context.ts';
 import type { PlannedSend } from '../plan/plan-source.ts';
+import { noteItem } from './note-item.ts';
 import { noteSent, NOT_FINISHED } from './note-sent.ts';
 import { retryPorts } from './walk-ports.ts';
 import { sendWithRetries, type SenderPorts, type Sent } from './sender.ts';
@@ -94,7 +95,10 @@ class PlannedFile {
       return false;
     }
     state.recordTouched(this.#id, compared.fingerprint, compared.trusted);
-    summary.unchanged += 1;
+    if (stored.verdict === 'unsearchable') {
+      const held = { kind: 'hold', path, key: this.#id.key, record: stored } as const;
+      noteItem(held, this.#source, this.#id.target, this.#context);
+    } else summary.unchanged += 1;
     return true;
   }
 
