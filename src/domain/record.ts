@@ -4,7 +4,7 @@ import type { Fingerprint } from './fingerprint.ts';
 /**
  * Where a file stands with the platform:
  * - `sending`: an upsert is about to be sent or was; what the platform holds is unknown until it ends.
- * - `synced`: the platform took the upsert and the store took every byte.
+ * - `synced`: the platform took the upsert and the store took every byte; what became of it then says the verdict.
  * - `failed`: the last attempt ended without that; it is made again.
  * - `refused`: the platform will not take the file as it is.
  * - `removing`: an empty file that expires was put in its place, or it is being deleted; what was deleted has no record.

@@ -75,10 +75,15 @@ export function temporaryDirectory(): string {
   return makeTemporaryDirectory('cli');
 }
 
-/** Makes a site with one source, `docs/`. */
+/**
+ * Makes a site with one source, `docs/`.
+ *
+ * @param operations - what the platform is asked: by default nothing that tests have to wait for.
+ */
 export async function createSite(
   fields: Record<string, unknown> = {},
   options: Partial<EmulatorOptions> = {},
+  operations: 'auto' | 'specified' = 'specified',
 ): Promise<Site> {
   const directory = temporaryDirectory();
   const emulator = await startEmulator({
@@ -93,7 +98,7 @@ export async function createSite(
   };
   mkdirSync(join(directory, 'docs'));
   const config = {
-    platform: { botId: 'bot-1', baseUrl: emulator.baseUrl, token: 'env:BOTSYNC_TOKEN' },
+    platform: { botId: 'bot-1', baseUrl: emulator.baseUrl, token: 'env:BOTSYNC_TOKEN', operations },
     sources: [{ directory: './docs' }],
     ...fields,
   };

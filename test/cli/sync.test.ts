@@ -31,7 +31,14 @@ test('sync --once --json prints a line a file and a summary last; standard error
         refused: 0,
         failed: 0,
       },
-      ...{ problems: 0, kept: 0, pending: 0, bytes: 5, durationMs: expect.any(Number) as number },
+      ...{
+        problems: 0,
+        kept: 0,
+        pending: 0,
+        unconfirmed: 0,
+        bytes: 5,
+        durationMs: expect.any(Number) as number,
+      },
     },
   ]);
   expect(JSON.parse(first.stderr)).toMatchObject({ level: 30, msg: 'upload', path: 'a.md' });

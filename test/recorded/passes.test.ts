@@ -157,3 +157,22 @@ recorded('names that cannot be keys', async (scene) => {
   await scene.run(ONCE);
   await scene.run(['sync', '--once']);
 });
+
+recorded('what the platform says of files', async (scene) => {
+  const rules = [{ match: '*.md', index: true }];
+  scene.configure({ rules }, { operations: 'auto' });
+  scene.write('docs/a.md', 'alpha');
+  await scene.run(['sync', '--once', '--no-wait']);
+  await scene.run(['status']);
+  scene.note('the next pass asks');
+  await scene.run(['sync', '--once', '--json']);
+  await scene.run(['status']);
+  await scene.emulator.conditions.set({ kind: 'failing-indexing', keys: 'b.md', reason: 'Nothing in it' });
+  scene.write('docs/b.md', 'beta');
+  scene.note('a file comes that cannot be indexed');
+  await scene.run(['sync', '--once']);
+  await scene.run(['sync', '--once', '--json']);
+  await scene.run(['sync', '--dry-run']);
+  await scene.run(['status', '--json']);
+  await scene.run(['explain', 'docs/b.md']);
+});

@@ -85,6 +85,8 @@ export class Scene {
     const config = {
       platform: {
         ...{ baseUrl, chatUrl, workspaceId, botId: 'bot-1', token: 'env:BOTSYNC_TOKEN' },
+        // What became of files is asked in a scene of its own.
+        operations: 'specified',
         chat: { webhookId, userKey: 'env:BOTSYNC_USER_KEY' },
         ...platform,
       },

@@ -52,7 +52,12 @@ test('measures sources when asked, once a time, and forgets those that left', as
   expect(state.asked).toBe(1);
   const expected = [
     ['botsync_files{source="docs",state="in-sync"}', 12],
+    ['botsync_files{source="docs",state="unconfirmed"}', 2],
+    ['botsync_files{source="docs",state="unsearchable"}', 1],
     ['botsync_files{source="docs",state="kept"}', 3],
+    ['botsync_files_in_sync{source="docs",word="stored"}', 4],
+    ['botsync_files_in_sync{source="docs",word="searchable"}', 5],
+    ['botsync_files_in_sync{source="docs",word="unknown"}', 3],
     ['botsync_next_expiry_timestamp_seconds{source="docs"}', 1_800_000_000.5],
     ['botsync_overdue_renewals{source="docs"}', 4],
     ['botsync_watched_directories{source="docs"}', 5],
@@ -81,7 +86,7 @@ test('counts from zero on', async () => {
     'botsync_uploads_total{source="docs",result="refused"}': 0,
     'botsync_uploads_total{source="docs",result="failed"}': 0,
     ...Object.fromEntries(
-      ['upsert', 'upload'].flatMap((operation) => [
+      ['upsert', 'upload', 'list', 'get', 'update', 'delete'].flatMap((operation) => [
         ...['ok', 'credentials', 'quota', 'refused', 'transient'].map((outcome) => [
           `botsync_requests_total{operation="${operation}",outcome="${outcome}"}`,
           0,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { FileKey } from '../../src/domain/brands.ts';
 import { StateStore } from '../../src/state/state-store.ts';
-import { addSending, addSynced, attempt, begin, NOW, openStore } from './fixture.ts';
+import { addSending, addSynced, attempt, begin, NOW, openStore, SHA } from './fixture.ts';
 
 describe('counts', () => {
   /** One file of every kind in `docs`. */
@@ -74,33 +75,44 @@ describe('counts', () => {
 
   test('how a source stands', () => {
     const { store, target } = planted();
-    // Nobody asked the platform.
-    const unasked = { stored: 0, searchable: 0, unconfirmed: 0, unconfirmedBytes: 0, unsearchable: 0 };
-    expect(store.overview.tallies(NOW)).toEqual([
-      {
-        ...unasked,
-        source: 'docs',
-        target,
-        files: 2,
-        bytes: 10,
-        failed: 2,
-        refused: 1,
-        kept: 3,
-        nextExpiryMs: NOW + 3,
-      },
-      {
-        ...unasked,
-        source: 'more',
-        target,
-        files: 1,
-        bytes: 5,
-        failed: 0,
-        refused: 0,
-        kept: 0,
-        nextExpiryMs: null,
-      },
+    expect(store.overview.tallies(NOW)).toMatchObject([
+      { source: 'docs', target, files: 2, bytes: 10, failed: 2, refused: 1, kept: 3, nextExpiryMs: NOW + 3 },
+      { source: 'more', target, files: 1, bytes: 5, failed: 0, refused: 0, kept: 0, nextExpiryMs: null },
     ]);
     expect(openStore().overview.tallies(NOW)).toEqual([]);
+  });
+
+  test('what the platform says of the files of a source', () => {
+    const { store, target } = begin();
+    const sending = (name: string) => ({
+      ...{ target, key: name as FileKey },
+      ...{ remoteId: `file_${name}`, sentAtMs: NOW },
+    });
+    for (const name of ['waits', 'stored', 'searchable', 'unsearchable', 'overdue']) {
+      const sentAs = { expiresAtMs: null, renewAtMs: null, askAtMs: NOW, isMarkDue: false, isMarked: true };
+      const id = addSending(store, target, 'docs', name);
+      store.recordSynced(id, attempt(), SHA, { ...sentAs, remoteId: `file_${name}` }, NOW);
+    }
+    for (const verdict of ['stored', 'searchable'] as const)
+      store.remote.recordVerdict(sending(verdict), { verdict, reason: null }, NOW);
+    const unsearchable = { verdict: 'unsearchable', reason: 'empty' } as const;
+    store.remote.recordVerdict(sending('unsearchable'), unsearchable, NOW);
+    store.remote.askAgain(sending('overdue'), { askAtMs: NOW + 1, trouble: 'a day' }, NOW);
+    expect(store.overview.tallies(NOW)).toMatchObject([
+      {
+        ...{ files: 2, bytes: 10, stored: 1, searchable: 1, unsearchable: 1, failed: 0 },
+        ...{ unconfirmed: 2, unconfirmedBytes: 10 },
+      },
+    ]);
+    expect(store.remote.countUnconfirmed(target)).toBe(2);
+    expect(store.remote.overdue(target, 9)).toEqual([
+      { source: 'docs', path: 'overdue', key: 'overdue', reason: 'a day' },
+    ]);
+    expect(store.overview.failures(new Map([['docs', target]]), 9)).toMatchObject([
+      { path: 'overdue', kind: 'problem', reason: 'a day' },
+      { path: 'unsearchable', kind: 'failed', reason: 'empty' },
+    ]);
+    expect(store.notices.astray(new Map([['docs', target]]))).toMatchObject([{ count: 2 }]);
   });
 
   test('failures, with the reason, in path order', () => {

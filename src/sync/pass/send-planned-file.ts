@@ -146,7 +146,7 @@ class PlannedFile {
       return false;
     }
     state.recordTouched(this.#id, compared.fingerprint, compared.trusted);
-    if (stored.differs === 'replaced') {
+    if (stored.differs === 'replaced' || stored.verdict === 'unsearchable') {
       const held = { kind: 'hold', path, key: this.#id.key, record: stored } as const;
       noteItem(held, this.#source, this.#id.target, this.#context);
     } else summary.unchanged += 1;

@@ -104,6 +104,11 @@ class DryRun {
     const { path, key } = item;
     if (item.record === null) this.#input.claims.keep(target, key, source, path);
     const isSame = item.kind === 'verify' && (await this.#hasKnownContent(item, source, target));
+    if (isSame && item.record?.verdict === 'unsearchable') {
+      const { state, config } = this.#input;
+      const held = { kind: 'hold', path, key, record: item.record } as const;
+      return outcomeOf(held, state.find({ target, key }), config.removals.mode);
+    }
     const outcome = outcomeOfSend(item, isSame, isSame ? null : whyUnreadable(source, path));
     const isSent = outcome.counts === 'uploaded' || outcome.counts === 'renewed';
     if (isSent && !item.isInPlace) {

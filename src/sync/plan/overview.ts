@@ -107,9 +107,9 @@ function countsOf(
 ): Pick<SourceStatus, 'files' | 'bytes' | 'stored' | 'searchable' | 'unconfirmed' | 'unsearchable'> {
   const { files = 0, bytes = 0, stored = 0, searchable = 0, unsearchable = 0 } = tally ?? {};
   const { unconfirmed = 0, unconfirmedBytes = 0 } = tally ?? {};
-  const counts = { stored, searchable, unsearchable };
-  if (isAsked) return { ...counts, files, bytes, unconfirmed };
-  return { ...counts, files: files + unconfirmed, bytes: bytes + unconfirmedBytes, unconfirmed: 0 };
+  const words = { stored, searchable, unconfirmed: isAsked ? unconfirmed : 0, unsearchable };
+  if (isAsked) return { files, bytes, ...words };
+  return { files: files + unconfirmed, bytes: bytes + unconfirmedBytes, ...words };
 }
 
 function left(tallies: readonly SourceTally[]): number {

@@ -187,6 +187,10 @@ describe('a file that cannot be indexed', () => {
     expect(planned).toMatchObject({ exitCode: 3, summary: { failed: 1 } });
     expect(planned.events).toMatchObject([{ kind: 'confirm', path: 'a.md' }]);
     expect(planned.events[0]).not.toHaveProperty('outcome');
+    // Written just now: its content is compared first.
+    world.write('docs/a.md', 'one');
+    expect(await world.plan()).toMatchObject({ exitCode: 3, summary: { failed: 1, unchanged: 0 } });
+    expect(await world.pass()).toMatchObject({ exitCode: 3, summary: { failed: 1, unchanged: 0 } });
     expect((await world.pass({ isForced: () => true })).summary).toMatchObject({ uploaded: 1, failed: 0 });
   });
 });

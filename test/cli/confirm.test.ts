@@ -1,0 +1,189 @@
+import { describe, expect, test } from 'vitest';
+import { createSite, run, start, type Site } from './binary.ts';
+import { launch, POLL, status } from './running-daemon.ts';
+import { converse, hasTerminal } from './terminal.ts';
+
+/** A site whose platform says what became of files; markdown is indexed. */
+const askedSite = (options: Parameters<typeof createSite>[1] = {}, fields: object = {}): Promise<Site> =>
+  createSite({ rules: [{ match: '*.md', index: true }], ...fields }, options, 'auto');
+
+describe('sync --once', () => {
+  test('waits for what it sent, and says so line by line', async () => {
+    const site = await askedSite({ indexingDelayMs: 1500 });
+    site.write('docs/a.md', 'one');
+    site.write('docs/b.bin', 'two');
+    const ended = await site.sync();
+    expect(ended.code).toBe(0);
+    const lines = ended.lines();
+    expect(lines.filter(({ kind }) => kind === 'confirm')).toEqual([
+      {
+        ...{ kind: 'confirm', source: 'docs', path: 'b.bin', key: 'b.bin' },
+        ...{ reason: 'upload_completed', outcome: 'stored' },
+      },
+      {
+        ...{ kind: 'confirm', source: 'docs', path: 'a.md', key: 'a.md' },
+        ...{ reason: 'indexing_completed', outcome: 'searchable' },
+      },
+    ]);
+    expect(lines.at(-1)).toMatchObject({ kind: 'summary', uploaded: 2, unconfirmed: 0, failed: 0 });
+    const again = await site.sync();
+    expect(again.lines()).toMatchObject([{ kind: 'summary', unchanged: 2 }]);
+    expect((await status(site))['sources']).toMatchObject([
+      { files: 2, stored: 1, searchable: 1, unconfirmed: 0, unsearchable: 0 },
+    ]);
+  });
+
+  test.each([
+    ['--no-wait', []],
+    ['--wait', ['1500ms']],
+  ])('%s leaves the rest to the next run', async (option, value) => {
+    const site = await askedSite({ indexingDelayMs: 4000 });
+    site.write('docs/a.md', 'one');
+    const first = await site.sync(option, ...value);
+    expect(first.code).toBe(0);
+    expect(first.lines().at(-1)).toMatchObject({ kind: 'summary', uploaded: 1, unconfirmed: 1 });
+    expect((await run(site.directory, ['status'], site.env)).stdout).toContain('1 being indexed');
+    const second = await site.sync();
+    expect(second.lines()).toMatchObject([
+      { kind: 'confirm', outcome: 'searchable' },
+      { kind: 'summary', uploaded: 0, unchanged: 1, unconfirmed: 0 },
+    ]);
+  });
+
+  test('confirm.wait of the configuration counts where no option does', async () => {
+    const site = await askedSite({ indexingDelayMs: 600_000 }, { confirm: { wait: '1200ms' } });
+    site.write('docs/a.md', 'one');
+    const ended = await run(site.directory, ['sync', '--once'], site.env);
+    expect(ended.code).toBe(0);
+    expect(ended.stdout).toMatch(
+      /^Sent, but the platform has not confirmed everything yet: 1 uploaded, 1 not/u,
+    );
+  });
+
+  test('a file that cannot be searched is a failure now, and in every pass that holds it', async () => {
+    const site = await askedSite({ failIndexing: ['a.md'] });
+    site.write('docs/a.md', 'one');
+    const first = await run(site.directory, ['sync', '--once'], site.env);
+    expect(first.code).toBe(3);
+    expect(first.stdout).toMatch(/^Failed \(1\): cannot be searched: .*\n {2}docs:a\.md\nNOT IN SYNC/u);
+    const second = await site.sync();
+    expect(second.code).toBe(3);
+    expect(second.lines()).toMatchObject([
+      { kind: 'confirm', path: 'a.md', outcome: 'failed' },
+      { kind: 'summary', failed: 1, unchanged: 0 },
+    ]);
+    const explained = await run(site.directory, ['explain', 'docs/a.md'], site.env);
+    expect(explained.stdout).toMatch(
+      /^Platform: has the content, and the bot cannot search it \(asked last at /mu,
+    );
+    expect(explained.stdout).toMatch(
+      /^A pass: {2}does nothing \(sent, and not changed since; cannot be searched/mu,
+    );
+    expect((await run(site.directory, ['status'], site.env)).stdout).toContain('1 NOT SEARCHABLE');
+    expect((await site.sync('--force')).lines()[0]).toMatchObject({ kind: 'upload', reason: 'forced' });
+  });
+
+  test('what the platform refused after all is sent again by the next run', async () => {
+    const site = await askedSite();
+    await site.emulator.conditions.set({
+      kind: 'failing-uploads',
+      keys: 'a.md',
+      reason: 'Checksum mismatch',
+    });
+    site.write('docs/a.md', 'one');
+    const first = await site.sync();
+    expect(first.code).toBe(3);
+    expect(first.lines().at(-1)).toMatchObject({ uploaded: 1, failed: 1, unconfirmed: 0 });
+    await site.emulator.conditions.clear();
+    const second = await site.sync();
+    expect(second.code).toBe(0);
+    expect(second.lines()[0]).toMatchObject({ kind: 'upload', reason: 'failed-before' });
+  });
+
+  test('an interruption while it waits ends it at once, and nothing is lost', async () => {
+    const site = await askedSite({ indexingDelayMs: 600_000 });
+    site.write('docs/a.md', 'one');
+    const running = start(site.directory, ['sync', '--once', '--wait', '10m'], site.env);
+    await expect.poll(() => site.emulator.counts.get('list-files') ?? 0, POLL).toBeGreaterThan(0);
+    const atMs = performance.now();
+    running.child.kill('SIGINT');
+    const ended = await running.ended;
+    expect(ended.code).toBe(130);
+    expect(performance.now() - atMs).toBeLessThan(5000);
+    expect(ended.stdout).not.toContain('not everything was looked at');
+    expect((await status(site))['sources']).toMatchObject([{ unconfirmed: 1, failed: 0 }]);
+  });
+
+  test('a platform that does not answer the question is not waited for any longer', async () => {
+    const site = await askedSite();
+    site.emulator.faults.add({ operation: 'list-files', kind: 'hang', times: Infinity });
+    site.write('docs/a.md', 'one');
+    const atMs = performance.now();
+    const ended = await site.sync('--wait', '2s');
+    expect(ended.code).toBe(0);
+    expect(performance.now() - atMs).toBeLessThan(8000);
+    expect(ended.lines().at(-1)).toMatchObject({ uploaded: 1, unconfirmed: 1 });
+  });
+
+  test('a platform that does not serve the question is told of once, and not waited for', async () => {
+    const site = await askedSite({ operations: 'specified' });
+    site.write('docs/a.md', 'one');
+    const first = await site.sync();
+    expect(first.code).toBe(0);
+    expect(first.stderr).toContain('what is sent cannot be confirmed');
+    const second = await run(site.directory, ['status'], site.env);
+    expect(second.stdout).toMatch(/^docs: 1 file in sync, 3 B \(1 sent, not confirmed\)$/mu);
+    expect((await site.sync()).stderr).toBe('');
+  });
+
+  test.each([
+    [['--wait', 'soon'], '--wait: "soon" is not a duration'],
+    [['--wait', '0s'], '--wait: "0s" is no time at all'],
+    [['--wait', '30d'], '--wait: "30d" is too long; write at most "24d"'],
+    [['--wait', '1m', '--no-wait'], 'write one of the two'],
+  ])('%j is refused', async (options, message) => {
+    const site = await askedSite();
+    const ended = await site.sync(...options);
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toContain(message);
+  });
+
+  test('a daemon takes neither option', async () => {
+    const site = await askedSite();
+    const ended = await run(site.directory, ['sync', '--no-wait'], site.env);
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toContain('go with --once');
+  });
+
+  test.runIf(hasTerminal)('on a terminal a line says what is waited for', async () => {
+    const site = await askedSite({ indexingDelayMs: 2500 });
+    site.write('docs/a.md', 'one');
+    site.write('docs/b.bin', 'two');
+    const { code, screen } = await converse(site.directory, ['sync', '--once'], site.env, []);
+    expect(code).toBe(0);
+    expect(screen).toContain('2 sent, 2 being indexed');
+    expect(screen).toContain('2 sent, 1 stored, 1 being indexed');
+    expect(screen).toMatch(/In sync: 2 uploaded/u);
+  });
+});
+
+test('a daemon confirms beside its passes, and its metrics say so', async () => {
+  const site = await askedSite({}, { service: { listen: '127.0.0.1:0' } });
+  site.write('docs/a.md', 'one');
+  site.write('docs/b.bin', 'two');
+  const daemon = await launch(site);
+  const listening = (): string =>
+    daemon
+      .log()
+      .map(({ msg, address }) => (String(msg).includes('listening') ? String(address) : ''))
+      .join('');
+  const sources = async (): Promise<unknown> => (await status(site))['sources'];
+  await expect.poll(sources, POLL).toMatchObject([{ files: 2, stored: 1, searchable: 1, unconfirmed: 0 }]);
+  expect(listening()).not.toBe('');
+  const metrics = await (await fetch(`http://${listening()}/metrics`)).text();
+  expect(metrics).toContain('botsync_files_in_sync{source="docs",word="searchable"} 1');
+  expect(metrics).toContain('botsync_files{source="docs",state="unconfirmed"} 0');
+  expect(metrics).toMatch(/botsync_requests_total\{operation="list",outcome="ok"\} [1-9]/u);
+  daemon.child.kill('SIGTERM');
+  expect((await daemon.ended).code).toBe(0);
+});
