@@ -35,9 +35,9 @@ export function confirm() {
 }
 
 /**
- * As fast as both sides can, one pass after the other: whether asking keeps up. There it takes processor time from the
- * files; of the time until the last upload the same pass takes 5 % more or less from one run to the next, so that it has
- * no bound here.
+ * As fast as both sides can, one pass after the other: whether asking keeps up. Here it takes processor time from the
+ * files. How much longer they take for that is told without a bound: the same pass differs by more than 5 % from one run
+ * to the next.
  */
 export function confirmUnlimited() {
   return withMirrors(async (askedFor, notAskedFor) => {
