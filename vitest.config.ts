@@ -28,6 +28,7 @@ const COMMANDS = [
     'describe-resource',
     'doctor',
     'doctor-notify',
+    'doctor-operations',
     'emulator-options',
     'init',
     'mask-secrets',

@@ -40,7 +40,12 @@ export function addSyncCommands(
             default: false,
             description: 'Leave that to the next pass',
           })
-          .check(({ once, dryRun, force, allowRemovals, wait, noWait }) => {
+          .option('usage', {
+            type: 'boolean',
+            default: false,
+            description: 'Ask what is used and allowed, and say first what this would add',
+          })
+          .check(({ once, dryRun, force, allowRemovals, wait, noWait, usage }) => {
             if (once && dryRun) throw new UsageError('--once and --dry-run: write one of the two');
             if (allowRemovals && !once)
               throw new UsageError(
@@ -52,6 +57,7 @@ export function addSyncCommands(
               throw new UsageError('--wait and --no-wait go with --once; a daemon waits for nothing');
             if (wait !== undefined && noWait)
               throw new UsageError('--wait and --no-wait: write one of the two');
+            if (usage && !once && !dryRun) throw new UsageError('--usage goes with --once or --dry-run');
             return true;
           })
           .example('$0 sync', 'Keep everything up to date until a signal ends it')
@@ -74,7 +80,12 @@ export function addSyncCommands(
     .command(
       'status',
       'What is in sync, what is not, and what expires next',
-      (command) => command,
+      (command) =>
+        command.option('usage', {
+          type: 'boolean',
+          default: false,
+          description: 'Ask the platform what is used and allowed as well',
+        }),
       async (options) => {
         const { status } = await import('./commands/status.ts');
         done(await status(options));

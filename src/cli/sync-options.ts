@@ -13,6 +13,8 @@ export interface SyncOptions extends GlobalOptions {
   /** A duration; `undefined`: `confirm.wait`. */
   readonly wait: string | undefined;
   readonly noWait: boolean;
+  /** Whether the platform is asked for its quotas, and what the run would add is told beside them. */
+  readonly usage: boolean;
 }
 
 /** What `--force` stands for. */

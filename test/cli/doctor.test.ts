@@ -27,7 +27,8 @@ function standing(found: readonly Finding[]): string[] {
 }
 
 const ALL_WELL = [
-  ...['config ok', 'secrets ok', 'secrets ok', 'token ok', 'bots ok', 'clock ok'],
+  ...['config ok', 'secrets ok', 'secrets ok', 'token ok', 'bots ok', 'clock ok', 'operations ok'],
+  ...['usage ok', 'usage ok', 'usage ok', 'usage ok'],
   ...['directories ok', 'watches ok', 'state ok', 'disk ok'],
 ];
 
@@ -46,7 +47,14 @@ test('doctor finds all well, a line each, names bots, and writes nothing', async
   expect(text.stdout).toMatch(/^ok {4}directories {2}docs: 1 file, 5 B, in 2 directories$/mu);
   expect(text.stdout).not.toContain(site.emulator.token);
   expect(site.emulator.counts.get('list-bots')).toBe(2);
-  expect([...site.emulator.counts.keys()]).toEqual(['list-bots']);
+  expect([...site.emulator.counts.keys()].sort()).toEqual([
+    'get-file',
+    'get-usage',
+    'list-bots',
+    'list-files',
+    'list-passages',
+    'search-files',
+  ]);
 });
 
 test('doctor reads the state file beside whoever writes it, and changes nothing in it', async () => {

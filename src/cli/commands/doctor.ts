@@ -4,8 +4,10 @@ import { systemClock } from '../../service/system-clock.ts';
 import { checkConfig, checkSecrets, reportProblems } from '../doctor/check-config.ts';
 import { checkDirectories } from '../doctor/check-directories.ts';
 import { checkNotify, sendTest } from '../doctor/check-notify.ts';
+import { checkOperations } from '../doctor/check-operations.ts';
 import { checkPlatform, notAsked } from '../doctor/check-platform.ts';
 import { checkState } from '../doctor/check-state.ts';
+import { checkUsage } from '../doctor/check-usage.ts';
 import { renderFinding, worst, type Diagnosis } from '../doctor/finding.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../load.ts';
@@ -51,7 +53,7 @@ async function examine(
     const checks: readonly Check[] = [
       () => checkConfig(loaded, session.credentials),
       () => checkSecrets(loaded, session.credentials),
-      () => askPlatform(loaded, session),
+      () => askPlatform(loaded, name, session),
       () => checkDirectories(config, name, systemClock, session.signal),
       () => checkState(config, name, options),
       () => (options.sendTest ? sendTest : checkNotify)(loaded, options, session),
@@ -64,10 +66,20 @@ async function examine(
   });
 }
 
-async function askPlatform({ config }: LoadedConfig, session: Session): Promise<Diagnosis[]> {
+async function askPlatform({ config }: LoadedConfig, name: string, session: Session): Promise<Diagnosis[]> {
   const { credentials, administration, signal } = session;
   const [first] = credentials.lacking('admin');
-  if (first !== undefined) return notAsked(`${first.field} ${first.message}`);
-  if (credentials.find('platform.token')?.kind !== 'ok') return notAsked('there is no token');
-  return await checkPlatform(config, administration(), signal);
+  const hasToken = credentials.find('platform.token')?.kind === 'ok';
+  const operations = (): Promise<Diagnosis[]> => checkOperations(config, name, session, signal);
+  if (first !== undefined) {
+    const unknown = notAsked(`${first.field} ${first.message}`);
+    return hasToken && credentials.lacking('files').length === 0
+      ? [...unknown, ...(await operations())]
+      : unknown;
+  }
+  if (!hasToken) return notAsked('there is no token');
+  const found = await checkPlatform(config, administration(), signal);
+  // What is refused once is refused again.
+  if (worst(found) !== EXIT.ok || credentials.lacking('files').length > 0) return found;
+  return [...found, ...(await operations()), ...(await checkUsage(config, name, session, signal))];
 }

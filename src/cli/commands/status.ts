@@ -6,12 +6,16 @@ import type { LockHolder } from '../../service/process-lock.ts';
 import type { DaemonActivity } from '../../sync/daemon/daemon-observer.ts';
 import { overview, type Overview, type SourceStatus } from '../../sync/plan/overview.ts';
 import { EXIT } from '../../domain/exit-code.ts';
+import type { Usages } from '../../domain/usage.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../load.ts';
-import { print, shown } from '../render/output.ts';
+import { print, printError, shown } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
 import { describeSummary } from '../render/pass-report.ts';
 import { withStateFile } from '../read-state-file.ts';
+import { describeUsage, usageForPrograms } from '../render/usage-report.ts';
+import type { Session } from '../session.ts';
+import { whyNotAsked } from '../usage.ts';
 
 /** So many failures are shown to people. */
 const FAILURES_SHOWN = 20;
@@ -29,19 +33,48 @@ interface Known {
 /** A running botsync; a pass tells no more than who it is. */
 type RunningDaemon = LockHolder & Partial<DaemonActivity> & { readonly notReady?: readonly string[] };
 
+/** Options of `botsync status`. */
+export interface StatusOptions extends GlobalOptions {
+  /** Whether the platform is asked for its quotas; without that nothing is. */
+  readonly usage: boolean;
+}
+
 /** `botsync status`: what a running daemon says, else what the state file knows. Returns the exit code; throws `UsageError`. */
-export async function status(options: GlobalOptions): Promise<number> {
+export async function status(options: StatusOptions): Promise<number> {
   const { config } = load(options);
   const known =
     (await askForStatus(config.stateFile)) ?? (await readStatus(config, platformName(options, config)));
   const { seen, daemon } = known;
-  if (options.json) printJson({ ...seen, daemon });
-  else {
-    const nextStep = `botsync sync --once${alike(options)}`;
-    const isAsked = config.platform.operations !== 'specified';
-    print(describe(seen, daemon, Date.now(), { nextStep, isAsked }).join('\n'));
+  const tell = (asked: Usages | null): void => {
+    if (options.json)
+      printJson({ ...seen, daemon, ...(options.usage && { usage: asked && usageForPrograms(asked, null) }) });
+    else {
+      const nextStep = `botsync sync --once${alike(options)}`;
+      const isAsked = config.platform.operations !== 'specified';
+      const lines = describe(seen, daemon, Date.now(), { nextStep, isAsked });
+      if (asked !== null)
+        lines.push('', "Usage, in the platform's units:", ...indented(describeUsage(asked, null)));
+      print(lines.join('\n'));
+    }
+  };
+  if (options.usage) {
+    const { withSession } = await import('../session.ts');
+    return await withSession(options, 'status', (session) => withUsage(session, tell));
   }
+  tell(null);
   return EXIT.ok;
+}
+
+/** Tells what is known with the usage, and without it where the platform does not tell. */
+async function withUsage({ usage, signal }: Session, tell: (asked: Usages | null) => void): Promise<number> {
+  const asked = await usage().all(signal);
+  tell(asked.kind === 'ok' ? asked.value : null);
+  if (asked.kind === 'failed' && !signal.aborted) printError(whyNotAsked(asked));
+  return EXIT.ok;
+}
+
+function indented(lines: readonly string[]): string[] {
+  return lines.map((line) => `  ${line}`);
 }
 
 /** `null` when no daemon runs there, or none that answers us: its state file can be read all the same. */

@@ -8,10 +8,13 @@ import { Listings } from '../../sync/catalog/listings.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import { listForPlan } from '../list-for-plan.ts';
 import { load, platformName } from '../load.ts';
+import { noticesIn } from '../platform/platform-access.ts';
 import { syncOnce } from '../once/once-run.ts';
 import { PassView } from '../render/pass-view.ts';
 import { withStateFile } from '../read-state-file.ts';
+import { runSession } from '../session.ts';
 import { forced, type SyncOptions } from '../sync-options.ts';
+import { tellUsage } from '../usage.ts';
 
 /** `botsync sync`: the daemon, one pass, or what one would do. Returns the exit code; throws `UsageError`. */
 export async function sync(options: SyncOptions): Promise<number> {
@@ -39,12 +42,18 @@ async function showPlan(options: SyncOptions, loaded: LoadedConfig, view: PassVi
     // The emulator's data is not touched by a plan.
     const listings = options.emulator ? new Listings() : await listForPlan(loaded, sources, reader, view);
     const input = { config, sources, state: reader, claims, platformNow, now, isForced, listings };
-    const { summary, exitCode } = await dryRun(input, systemClock, (event) => {
+    const { summary, exitCode, additions } = await dryRun(input, systemClock, (event) => {
       view.planned(event);
     });
     listings.close();
     warnIfUnused(view);
+    const endsWith = options.usage
+      ? await runSession(loaded, options.emulator, 'sync', noticesIn(view.log), async ({ usage, signal }) => {
+          await tellUsage(usage(), additions, view, signal);
+          return exitCode;
+        })
+      : exitCode;
     view.end(summary, true, false);
-    return exitCode;
+    return endsWith;
   });
 }

@@ -3,6 +3,7 @@ import type { LoadedConfig } from '../../config/load-config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { listenForStop, type StopSignals } from '../../service/stop-signals.ts';
 import { systemClock } from '../../service/system-clock.ts';
+import type { PlatformUsage } from '../../platform/usage.ts';
 import { holdLock } from '../hold-lock.ts';
 import { invocation, print } from '../render/output.ts';
 import type { PassView } from '../render/pass-view.ts';
@@ -31,12 +32,13 @@ export async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view:
     const exitCode = await withPlatform(run, async (access) => {
       const platform = access.clients.files();
       const catalog = access.clients.catalog();
+      const usage = usageClient(options, loaded, access);
       signals.stop.addEventListener('abort', () => {
         access.endWaits();
       });
       return await withNotifier({ options, loaded, access }, signals, view, (notifier) =>
         passWithSoundState(
-          { options, config: loaded.config, waitMs, platform, catalog, signals, view, notifier },
+          { options, config: loaded.config, waitMs, platform, catalog, usage, signals, view, notifier },
           lock.wasAbandoned,
         ),
       );
@@ -48,6 +50,16 @@ export async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view:
     signals.release();
     lock.release();
   }
+}
+
+/** Throws `UsageError` where the usage is asked for and cannot be. */
+function usageClient(
+  { usage }: SyncOptions,
+  { config }: LoadedConfig,
+  { clients, credentials }: PlatformAccess,
+): PlatformUsage | null {
+  const mayAsk = config.platform.operations === 'auto' && credentials.lacking('admin').length === 0;
+  return usage || mayAsk ? clients.usage() : null;
 }
 
 interface Told {

@@ -10,11 +10,12 @@ import {
   type SyncContext,
 } from '../../sync/pass/sync-context.ts';
 import { Claims } from '../../sync/plan/claims.ts';
-import { estimate } from '../../sync/plan/estimate.ts';
+import { estimate, type Estimate } from '../../sync/plan/estimate.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import { platformName } from '../load.ts';
 import { forced } from '../sync-options.ts';
 import { Confirmation } from './confirmation.ts';
+import { tellUsage, warnOfQuotas } from '../usage.ts';
 import type { OnceRun } from './sound-pass.ts';
 
 /** How a single pass ended. `sawAll`: it came to its end, or was stopped only while it waited for the platform's word. */
@@ -29,6 +30,7 @@ export async function singlePass(run: OnceRun, state: StateStore, summary: Summa
   const confirmation = new Confirmation(waitMs, view, summary);
   const { isForced, warnIfUnused } = forced(options);
   const ended = new AbortController();
+  if (options.usage) await foretell(run, state, isForced);
   const counting = view.showsProgress ? count(run, state, isForced, ended.signal) : Promise.resolve();
   // The pass meets what the count meets; it is thrown below, after the pass.
   counting.catch(() => undefined);
@@ -86,17 +88,36 @@ function contextOf(
   });
 }
 
-/** Tells the progress line how much there is to send. */
-async function count(
-  { options, config, platform, view }: OnceRun,
+/** Tells what the pass would add to what is used, before it begins. */
+async function foretell(run: OnceRun, state: StateStore, isForced: IsForced): Promise<void> {
+  const { usage, view, signals } = run;
+  const ahead = await lookAt(run, state, isForced, signals.stop);
+  if (ahead !== null && usage !== null) await tellUsage(usage, ahead.additions, view, signals.stop);
+}
+
+/** Tells the progress line how much there is to send, and which quotas that would go over. */
+async function count(run: OnceRun, state: StateStore, isForced: IsForced, ended: AbortSignal): Promise<void> {
+  const { options, usage, view } = run;
+  // What the first pass finds there already is not sent.
+  const isFirst = state.overview.lastPass() === null;
+  const ahead = await lookAt(run, state, isForced, ended);
+  if (ahead === null) return;
+  view.expect(ahead.files, ahead.bytes);
+  if (usage !== null && !options.usage && !isFirst) await warnOfQuotas(usage, ahead.additions, view, ended);
+}
+
+type IsForced = (path: string) => boolean;
+
+/** What the pass will send; `null`: somebody ended it. */
+async function lookAt(
+  { options, config, platform }: OnceRun,
   state: StateStore,
-  isForced: (path: string) => boolean,
+  isForced: IsForced,
   ended: AbortSignal,
-): Promise<void> {
+): Promise<Estimate | null> {
   const sources = findSources(config, platformName(options, config));
   const claims = new Claims(state, sources);
   const platformNow = (): number => platform.now();
   const input = { config, sources, state, claims, platformNow, now: systemClock.now, isForced };
-  const ahead = await estimate(input, systemClock, ended);
-  if (ahead !== null) view.expect(ahead.files, ahead.bytes);
+  return await estimate(input, systemClock, ended);
 }

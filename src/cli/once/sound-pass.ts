@@ -3,6 +3,7 @@ import { EXIT } from '../../domain/exit-code.ts';
 import { emptySummary } from '../../domain/report.ts';
 import type { PlatformCatalog } from '../../platform/catalog.ts';
 import type { PlatformFiles } from '../../platform/files.ts';
+import type { PlatformUsage } from '../../platform/usage.ts';
 import type { StopSignals } from '../../service/stop-signals.ts';
 import { StateFileError } from '../../state/database.ts';
 import { setAside } from '../../state/open.ts';
@@ -23,6 +24,8 @@ export interface OnceRun {
   readonly platform: PlatformFiles;
   /** `null`: the platform is not asked what it has. */
   readonly catalog: PlatformCatalog | null;
+  /** `null`: the platform is not asked for its quotas. */
+  readonly usage: PlatformUsage | null;
   readonly signals: StopSignals;
   readonly view: PassView;
   /** `null`: people are told nothing. */

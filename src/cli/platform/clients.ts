@@ -6,6 +6,7 @@ import { PlatformChat } from '../../platform/chat.ts';
 import { PlatformConversations } from '../../platform/conversations.ts';
 import { PlatformFiles } from '../../platform/files.ts';
 import { PlatformLookups } from '../../platform/lookups.ts';
+import { PlatformUsage } from '../../platform/usage.ts';
 import type { Http } from '../../platform/http.ts';
 import { identityHeaders } from '../../platform/identity-headers.ts';
 import type { RequestRetries } from '../../platform/retry-request.ts';
@@ -27,6 +28,8 @@ export interface Clients {
   /** What the bot finds in its files. Throws `UsageError` also where `platform.operations` does not let it be asked. */
   readonly lookups: (botId: string) => PlatformLookups;
   readonly administration: () => PlatformAdministration;
+  /** How much of its quotas the workspace uses. Throws `UsageError` also where `platform.operations` does not let it be asked. */
+  readonly usage: () => PlatformUsage;
   /** @param identity - counts before that of the config; `alone`: that of the config does not count at all. */
   readonly conversations: (identity: ConversationIdentity, alone?: 'alone') => PlatformConversations;
   readonly chat: () => PlatformChat;
@@ -57,10 +60,7 @@ export function createClients(
     },
     lookups: (botId) => {
       credentials.demand('files');
-      if (platform.operations === 'specified')
-        throw new UsageError(
-          'platform.operations is "specified", and this command needs an operation beyond that; leave it out, or write "auto"',
-        );
+      demandOptional(platform);
       const caller = { token: credentials.token(), identityHeaders: identityHeaders(platform.identity) };
       return new PlatformLookups(http, baseUrl, botId, caller, retries);
     },
@@ -68,6 +68,13 @@ export function createClients(
       credentials.demand('admin');
       const administrator = { token: credentials.token(), workspaceId };
       return new PlatformAdministration(http, baseUrl, administrator, retries);
+    },
+    usage: () => {
+      demandOptional(platform);
+      credentials.demand('admin');
+      const administrator = { token: credentials.token(), workspaceId };
+      // Nobody waits for it: it is asked once.
+      return new PlatformUsage(http, baseUrl, administrator, { ...retries, attempts: 1 });
     },
     conversations: (identity, alone) => {
       credentials.demand('conversation');
@@ -81,6 +88,13 @@ export function createClients(
       return new PlatformChat(http, chatUrl, { webhookId, userKey: credentials.userKey() }, retries);
     },
   };
+}
+
+function demandOptional({ operations }: Config['platform']): void {
+  if (operations === 'specified')
+    throw new UsageError(
+      'platform.operations is "specified", and this command needs an operation beyond that; leave it out, or write "auto"',
+    );
 }
 
 /** The bot whose conversations are meant. */

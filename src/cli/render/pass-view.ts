@@ -1,10 +1,12 @@
 import { isHalt, type FileEvent, type Summary } from '../../domain/report.ts';
 import { createLog, type Log } from '../../service/logger.ts';
+import type { Additions, Usages } from '../../domain/usage.ts';
 import type { Reporter } from '../../sync/pass/reporter.ts';
 import { logSettings } from '../command-log.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { print, shown, shownLines, writeError } from './output.ts';
 import { printJson } from './print-json.ts';
+import { describeUsage, usageForPrograms } from './usage-report.ts';
 import { describeSummary, TroubleList } from './pass-report.ts';
 import { Progress } from './progress.ts';
 
@@ -89,6 +91,18 @@ export class PassView implements Reporter {
   planned(event: FileEvent): void {
     if (this.#json) printJson(event);
     else print(`${event.kind.padEnd(8)}${shown(`${event.source}:${event.path}`)}  (${shown(event.reason)})`);
+  }
+
+  /** Prints what is used and allowed, and what the run would add. */
+  usage(usages: Usages, additions: Additions): void {
+    if (this.#json) printJson({ kind: 'usage', ...usageForPrograms(usages, additions) });
+    else
+      print(
+        [
+          "Usage, in the platform's units:",
+          ...describeUsage(usages, additions).map((line) => `  ${line}`),
+        ].join('\n'),
+      );
   }
 
   /** Prints the end of a pass or a dry run; `isCutShort`: some files were not even looked at. */

@@ -8,18 +8,11 @@ import type {
   FileCatalog,
   OptionalOperation,
 } from '../../domain/file-catalog.ts';
+import { LOSSES } from '../../domain/operation-losses.ts';
 import type { UnservedOperation } from '../../state/remote.ts';
 
 /** An operation that was not served is asked for again after so long, milliseconds. */
 const ASK_AGAIN_MS = 86_400_000;
-
-/** What a target does not do without, in words. */
-const LOSSES: Readonly<Record<'list' | 'get' | 'update' | 'delete', string>> = {
-  list: 'what is sent cannot be confirmed, and what the bot has cannot be compared',
-  get: 'removed files cannot be looked at before they are deleted, and are let expire instead',
-  update: 'files whose settings change, or that are to be renewed, are sent again',
-  delete: 'removed files are let expire instead',
-};
 
 /** Where it is remembered that operations were not served. */
 export interface ServiceMemory {
@@ -79,7 +72,7 @@ export class ServedCatalog {
 
   async #ask<T>(
     { target, botId }: BotAtTarget,
-    operation: keyof typeof LOSSES,
+    operation: OptionalOperation,
     request: () => Promise<Outcome<T, OptionalFailure>>,
   ): Promise<Outcome<T, OptionalFailure>> {
     const known = this.#memory.unserved(target, operation);

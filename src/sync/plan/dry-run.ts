@@ -5,10 +5,12 @@ import { guardRemovals, REMOVAL_WINDOW_MS, type Halt } from '../../domain/guard.
 import type { FileRecord } from '../../domain/record.ts';
 import { emptySummary, type FileEvent, type Summary } from '../../domain/report.ts';
 import type { Clock } from '../../domain/clock.ts';
+import type { Additions } from '../../domain/usage.ts';
 import { compareContent } from '../../upload/compare-content.ts';
 import { lookAhead, type Ahead, type LookAheadInput } from './look-ahead.ts';
 import { Moves } from './moves.ts';
 import { outcomeOf, outcomeOfSend, type Outcome } from './outcome.ts';
+import { PlannedAdditions } from './planned-additions.ts';
 import { isPlannedSend, type PlanItem, type PlannedSend } from './plan-source.ts';
 import type { RowId } from '../../state/state-reader.ts';
 import { whyUnreadable } from '../sources/presence.ts';
@@ -19,6 +21,8 @@ import { Turns } from './turns.ts';
 export interface DryRunResult {
   readonly summary: Summary;
   readonly exitCode: number;
+  /** What would be taken of the platform's quotas. */
+  readonly additions: Additions;
 }
 
 /** Tells what a pass would do. Reads files where only their content tells, sends nothing, writes nothing. */
@@ -42,7 +46,7 @@ export async function dryRun(
     credentials: false,
     halted: plan.isHalted,
   });
-  return { summary: plan.summary, exitCode };
+  return { summary: plan.summary, exitCode, additions: plan.added.additions };
 }
 
 type End = Ahead & { readonly kind: 'end' };
@@ -64,6 +68,7 @@ class DryRun {
   isHalted = false;
   /** Keys that go over to another file. */
   readonly moves = new Moves();
+  readonly added: PlannedAdditions;
   readonly #input: LookAheadInput;
   readonly #onEvent: (event: FileEvent) => void;
   readonly #left: Left[] = [];
@@ -74,6 +79,7 @@ class DryRun {
 
   constructor(input: LookAheadInput, onEvent: (event: FileEvent) => void) {
     this.#input = input;
+    this.added = new PlannedAdditions(input.state);
     this.#onEvent = onEvent;
   }
 
@@ -100,7 +106,10 @@ class DryRun {
     const isSame = item.kind === 'verify' && (await this.#hasKnownContent(item, source, target));
     const outcome = outcomeOfSend(item, isSame, isSame ? null : whyUnreadable(source, path));
     const isSent = outcome.counts === 'uploaded' || outcome.counts === 'renewed';
-    if (isSent && !item.isInPlace) this.summary.bytes += item.sizeBytes;
+    if (isSent && !item.isInPlace) {
+      this.summary.bytes += item.sizeBytes;
+      this.added.add(item);
+    }
     if (isSent && item.found?.kind === 'foreign') this.summary.overwritten += 1;
     return outcome;
   }

@@ -1,6 +1,8 @@
 import type { Clock } from '../../domain/clock.ts';
+import type { Additions } from '../../domain/usage.ts';
 import { isPlannedSend } from './plan-source.ts';
 import { lookAhead, type LookAheadInput } from './look-ahead.ts';
+import { PlannedAdditions } from './planned-additions.ts';
 import { Turns } from './turns.ts';
 
 /** How much a pass will have to send. */
@@ -8,6 +10,8 @@ export interface Estimate {
   readonly files: number;
   /** Content bytes. */
   readonly bytes: number;
+  /** What it takes of the platform's quotas. */
+  readonly additions: Additions;
 }
 
 /** Counts ahead of a pass what it will send: a pass itself knows that only at its end. `null` when stopped. */
@@ -18,6 +22,7 @@ export async function estimate(
 ): Promise<Estimate | null> {
   let files = 0;
   let bytes = 0;
+  const added = new PlannedAdditions(input.state);
   const turns = new Turns(clock);
   for (const ahead of lookAhead(input)) {
     if (stop.aborted) return null;
@@ -29,9 +34,10 @@ export async function estimate(
     ) {
       files += 1;
       bytes += ahead.item.sizeBytes;
+      added.add(ahead.item);
     }
     const turn = turns.step();
     if (turn !== null) await turn;
   }
-  return { files, bytes };
+  return { files, bytes, additions: added.additions };
 }

@@ -1,0 +1,53 @@
+import type { Config } from '../../config/config.ts';
+import { excessesOf, type Additions } from '../../domain/usage.ts';
+import { systemClock } from '../../service/system-clock.ts';
+import { Claims } from '../../sync/plan/claims.ts';
+import { estimate } from '../../sync/plan/estimate.ts';
+import { findSources } from '../../sync/sources/source.ts';
+import type { Clients } from '../platform/clients.ts';
+import { withStateFile } from '../read-state-file.ts';
+import { describeExcess, describeUsage } from '../render/usage-report.ts';
+import { UsageError } from '../usage-error.ts';
+import { whyNotAsked } from '../usage.ts';
+import { doubtful, fine, type Diagnosis } from './finding.ts';
+
+/** Asks how much of its quotas the workspace uses, and says what the next pass would add. */
+export async function checkUsage(
+  config: Config,
+  platformName: string,
+  clients: Clients,
+  signal: AbortSignal,
+): Promise<Diagnosis[]> {
+  if (config.platform.operations === 'specified') return [];
+  const asked = await clients.usage().all(signal);
+  if (asked.kind === 'failed') return [doubtful('usage', whyNotAsked(asked), null)];
+  const usages = asked.value;
+  const additions = await planned(config, platformName, signal);
+  const mend = 'make room or get more of it; what takes none goes on';
+  return [
+    ...describeUsage(usages, additions).map((line) => fine('usage', line)),
+    ...(additions === null ? [] : excessesOf(usages, additions)).map((excess) =>
+      doubtful('usage', describeExcess(excess), mend),
+    ),
+  ];
+}
+
+/** What the next pass would add; `null`: it is not known. */
+async function planned(config: Config, platformName: string, signal: AbortSignal): Promise<Additions | null> {
+  try {
+    return await withStateFile(config.stateFile, async ({ reader }) => {
+      const sources = findSources(config, platformName);
+      const { now } = systemClock;
+      const aheadMs = reader.platformAheadMs();
+      const input = {
+        ...{ config, sources, state: reader, claims: new Claims(reader, sources) },
+        ...{ platformNow: () => now() + aheadMs, now, isForced: () => false },
+      };
+      return (await estimate(input, systemClock, signal))?.additions ?? null;
+    });
+  } catch (error) {
+    // What is wrong with the state file is told by the check of it.
+    if (error instanceof UsageError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+import { QUOTAS, type Additions, type Excess, type Quota, type Usages } from '../../domain/usage.ts';
+
+const NAMES: Readonly<Record<Quota, string>> = {
+  storage: 'storage',
+  vectorStorage: 'vector storage',
+  indexedFiles: 'indexed files',
+  largestFile: 'largest file',
+};
+
+/** What is used and allowed, and what a plan would add, as lines for people. The numbers are the platform's own. */
+export function describeUsage(usages: Usages, additions: Additions | null): string[] {
+  const known = QUOTAS.filter((quota) => usages[quota] !== null);
+  return known.map((quota) => {
+    const added = additions?.[quota] ?? null;
+    const largest = quota === 'largestFile';
+    const plan = added === null ? '' : largest ? `; to send: ${figure(added)}` : `; to add: ${figure(added)}`;
+    return `${NAMES[quota]}: ${describeOne(usages, quota)}${plan}`;
+  });
+}
+
+/** The same on one line, without a plan. */
+export function describeUsageShortly(usages: Usages): string {
+  const known = QUOTAS.filter((quota) => usages[quota] !== null);
+  return known.map((quota) => `${NAMES[quota]} ${describeOne(usages, quota)}`).join(', ');
+}
+
+/** That a plan would go over a quota, if the platform counts as botsync does. */
+export function describeExcess({ quota, used, allowed, added }: Excess): string {
+  const limits = `the platform allows ${figure(allowed)}`;
+  const what =
+    quota === 'largestFile'
+      ? `the largest file to send has ${figure(added)} bytes, and ${limits}`
+      : `${figure(added)} would be added to ${figure(used)}, and ${limits}`;
+  return `the quota of ${NAMES[quota]} may not suffice: ${what}; nothing is held back because of that`;
+}
+
+/** What is used, allowed and added, for programs. */
+export function usageForPrograms(usages: Usages, additions: Additions | null): object {
+  const entries = QUOTAS.map((quota) => {
+    const usage = usages[quota];
+    return [quota, usage && { ...usage, ...(additions !== null && { added: additions[quota] }) }];
+  });
+  return Object.fromEntries(entries) as object;
+}
+
+function describeOne(usages: Usages, quota: Quota): string {
+  const { used = 0, allowed = null } = usages[quota] ?? {};
+  return allowed === null ? `${figure(used)} used` : `${figure(used)} of ${figure(allowed)} used`;
+}
+
+function figure(amount: number): string {
+  return amount.toLocaleString('en');
+}
