@@ -45,7 +45,7 @@ test('doctor lists what each bot is served, what is used and allowed, and what a
     'ok usage storage: 0 of 100 used; to add: 9',
     'ok usage vector storage: 0 of 50 used; to add: 5',
     'ok usage indexed files: 0 of 7 used; to add: 1',
-    'ok usage largest file: 0 of 1,000,000,000 used; to send: 5',
+    'ok usage largest file: 0, 1,000,000,000 allowed; to send: 5',
   ]);
 });
 

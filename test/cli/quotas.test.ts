@@ -17,7 +17,7 @@ const USAGE = [
   '  storage: 5 of 100 used; to add: 9',
   '  vector storage: 5 of 50 used; to add: 3',
   '  indexed files: 1 of 2 used; to add: 1',
-  '  largest file: 5 of 1,000,000,000 used; to send: 6',
+  '  largest file: 5, 1,000,000,000 allowed; to send: 6',
 ];
 
 test('the dry run and a pass show what is used, allowed, and would be added', async () => {

@@ -123,7 +123,11 @@ export async function createWorldWith<T extends Clock>(
     await emulator.close();
     rmSync(directory, { recursive: true, force: true });
   };
-  onTestFinished(close);
+  let isSpecified = true;
+  onTestFinished(async () => {
+    await close();
+    if (isSpecified) expectSpecified(emulator);
+  });
   mkdirSync(join(directory, 'docs'));
   let text: Record<string, unknown> = {
     // Nothing is asked but by tests that are about what the platform says.
@@ -135,6 +139,7 @@ export async function createWorldWith<T extends Clock>(
   const config = (): Config => {
     const loaded = parseConfig(JSON.stringify(text), join(directory, 'botsync.config.json'));
     if (loaded.kind === 'invalid') throw new Error(loaded.problems.map(renderProblem).join('\n'));
+    isSpecified &&= loaded.config.platform.operations === 'specified';
     return loaded.config;
   };
 
@@ -259,6 +264,14 @@ export function refuseUpserts(
   more: { readonly key?: string; readonly headers?: Readonly<Record<string, string>> } = {},
 ): void {
   emulator.faults.add({ operation: 'upsert', kind: 'status', status, times: Infinity, ...more });
+}
+
+/** Throws where anything was asked for beyond what every platform serves. */
+function expectSpecified({ counts }: Emulator): void {
+  // Tests read what everybody may read.
+  const ours = new Set(['upsert', 'upload', 'content']);
+  const others = [...counts.keys()].filter((operation) => !ours.has(operation));
+  if (others.length > 0) throw new Error(`with "specified" a sync asked for ${others.join(', ')}`);
 }
 
 function requestCount(emulator: Emulator): number {

@@ -18,12 +18,6 @@ export function describeUsage(usages: Usages, additions: Additions | null): stri
   });
 }
 
-/** The same on one line, without a plan. */
-export function describeUsageShortly(usages: Usages): string {
-  const known = QUOTAS.filter((quota) => usages[quota] !== null);
-  return known.map((quota) => `${NAMES[quota]} ${describeOne(usages, quota)}`).join(', ');
-}
-
 /** That a plan would go over a quota, if the platform counts as botsync does. */
 export function describeExcess({ quota, used, allowed, added }: Excess): string {
   const limits = `the platform allows ${figure(allowed)}`;
@@ -45,6 +39,7 @@ export function usageForPrograms(usages: Usages, additions: Additions | null): o
 
 function describeOne(usages: Usages, quota: Quota): string {
   const { used = 0, allowed = null } = usages[quota] ?? {};
+  if (quota === 'largestFile' && allowed !== null) return `${figure(used)}, ${figure(allowed)} allowed`;
   return allowed === null ? `${figure(used)} used` : `${figure(used)} of ${figure(allowed)} used`;
 }
 
