@@ -147,7 +147,7 @@ function isNothing(text: string): boolean {
 }
 
 /** A page of files; `null` when the answer makes no sense. */
-export function readCatalogPage(text: string): CatalogPage | null {
+function readCatalogPage(text: string): CatalogPage | null {
   const body = readObject(text);
   const listed = body?.['files'];
   const nextToken = body === null ? undefined : readNextToken(body);
@@ -162,7 +162,7 @@ export function readCatalogPage(text: string): CatalogPage | null {
 }
 
 /** The file in an answer; `null` when the answer makes no sense. */
-export function readAnsweredFile(text: string): CatalogFile | null {
+function readAnsweredFile(text: string): CatalogFile | null {
   return readCatalogFile(readObject(text)?.['file']);
 }
 

@@ -54,7 +54,7 @@ function asPattern(output: string): RegExp {
   return new RegExp(`^${pattern}$`, 'u');
 }
 
-test('the examples of docs/COMMANDS.md print what the page says', async () => {
+test('the examples of docs/COMMANDS.md print what the page says', { timeout: 90_000 }, async () => {
   const examples = examplesOf('COMMANDS.md');
   expect(examples.length).toBeGreaterThan(10);
   const site = await createChatSite({
@@ -79,7 +79,7 @@ const LED_THROUGH = ['explain', 'status', 'ls', 'passages', 'search', 'verify', 
 /** They are not there yet: their examples are only looked at. */
 const TO_COME = /^botsync (?:ls|verify)\b/u;
 
-test('the examples of docs/TROUBLESHOOTING.md print what the page says', async () => {
+test('the examples of docs/TROUBLESHOOTING.md print what the page says', { timeout: 90_000 }, async () => {
   const examples = examplesOf('TROUBLESHOOTING.md');
   const names = new Set(examples.map(({ command }) => command.split(' ')[1]));
   expect([...names].sort()).toEqual([...LED_THROUGH].sort());

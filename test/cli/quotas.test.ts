@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createChatSite, type ChatSite } from './chat-site.ts';
+import { converse, hasTerminal } from './terminal.ts';
 
 const RULES = { rules: [{ match: ['*.md'], index: true }] };
 
@@ -107,5 +108,23 @@ test('a platform that does not tell is no obstacle, and a configuration without 
   expect(await site.botsync('sync', '--usage')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('--usage goes with --once or --dry-run') as string,
+  });
+});
+
+describe.runIf(hasTerminal)('on a terminal', () => {
+  const WARNING = 'the quota of storage may not suffice: 7 would be added to 5, and the platform allows 6';
+
+  test('a pass warns by itself of what goes over, but neither the first nor one that sends nothing asks', async () => {
+    const site = await createFullSite({ fileStorageBytes: 6 });
+    const pass = () => converse(site.directory, ['sync', '--once'], site.env, []);
+    site.write('docs/a.md', 'alpha');
+    expect((await pass()).screen).not.toContain('quota');
+    expect((await pass()).screen).toContain('nothing had to be sent');
+    expect(site.emulator.counts.get('get-usage') ?? 0).toBe(0);
+    site.write('docs/b.txt', 'another');
+    // The pass is still under way when the count has ended.
+    site.emulator.faults.add({ operation: 'upsert', kind: 'delay', delayMs: 3000, times: 1 });
+    expect((await pass()).screen).toContain(WARNING);
+    expect(site.emulator.counts.get('get-usage')).toBe(4);
   });
 });

@@ -4,14 +4,17 @@ import { describe as describeValue, describeResource } from '../../src/cli/rende
 import { maskSecrets } from '../../src/cli/render/mask-secrets.ts';
 import { platformError } from '../../src/cli/platform-failure.ts';
 import { renderTable } from '../../src/cli/render/table.ts';
+import { describeUsage } from '../../src/cli/render/usage-report.ts';
 import { removalExpiry } from '../../src/domain/expiry.ts';
-import type { LookupFailure, Outcome } from '../../src/domain/failure.ts';
+import type { LookupFailure, OptionalFailure, Outcome } from '../../src/domain/failure.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import { PlatformAdministration } from '../../src/platform/administration.ts';
+import { PlatformCatalog } from '../../src/platform/catalog.ts';
 import { PlatformChat } from '../../src/platform/chat.ts';
 import { PlatformConversations } from '../../src/platform/conversations.ts';
 import { PlatformFiles } from '../../src/platform/files.ts';
 import type { RequestRetries } from '../../src/platform/retry-request.ts';
+import { PlatformUsage } from '../../src/platform/usage.ts';
 import { inChunks, makeClient, NEVER, SimulatedClock, START, upsertBody } from '../platform/fixture.ts';
 import { expectPresentable, fuzz } from './edge.ts';
 import { answers, type RawAnswer } from './raw-answer.ts';
@@ -222,6 +225,50 @@ fuzz({
     }),
 });
 
+const FILE_FIELDS = [
+  ...['id', 'key', 'size', 'status', 'failedStatusReason', 'contentType', 'tags', 'metadata'],
+  ...['accessPolicies', 'index', 'expiresAt', 'owner', 'url'],
+];
+
+fuzz({
+  name: 'catalog',
+  inputs: answers([...FILE_FIELDS, 'files', 'meta', 'nextToken'], ['..', '\ud800', 'f/1', ''], (value) => {
+    const fields = Object.fromEntries(FILE_FIELDS.map((name) => [name, value]));
+    const id = fc.constantFrom<unknown>('f1', '..', '\ud800', 'a/b?c', 7);
+    const file = fc.record({ ...fields, id, key: fc.oneof(fc.constant<unknown>('k'), value) });
+    return fc.record({ file, files: fc.array(file, { maxLength: 3 }), meta: value });
+  }),
+  check: (answer) =>
+    asked([answer], async (client) => {
+      const catalog = new PlatformCatalog(client.http, server.url, { token: TOKEN, identityHeaders: {} });
+      const listed = await catalog.list('bot', { kind: 'page', token: null }, NEVER);
+      expectSane(listed);
+      // What the platform calls a file is what it is asked by next.
+      const named = listed.kind === 'ok' ? listed.value.files.map(({ id }) => id) : [];
+      for (const id of ['f1', ...named]) {
+        expectSane(await catalog.list('bot', { kind: 'ids', ids: [id] }, NEVER));
+        expectSane(await catalog.get('bot', id, NEVER));
+        expectSane(await catalog.update('bot', id, { tags: {} }, NEVER));
+        expectSane(await catalog.delete('bot', id, NEVER));
+      }
+    }),
+});
+
+fuzz({
+  name: 'usage',
+  inputs: answers(['usage', 'value', 'quota', 'type'], ['unlimited'], (value) =>
+    fc.record({ usage: fc.record({ value: fc.oneof(fc.double(), value), quota: value }) }),
+  ),
+  check: (answer) =>
+    asked([answer], async (client) => {
+      const caller = { token: TOKEN, workspaceId: 'w' };
+      const usage = new PlatformUsage(client.http, server.url, caller, { ...retries, attempts: 1 });
+      const asked = await usage.all(NEVER);
+      expectSane(asked);
+      if (asked.kind === 'ok') expectLines(describeUsage(asked.value, null));
+    }),
+});
+
 /** Runs a check with a client of its own: what an answer does to one must not be laid to the next. */
 async function asked(
   given: readonly RawAnswer[],
@@ -239,7 +286,7 @@ async function asked(
 }
 
 /** No failure tells a secret, and nothing that an answer says stops the client for ever or sets its clock beyond time. */
-function expectSane(outcome: Outcome<unknown, LookupFailure>, nowMs = START): void {
+function expectSane(outcome: Outcome<unknown, OptionalFailure>, nowMs = START): void {
   expect(new Date(removalExpiry(nowMs)).toISOString()).toMatch(/^2/u);
   if (outcome.kind === 'ok') return;
   const { failure } = outcome;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { PlatformUsage } from '../../src/platform/usage.ts';
 import { start, store } from '../emulator/fixture.ts';
-import { connect, NEVER } from './fixture.ts';
+import { connect, NEVER, upsertBody } from './fixture.ts';
 import { callerHeaders, kindOf, play, say, type Operations } from './operations-fixture.ts';
 
 const WORKSPACE = 'wk/1 ü';
@@ -90,4 +90,19 @@ test('an id that leads elsewhere is not asked for', async () => {
   const platform = await play([answer(1, 1)]);
   expect(kindOf(await usageOf(platform, '..').all(NEVER))).toBe('refused');
   expect(platform.seen).toEqual([]);
+});
+
+test.each(['unlimited', -1, {}, undefined])('a quota of %j is none that is told', async (quota) => {
+  const platform = await play([answer(12, quota)]);
+  const asked = await usageOf(platform).all(NEVER);
+  expect(asked).toMatchObject({ value: { storage: { used: 12, allowed: null } } });
+});
+
+test('these requests wait behind those of files', async () => {
+  const platform = await play([answer(1, 1)], { concurrency: 1, limits: { maxRequestsPerSecond: 1 } });
+  await platform.pacer.turn('store', NEVER, 'question');
+  const asked = usageOf(platform).all(NEVER);
+  const files = ['a', 'b', 'c'].map((key) => platform.platform.upsert('b', upsertBody(key, 1), NEVER));
+  await Promise.all([asked, ...files]);
+  expect(platform.seen.slice(0, 4).map(({ method }) => method)).toEqual(['PUT', 'PUT', 'PUT', 'GET']);
 });

@@ -19,7 +19,7 @@ import { Pacer } from '../../src/platform/pacer.ts';
 import { openReader } from '../../src/state/open-reader.ts';
 import { openState } from '../../src/state/open.ts';
 import { Claims } from '../../src/sync/plan/claims.ts';
-import { dryRun } from '../../src/sync/plan/dry-run.ts';
+import { dryRun, type DryRunResult } from '../../src/sync/plan/dry-run.ts';
 import { overview, type Overview } from '../../src/sync/plan/overview.ts';
 import {
   createSyncContext,
@@ -82,7 +82,9 @@ export interface World {
   readonly configure: (fields: Record<string, unknown>) => void;
   readonly config: () => Config;
   readonly pass: (input?: PassOptions) => Promise<PassOutcome>;
-  readonly plan: (input?: Pick<PassOptions, 'disk'>) => Promise<Omit<PassOutcome, 'requests'>>;
+  readonly plan: (
+    input?: Pick<PassOptions, 'disk'>,
+  ) => Promise<Omit<PassOutcome, 'requests'> & Pick<DryRunResult, 'additions'>>;
   readonly status: () => Overview;
   /** What the platform holds of a key, as text; `null` for nothing. */
   readonly remote: (key: string, botId?: string) => string | null;
