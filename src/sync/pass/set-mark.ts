@@ -71,8 +71,9 @@ async function update(
   const { failure } = answered;
   switch (failure.kind) {
     case 'not-found':
-      // What became of it is asked in the usual way.
-      state.remote.withdrawVerdict(sending, nowMs);
+      // What became of it is asked in the usual way, and if it is there after all it goes without: nothing spins.
+      state.remote.recordMarked(sending);
+      state.remote.withdrawVerdict(sending, nowMs + askAfterMs(nowMs - file.sentAtMs));
       return 'answered';
     case 'refused':
       report.warn(`${file.source}:${file.path}: its content could not be marked: ${failure.message}`);
