@@ -39,7 +39,12 @@ const VERDICTS = new Set<string | null>([
   'searchable',
   'unsearchable',
 ] satisfies (Verdict | null)[]);
-const DIFFERENCES = new Set<string | null>([null, 'content', 'facts', 'replaced'] satisfies (Difference | null)[]);
+const DIFFERENCES = new Set<string | null>([
+  null,
+  'content',
+  'facts',
+  'replaced',
+] satisfies (Difference | null)[]);
 
 /** A row of `RECORD_COLUMNS` as a record. Throws `StateFileError` for one that was never written so. */
 export function toRecord(row: RecordRow): FileRecord {

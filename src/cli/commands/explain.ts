@@ -47,6 +47,7 @@ function describe({
     lines.push(`Record:  ${record.state}, since ${record.changedAt}`);
     if (record.sha256 !== null) lines.push(`         content ${record.sha256} (SHA-256)`);
     if (record.expiresAt !== null) lines.push(`         expires at ${record.expiresAt}`);
+    if (record.differs !== null) lines.push(`         ${DIFFERS[record.differs]}`);
     if (record.failure !== null) lines.push(`         ${shown(record.failure)}`);
   }
   if (upsert !== null) {
@@ -56,6 +57,12 @@ function describe({
   lines.push(`A pass:  ${describeAction(action)} (${shown(reason)})`);
   return lines;
 }
+
+const DIFFERS: Readonly<Record<NonNullable<NonNullable<Explanation['record']>['differs']>, string>> = {
+  content: 'the platform was found not to have it as it was sent',
+  facts: 'the platform was found to have it with other tags, metadata, policies or expiry',
+  replaced: "the platform was found to have somebody else's file in its place",
+};
 
 function describeAction(action: Explanation['action']): string {
   switch (action) {

@@ -17,6 +17,7 @@ import { PassSchedule } from './pass-schedule.ts';
 import { Passes } from './passes.ts';
 import type { Reporter } from '../pass/reporter.ts';
 import { together } from './together.ts';
+import { Verifications } from './verifications.ts';
 import { Watches } from './watches.ts';
 import { targetOf } from '../sources/source.ts';
 
@@ -67,6 +68,7 @@ export class Daemon {
   readonly #passes: Passes;
   readonly #rescans: PathRescans;
   readonly #dueDates: DueDates;
+  readonly #verifications: Verifications;
   readonly #approvals = new Approvals();
   /** Shared by all settings: what is under way at a reload goes on. */
   readonly #flights = new Flights();
@@ -109,6 +111,13 @@ export class Daemon {
       rescans: this.#rescans,
       dueDates: this.#dueDates,
       approvals: this.#approvals,
+    });
+    this.#verifications = new Verifications({
+      ...input,
+      hasPassed: () => this.#passes.hasEnded,
+      want: (source, path) => {
+        this.#rescans.want(source, path);
+      },
     });
     this.#syncContext = this.#createEngine();
   }
@@ -262,6 +271,7 @@ export class Daemon {
       this.#passes.run(syncContext, trigger),
       this.#rescans.run(syncContext),
       this.#runTicks(syncContext),
+      this.#verifications.run(syncContext),
     ]);
   }
 

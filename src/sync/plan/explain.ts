@@ -1,3 +1,4 @@
+import type { Difference } from '../../domain/record.ts';
 import { lstatSync, statSync, type Stats } from 'node:fs';
 import type { Config } from '../../config/config.ts';
 import { fateOf, type Fate, type RemovalMode } from '../../domain/absence.ts';
@@ -33,6 +34,8 @@ export interface Explanation {
     readonly expiresAt: string | null;
     readonly failure: string | null;
     readonly changedAt: string;
+    /** What the platform was found to have otherwise; `null`: nothing, as far as is known. */
+    readonly differs: Difference | null;
   } | null;
   /** What a pass would do now. */
   readonly action: 'upload' | 'renew' | 'verify' | 'none' | 'skip' | 'refuse' | 'problem' | 'remove' | 'keep';
@@ -70,6 +73,7 @@ export function explain(source: Source, path: RelativePath, input: ExplainInput)
       expiresAt: own.expiresAtMs === null ? null : new Date(own.expiresAtMs).toISOString(),
       failure: own.failure,
       changedAt: new Date(own.changedAtMs).toISOString(),
+      differs: own.differs,
     },
     upsert: isTried ? upsertOf(subject, input) : null,
     action,
@@ -181,6 +185,7 @@ function ofItem(
     case 'absent':
       return own === null ? without('none', NO_SUCH_FILE) : ofFate(outcome.fate ?? 'unknown');
     case 'hold':
+      if (stored?.differs === 'replaced') return ofEvent(outcome);
       return tried('refuse', `refused before, and not changed since: ${stored?.failure ?? ''}`);
     case 'pass-over':
       return without('skip', item.reason);
