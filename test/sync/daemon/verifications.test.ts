@@ -51,6 +51,7 @@ test('what is lost is sent again, what others put there is left alone', async ()
   expect(world.remote('f1.md')).toBe('theirs');
   expect(daemon.told).toContain('found missing f0.md');
   expect(daemon.told).toContain('found replaced f1.md');
+  await world.until(() => world.status().failures.length === 1, 'the end of it is on record');
   const { failures, lastVerification } = world.status();
   expect(failures).toMatchObject([{ path: 'f1.md', kind: 'failed' }]);
   expect(lastVerification).toMatchObject({ compared: 3, same: 1, reasons: { missing: 1, replaced: 1 } });
