@@ -92,6 +92,40 @@ export function addSyncCommands(
       },
     )
     .command(
+      'ls [glob]',
+      'List files with what is known of them here and on the platform',
+      (command) =>
+        command
+          .positional('glob', { type: 'string', description: 'Only files whose path matches' })
+          .option('kept', {
+            type: 'boolean',
+            default: false,
+            description: 'Files that are left on the platform',
+          })
+          .option('failed', { type: 'boolean', default: false, description: 'Files that are not in sync' })
+          .option('unindexed', {
+            type: 'boolean',
+            default: false,
+            description: 'Files that the bot is not known to be able to search',
+          })
+          .option('orphans', {
+            type: 'boolean',
+            default: false,
+            description: 'Files that botsync sent and that are neither here nor on record; asks the bots',
+          })
+          .option('to-remove', {
+            type: 'boolean',
+            default: false,
+            description: 'Files whose removal is due, or held back by a halt',
+          })
+          .example('$0 ls --failed', 'What is not in sync')
+          .example('$0 ls --to-remove', 'Look at a halted removal before approving it'),
+      async (options) => {
+        const { ls } = await import('./commands/ls.ts');
+        done(await ls(options));
+      },
+    )
+    .command(
       'verify',
       'Compare what the bots have with what was sent',
       (command) =>

@@ -85,6 +85,8 @@ class Metrics {
   readonly #rescanOnly: Counter<'source'>;
   readonly #removals: Counter<'source'>;
   readonly #notifications: Counter<'outcome'>;
+  readonly #differences: Gauge<'reason'>;
+  readonly #lastVerification: Gauge<never>;
 
   constructor(
     library: typeof import('prom-client'),
@@ -169,6 +171,16 @@ class Metrics {
     this.#notifications = counter('botsync_notifications_total', 'Messages to people, by outcome.', [
       'outcome',
     ]);
+    this.#differences = gauge(
+      'botsync_verify_differences',
+      'Files that the last verification found on the platform otherwise than they were sent, by reason.',
+      ['reason'],
+    );
+    this.#lastVerification = gauge(
+      'botsync_last_verification_timestamp_seconds',
+      'When all that the bots have was last compared with what was sent; 0 when it was not.',
+      [],
+    );
     gauge('botsync_build_info', '1, with the versions of botsync and Node.', ['version', 'node']).set(
       { version, node: process.versions.node },
       1,
@@ -230,6 +242,13 @@ class Metrics {
   /** A message to people was tried. */
   notificationEnded(outcome: NotificationOutcome): void {
     this.#notifications.inc({ outcome });
+  }
+
+  /** A verification ended, with so many differences by reason. */
+  verified(finishedAtMs: number, reasons: Readonly<Record<string, number>>): void {
+    this.#differences.reset();
+    for (const [reason, count] of Object.entries(reasons)) this.#differences.set({ reason }, count);
+    this.#lastVerification.set(finishedAtMs / 1000);
   }
 
   /** All of it as text. */

@@ -30,6 +30,8 @@ export interface SentFile {
   /** Whether a change in place was begun whose end is not known. */
   readonly isChanging: boolean;
   readonly differs: Difference | null;
+  /** Whether the platform took, or may have taken, an upsert of ours. */
+  readonly isUploaded: boolean;
 }
 
 /** Stands on one file after the other, in the order of the keys' bytes in UTF-8. */
@@ -39,7 +41,7 @@ export type SentFileCursor = PageCursor<string, readonly unknown[], SentFile>;
 const PAGE_ROWS = 1000;
 
 const COLUMNS = `key, source, path, state, absence, size_bytes, sha256, settings, expires_at, failure, changed_at,
-  sent_at, remote_id, verdict, marked, changing IS NOT NULL, differs`;
+  sent_at, remote_id, verdict, marked, changing IS NOT NULL, differs, uploaded`;
 
 /** The files on record as a comparison with what the platform has needs them. Methods throw `StateFileError`. */
 export class SentFileReader {
@@ -82,7 +84,7 @@ export class SentFileReader {
 
 function toSentFile(row: readonly unknown[]): SentFile {
   const [key, source, path, state, absence, sizeBytes, sha256, settings, expiresAtMs, failure] = row;
-  const [changedAtMs, sentAtMs, remoteId, verdict, isMarked, isChanging, differs] = row.slice(10);
+  const [changedAtMs, sentAtMs, remoteId, verdict, isMarked, isChanging, differs, uploaded] = row.slice(10);
   mustMakeSense([key, source, path, state, settings].every(isText) && typeof sizeBytes === 'number');
   mustMakeSense([failure, remoteId].every((text) => text === null || isText(text)) && isMoment(changedAtMs));
   mustMakeSense([expiresAtMs, sentAtMs].every((moment) => moment === null || isMoment(moment)));
@@ -105,5 +107,6 @@ function toSentFile(row: readonly unknown[]): SentFile {
     isMarked: isMarked === 1,
     isChanging: isChanging === 1,
     differs: differs as Difference | null,
+    isUploaded: uploaded === 1,
   };
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { markOf } from '../../src/domain/mark.ts';
 import { deleteAs, putAs, tellAs } from '../sync/verify-world.ts';
 import { createSite, run, start, type Ended, type Site } from './binary.ts';
@@ -72,6 +72,27 @@ describe('--repair', () => {
     expect(status.lines()[0]).toMatchObject({ sources: [{ files: 2, failed: 1 }] });
     site.write('docs/b.md', 'changed here');
     expect((await site.sync()).code).toBe(0);
+    expect((await site.verify()).code).toBe(0);
+  });
+
+  test('that is killed in its midst is made up for by the next pass', async () => {
+    const site = await begin();
+    for (const key of ['a.md', 'b.md', 'c.md']) await deleteAs(site, key);
+    site.emulator.faults.add({ operation: 'upload', kind: 'hang', times: 1 });
+    const before = site.emulator.counts.get('upload') ?? 0;
+    const repairing = start(site.directory, ['verify', '--repair'], site.env);
+    await vi.waitFor(
+      () => {
+        expect(site.emulator.counts.get('upload') ?? 0).toBeGreaterThan(before);
+      },
+      { timeout: 10_000 },
+    );
+    repairing.child.kill('SIGKILL');
+    await repairing.ended;
+    site.emulator.faults.clear();
+    expect((await site.sync()).code).toBe(0);
+    for (const name of ['a.md', 'b.md', 'c.md'])
+      expect(site.emulator.readContent('bot-1', name)?.toString()).toBe(`content of ${name}`);
     expect((await site.verify()).code).toBe(0);
   });
 

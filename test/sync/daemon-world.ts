@@ -120,6 +120,8 @@ export async function createDaemonWorld(
         renewalsOverdue: (count) => {
           if (count > 0) told.push(`overdue ${count}`);
         },
+        differenceFound: ({ reason, key }) => told.push(`found ${reason} ${key}`),
+        verified: ({ compared, same }) => told.push(`verified ${same} of ${compared}`),
         refused: (kind, reason) => told.push(`refused ${kind} ${reason === null ? 'no longer' : 'now'}`),
       },
       stages: unwatchedStages(),

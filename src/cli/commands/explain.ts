@@ -39,6 +39,7 @@ function describe(explanation: Explanation, isAsked: boolean): string[] {
     lines.push(`Record:  ${record.state}, since ${record.changedAt}`);
     if (record.sha256 !== null) lines.push(`         content ${record.sha256} (SHA-256)`);
     if (record.expiresAt !== null) lines.push(`         expires at ${record.expiresAt}`);
+    if (record.differs !== null) lines.push(`         ${DIFFERS[record.differs]}`);
     if (record.failure !== null) lines.push(`         ${shown(record.failure)}`);
     if (record.state === 'synced' && isAsked) lines.push(...describeWord(record.platform));
   }
@@ -64,6 +65,12 @@ const SAID: Readonly<Record<Verdict | 'unknown', string>> = {
   searchable: 'has the content, and the bot can search it',
   unsearchable: 'has the content, and the bot cannot search it',
   unknown: 'took it, and has not been asked what became of it',
+};
+
+const DIFFERS: Readonly<Record<NonNullable<NonNullable<Explanation['record']>['differs']>, string>> = {
+  content: 'the platform was found not to have it as it was sent',
+  facts: 'the platform was found to have it with other tags, metadata, policies or expiry',
+  replaced: "the platform was found to have somebody else's file in its place",
 };
 
 function describeAction(action: Explanation['action']): string {

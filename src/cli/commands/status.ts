@@ -12,6 +12,7 @@ import { load, platformName } from '../load.ts';
 import { print, printError, shown } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
 import { describeSummary } from '../render/pass-report.ts';
+import { describeVerified } from '../render/verify-report.ts';
 import { withStateFile } from '../read-state-file.ts';
 import { describeUsage, usageForPrograms } from '../render/usage-report.ts';
 import type { Session } from '../session.ts';
@@ -93,7 +94,7 @@ function readStatus(config: Config, platform: string): Promise<Known> {
 }
 
 function describe(
-  { sources, failures, lastPass }: Overview,
+  { sources, failures, lastPass, lastVerification }: Overview,
   daemon: RunningDaemon | null,
   nowMs: number,
   { nextStep, isAsked }: { readonly nextStep: string; readonly isAsked: boolean },
@@ -109,6 +110,11 @@ function describe(
       ...describeSummary(lastPass.summary, false, lastPass.exitCode === EXIT.interrupted).map(
         (line) => `  ${line}`,
       ),
+    );
+  if (lastVerification)
+    lines.push(
+      `Last verification: ${ago(lastVerification.finishedAt, nowMs)}`,
+      `  ${describeVerified(lastVerification)}`,
     );
   if (failures.length > 0) lines.push('', 'Not in sync:');
   for (const { source, path, kind, reason } of failures.slice(0, FAILURES_SHOWN)) {

@@ -4,8 +4,6 @@ import { keepHeapSmall } from '../../service/heap.ts';
 import { listenForStop } from '../../service/stop-signals.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { ListingError } from '../../state/listing.ts';
-import type { StateReader } from '../../state/state-reader.ts';
-import type { ServiceMemory } from '../../sync/catalog/served-catalog.ts';
 import { countDifferences } from '../../sync/pass/verification.ts';
 import { load } from '../load.ts';
 import { noticesIn, withPlatform } from '../platform/platform-access.ts';
@@ -14,6 +12,7 @@ import { PassView } from '../render/pass-view.ts';
 import { UsageError } from '../usage-error.ts';
 import type { VerifyOptions } from '../verify-options.ts';
 import { compare, comparison, type VerifyRun } from '../verify/compare.ts';
+import { memoryOf } from '../verify/service-memory.ts';
 import { mend } from '../verify/mend.ts';
 
 /** `botsync verify`: what the bots have, compared with what was sent. Returns the exit code; throws `UsageError`. */
@@ -67,17 +66,4 @@ async function look(run: VerifyRun): Promise<number> {
       return countDifferences(verified) + verified.unread > 0 ? EXIT.incomplete : EXIT.ok;
     });
   });
-}
-
-/** What was not served is read from the state file, and else remembered for as long as the command runs. */
-function memoryOf({ remote }: StateReader): ServiceMemory {
-  const noted = new Map<string, ReturnType<ServiceMemory['unserved']>>();
-  return {
-    unserved: (target, operation) => {
-      const own = noted.get(`${target} ${operation}`);
-      return own === undefined ? remote.unserved(target, operation) : own;
-    },
-    noteUnserved: (target, operation, unserved) => noted.set(`${target} ${operation}`, unserved),
-    noteServed: (target, operation) => noted.set(`${target} ${operation}`, null),
-  };
 }

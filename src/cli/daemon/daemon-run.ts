@@ -10,6 +10,7 @@ import { systemClock } from '../../service/system-clock.ts';
 import { StateFileError } from '../../state/database.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { Daemon, type DaemonSettings } from '../../sync/daemon/daemon.ts';
+import type { Verified } from '../../sync/plan/verify.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
 import { holdLock } from '../hold-lock.ts';
 import { platformName } from '../load.ts';
@@ -164,6 +165,9 @@ export class DaemonRun {
   /** Runs a daemon until a stop. Throws `StateFileError`. */
   async #serve(state: StateStore): Promise<void> {
     this.#state = state;
+    const last = state.remote.verification();
+    if (last !== null)
+      this.#metrics?.verified(last.finishedAtMs, (JSON.parse(last.summary) as Verified).reasons);
     try {
       const daemon = new Daemon(this.#settings(), {
         state,

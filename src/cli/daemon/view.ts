@@ -3,12 +3,15 @@ import { EXIT } from '../../domain/exit-code.ts';
 import { createLog, type Log } from '../../service/logger.ts';
 import type { Metrics } from '../../service/metrics.ts';
 import type { ServiceManager } from '../../service/systemd-notify.ts';
+import type { FileDifference } from '../../sync/catalog/compare.ts';
+import type { Verified } from '../../sync/plan/verify.ts';
 import type { DaemonObserver, Refusal, Trigger } from '../../sync/daemon/daemon-observer.ts';
 import type { Reporter } from '../../sync/pass/reporter.ts';
 import { logSettings } from '../command-log.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { drainOutput, neverWaitForReaders, shown, writeLog } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
+import { describeVerified } from '../render/verify-report.ts';
 import { describeSummary } from '../render/pass-report.ts';
 
 /** The platform refuses: what is said when it begins, and when it is over. */
@@ -25,6 +28,9 @@ const REFUSED: Readonly<Record<Refusal, { readonly began: string; readonly over:
   },
 };
 
+/** So many differences of one comparison are logged; the rest are counted. */
+const DIFFERENCES_LOGGED = 100;
+
 /** What a daemon tells: log lines, results as JSON Lines with `--json`, metrics, and a line for the service manager. */
 export class DaemonView implements Reporter, DaemonObserver {
   readonly log: Log;
@@ -39,6 +45,8 @@ export class DaemonView implements Reporter, DaemonObserver {
   readonly #onPassEnded: () => void;
   readonly #serviceManager: ServiceManager;
   #overdue = 0;
+  /** Found by the comparison that is under way. */
+  #differences = 0;
   #wasInSync: boolean | null = null;
 
   /** @param getMetrics - asked each time: they are loaded later than the first line is logged. */
@@ -154,6 +162,21 @@ export class DaemonView implements Reporter, DaemonObserver {
     const { began, over } = REFUSED[kind];
     if (reason === null) this.log.info(over);
     else this.log.error(began, { reason });
+  }
+
+  differenceFound({ source, path, key, reason, detail }: FileDifference): void {
+    if (this.#json) printJson({ kind: 'verify', source, path, key, reason, detail });
+    this.#differences += 1;
+    if (this.#differences > DIFFERENCES_LOGGED) return;
+    if (this.#isForPeople) this.log.warn(`${reason} ${shown(`${source}:${path ?? key}`)} (${shown(detail)})`);
+    else this.log.warn('not as it was sent', { source, path, key, reason, detail });
+  }
+
+  verified(verified: Verified): void {
+    if (this.#json) printJson({ kind: 'verification', ...verified });
+    this.log[this.#differences > 0 ? 'warn' : 'info'](describeVerified(verified));
+    this.#differences = 0;
+    this.#metrics?.verified(Date.now(), verified.reasons);
   }
 
   get #metrics(): Metrics | null {

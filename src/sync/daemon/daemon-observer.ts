@@ -1,4 +1,6 @@
 import type { Summary } from '../../domain/report.ts';
+import type { FileDifference } from '../catalog/compare.ts';
+import type { Verified } from '../plan/verify.ts';
 import type { Blockade } from '../pass/blockade.ts';
 
 /**
@@ -36,6 +38,10 @@ export interface DaemonObserver {
   readonly renewalsOverdue: (count: number) => void;
   /** The platform began to refuse, and everything of that kind waits; `null`: it takes it again. */
   readonly refused: (kind: Refusal, reason: string | null) => void;
+  /** A comparison found a file on the platform otherwise than it was sent. */
+  readonly differenceFound: (difference: FileDifference) => void;
+  /** A comparison of all that the bots have is over. */
+  readonly verified: (verified: Verified) => void;
 }
 
 /** What a daemon is doing now. */

@@ -18,6 +18,7 @@ import { PassSchedule } from './pass-schedule.ts';
 import { Passes } from './passes.ts';
 import type { Reporter } from '../pass/reporter.ts';
 import { together } from './together.ts';
+import { Verifications } from './verifications.ts';
 import { Watches } from './watches.ts';
 import { targetOf } from '../sources/source.ts';
 
@@ -68,6 +69,7 @@ export class Daemon {
   readonly #passes: Passes;
   readonly #rescans: PathRescans;
   readonly #dueDates: DueDates;
+  readonly #verifications: Verifications;
   readonly #approvals = new Approvals();
   /** Shared by all settings: what is under way at a reload goes on. */
   readonly #flights = new Flights();
@@ -110,6 +112,13 @@ export class Daemon {
       rescans: this.#rescans,
       dueDates: this.#dueDates,
       approvals: this.#approvals,
+    });
+    this.#verifications = new Verifications({
+      ...input,
+      hasPassed: () => this.#passes.hasEnded,
+      want: (source, path) => {
+        this.#rescans.want(source, path);
+      },
     });
     this.#syncContext = this.#createEngine();
   }
@@ -264,6 +273,7 @@ export class Daemon {
       this.#rescans.run(syncContext),
       this.#runTicks(syncContext),
       syncContext.confirmations?.run() ?? Promise.resolve(),
+      this.#verifications.run(syncContext),
     ]);
   }
 

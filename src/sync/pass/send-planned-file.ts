@@ -266,6 +266,8 @@ function isWithoutUpsert({ kind }: Sent): boolean {
 /** Whether the file was sent with these settings since it was planned; the content is still to be compared. */
 function wasSentSince(item: PlannedSend, now: FileRecord | null): boolean {
   if (now?.state !== 'synced' || item.reason === 'forced') return false;
+  // What is on record of its content says nothing of what the platform was found to have.
+  if (item.reason === 'differs' && now.differs !== null) return false;
   if (item.reason === 'renewal-due' && now.expiresAtMs === item.record?.expiresAtMs) return false;
   return now.fingerprint === item.fingerprint && now.settingsDigest === item.resolved.digest;
 }

@@ -63,6 +63,9 @@ interface Left {
   readonly isGone: boolean;
 }
 
+/** Why a file is listed for removal and not removed. */
+const HELD_BACK = 'removed, and held back by a halt';
+
 class DryRun {
   readonly summary: Summary = emptySummary();
   isHalted = false;
@@ -183,6 +186,8 @@ class DryRun {
     const halt = guardRemovals(missing.length, recent, recorded, config.removals);
     if (halt !== null) {
       this.summary.kept += missing.length;
+      // So that somebody can look at them before approving.
+      for (const { record } of missing) this.#tellRemoval(name, record, HELD_BACK);
       this.#halt(name, halt);
       return;
     }
@@ -192,9 +197,12 @@ class DryRun {
         continue;
       }
       this.summary.removed += 1;
-      const { path, key } = record;
-      this.#onEvent({ kind: 'remove', source: name, path, key, reason: 'removed' });
+      this.#tellRemoval(name, record, 'removed');
     }
+  }
+
+  #tellRemoval(source: string, { path, key }: FileRecord, reason: string): void {
+    this.#onEvent({ kind: 'remove', source, path, key, reason });
   }
 
   #halt(source: string, halt: Halt): void {

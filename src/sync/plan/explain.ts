@@ -1,3 +1,4 @@
+import type { Difference } from '../../domain/record.ts';
 import { lstatSync, statSync, type Stats } from 'node:fs';
 import type { Config } from '../../config/config.ts';
 import { fateOf, type Fate } from '../../domain/absence.ts';
@@ -41,6 +42,8 @@ export interface Explanation {
     readonly changedAt: string;
     /** What the platform says of it since it was sent. */
     readonly platform: PlatformWord;
+    /** What the platform was found to have otherwise; `null`: nothing, as far as is known. */
+    readonly differs: Difference | null;
   } | null;
   /** What a pass would do now. */
   readonly action: Exclude<EventKind, 'confirm'> | 'verify' | 'none' | 'keep';
@@ -90,6 +93,7 @@ export function explain(source: Source, path: RelativePath, input: ExplainInput)
       failure: own.failure,
       changedAt: new Date(own.changedAtMs).toISOString(),
       platform: wordOf(state.remote.find({ target, key })),
+      differs: own.differs,
     },
     upsert: isTried ? upsertOf(subject, input) : null,
     action,
@@ -224,6 +228,7 @@ function ofItem(
         ? { ...explainRemoval(target, own, input), isTried: false }
         : ofFate(outcome.fate ?? 'unknown');
     case 'hold': {
+      if (stored?.differs === 'replaced') return ofEvent(outcome);
       const failure = stored?.failure ?? '';
       return stored?.state === 'synced'
         ? tried('none', `sent, and not changed since; ${failure}`)

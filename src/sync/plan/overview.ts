@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.ts';
 import type { Summary } from '../../domain/report.ts';
 import { targetOf } from '../sources/source.ts';
 import type { Failure, SourceTally } from '../../state/overview-reader.ts';
+import type { Verified } from './verify.ts';
 import type { StateReader } from '../../state/state-reader.ts';
 
 /** How one source stands. Moments are ISO 8601. */
@@ -36,6 +37,8 @@ export interface Overview {
     readonly exitCode: number;
     readonly summary: Summary;
   } | null;
+  /** The last comparison of all that the bots have with what was sent. */
+  readonly lastVerification: (Verified & { readonly finishedAt: string }) | null;
 }
 
 /** A renewal is due some time before the file expires; so late it did not work, milliseconds. */
@@ -85,6 +88,7 @@ export function overview(state: StateReader, config: Config, platformName: strin
     };
   });
   const last = state.overview.lastPass();
+  const verification = state.remote.verification();
   return {
     sources: [...named, ...leftOver],
     failures: state.overview.failures(targets, MOST_FAILURES),
@@ -92,6 +96,10 @@ export function overview(state: StateReader, config: Config, platformName: strin
       finishedAt: new Date(last.finishedAtMs).toISOString(),
       exitCode: last.exitCode,
       summary: JSON.parse(last.summary) as Summary,
+    },
+    lastVerification: verification && {
+      finishedAt: new Date(verification.finishedAtMs).toISOString(),
+      ...(JSON.parse(verification.summary) as Verified),
     },
   };
 }

@@ -91,6 +91,7 @@ export async function verify(input: VerifyInput): Promise<Outcome<Verified, Opti
 class Verification {
   readonly #input: VerifyInput;
   readonly #beganMs: number;
+  readonly #names: ReadonlySet<string>;
   readonly #verified: Verified = { compared: 0, same: 0, foreign: 0, busy: 0, unread: 0, reasons: {} };
   readonly #terms: CompareTerms;
   #candidates: Candidate[] = [];
@@ -100,6 +101,7 @@ class Verification {
   constructor(input: VerifyInput, beganMs: number) {
     this.#input = input;
     this.#beganMs = beganMs;
+    this.#names = new Set(input.sources.map(({ config }) => config.name));
     const { state, platformNow } = input;
     this.#terms = {
       get nowMs() {
@@ -133,6 +135,8 @@ class Verification {
   /** Compares what stands on both lists under one key. */
   #meet(sent: SentFile | null, listed: ListedFile | null): void {
     const key = (sent?.key ?? listed?.key) as FileKey;
+    // What a source holds that is not kept here any more is left alone.
+    if (sent !== null && !this.#names.has(sent.source)) return;
     if (sent === null) {
       if (listed !== null && this.#sourceOfOrphan(listed) !== null)
         this.#candidates.push({ key, sent, listed });

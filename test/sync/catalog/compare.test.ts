@@ -29,6 +29,7 @@ const SENT: SentFile = {
   isMarked: true,
   isChanging: false,
   differs: null,
+  isUploaded: true,
 };
 
 const LISTED: ListedFile = {

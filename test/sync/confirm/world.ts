@@ -2,6 +2,8 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import type { FileEvent } from '../../../src/domain/report.ts';
 import type { Condition } from '../../../src/emulator/conditions.ts';
 import type { EmulatorOptions } from '../../../src/emulator/options.ts';
+import { openState } from '../../../src/state/open.ts';
+import { targetOf } from '../../../src/sync/sources/source.ts';
 import type { SourceStatus } from '../../../src/sync/plan/overview.ts';
 import { eventually } from '../../watch/fixture.ts';
 import { createDaemonWorld, type DaemonWorld, type RunningDaemon } from '../daemon-world.ts';
@@ -17,7 +19,21 @@ export async function createAskedWorld(
 ): Promise<DaemonWorld> {
   const world = await createDaemonWorld({ rules: [{ match: '*.md', index: true }], ...fields }, options);
   ask(world);
+  noteAdopted(world);
   return world;
+}
+
+/** The state file of a world says that all that the platform had was taken over: no list is asked for that. */
+function noteAdopted({ config, clock }: DaemonWorld): void {
+  const { stateFile, sources, platform } = config();
+  const opened = openState(stateFile, { checkThoroughly: false, nowMs: clock.now() });
+  if (opened.kind !== 'open') throw new Error(opened.kind);
+  for (const source of sources) {
+    const target = opened.store.targetId(targetOf(config(), source, platform.baseUrl));
+    opened.store.remote.beginAdoption(target, source.name);
+    opened.store.remote.endAdoption(target, source.name);
+  }
+  opened.store.close();
 }
 
 /** From now on the platform of a world is asked what it has. `more`: of the configuration's block `platform`. */

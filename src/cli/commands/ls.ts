@@ -1,0 +1,99 @@
+import prettyBytes from 'pretty-bytes';
+import { EXIT } from '../../domain/exit-code.ts';
+import { compilePattern } from '../../domain/rules.ts';
+import { systemClock } from '../../service/system-clock.ts';
+import { listFiles, type FileEntry, type PlatformState } from '../../sync/plan/list-files.ts';
+import { Turns } from '../../sync/plan/turns.ts';
+import { findSources } from '../../sync/sources/source.ts';
+import type { GlobalOptions } from '../global-options.ts';
+import { load, platformName } from '../load.ts';
+import { withStateFile } from '../read-state-file.ts';
+import { print, shown } from '../render/output.ts';
+import { printJson } from '../render/print-json.ts';
+import { UsageError } from '../usage-error.ts';
+import { findOrphans } from '../verify/find-orphans.ts';
+
+/** Options of `botsync ls`. */
+export interface LsOptions extends GlobalOptions {
+  readonly glob: string | undefined;
+  readonly kept: boolean;
+  readonly failed: boolean;
+  readonly unindexed: boolean;
+  readonly orphans: boolean;
+  readonly toRemove: boolean;
+}
+
+/** How a file stands that is not in sync. */
+const FAILED = new Set<PlatformState>([
+  'failed',
+  'refused',
+  'unsearchable',
+  'different',
+  'replaced',
+  'none',
+  'sending',
+]);
+
+/** `botsync ls`: files with what is known of them here and on the platform. Returns the exit code; throws `UsageError`. */
+export async function ls(options: LsOptions): Promise<number> {
+  const loaded = load(options);
+  const { config } = loaded;
+  const matches = matcherOf(options.glob);
+  const { kept, failed, unindexed, orphans, toRemove } = options;
+  const isWanted = (entry: FileEntry): boolean =>
+    matches(entry.path) &&
+    (!(kept || failed || unindexed || toRemove) ||
+      (kept && entry.platform === 'kept') ||
+      (failed && FAILED.has(entry.platform)) ||
+      (unindexed && entry.isUnindexed) ||
+      (toRemove && entry.platform === 'to-remove'));
+  const isOrphansOnly = orphans && !(kept || failed || unindexed || toRemove);
+  if (!isOrphansOnly)
+    await withStateFile(config.stateFile, async ({ reader }) => {
+      const name = platformName(options, config);
+      const turns = new Turns(systemClock);
+      const nowMs = Date.now() + reader.platformAheadMs();
+      const sources = findSources(config, name);
+      for (const entry of listFiles({ config, platformName: name, sources, state: reader, nowMs })) {
+        if (isWanted(entry)) show(entry, options.json);
+        const turn = turns.step();
+        if (turn !== null) await turn;
+      }
+    });
+  if (orphans)
+    await findOrphans(options, loaded, ({ source, path, key }) => {
+      if (!matches(path ?? key)) return;
+      if (options.json) printJson({ kind: 'file', source, path, key, local: 'gone', platform: 'orphan' });
+      else print(line('orphan', `${source}:${path ?? key}`, 'nothing is known of it here'));
+    });
+  return EXIT.ok;
+}
+
+function show(entry: FileEntry, json: boolean): void {
+  const { source, path, key, local, platform, bytes, expiresAt, reason } = entry;
+  if (json) {
+    printJson({ kind: 'file', source, path, key, local, platform, bytes, expiresAt, reason });
+    return;
+  }
+  const about = [
+    prettyBytes(bytes),
+    ...(local === 'gone' ? ['not here'] : []),
+    ...(expiresAt === null ? [] : [`until ${expiresAt}`]),
+    ...(reason === null ? [] : [reason]),
+  ];
+  print(line(platform, `${source}:${path}`, about.join('; ')));
+}
+
+function line(platform: string, file: string, about: string): string {
+  return `${platform.padEnd(14)}${shown(file)}  (${shown(about)})`;
+}
+
+function matcherOf(glob: string | undefined): (path: string) => boolean {
+  if (glob === undefined) return () => true;
+  try {
+    const matches = compilePattern(glob);
+    return (path) => matches(path.normalize('NFC'));
+  } catch (error) {
+    throw new UsageError(`${glob}: no pattern: ${(error as Error).message.slice(0, 200)}`);
+  }
+}

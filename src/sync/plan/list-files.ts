@@ -1,0 +1,150 @@
+import type { Config } from '../../config/config.ts';
+import { fateOf } from '../../domain/absence.ts';
+import type { SentFile } from '../../state/sent-files.ts';
+import type { StateReader } from '../../state/state-reader.ts';
+import { presenceOf } from '../sources/presence.ts';
+import { targetOf, type FoundSource } from '../sources/source.ts';
+
+/**
+ * What the platform has of a file, as far as is known:
+ * - `searchable`, `stored`: it says so itself; `sent`: it was not asked, or has not said.
+ * - `sending`, `failed`, `refused`: the last attempt to send it.
+ * - `unsearchable`: it could not be indexed.
+ * - `different`, `replaced`: it has it otherwise, or somebody else's in its place.
+ * - `kept`: it is not synced any more, and left alone.
+ * - `to-remove`: it is to be removed; `removed`: what was left in its place expires.
+ * - `expired`: it was let expire.
+ * - `none`: it has nothing of it.
+ */
+export type PlatformState =
+  | 'searchable'
+  | 'stored'
+  | 'sent'
+  | 'sending'
+  | 'failed'
+  | 'refused'
+  | 'unsearchable'
+  | 'different'
+  | 'replaced'
+  | 'kept'
+  | 'to-remove'
+  | 'removed'
+  | 'expired'
+  | 'none';
+
+/** One file as `botsync ls` shows it. */
+export interface FileEntry {
+  readonly source: string;
+  readonly path: string;
+  readonly key: string | null;
+  /** Whether it is here; `unknown`: it cannot be looked at. */
+  readonly local: 'there' | 'gone' | 'unknown';
+  readonly platform: PlatformState;
+  readonly bytes: number;
+  /** Whether it is to be searched by the bot, and is not known to be searchable. */
+  readonly isUnindexed: boolean;
+  /** ISO 8601; `null`: never. */
+  readonly expiresAt: string | null;
+  /** Why it is so, where there is more to say. */
+  readonly reason: string | null;
+}
+
+/** What files are listed from. `nowMs`: the platform's time, epoch milliseconds. */
+export interface ListInput {
+  readonly config: Config;
+  readonly platformName: string;
+  readonly sources: readonly FoundSource[];
+  readonly state: StateReader;
+  readonly nowMs: number;
+}
+
+/** More files that were refused without being sent than anybody reads. */
+const MOST_UNSENT = 10_000;
+
+/** All files that are on record, source by source in path order, then those that could not be sent at all. */
+export function* listFiles(input: ListInput): Generator<FileEntry, void> {
+  const { config, platformName, sources, state } = input;
+  const targets = new Map<string, number>();
+  for (const found of sources) {
+    const { name } = found.config;
+    const target = state.targetId(targetOf(config, found.config, platformName));
+    targets.set(name, target);
+    const cursor = state.sent.byPath(target, name);
+    for (let sent = cursor.current; sent !== null; sent = cursor.current) {
+      yield entryOf(sent, found, input);
+      cursor.advance();
+    }
+  }
+  for (const failure of state.overview.failures(targets, MOST_UNSENT)) {
+    const { source, path, key, kind, reason } = failure;
+    if (kind !== 'refuse' && kind !== 'problem') continue;
+    const target = targets.get(source) ?? 0;
+    if (key !== null && state.sent.find(target, key) !== null) continue;
+    const found = sources.find(({ config: { name } }) => name === source);
+    const local = found === undefined ? 'unknown' : presence(found, path);
+    const platform = kind === 'refuse' ? 'refused' : 'none';
+    yield { source, path, key, local, platform, bytes: 0, isUnindexed: false, expiresAt: null, reason };
+  }
+}
+
+function entryOf(sent: SentFile, found: FoundSource, input: ListInput): FileEntry {
+  const { state } = input;
+  const { source, path, key, sizeBytes, expiresAtMs, settingsDigest, verdict, absence } = sent;
+  const local = presence(found, path);
+  const halted = state.source(source)?.halted ?? null;
+  const platform = platformState(sent, local, halted, input);
+  const isSynced = absence === null && sent.state === 'synced';
+  return {
+    source,
+    path,
+    key,
+    local,
+    platform,
+    bytes: sizeBytes,
+    isUnindexed:
+      isSynced && verdict !== 'searchable' && state.remote.toldSettings(settingsDigest)?.index === true,
+    expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
+    reason:
+      platform === 'to-remove' && halted !== null
+        ? `held back, as the source is halted: ${halted}`
+        : sent.failure,
+  };
+}
+
+function platformState(
+  sent: SentFile,
+  local: FileEntry['local'],
+  halted: string | null,
+  { config, nowMs }: ListInput,
+): PlatformState {
+  // A walk that a halt kept from beginning has not noticed what is gone.
+  const isUnnoticed = sent.absence === null && halted !== null && local === 'gone';
+  const absence = isUnnoticed ? 'removed' : sent.absence;
+  if (absence === null) return stateOfPresent(sent, nowMs);
+  const uploaded = sent.isUploaded;
+  switch (fateOf({ ...sent, uploaded }, absence, config.removals.mode)) {
+    case 'remove':
+      return 'to-remove';
+    case 'keep':
+      return 'kept';
+    case 'tombstone':
+      return 'removed';
+    case 'forget':
+    case 'none':
+    case 'unknown':
+      return 'none';
+  }
+}
+
+function stateOfPresent({ state, differs, verdict, expiresAtMs }: SentFile, nowMs: number): PlatformState {
+  if (state === 'removing') return 'removed';
+  if (state !== 'synced') return state;
+  if (expiresAtMs !== null && expiresAtMs <= nowMs) return 'expired';
+  if (differs !== null) return differs === 'replaced' ? 'replaced' : 'different';
+  return verdict ?? 'sent';
+}
+
+function presence(found: FoundSource, path: string): FileEntry['local'] {
+  if (found.kind === 'missing') return 'unknown';
+  return presenceOf(found.source, path);
+}

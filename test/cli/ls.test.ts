@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { markOf } from '../../src/domain/mark.ts';
+import { putAs } from '../sync/verify-world.ts';
+import { createSite, run, type Site } from './binary.ts';
+
+const list = async (site: Site, ...args: string[]): Promise<string[]> => {
+  const { code, stdout, lines } = await run(site.directory, ['ls', '--json', ...args], site.env);
+  expect(code).toBe(0);
+  return stdout === '' ? [] : lines().map(({ path, local, platform }) => [path, local, platform].join(' '));
+};
+
+test('files are listed with what is known of them, by what is asked for', async () => {
+  const site = await createSite({
+    rules: [
+      { match: 'i.md', index: true },
+      { match: 'long.md', tags: { a: 'b' }, expiresAt: '2020-01-01T00:00:00Z' },
+    ],
+  });
+  for (const name of ['a.md', 'sub/b.md', 'i.md', 'long.md', 'kept.md']) site.write(`docs/${name}`, name);
+  await site.sync();
+  rmSync(join(site.directory, 'docs/kept.md'));
+  await site.sync();
+  expect((await list(site)).map((one) => one.split(' ')[0])).toEqual([
+    'a.md',
+    'i.md',
+    'kept.md',
+    'sub/b.md',
+    'long.md',
+  ]);
+  expect(await list(site, 'sub/**')).toHaveLength(1);
+  expect(await list(site, '--kept')).toEqual(['kept.md gone kept']);
+  expect(await list(site, '--failed')).toEqual(['long.md there refused']);
+  expect((await list(site, '--unindexed')).map((one) => one.split(' ')[0])).toEqual(['i.md']);
+  expect(await list(site, '--to-remove')).toEqual([]);
+  const mark = markOf(createHash('sha256').update('x').digest(), 'docs');
+  await putAs(site, 'orphan.md', 'x', { metadata: { botsync: mark } });
+  expect(await list(site, '--orphans')).toEqual(['orphan.md gone orphan']);
+});
+
+test('a halted removal can be looked at before it is approved', async () => {
+  const site = await createSite({ removals: { mode: 'expire', maxCount: 1 } });
+  for (const name of ['a.md', 'b.md', 'c.md']) site.write(`docs/${name}`, name);
+  await site.sync();
+  for (const name of ['a.md', 'b.md']) rmSync(join(site.directory, 'docs', name));
+  const planned = await run(site.directory, ['sync', '--dry-run', '--json'], site.env);
+  expect(planned.code).toBe(5);
+  expect(planned.lines().filter(({ kind }) => kind === 'remove')).toEqual(
+    ['a.md', 'b.md'].map((path) => ({
+      kind: 'remove',
+      source: 'docs',
+      path,
+      key: path,
+      reason: 'removed, and held back by a halt',
+    })),
+  );
+  expect(planned.lines().at(-1)).toMatchObject({ removed: 0, kept: 2 });
+  expect((await site.sync()).code).toBe(5);
+  expect(await list(site, '--to-remove')).toEqual(['a.md gone to-remove', 'b.md gone to-remove']);
+  const told = await run(site.directory, ['ls', '--to-remove'], site.env);
+  expect(told.stdout).toContain('held back, as the source is halted');
+  expect((await site.sync('--allow-removals')).code).toBe(0);
+  expect(await list(site, '--to-remove')).toEqual([]);
+});
+
+test('so can that of a source whose files are all gone', async () => {
+  const site = await createSite({ removals: { mode: 'expire' } });
+  for (const name of ['a.md', 'b.md']) site.write(`docs/${name}`, name);
+  await site.sync();
+  for (const name of ['a.md', 'b.md']) rmSync(join(site.directory, 'docs', name));
+  expect((await site.sync()).code).toBe(5);
+  expect(await list(site, '--to-remove')).toEqual(['a.md gone to-remove', 'b.md gone to-remove']);
+});
