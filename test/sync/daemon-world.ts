@@ -61,7 +61,7 @@ export interface DaemonWorld extends World {
   /** Starts a daemon that may take its time. */
   readonly launch: (token?: string) => RunningDaemon;
   /** Lets time go by in small steps until a condition holds. */
-  readonly until: (condition: () => boolean, what: string) => Promise<void>;
+  readonly until: (condition: () => boolean | Promise<boolean>, what: string) => Promise<void>;
   /** Lets so much time go by, in steps, with real time for what has to go over the wire. */
   readonly wait: (ms: number, stepMs?: number) => Promise<void>;
 }
@@ -79,7 +79,7 @@ export async function createDaemonWorld(
 ): Promise<DaemonWorld> {
   const clock = new ManualClock(Date.now() + AT_REST_MS, grainMs);
   const world = await createWorldWith(clock, fields, options);
-  const until = (condition: () => boolean, what: string): Promise<void> =>
+  const until = (condition: () => boolean | Promise<boolean>, what: string): Promise<void> =>
     eventually(async () => {
       await clock.advance(STEP_MS);
       return condition();

@@ -49,7 +49,8 @@ export async function setMark(
   }
   let asked: 'answered' | 'failure' = 'answered';
   await flights.run(id, null, async () => {
-    asked = await update(file, bot, ports, signal);
+    // Since it was found to be due, the file may have been sent anew: the mark would be that of another content.
+    if (state.remote.isCurrent(sending)) asked = await update(file, bot, ports, signal);
   });
   return asked;
 }

@@ -127,6 +127,29 @@ describe('the mark of large content', () => {
     expect(confirmed(running)).toEqual(['a.bin stored', 'a.bin failed', 'a.bin stored']);
   });
 
+  test('never goes out for a file that was sent anew while another was being marked', async () => {
+    const world = await createAskedWorld();
+    world.emulator.faults.add({ operation: 'update-file', kind: 'hang' });
+    world.write('docs/a.bin', LARGE);
+    world.write('docs/b.bin', LARGE);
+    const running = await world.start();
+    await world.until(() => asked(world, 'update-file') === 1, 'one is being marked');
+    const struck = world.emulator.requests.findLast(({ operation }) => operation === 'update-file')?.key;
+    const other = struck === 'a.bin' ? 'b.bin' : 'a.bin';
+    const content = Buffer.alloc(300_000, 'other');
+    world.write(`docs/${other}`, content);
+    await world.until(() => sentPaths(running).length === 3, 'the other is sent anew');
+    const marks: unknown[] = [];
+    world.emulator.faults.clear();
+    await world.until(async () => {
+      const mark = await markOf(world, other);
+      if (mark !== undefined) marks.push(mark);
+      return mark !== undefined;
+    }, 'it is marked');
+    expect(marks[0]).toMatchObject({ sha256: createHash('sha256').update(content).digest('hex') });
+    expect(asked(world, 'update-file')).toBe(2);
+  });
+
   test('never goes out while the file is being sent anew', async () => {
     const world = await createAskedWorld();
     world.emulator.faults.add({ operation: 'list-files', kind: 'hang-mid-body' });
