@@ -19,7 +19,9 @@ interface Shape {
 }
 
 function shapeOf({ exitCode, summary, events }: Omit<Awaited<ReturnType<World['pass']>>, 'requests'>): Shape {
-  return { exitCode, summary: { ...summary, durationMs: 0 }, events: events.map(lineOf).sort() };
+  // What a halt holds back only a dry run lists.
+  const carriedOut = events.filter(({ kind, reason }) => kind !== 'remove' || !reason.includes('held back'));
+  return { exitCode, summary: { ...summary, durationMs: 0 }, events: carriedOut.map(lineOf).sort() };
 }
 
 /** An event as one line; a pass adds to a halt that nothing was removed, and what to do. */
@@ -54,7 +56,10 @@ function expectExplained(world: Worlds, events: readonly FileEvent[]): void {
 /** Plans, passes, and holds the plan, and `explain`, against the pass. */
 async function expectPlanIsPass(world: Worlds): Promise<Shape> {
   const planned = await world.plan();
-  expectExplained(world, planned.events);
+  expectExplained(
+    world,
+    planned.events.filter(({ reason }) => !reason.includes('held back')),
+  );
   const plan = shapeOf(planned);
   const pass = shapeOf(await world.pass());
   expect(plan).toEqual(pass);
