@@ -52,7 +52,7 @@ function record(
   { item, found, source, id }: AdoptionTask,
   { fingerprint, trusted }: Same,
   there: ListedFile,
-  { state, clock, summary, report }: WalkContext,
+  { state, clock, summary, report, confirmations }: WalkContext,
 ): void {
   const { settings, digest } = item.resolved;
   const { expiresAtMs } = there;
@@ -71,6 +71,7 @@ function record(
   };
   state.remote.rememberSettings(digest, () => toldOf(settings));
   state.remote.recordAdopted(id, adopted, clock.now());
+  confirmations?.noteSent();
   const { kind, counts, reason } = ADOPTED;
   summary[counts] += 1;
   report.sent(0);

@@ -96,7 +96,7 @@ class PlannedFile {
 
   /** Tells the platform only what it was told otherwise before. `false`: it takes the content. */
   async #changeInPlace(): Promise<boolean> {
-    const { state, clock, summary, report } = this.#context;
+    const { state, clock, summary, report, confirmations } = this.#context;
     const task = inPlaceTaskOf(this.#item, this.#source, this.#id, state);
     if (task === null) return false;
     const { settings, digest } = this.#item.resolved;
@@ -111,6 +111,7 @@ class PlannedFile {
         return false;
       case 'changed':
         state.remote.recordChanged(this.#id, changedFileOf(task, ended, clock.now()), clock.now());
+        confirmations?.noteSent();
         summary[counts] += 1;
         report.sent(0);
         report.event({ ...event, outcome: 'done' });

@@ -73,7 +73,7 @@ async function update(
   switch (failure.kind) {
     case 'not-found':
       // What became of it is asked in the usual way, and if it is there after all it goes without: nothing spins.
-      state.remote.recordMarked(sending);
+      state.remote.recordMarked(sending, false);
       state.remote.withdrawVerdict(sending, nowMs + askAfterMs(nowMs - file.sentAtMs));
       return 'answered';
     case 'refused':
