@@ -17,7 +17,11 @@ export async function createAskedWorld(
   fields: Record<string, unknown> = {},
   options: Partial<EmulatorOptions> = {},
 ): Promise<DaemonWorld> {
-  const world = await createDaemonWorld({ rules: [{ match: '*.md', index: true }], ...fields }, options);
+  const world = await createDaemonWorld(
+    // A verification finds what was lost as well, and asks for lists of its own.
+    { rules: [{ match: '*.md', index: true }], verify: { every: null }, ...fields },
+    options,
+  );
   ask(world);
   noteAdopted(world);
   return world;
