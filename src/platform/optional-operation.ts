@@ -15,5 +15,6 @@ export function failureOfOptional(answer: Answer, failure: LookupFailure): Optio
     return { kind: 'not-served', message: `the platform does not serve this operation (${said})` };
   }
   if (failure.kind !== 'credentials') return failure;
-  return { kind: 'not-served', message: `the token of platform.token may not do this: ${failure.message}` };
+  const message = `the token of platform.token may not do this: ${failure.message}`;
+  return { kind: 'not-served', message, isByToken: true };
 }

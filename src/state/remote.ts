@@ -76,6 +76,8 @@ export interface FoundFile {
 export interface UnservedOperation {
   readonly reason: string;
   readonly askedAtMs: number;
+  /** Whether only the token of then may not ask for it. */
+  readonly isByToken: boolean;
 }
 
 /** A row of the table `file`, by the key of a target. */
@@ -248,13 +250,13 @@ export class RemoteReader {
   /** An operation that was not served; `null`: it was, or nobody asked. */
   unserved(target: number, operation: OptionalOperation): UnservedOperation | null {
     const [row] = this.query(
-      'SELECT reason, asked_at FROM unserved_operation WHERE target = ? AND name = ?',
+      'SELECT reason, asked_at, by_token FROM unserved_operation WHERE target = ? AND name = ?',
       ...[target, operation],
     );
     if (row === undefined) return null;
-    const [reason, askedAtMs] = row;
+    const [reason, askedAtMs, isByToken] = row;
     mustMakeSense(isText(reason) && isMoment(askedAtMs));
-    return { reason, askedAtMs };
+    return { reason, askedAtMs, isByToken: isByToken === 1 };
   }
 
   /** The last comparison of all that the platform has; `summary` is JSON. */
@@ -430,10 +432,11 @@ export class RemoteStore extends RemoteReader {
   }
 
   /** Remembers that an operation was not served. */
-  noteUnserved(target: number, operation: OptionalOperation, { reason, askedAtMs }: UnservedOperation): void {
+  noteUnserved(target: number, operation: OptionalOperation, unserved: UnservedOperation): void {
+    const { reason, askedAtMs, isByToken } = unserved;
     this.#write(
-      'INSERT OR REPLACE INTO unserved_operation (target, name, reason, asked_at) VALUES (?, ?, ?, ?)',
-      ...[target, operation, reason, askedAtMs],
+      'INSERT OR REPLACE INTO unserved_operation (target, name, reason, asked_at, by_token) VALUES (?, ?, ?, ?, ?)',
+      ...[target, operation, reason, askedAtMs, Number(isByToken)],
     );
   }
 

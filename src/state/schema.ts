@@ -154,6 +154,7 @@ export const MIGRATIONS: readonly string[] = [
     name     TEXT NOT NULL,
     reason   TEXT NOT NULL,
     asked_at INTEGER NOT NULL,          -- epoch ms
+    by_token INTEGER NOT NULL,          -- 1: only this token may not; another, or another process with it, asks again
     PRIMARY KEY (target, name)
   ) STRICT, WITHOUT ROWID;
 

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { request } from 'undici';
 import { expect, test } from 'vitest';
+import { markOf } from '../../src/domain/mark.ts';
 import { createSite, run, start, temporaryDirectory } from './binary.ts';
 
 test('status tells counts, failures and the last pass, and reads beside a running botsync', async () => {
@@ -22,6 +24,7 @@ test('status tells counts, failures and the last pass, and reads beside a runnin
       sources: [
         {
           ...{ name: 'docs', halted: null, files: 1, bytes: 6, failed: 1, refused: 0, kept: 0 },
+          ...{ stored: 0, searchable: 0, unconfirmed: 0, unsearchable: 0 },
           nextExpiry: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z$/u) as string,
           expiring: 0,
         },
@@ -40,6 +43,7 @@ test('status tells counts, failures and the last pass, and reads beside a runnin
         exitCode: 3,
         summary: expect.any(Object) as object,
       },
+      lastVerification: null,
       daemon: null,
     },
   ]);
@@ -79,7 +83,8 @@ test('explain tells the key, the rules, the exact upsert, the record, and what a
   const explain = async (path: string): Promise<Record<string, unknown> | undefined> =>
     (await run(site.directory, ['explain', path, '--json'])).lines()[0];
   const upsert = {
-    ...{ key: 'kb/a.md', size: 5, index: true, tags: { by: 'botsync' }, metadata: { n: 1 } },
+    ...{ key: 'kb/a.md', size: 5, index: true, tags: { by: 'botsync' } },
+    metadata: { n: 1, botsync: markOf(createHash('sha256').update('alpha').digest(), 'docs') },
     ...{ accessPolicies: ['integrations'], contentType: 'text/markdown' },
   };
   expect(await explain('docs/a.md')).toEqual({

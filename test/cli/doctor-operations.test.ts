@@ -106,7 +106,11 @@ test('update and delete are told from memory, and never tried', async () => {
   const opened = openState(file, { checkThoroughly: false, nowMs: Date.now() });
   if (opened.kind !== 'open') throw new Error(opened.kind);
   const target = { baseUrl: site.emulator.baseUrl, botId: 'bot-1', identity: '{}' };
-  const unserved = { reason: 'the platform does not serve it', askedAtMs: Date.now() - 7_200_000 };
+  const unserved = {
+    reason: 'the platform does not serve it',
+    askedAtMs: Date.now() - 7_200_000,
+    isByToken: false,
+  };
   opened.store.remote.noteUnserved(opened.store.targetId(target), 'delete', unserved);
   opened.store.close();
   const { lines, counts } = await examine(site);

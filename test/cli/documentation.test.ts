@@ -76,9 +76,6 @@ test('the examples of docs/COMMANDS.md print what the page says', { timeout: 90_
 /** Commands that the page on trouble shows. */
 const LED_THROUGH = ['explain', 'status', 'ls', 'passages', 'search', 'verify', 'sync', 'doctor'];
 
-/** They are not there yet: their examples are only looked at. */
-const TO_COME = /^botsync (?:ls|verify)\b/u;
-
 test('the examples of docs/TROUBLESHOOTING.md print what the page says', { timeout: 90_000 }, async () => {
   const examples = examplesOf('TROUBLESHOOTING.md');
   const names = new Set(examples.map(({ command }) => command.split(' ')[1]));
@@ -90,7 +87,7 @@ test('the examples of docs/TROUBLESHOOTING.md print what the page says', { timeo
   site.write('docs/prices.md~', 'An older one.\n');
   expect((await site.sync()).code).toBe(0);
   const runs = shellIn(site);
-  for (const { command, output } of examples.filter((one) => !TO_COME.test(one.command))) {
+  for (const { command, output } of examples) {
     const { printed, code } = await runs(command);
     expect(printed, command).toMatch(asPattern(output));
     // What stands for anything would also match a complaint.
@@ -100,9 +97,7 @@ test('the examples of docs/TROUBLESHOOTING.md print what the page says', { timeo
 
 test('every command that docs/TROUBLESHOOTING.md names in a line is one', async () => {
   const page = readFileSync(join(ROOT, 'docs/TROUBLESHOOTING.md'), 'utf8');
-  const named = [...page.matchAll(/`botsync ([a-z]+)([^`]*)`/gu)].filter(
-    ([text]) => !TO_COME.test(text.slice(1)),
-  );
+  const named = [...page.matchAll(/`botsync ([a-z]+)([^`]*)`/gu)];
   expect(named).not.toEqual([]);
   for (const [text, command = '', rest = ''] of named) {
     const { stdout } = await run(ROOT, [command, '--help']);

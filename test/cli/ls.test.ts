@@ -13,16 +13,15 @@ const list = async (site: Site, ...args: string[]): Promise<string[]> => {
 };
 
 test('files are listed with what is known of them, by what is asked for', async () => {
-  const site = await createSite({
-    rules: [
-      { match: 'i.md', index: true },
-      { match: 'long.md', tags: { a: 'b' }, expiresAt: '2020-01-01T00:00:00Z' },
-    ],
-  });
+  const rules = [
+    { match: 'i.md', index: true },
+    { match: 'long.md', tags: { a: 'b' }, expiresAt: '2020-01-01T00:00:00Z' },
+  ];
+  const site = await createSite({ rules }, { indexingDelayMs: 600_000 }, 'auto');
   for (const name of ['a.md', 'sub/b.md', 'i.md', 'long.md', 'kept.md']) site.write(`docs/${name}`, name);
-  await site.sync();
+  await site.sync('--no-wait');
   rmSync(join(site.directory, 'docs/kept.md'));
-  await site.sync();
+  await site.sync('--no-wait');
   expect((await list(site)).map((one) => one.split(' ')[0])).toEqual([
     'a.md',
     'i.md',
@@ -41,7 +40,7 @@ test('files are listed with what is known of them, by what is asked for', async 
 });
 
 test('a halted removal can be looked at before it is approved', async () => {
-  const site = await createSite({ removals: { mode: 'expire', maxCount: 1 } });
+  const site = await createSite({ removals: { mode: 'expire', maxCount: 1 } }, {}, 'auto');
   for (const name of ['a.md', 'b.md', 'c.md']) site.write(`docs/${name}`, name);
   await site.sync();
   for (const name of ['a.md', 'b.md']) rmSync(join(site.directory, 'docs', name));
@@ -66,7 +65,7 @@ test('a halted removal can be looked at before it is approved', async () => {
 });
 
 test('so can that of a source whose files are all gone', async () => {
-  const site = await createSite({ removals: { mode: 'expire' } });
+  const site = await createSite({ removals: { mode: 'expire' } }, {}, 'auto');
   for (const name of ['a.md', 'b.md']) site.write(`docs/${name}`, name);
   await site.sync();
   for (const name of ['a.md', 'b.md']) rmSync(join(site.directory, 'docs', name));

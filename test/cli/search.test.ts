@@ -4,7 +4,7 @@ import { createSite, run, type Site } from './binary.ts';
 const INDEXED = { rules: [{ match: ['**'], index: true, tags: { lang: 'en' } }] };
 
 async function createLibrary(fields: Record<string, unknown> = {}, options = {}): Promise<Site> {
-  const site = await createSite({ ...INDEXED, ...fields }, options);
+  const site = await createSite({ ...INDEXED, ...fields }, options, 'auto');
   site.write('docs/prices.md', '# Prices\n\nA pony costs 12 euros. Pay by card.\n');
   site.write('docs/hours.md', 'We open at nine.\n');
   expect(await site.sync()).toMatchObject({ code: 0 });

@@ -29,11 +29,14 @@ test.each(['expire', 'delete'])(
       ['sync', '--once', '--force', '*.txt'],
       ['status'],
       ['explain', 'docs/a.md'],
+      ['ls'],
     ];
     for (const args of commands) {
       const { code, stderr } = await site.botsync(...args);
       expect({ code, stderr: code === 0 ? '' : stderr }, args.join(' ')).toEqual({ code: 0, stderr: '' });
     }
+    // Nothing can be compared, which is told.
+    expect((await site.botsync('verify')).code).toBe(3);
     configure('de');
     rmSync(join(site.directory, 'docs/b.md'));
     expect((await site.botsync('sync', '--once')).code).toBe(0);

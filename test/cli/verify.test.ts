@@ -9,7 +9,7 @@ const MARK = { metadata: { botsync: markOf(createHash('sha256').update('x').dige
 async function begin(
   fields: Record<string, unknown> = {},
 ): Promise<Site & { verify: (...args: string[]) => Promise<Ended> }> {
-  const site = await createSite(fields);
+  const site = await createSite(fields, {}, 'auto');
   for (const name of ['a.md', 'b.md', 'c.md']) site.write(`docs/${name}`, `content of ${name}`);
   expect((await site.sync()).code).toBe(0);
   return { ...site, verify: (...args) => run(site.directory, ['verify', ...args], site.env) };
@@ -179,7 +179,7 @@ test('a platform that serves no list cannot be verified', async () => {
 });
 
 test('nor one that may not be asked', async () => {
-  const site = await createSite();
+  const site = await createSite({}, {}, 'auto');
   const config = {
     platform: {
       botId: 'bot-1',

@@ -211,14 +211,22 @@ describe('beside files', () => {
   test('an operation that is not served, of one target, until it is', () => {
     const { store, target, file } = begin();
     const other = store.targetId({ ...TARGET, botId: 'other' });
-    store.remote.noteUnserved(target, 'list', { reason: '404', askedAtMs: NOW });
-    store.remote.noteUnserved(target, 'list', { reason: '405', askedAtMs: NOW + 1 });
-    expect(store.remote.unserved(target, 'list')).toEqual({ reason: '405', askedAtMs: NOW + 1 });
+    store.remote.noteUnserved(target, 'list', { reason: '404', askedAtMs: NOW, isByToken: false });
+    store.remote.noteUnserved(target, 'list', { reason: '405', askedAtMs: NOW + 1, isByToken: false });
+    expect(store.remote.unserved(target, 'list')).toEqual({
+      reason: '405',
+      askedAtMs: NOW + 1,
+      isByToken: false,
+    });
     expect(store.remote.unserved(target, 'get')).toBeNull();
     expect(store.remote.unserved(other, 'list')).toBeNull();
     store.close();
     const again = openStore(file);
-    expect(again.remote.unserved(target, 'list')).toEqual({ reason: '405', askedAtMs: NOW + 1 });
+    expect(again.remote.unserved(target, 'list')).toEqual({
+      reason: '405',
+      askedAtMs: NOW + 1,
+      isByToken: false,
+    });
     again.remote.noteServed(target, 'list');
     again.remote.noteServed(target, 'get');
     expect(again.remote.unserved(target, 'list')).toBeNull();
@@ -258,7 +266,7 @@ describe('a row that makes no sense is damage:', () => {
   ])('%s', (_, ask, sql) => {
     const { store, target, file } = begin();
     addSent(store, target, 'a');
-    store.remote.noteUnserved(target, 'list', { reason: '404', askedAtMs: NOW });
+    store.remote.noteUnserved(target, 'list', { reason: '404', askedAtMs: NOW, isByToken: false });
     store.remote.rememberSettings('digest', () => toldOf(resolveSettings([], 'text/plain')));
     store.remote.saveVerification(NOW, '{}');
     expect(() => ask(store, target)).not.toThrow();

@@ -27,6 +27,8 @@ export class ServedCatalog {
   readonly #memory: ServiceMemory;
   readonly #clock: Clock;
   readonly #warn: (message: string) => void;
+  /** What was asked for under the token of now. */
+  readonly #asked = new Set<string>();
 
   /** @param warn - told once of each operation that is not served. */
   constructor(catalog: FileCatalog, memory: ServiceMemory, clock: Clock, warn: (message: string) => void) {
@@ -36,8 +38,10 @@ export class ServedCatalog {
     this.#warn = warn;
   }
 
-  /** Whether an operation may be asked for at a target. */
+  /** Whether an operation may be asked for at a target. One that only the token may not is asked for once anew: it may be another. */
   serves(target: number, operation: OptionalOperation): boolean {
+    const isNewToken = !this.#asked.has(nameOf(target, operation));
+    if (isNewToken && this.#memory.unserved(target, operation)?.isByToken === true) return true;
     return mayBeServed(this.#memory.unserved(target, operation), this.#clock.now());
   }
 
@@ -78,15 +82,20 @@ export class ServedCatalog {
     const known = this.#memory.unserved(target, operation);
     if (known !== null && !this.serves(target, operation))
       return failed({ kind: 'not-served', message: known.reason });
+    this.#asked.add(nameOf(target, operation));
     const answered = await request();
     if (answered.kind === 'failed' && answered.failure.kind === 'not-served') {
-      const { message } = answered.failure;
+      const { message, isByToken = false } = answered.failure;
       // Others may have asked, and been told, at the same time.
       const wasKnown = this.#memory.unserved(target, operation) !== null;
-      this.#memory.noteUnserved(target, operation, { reason: message, askedAtMs: this.#clock.now() });
+      this.#memory.noteUnserved(target, operation, {
+        reason: message,
+        askedAtMs: this.#clock.now(),
+        isByToken,
+      });
       if (!wasKnown)
         this.#warn(
-          `bot ${botId}: the operation "${operation}" is not served, so ${LOSSES[operation]}: ${message}; it is asked for again in a day`,
+          `bot ${botId}: the operation "${operation}" is not served, so ${LOSSES[operation]}: ${message}; it is asked for again in a day${isByToken ? ', after a reload or a restart' : ''}`,
         );
     } else if (known !== null && (answered.kind === 'ok' || answered.failure.kind === 'not-found'))
       this.#memory.noteServed(target, operation);
@@ -99,6 +108,10 @@ export function mayBeServed(unserved: UnservedOperation | null, nowMs: number): 
   if (unserved === null) return true;
   const ageMs = nowMs - unserved.askedAtMs;
   return ageMs < 0 || ageMs >= ASK_AGAIN_MS;
+}
+
+function nameOf(target: number, operation: OptionalOperation): string {
+  return `${target} ${operation}`;
 }
 
 /** A bot, and the number of the target that stands for it. */

@@ -69,6 +69,9 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
   }
 }
 
+/** Files wait no longer than this for a list of what the platform has, milliseconds: sending them again is not wrong. */
+const LIST_PATIENCE_MS = 30_000;
+
 /** Finds out what the platform has of sources of which nothing is on record. */
 async function findAdoptable(
   found: readonly FoundSource[],
@@ -82,7 +85,7 @@ async function findAdoptable(
     state,
     catalog,
     listings: round.listings,
-    ports: { clock, random, patienceMs: config.upload.giveUpAfterMs, onRetry, stop },
+    ports: { clock, random, patienceMs: LIST_PATIENCE_MS, onRetry, stop },
     onDue: (target, source) => {
       state.remote.beginAdoption(target, source);
     },

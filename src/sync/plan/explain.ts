@@ -10,6 +10,7 @@ import { fileKey } from '../../domain/key.ts';
 import { admit, prepareUpsert, type UpsertBody } from '../../domain/limits.ts';
 import type { Verdict } from '../../domain/record.ts';
 import { scan } from '../../scan/scan.ts';
+import { markOfFile } from '../../upload/mark-content.ts';
 import type { RemoteFile } from '../../state/remote.ts';
 import type { StateReader, StoredFile } from '../../state/state-reader.ts';
 import { Claims } from './claims.ts';
@@ -69,7 +70,7 @@ export interface ExplainInput {
   readonly nowMs: number;
 }
 
-/** Explains one path of a source by what a pass that came upon it would plan. Reads the file's attributes, not its content. */
+/** Explains one path of a source by what a pass that came upon it would plan. Of a large file only the attributes are read. */
 export function explain(source: Source, path: RelativePath, input: ExplainInput): Explanation {
   const { config, state } = input;
   const key = fileKey(source.config.keyPrefix, path);
@@ -277,7 +278,8 @@ function upsertOf(
   const admission = admit(resolved, facts.size, config.limits);
   if (admission.kind !== 'send') return null;
   const { settings } = admission.resolved;
-  const prepared = prepareUpsert(key, facts.size, settings, platformTime(state, nowMs));
+  const mark = config.platform.mark ? markOfFile(source, path, source.config.name) : null;
+  const prepared = prepareUpsert(key, facts.size, settings, platformTime(state, nowMs), mark);
   return prepared.kind === 'ready' ? prepared.body : null;
 }
 

@@ -181,3 +181,22 @@ test('what is served is passed on as it is', async () => {
   expect(await catalog.delete(at, 'f', NEVER)).toEqual(ok(null));
   expect(site.warnings).toEqual([]);
 });
+
+test('what only the token may not is asked for once by the next process, which may have another', async () => {
+  const site = new Site();
+  site.answer = failed({ kind: 'not-served', message: 'this token may not (403)', isByToken: true });
+  expect(await site.list()).toBe('not-served');
+  expect(await site.list()).toBe('not-served');
+  expect(site.asked).toEqual(['list']);
+  expect(site.warnings).toEqual([expect.stringMatching(/in a day, after a reload or a restart$/u)]);
+  site.restart();
+  expect(site.catalog.serves(site.at.target, 'list')).toBe(true);
+  await site.list();
+  await site.list();
+  expect(site.asked).toEqual(['list', 'list']);
+  expect(site.warnings).toHaveLength(1);
+  site.restart();
+  site.answer = 'served';
+  expect(await site.list()).toBe('ok');
+  expect(site.store.remote.unserved(site.at.target, 'list')).toBeNull();
+});
