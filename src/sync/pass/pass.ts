@@ -85,7 +85,10 @@ async function findAdoptable(
     state,
     catalog,
     listings: round.listings,
-    ports: { clock, random, patienceMs: LIST_PATIENCE_MS, onRetry, stop },
+    ports: {
+      ...{ clock, random, onRetry, stop },
+      patienceMs: Math.min(LIST_PATIENCE_MS, config.upload.giveUpAfterMs),
+    },
     onDue: (target, source) => {
       state.remote.beginAdoption(target, source);
     },
