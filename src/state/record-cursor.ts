@@ -4,9 +4,12 @@ import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Absence, Difference, FileRecord, RecordState, Verdict } from '../domain/record.ts';
 import { isMoment, isText, mustMakeSense } from './soundness.ts';
 
-/** The columns of a `FileRecord`, in the order `toRecord` takes them. */
-export const RECORD_COLUMNS =
-  'path, key, state, fingerprint, trusted, settings, expires_at, renew_at, absence, verdict, differs';
+/**
+ * The columns of a `FileRecord`, in the order `toRecord` takes them. A file that was being told otherwise when a kill came
+ * counts as told otherwise: the rules may be as before by now.
+ */
+export const RECORD_COLUMNS = `path, key, state, fingerprint, trusted, settings, expires_at, renew_at, absence, verdict,
+  coalesce(differs, iif(changing IS NULL, NULL, 'facts'))`;
 
 /** Rows are read this many at a time: one long read would keep SQLite from clearing its write-ahead log. */
 export const PAGE_ROWS = 1000;

@@ -3,7 +3,7 @@ import type { Condition } from '../../src/emulator/conditions.ts';
 import type { Fault } from '../../src/emulator/faults.ts';
 
 const status = (
-  operation: 'upsert' | 'upload' | 'get-file' | 'delete-file',
+  operation: 'upsert' | 'upload' | 'get-file' | 'delete-file' | 'list-files' | 'update-file',
   code: number,
   more: Partial<Extract<Fault, { kind: 'status' }>> = {},
 ) => ({ operation, kind: 'status', status: code, ...more }) as const satisfies Fault;
@@ -30,7 +30,7 @@ const FAULTS: readonly Fault[] = [
   { operation: 'upload', kind: 'apply-then-drop' },
   { operation: 'upload', kind: 'cut', afterBytes: 1 },
   { operation: 'upload', kind: 'redirect', location: '/elsewhere' },
-  ...(['get-file', 'delete-file'] as const).flatMap((operation): Fault[] => [
+  ...(['get-file', 'delete-file', 'list-files', 'update-file'] as const).flatMap((operation): Fault[] => [
     ...[400, 401, 405, 409, 500, 503].map((code) => status(operation, code)),
     { operation, kind: 'garbage' },
     { operation, kind: 'drop' },
@@ -43,11 +43,26 @@ export const fault: fc.Arbitrary<Fault> = fc
   .tuple(fc.constantFrom(...FAULTS), fc.constantFrom(1, 1, 2, 6, 40), fc.constantFrom(0, 0, 1, 3))
   .map(([one, times, after]) => ({ ...one, times, after }));
 
+/** Files that come to another end than usual, and lists that do not show what is there. */
+const FILE_CONDITIONS: readonly Condition[] = [
+  ...[5000, 120_000, Infinity].map((lagMs): Condition => ({ kind: 'lagging-list', lagMs })),
+  { kind: 'new-ids' },
+  { kind: 'new-ids' },
+  { kind: 'pending-again' },
+  { kind: 'updates-reindex' },
+  { kind: 'failing-indexing', keys: '**/*.md', reason: 'it could not be read' },
+  { kind: 'failing-uploads', keys: '**/*.txt', reason: 'it was lost' },
+  { kind: 'failing-uploads', keys: '**', reason: 'Quota exceeded' },
+  ...[5000, 60_000, Infinity].map((delayMs): Condition => ({ kind: 'slow-notice', delayMs })),
+];
+
 /**
  * Outages, stores that read a few bytes at a time, and rate limits that a handful of files exceed. They last until the
  * faults end.
  */
 export const condition: fc.Arbitrary<Condition> = fc.oneof(
+  fc.constantFrom(...FILE_CONDITIONS),
+  fc.constantFrom(...FILE_CONDITIONS),
   fc.constant<Condition>({ kind: 'refused' }),
   fc.constant<Condition>({ kind: 'unavailable' }),
   fc
@@ -70,4 +85,11 @@ export const condition: fc.Arbitrary<Condition> = fc.oneof(
 export function isRefusal(one: Fault): boolean {
   if (one.operation !== 'upsert' && one.operation !== 'upload') return false;
   return one.kind === 'redirect' || (one.kind === 'status' && [400, 402, 404, 409, 413].includes(one.status));
+}
+
+/** Whether a fault has an operation taken for one that is not served, which is remembered for a day. */
+export function isNotServed(one: Fault): boolean {
+  return (
+    one.kind === 'status' && one.status === 405 && one.operation !== 'upsert' && one.operation !== 'upload'
+  );
 }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Emulator } from '../../src/emulator/emulator.ts';
 import type { Config } from '../../src/config/config.ts';
+import type { JsonObject } from '../../src/domain/json.ts';
+import { MARK_NAME, readMark } from '../../src/domain/mark.ts';
 import { openReader } from '../../src/state/open-reader.ts';
 import type { StoredFile } from '../../src/state/state-reader.ts';
 import { overview, type Overview } from '../../src/sync/plan/overview.ts';
@@ -19,14 +21,25 @@ export interface RemoteFile {
   readonly sizeBytes: number;
   readonly index: boolean;
   readonly tags: Readonly<Record<string, string>>;
+  /** Without our mark. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** The digest in our mark; `null`: it has none. */
+  readonly mark: string | null;
+  readonly status: string;
   readonly contentType: string;
   readonly expiresAtMs: number | null;
 }
 
+/** What the state file says of a file. */
+export type Row = StoredFile & {
+  /** The settings that it was about to be told, when nothing is known of how that ended. */
+  readonly changing: string | null;
+};
+
 /** What is there at one moment, by `idOf`. */
 export interface Observation {
   readonly platform: ReadonlyMap<string, RemoteFile>;
-  readonly rows: ReadonlyMap<string, StoredFile>;
+  readonly rows: ReadonlyMap<string, Row>;
   readonly status: Overview;
   /** The platform's time, epoch milliseconds. */
   readonly atMs: number;
@@ -43,6 +56,7 @@ export function observe(
   const platform = new Map<string, RemoteFile>();
   for (const botId of BOTS) {
     for (const file of emulator.listFiles(botId)) {
+      const { [MARK_NAME]: _mark, ...metadata } = file.metadata;
       platform.set(idOf(botId, file.key), {
         botId,
         key: file.key,
@@ -51,6 +65,9 @@ export function observe(
         sizeBytes: file.size,
         index: file.index,
         tags: file.tags,
+        metadata,
+        mark: readMark(file.metadata as JsonObject)?.sha256 ?? null,
+        status: file.status,
         contentType: file.contentType,
         expiresAtMs: file.expiresAt === undefined ? null : Date.parse(file.expiresAt),
       });
@@ -58,7 +75,7 @@ export function observe(
   }
   const opened = openReader(config.stateFile, inUse);
   if (opened.kind !== 'open') throw new Error(opened.kind);
-  const rows = new Map<string, StoredFile>();
+  const rows = new Map<string, Row>();
   try {
     const { reader } = opened;
     const status = overview(reader, config, config.platform.baseUrl, atMs);
@@ -67,8 +84,10 @@ export function observe(
       for (const name of sourceNames) {
         const records = reader.records(target, name);
         for (let record = records.current; record !== null; record = records.current) {
-          const row = reader.find({ target, key: record.key });
-          if (row !== null) rows.set(idOf(botId, record.key), row);
+          const at = { target, key: record.key };
+          const row = reader.find(at);
+          const changing = reader.remote.find(at)?.changing ?? null;
+          if (row !== null) rows.set(idOf(botId, record.key), { ...row, changing });
           records.advance();
         }
       }

@@ -1,31 +1,58 @@
+import { rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { test } from 'vitest';
+import { fingerprintOf } from '../../src/domain/fingerprint.ts';
+import type { FileEvent } from '../../src/domain/report.ts';
 import type { Fault } from '../../src/emulator/faults.ts';
 import { createWorldWith, type PassOptions, type PassOutcome, type World } from '../sync/world.ts';
-import { isRefusal } from './fault-arbitrary.ts';
+import { isNotServed, isRefusal } from './fault-arbitrary.ts';
 import { addFaultStep, endFaults, endFaultsStep, setConditionStep, type Faulty } from './fault-steps.ts';
 import { furnish } from './furnish.ts';
-import { checkEnd, checkSpan, isMirrored, type Told } from './invariants.ts';
-import { DIRECTORIES, type Model, type ModelSettings } from './model.ts';
+import {
+  checkEnd,
+  checkSpan,
+  checkVerification,
+  FOREIGN_PREFIX,
+  isMirrored,
+  type Told,
+} from './invariants.ts';
+import {
+  DIRECTORIES,
+  idOf,
+  type Expectation,
+  type Model,
+  type ModelSettings,
+  type ModelSource,
+} from './model.ts';
 import { ModelClock } from './model-clock.ts';
 import { observe, type Observation } from './observe.ts';
-import { LIMITS } from './rule-sets.ts';
+import { canOthersAct, DEEDS, Others, ours } from './others.ts';
+import { LIMITS, RULE_SETS, TOLD_SETS } from './rule-sets.ts';
 import { checkParameters, commandOptions, readRunOptions } from './run-options.ts';
 import { renamed, settings, SOURCE_NAMES } from './settings-steps.ts';
-import { Step } from './steps.ts';
+import { pick, Step } from './steps.ts';
 import { mountAgain, treeSteps, type Edited } from './tree-steps.ts';
 import type { Tree } from './tree.ts';
+import { verifyForRepair } from './verification.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+
+/** The platform's word is waited for so long by a pass, milliseconds. */
+const CONFIRM_FOR_MS = 30_000;
 
 /** The real system, one pass at a time: each is a process of its own, as far as it can tell. */
 class Real implements Edited, Faulty {
   readonly world: World;
   readonly clock: ModelClock;
   readonly tree: Tree;
+  readonly others = new Others();
   #refusals = false;
+  /** Whether botsync may take an operation for one that is not served. */
+  mayLackOperations = false;
+  #isStateLost = false;
   /** Whether something was written to a file since the kernel's clock for that was seen to move. */
   #mayShareStamps = true;
   readonly #sentAs = new Map<string, string>();
@@ -43,6 +70,7 @@ class Real implements Edited, Faulty {
 
   addFault(one: Fault): void {
     this.#refusals ||= isRefusal(one);
+    this.mayLackOperations ||= isNotServed(one);
     this.world.emulator.faults.add(one);
   }
 
@@ -56,9 +84,10 @@ class Real implements Edited, Faulty {
     const { emulator } = this.world;
     this.#mayShareStamps = true;
     const isFaulty = emulator.faults.pending().length > 0 || !emulator.conditions.areUsual;
+    const isListLagging = emulator.conditions.get('lagging-list') !== null;
     const before = this.observe();
     const firstRequest = emulator.requests.length;
-    const outcome = await this.world.pass(options);
+    const outcome = await this.world.pass({ confirmForMs: CONFIRM_FOR_MS, ...options });
     const after = this.observe();
     const requests = emulator.requests.slice(firstRequest);
     const isSkewed = this.clock.skewMs !== 0;
@@ -71,10 +100,48 @@ class Real implements Edited, Faulty {
       isFaulty,
       isSkewed,
       sentAs: this.#sentAs,
+      others: this.others,
+      isAdopting: this.#isStateLost && this.mayAsk && !this.mayLackOperations,
+      isListLagging,
+      takesChanges: this.mayAsk && !this.mayLackOperations,
+      fingerprint: this.#fingerprint,
     });
-    nothingIsPassedOver(model, after, outcome, isSkewed);
+    this.#isStateLost = false;
+    nothingIsPassedOver(model, after, outcome, isSkewed, this.others);
     return outcome;
   }
+
+  /** Whether the platform may be asked what it has. */
+  get mayAsk(): boolean {
+    return this.world.config().platform.operations === 'auto';
+  }
+
+  /** Loses the state file: nothing is on record any more. */
+  loseState(): void {
+    this.others.forget(this.observe());
+    rmSync(dirname(this.world.config().stateFile), { recursive: true, force: true });
+    this.#sentAs.clear();
+    this.#isStateLost = true;
+  }
+
+  /** Compares all that the platform has with the records, which are to say afterwards what the next pass puts right. */
+  async verify(): Promise<void> {
+    const { emulator } = this.world;
+    const before = this.observe();
+    const isFaulty = emulator.faults.pending().length > 0 || !emulator.conditions.areUsual;
+    const found = await verifyForRepair(this.world, this.clock);
+    if (isFaulty || this.clock.skewMs !== 0 || this.mayLackOperations) return;
+    if (found === null) throw new Error('what the platform has could not be compared');
+    checkVerification(found, before, this.others);
+  }
+
+  readonly #fingerprint = (source: ModelSource, path: string): string | null => {
+    const stats = statSync(join(this.world.directory, source.directory, path), {
+      bigint: true,
+      throwIfNoEntry: false,
+    });
+    return stats === undefined ? null : fingerprintOf(stats);
+  };
 
   /** Mends everything, gives time, and holds the end against the model. */
   async end(model: Model): Promise<void> {
@@ -83,11 +150,19 @@ class Real implements Edited, Faulty {
     for (const top of DIRECTORIES) if (model.isAway(top)) mountAgain(model.tree, top);
     await this.pass(model);
     await this.pass(model, { allowRemovals: true });
+    if (this.mayAsk) {
+      // Once more after a day, should anything be taken for not served.
+      this.clock.advance(DAY + MINUTE);
+      await this.pass(model);
+      await this.verify();
+      await this.pass(model);
+      this.others.expectMended();
+    }
     // Whatever expires is renewed in time, or let expire, for months after.
     for (const ms of [5 * MINUTE, 40 * HOUR, 50 * DAY]) {
       this.clock.advance(ms);
       const outcome = await this.pass(model);
-      checkEnd(model, this.observe(), toldBy(outcome), this.#refusals);
+      checkEnd(model, this.observe(), toldBy(outcome), this.#refusals, this.others);
     }
     const planned = await this.world.plan();
     const again = await this.pass(model);
@@ -100,11 +175,14 @@ class Real implements Edited, Faulty {
   }
 }
 
+/** Whether an event says that something is not as it ought to be. */
+function isTelling({ outcome }: FileEvent): boolean {
+  return outcome !== 'done' && outcome !== 'stored' && outcome !== 'searchable';
+}
+
 function toldBy({ events }: PassOutcome): Told {
   return (source, path) => {
-    const told = events.filter(
-      (event) => event.source === source && event.path === path && event.outcome !== 'done',
-    );
+    const told = events.filter((event) => event.source === source && event.path === path && isTelling(event));
     return told.length === 0 ? null : told.map(({ reason, error }) => `${reason} ${error ?? ''}`).join('; ');
   };
 }
@@ -115,13 +193,16 @@ function nothingIsPassedOver(
   after: Observation,
   outcome: PassOutcome,
   isSkewed: boolean,
+  others: Others,
 ): void {
   const told = toldBy(outcome);
   // What is due, or over, is a matter of what time it is taken to be.
   if (outcome.summary.pending > 0 || isSkewed) return;
   for (const one of model.expectations()) {
-    if (one.claim !== 'behind' && isMirrored(one, after)) continue;
-    const { source, file } = one;
+    if (one.claim !== 'behind' && isMirrored(one, after, others)) continue;
+    const { source, file, botId, key } = one;
+    // Nobody can tell of it yet.
+    if (others.mayDiffer(idOf(botId, key))) continue;
     if (told(source.name, file.path) === null && told(source.name, '.') === null)
       throw new Error(`a pass said nothing of ${source.name}:${file.path}, which is not on the platform`);
   }
@@ -172,27 +253,101 @@ const passSteps: fc.Arbitrary<Step<Real>>[] = [
         real.world.configure(model.configFields());
       }),
   ),
-  fc.nat(8).map(
+  fc.nat(RULE_SETS - 1).map(
     (rules) =>
       new Step<Real>(`rules(${rules})`, always, (model, real) => {
         model.settings = { ...model.settings, rules };
         real.world.configure(model.configFields());
       }),
   ),
+  fc.constantFrom(...TOLD_SETS).map(
+    (rules) =>
+      new Step<Real>(`pass, then other facts(${rules})`, always, async (model, real) => {
+        await real.pass(model);
+        model.settings = { ...model.settings, rules };
+        real.world.configure(model.configFields());
+        await real.pass(model);
+      }),
+  ),
+  ...Array.from({ length: 2 }, () =>
+    fc.constant(
+      new Step<Real>('the state file is lost', always, (_model, real) => {
+        real.loseState();
+      }),
+    ),
+  ),
+  ...Array.from({ length: 2 }, () =>
+    fc.tuple(fc.constantFrom(...DEEDS), fc.nat(9999)).map(
+      ([deed, number]) =>
+        new Step<Real>(`others ${deed}(${number})`, always, async (_model, real) => {
+          const file = pick(ours(real.world, FOREIGN_PREFIX), number);
+          if (file === undefined || !canOthersAct(real.world)) return;
+          await real.others.act(real.world, deed, file.botId, file.key);
+        }),
+    ),
+  ),
+  fc.constant(
+    new Step<Real>('verify', always, async (_model, real) => {
+      if (real.mayAsk) await real.verify();
+    }),
+  ),
+  ...Array.from({ length: 2 }, () =>
+    fc
+      .tuple(fc.nat(9999), fc.boolean())
+      .map(
+        ([number, isReplaced]) =>
+          new Step<Real>(
+            `pass, then remove${isReplaced ? ' what others replaced' : ''}(${number})`,
+            allIsMounted,
+            (model, real) => removeOne(model, real, number, isReplaced),
+          ),
+      ),
+  ),
   ...Array.from({ length: 2 }, () => addFaultStep<Real>()),
   setConditionStep<Real>(),
   fc.constant(endFaultsStep<Real>()),
 ];
 
-async function begin(first: ModelSettings, offsetMs: number): Promise<{ model: Model; real: Real }> {
+/** Removes a file that the platform has as it is here, and has its removal carried out. */
+async function removeOne(model: Model, real: Real, number: number, isReplaced: boolean): Promise<void> {
+  await real.pass(model, { allowRemovals: true });
+  const before = real.observe();
+  const isInSync = (one: Expectation): boolean =>
+    one.claim === 'owner' &&
+    model.tree.nodes.get(`${one.source.directory}/${one.file.path}`)?.kind === 'file' &&
+    before.rows.get(idOf(one.botId, one.key))?.state === 'synced' &&
+    before.platform.get(idOf(one.botId, one.key))?.content === one.file.content;
+  const one = pick(model.expectations().filter(isInSync), number);
+  if (one === undefined) return;
+  const id = idOf(one.botId, one.key);
+  if (isReplaced) {
+    if (!canOthersAct(real.world)) return;
+    await real.others.act(real.world, 'overwrite', one.botId, one.key);
+  }
+  await real.beforeEdit();
+  model.tree.remove(`${one.source.directory}/${one.file.path}`);
+  real.clock.advance(MINUTE);
+  const { emulator } = real.world;
+  const isUsual = emulator.faults.pending().length === 0 && emulator.conditions.areUsual;
+  await real.pass(model, { allowRemovals: true });
+  const isDue = model.settings.removals === 'delete' && real.mayAsk && model.mayPutAway(one.botId, one.key);
+  if (!isDue || !isUsual || real.clock.skewMs !== 0 || real.mayLackOperations) return;
+  const after = real.observe();
+  if (isReplaced !== after.platform.has(id))
+    throw new Error(isReplaced ? `what others put there is gone: ${id}` : `removed here, still there: ${id}`);
+}
+
+async function begin(
+  first: ModelSettings,
+  operations: 'auto' | 'specified',
+  offsetMs: number,
+): Promise<{ model: Model; real: Real }> {
   // Whole minutes count on the platform: a run has to begin at the same place in one when it is made again.
   const beganMs = Math.ceil(Date.now() / MINUTE) * MINUTE + MINUTE + offsetMs;
   const clock = new ModelClock(beganMs);
   const options = { limits: LIMITS, now: clock.platformNow };
   const fixed = { limits: LIMITS, upload: { concurrency: 4 } };
   const world = await createWorldWith(clock, fixed, options);
-  // Otherwise "delete" is "expire", and nothing is asked.
-  const operations = first.removals === 'delete' ? 'auto' : 'specified';
   world.configure({ platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, operations } });
   const model = await furnish(world, first, clock);
   return { model, real: new Real(world, clock, model.tree) };
@@ -210,10 +365,11 @@ test(
     );
     const property = fc.asyncProperty(
       settings,
+      fc.constantFrom('auto', 'auto', 'specified'),
       fc.nat(MINUTE - 1),
       steps,
-      async (first, offsetMs, commands) => {
-        const begun = await begin(first, offsetMs);
+      async (first, operations, offsetMs, commands) => {
+        const begun = await begin(first, operations, offsetMs);
         try {
           await fc.asyncModelRun(() => begun, commands);
           await begun.real.end(begun.model);

@@ -14,6 +14,7 @@ export type Expected =
       readonly kind: 'mirrored';
       readonly index: boolean;
       readonly tags: Readonly<Record<string, string>>;
+      readonly metadata: Readonly<Record<string, unknown>>;
       readonly contentType: string | null;
       readonly expiry: ExpectedExpiry;
     }
@@ -26,6 +27,12 @@ export interface RuleSet {
   readonly expect: (path: string, sizeBytes: number) => Expected;
 }
 
+/** How many rule sets there are. */
+export const RULE_SETS = 11;
+
+/** Rule sets that differ in nothing that takes a file's content. */
+export const TOLD_SETS: readonly number[] = [0, 5, 6, 8, 9, 10];
+
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
@@ -33,6 +40,7 @@ const PLAIN = {
   kind: 'mirrored',
   index: false,
   tags: {},
+  metadata: {},
   contentType: null,
   expiry: { kind: 'none' },
 } as const satisfies Expected;
@@ -79,6 +87,18 @@ export function ruleSets(beganMs: number): readonly RuleSet[] {
     ),
     expiring({ expiresIn: '1h', renew: false }, { kind: 'let-expire' }),
     expiring({ expiresAt: new Date(atMs).toISOString() }, { kind: 'at', atMs }),
+    {
+      rules: [{ match: '**', tags: { by: 'other', kind: 'x' }, metadata: { team: ['a'] } }],
+      expect: () => ({ ...PLAIN, tags: { by: 'other', kind: 'x' }, metadata: { team: ['a'] } }),
+    },
+    {
+      rules: [{ match: '**', metadata: { team: { b: 1 }, level: 2 }, expiresIn: '30d' }],
+      expect: () => ({
+        ...PLAIN,
+        metadata: { team: { b: 1 }, level: 2 },
+        expiry: { kind: 'renewed', lifetimeMs: 30 * DAY, beforeMs: 2 * DAY },
+      }),
+    },
   ];
   return sets.map(({ rules, expect }) => ({
     rules,

@@ -1,9 +1,6 @@
 import fc from 'fast-check';
 import type { ModelSettings, ModelSource } from './model.ts';
-import { IGNORE_SETS } from './rule-sets.ts';
-
-/** How many rule sets there are. */
-const RULE_SETS = 9;
+import { IGNORE_SETS, RULE_SETS } from './rule-sets.ts';
 
 /** What a source may be called, by its directory: a new name is no reason to send anything. */
 const NAMES = { docs: ['docs', 'manual'], more: ['more', 'extra'] } as const;

@@ -70,6 +70,8 @@ export interface PassOptions extends Partial<SyncContextInput> {
   readonly isAllowed?: (source: string, halt: Halt) => boolean;
   /** Whether every page of the state file is read first: by default it is. */
   readonly checkThoroughly?: boolean;
+  /** How long the platform's word on what was sent is waited for, once all is sent; by default it is not asked. */
+  readonly confirmForMs?: number;
 }
 
 /** A directory with a config, a state file, and an emulator beside it. */
@@ -162,6 +164,7 @@ export async function createWorldWith<T extends Clock>(
       allowRemovals = false,
       isAllowed = () => allowRemovals,
       checkThoroughly = true,
+      confirmForMs = 0,
       ...engineInput
     } = {}) => {
       const loaded = config();
@@ -202,11 +205,14 @@ export async function createWorldWith<T extends Clock>(
           abort: never,
           ...engineInput,
         });
-        const exitCode = await runPass(syncContext, {
-          summary,
-          isForced,
-          isAllowed,
-        });
+        const allSent = async (): Promise<void> => {
+          const { confirmations } = syncContext;
+          if (confirmForMs === 0 || confirmations === null) return;
+          confirmations.hurry();
+          confirmations.finishWithin(confirmForMs);
+          await confirmations.run();
+        };
+        const exitCode = await runPass(syncContext, { summary, isForced, isAllowed, allSent });
         return { summary, exitCode, events, requests: requestCount(emulator) - before };
       } finally {
         opened.store.close();

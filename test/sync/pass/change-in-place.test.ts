@@ -207,6 +207,19 @@ test('what was told by a change that a kill cut short is taken back by the next'
   expect(only(world).tags).toEqual({ kind: 'letter' });
 });
 
+test('what was told by a change that a kill cut short is taken back though the rules are as before', async () => {
+  const world = await confirmedWorld();
+  world.configure({ rules: [LETTER] });
+  world.emulator.faults.add({ operation: 'update-file', kind: 'apply-then-drop', times: Infinity });
+  expect(await world.pass()).toMatchObject({ exitCode: 3 });
+  world.emulator.faults.clear();
+  expect(only(world).tags).toEqual({ kind: 'letter' });
+  world.configure({ rules: [MANUAL] });
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { updated: 1, uploaded: 0 } });
+  expect(only(world).tags).toEqual({ kind: 'manual', gone: 'x' });
+  expect(await world.pass()).toMatchObject({ requests: 0, summary: { unchanged: 1 } });
+});
+
 test('a change that the file was written to in the midst of is made up for by sending', async () => {
   const world = await confirmedWorld();
   world.configure({ rules: [LETTER] });

@@ -1,0 +1,64 @@
+import { openState } from '../../src/state/open.ts';
+import type { FileDifference } from '../../src/sync/catalog/compare.ts';
+import { ServedCatalog } from '../../src/sync/catalog/served-catalog.ts';
+import { noteDifference, noteSame, verifyBots } from '../../src/sync/pass/verification.ts';
+import { findSources, targetOf } from '../../src/sync/sources/source.ts';
+import { connectTo, type World } from '../sync/world.ts';
+import type { Clock } from '../../src/domain/clock.ts';
+import { idOf } from './model.ts';
+
+/** A difference that was found, by the `idOf` of its file. */
+export interface Found extends Pick<FileDifference, 'reason' | 'detail'> {
+  readonly id: string;
+}
+
+/**
+ * Compares what the bots have with what they were sent, and writes down what is to be put right, as `verify --repair` does
+ * before its pass. `null`: it could not be done.
+ */
+export async function verifyForRepair(world: World, clock: Clock): Promise<Found[] | null> {
+  const config = world.config();
+  const platformName = config.platform.baseUrl;
+  const opened = openState(config.stateFile, { checkThoroughly: false, nowMs: clock.now() });
+  if (opened.kind !== 'open') throw new Error(opened.kind);
+  const { store: state } = opened;
+  const connection = connectTo(world.emulator, config, clock);
+  if (connection.catalog === null) throw new Error('nothing may be asked');
+  const bots = new Map(
+    findSources(config, platformName).map((one) => [
+      state.targetId(targetOf(config, one.config, platformName)),
+      one.config.botId,
+    ]),
+  );
+  const found: Found[] = [];
+  try {
+    const verified = await verifyBots({
+      config,
+      platformName,
+      state,
+      catalog: new ServedCatalog(connection.catalog, state.remote, clock, () => undefined),
+      ports: {
+        clock,
+        random: () => 0.5,
+        patienceMs: 60_000,
+        onRetry: () => undefined,
+        stop: new AbortController().signal,
+      },
+      platformNow: () => clock.now() + state.platformAheadMs(),
+      isBusy: () => false,
+      readDigest: null,
+      onDifference: (difference, target) => {
+        const { key, reason, detail } = difference;
+        found.push({ id: idOf(bots.get(target) ?? '', key), reason, detail });
+        noteDifference(state, target, difference, clock.now());
+      },
+      onSame: (sent, there, target) => {
+        noteSame(state, target, sent, there, clock.now());
+      },
+    });
+    return verified.kind === 'ok' ? found : null;
+  } finally {
+    state.close();
+    await connection.close();
+  }
+}
