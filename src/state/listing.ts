@@ -42,15 +42,16 @@ export class PlatformListing {
          CREATE TABLE listed (number INTEGER PRIMARY KEY, key TEXT NOT NULL, file TEXT NOT NULL) STRICT;`,
       );
     });
-    this.#add = this.#database.prepare('INSERT INTO listed (key, file) VALUES (?, ?)');
+    // A page at a time: to run a statement costs more than what it does for one file.
+    this.#add = this.#database.prepare(
+      'INSERT INTO listed (key, file) SELECT value ->> 0, value ->> 1 FROM json_each(?) ORDER BY id',
+    );
   }
 
   /** Takes in a page of files. Of a key that comes twice the later counts: it was made anew while the pages were read. */
   add(files: readonly ListedFile[]): void {
     orListingError(() => {
-      this.#database.exec('BEGIN');
-      for (const file of files) this.#add.run(file.key, JSON.stringify(withoutUrl(file)));
-      this.#database.exec('COMMIT');
+      this.#add.run(JSON.stringify(files.map((file) => [file.key, JSON.stringify(withoutUrl(file))])));
     });
   }
 
