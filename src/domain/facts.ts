@@ -12,7 +12,7 @@ export type Fact = 'index' | 'contentType' | 'tags' | 'metadata' | 'accessPolici
 export function otherFacts(file: ListedFile, told: ToldSettings): Fact[] {
   const others: Fact[] = [];
   if (file.index !== null && file.index !== told.index) others.push('index');
-  if (file.contentType !== null && mediaType(file.contentType) !== mediaType(told.contentType))
+  if (file.contentType !== null && !isSameType(file.contentType, told.contentType))
     others.push('contentType');
   if (Object.entries(told.tags).some(([name, value]) => file.tags[name] !== value)) others.push('tags');
   const hasOtherMetadata = Object.entries(told.metadata).some(
@@ -22,6 +22,10 @@ export function otherFacts(file: ListedFile, told: ToldSettings): Fact[] {
   const policies = (names: readonly string[]): string => [...new Set(names)].sort().join();
   if (policies(file.accessPolicies) !== policies(told.accessPolicies)) others.push('accessPolicies');
   return others;
+}
+
+function isSameType(one: string, other: string): boolean {
+  return one === other || mediaType(one) === mediaType(other);
 }
 
 /** Spelled in one way: letters and spaces do not count. */

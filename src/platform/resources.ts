@@ -75,15 +75,21 @@ export function readObject(text: string): JsonObject | null {
   }
 }
 
+/** Every answer is gone through: nothing is made on the way. The limit keeps the recursion from going too deep. */
 function isDeeperThan(limit: number, value: JsonValue): boolean {
-  let level: JsonValue[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > limit) return true;
-    level = level.flatMap((one): JsonValue[] =>
-      typeof one === 'object' && one !== null ? Object.values(one) : [],
-    );
+  if (typeof value !== 'object' || value === null) return false;
+  if (limit === 0) return true;
+  if (isList(value)) {
+    for (const one of value) if (isNestedDeeper(limit, one)) return true;
+    return false;
   }
+  // What was parsed inherits nothing that could be enumerated.
+  for (const name in value) if (isNestedDeeper(limit, value[name])) return true;
   return false;
+}
+
+function isNestedDeeper(limit: number, value: JsonValue | undefined): boolean {
+  return typeof value === 'object' && value !== null && isDeeperThan(limit - 1, value);
 }
 
 function isResource(value: JsonValue | undefined): value is Resource {

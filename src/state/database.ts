@@ -43,7 +43,7 @@ const CODE_OF_MESSAGE = new Map<unknown, number>([
 ]);
 
 /** Damage that SQLite or its binding reports as if the question had been wrong. */
-const WORDS_OF_DAMAGE = new Set<unknown>(['unsupported file format']);
+const WORDS_OF_DAMAGE = new Set<unknown>(['unsupported file format', 'JSON cannot hold BLOB values']);
 const OUT_OF_RANGE = 'ERR_OUT_OF_RANGE';
 
 /** What kind of trouble an error of SQLite is; `null` for one that is a defect of ours. */

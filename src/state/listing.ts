@@ -15,7 +15,7 @@ export class ListingError extends Error {
 }
 
 /** Stands on one file after the other, in the order of the keys' bytes in UTF-8. */
-export type ListingCursor = PageCursor<string, readonly unknown[], ListedFile>;
+export type ListingCursor = PageCursor<string, Fields, ListedFile>;
 
 /** Files are read this many at a time: their metadata may be large. */
 const PAGE_ROWS = 200;
@@ -42,15 +42,16 @@ export class PlatformListing {
          CREATE TABLE listed (number INTEGER PRIMARY KEY, key TEXT NOT NULL, file TEXT NOT NULL) STRICT;`,
       );
     });
-    this.#add = this.#database.prepare('INSERT INTO listed (key, file) VALUES (?, ?)');
+    // A page at a time: to run a statement costs more than what it does for one file.
+    this.#add = this.#database.prepare(
+      'INSERT INTO listed (key, file) SELECT value ->> 0, value ->> 1 FROM json_each(?) ORDER BY id',
+    );
   }
 
   /** Takes in a page of files. Of a key that comes twice the later counts: it was made anew while the pages were read. */
   add(files: readonly ListedFile[]): void {
     orListingError(() => {
-      this.#database.exec('BEGIN');
-      for (const file of files) this.#add.run(file.key, JSON.stringify(withoutUrl(file)));
-      this.#database.exec('COMMIT');
+      this.#add.run(JSON.stringify(files.map((file) => [file.key, toText(file)])));
     });
   }
 
@@ -59,21 +60,21 @@ export class PlatformListing {
     this.#find ??= this.#prepare('SELECT file FROM listed WHERE key = ? ORDER BY number DESC LIMIT 1');
     const find = this.#find;
     const row = orListingError(() => find.get(key) as readonly unknown[] | undefined);
-    return row === undefined ? null : toFile(row[0]);
+    return row === undefined ? null : toFile(JSON.parse(row[0] as string) as Fields);
   }
 
   /** All files in the order of their keys, which merges with `recordsByKey`. */
   byKey(): ListingCursor {
     // Beside max() the other columns are of its row: https://www.sqlite.org/lang_select.html#bareagg
     const page = this.#prepare(
-      `SELECT key, file, max(number) FROM listed WHERE key > ? GROUP BY key ORDER BY key LIMIT ${PAGE_ROWS}`,
+      `SELECT '[' || coalesce(group_concat(file), '') || ']' FROM
+       (SELECT file, max(number) FROM listed WHERE key > ? GROUP BY key ORDER BY key LIMIT ${PAGE_ROWS})`,
     );
-    return new PageCursor({
-      start: '',
-      read: (after) => orListingError(() => page.all(after) as (readonly unknown[])[]),
-      placeOf: ([key]) => key as string,
-      itemOf: ([, file]) => toFile(file),
-    });
+    const read = (after: string): Fields[] => {
+      const [text] = orListingError(() => page.get(after) as readonly string[]);
+      return JSON.parse(text ?? '[]') as Fields[];
+    };
+    return new PageCursor({ start: '', read, placeOf: (fields) => fields[0], itemOf: toFile });
   }
 
   /** Lets go of it. */
@@ -93,13 +94,57 @@ export class PlatformListing {
   }
 }
 
-/** A signed address is a secret, and it is of no use later. */
-function withoutUrl(file: ListedFile): ListedFile {
-  return { ...file, url: undefined } as ListedFile;
+/** What is kept of a file, without the names: they would take as much room again. */
+type Fields = readonly [
+  key: string,
+  id: string,
+  sizeBytes: number | null,
+  status: string | null,
+  failedReason: string | null,
+  contentType: string | null,
+  tags: ListedFile['tags'],
+  metadata: ListedFile['metadata'],
+  accessPolicies: readonly string[],
+  index: boolean | null,
+  expiresAtMs: number | null,
+  ownerType: string | null,
+];
+
+/** Not its signed address, which is a secret, and of no use later. */
+function toText(file: ListedFile): string {
+  const fields: Fields = [
+    file.key,
+    file.id,
+    file.sizeBytes,
+    file.status,
+    file.failedReason,
+    file.contentType,
+    file.tags,
+    file.metadata,
+    file.accessPolicies,
+    file.index,
+    file.expiresAtMs,
+    file.ownerType,
+  ];
+  return JSON.stringify(fields);
 }
 
-function toFile(text: unknown): ListedFile {
-  return JSON.parse(text as string) as ListedFile;
+/** By position: to take a list apart by a pattern takes longer than to parse it. */
+function toFile(fields: Fields): ListedFile {
+  return {
+    key: fields[0],
+    id: fields[1],
+    sizeBytes: fields[2],
+    status: fields[3],
+    failedReason: fields[4],
+    contentType: fields[5],
+    tags: fields[6],
+    metadata: fields[7],
+    accessPolicies: fields[8],
+    index: fields[9],
+    expiresAtMs: fields[10],
+    ownerType: fields[11],
+  };
 }
 
 function orListingError<T>(action: () => T): T {

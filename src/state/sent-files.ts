@@ -43,6 +43,8 @@ const PAGE_ROWS = 1000;
 const COLUMNS = `key, source, path, state, absence, size_bytes, sha256, settings, expires_at, failure, changed_at,
   sent_at, remote_id, verdict, marked, changing IS NOT NULL, differs, uploaded`;
 
+const SHA256_COLUMN = 6;
+
 /** The files on record as a comparison with what the platform has needs them. Methods throw `StateFileError`. */
 export class SentFileReader {
   readonly #query: Query;
@@ -51,15 +53,19 @@ export class SentFileReader {
     this.#query = query;
   }
 
-  /** All of a target, over all its sources, in the order of their keys: merges with `PlatformListing.byKey`. */
+  /**
+   * All of a target, over all its sources, in the order of their keys: merges with `PlatformListing.byKey`. A page comes as
+   * one text: to hand over each value by itself takes three times as long as to read it.
+   */
   byKey(target: number): SentFileCursor {
-    const page = `SELECT ${COLUMNS} FROM file INDEXED BY file_key WHERE target = ? AND key > ?
-      ORDER BY key LIMIT ${PAGE_ROWS}`;
+    const page = `SELECT json_group_array(json_array(${COLUMNS.replace('sha256', 'hex(sha256)')}))
+      FROM (SELECT * FROM file INDEXED BY file_key WHERE target = ? AND key > ? ORDER BY key LIMIT ${PAGE_ROWS})`;
     return new PageCursor({
       start: '',
-      read: (after) => this.#query(page, target, after),
-      placeOf: ([key]) => key as string,
-      itemOf: toSentFile,
+      read: (after) =>
+        JSON.parse(this.#query(page, target, after)[0]?.[0] as string) as (readonly unknown[])[],
+      placeOf: (row) => row[0] as string,
+      itemOf: (row) => toSentFile(row.with(SHA256_COLUMN, digestOf(row[SHA256_COLUMN]))),
     });
   }
 
@@ -82,6 +88,11 @@ export class SentFileReader {
   }
 }
 
+/** A digest of which the digits were read; of one that is not known there are none. */
+function digestOf(digits: unknown): Buffer | null {
+  return digits === '' ? null : Buffer.from(digits as string, 'hex');
+}
+
 function toSentFile(row: readonly unknown[]): SentFile {
   const [key, source, path, state, absence, sizeBytes, sha256, settings, expiresAtMs, failure] = row;
   const [changedAtMs, sentAtMs, remoteId, verdict, isMarked, isChanging, differs, uploaded] = row.slice(10);
@@ -96,7 +107,7 @@ function toSentFile(row: readonly unknown[]): SentFile {
     state: state as RecordState,
     absence: absence as Absence | null,
     sizeBytes,
-    sha256: sha256 === null ? null : Buffer.from(sha256),
+    sha256: sha256 === null || sha256 instanceof Buffer ? sha256 : Buffer.from(sha256),
     settingsDigest: settings as string,
     expiresAtMs: expiresAtMs as number | null,
     failure: failure as string | null,

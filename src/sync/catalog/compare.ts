@@ -1,7 +1,7 @@
 import type { FileKey } from '../../domain/brands.ts';
 import { otherFacts } from '../../domain/facts.ts';
 import type { ListedFile } from '../../domain/file-catalog.ts';
-import { readMark } from '../../domain/mark.ts';
+import { readMark, type Mark } from '../../domain/mark.ts';
 import type { Difference, Verdict } from '../../domain/record.ts';
 import type { ToldSettings } from '../../domain/settings.ts';
 import type { FoundFile } from '../../state/remote.ts';
@@ -99,19 +99,23 @@ function compareRemoved({ expiresAtMs }: SentFile, file: ListedFile | null, nowM
 
 function compareSynced(sent: SentFile, file: ListedFile | null, terms: CompareTerms): Comparison {
   if (file === null) return different('missing', 'the bot does not have it', 'content');
-  const theirs = whyReplaced(sent, file);
+  const mark = readMark(file.metadata);
+  const theirs = whyReplaced(sent, file, mark);
   if (theirs !== null) return different('replaced', theirs, 'replaced');
   return (
     failureOf(file) ??
     delayOf(sent, file, terms.nowMs) ??
     otherSize(sent, file) ??
-    factsOf(sent, file, terms) ?? { kind: 'same', found: foundFile(sent, file) }
+    factsOf(sent, file, terms) ?? { kind: 'same', found: foundFile(sent, file, mark) }
   );
 }
 
 /** Why a file is not the one that was sent; `null`: it is, as far as can be told. */
-function whyReplaced({ sha256, isMarked, remoteId }: SentFile, file: ListedFile): string | null {
-  const mark = readMark(file.metadata);
+function whyReplaced(
+  { sha256, isMarked, remoteId }: SentFile,
+  file: ListedFile,
+  mark: Mark | null,
+): string | null {
   // Without a mark of this content, what stands there may be left from the content before.
   if (mark !== null && isMarked && mark.sha256 !== sha256?.toString('hex'))
     return 'another content was put there, which carries a mark of botsync';
@@ -152,8 +156,7 @@ function factsOf(sent: SentFile, file: ListedFile, terms: CompareTerms): Compari
   return others.length === 0 ? null : different('facts', `not as it was told: ${others.join(', ')}`, 'facts');
 }
 
-function foundFile({ sha256 }: SentFile, { id, status, index, metadata }: ListedFile): FoundFile {
-  const mark = readMark(metadata);
+function foundFile({ sha256 }: SentFile, { id, status, index }: ListedFile, mark: Mark | null): FoundFile {
   return {
     remoteId: id,
     verdict: status === null ? null : verdictOf(status, index),

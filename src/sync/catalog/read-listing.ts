@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { CatalogPage, CatalogQuery } from '../../domain/file-catalog.ts';
 import { failed, ok, type OptionalFailure, type Outcome } from '../../domain/failure.ts';
 import { PlatformListing } from '../../state/listing.ts';
@@ -29,6 +30,7 @@ export async function readListing(
   }
 }
 
+/** The next page is asked for before one is taken in: the platform gets on with it meanwhile. No more than one is ahead. */
 async function readPages(
   at: BotAtTarget,
   catalog: Pick<ServedCatalog, 'list'>,
@@ -36,18 +38,36 @@ async function readPages(
   listing: PlatformListing,
 ): Promise<OptionalFailure | null> {
   const seen = new Set<string>();
-  for (let token: string | null = null; ;) {
+  const end = new AbortController();
+  const askPorts = { ...ports, stop: AbortSignal.any([ports.stop, end.signal]) };
+  const askFor = (token: string | null): Promise<Outcome<CatalogPage, OptionalFailure>> => {
     const query: CatalogQuery = { kind: 'page', token };
-    const page: Outcome<CatalogPage, OptionalFailure> = await ask(
-      (signal) => catalog.list(at, query, signal),
-      ports,
-    );
-    if (page.kind === 'failed') return page.failure;
-    listing.add(page.value.files);
-    token = page.value.nextToken;
-    if (token === null) return null;
-    if (seen.has(token) || seen.size >= MOST_PAGES)
-      return { kind: 'transient', message: 'the list of files has no end: the platform names pages again' };
-    seen.add(token);
+    return ask((signal) => catalog.list(at, query, signal), askPorts);
+  };
+  let ahead: ReturnType<typeof askFor> | null = askFor(null);
+  try {
+    while (ahead !== null) {
+      const page: Outcome<CatalogPage, OptionalFailure> = await ahead;
+      ahead = null;
+      if (page.kind === 'failed') return page.failure;
+      const { files, nextToken } = page.value;
+      const isEndless = nextToken !== null && (seen.has(nextToken) || seen.size >= MOST_PAGES);
+      if (nextToken !== null && !isEndless) {
+        seen.add(nextToken);
+        ahead = askFor(nextToken);
+        // A connection that just had an answer takes the next request in the next turn.
+        await setImmediate();
+      }
+      listing.add(files);
+      if (isEndless)
+        return {
+          kind: 'transient',
+          message: 'the list of files has no end: the platform names pages again',
+        };
+    }
+    return null;
+  } finally {
+    end.abort();
+    await ahead;
   }
 }
