@@ -2,20 +2,24 @@ import { defineConfig } from 'vitest/config';
 
 /** The rooms of src/ whose tests start no command, and the contract with the platform. */
 const ENGINE = [
-  'config',
-  'conformance',
-  'domain',
-  'emulator',
-  'notify',
-  'platform',
-  'scan',
-  'service',
-  'state',
-  'sync',
-  'systemd',
-  'upload',
-  'watch',
-].map((room) => `test/${room}/**/*.test.ts`);
+  ...[
+    'config',
+    'conformance',
+    'domain',
+    'emulator',
+    'notify',
+    'platform',
+    'scan',
+    'service',
+    'state',
+    'sync/!(daemon|confirm)',
+    'systemd',
+    'upload',
+    'watch',
+  ].map((room) => `test/${room}/**/*.test.ts`),
+  // Those that ask the platform for hours of a daemon's life are long.
+  'test/sync/daemon/!(deletions|verifications).test.ts',
+];
 
 /** Commands that are over soon: what starts them waits for nothing. */
 const COMMANDS = [
