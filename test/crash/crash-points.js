@@ -28,13 +28,17 @@ function reach(name) {
   process.kill(process.pid, 'SIGKILL');
 }
 
-/** What the statements of src/state/state-store.ts do to the row of a key, which is one of their arguments. */
+/** What the statements of src/state/state-store.ts and remote.ts do to the row of a key, which is one of their arguments. */
 const WRITES = [
   { pattern: /INSERT INTO file .*'sending'/su, what: 'intent', keyAt: 3 },
   { pattern: /UPDATE file SET state = 'removing'/u, what: 'intent', keyAt: -1 },
   { pattern: /UPDATE file SET state = 'synced'/u, what: 'record', keyAt: -1 },
   { pattern: /UPDATE file SET expires_at = .* AND state = 'removing'/su, what: 'record', keyAt: -1 },
   { pattern: /UPDATE file SET state = \?/u, what: 'noted', keyAt: -1 },
+  { pattern: /INSERT INTO file .*'synced'/su, what: 'adopted', keyAt: 3 },
+  { pattern: /UPDATE file SET changing = \?/u, what: 'changing', keyAt: -1 },
+  { pattern: /UPDATE file SET settings = \?/u, what: 'changed', keyAt: -1 },
+  { pattern: /UPDATE file SET mark_due = 0/u, what: 'marked', keyAt: -3 },
   { pattern: /DELETE FROM file WHERE target/u, what: 'noted', keyAt: -1 },
 ];
 

@@ -4,6 +4,12 @@ export interface TraceLine {
     | 'intent'
     | 'record'
     | 'noted'
+    /** It was found on the platform. */
+    | 'adopted'
+    /** It is about to be told otherwise in place, and was. */
+    | 'changing'
+    | 'changed'
+    | 'marked'
     | 'commit'
     | 'sync-begin'
     | 'sync-end'
@@ -43,7 +49,7 @@ export class Ledger {
   /** Takes note of what happened. */
   enter({ what, key }: TraceLine): void {
     if (what === 'intent' || what === 'noted') this.#safety.set(key, 'doubt');
-    if (what === 'record') this.#safety.set(key, 'open');
+    if (what === 'record' || what === 'adopted') this.#safety.set(key, 'open');
     const effects = EFFECTS[what];
     if (effects === undefined) return;
     for (const [one, safety] of this.#safety) this.#safety.set(one, effects[safety] ?? safety);

@@ -35,11 +35,32 @@ export const DELETION_POINTS = [
   'delete-answered',
 ] as const;
 
+/** The same of lists, and of what a file is told without its content. */
+export const CATALOG_POINTS = [
+  'list-arrived',
+  'list-answered',
+  'update-arrived',
+  'update-applied',
+  'update-answered',
+] as const;
+
+/** What is written down of files that are found on the platform, told otherwise, or marked. */
+export const CATALOG_WRITES = [
+  'before-adopted',
+  'after-adopted',
+  'before-changing',
+  'after-changing',
+  'before-changed',
+  'after-changed',
+  'before-marked',
+  'after-marked',
+] as const;
+
 /** Every name of a point at which a command is killed, whatever it does about removed files. */
 export const POINT_NAMES = [...INNER_POINTS, ...OUTER_POINTS, 'any-moment'] as const;
 
-export type InnerPointName = (typeof INNER_POINTS)[number] | 'migration';
-export type OuterPointName = (typeof OUTER_POINTS | typeof DELETION_POINTS)[number];
+export type InnerPointName = (typeof INNER_POINTS | typeof CATALOG_WRITES)[number] | 'migration';
+export type OuterPointName = (typeof OUTER_POINTS | typeof DELETION_POINTS | typeof CATALOG_POINTS)[number];
 export type PointName = (typeof POINT_NAMES | typeof DELETION_POINTS)[number];
 
 /** Where a command is killed. `count`: the how many-th time that it comes by. */
@@ -79,6 +100,6 @@ export function drawPoint(name: PointName, largeBytes: number, dice: Dice): Cras
   return { kind: 'inner', name, count };
 }
 
-function isOuter(name: PointName): name is OuterPointName {
+function isOuter(name: PointName): name is OuterPointName & PointName {
   return [...OUTER_POINTS, ...DELETION_POINTS].some((one) => one === name);
 }

@@ -115,12 +115,15 @@ export class RequestWatch {
       case 'upsert-arrived':
       case 'get-arrived':
       case 'delete-arrived':
+      case 'list-arrived':
+      case 'update-arrived':
         // It is never carried out: the test has a fault hang there.
         strike();
         break;
       case 'upsert-applied':
       case 'upload-applied':
       case 'delete-applied':
+      case 'update-applied':
         response.end = () => {
           strike();
           return response.destroy();
@@ -130,6 +133,8 @@ export class RequestWatch {
       case 'upload-answered':
       case 'get-answered':
       case 'delete-answered':
+      case 'list-answered':
+      case 'update-answered':
         response.once('finish', strike);
         break;
       case 'mid-body':
@@ -142,10 +147,15 @@ export class RequestWatch {
 const FILES = '/v1/files';
 
 /** What a request asks for, by its method and address; `null`: nothing that strikes. */
-function operationOf({ method, url = '' }: IncomingMessage): 'upload' | 'upsert' | 'get' | 'delete' | null {
+function operationOf({
+  method,
+  url = '',
+}: IncomingMessage): 'upload' | 'upsert' | 'list' | 'get' | 'update' | 'delete' | null {
   if (url.startsWith('/upload/')) return 'upload';
   if (method === 'PUT' && url === FILES) return 'upsert';
+  if (method === 'GET' && url.startsWith(`${FILES}?`)) return 'list';
   if (!url.startsWith(`${FILES}/`)) return null;
+  if (method === 'PUT') return 'update';
   if (method === 'GET') return 'get';
   return method === 'DELETE' ? 'delete' : null;
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'vitest';
@@ -22,6 +22,8 @@ const HANGING: Partial<Record<OuterPointName, string>> = {
   'upsert-arrived': 'upsert',
   'get-arrived': 'get-file',
   'delete-arrived': 'delete-file',
+  'list-arrived': 'list-files',
+  'update-arrived': 'update-file',
 };
 
 /** How a run of the command ended. */
@@ -72,8 +74,15 @@ export class CrashRound {
     this.#checkpointPages = [1000, 60, 15][dice.roll(3)] ?? 1000;
   }
 
-  /** Makes a site with a source, files of somebody else on the platform, and nothing sent yet. */
-  static async create(mode: Mode, dice: Dice): Promise<CrashRound> {
+  /**
+   * Makes a site with a source, files of somebody else on the platform, and nothing sent yet. `operations`: what the
+   * platform is asked; where files are to be deleted, all that it serves.
+   */
+  static async create(
+    mode: Mode,
+    dice: Dice,
+    operations: 'auto' | 'specified' = mode === 'delete' ? 'auto' : 'specified',
+  ): Promise<CrashRound> {
     const site = await createSite(
       {
         removals: { mode, delay: '1s', maxCount: 1_000_000, maxFraction: 1 },
@@ -81,6 +90,7 @@ export class CrashRound {
         watch: { settle: '20ms', maxDelay: '500ms', rescan: '10h' },
       },
       { recordRequests: true },
+      operations,
     );
     const round = new CrashRound(site, mode, dice);
     for (const name of ['a.md', 'empty.md']) await round.#plant(name, name.startsWith('empty') ? '' : name);
@@ -132,6 +142,21 @@ export class CrashRound {
     expect(plan.lines()).toMatchObject([{ kind: 'summary', uploaded: 0, renewed: 0, removed: 0, failed: 0 }]);
     expect(await this.once(null)).toMatchObject(isOk);
     expect(emulator.requests.slice(sentBefore)).toEqual([]);
+  }
+
+  /** Replaces fields of the configuration. */
+  configure(fields: Record<string, unknown>): void {
+    const { directory, write } = this.site;
+    const name = 'botsync.config.json';
+    const config = JSON.parse(readFileSync(join(directory, name), 'utf8')) as Record<string, unknown>;
+    write(name, JSON.stringify({ ...config, ...fields }));
+  }
+
+  /** Loses the state file with all that belongs to it. */
+  loseState(): void {
+    rmSync(join(this.#stateFile, '..'), { recursive: true });
+    mkdirSync(join(this.#stateFile, '..'));
+    rmSync(this.#syncedLog, { force: true });
   }
 
   close(): void {

@@ -17,6 +17,8 @@ export interface RunOptions {
   readonly rounds: readonly Round[];
   /** Whether so much is run that every point must be reached. */
   readonly isFull: boolean;
+  /** Whether it is the gate that runs them. */
+  readonly isGate: boolean;
 }
 
 /**
@@ -31,6 +33,7 @@ export function readRunOptions(gateRounds: number, share: number, env = process.
   const numbers = only === undefined ? Array.from({ length: count }, (_, number) => number) : [Number(only)];
   return {
     rounds: numbers.map((number) => ({ seed: SEED, number, name: `seed ${SEED}, round ${number}` })),
+    isGate: kills === undefined && only === undefined,
     isFull: only === undefined && count >= gateRounds,
   };
 }

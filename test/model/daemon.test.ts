@@ -1,9 +1,11 @@
+import { rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import fc from 'fast-check';
 import { test } from 'vitest';
 import type { Fault } from '../../src/emulator/faults.ts';
 import { createDaemonWorld, type DaemonWorld, type RunningDaemon } from '../sync/daemon-world.ts';
 import { eventually } from '../watch/fixture.ts';
-import { isRefusal } from './fault-arbitrary.ts';
+import { isNotServed, isRefusal } from './fault-arbitrary.ts';
 import { addFaultStep, endFaults, endFaultsStep, setConditionStep, type Faulty } from './fault-steps.ts';
 import { furnish } from './furnish.ts';
 import {
@@ -11,10 +13,12 @@ import {
   foreignFilesAreUntouched,
   isPutAway,
   recordsClaimOnlyWhatIsThere,
+  verdictsAreTrue,
   type Told,
 } from './invariants.ts';
-import { DIRECTORIES, type Model, type ModelSettings } from './model.ts';
+import { DIRECTORIES, idOf, type Model, type ModelSettings } from './model.ts';
 import { observe, type Observation } from './observe.ts';
+import { isOfOthers, Others, othersStep, type Shared } from './others.ts';
 import { LIMITS } from './rule-sets.ts';
 import { checkParameters, commandOptions, readRunOptions } from './run-options.ts';
 import { settings, SOURCE_NAMES } from './settings-steps.ts';
@@ -32,13 +36,16 @@ interface Skew {
 }
 
 /** A daemon under way, restarted now and then. */
-class Real implements Edited, Faulty {
+class Real implements Edited, Faulty, Shared {
   readonly world: DaemonWorld;
   readonly #model: Model;
   readonly #skew: Skew;
   readonly #firstRequest: number;
+  readonly others = new Others();
   #running: RunningDaemon | null = null;
+  #seenRequests = 0;
   #refusals = false;
+  #mayLackOperations = false;
   #before: Observation | null = null;
   /** What could be put away as things stood before the last step. */
   #couldGo = new Set<string>();
@@ -77,8 +84,18 @@ class Real implements Edited, Faulty {
     if (taken !== undefined) await world.until(() => isTaken, 'the settings are taken');
   }
 
+  /** Loses the state file; a daemon that runs begins anew. */
+  async loseState(): Promise<void> {
+    const wasRunning = this.isRunning;
+    await this.stop();
+    this.others.forget(this.observe());
+    rmSync(dirname(this.world.config().stateFile), { recursive: true, force: true });
+    if (wasRunning) this.start();
+  }
+
   addFault(one: Fault): void {
     this.#refusals ||= isRefusal(one);
+    this.#mayLackOperations ||= isNotServed(one);
     this.world.emulator.faults.add(one);
   }
 
@@ -102,8 +119,13 @@ class Real implements Edited, Faulty {
   check(): void {
     const after = this.observe();
     const before = this.#before ?? after;
-    recordsClaimOnlyWhatIsThere(after);
-    foreignFilesAreUntouched(before, after, this.world.emulator.requests.slice(this.#firstRequest));
+    const requests = this.world.emulator.requests.slice(this.#firstRequest);
+    this.#noteWhatWasSent();
+    if (this.world.emulator.conditions.get('lagging-list') !== null)
+      for (const id of after.rows.keys()) if (!before.rows.has(id)) this.others.doubt(id);
+    recordsClaimOnlyWhatIsThere(after, this.others);
+    verdictsAreTrue(after, this.others);
+    foreignFilesAreUntouched(before, after, requests);
     for (const [id, file] of after.platform) {
       if (
         !isPutAway(file, Date.parse(file.updatedAt)) ||
@@ -119,6 +141,15 @@ class Real implements Edited, Faulty {
     );
   }
 
+  #noteWhatWasSent(): void {
+    const { requests } = this.world.emulator;
+    for (const request of requests.slice(this.#seenRequests)) {
+      const { operation, botId = '', key = '' } = request;
+      if (operation === 'upsert' && !isOfOthers(request)) this.others.noteSent(idOf(botId, key));
+    }
+    this.#seenRequests = requests.length;
+  }
+
   /** Mends everything, gives time, and holds the end against the model. */
   async end(): Promise<void> {
     const { world } = this;
@@ -128,6 +159,12 @@ class Real implements Edited, Faulty {
     this.start();
     const running = this.#running as RunningDaemon;
     let reason = '';
+    if (world.config().platform.operations === 'auto') {
+      // What is taken for not served is asked for again after a day; then a verification finds what others did.
+      await world.wait(this.#mayLackOperations ? 26 * HOUR : 75 * MINUTE, MINUTE);
+      this.#noteWhatWasSent();
+      this.others.expectMended();
+    }
     await eventually(async () => {
       const before = requestCount(world);
       await world.wait(30 * SECOND);
@@ -157,7 +194,7 @@ class Real implements Edited, Faulty {
       return known?.reason ?? skipped?.reason ?? null;
     };
     try {
-      checkEnd(this.#model, end, told, this.#refusals);
+      checkEnd(this.#model, end, told, this.#refusals, this.others);
       return '';
     } catch (error) {
       return (error as Error).message;
@@ -165,8 +202,10 @@ class Real implements Edited, Faulty {
   }
 }
 
+/** Requests so far that change something: it is asked now and then how things are. */
 function requestCount({ emulator }: DaemonWorld): number {
-  return [...emulator.counts.values()].reduce((sum, count) => sum + count, 0);
+  const changing = ['upsert', 'upload', 'update-file', 'delete-file'];
+  return changing.reduce((sum, name) => sum + (emulator.counts.get(name) ?? 0), 0);
 }
 
 const always = () => true;
@@ -224,25 +263,29 @@ const daemonSteps: fc.Arbitrary<Step<Real>>[] = [
         await real.reload();
       }),
   ),
+  fc.constant(new Step<Real>('the state file is lost', always, (_model, real) => real.loseState())),
+  othersStep<Real>(),
   addFaultStep<Real>(),
   setConditionStep<Real>(),
   fc.constant(endFaultsStep<Real>()),
 ];
 
-async function begin(first: ModelSettings): Promise<{ model: Model; real: Real }> {
+async function begin(
+  first: ModelSettings,
+  operations: 'auto' | 'specified',
+): Promise<{ model: Model; real: Real }> {
   const skew: Skew = { ms: 0 };
   const clock = { now: Date.now };
   const fixed = {
     limits: LIMITS,
     upload: { concurrency: 4 },
     watch: { rescan: '1m' },
+    verify: { every: '1h', repair: true },
   };
   const world = await createDaemonWorld(fixed, {
     limits: LIMITS,
     now: () => clock.now() - skew.ms,
   });
-  // Otherwise "delete" is "expire", and nothing is asked.
-  const operations = first.removals === 'delete' ? 'auto' : 'specified';
   world.configure({ platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, operations } });
   clock.now = world.clock.now;
   const model = await furnish(world, first, world.clock);
@@ -259,16 +302,21 @@ test(
   async () => {
     const all = [...treeSteps<Real>(), ...daemonSteps].map((step) => step.map(checked));
     const steps = fc.commands<Model, Real, false>(all, commandOptions(options, 30));
-    const property = fc.asyncProperty(settings, steps, async (first, commands) => {
-      const begun = await begin(first);
-      try {
-        await fc.asyncModelRun(() => begun, commands);
-        await begun.real.end();
-      } finally {
-        await begun.real.stop();
-        await begun.real.world.close();
-      }
-    });
+    const property = fc.asyncProperty(
+      settings,
+      fc.constantFrom('auto', 'auto', 'specified'),
+      steps,
+      async (first, operations, commands) => {
+        const begun = await begin(first, operations);
+        try {
+          await fc.asyncModelRun(() => begun, commands);
+          await begun.real.end();
+        } finally {
+          await begun.real.stop();
+          await begun.real.world.close();
+        }
+      },
+    );
     await fc.assert(property, checkParameters(options, 40, 15_000));
   },
 );

@@ -1,8 +1,7 @@
 import type { Clock } from '../../src/domain/clock.ts';
 import type { FileKey } from '../../src/domain/brands.ts';
 import { connectTo, type World } from '../sync/world.ts';
-import { FOREIGN_PREFIX } from './invariants.ts';
-import { BOTS } from './observe.ts';
+import { BOTS, FOREIGN_PREFIX } from './observe.ts';
 
 /** Puts files of somebody else on the platform. */
 export async function plantForeignFiles(world: World, clock: Clock): Promise<void> {

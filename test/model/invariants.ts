@@ -5,13 +5,10 @@ import { idOf, type Expectation, type Model, type ModelSource } from './model.ts
 import { NOBODY, type Others } from './others.ts';
 import type { Expected } from './rule-sets.ts';
 import type { Found } from './verification.ts';
-import { digest, type Observation, type RemoteFile } from './observe.ts';
+import { digest, FOREIGN_PREFIX, type Observation, type RemoteFile } from './observe.ts';
 
 /** What the platform's time may be off by while botsync reckons it from whole seconds, milliseconds. */
 const NOISE_MS = 3000;
-
-/** Keys that no source gives: they were there before botsync. */
-export const FOREIGN_PREFIX = 'foreign/';
 
 /** What happened between two observations. */
 export interface Span {

@@ -11,6 +11,9 @@ import { idOf } from './model.ts';
 /** The bots of these tests' platform. */
 export const BOTS = ['bot-1', 'bot-2'] as const;
 
+/** Keys that no source gives: they were there before botsync. */
+export const FOREIGN_PREFIX = 'foreign/';
+
 /** What the platform holds of one key; times in epoch milliseconds. */
 export interface RemoteFile {
   readonly botId: string;
@@ -56,7 +59,6 @@ export function observe(
   const platform = new Map<string, RemoteFile>();
   for (const botId of BOTS) {
     for (const file of emulator.listFiles(botId)) {
-      const { [MARK_NAME]: _mark, ...metadata } = file.metadata;
       platform.set(idOf(botId, file.key), {
         botId,
         key: file.key,
@@ -65,7 +67,7 @@ export function observe(
         sizeBytes: file.size,
         index: file.index,
         tags: file.tags,
-        metadata,
+        metadata: Object.fromEntries(Object.entries(file.metadata).filter(([name]) => name !== MARK_NAME)),
         mark: readMark(file.metadata as JsonObject)?.sha256 ?? null,
         status: file.status,
         contentType: file.contentType,

@@ -1,10 +1,21 @@
+import fc from 'fast-check';
+import type { RecordedRequest } from '../../src/emulator/request-log.ts';
+import { pick, Step } from './steps.ts';
 import type { World } from '../sync/world.ts';
-import { BOTS, type Observation } from './observe.ts';
+import { BOTS, FOREIGN_PREFIX, type Observation } from './observe.ts';
 import { idOf } from './model.ts';
 
+/** What others call themselves. */
+const USER_AGENT = 'somebody-else';
+
+/** Whether it was others who asked. */
+export function isOfOthers({ headers }: RecordedRequest): boolean {
+  return headers['user-agent'] === USER_AGENT;
+}
+
 /** What others do to a file by the platform's own interface, beside botsync. */
-export const DEEDS = ['delete', 'overwrite', 'retag', 'add a tag'] as const;
-export type Deed = (typeof DEEDS)[number];
+const DEEDS = ['delete', 'overwrite', 'retag', 'add a tag'] as const;
+type Deed = (typeof DEEDS)[number];
 
 /** What botsync need not know, because others did it or because its memory was lost; files by `idOf`. */
 export class Others {
@@ -110,14 +121,11 @@ export function canOthersAct({ emulator }: World): boolean {
 }
 
 /** The files on the platform that are botsync's. */
-export function ours(
-  world: World,
-  foreignPrefix: string,
-): { readonly botId: string; readonly key: string }[] {
+function ours(world: World): { readonly botId: string; readonly key: string }[] {
   return BOTS.flatMap((botId) =>
     world.emulator
       .listFiles(botId)
-      .flatMap(({ key }) => (key.startsWith(foreignPrefix) ? [] : [{ botId, key }])),
+      .flatMap(({ key }) => (key.startsWith(FOREIGN_PREFIX) ? [] : [{ botId, key }])),
   );
 }
 
@@ -125,7 +133,7 @@ async function put(world: World, botId: string, key: string, content: string): P
   const body = { key, size: Buffer.byteLength(content), contentType: 'text/plain' };
   const { file } = await call(world, 'PUT', botId, '', body);
   const { uploadUrl } = file as { uploadUrl: string };
-  const headers = { 'content-type': 'text/plain' };
+  const headers = { 'content-type': 'text/plain', 'user-agent': USER_AGENT };
   const answer = await fetch(uploadUrl, { method: 'PUT', headers, body: content });
   if (!answer.ok) throw new Error(await answer.text());
 }
@@ -143,10 +151,32 @@ async function call(
       authorization: `Bearer ${emulator.token}`,
       'x-bot-id': botId,
       'content-type': 'application/json',
+      'user-agent': USER_AGENT,
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const told = (await answer.json()) as Record<string, unknown>;
   if (!answer.ok) throw new Error(JSON.stringify(told));
   return told;
+}
+
+/** A real system on whose platform others act as well. */
+export interface Shared {
+  readonly world: World;
+  readonly others: Others;
+}
+
+/** Others do something to one of botsync's files. */
+export function othersStep<Real extends Shared>(): fc.Arbitrary<Step<Real>> {
+  return fc.tuple(fc.constantFrom(...DEEDS), fc.nat(9999)).map(
+    ([deed, number]) =>
+      new Step<Real>(
+        `others ${deed}(${number})`,
+        () => true,
+        async (_model, { world, others }) => {
+          const file = pick(ours(world), number);
+          if (file !== undefined && canOthersAct(world)) await others.act(world, deed, file.botId, file.key);
+        },
+      ),
+  );
 }

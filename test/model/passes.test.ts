@@ -9,14 +9,7 @@ import { createWorldWith, type PassOptions, type PassOutcome, type World } from 
 import { isNotServed, isRefusal } from './fault-arbitrary.ts';
 import { addFaultStep, endFaults, endFaultsStep, setConditionStep, type Faulty } from './fault-steps.ts';
 import { furnish } from './furnish.ts';
-import {
-  checkEnd,
-  checkSpan,
-  checkVerification,
-  FOREIGN_PREFIX,
-  isMirrored,
-  type Told,
-} from './invariants.ts';
+import { checkEnd, checkSpan, checkVerification, isMirrored, type Told } from './invariants.ts';
 import {
   DIRECTORIES,
   idOf,
@@ -27,7 +20,7 @@ import {
 } from './model.ts';
 import { ModelClock } from './model-clock.ts';
 import { observe, type Observation } from './observe.ts';
-import { canOthersAct, DEEDS, Others, ours } from './others.ts';
+import { canOthersAct, Others, othersStep, type Shared } from './others.ts';
 import { LIMITS, RULE_SETS, TOLD_SETS } from './rule-sets.ts';
 import { checkParameters, commandOptions, readRunOptions } from './run-options.ts';
 import { renamed, settings, SOURCE_NAMES } from './settings-steps.ts';
@@ -44,7 +37,7 @@ const DAY = 24 * HOUR;
 const CONFIRM_FOR_MS = 30_000;
 
 /** The real system, one pass at a time: each is a process of its own, as far as it can tell. */
-class Real implements Edited, Faulty {
+class Real implements Edited, Faulty, Shared {
   readonly world: World;
   readonly clock: ModelClock;
   readonly tree: Tree;
@@ -276,16 +269,7 @@ const passSteps: fc.Arbitrary<Step<Real>>[] = [
       }),
     ),
   ),
-  ...Array.from({ length: 2 }, () =>
-    fc.tuple(fc.constantFrom(...DEEDS), fc.nat(9999)).map(
-      ([deed, number]) =>
-        new Step<Real>(`others ${deed}(${number})`, always, async (_model, real) => {
-          const file = pick(ours(real.world, FOREIGN_PREFIX), number);
-          if (file === undefined || !canOthersAct(real.world)) return;
-          await real.others.act(real.world, deed, file.botId, file.key);
-        }),
-    ),
-  ),
+  ...Array.from({ length: 2 }, () => othersStep<Real>()),
   fc.constant(
     new Step<Real>('verify', always, async (_model, real) => {
       if (real.mayAsk) await real.verify();

@@ -43,7 +43,9 @@ export class Confirmation {
   async wait(): Promise<void> {
     this.#isWaiting = true;
     this.#left = this.#confirmations?.unconfirmed ?? 0;
-    this.#confirmations?.finishWithin(this.#left === 0 ? 0 : this.#waitMs);
+    // Marks that an earlier run left to be set are not counted, as nothing is unknown of their files.
+    const isAnythingLeft = this.#confirmations?.isAnythingLeft === true;
+    this.#confirmations?.finishWithin(isAnythingLeft ? this.#waitMs : 0);
     if (this.#left > 0 && this.#waitMs > 0) {
       this.#view.confirming(this.#words());
       this.#view.log.debug('waiting for the platform to say what became of files', {

@@ -78,6 +78,12 @@ export class Confirmations {
     return bots.reduce((sum, { target }) => sum + state.remote.countUnconfirmed(target), 0);
   }
 
+  /** Whether anything is left to be asked, or a content to be marked. */
+  get isAnythingLeft(): boolean {
+    const { state, bots } = this.#ports;
+    return bots.some(({ target }) => state.remote.askTimes(target, 1).length > 0);
+  }
+
   /** A file was sent, and is to be asked about in a second. */
   noteSent(): void {
     const soonMs = this.#ports.clock.monotonic() + 2 * BATCH_WAIT_MS;
