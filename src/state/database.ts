@@ -43,7 +43,12 @@ const CODE_OF_MESSAGE = new Map<unknown, number>([
 ]);
 
 /** Damage that SQLite or its binding reports as if the question had been wrong. */
-const WORDS_OF_DAMAGE = new Set<unknown>(['unsupported file format', 'JSON cannot hold BLOB values']);
+const WORDS_OF_DAMAGE = new Set<unknown>([
+  'unsupported file format',
+  // Of columns that hold no blobs rows are read as JSON.
+  'JSON cannot hold BLOB values',
+  'malformed JSON',
+]);
 const OUT_OF_RANGE = 'ERR_OUT_OF_RANGE';
 
 /** What kind of trouble an error of SQLite is; `null` for one that is a defect of ours. */

@@ -133,6 +133,8 @@ const IS_UNCONFIRMED = `${IS_ASKED} AND verdict IS NULL AND absence IS NULL`;
 /** What the platform has of the files that were sent, as far as it was asked. Methods throw `StateFileError`. */
 export class RemoteReader {
   protected readonly query: Query;
+  /** Settings that were asked for: they are about as many as rules, and what a digest stands for never changes. */
+  readonly #told = new Map<string, ToldSettings>();
 
   constructor(query: Query) {
     this.query = query;
@@ -228,11 +230,14 @@ export class RemoteReader {
 
   /** What the platform was told under a digest of settings; `null`: that is not known any more. */
   toldSettings(digest: string): ToldSettings | null {
+    const known = this.#told.get(digest);
+    if (known !== undefined) return known;
     const [row] = this.query('SELECT told, json_valid(told) FROM told_settings WHERE digest = ?', digest);
     if (row === undefined) return null;
     mustMakeSense(isText(row[0]) && row[1] === 1);
     const told: unknown = JSON.parse(row[0]);
     mustMakeSense(isToldSettings(told));
+    this.#told.set(digest, told);
     return told;
   }
 

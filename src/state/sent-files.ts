@@ -62,8 +62,7 @@ export class SentFileReader {
       FROM (SELECT * FROM file INDEXED BY file_key WHERE target = ? AND key > ? ORDER BY key LIMIT ${PAGE_ROWS})`;
     return new PageCursor({
       start: '',
-      read: (after) =>
-        JSON.parse(this.#query(page, target, after)[0]?.[0] as string) as (readonly unknown[])[],
+      read: (after) => parseRows(this.#query(page, target, after)[0]?.[0] as string),
       placeOf: (row) => row[0] as string,
       itemOf: (row) => toSentFile(row.with(SHA256_COLUMN, digestOf(row[SHA256_COLUMN]))),
     });
@@ -85,6 +84,16 @@ export class SentFileReader {
   find(target: number, key: string): SentFile | null {
     const [row] = this.#query(`SELECT ${COLUMNS} FROM file WHERE target = ? AND key = ?`, target, key);
     return row === undefined ? null : toSentFile(row);
+  }
+}
+
+/** Throws `StateFileError`: a blob where none belongs may pass for JSON in SQLite's own form. */
+function parseRows(text: string): readonly (readonly unknown[])[] {
+  try {
+    return JSON.parse(text) as readonly (readonly unknown[])[];
+  } catch (error) {
+    mustMakeSense(!(error instanceof SyntaxError));
+    throw error;
   }
 }
 

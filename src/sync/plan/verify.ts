@@ -3,7 +3,6 @@ import { ok, type OptionalFailure, type Outcome } from '../../domain/failure.ts'
 import { MOST_IDS, type CatalogFile, type ListedFile } from '../../domain/file-catalog.ts';
 import { readMark } from '../../domain/mark.ts';
 import { compareUtf8 } from '../../domain/path-order.ts';
-import type { ToldSettings } from '../../domain/settings.ts';
 import type { PlatformListing } from '../../state/listing.ts';
 import type { FoundFile } from '../../state/remote.ts';
 import type { SentFile } from '../../state/sent-files.ts';
@@ -104,17 +103,11 @@ class Verification {
     this.#beganMs = beganMs;
     this.#names = new Set(input.sources.map(({ config }) => config.name));
     const { state, platformNow } = input;
-    // Files share their settings: there are about as many as rules.
-    const settings = new Map<string, ToldSettings | null>();
     this.#terms = {
       get nowMs() {
         return platformNow();
       },
-      toldSettings: (digest) => {
-        let told = settings.get(digest);
-        if (told === undefined) settings.set(digest, (told = state.remote.toldSettings(digest)));
-        return told;
-      },
+      toldSettings: (digest) => state.remote.toldSettings(digest),
     };
   }
 

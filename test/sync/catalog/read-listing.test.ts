@@ -7,7 +7,7 @@ import { openState } from '../../../src/state/open.ts';
 import { closeAtEnd } from '../../state/fixture.ts';
 import { connectTo, createWorld, type World } from '../world.ts';
 
-type List = (query: CatalogQuery) => Promise<Outcome<CatalogPage, OptionalFailure>>;
+type List = (query: CatalogQuery, signal?: AbortSignal) => Promise<Outcome<CatalogPage, OptionalFailure>>;
 
 const AT = { target: 1, botId: 'bot-1' };
 
@@ -33,9 +33,9 @@ async function begin(
   const read = async (change = (list: List) => list): Promise<Read> => {
     const list = change(plain);
     let asked = 0;
-    const counting = (_at: typeof AT, query: CatalogQuery): ReturnType<List> => {
+    const counting = (_at: typeof AT, query: CatalogQuery, signal: AbortSignal): ReturnType<List> => {
       asked += 1;
-      return list(query);
+      return list(query, signal);
     };
     const result = await readListing(AT, { list: counting }, ports);
     await close();
@@ -65,6 +65,51 @@ test('all pages are read, and the files come in the order of their keys', async 
   const { keys: listed, asked } = await read();
   expect(listed).toEqual(keys().sort());
   expect(asked).toBe(3);
+});
+
+test('one page is asked for while the one before is taken in, and no more', async () => {
+  const { read } = await begin(230);
+  const order: string[] = [];
+  await read((list) => async (query) => {
+    order.push('asked');
+    const page = await list(query);
+    if (page.kind === 'failed') return page;
+    const files = page.value.files.map((file) => ({
+      ...file,
+      get key() {
+        if (order.at(-1) !== 'taken in') order.push('taken in');
+        return file.key;
+      },
+    }));
+    return ok({ ...page.value, files });
+  });
+  expect(order).toEqual(['asked', 'asked', 'taken in', 'asked', 'taken in']);
+});
+
+test('where a page cannot be taken in the question for the next is broken off', async () => {
+  const { read } = await begin(230);
+  const broken = new Error('broken');
+  let wasBrokenOff = false;
+  const reading = read((list) => async (query, signal) => {
+    if (query.kind === 'page' && query.token !== null) {
+      await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+      wasBrokenOff = true;
+      return TRANSIENT;
+    }
+    const page = await list(query);
+    if (page.kind === 'failed') return page;
+    const [first] = page.value.files;
+    if (first === undefined) return page;
+    const file = {
+      ...first,
+      get key(): string {
+        throw broken;
+      },
+    };
+    return ok({ ...page.value, files: [file] });
+  });
+  await expect(reading).rejects.toBe(broken);
+  expect(wasBrokenOff).toBe(true);
 });
 
 test('a page that fails for a while is asked for again', async () => {
