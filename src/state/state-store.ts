@@ -5,7 +5,7 @@ import type { RereadState } from '../domain/rereading.ts';
 import { statSync } from 'node:fs';
 import { StateFileError, type Database, type SqlValue } from './database.ts';
 import { NoticeStore } from './notices.ts';
-import { RemoteStore } from './remote.ts';
+import { RemoteStore } from './remote-store.ts';
 import { StateReader, type RowId, type SeenSource, type SyncTarget } from './state-reader.ts';
 import { WriteGroup } from './write-group.ts';
 

@@ -1,5 +1,5 @@
 import { closeAtEnd } from '../state/fixture.ts';
-import type { FoundFile } from '../../src/state/remote.ts';
+import type { FoundFile } from '../../src/state/remote-store.ts';
 import { openState } from '../../src/state/open.ts';
 import type { SentFile } from '../../src/state/sent-files.ts';
 import type { StateStore } from '../../src/state/state-store.ts';

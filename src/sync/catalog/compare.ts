@@ -4,7 +4,7 @@ import type { ListedFile } from '../../domain/file-catalog.ts';
 import { readMark, type Mark } from '../../domain/mark.ts';
 import type { Difference, Verdict } from '../../domain/record.ts';
 import type { ToldSettings } from '../../domain/settings.ts';
-import type { FoundFile } from '../../state/remote.ts';
+import type { FoundFile } from '../../state/remote-store.ts';
 import type { SentFile } from '../../state/sent-files.ts';
 
 /**

@@ -6,7 +6,7 @@ import type { CatalogFile } from '../../domain/file-catalog.ts';
 import { prepareUpsert } from '../../domain/limits.ts';
 import { MARK_NAME, markOf, readMark } from '../../domain/mark.ts';
 import { toldOf, type ToldSettings } from '../../domain/settings.ts';
-import type { ChangedFile } from '../../state/remote.ts';
+import type { ChangedFile } from '../../state/remote-store.ts';
 import type { RowId } from '../../state/state-reader.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import type { PlannedSend } from '../plan/plan-source.ts';

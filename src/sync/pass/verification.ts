@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import type { FileKey } from '../../domain/brands.ts';
 import { ok, type OptionalFailure, type Outcome } from '../../domain/failure.ts';
 import type { Disk } from '../../scan/disk.ts';
-import type { FoundFile } from '../../state/remote.ts';
+import type { FoundFile } from '../../state/remote-store.ts';
 import type { SentFile } from '../../state/sent-files.ts';
 import type { RowId, StateReader } from '../../state/state-reader.ts';
 import type { StateStore } from '../../state/state-store.ts';

@@ -4,7 +4,7 @@ import { MOST_IDS, type CatalogFile, type ListedFile } from '../../domain/file-c
 import { readMark } from '../../domain/mark.ts';
 import { compareUtf8 } from '../../domain/path-order.ts';
 import type { PlatformListing } from '../../state/listing.ts';
-import type { FoundFile } from '../../state/remote.ts';
+import type { FoundFile } from '../../state/remote-store.ts';
 import type { SentFile } from '../../state/sent-files.ts';
 import type { StateReader } from '../../state/state-reader.ts';
 import { ask, type AskPorts } from '../catalog/ask.ts';
