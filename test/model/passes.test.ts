@@ -9,7 +9,7 @@ import { createWorldWith, type PassOptions, type PassOutcome, type World } from 
 import { isNotServed, isRefusal } from './fault-arbitrary.ts';
 import { addFaultStep, endFaults, endFaultsStep, setConditionStep, type Faulty } from './fault-steps.ts';
 import { furnish } from './furnish.ts';
-import { checkEnd, checkSpan, checkVerification, isMirrored, type Told } from './invariants.ts';
+import { checkEnd, checkSpan, isMirrored, type Told } from './invariants.ts';
 import {
   DIRECTORIES,
   idOf,
@@ -27,7 +27,7 @@ import { renamed, settings, SOURCE_NAMES } from './settings-steps.ts';
 import { pick, Step } from './steps.ts';
 import { mountAgain, treeSteps, type Edited } from './tree-steps.ts';
 import type { Tree } from './tree.ts';
-import { verifyForRepair } from './verification.ts';
+import { checkVerification, verifyForRepair } from './verification.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

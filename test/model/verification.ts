@@ -5,7 +5,10 @@ import { noteDifference, noteSame, verifyBots } from '../../src/sync/pass/verifi
 import { findSources, targetOf } from '../../src/sync/sources/source.ts';
 import { connectTo, type World } from '../sync/world.ts';
 import type { Clock } from '../../src/domain/clock.ts';
+import { demand } from './demand.ts';
 import { idOf } from './model.ts';
+import { digest, type Observation } from './observe.ts';
+import type { Others } from './others.ts';
 
 /** A difference that was found, by the `idOf` of its file. */
 export interface Found extends Pick<FileDifference, 'reason' | 'detail'> {
@@ -60,5 +63,26 @@ export async function verifyForRepair(world: World, clock: Clock): Promise<Found
   } finally {
     state.close();
     await connection.close();
+  }
+}
+
+/** What a verification finds is what others did, or what the records say already, and of that it finds everything. */
+export function checkVerification(found: readonly Found[], before: Observation, others: Others): void {
+  for (const { id, reason, detail } of found) {
+    const isKnown =
+      reason === 'failed' || reason === 'unsent' || reason === 'pending' || others.isForgotten(id);
+    const isLost = before.platform.get(id)?.status === 'upload_failed';
+    demand(
+      isKnown || isLost || others.mayDiffer(id),
+      `found to differ, though nobody changed it: ${id}: ${detail}`,
+    );
+  }
+  const ids = new Set(found.map(({ id }) => id));
+  for (const [id, { state, sha256, absence, expiresAtMs }] of before.rows) {
+    const isOver = expiresAtMs !== null && expiresAtMs <= before.atMs;
+    if (state !== 'synced' || absence !== null || isOver || !others.mayDiffer(id)) continue;
+    const content = before.platform.get(id)?.content ?? null;
+    const isThere = content !== null && digest(content) === sha256?.toString('hex');
+    demand(isThere || ids.has(id), `not found to differ: ${id}`);
   }
 }
