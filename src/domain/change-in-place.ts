@@ -8,11 +8,11 @@ import type { ToldSettings } from './settings.ts';
 
 /**
  * Whether a file is as it was sent but for what can be told of it without its content: by its record, for which the
- * platform confirmed the content. What changed in the settings is another question.
+ * platform confirmed the content. What changed in the settings is another question, and whether the file has that content
+ * still where its fingerprint is not trusted.
  */
 export function isContentConfirmed(record: FileRecord, reason: SendReason | VerifyReason): boolean {
-  if (record.state !== 'synced' || !record.trusted || (record.differs !== null && record.differs !== 'facts'))
-    return false;
+  if (record.state !== 'synced' || (record.differs !== null && record.differs !== 'facts')) return false;
   switch (record.verdict) {
     case null:
       return false;

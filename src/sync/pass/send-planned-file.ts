@@ -1,3 +1,4 @@
+import { isContentConfirmed } from '../../domain/change-in-place.ts';
 import { sizeInFingerprint } from '../../domain/fingerprint.ts';
 import type { FileRecord } from '../../domain/record.ts';
 import { toldOf } from '../../domain/settings.ts';
@@ -83,7 +84,31 @@ class PlannedFile {
     if (this.#item.found?.kind === 'adoptable') return (await this.#adopt()) || !(await this.#mayBegin());
     if (this.#mayBeSame() && (await this.#isSame())) return true;
     if (!(await this.#mayBegin())) return true;
-    return this.#item.isInPlace && this.#before === this.#item.record && (await this.#changeInPlace());
+    if (!this.#mayChangeInPlace() || !(await this.#hasTrustedContent())) return false;
+    return await this.#changeInPlace();
+  }
+
+  /** Whether what is on record is still what a change in place was planned by: the file may have had to wait for its mark. */
+  #mayChangeInPlace(): boolean {
+    const { isInPlace, record, reason } = this.#item;
+    const now = this.#before;
+    if (!isInPlace || now === null || record === null) return false;
+    const isAsPlanned =
+      now.fingerprint === record.fingerprint && now.settingsDigest === record.settingsDigest;
+    return isAsPlanned && isContentConfirmed(now, reason);
+  }
+
+  /** Whether the file has the content on record: its fingerprint proves it, or reading it does. */
+  async #hasTrustedContent(): Promise<boolean> {
+    if (this.#before?.trusted === true) return true;
+    const { state, clock, transfer } = this.#context;
+    const recorded = state.find(this.#id)?.sha256 ?? null;
+    if (recorded === null) return false;
+    const { path } = this.#item;
+    const compared = await transfer(() => compareContent(this.#source, path, recorded, clock.now()), 0);
+    if (compared.kind !== 'same') return false;
+    state.recordTouched(this.#id, compared.fingerprint, compared.trusted);
+    return true;
   }
 
   /** Takes over what the platform has under its key, if that is the file: nothing is sent. */

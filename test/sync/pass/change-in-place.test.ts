@@ -1,5 +1,6 @@
 import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
 import { createWorld, useCatalog, type World } from '../world.ts';
 
@@ -82,6 +83,26 @@ describe('other settings', () => {
     world.write('docs/a', 'CONTENT');
     expect(await world.pass()).toMatchObject({ summary: { uploaded: 1, updated: 0 } });
     expect(world.remote('a')).toBe('CONTENT');
+  });
+
+  test('of a file that was written just before it was sent are told once its content is compared', async () => {
+    const world = await confirmedWorld();
+    // As a pass records a file that was written less than two seconds before.
+    const untrust = (): void => {
+      const database = new DatabaseSync(world.config().stateFile);
+      database.exec('UPDATE file SET trusted = 0');
+      database.close();
+    };
+    untrust();
+    world.configure({ rules: [LETTER] });
+    expect(await world.pass()).toMatchObject({ requests: 1, summary: { updated: 1, uploaded: 0 } });
+    // The same fingerprint with another content.
+    untrust();
+    const database = new DatabaseSync(world.config().stateFile);
+    database.prepare('UPDATE file SET sha256 = ?').run(Buffer.alloc(32));
+    database.close();
+    world.configure({ rules: [MANUAL] });
+    expect(await world.pass()).toMatchObject({ summary: { updated: 0, uploaded: 1 } });
   });
 
   test('of a file that was touched are sent with it: its content may be another', async () => {
