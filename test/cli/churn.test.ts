@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
@@ -17,11 +17,15 @@ const LIMIT_MS = 90_000;
 const MODES = SEED % 2 === 1 ? (['expire', 'delete'] as const) : (['delete', 'expire'] as const);
 
 function createChurnSite(mode: (typeof MODES)[number], fields: Record<string, unknown>): Promise<Site> {
-  return createSite({
-    removals: { mode, delay: '1s', maxCount: 1_000_000, maxFraction: 1 },
-    upload: { concurrency: 8, giveUpAfter: '10s', stallTimeout: '2s' },
-    ...fields,
-  });
+  return createSite(
+    {
+      removals: { mode, delay: '1s', maxCount: 1_000_000, maxFraction: 1 },
+      upload: { concurrency: 8, giveUpAfter: '10s', stallTimeout: '2s' },
+      ...fields,
+    },
+    {},
+    'auto',
+  );
 }
 
 const launch = (site: Site): Running => start(site.directory, ['sync', '--log-level', 'warn'], site.env);
@@ -51,6 +55,21 @@ function onRecord(site: Site): string {
   const sources = state.prepare('SELECT * FROM source').all();
   state.close();
   return JSON.stringify({ rows, problems, sources, now: Date.now() });
+}
+
+/** Has every file told another tag from the next start on. */
+function retag(site: Site, tag: string): void {
+  const file = join(site.directory, 'botsync.config.json');
+  const config = JSON.parse(readFileSync(file, 'utf8')) as object;
+  writeFileSync(file, JSON.stringify({ ...config, rules: [{ match: '**', tags: { tag } }] }));
+}
+
+/** The tags of the files that are there. */
+function tagsOf({ emulator }: Site): unknown[] {
+  const there = emulator
+    .listFiles('bot-1')
+    .filter(({ size, expiresAt }) => size > 0 || expiresAt === undefined);
+  return [...new Set(there.map(({ tags }) => tags['tag']))];
 }
 
 async function stopped(daemon: Running): Promise<number | null> {
@@ -83,20 +102,24 @@ describe('a churn of 2,000 operations ends in an exact mirror', { timeout: 300_0
     const dice = createDice(SEED);
     const churn = new Churn(join(site.directory, 'docs'), dice);
     let daemon = launch(site);
+    let tag: string | undefined;
     for (let i = 0; i < OPERATIONS; i++) {
       churn.step();
       if (dice.roll(4) === 0) await delay(dice.roll(15));
-      if (dice.roll(40) === 0) addFault(site, dice.roll(6));
+      if (dice.roll(40) === 0) addFault(site, dice.roll(8));
       if (dice.roll(60) === 0) await setCondition(site, dice);
       if (dice.roll(250) === 0) {
         daemon.child.kill('SIGKILL');
         await daemon.ended;
+        tag = String(i);
+        retag(site, tag);
         daemon = launch(site);
       }
     }
     site.emulator.faults.clear();
     await site.emulator.conditions.clear();
     await untilExact(site);
+    await expect.poll(() => tagsOf(site), { timeout: LIMIT_MS }).toEqual([tag]);
     expect(await stopped(daemon)).toBe(0);
   });
 });
@@ -108,6 +131,16 @@ const CONDITIONS: readonly (Condition | null)[] = [
   { kind: 'slow-store', bytesPerSecond: 30_000 },
   { kind: 'rate-limit', rateLimit: { requests: 30, windowMs: 1000, window: 'sliding', tells: 'all' } },
   { kind: 'rate-limit', rateLimit: { requests: 10, windowMs: 1000, window: 'sliding', tells: 'nothing' } },
+  { kind: 'lagging-list', lagMs: 500 },
+  { kind: 'new-ids' },
+  { kind: 'pending-again' },
+  { kind: 'slow-notice', delayMs: 300 },
+  { kind: 'updates-reindex' },
+  null,
+  null,
+  null,
+  null,
+  null,
   null,
   null,
   null,
@@ -138,6 +171,12 @@ function addFault({ emulator }: Site, which: number): void {
       break;
     case 4:
       faults.add({ operation: 'upsert', kind: 'garbage', times: 2 });
+      break;
+    case 5:
+      faults.add({ operation: 'list-files', kind: 'status', status: 503, times: 3 });
+      break;
+    case 6:
+      faults.add({ operation: 'update-file', kind: 'apply-then-drop', times: 2 });
       break;
     default:
       faults.add({ operation: 'upload', kind: 'delay', delayMs: 200, times: 5 });
