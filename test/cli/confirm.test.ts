@@ -76,8 +76,9 @@ describe('sync --once', () => {
     expect(explained.stdout).toMatch(
       /^Platform: has the content, and the bot cannot search it \(asked last at /mu,
     );
+    // Within two seconds of its writing a file is looked at again first.
     expect(explained.stdout).toMatch(
-      /^A pass: {2}does nothing \(sent, and not changed since; cannot be searched/mu,
+      /^A pass: {2}(?:does nothing \(sent, and not changed since; cannot be searched|looks whether it changed \(written)/mu,
     );
     expect((await run(site.directory, ['status'], site.env)).stdout).toContain('1 NOT SEARCHABLE');
     expect((await site.sync('--force')).lines()[0]).toMatchObject({ kind: 'upload', reason: 'forced' });

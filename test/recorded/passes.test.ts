@@ -174,5 +174,4 @@ recorded('what the platform says of files', async (scene) => {
   await scene.run(['sync', '--once', '--json']);
   await scene.run(['sync', '--dry-run']);
   await scene.run(['status', '--json']);
-  await scene.run(['explain', 'docs/b.md']);
 });
