@@ -8,7 +8,6 @@ const ENGINE = [
     'domain',
     'emulator',
     'notify',
-    'platform',
     'scan',
     'service',
     'state',
@@ -17,7 +16,8 @@ const ENGINE = [
     'upload',
     'watch',
   ].map((room) => `test/${room}/**/*.test.ts`),
-  // Those that ask the platform for hours of a daemon's life are long.
+  // Lines that stand still for half a minute, and daemons that ask the platform for hours of their lives, are long.
+  'test/platform/!(stall).test.ts',
   'test/sync/daemon/!(deletions|verifications).test.ts',
 ];
 
