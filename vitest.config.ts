@@ -16,9 +16,9 @@ const ENGINE = [
     'upload',
     'watch',
   ].map((room) => `test/${room}/**/*.test.ts`),
-  // Lines that stand still for half a minute, and daemons that ask the platform for hours of their lives, are long.
+  // Lines that stand still for half a minute, and daemons that live through hours, are long.
   'test/platform/!(stall).test.ts',
-  'test/sync/daemon/!(deletions|verifications).test.ts',
+  'test/sync/daemon/!(deletions|guards|hazards|long-outages|verifications).test.ts',
 ];
 
 /** Commands that are over soon: what starts them waits for nothing. */
