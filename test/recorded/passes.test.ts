@@ -72,6 +72,25 @@ recorded('a tree that nobody writes to', async (scene) => {
   await scene.run(['explain', join(ROOT, 'examples/welcome.md'), '--json']);
 });
 
+recorded('what the platform says of a tree that nobody writes to', async (scene) => {
+  scene.configure(
+    { sources: [{ directory: join(ROOT, 'examples') }], rules: [{ match: '*.md', index: true }] },
+    { operations: 'auto' },
+  );
+  await scene.emulator.conditions.set({
+    kind: 'failing-indexing',
+    keys: 'welcome.md',
+    reason: 'Nothing in it',
+  });
+  await scene.run(['sync', '--once', '--log-level', 'error']);
+  await scene.run(['explain', join(ROOT, 'examples/welcome.md')]);
+  await scene.run(['sync', '--dry-run']);
+  await scene.run(['ls']);
+  await scene.run(['ls', '--failed', '--json']);
+  await scene.run(['verify']);
+  await scene.run(['verify', '--json']);
+});
+
 recorded('removed files that are kept', async (scene) => {
   scene.fill(3);
   await scene.run(ONCE);
