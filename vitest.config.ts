@@ -24,10 +24,10 @@ const ENGINE = [
 /** Commands that are over soon: what starts them waits for nothing. */
 const COMMANDS = [
   'test/security/**/*.test.ts',
+  'test/library/{daemon/daemon-platform,platform-access,take-snapshot}.test.ts',
   ...[
     'commands',
     'completion',
-    'daemon/daemon-platform',
     'defect',
     'describe-resource',
     'doctor',
@@ -36,8 +36,6 @@ const COMMANDS = [
     'emulator-options',
     'init',
     'mask-secrets',
-    'platform-access',
-    'take-snapshot',
     'usage',
   ].map((name) => `test/cli/${name}.test.ts`),
 ];

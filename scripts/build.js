@@ -19,7 +19,7 @@ const built = await build({
   external: Object.keys(dependencies),
   metafile: true,
   legalComments: 'none',
-  // Read only when a defect is reported, by src/cli/source-stack.ts, which needs names and lines alone.
+  // Read only when a defect is reported, by src/service/source-stack.ts, which needs names and lines alone.
   sourcemap: 'linked',
   sourcesContent: false,
   write: false,

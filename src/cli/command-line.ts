@@ -5,10 +5,10 @@ import { addEmulatorCommand } from './emulator-command.ts';
 import { DEFAULT_CONFIG, LOG_FORMATS, LOG_LEVELS, type GlobalArguments } from './global-options.ts';
 import { addPlatformCommands } from './platform-commands.ts';
 import { addSetupCommands } from './setup-commands.ts';
-import { sourceStack } from './source-stack.ts';
+import { sourceStack } from '../service/source-stack.ts';
 import { addSyncCommands } from './sync-commands.ts';
-import { UsageError } from './usage-error.ts';
-import { version } from './version.ts';
+import { UsageError } from '../library/usage-error.ts';
+import { version } from '../library/version.ts';
 import { printError } from './render/output.ts';
 
 /** Runs one command. Returns the exit code; a user's mistake is told on standard error without a stack. */

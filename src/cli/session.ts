@@ -5,11 +5,11 @@ import { listenForStop } from '../service/stop-signals.ts';
 import { systemClock } from '../service/system-clock.ts';
 import { createCommandLog } from './command-log.ts';
 import type { GlobalOptions } from './global-options.ts';
-import { load } from './load.ts';
-import type { Clients } from './platform/clients.ts';
-import type { Credentials } from './platform/credentials.ts';
-import { noticesIn, withPlatform, type Notices } from './platform/platform-access.ts';
-import { UsageError } from './usage-error.ts';
+import { load } from '../library/load.ts';
+import type { Clients } from '../library/platform/clients.ts';
+import type { Credentials } from '../library/platform/credentials.ts';
+import { noticesIn, withPlatform, type Notices } from '../library/platform/platform-access.ts';
+import { UsageError } from '../library/usage-error.ts';
 
 /** One command's dealings with the platform. */
 export interface Session extends Clients {

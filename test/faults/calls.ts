@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest';
-import { platformError } from '../../src/cli/platform-failure.ts';
-import type { Clients } from '../../src/cli/platform/clients.ts';
-import { PlatformAccess } from '../../src/cli/platform/platform-access.ts';
+import { platformError } from '../../src/library/platform-failure.ts';
+import type { Clients } from '../../src/library/platform/clients.ts';
+import { PlatformAccess } from '../../src/library/platform/platform-access.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { LookupFailure, Outcome } from '../../src/domain/failure.ts';
 import type { Emulator } from '../../src/emulator/emulator.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { describe as describeValue, describeResource } from '../../src/cli/render/describe-resource.ts';
 import { maskSecrets } from '../../src/cli/render/mask-secrets.ts';
-import { platformError } from '../../src/cli/platform-failure.ts';
+import { platformError } from '../../src/library/platform-failure.ts';
 import { renderTable } from '../../src/cli/render/table.ts';
 import { describeUsage } from '../../src/cli/render/usage-report.ts';
 import { removalExpiry } from '../../src/domain/expiry.ts';

@@ -2,7 +2,7 @@ import { EXIT } from '../../domain/exit-code.ts';
 import { describe } from '../render/describe-resource.ts';
 import { maskSecrets } from '../render/mask-secrets.ts';
 import { print } from '../render/output.ts';
-import { platformError } from '../platform-failure.ts';
+import { platformError } from '../../library/platform-failure.ts';
 import { printJson } from '../render/print-json.ts';
 import { withSession } from '../session.ts';
 import type { ResourceOptions } from '../resource-options.ts';

@@ -4,13 +4,13 @@ import { checkConversation, type ConversationRequest } from '../../domain/reques
 import { describeResource } from '../render/describe-resource.ts';
 import { maskSecrets } from '../render/mask-secrets.ts';
 import { print } from '../render/output.ts';
-import { platformError } from '../platform-failure.ts';
+import { platformError } from '../../library/platform-failure.ts';
 import { printJson } from '../render/print-json.ts';
 import type { ResourceOptions } from '../resource-options.ts';
-import type { ConversationIdentity } from '../platform/clients.ts';
+import type { ConversationIdentity } from '../../library/platform/clients.ts';
 import { withSession } from '../session.ts';
 import { readTags } from '../tag-option.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../../library/usage-error.ts';
 
 /** Options of `botsync conversation create`. */
 export interface ConversationOptions extends ResourceOptions {

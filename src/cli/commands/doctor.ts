@@ -10,7 +10,7 @@ import { checkState } from '../doctor/check-state.ts';
 import { checkUsage } from '../doctor/check-usage.ts';
 import { renderFinding, worst, type Diagnosis } from '../doctor/finding.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { load, platformName } from '../load.ts';
+import { load, platformName } from '../../library/load.ts';
 import { print } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
 import { runSession, type Session } from '../session.ts';

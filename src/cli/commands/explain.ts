@@ -3,11 +3,11 @@ import type { Verdict } from '../../domain/record.ts';
 import { explain as explainFile, type Explanation, type PlatformWord } from '../../sync/plan/explain.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { load, platformName } from '../load.ts';
+import { load, platformName } from '../../library/load.ts';
 import { locateFile } from '../locate-file.ts';
 import { print, shown } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
-import { withStateFile } from '../read-state-file.ts';
+import { withStateFile } from '../../library/read-state-file.ts';
 
 /** Options of `botsync explain`. */
 export interface ExplainOptions extends GlobalOptions {

@@ -13,7 +13,7 @@ import { openPrompter, type Choice } from '../init/prompter.ts';
 import { invocation, print, printError, shown } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
 import { runSession } from '../session.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../../library/usage-error.ts';
 
 /** Options of `botsync init`. */
 export interface InitOptions extends GlobalOptions, AnswerOptions {

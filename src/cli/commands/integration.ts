@@ -2,11 +2,11 @@ import { EXIT } from '../../domain/exit-code.ts';
 import { describeResource } from '../render/describe-resource.ts';
 import { maskSecrets } from '../render/mask-secrets.ts';
 import { print, shown } from '../render/output.ts';
-import { platformError } from '../platform-failure.ts';
+import { platformError } from '../../library/platform-failure.ts';
 import { printJson } from '../render/print-json.ts';
 import type { ResourceOptions } from '../resource-options.ts';
 import { withSession } from '../session.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../../library/usage-error.ts';
 
 /** Options of `botsync integration`. */
 export interface IntegrationOptions extends ResourceOptions {

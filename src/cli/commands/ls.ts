@@ -6,12 +6,12 @@ import { listFiles, type FileEntry, type PlatformState } from '../../sync/plan/l
 import { Turns } from '../../sync/plan/turns.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { load, platformName } from '../load.ts';
-import { withStateFile } from '../read-state-file.ts';
+import { load, platformName } from '../../library/load.ts';
+import { withStateFile } from '../../library/read-state-file.ts';
 import { print, shown } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
-import { UsageError } from '../usage-error.ts';
-import { findOrphans } from '../verify/find-orphans.ts';
+import { UsageError } from '../../library/usage-error.ts';
+import { findOrphans } from '../../library/verify/find-orphans.ts';
 
 /** Options of `botsync ls`. */
 export interface LsOptions extends GlobalOptions {

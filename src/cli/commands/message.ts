@@ -4,11 +4,11 @@ import { describeResource } from '../render/describe-resource.ts';
 import { maskSecrets } from '../render/mask-secrets.ts';
 import { readPayload, type PayloadOptions } from '../message-payload.ts';
 import { print } from '../render/output.ts';
-import { platformError } from '../platform-failure.ts';
+import { platformError } from '../../library/platform-failure.ts';
 import { printJson } from '../render/print-json.ts';
 import type { ResourceOptions } from '../resource-options.ts';
 import { withSession } from '../session.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../../library/usage-error.ts';
 
 /** Options of `botsync message send`. */
 export interface MessageOptions extends ResourceOptions, PayloadOptions {

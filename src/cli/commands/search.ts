@@ -5,14 +5,14 @@ import type { FoundPassage, Passage } from '../../platform/passages.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import { fileKey } from '../../domain/key.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { load, platformName } from '../load.ts';
+import { load, platformName } from '../../library/load.ts';
 import { locateFile } from '../locate-file.ts';
-import { platformError } from '../platform-failure.ts';
+import { platformError } from '../../library/platform-failure.ts';
 import { print, shown } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
 import { withSession } from '../session.ts';
 import { readTags } from '../tag-option.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../../library/usage-error.ts';
 
 /** Options of `botsync search`. */
 export interface SearchOptions extends GlobalOptions {

@@ -8,12 +8,12 @@ import { overview, type Overview, type SourceStatus } from '../../sync/plan/over
 import { EXIT } from '../../domain/exit-code.ts';
 import type { Usages } from '../../domain/usage.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
-import { load, platformName } from '../load.ts';
+import { load, platformName } from '../../library/load.ts';
 import { print, printError, shown } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
 import { describeSummary } from '../render/pass-report.ts';
 import { describeVerified } from '../render/verify-report.ts';
-import { withStateFile } from '../read-state-file.ts';
+import { withStateFile } from '../../library/read-state-file.ts';
 import { describeUsage, usageForPrograms } from '../render/usage-report.ts';
 import type { Session } from '../session.ts';
 import { whyNotAsked } from '../usage.ts';

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { lookAtFile } from '../../watch/file-contents.ts';
-import { DaemonRun } from '../daemon/daemon-run.ts';
+import { DaemonRun } from '../../library/daemon/daemon-run.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { load } from '../load.ts';
+import { load } from '../../library/load.ts';
 
 /** `botsync sync`: keeps everything up to date until a signal. Returns the exit code; throws `UsageError`. */
 export async function syncDaemon(options: GlobalOptions): Promise<number> {

@@ -5,15 +5,15 @@ import { listenForStop } from '../../service/stop-signals.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { ListingError } from '../../state/listing.ts';
 import { countDifferences } from '../../sync/pass/verification.ts';
-import { load } from '../load.ts';
-import { noticesIn, withPlatform } from '../platform/platform-access.ts';
-import { withStateFile } from '../read-state-file.ts';
+import { load } from '../../library/load.ts';
+import { noticesIn, withPlatform } from '../../library/platform/platform-access.ts';
+import { withStateFile } from '../../library/read-state-file.ts';
 import { PassView } from '../render/pass-view.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../../library/usage-error.ts';
 import type { VerifyOptions } from '../verify-options.ts';
-import { compare, comparison, type VerifyRun } from '../verify/compare.ts';
-import { memoryOf } from '../verify/service-memory.ts';
-import { mend } from '../verify/mend.ts';
+import { compare, comparison, type VerifyRun } from '../../library/verify/compare.ts';
+import { memoryOf } from '../../library/verify/service-memory.ts';
+import { mend } from '../../library/verify/mend.ts';
 
 /** `botsync verify`: what the bots have, compared with what was sent. Returns the exit code; throws `UsageError`. */
 export async function verify(options: VerifyOptions): Promise<number> {

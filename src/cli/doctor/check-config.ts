@@ -1,7 +1,7 @@
 import type { SecretReference } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem, type ConfigProblem } from '../../config/problem.ts';
-import type { Credentials, SecretField } from '../platform/credentials.ts';
+import type { Credentials, SecretField } from '../../library/platform/credentials.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 
 /** A configuration that cannot be used, one diagnosis a problem. */

@@ -6,14 +6,14 @@ import type { Messenger } from '../../notify/messenger.ts';
 import { wordTest } from '../../notify/words.ts';
 import { findHolder } from '../../service/process-lock.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { holdLock } from '../hold-lock.ts';
-import { platformName } from '../load.ts';
-import { messengerPorts, openMessenger } from '../open-messenger.ts';
-import { openStateFile } from '../open-state-file.ts';
-import { readStateFile, withStateFile } from '../read-state-file.ts';
+import { holdLock } from '../../library/hold-lock.ts';
+import { platformName } from '../../library/load.ts';
+import { messengerPorts, openMessenger } from '../../library/open-messenger.ts';
+import { openStateFile } from '../../library/open-state-file.ts';
+import { readStateFile, withStateFile } from '../../library/read-state-file.ts';
 import type { Session } from '../session.ts';
-import { describeRun } from '../notifier.ts';
-import { UsageError } from '../usage-error.ts';
+import { describeRun } from '../../library/notifier.ts';
+import { UsageError } from '../../library/usage-error.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 
 /** Whether people could be told, without telling anybody anything. */

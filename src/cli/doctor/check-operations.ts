@@ -5,9 +5,9 @@ import type { OptionalOperation } from '../../domain/file-catalog.ts';
 import { LOSSES } from '../../domain/operation-losses.ts';
 import type { UnservedOperation } from '../../state/remote.ts';
 import { targetOf } from '../../sync/sources/source.ts';
-import type { Clients } from '../platform/clients.ts';
-import { withStateFile } from '../read-state-file.ts';
-import { UsageError } from '../usage-error.ts';
+import type { Clients } from '../../library/platform/clients.ts';
+import { withStateFile } from '../../library/read-state-file.ts';
+import { UsageError } from '../../library/usage-error.ts';
 import { doubtful, fine, type Diagnosis } from './finding.ts';
 
 /** What no file is called: to ask for it does no harm. */

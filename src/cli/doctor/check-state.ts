@@ -5,8 +5,8 @@ import prettyBytes from 'pretty-bytes';
 import type { Config } from '../../config/config.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
 import { overview } from '../../sync/plan/overview.ts';
-import { withStateFile } from '../read-state-file.ts';
-import { UsageError } from '../usage-error.ts';
+import { withStateFile } from '../../library/read-state-file.ts';
+import { UsageError } from '../../library/usage-error.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 
 /** Less room than this and the state file will soon not be written any more, bytes. */

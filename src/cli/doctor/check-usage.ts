@@ -4,10 +4,10 @@ import { systemClock } from '../../service/system-clock.ts';
 import { Claims } from '../../sync/plan/claims.ts';
 import { estimate } from '../../sync/plan/estimate.ts';
 import { findSources } from '../../sync/sources/source.ts';
-import type { Clients } from '../platform/clients.ts';
-import { withStateFile } from '../read-state-file.ts';
+import type { Clients } from '../../library/platform/clients.ts';
+import { withStateFile } from '../../library/read-state-file.ts';
 import { describeExcess, describeUsage } from '../render/usage-report.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../../library/usage-error.ts';
 import { whyNotAsked } from '../usage.ts';
 import { doubtful, fine, type Diagnosis } from './finding.ts';
 

@@ -13,7 +13,7 @@ import { platformName } from '../load.ts';
 import { singlePass } from '../once/single-pass.ts';
 import { openStateFile } from '../open-state-file.ts';
 import { noticesIn, withPlatform, type PlatformAccess } from '../platform/platform-access.ts';
-import { print, shown } from '../render/output.ts';
+import { print, shown } from '../../cli/render/output.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Compares, writes down what was found, and puts right what the options say. Returns the exit code; throws `UsageError`. */

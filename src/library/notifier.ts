@@ -8,7 +8,7 @@ import type { MessengerPorts } from '../notify/messenger.ts';
 import type { Wording } from '../notify/words.ts';
 import type { Log } from '../service/logger.ts';
 import type { StateStore } from '../state/state-store.ts';
-import type { GlobalOptions } from './global-options.ts';
+import type { GlobalOptions } from '../cli/global-options.ts';
 import { platformName } from './load.ts';
 import { messengerPorts, openMessenger } from './open-messenger.ts';
 import type { PlatformAccess } from './platform/platform-access.ts';

@@ -9,10 +9,10 @@ import type { DaemonObserver, Refusal, Trigger } from '../../sync/daemon/daemon-
 import type { Reporter } from '../../sync/pass/reporter.ts';
 import { logSettings } from '../command-log.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { drainOutput, neverWaitForReaders, shown, writeLog } from '../render/output.ts';
-import { printJson } from '../render/print-json.ts';
-import { describeVerified } from '../render/verify-report.ts';
-import { describeSummary } from '../render/pass-report.ts';
+import { drainOutput, neverWaitForReaders, shown, writeLog } from './output.ts';
+import { printJson } from './print-json.ts';
+import { describeVerified } from './verify-report.ts';
+import { describeSummary } from './pass-report.ts';
 
 /** The platform refuses: what is said when it begins, and when it is over. */
 const REFUSED: Readonly<Record<Refusal, { readonly began: string; readonly over: string }>> = {

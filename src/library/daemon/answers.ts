@@ -6,7 +6,7 @@ import type { ControlPorts } from '../../service/status-routes.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import type { Daemon } from '../../sync/daemon/daemon.ts';
 import { overview, type Overview } from '../../sync/plan/overview.ts';
-import type { GlobalOptions } from '../global-options.ts';
+import type { GlobalOptions } from '../../cli/global-options.ts';
 import { platformName } from '../load.ts';
 import { measure } from './measure.ts';
 

@@ -13,9 +13,9 @@ import { Claims } from '../../sync/plan/claims.ts';
 import { estimate, type Estimate } from '../../sync/plan/estimate.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import { platformName } from '../load.ts';
-import { forced } from '../sync-options.ts';
+import { forced } from '../../cli/sync-options.ts';
 import { Confirmation } from './confirmation.ts';
-import { tellUsage, warnOfQuotas } from '../usage.ts';
+import { tellUsage, warnOfQuotas } from '../../cli/usage.ts';
 import type { OnceRun } from './sound-pass.ts';
 
 /** How a single pass ended. `sawAll`: it came to its end, or was stopped only while it waited for the platform's word. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { emulatorDirectory, type Config } from '../config/config.ts';
 import { loadConfig, type LoadedConfig } from '../config/load-config.ts';
 import { renderProblem } from '../config/problem.ts';
-import type { GlobalOptions } from './global-options.ts';
+import type { GlobalOptions } from '../cli/global-options.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Loads the configuration that a command was given. Throws `UsageError` with all that is wrong with it. */

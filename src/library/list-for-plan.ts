@@ -6,7 +6,7 @@ import { Listings } from '../sync/catalog/listings.ts';
 import { ServedCatalog } from '../sync/catalog/served-catalog.ts';
 import type { FoundSource } from '../sync/sources/source.ts';
 import { noticesIn, withPlatform } from './platform/platform-access.ts';
-import type { PassView } from './render/pass-view.ts';
+import type { PassView } from '../cli/render/pass-view.ts';
 import { UsageError } from './usage-error.ts';
 
 /**

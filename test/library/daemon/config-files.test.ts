@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createSite, run, type Site } from '../binary.ts';
-import { launch, POLL, remote, says, type Daemon } from '../running-daemon.ts';
+import { createSite, run, type Site } from '../../cli/binary.ts';
+import { launch, POLL, remote, says, type Daemon } from '../../cli/running-daemon.ts';
 
 type Written = Record<string, unknown> & { readonly platform: object };
 

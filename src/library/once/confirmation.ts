@@ -2,7 +2,7 @@ import type { Summary } from '../../domain/report.ts';
 import type { Confirmations } from '../../sync/pass/confirmations.ts';
 import type { WordOutcome } from '../../sync/pass/note-word.ts';
 import type { SyncContext } from '../../sync/pass/sync-context.ts';
-import type { PassView } from '../render/pass-view.ts';
+import type { PassView } from '../../cli/render/pass-view.ts';
 
 /** Has the platform say, beside a single pass and for some time after it, what became of what was sent. */
 export class Confirmation {

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { StateKeeper } from '../../../src/cli/daemon/state-keeper.ts';
-import { UsageError } from '../../../src/cli/usage-error.ts';
+import { StateKeeper } from '../../../src/library/daemon/state-keeper.ts';
+import { UsageError } from '../../../src/library/usage-error.ts';
 import { StateFileError } from '../../../src/state/database.ts';
 import type { StateStore } from '../../../src/state/state-store.ts';
 import { temporaryDirectory } from '../../service/fixture.ts';

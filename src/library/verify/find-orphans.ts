@@ -4,11 +4,11 @@ import { listenForStop } from '../../service/stop-signals.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import type { FileDifference } from '../../sync/catalog/compare.ts';
 import { verifyBots } from '../../sync/pass/verification.ts';
-import type { GlobalOptions } from '../global-options.ts';
+import type { GlobalOptions } from '../../cli/global-options.ts';
 import { platformError } from '../platform-failure.ts';
 import { noticesIn, withPlatform } from '../platform/platform-access.ts';
 import { withStateFile } from '../read-state-file.ts';
-import { PassView } from '../render/pass-view.ts';
+import { PassView } from '../../cli/render/pass-view.ts';
 import { comparison } from './compare.ts';
 import { memoryOf } from './service-memory.ts';
 

@@ -1,6 +1,6 @@
 import { EXIT } from '../domain/exit-code.ts';
 import type { OptionalFailure } from '../domain/failure.ts';
-import { shown } from './render/output.ts';
+import { shown } from '../cli/render/output.ts';
 import { UsageError } from './usage-error.ts';
 
 /**

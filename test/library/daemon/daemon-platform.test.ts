@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { DaemonPlatform } from '../../../src/cli/daemon/daemon-platform.ts';
+import { DaemonPlatform } from '../../../src/library/daemon/daemon-platform.ts';
 import type { GlobalOptions } from '../../../src/cli/global-options.ts';
-import { load } from '../../../src/cli/load.ts';
-import { UsageError } from '../../../src/cli/usage-error.ts';
+import { load } from '../../../src/library/load.ts';
+import { UsageError } from '../../../src/library/usage-error.ts';
 import type { LoadedConfig } from '../../../src/config/load-config.ts';
 import type { Log } from '../../../src/service/logger.ts';
 import { configText, temporaryDirectory } from '../../config/fixture.ts';

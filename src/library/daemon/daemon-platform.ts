@@ -1,7 +1,7 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Log } from '../../service/logger.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import type { GlobalOptions } from '../global-options.ts';
+import type { GlobalOptions } from '../../cli/global-options.ts';
 import { noticesIn, openHost, PlatformAccess, type PlatformHost } from '../platform/platform-access.ts';
 import { Notifier } from '../notifier.ts';
 import { ConnectionHolder } from './connection-holder.ts';

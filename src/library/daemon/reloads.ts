@@ -1,8 +1,8 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Log } from '../../service/logger.ts';
 import type { ServiceManager } from '../../service/systemd-notify.ts';
-import type { GlobalOptions } from '../global-options.ts';
-import { sourceStack } from '../source-stack.ts';
+import type { GlobalOptions } from '../../cli/global-options.ts';
+import { sourceStack } from '../../service/source-stack.ts';
 import { UsageError } from '../usage-error.ts';
 import type { ConfigFiles } from './config-files.ts';
 import { loadAgain } from './load-again.ts';

@@ -10,10 +10,10 @@ import type { Verified } from '../../sync/plan/verify.ts';
 import { platformName } from '../load.ts';
 import { platformError } from '../platform-failure.ts';
 import type { PlatformAccess } from '../platform/platform-access.ts';
-import type { PassView } from '../render/pass-view.ts';
-import { VerifyReport } from '../render/verify-report.ts';
+import type { PassView } from '../../cli/render/pass-view.ts';
+import { VerifyReport } from '../../cli/render/verify-report.ts';
 import { UsageError } from '../usage-error.ts';
-import type { VerifyOptions } from '../verify-options.ts';
+import type { VerifyOptions } from '../../cli/verify-options.ts';
 
 /** What a comparison for people works with. */
 export interface VerifyRun {

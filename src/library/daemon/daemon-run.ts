@@ -11,7 +11,7 @@ import { StateFileError } from '../../state/database.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { Daemon, type DaemonSettings } from '../../sync/daemon/daemon.ts';
 import type { Verified } from '../../sync/plan/verify.ts';
-import { alike, type GlobalOptions } from '../global-options.ts';
+import { alike, type GlobalOptions } from '../../cli/global-options.ts';
 import { holdLock } from '../hold-lock.ts';
 import { platformName } from '../load.ts';
 import type { PlatformAccess } from '../platform/platform-access.ts';
@@ -24,7 +24,7 @@ import { Reloads } from './reloads.ts';
 import { DaemonServers } from './servers.ts';
 import { StateKeeper } from './state-keeper.ts';
 import { DaemonNotifier, healthOf } from './daemon-notifier.ts';
-import { DaemonView } from './view.ts';
+import { DaemonView } from '../../cli/render/daemon-view.ts';
 import { DaemonVitals } from './vitals.ts';
 import { Watchdog } from './watchdog.ts';
 

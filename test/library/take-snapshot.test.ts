@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { healthOf } from '../../src/cli/daemon/daemon-notifier.ts';
-import { takeFigures, takeSnapshot, type Health } from '../../src/cli/take-snapshot.ts';
+import { healthOf } from '../../src/library/daemon/daemon-notifier.ts';
+import { takeFigures, takeSnapshot, type Health } from '../../src/library/take-snapshot.ts';
 import type { Snapshot } from '../../src/notify/trouble.ts';
 import { openReader } from '../../src/state/open-reader.ts';
 import type { StateReader } from '../../src/state/state-reader.ts';

@@ -1,5 +1,5 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
-import type { GlobalOptions } from '../global-options.ts';
+import type { GlobalOptions } from '../../cli/global-options.ts';
 import { load } from '../load.ts';
 import { UsageError } from '../usage-error.ts';
 
