@@ -15,8 +15,14 @@ export interface SchemaNode {
   readonly anyOf?: readonly SchemaNode[];
 }
 
+let made: SchemaNode | undefined;
+
 /** The JSON Schema (draft 7) of the configuration file: the text of `config.schema.json`, before formatting. */
 export function configJsonSchema(): SchemaNode {
+  return (made ??= makeSchema());
+}
+
+function makeSchema(): SchemaNode {
   const schema: unknown = z.toJSONSchema(configSchema, {
     io: 'input',
     target: 'draft-7',

@@ -117,19 +117,19 @@ function assertSound(database: Database): void {
   if (verdict !== 'ok') throw new StateFileError('damaged', verdict);
 }
 
-/** Brings a state file of an older version to the present one. */
+/** Brings a state file of an older version to the present one: in one transaction, so that none is left halfway. */
 export function migrate(database: Database, from: number): void {
-  for (const [index, step] of MIGRATIONS.slice(from).entries()) {
-    database.exec('BEGIN IMMEDIATE');
-    try {
-      database.exec(
-        `${step}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${from + index + 1};`,
-      );
-      database.exec('COMMIT');
-    } catch (error) {
-      // A full disk has ended it by itself.
-      if (database.isTransaction) database.exec('ROLLBACK');
-      throw error;
-    }
+  const steps = MIGRATIONS.slice(from);
+  if (steps.length === 0) return;
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    database.exec(
+      `${steps.join('; ')}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length};`,
+    );
+    database.exec('COMMIT');
+  } catch (error) {
+    // A full disk has ended it by itself.
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
   }
 }
