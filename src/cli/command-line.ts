@@ -7,9 +7,10 @@ import { addPlatformCommands } from './platform-commands.ts';
 import { addSetupCommands } from './setup-commands.ts';
 import { sourceStack } from '../service/source-stack.ts';
 import { addSyncCommands } from './sync-commands.ts';
-import { UsageError } from '../library/usage-error.ts';
+import { exitCodeOfError, UsageError } from './usage-error.ts';
 import { version } from '../library/version.ts';
 import { printError } from './render/output.ts';
+import { SyncError } from '../library/sync-error.ts';
 
 /** Runs one command. Returns the exit code; a user's mistake is told on standard error without a stack. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
@@ -28,9 +29,9 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   } catch (error) {
     // What is being typed is seldom right yet, and a message would garble the line.
     if (isForShell) return EXIT.ok;
-    if (error instanceof UsageError) {
+    if (error instanceof SyncError) {
       printError(error.message);
-      return error.exitCode;
+      return exitCodeOfError(error);
     }
     return reportDefect(error);
   }

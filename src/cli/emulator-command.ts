@@ -1,6 +1,6 @@
 import type { Argv } from 'yargs';
 import type { GlobalArguments } from './global-options.ts';
-import { UsageError } from '../library/usage-error.ts';
+import { UsageError } from './usage-error.ts';
 
 /** Adds the command that runs the emulator. `done` takes its exit code. */
 export function addEmulatorCommand(

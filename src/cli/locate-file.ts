@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { RelativePath } from '../domain/brands.ts';
 import { isWithin } from '../domain/within.ts';
 import type { FoundSource, Source } from '../sync/sources/source.ts';
-import { UsageError } from '../library/usage-error.ts';
+import { UsageError } from './usage-error.ts';
 
 /** The source whose directory holds a path, and the path within it; the innermost where one lies in another. Throws `UsageError`. */
 export function locateFile(

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { JsonObject } from '../domain/json.ts';
 import { shown } from './render/output.ts';
-import { UsageError } from '../library/usage-error.ts';
+import { UsageError } from './usage-error.ts';
 
 /** The ways to say what a message holds: exactly one is given. */
 export interface PayloadOptions {

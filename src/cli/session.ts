@@ -9,7 +9,7 @@ import { load } from '../library/load.ts';
 import type { Clients } from '../library/platform/clients.ts';
 import type { Credentials } from '../library/platform/credentials.ts';
 import { noticesIn, withPlatform, type Notices } from '../library/platform/platform-access.ts';
-import { UsageError } from '../library/usage-error.ts';
+import { SyncError } from '../library/sync-error.ts';
 
 /** One command's dealings with the platform. */
 export interface Session extends Clients {
@@ -55,7 +55,7 @@ export async function runSession(
     );
     return signals.stop.aborted ? EXIT.interrupted : exitCode;
   } catch (error) {
-    if (signals.stop.aborted && error instanceof UsageError) return EXIT.interrupted;
+    if (signals.stop.aborted && error instanceof SyncError) return EXIT.interrupted;
     throw error;
   } finally {
     signals.release();

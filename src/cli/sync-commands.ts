@@ -1,6 +1,6 @@
 import type { Argv } from 'yargs';
 import type { GlobalArguments } from './global-options.ts';
-import { UsageError } from '../library/usage-error.ts';
+import { UsageError } from './usage-error.ts';
 
 /** Adds the commands on the sources and their records. `done` takes their exit code. */
 export function addSyncCommands(

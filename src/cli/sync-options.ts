@@ -2,7 +2,7 @@ import { readDuration } from '../config/duration.ts';
 import { readTimer } from '../config/values.ts';
 import { compilePattern } from '../domain/rules.ts';
 import type { GlobalOptions } from './global-options.ts';
-import { UsageError } from '../library/usage-error.ts';
+import { UsageError } from './usage-error.ts';
 
 /** Options of `botsync sync`. */
 export interface SyncOptions extends GlobalOptions {

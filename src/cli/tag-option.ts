@@ -1,4 +1,4 @@
-import { UsageError } from '../library/usage-error.ts';
+import { UsageError } from './usage-error.ts';
 
 /** The tags of `--tag NAME=VALUE`, given any number of times. Throws `UsageError`. */
 export function readTags(written: readonly string[]): Record<string, string> {

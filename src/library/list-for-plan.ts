@@ -7,7 +7,7 @@ import { ServedCatalog } from '../sync/catalog/served-catalog.ts';
 import type { FoundSource } from '../sync/sources/source.ts';
 import { noticesIn, withPlatform } from './platform/platform-access.ts';
 import type { PassView } from '../cli/render/pass-view.ts';
-import { UsageError } from './usage-error.ts';
+import { SyncError } from './sync-error.ts';
 
 /**
  * What the platform has of sources of which nothing is on record, as a pass would find it; where it cannot be asked, the
@@ -58,7 +58,7 @@ export async function listForPlan(
       });
     });
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
+    if (!(error instanceof SyncError)) throw error;
     warn(`what the platform has is not known, so the plan takes it to have nothing: ${error.message}`);
   }
   return listings;

@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import { emulatorDirectory, type Config } from '../config/config.ts';
 import { loadConfig, type LoadedConfig } from '../config/load-config.ts';
-import { renderProblem } from '../config/problem.ts';
 import type { GlobalOptions } from '../cli/global-options.ts';
-import { UsageError } from './usage-error.ts';
+import { configurationError } from './sync-error.ts';
 
-/** Loads the configuration that a command was given. Throws `UsageError` with all that is wrong with it. */
+/** Loads the configuration that a command was given. Throws `SyncError` with all that is wrong with it. */
 export function load({ config: file, emulator }: GlobalOptions): LoadedConfig {
   const loaded = loadConfig(file);
-  if (loaded.kind === 'invalid') throw new UsageError(loaded.problems.map(renderProblem).join('\n'));
+  if (loaded.kind === 'invalid') throw configurationError(loaded.problems);
   return emulator ? { ...loaded, config: withEmulatorState(loaded.config) } : loaded;
 }
 

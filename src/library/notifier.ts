@@ -53,7 +53,7 @@ export class Notifier {
     this.#howToApprove = howToApprove;
   }
 
-  /** Makes one; `null` when the config has no `notify`. Throws `UsageError` when it lacks what that takes. */
+  /** Makes one; `null` when the config has no `notify`. Throws `SyncError` when it lacks what that takes. */
   static async open(input: NotifierInput): Promise<Notifier | null> {
     const { options, loaded, log } = input;
     const settings = loaded.config.notify;

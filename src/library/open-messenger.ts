@@ -5,7 +5,7 @@ import type { ConversationChoice } from '../domain/notice.ts';
 import { Messenger, type ConversationMemory, type MessengerPorts } from '../notify/messenger.ts';
 import { conversationBot, type Clients } from './platform/clients.ts';
 
-/** What messages ask of the platform; `null` without `notify`. Throws `UsageError` when the config lacks what it takes. */
+/** What messages ask of the platform; `null` without `notify`. Throws `SyncError` when the config lacks what it takes. */
 export function messengerPorts(
   clients: Pick<Clients, 'administration' | 'conversations' | 'chat'>,
   { config }: LoadedConfig,

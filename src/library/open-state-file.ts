@@ -1,8 +1,8 @@
 import { openState } from '../state/open.ts';
 import type { StateStore } from '../state/state-store.ts';
-import { UsageError } from './usage-error.ts';
+import { SyncError } from './sync-error.ts';
 
-/** Opens the state file for a pass. A damaged one is set aside and told of loudly; throws `UsageError` for one that is not for us. */
+/** Opens the state file for a pass. A damaged one is set aside and told of loudly; throws `SyncError` for one that is not for us. */
 export function openStateFile(
   file: string,
   checkThoroughly: boolean,
@@ -18,16 +18,22 @@ export function openStateFile(
       }
       return opened.store;
     case 'newer':
-      throw new UsageError(
-        `${file} was written by a newer botsync (state version ${opened.version}); install that version, or name another stateFile`,
-      );
+      throw new SyncError('state-file', {
+        place: file,
+        reason: `was written by a newer botsync (state version ${opened.version})`,
+        fix: 'install that version, or name another stateFile',
+      });
     case 'foreign':
-      throw new UsageError(
-        `${file} is a database of another program and was not touched; name another stateFile`,
-      );
+      throw new SyncError('state-file', {
+        place: file,
+        reason: 'is a database of another program and was not touched',
+        fix: 'name another stateFile',
+      });
     case 'unusable':
-      throw new UsageError(
-        `${file} cannot be used: ${opened.reason}; check that this user may write there and that the disk has room`,
-      );
+      throw new SyncError('state-file', {
+        place: file,
+        reason: `cannot be used: ${opened.reason}`,
+        fix: 'check that this user may write there and that the disk has room',
+      });
   }
 }

@@ -1,10 +1,9 @@
-import { EXIT } from '../domain/exit-code.ts';
 import type { OptionalFailure } from '../domain/failure.ts';
-import { shown } from '../cli/render/output.ts';
-import { UsageError } from './usage-error.ts';
+import { escapeControls } from '../domain/escape.ts';
+import { SyncError } from './sync-error.ts';
 
 /**
- * The error that ends a command whose request failed: exit 4 for credentials, else 3.
+ * The error that ends a command whose request failed: `credentials`, else `platform`.
  *
  * @param what - what could not be done, such as "the bots could not be listed".
  * @param effect - `reads`: nothing can have happened; `creates`: a request whose answer got lost may have been carried out.
@@ -13,9 +12,10 @@ export function platformError(
   what: string,
   failure: OptionalFailure,
   effect: 'reads' | 'creates',
-): UsageError {
-  const exitCode = failure.kind === 'credentials' ? EXIT.credentials : EXIT.incomplete;
+): SyncError {
+  const code = failure.kind === 'credentials' ? 'credentials' : 'platform';
   const isUncertain = effect === 'creates' && failure.kind === 'transient' && failure.notCarriedOut !== true;
-  const hint = isUncertain ? '\nIt may have been carried out all the same; look before you try again.' : '';
-  return new UsageError(`${what}: ${shown(failure.message)}${hint}`, exitCode);
+  const fix = isUncertain ? 'It may have been carried out all the same; look before you try again.' : null;
+  const reason = `${what}: ${escapeControls(failure.message)}`;
+  return new SyncError(code, { reason, fix, message: fix === null ? reason : `${reason}\n${fix}` });
 }

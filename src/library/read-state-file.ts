@@ -2,7 +2,7 @@ import { findHolder, type LockHolder } from '../service/process-lock.ts';
 import { StateFileError } from '../state/database.ts';
 import { openReader } from '../state/open-reader.ts';
 import type { StateReader } from '../state/state-reader.ts';
-import { UsageError } from './usage-error.ts';
+import { SyncError } from './sync-error.ts';
 
 /** The state file, open for reading beside whoever may be writing it. */
 export interface OpenedStateFile {
@@ -12,7 +12,7 @@ export interface OpenedStateFile {
   readonly close: () => void;
 }
 
-/** Opens the state file without writing anything. Throws `UsageError` for one that cannot be read. */
+/** Opens the state file without writing anything. Throws `SyncError` for one that cannot be read. */
 export function readStateFile(file: string): OpenedStateFile {
   const holder = findHolder(file);
   const opened = openReader(file, holder !== null);
@@ -20,22 +20,30 @@ export function readStateFile(file: string): OpenedStateFile {
     case 'open':
       return { reader: opened.reader, holder, close: opened.close };
     case 'newer':
-      throw new UsageError(
-        `${file} was written by a newer botsync (state version ${opened.version}); install that version`,
-      );
+      throw new SyncError('state-file', {
+        place: file,
+        reason: `was written by a newer botsync (state version ${opened.version})`,
+        fix: 'install that version',
+      });
     case 'older':
-      throw new UsageError(
-        `${file} is in use by an older botsync; restart that, so that it is this version as well`,
-      );
+      throw new SyncError('state-file', {
+        place: file,
+        reason: 'is in use by an older botsync',
+        fix: 'restart that, so that it is this version as well',
+      });
     case 'foreign':
-      throw new UsageError(`${file} is a database of another program; name another stateFile`);
+      throw new SyncError('state-file', {
+        place: file,
+        reason: 'is a database of another program',
+        fix: 'name another stateFile',
+      });
     case 'unreadable':
     case 'damaged':
       throw inWords(file, opened.kind, opened.reason);
   }
 }
 
-/** Reads the state file without writing anything. Throws `UsageError` also when its damage shows only in the midst. */
+/** Reads the state file without writing anything. Throws `SyncError` also when its damage shows only in the midst. */
 export async function withStateFile<T>(
   file: string,
   read: (state: OpenedStateFile) => T | Promise<T>,
@@ -51,10 +59,15 @@ export async function withStateFile<T>(
   }
 }
 
-function inWords(file: string, kind: 'unreadable' | 'damaged', reason: string): UsageError {
-  return new UsageError(
+function inWords(file: string, kind: 'unreadable' | 'damaged', reason: string): SyncError {
+  return new SyncError(
+    'state-file',
     kind === 'unreadable'
-      ? `${file} cannot be read: ${reason}; check that this user may read it`
-      : `${file} is damaged (${reason}); the next "sync --once" sets it aside and builds a new one`,
+      ? { place: file, reason: `cannot be read: ${reason}`, fix: 'check that this user may read it' }
+      : {
+          place: file,
+          reason: `is damaged (${reason})`,
+          fix: 'the next "sync --once" sets it aside and builds a new one',
+        },
   );
 }

@@ -1,6 +1,7 @@
 import { expect, onTestFinished } from 'vitest';
 import { platformError } from '../../src/library/platform-failure.ts';
 import type { Clients } from '../../src/library/platform/clients.ts';
+import { exitCodeOfError } from '../../src/cli/usage-error.ts';
 import { PlatformAccess } from '../../src/library/platform/platform-access.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { LookupFailure, Outcome } from '../../src/domain/failure.ts';
@@ -112,7 +113,7 @@ export async function strikeCommand(fault: FaultName, call: Call): Promise<CallC
   return {
     kind: 'call',
     tries,
-    exitCode: (error?.exitCode ?? 0) as CallCell['exitCode'],
+    exitCode: (error === null ? 0 : exitCodeOfError(error)) as CallCell['exitCode'],
     waits: waitOf(tookMs),
     mayHaveBeenDone,
     says: error?.message ?? null,

@@ -1,7 +1,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { PlatformAccess } from '../../src/library/platform/platform-access.ts';
-import { UsageError } from '../../src/library/usage-error.ts';
+import { SyncError } from '../../src/library/sync-error.ts';
 import { load, temporaryFile } from '../config/fixture.ts';
 import { start } from '../emulator/fixture.ts';
 import { NEVER, SimulatedClock } from '../platform/fixture.ts';
@@ -56,7 +56,7 @@ test('a client asks for what it takes when it is made, the emulator for nothing'
   const bare = { platform: { botId: 'bot-1' } };
   const { made } = access(bare);
   const { files, administration, conversations, chat } = made.clients;
-  for (const make of [files, administration, () => conversations({}), chat]) expect(make).toThrow(UsageError);
+  for (const make of [files, administration, () => conversations({}), chat]) expect(make).toThrow(SyncError);
   expect(() => made.fingerprint).toThrow();
   const { emulator } = await start({ bots: [{ id: 'bot-1', name: 'One' }] });
   const emulated = access(bare, emulator).made;

@@ -4,7 +4,7 @@ import { alike, type GlobalOptions } from '../global-options.ts';
 import { load } from '../../library/load.ts';
 import { print, shown } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
-import { UsageError } from '../../library/usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** Options of `botsync approve`. */
 export interface ApproveOptions extends GlobalOptions {

@@ -10,7 +10,7 @@ import type { ResourceOptions } from '../resource-options.ts';
 import type { ConversationIdentity } from '../../library/platform/clients.ts';
 import { withSession } from '../session.ts';
 import { readTags } from '../tag-option.ts';
-import { UsageError } from '../../library/usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** Options of `botsync conversation create`. */
 export interface ConversationOptions extends ResourceOptions {

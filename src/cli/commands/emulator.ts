@@ -8,7 +8,7 @@ import { listenForStop } from '../../service/stop-signals.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { holdLock } from '../../library/hold-lock.ts';
 import { print, printError } from '../render/output.ts';
-import { UsageError } from '../../library/usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** Options of `botsync emulator`. */
 export interface EmulatorCommandOptions extends GlobalOptions {

@@ -13,7 +13,8 @@ import { openPrompter, type Choice } from '../init/prompter.ts';
 import { invocation, print, printError, shown } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
 import { runSession } from '../session.ts';
-import { UsageError } from '../../library/usage-error.ts';
+import { SyncError } from '../../library/sync-error.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** Options of `botsync init`. */
 export interface InitOptions extends GlobalOptions, AnswerOptions {
@@ -71,7 +72,7 @@ async function findBots(access: Access, file: string): Promise<readonly Choice<s
     });
     return found;
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
+    if (!(error instanceof SyncError)) throw error;
     printError(`The bots cannot be listed: ${shown(error.message)}`);
     return null;
   }

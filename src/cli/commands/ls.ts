@@ -10,7 +10,7 @@ import { load, platformName } from '../../library/load.ts';
 import { withStateFile } from '../../library/read-state-file.ts';
 import { print, shown } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
-import { UsageError } from '../../library/usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 import { findOrphans } from '../../library/verify/find-orphans.ts';
 
 /** Options of `botsync ls`. */

@@ -8,7 +8,7 @@ import { platformError } from '../../library/platform-failure.ts';
 import { printJson } from '../render/print-json.ts';
 import type { ResourceOptions } from '../resource-options.ts';
 import { withSession } from '../session.ts';
-import { UsageError } from '../../library/usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** Options of `botsync message send`. */
 export interface MessageOptions extends ResourceOptions, PayloadOptions {

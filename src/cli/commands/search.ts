@@ -12,7 +12,8 @@ import { print, shown } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
 import { withSession } from '../session.ts';
 import { readTags } from '../tag-option.ts';
-import { UsageError } from '../../library/usage-error.ts';
+import type { SyncError } from '../../library/sync-error.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** Options of `botsync search`. */
 export interface SearchOptions extends GlobalOptions {
@@ -71,7 +72,7 @@ export function passages({ path: written, ...options }: PassagesOptions): Promis
   });
 }
 
-function lookupError(what: string, failure: OptionalFailure): UsageError {
+function lookupError(what: string, failure: OptionalFailure): SyncError {
   return platformError(what, failure, 'reads');
 }
 

@@ -9,11 +9,12 @@ import { load } from '../../library/load.ts';
 import { noticesIn, withPlatform } from '../../library/platform/platform-access.ts';
 import { withStateFile } from '../../library/read-state-file.ts';
 import { PassView } from '../render/pass-view.ts';
-import { UsageError } from '../../library/usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 import type { VerifyOptions } from '../verify-options.ts';
 import { compare, comparison, type VerifyRun } from '../../library/verify/compare.ts';
 import { memoryOf } from '../../library/verify/service-memory.ts';
 import { mend } from '../../library/verify/mend.ts';
+import { SyncError } from '../../library/sync-error.ts';
 
 /** `botsync verify`: what the bots have, compared with what was sent. Returns the exit code; throws `UsageError`. */
 export async function verify(options: VerifyOptions): Promise<number> {
@@ -33,7 +34,7 @@ export async function verify(options: VerifyOptions): Promise<number> {
     return signals.stop.aborted ? EXIT.interrupted : exitCode;
   } catch (error) {
     if (error instanceof ListingError) throw new UsageError(error.message, EXIT.incomplete);
-    if (signals.stop.aborted && error instanceof UsageError) return EXIT.interrupted;
+    if (signals.stop.aborted && error instanceof SyncError) return EXIT.interrupted;
     throw error;
   } finally {
     view.stop();

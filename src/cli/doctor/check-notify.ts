@@ -13,8 +13,8 @@ import { openStateFile } from '../../library/open-state-file.ts';
 import { readStateFile, withStateFile } from '../../library/read-state-file.ts';
 import type { Session } from '../session.ts';
 import { describeRun } from '../../library/notifier.ts';
-import { UsageError } from '../../library/usage-error.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
+import { SyncError } from '../../library/sync-error.ts';
 
 /** Whether people could be told, without telling anybody anything. */
 export async function checkNotify(
@@ -132,7 +132,7 @@ async function withoutUsageErrors(
   try {
     return await look();
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
+    if (!(error instanceof SyncError)) throw error;
     return [broken('notify', error.message, null)];
   }
 }

@@ -7,8 +7,8 @@ import type { UnservedOperation } from '../../state/remote.ts';
 import { targetOf } from '../../sync/sources/source.ts';
 import type { Clients } from '../../library/platform/clients.ts';
 import { withStateFile } from '../../library/read-state-file.ts';
-import { UsageError } from '../../library/usage-error.ts';
 import { doubtful, fine, type Diagnosis } from './finding.ts';
+import { SyncError } from '../../library/sync-error.ts';
 
 /** What no file is called: to ask for it does no harm. */
 const NOBODY = 'botsync-doctor-asks-for-nothing';
@@ -78,7 +78,7 @@ async function readRemembered(config: Config, platformName: string, botId: strin
       reader.remote.unserved(reader.targetId(targetOf(config, source, platformName)), operation),
     ).catch((error: unknown) => {
       // What is wrong with the state file is told by the check of it.
-      if (error instanceof UsageError) return null;
+      if (error instanceof SyncError) return null;
       throw error;
     });
   const standing = (known: UnservedOperation | null): Standing => {

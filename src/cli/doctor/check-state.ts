@@ -6,8 +6,8 @@ import type { Config } from '../../config/config.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
 import { overview } from '../../sync/plan/overview.ts';
 import { withStateFile } from '../../library/read-state-file.ts';
-import { UsageError } from '../../library/usage-error.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
+import { SyncError } from '../../library/sync-error.ts';
 
 /** Less room than this and the state file will soon not be written any more, bytes. */
 const LITTLE_ROOM_BYTES = 100_000_000;
@@ -58,7 +58,7 @@ async function checkStateFile(config: Config, platformName: string, rest: string
       ];
     });
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
+    if (!(error instanceof SyncError)) throw error;
     return [broken('state', error.message, null)];
   }
 }

@@ -7,9 +7,9 @@ import { findSources } from '../../sync/sources/source.ts';
 import type { Clients } from '../../library/platform/clients.ts';
 import { withStateFile } from '../../library/read-state-file.ts';
 import { describeExcess, describeUsage } from '../render/usage-report.ts';
-import { UsageError } from '../../library/usage-error.ts';
 import { whyNotAsked } from '../usage.ts';
 import { doubtful, fine, type Diagnosis } from './finding.ts';
+import { SyncError } from '../../library/sync-error.ts';
 
 /** Asks how much of its quotas the workspace uses, and says what the next pass would add. */
 export async function checkUsage(
@@ -47,7 +47,7 @@ async function planned(config: Config, platformName: string, signal: AbortSignal
     });
   } catch (error) {
     // What is wrong with the state file is told by the check of it.
-    if (error instanceof UsageError) return null;
+    if (error instanceof SyncError) return null;
     throw error;
   }
 }

@@ -10,7 +10,7 @@ import {
   readSecretReference,
   readUrl,
 } from '../../config/values.ts';
-import { UsageError } from '../../library/usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 import type { Choice, Prompter } from './prompter.ts';
 
 /** What a new configuration says. Texts are as the file has them. */

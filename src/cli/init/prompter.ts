@@ -1,7 +1,7 @@
 import type { Reading } from '../../config/reading.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { shown } from '../render/output.ts';
-import { UsageError } from '../../library/usage-error.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** One thing to choose. */
 export interface Choice<Value> {

@@ -31,7 +31,7 @@ export class DaemonPlatform {
     return this.#connections.current;
   }
 
-  /** Opens the way under a configuration, to be taken or closed. Throws `UsageError`; nothing is open then. */
+  /** Opens the way under a configuration, to be taken or closed. Throws `SyncError`; nothing is open then. */
   async open(loaded: LoadedConfig): Promise<DaemonAccess> {
     const log = this.#log;
     this.#host ??= await openHost(this.#options.emulator, loaded.config, 'sync');

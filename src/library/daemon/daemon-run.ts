@@ -100,7 +100,7 @@ export class DaemonRun {
     }));
   }
 
-  /** Takes up what is kept for the whole run. Throws `UsageError`. */
+  /** Takes up what is kept for the whole run. Throws `SyncError`. */
   async begin(): Promise<void> {
     const { log } = this.#view;
     this.#reloads.listen();
@@ -120,7 +120,7 @@ export class DaemonRun {
     this.#reloads.makeUp();
   }
 
-  /** Runs the daemon, over and over when its state file fails it. Returns the exit code. Throws `UsageError`. */
+  /** Runs the daemon, over and over when its state file fails it. Returns the exit code. Throws `SyncError`. */
   async untilStopped(): Promise<number> {
     const { stateFile } = this.#loaded.config;
     this.#keeper = new StateKeeper({
@@ -227,7 +227,7 @@ export class DaemonRun {
     };
   }
 
-  /** Goes on under another configuration. Throws `UsageError`; nothing has changed then. */
+  /** Goes on under another configuration. Throws `SyncError`; nothing has changed then. */
   async #take(next: LoadedConfig): Promise<void> {
     await this.#files.followAlso(next);
     const { access, notifier } = await this.#platform.open(next);

@@ -3,7 +3,7 @@ import type { Log } from '../../service/logger.ts';
 import type { ServiceManager } from '../../service/systemd-notify.ts';
 import type { GlobalOptions } from '../../cli/global-options.ts';
 import { sourceStack } from '../../service/source-stack.ts';
-import { UsageError } from '../usage-error.ts';
+import { SyncError } from '../sync-error.ts';
 import type { ConfigFiles } from './config-files.ts';
 import { loadAgain } from './load-again.ts';
 
@@ -17,7 +17,7 @@ export interface ReloadPorts {
   readonly isReady: () => boolean;
   /** The configuration that holds. */
   readonly loaded: () => LoadedConfig;
-  /** Goes on under another configuration. Throws `UsageError`; nothing has changed then. */
+  /** Goes on under another configuration. Throws `SyncError`; nothing has changed then. */
   readonly take: (next: LoadedConfig) => Promise<void>;
 }
 
@@ -93,7 +93,7 @@ export class Reloads {
       if (isReady) serviceManager.ready('reloaded');
     } catch (error) {
       // A defect is told as well, and ends neither the daemon nor its next reload.
-      const reason = error instanceof UsageError ? error.message : sourceStack(error);
+      const reason = error instanceof SyncError ? error.message : sourceStack(error);
       log.error(`not reloaded, the configuration before goes on: ${reason}`);
       if (isReady) serviceManager.ready('not reloaded: the configuration is wrong');
     }

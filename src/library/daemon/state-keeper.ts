@@ -1,12 +1,11 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import type { Clock } from '../../domain/clock.ts';
-import { EXIT } from '../../domain/exit-code.ts';
 import type { Log } from '../../service/logger.ts';
 import { StateFileError } from '../../state/database.ts';
 import { setAside } from '../../state/open.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { openStateFile } from '../open-state-file.ts';
-import { UsageError } from '../usage-error.ts';
+import { SyncError } from '../sync-error.ts';
 
 /** How long is waited before a state file that could not be used is tried again, milliseconds. */
 const RETRY_MS = 15_000;
@@ -32,8 +31,8 @@ export interface StateKeeperInput {
   readonly log: Log;
   readonly stop: AbortSignal;
   /**
-   * Makes sure of what lies beside the state file and may have gone with it: the lock, the socket. Throws `UsageError`,
-   * with exit code 6 when another botsync has come.
+   * Makes sure of what lies beside the state file and may have gone with it: the lock, the socket. Throws `SyncError`,
+   * of code `busy` when another botsync has come.
    */
   readonly regain: () => Promise<void>;
 }
@@ -59,7 +58,7 @@ export class StateKeeper {
   }
 
   /**
-   * Opens the state file and has it served until a stop, over and over when it fails. Throws `UsageError` for one that
+   * Opens the state file and has it served until a stop, over and over when it fails. Throws `SyncError` for one that
    * is not for us.
    *
    * @param serve - resolves at a stop; throws `StateFileError`.
@@ -87,7 +86,7 @@ export class StateKeeper {
       });
     } catch (error) {
       // What could be used before will be again.
-      if (!this.#wasOpen || !(error instanceof UsageError)) throw error;
+      if (!this.#wasOpen || !(error instanceof SyncError)) throw error;
       return new StateFileError('unwritable', error.message);
     }
     this.#trouble = null;
@@ -167,7 +166,7 @@ export class StateKeeper {
     this.#openAgainMs = Math.min(this.#openAgainMs * 2, LONGEST_OPEN_AGAIN_MS);
   }
 
-  /** Throws `UsageError` (exit 6) when another botsync has come. */
+  /** Throws `SyncError` (`busy`) when another botsync has come. */
   async #regain(): Promise<void> {
     const { stop, clock, log, stateFile, regain } = this.#input;
     while (!stop.aborted) {
@@ -175,7 +174,7 @@ export class StateKeeper {
         await regain();
         return;
       } catch (error) {
-        if (!(error instanceof UsageError) || error.exitCode === EXIT.busy) throw error;
+        if (!(error instanceof SyncError) || error.code === 'busy') throw error;
         if (this.#trouble !== error.message)
           log.error(`${error.message}; nothing is lost: it is tried again`, { stateFile });
         this.#trouble = error.message;

@@ -13,7 +13,7 @@ import { Notifier } from '../notifier.ts';
 import { passWithSoundState } from './sound-pass.ts';
 import { OnceNotifier } from './once-notifier.ts';
 
-/** `botsync sync --once`. Returns the exit code; throws `UsageError`. */
+/** `botsync sync --once`. Returns the exit code; throws `SyncError`. */
 export async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view: PassView): Promise<number> {
   const waitMs = waitMsOf(options, loaded.config.confirm.waitMs);
   const lock = holdLock(loaded.config.stateFile, 'the state file', 'sync --once');
@@ -52,7 +52,7 @@ export async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view:
   }
 }
 
-/** Throws `UsageError` where the usage is asked for and cannot be. */
+/** Throws `SyncError` where the usage is asked for and cannot be. */
 function usageClient(
   { usage }: SyncOptions,
   { config }: LoadedConfig,

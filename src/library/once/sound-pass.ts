@@ -1,5 +1,4 @@
 import type { Config } from '../../config/config.ts';
-import { EXIT } from '../../domain/exit-code.ts';
 import { emptySummary } from '../../domain/report.ts';
 import type { PlatformCatalog } from '../../platform/catalog.ts';
 import type { PlatformFiles } from '../../platform/files.ts';
@@ -11,7 +10,7 @@ import type { StateStore } from '../../state/state-store.ts';
 import { openStateFile } from '../open-state-file.ts';
 import type { PassView } from '../../cli/render/pass-view.ts';
 import type { SyncOptions } from '../../cli/sync-options.ts';
-import { UsageError } from '../usage-error.ts';
+import { SyncError } from '../sync-error.ts';
 import { singlePass } from './single-pass.ts';
 import type { OnceNotifier } from './once-notifier.ts';
 
@@ -44,7 +43,7 @@ type Attempt =
 
 /**
  * Runs a pass; when the state file turns out to be damaged in its midst, once more with a new one. Returns the exit
- * code; throws `UsageError` for a state file that is of no use.
+ * code; throws `SyncError` for a state file that is of no use.
  *
  * @param wasAbandoned - the last user of the state file did not close it.
  */
@@ -85,15 +84,16 @@ async function attempt(run: OnceRun, wasAbandoned: boolean): Promise<Attempt> {
   }
 }
 
-/** Sets the state file aside. Throws `UsageError` when that cannot be done. */
+/** Sets the state file aside. Throws `SyncError` when that cannot be done. */
 function replaceDamaged({ config, view }: OnceRun, { error, cutShort }: Failed): void {
   const aside = setAside(config.stateFile, Date.now());
   if (aside.kind === 'failed') {
     cutShort();
-    throw new UsageError(
-      `${config.stateFile} is damaged (${error.message}), and ${aside.reason}; move it away, then run again: nothing is removed because of this`,
-      EXIT.incomplete,
-    );
+    throw new SyncError('state-file-failed', {
+      place: config.stateFile,
+      reason: `is damaged (${error.message}), and ${aside.reason}`,
+      fix: 'move it away, then run again: nothing is removed because of this',
+    });
   }
   view.warn(
     `THE STATE FILE IS DAMAGED (${error.message}). It is kept as ${aside.name}; a new one is built by sending every file again.`,
@@ -102,12 +102,13 @@ function replaceDamaged({ config, view }: OnceRun, { error, cutShort }: Failed):
 
 type Failed = Extract<Attempt, { readonly kind: 'failed' }>;
 
-function unwritable({ config }: OnceRun, { error, cutShort }: Failed): UsageError {
+function unwritable({ config }: OnceRun, { error, cutShort }: Failed): SyncError {
   cutShort();
-  return new UsageError(
-    `${config.stateFile} cannot be written: ${error.message}; check that this user may write there, make room, then run again: nothing is lost`,
-    EXIT.incomplete,
-  );
+  return new SyncError('state-file-failed', {
+    place: config.stateFile,
+    reason: `cannot be written: ${error.message}`,
+    fix: 'check that this user may write there, make room, then run again: nothing is lost',
+  });
 }
 
 /** After a failure, or when it is closed already. */

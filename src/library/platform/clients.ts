@@ -11,7 +11,7 @@ import { PlatformUsage } from '../../platform/usage.ts';
 import type { Http } from '../../platform/http.ts';
 import { identityHeaders } from '../../platform/identity-headers.ts';
 import type { RequestRetries } from '../../platform/retry-request.ts';
-import { UsageError } from '../usage-error.ts';
+import { SyncError } from '../sync-error.ts';
 import type { Credentials } from './credentials.ts';
 
 /** The identity headers that conversations take (interface.md, Create a conversation: Headers). */
@@ -19,7 +19,7 @@ export type ConversationIdentity = Pick<Identity, 'integrationId' | 'integration
 
 /**
  * The platform's operations, or the emulator's in their place. A client is made when it is asked for, so that a command
- * needs no more of the configuration than it uses; each throws `UsageError` when the configuration lacks what it takes.
+ * needs no more of the configuration than it uses; each throws `SyncError` when the configuration lacks what it takes.
  */
 export interface Clients {
   /** The same one each time: it learns the platform's time. Sync retries its requests, not the client. */
@@ -28,10 +28,10 @@ export interface Clients {
   readonly catalog: () => PlatformCatalog | null;
   /** The contents of files. */
   readonly contents: () => PlatformContents;
-  /** What the bot finds in its files. Throws `UsageError` also where `platform.operations` does not let it be asked. */
+  /** What the bot finds in its files. Throws `SyncError` also where `platform.operations` does not let it be asked. */
   readonly lookups: (botId: string) => PlatformLookups;
   readonly administration: () => PlatformAdministration;
-  /** How much of its quotas the workspace uses. Throws `UsageError` also where `platform.operations` does not let it be asked. */
+  /** How much of its quotas the workspace uses. Throws `SyncError` also where `platform.operations` does not let it be asked. */
   readonly usage: () => PlatformUsage;
   /** @param identity - counts before that of the config; `alone`: that of the config does not count at all. */
   readonly conversations: (identity: ConversationIdentity, alone?: 'alone') => PlatformConversations;
@@ -96,9 +96,11 @@ export function createClients(
 
 function demandOptional({ operations }: Config['platform']): void {
   if (operations === 'specified')
-    throw new UsageError(
-      'platform.operations is "specified", and this command needs an operation beyond that; leave it out, or write "auto"',
-    );
+    throw new SyncError('usage', {
+      place: 'platform.operations',
+      reason: 'is "specified", and this command needs an operation beyond that',
+      fix: 'leave it out, or write "auto"',
+    });
 }
 
 /** The bot whose conversations are meant. */

@@ -1,10 +1,10 @@
 import type { SecretReference } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
-import { renderProblem, type ConfigProblem } from '../../config/problem.ts';
+import type { ConfigProblem } from '../../config/problem.ts';
 import { requirePlatform, type PlatformUse } from '../../config/require-platform.ts';
 import { resolveSecret, type SecretResult } from '../../config/secrets.ts';
 import type { Emulator } from '../../emulator/emulator.ts';
-import { UsageError } from '../usage-error.ts';
+import { configurationError, partsOf, SyncError } from '../sync-error.ts';
 
 /** A field of the configuration that names a secret. */
 export type SecretField = 'platform.token' | 'platform.chat.userKey';
@@ -45,18 +45,18 @@ export class Credentials {
     return this.#emulator === null ? requirePlatform(this.#loaded, use) : [];
   }
 
-  /** Throws `UsageError` when the configuration lacks what a use of the platform takes. */
+  /** Throws `SyncError` when the configuration lacks what a use of the platform takes. */
   demand(use: PlatformUse): void {
     const problems = this.lacking(use);
-    if (problems.length > 0) throw new UsageError(problems.map(renderProblem).join('\n'));
+    if (problems.length > 0) throw configurationError(problems);
   }
 
-  /** The access token. Throws `UsageError` when it is not where the configuration says. */
+  /** The access token. Throws `SyncError` when it is not where the configuration says. */
   token(): string {
     return this.#use('platform.token');
   }
 
-  /** The key of the chat user. Throws `UsageError` when it is not where the configuration says. */
+  /** The key of the chat user. Throws `SyncError` when it is not where the configuration says. */
   userKey(): string {
     return this.#use('platform.chat.userKey');
   }
@@ -89,7 +89,11 @@ export class Credentials {
   #use(field: SecretField): string {
     const found = this.find(field);
     if (found === null) throw new Error(`${field} is missing, though it was demanded`);
-    if (found.kind === 'problem') throw new UsageError(`${this.#loaded.file}: ${field}: ${found.message}`);
+    if (found.kind === 'problem') {
+      const place = `${this.#loaded.file}: ${field}`;
+      const message = `${place}: ${found.message}`;
+      throw new SyncError('configuration', { place, ...partsOf(found.message), message });
+    }
     const { value, warnings } = found;
     if (!this.#used.has(field)) {
       this.#used.add(field);

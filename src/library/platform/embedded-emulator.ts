@@ -9,7 +9,7 @@ interface EmbeddedEmulator {
   readonly close: () => Promise<void>;
 }
 
-/** Starts the emulator on a free port of loopback, with the bots that the config names. Throws `UsageError` (exit 6) when its data is in use. */
+/** Starts the emulator on a free port of loopback, with the bots that the config names. Throws `SyncError` (`busy`) when its data is in use. */
 export async function startEmbedded(config: Config, command: string): Promise<EmbeddedEmulator> {
   const dataDir = emulatorDirectory(config);
   const lock = holdLock(join(dataDir, 'emulator'), 'the emulator', command);

@@ -4,7 +4,7 @@ import { proxiesOf } from '../../platform/dispatcher.ts';
 import { Http } from '../../platform/http.ts';
 import { Pacer } from '../../platform/pacer.ts';
 import { mostTransfers } from '../../sync/pass/transfers.ts';
-import { UsageError } from '../usage-error.ts';
+import { partsOf, SyncError } from '../sync-error.ts';
 
 /**
  * Connections as the config's `upload` wants them.
@@ -25,12 +25,13 @@ export function openHttp(
   return new Http({ connections, stallTimeoutMs, useProxy }, pacer, clock);
 }
 
-/** A proxy's address that is none is a mistake of the user, and not one that time corrects. Throws `UsageError`. */
+/** A proxy's address that is none is a mistake of the user, and not one that time corrects. Throws `SyncError`. */
 function checkProxies(useProxy: boolean): void {
   if (!useProxy) return;
   try {
     proxiesOf(process.env);
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    const { message } = error as Error;
+    throw new SyncError('configuration', { ...partsOf(message), message });
   }
 }

@@ -41,7 +41,7 @@ export class PlatformAccess {
   readonly #longestPauseMs: number;
   readonly #http: Http;
 
-  /** Throws `UsageError` for a proxy's address that is none. `credentials`: those that were read already. */
+  /** Throws `SyncError` for a proxy's address that is none. `credentials`: those that were read already. */
   constructor(input: AccessInput, credentials?: Credentials) {
     const { loaded, emulator, clock, notices } = input;
     const { config } = loaded;
@@ -67,7 +67,7 @@ export class PlatformAccess {
 
   /**
    * Equal for ways that send files to the same addresses with the same secrets and settings. A hash, so that the secret
-   * is in no other place. Throws `UsageError` when there is no token.
+   * is in no other place. Throws `SyncError` when there is no token.
    */
   get fingerprint(): string {
     const { platform, upload } = this.#input.loaded.config;
@@ -106,7 +106,7 @@ export interface PlatformHost {
 }
 
 /**
- * Starts the emulator where the options ask for it. Throws `UsageError`, with exit code 6 when its data is in use.
+ * Starts the emulator where the options ask for it. Throws `SyncError`, `busy` when its data is in use.
  *
  * @param command - for another process that meets the emulator's lock.
  */
@@ -123,7 +123,7 @@ export interface PlatformRun extends Omit<AccessInput, 'emulator'> {
   readonly command: string;
 }
 
-/** Opens the way to the platform for a task, and closes it afterwards. Throws `UsageError`. */
+/** Opens the way to the platform for a task, and closes it afterwards. Throws `SyncError`. */
 export async function withPlatform<T>(
   { useEmulator, command, ...input }: PlatformRun,
   task: (access: PlatformAccess) => Promise<T>,

@@ -1,5 +1,4 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
-import { EXIT } from '../../domain/exit-code.ts';
 import type { StopSignals } from '../../service/stop-signals.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import type { StateReader } from '../../state/state-reader.ts';
@@ -12,7 +11,7 @@ import { platformError } from '../platform-failure.ts';
 import type { PlatformAccess } from '../platform/platform-access.ts';
 import type { PassView } from '../../cli/render/pass-view.ts';
 import { VerifyReport } from '../../cli/render/verify-report.ts';
-import { UsageError } from '../usage-error.ts';
+import { SyncError } from '../sync-error.ts';
 import type { VerifyOptions } from '../../cli/verify-options.ts';
 
 /** What a comparison for people works with. */
@@ -33,10 +32,11 @@ export function comparison(
   const { config } = loaded;
   const client = clients.catalog();
   if (client === null)
-    throw new UsageError(
-      'platform.operations is "specified": the bots cannot be asked what they have, so that nothing can be compared; leave it out, or write "auto"',
-      EXIT.incomplete,
-    );
+    throw new SyncError('not-served', {
+      place: 'platform.operations',
+      reason: 'is "specified": the bots cannot be asked what they have, so that nothing can be compared',
+      fix: 'leave it out, or write "auto"',
+    });
   const contents = clients.contents();
   const aheadMs = state.platformAheadMs();
   return {
@@ -61,7 +61,7 @@ export function comparison(
   };
 }
 
-/** Compares and tells. Throws `UsageError` when the bots cannot be asked what they have. */
+/** Compares and tells. Throws `SyncError` when the bots cannot be asked what they have. */
 export async function compare({ options }: VerifyRun, input: VerificationInput): Promise<Verified> {
   const report = new VerifyReport(options.json);
   const onDifference = (difference: FileDifference, target: number): void => {

@@ -12,7 +12,7 @@ import { PassView } from '../../cli/render/pass-view.ts';
 import { comparison } from './compare.ts';
 import { memoryOf } from './service-memory.ts';
 
-/** Asks the bots what they have, and tells of each file that is neither here nor on record. Throws `UsageError`. */
+/** Asks the bots what they have, and tells of each file that is neither here nor on record. Throws `SyncError`. */
 export async function findOrphans(
   options: GlobalOptions,
   loaded: LoadedConfig,

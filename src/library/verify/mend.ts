@@ -14,9 +14,9 @@ import { singlePass } from '../once/single-pass.ts';
 import { openStateFile } from '../open-state-file.ts';
 import { noticesIn, withPlatform, type PlatformAccess } from '../platform/platform-access.ts';
 import { print, shown } from '../../cli/render/output.ts';
-import { UsageError } from '../usage-error.ts';
+import { SyncError } from '../sync-error.ts';
 
-/** Compares, writes down what was found, and puts right what the options say. Returns the exit code; throws `UsageError`. */
+/** Compares, writes down what was found, and puts right what the options say. Returns the exit code; throws `SyncError`. */
 export async function mend(run: VerifyRun): Promise<number> {
   const { options, loaded, signals, view } = run;
   const { stateFile } = loaded.config;
@@ -41,7 +41,10 @@ export async function mend(run: VerifyRun): Promise<number> {
         return await mendWith(run, access, state);
       } catch (error) {
         if (!(error instanceof StateFileError)) throw error;
-        throw new UsageError(`${stateFile} cannot be used: ${error.message}`, EXIT.incomplete);
+        throw new SyncError('state-file-failed', {
+          place: stateFile,
+          reason: `cannot be used: ${error.message}`,
+        });
       } finally {
         closeQuietly(state);
       }
@@ -55,10 +58,15 @@ function lockOf(stateFile: string): ReturnType<typeof holdLock> {
   try {
     return holdLock(stateFile, 'the state file', 'verify');
   } catch (error) {
-    if (!(error instanceof UsageError) || error.exitCode !== EXIT.busy) throw error;
+    if (!(error instanceof SyncError) || error.code !== 'busy') throw error;
     const hint =
       'A running daemon puts right what it finds by itself, every verify.every; without --repair and --prune this command looks beside it.';
-    throw new UsageError(`${error.message}\n${hint}`, EXIT.busy);
+    throw new SyncError('busy', {
+      place: error.place,
+      reason: error.reason,
+      fix: hint,
+      message: `${error.message}\n${hint}`,
+    });
   }
 }
 

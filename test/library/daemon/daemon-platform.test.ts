@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { DaemonPlatform } from '../../../src/library/daemon/daemon-platform.ts';
 import type { GlobalOptions } from '../../../src/cli/global-options.ts';
 import { load } from '../../../src/library/load.ts';
-import { UsageError } from '../../../src/library/usage-error.ts';
+import { SyncError } from '../../../src/library/sync-error.ts';
 import type { LoadedConfig } from '../../../src/config/load-config.ts';
 import type { Log } from '../../../src/service/logger.ts';
 import { configText, temporaryDirectory } from '../../config/fixture.ts';
@@ -54,7 +54,7 @@ test('a configuration that lacks what people are told by leaves the way as it is
   expect(notifier).toBeNull();
   platform.take(access);
   const telling = { ...named, notify: { conversation: { channel: 'channel' } } };
-  await expect(platform.open(configured(telling))).rejects.toThrow(UsageError);
+  await expect(platform.open(configured(telling))).rejects.toThrow(SyncError);
   await expect(platform.open(configured({}))).rejects.toThrow(/platform\.token: is missing/u);
   expect(platform.current).toBe(access);
 });

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { StateKeeper } from '../../../src/library/daemon/state-keeper.ts';
-import { UsageError } from '../../../src/library/usage-error.ts';
+import { SyncError } from '../../../src/library/sync-error.ts';
 import { StateFileError } from '../../../src/state/database.ts';
 import type { StateStore } from '../../../src/state/state-store.ts';
 import { temporaryDirectory } from '../../service/fixture.ts';
@@ -125,7 +125,7 @@ test('a state file that cannot be written is tried again when there is room, and
 test('what lies beside the state file is waited for, and told of once', async () => {
   let failures = 5;
   const { clock, served, keeper, errors } = keep([fail('gone')], () =>
-    failures-- > 0 ? Promise.reject(new UsageError('no lock')) : Promise.resolve(),
+    failures-- > 0 ? Promise.reject(new SyncError('state-file', { reason: 'no lock' })) : Promise.resolve(),
   );
   await clock.advance(MINUTE);
   expect(served()).toBe(1);
@@ -165,8 +165,10 @@ test('what cannot be written at the end does not keep it from ending', async () 
 });
 
 test('it ends when another botsync has come meanwhile', async () => {
-  const { ended, served } = keep([fail('gone')], () => Promise.reject(new UsageError('held', 6)));
-  await expect(ended).rejects.toMatchObject({ message: 'held', exitCode: 6 });
+  const { ended, served } = keep([fail('gone')], () =>
+    Promise.reject(new SyncError('busy', { reason: 'held' })),
+  );
+  await expect(ended).rejects.toMatchObject({ message: 'held', code: 'busy' });
   expect(served()).toBe(1);
 });
 
