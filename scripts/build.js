@@ -6,33 +6,49 @@ import { withStableNames } from './chunk-names.js';
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-const built = await build({
-  // The thread that watches the daemon's main thread is loaded by its name.
-  entryPoints: { main: 'src/cli/main.ts', 'hang-watch-thread': 'src/service/hang-watch-thread.ts' },
+const common = {
   outdir: 'dist/cli',
   bundle: true,
-  splitting: true,
   platform: 'node',
-  target: 'node20.19',
   format: 'esm',
-  mainFields: ['module', 'main'],
-  external: Object.keys(dependencies),
-  metafile: true,
   legalComments: 'none',
   // Read only when a defect is reported, by src/service/source-stack.ts, which needs names and lines alone.
   sourcemap: 'linked',
   sourcesContent: false,
   write: false,
+};
+const built = await build({
+  ...common,
+  // The thread that watches the daemon's main thread is loaded by its name.
+  entryPoints: { start: 'src/cli/start.ts', 'hang-watch-thread': 'src/service/hang-watch-thread.ts' },
+  splitting: true,
+  target: 'node20.19',
+  mainFields: ['module', 'main'],
+  external: Object.keys(dependencies),
+  metafile: true,
   // Bundled CommonJS asks for Node's own modules by require.
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
   },
 });
+// What is called has to be read by versions of Node that can read nothing of the rest.
+const entry = await build({
+  ...common,
+  entryPoints: { main: 'src/cli/main.ts' },
+  target: 'es2015',
+  supported: { 'dynamic-import': true },
+  plugins: [{ name: 'start', setup: leaveStartOut }],
+});
 rmSync('dist', { recursive: true, force: true });
 mkdirSync('dist/cli', { recursive: true });
-for (const { path, text } of withStableNames(built)) writeFileSync(path, text);
+for (const { path, text } of [...withStableNames(built), ...entry.outputFiles]) writeFileSync(path, text);
 chmodSync('dist/cli/main.js', 0o755);
 writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licences(built.metafile));
+
+/** The rest is a file beside the entry. */
+function leaveStartOut({ onResolve }) {
+  onResolve({ filter: /^\.\/start\.ts$/ }, () => ({ path: './start.js', external: true }));
+}
 
 /** The licences of all packages that went into the bundle. */
 function licences({ inputs }) {

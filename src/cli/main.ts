@@ -1,8 +1,50 @@
 #!/usr/bin/env node
-import { reportDefect, runCommandLine } from './command-line.ts';
+// Looks at what everything else needs, before any of it is loaded: Node stops with a stack trace where a file uses syntax
+// that it does not know, or where a dependency asks for the working directory. So this file imports nothing and is built
+// for Node 10, which reads it as a script: no top-level `await`, no `import` or `export`. See docs/decisions/0037-an-entry-for-old-node.md.
 
-// Of a promise that nothing waits for as well. Node would end the process too, with places in the bundle.
-process.on('uncaughtException', (error) => {
-  process.exit(reportDefect(error));
-});
-process.exitCode = await runCommandLine(process.argv.slice(2));
+/** Versions below this are too old: `engines` of package.json. */
+const OLDEST_NODE = [20, 19] as const;
+
+/** Exit codes: a defect, and usage or configuration. */
+const EXIT_DEFECT = 1;
+const EXIT_USAGE = 2;
+
+const obstacle = nodeObstacle(process.versions.node) || directoryObstacle();
+if (obstacle === '') import('./start.ts').catch(refuseToLoad);
+else refuse(obstacle, EXIT_USAGE);
+
+/** Why this Node cannot run botsync; empty when it can. */
+function nodeObstacle(version: string): string {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldestMajor, oldestMinor] = OLDEST_NODE;
+  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return '';
+  return `botsync needs Node ${OLDEST_NODE.join('.')} or newer, and ${process.execPath} is Node ${version}; install a newer one from https://nodejs.org/en/download or, on Debian and Ubuntu, https://github.com/nodesource/distributions`;
+}
+
+/** Why there is no working directory; empty when there is one. */
+function directoryObstacle(): string {
+  try {
+    process.cwd();
+    return '';
+  } catch (error) {
+    const { code } = error as { readonly code?: string };
+    return code === 'ENOENT'
+      ? 'the working directory was deleted; change to one that exists (cd), then run botsync again'
+      : `the working directory cannot be used by this user (${code === undefined ? 'unknown error' : code}); change to another one (cd), then run botsync again`;
+  }
+}
+
+/** A missing file or package is told in words; anything else is a defect, which Node shows. */
+function refuseToLoad(error: unknown): void {
+  const { code, message } = error as { readonly code?: string; readonly message: string };
+  if (code !== 'ERR_MODULE_NOT_FOUND') throw error;
+  refuse(`botsync is not installed completely: ${message}; install it again`, EXIT_DEFECT);
+}
+
+/** Ends the command with a message, in the form of other errors. */
+function refuse(message: string, exitCode: number): void {
+  const asJson = process.argv.indexOf('--json') > 1;
+  process.stderr.write(`${asJson ? JSON.stringify({ kind: 'error', exitCode, message }) : message}\n`);
+  process.exitCode = exitCode;
+}
