@@ -1,5 +1,5 @@
 import { readDuration } from '../config/duration.ts';
-import { readTimer } from '../config/values.ts';
+import { LONGEST_TIMER_MS, readTimer } from '../config/values.ts';
 import { compilePattern } from '../domain/rules.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { UsageError } from './usage-error.ts';
@@ -53,7 +53,7 @@ export function waitMsOf(
 ): number {
   if (noWait) return 0;
   if (wait === undefined) return configuredMs;
-  const duration = readDuration(wait);
+  const duration = readDuration(wait, LONGEST_TIMER_MS);
   const reading = duration.kind === 'ok' ? readTimer(duration.value) : duration;
   if (reading.kind === 'problem') throw new UsageError(`--wait: ${reading.message}`);
   return reading.value;

@@ -85,7 +85,7 @@ function checkBots(value: unknown, { sources }: ConfigDraft): Finding[] {
     (position) => valueAt(value, ['sources', position, 'botId']) === undefined,
   );
   if (without.length === 0) return [];
-  const message = `is missing, and ${without.map((position) => `sources[${position}]`).join(', ')} without a botId of its own has no bot; write the id of the bot`;
+  const message = `is missing, and ${without.map((position) => `sources[${position}]`).join(', ')} without a botId of its own has no bot; write the id of the bot ("botsync init" offers the bots of a workspace)`;
   return [error(['platform', 'botId'], message, 'absence')];
 }
 

@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import { DURATION_PATTERN } from './duration.ts';
 import { fieldSchema, listFields, type SchemaNode } from './json-schema.ts';
 import { error, type FieldPath, type Finding } from './problem.ts';
+import { guessNumber } from './quantity.ts';
 import { quote } from './reading.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -86,19 +87,26 @@ function describeKind(path: FieldPath, found: unknown, expected: string, field: 
   // A text where a whole block belongs may be the secret that goes into that block.
   const mayShow = field.writeOnly !== true && (expected.includes('number') || expected === 'true or false');
   const shown = typeof found === 'string' && !mayShow ? 'a string' : show(found, field.writeOnly === true);
-  return error(path, `expected ${expected}, found ${shown}${mendKind(found, expected, field) ?? forExample}`);
+  return error(
+    path,
+    `expected ${expected}, found ${shown}${correctionOf(path, found, expected, field) ?? forExample}`,
+  );
 }
 
-function mendKind(found: unknown, expected: string, field: SchemaNode): string | null {
+/** What to write in place of a value of the wrong kind, where that can be told. */
+function correctionOf(path: FieldPath, found: unknown, expected: string, field: SchemaNode): string | null {
   if (field.writeOnly === true) return null;
   if (field.pattern === DURATION_PATTERN)
     return typeof found === 'number' ? '; write it with a unit, such as "15m"' : null;
   if (expected === 'a string' && (typeof found === 'number' || typeof found === 'boolean')) {
     return `; write it as a string: "${found}"`;
   }
-  const isNumber = typeof found === 'string' && /^\d+(?:\.\d+)?$/u.test(found) && expected.includes('number');
-  const isBoolean = (found === 'true' || found === 'false') && expected === 'true or false';
-  return isNumber || isBoolean ? `; write it without quotes: ${found}` : null;
+  if (typeof found !== 'string') return null;
+  if (expected === 'true or false')
+    return found === 'true' || found === 'false' ? `; write it without quotes: ${found}` : null;
+  const meant = expected.includes('number') ? guessNumber(found, String(path.at(-1))) : null;
+  if (meant === null) return null;
+  return String(meant) === found ? `; write it without quotes: ${found}` : `; write ${meant}`;
 }
 
 function describeChoice(

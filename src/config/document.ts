@@ -72,7 +72,7 @@ export function parseDocument(text: string): DocumentResult {
     return { kind: 'syntax-error', position: null, message };
   }
   if (root === undefined || first !== undefined) {
-    const message = (first && SYNTAX_ERRORS[printParseErrorCode(first.error)]) ?? 'this is not JSON';
+    const message = first === undefined ? 'this is not JSON' : describeSyntaxError(text, first);
     return { kind: 'syntax-error', position: positionOf(first?.offset ?? 0), message };
   }
   const findings: Finding[] = [];
@@ -81,6 +81,13 @@ export function parseDocument(text: string): DocumentResult {
     kind: 'ok',
     document: { value, findings, positionOf, offsetOf: (...field) => findOffset(root, ...field) },
   };
+}
+
+function describeSyntaxError(text: string, { error: code, offset, length }: ParseError): string {
+  const isAfterNumber = /\d$/u.test(text.slice(0, offset));
+  if (isAfterNumber && /^[\p{L}_%]/u.test(text.slice(offset, offset + length)))
+    return 'a number has no unit; bytes are written in digits alone (5000000), a duration as a text ("15m")';
+  return SYNTAX_ERRORS[printParseErrorCode(code)] ?? 'this is not JSON';
 }
 
 /** Unlike jsonc-parser's own, it takes the first of two equal names, and sees `__proto__`. */

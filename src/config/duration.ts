@@ -13,9 +13,13 @@ const UNITS = [
   ['s', 1_000],
 ] as const;
 
-/** The milliseconds of a duration such as `"90s"` (a whole or decimal number and one of the units ms s m h d w). */
-export function readDuration(text: string): Reading<number> {
-  if (!DURATION.test(text)) return problem(`${quote(text)} is not a duration; ${mend(text)}`);
+/**
+ * The milliseconds of a duration such as `"90s"` (a whole or decimal number and one of the units ms s m h d w).
+ *
+ * @param mostMs - the most that the field takes: nothing longer is suggested. What is longer is understood all the same.
+ */
+export function readDuration(text: string, mostMs = Infinity): Reading<number> {
+  if (!DURATION.test(text)) return problem(`${quote(text)} is not a duration; ${correctionOf(text, mostMs)}`);
   const durationMs = Math.round(ms(text as StringValue));
   if (!Number.isSafeInteger(durationMs)) return problem(`${quote(text)} is too long`);
   return durationMs > 0
@@ -29,11 +33,23 @@ export function formatDuration(durationMs: number): string {
   return `${durationMs / unitMs}${unit}`;
 }
 
-function mend(text: string): string {
+function correctionOf(text: string, mostMs: number): string {
   if (/^\d+(?:\.\d+)?$/u.test(text)) return `add a unit, such as "${text}s" or "${text}m" (ms s m h d w)`;
-  // `ms` gives NaN or undefined for what it does not understand.
-  const guessMs: unknown = text === '' ? undefined : ms(text as StringValue);
-  return typeof guessMs === 'number' && guessMs >= 1
-    ? `write "${formatDuration(Math.round(guessMs))}"`
-    : 'write a number and one of the units ms s m h d w, such as "15m"';
+  const guessMs = guessDuration(text);
+  if (guessMs === null) return 'write a number and one of the units ms s m h d w, such as "15m"';
+  return guessMs > mostMs
+    ? `write at most "${formatDuration(mostMs)}"`
+    : `write "${formatDuration(guessMs)}"`;
+}
+
+const DAY_MS = 86_400_000;
+
+/** What a text in other words probably means, milliseconds: `15 minutes`, `1y`. From some days on, in whole days. */
+function guessDuration(text: string): number | null {
+  const [, months] = /^(\d+(?:\.\d+)?)\s*(?:mo|months?)$/iu.exec(text) ?? [];
+  // `ms` gives NaN or undefined for what it does not understand, and throws for an empty text. It knows no months.
+  const guessMs: unknown =
+    months === undefined ? (text === '' ? undefined : ms(text as StringValue)) : Number(months) * 30 * DAY_MS;
+  if (typeof guessMs !== 'number' || !(guessMs >= 1)) return null;
+  return guessMs > 7 * DAY_MS ? Math.floor(guessMs / DAY_MS) * DAY_MS : Math.round(guessMs);
 }

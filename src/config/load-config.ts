@@ -14,6 +14,7 @@ import {
   type Finding,
   type Position,
 } from './problem.ts';
+import { otherFormat } from './file-name.ts';
 import { formatMode, quoteForShell } from './permissions.ts';
 import { configSchema } from './schema.ts';
 
@@ -56,7 +57,8 @@ export function parseConfig(text: string, file: string): ConfigResult {
   }
   const parsed = parseDocument(text);
   if (parsed.kind === 'syntax-error') {
-    return invalid([{ file, position: parsed.position, field: '', message: parsed.message }]);
+    const message = describeOtherFormat(file) ?? parsed.message;
+    return invalid([{ file, position: parsed.position, field: '', message }]);
   }
   const { document } = parsed;
   const path = resolve(file);
@@ -89,6 +91,14 @@ export function parseConfig(text: string, file: string): ConfigResult {
     warnings: placed('warning'),
     locate: (field) => document.positionOf(document.offsetOf(field, 'value')),
   };
+}
+
+/** What to say of a file that does not parse and whose name says that it is of another format; `null`: it does not. */
+function describeOtherFormat(file: string): string | null {
+  const extension = otherFormat(file);
+  return extension === null
+    ? null
+    : `is not JSON, and botsync reads no ${extension}; write the configuration as JSON, which may have comments (botsync init writes one)`;
 }
 
 function readText(

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { LONGEST_LIFETIME_MS } from '../domain/expiry.ts';
 import { duration, jsonObject, oneOrMore, text } from './schema-fields.ts';
 import { readContentType, readMoment, readName, readPattern, readTagValue } from './values.ts';
 
@@ -78,11 +79,14 @@ export const ruleSchema = z.strictObject({
       description: 'The content is public at once, without waiting for processing. Needs "public_content".',
     })
     .exactOptional(),
-  expiresIn: duration({
-    description:
-      'How long the platform keeps the file after each upload, 1m to 90d. It is sent again before it expires, unless renew is false.',
-    examples: ['30d'],
-  })
+  expiresIn: duration(
+    {
+      description:
+        'How long the platform keeps the file after each upload, 1m to 90d. It is sent again before it expires, unless renew is false.',
+      examples: ['30d'],
+    },
+    LONGEST_LIFETIME_MS,
+  )
     .nullable()
     .exactOptional(),
   expiresAt: text(readMoment, {
@@ -97,11 +101,15 @@ export const ruleSchema = z.strictObject({
     .nullable()
     .meta({ description: 'false: a file with expiresIn is let expire.' })
     .exactOptional(),
-  renewBefore: duration({
-    description:
-      'How long before its expiry a file is sent again. Default: a quarter of expiresIn, at most 2d.',
-    examples: ['2d'],
-  })
+  renewBefore: duration(
+    {
+      description:
+        'How long before its expiry a file is sent again. Default: a quarter of expiresIn, at most 2d.',
+      examples: ['2d'],
+    },
+    // Half of the lifetime is the most that makes sense.
+    LONGEST_LIFETIME_MS / 2,
+  )
     .nullable()
     .exactOptional(),
   whenTooLargeToIndex: z

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { JsonObject } from '../domain/json.ts';
 import { DURATION_PATTERN, readDuration } from './duration.ts';
 import type { Reading } from './reading.ts';
-import { SECRET_PATTERN, readSecretReference, readTimer } from './values.ts';
+import { LONGEST_TIMER_MS, SECRET_PATTERN, readSecretReference, readTimer } from './values.ts';
 
 /** What an editor shows of a field. `examples` are as the file would have them. */
 export interface Help {
@@ -22,15 +22,15 @@ export function text<T>(read: (text: string) => Reading<T>, help: Help) {
   return schema.meta(help);
 }
 
-/** A duration, in milliseconds. */
-export function duration(help: Help) {
-  return text(readDuration, { ...help, pattern: DURATION_PATTERN });
+/** A duration, in milliseconds; `mostMs`: what is longer is refused elsewhere. */
+export function duration(help: Help, mostMs = Infinity) {
+  return text((value) => readDuration(value, mostMs), { ...help, pattern: DURATION_PATTERN });
 }
 
 /** A duration that becomes a timer, in milliseconds; `leastMs`: a shorter one makes no sense. */
 export function timer(help: Help, leastMs = 1) {
   const read = (value: string): Reading<number> => {
-    const reading = readDuration(value);
+    const reading = readDuration(value, LONGEST_TIMER_MS);
     return reading.kind === 'ok' ? readTimer(reading.value, leastMs) : reading;
   };
   return text(read, { ...help, pattern: DURATION_PATTERN });

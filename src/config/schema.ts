@@ -7,6 +7,7 @@ import {
   readExtension,
   readFilePath,
   readHeaderText,
+  readBotId,
   readId,
   readIgnorePattern,
   readKeyPrefix,
@@ -62,7 +63,7 @@ export const platformSchema = z.strictObject({
     description: 'The workspace: needed by the commands bots and integration, and by doctor.',
     examples: ['wkspace_01JABCDEFGH'],
   }).exactOptional(),
-  botId: text(readId, {
+  botId: text(readBotId, {
     description: 'The bot that gets the files of every source without a botId of its own.',
     examples: ['8f2b6c1e-4d55-4c9e-8a5e-0c7d5b1f2a33'],
   }).exactOptional(),
@@ -110,7 +111,7 @@ export const sourceSchema = z.strictObject({
     description: 'What comes before the relative path in the key of every file.',
     examples: ['docs/'],
   }).prefault(''),
-  botId: text(readId, {
+  botId: text(readBotId, {
     description: 'The bot that gets these files. Default: platform.botId.',
     examples: ['8f2b6c1e-4d55-4c9e-8a5e-0c7d5b1f2a33'],
   }).exactOptional(),

@@ -67,6 +67,13 @@ export function readId(text: string): Reading<string> {
   );
 }
 
+/** The id of a bot. */
+export function readBotId(text: string): Reading<string> {
+  return text.trim() === ''
+    ? problem('is empty; write the id of the bot ("botsync init" offers the bots of a workspace)')
+    : readId(text);
+}
+
 /** The id of a webhook: one segment of an address. */
 export function readWebhookId(text: string): Reading<string> {
   return /[/?#]/u.test(text)
@@ -118,10 +125,18 @@ function splitAtColon(text: string): [string, string] {
 export function readPath(text: string): Reading<string> {
   if (text.trim() === '') return problem('is empty; write a path');
   if (text.includes('\0')) return problem('holds a NUL character; write a path');
-  return text === '~' || text.startsWith('~/')
-    ? problem('"~" is not expanded here; write the whole path, or one relative to this file')
-    : meaning(text);
+  const [unexpanded] = LEFT_TO_A_SHELL.exec(text) ?? [];
+  if (unexpanded === undefined) return meaning(text);
+  // The path may be a secret that was put in the wrong place: it is not shown.
+  const name = unexpanded.startsWith('~') ? '"~"' : /HOME/u.test(unexpanded) ? '"$HOME"' : 'a variable';
+  return problem(`${name} is not expanded here; write the whole path, or one relative to this file`);
 }
+
+/**
+ * How a path begins that a shell would expand: a home directory or a variable. A directory that is really called that is
+ * written with `./` before it.
+ */
+const LEFT_TO_A_SHELL = /^(?:~[\w.-]*(?=\/|$)|\$\w+(?=\/|$)|\$\{\w+\}|%\w+%)/u;
 
 /** The path of a file, not resolved yet. */
 export function readFilePath(text: string): Reading<string> {
@@ -244,15 +259,19 @@ export function readExtension(text: string): Reading<string> {
     : problem(`${quote(text)} is not an extension; write for example "pdf"`);
 }
 
+/** The longest duration that becomes a timer, milliseconds. */
+export const LONGEST_TIMER_MS = 24 * 86_400_000;
+
 /** A duration that becomes a timer: a longer one would overflow it and fire at once. */
 export function readTimer(durationMs: number, leastMs = 1): Reading<number> {
-  const longestMs = 24 * 86_400_000;
   if (durationMs < leastMs)
     return problem(
       `"${formatDuration(durationMs)}" is too short; write at least "${formatDuration(leastMs)}"`,
     );
-  return durationMs > longestMs
-    ? problem(`"${formatDuration(durationMs)}" is too long; write at most "${formatDuration(longestMs)}"`)
+  return durationMs > LONGEST_TIMER_MS
+    ? problem(
+        `"${formatDuration(durationMs)}" is too long; write at most "${formatDuration(LONGEST_TIMER_MS)}"`,
+      )
     : meaning(durationMs);
 }
 

@@ -2,8 +2,8 @@ import type { Expiry } from './settings.ts';
 
 const MINUTE_MS = 60_000;
 
-/** interface.md, Limits: `expiresAt` is at most 90 days from now. */
-const LONGEST_LIFETIME_MS = 90 * 86_400_000;
+/** interface.md, Limits: `expiresAt` is at most 90 days from now. Milliseconds. */
+export const LONGEST_LIFETIME_MS = 90 * 86_400_000;
 
 /** How long a removed file's empty successor lives: the shortest that survives truncation and a slow request. */
 const REMOVAL_LIFETIME_MS = 2 * MINUTE_MS;

@@ -141,7 +141,7 @@ describe('sync --once', () => {
     expect((await site.botsync('sync', '--once')).code).toBe(5);
     expect(texts(site)).toEqual([
       expect.stringMatching(
-        /gone is halted, .* does not exist\. Look at its directory: .* --allow-removals -c /u,
+        /gone is halted, .* does not exist \(.*\)\. Look at its directory: .* --allow-removals -c /u,
       ),
     ]);
     site.configure({ botId: 'bot-1' }, { notify: { conversation: { channel: 'channel' } } });

@@ -33,10 +33,26 @@ const errors: readonly Row[] = [
   [{ upload: { attempts: 101 } }, 'upload.attempts: is 101; write at most 100'],
   [{ upload: { maxBytesPerSecond: 0 } }, 'upload.maxBytesPerSecond: is 0; write at least 1'],
   [{ upload: { concurrency: 257 } }, 'upload.concurrency: is 257; write at most 256'],
+  [{ limits: { indexBytes: '95MB' } }, 'limits.indexBytes: expected a number, found "95MB"; write 95000000'],
+  ...(
+    [
+      ['5 MiB', '5242880'],
+      ['1.5GB', '1500000000'],
+      ['5_000_000', '5000000'],
+      ['5,000,000', '5000000'],
+      ['10 mb/s', '10000000'],
+      ['64k', '64000'],
+    ] as const
+  ).map(([written, meant]): Row => [
+    { upload: { maxBytesPerSecond: written } },
+    `upload.maxBytesPerSecond: expected a number, found "${written}"; write ${meant}`,
+  ]),
   [
-    { limits: { indexBytes: '95MB' } },
-    'limits.indexBytes: expected a number, found "95MB"; for example 95000000',
+    { limits: { fileBytes: '5 apples' } },
+    'limits.fileBytes: expected a number, found "5 apples"; for example 1000000000',
   ],
+  [{ removals: { maxCount: '5MB' } }, 'removals.maxCount: expected a number, found "5MB"; for example 100'],
+  [{ removals: { maxFraction: '50%' } }, 'removals.maxFraction: expected a number, found "50%"; write 0.5'],
   [{ limits: { fileBytes: -1 } }, 'limits.fileBytes: is -1; write at least 1'],
   [
     { watch: { poll: 'true' } },
@@ -58,7 +74,11 @@ const errors: readonly Row[] = [
   // Durations and moments
   [{ watch: { rescan: '15 minutes' } }, 'watch.rescan: "15 minutes" is not a duration; write "15m"'],
   [{ watch: { rescan: '1.5 hours' } }, 'watch.rescan: "1.5 hours" is not a duration; write "90m"'],
-  [{ watch: { rescan: '1y' } }, /^watch\.rescan: "1y" is not a duration; write "/u],
+  [{ watch: { rescan: '1y' } }, 'watch.rescan: "1y" is not a duration; write at most "24d"'],
+  [rule({ expiresIn: '1y' }), 'rules[0].expiresIn: "1y" is not a duration; write at most "90d"'],
+  [rule({ expiresIn: '2 months' }), 'rules[0].expiresIn: "2 months" is not a duration; write "60d"'],
+  [rule({ renewBefore: '1y' }), 'rules[0].renewBefore: "1y" is not a duration; write at most "45d"'],
+  [{ notify: { conversationId: 'c', quiet: '1y' } }, 'notify.quiet: "1y" is not a duration; write "365d"'],
   [
     { watch: { rescan: '15' } },
     /^watch\.rescan: "15" is not a duration; add a unit, such as "15s" or "15m"/u,
@@ -181,6 +201,26 @@ const errors: readonly Row[] = [
   [
     source({ directory: '~/docs' }),
     /^sources\[0\]\.directory: "~" is not expanded here; write the whole path/u,
+  ],
+  ...(
+    [
+      ['$HOME/docs', '"$HOME"'],
+      ['${HOME}', '"$HOME"'],
+      ['~bot/docs', '"~"'],
+      ['$DATA', 'a variable'],
+      ['%USERPROFILE%/docs', 'a variable'],
+    ] as const
+  ).map(([directory, name]): Row => [
+    source({ directory }),
+    `sources[0].directory: ${name} is not expanded here; write the whole path, or one relative to this file`,
+  ]),
+  [
+    platform({ token: 'file:$bp_pat_secret' }),
+    /^platform\.token: after "file:" stands a path: a variable is not expanded here; [^$]*$/u,
+  ],
+  [
+    platform({ botId: '' }),
+    'platform.botId: is empty; write the id of the bot ("botsync init" offers the bots of a workspace)',
   ],
   [source({ directory: 'a\0b' }), 'sources[0].directory: holds a NUL character; write a path'],
   [source({ directory: ' ' }), 'sources[0].directory: is empty; write a path'],

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { parseConfig } from '../../src/config/load-config.ts';
+import { renderProblem } from '../../src/config/problem.ts';
 import { linesOf } from './fixture.ts';
 
 test('all problems are told at once, in the order of the file, with line and column', () => {
@@ -14,7 +16,7 @@ test('all problems are told at once, in the order of the file, with line and col
   "watch": { "settle": "1m", "zzz": 1 }
 }`;
   expect(linesOf(text).problems).toEqual([
-    'c:3:15: platform.botId: is missing, and sources[0], sources[1] without a botId of its own has no bot; write the id of the bot',
+    'c:3:15: platform.botId: is missing, and sources[0], sources[1] without a botId of its own has no bot; write the id of the bot ("botsync init" offers the bots of a workspace)',
     'c:3:17: platform.tokn: unknown field; did you mean "token"?',
     'c:5:40: sources[0].keyPrefix: expected a string, found 5; write it as a string: "5"',
     'c:7:20: sources[1].directory: "~" is not expanded here; write the whole path, or one relative to this file',
@@ -38,6 +40,8 @@ test.each([
   ['{ "a": "x\n }', 'c:1:8: a text is not closed; end it with a double quote'],
   ['{ "a": "\\q" }', /^c:1:8: there is no such escape/u],
   ['{ "a": }', /^c:1:8: a value is expected here/u],
+  ['{ "limits": { "fileBytes": 5MB } }', /^c:1:29: a number has no unit; bytes are written in digits alone/u],
+  ['{ "watch": { "rescan": 15m } }', /^c:1:26: a number has no unit; .* a duration as a text \("15m"\)/u],
   ['{} {}', 'c:1:4: the configuration ended before this; remove what follows'],
   ['{ /* x', /^c:1:3: a comment is not closed/u],
   ['[]', 'c:1:1: expected an object, found a list'],
@@ -50,4 +54,14 @@ test.each([
     (one) => !one.includes('is missing, and') && !one.includes(': is missing;'),
   );
   expect(first).toEqual(typeof line === 'string' ? line : expect.stringMatching(line));
+});
+
+test.each([
+  ['bot.yaml', /^bot\.yaml:1:1: is not JSON, and botsync reads no YAML; write/u],
+  ['bot.YML', /botsync reads no YAML/u],
+  ['bot.toml', /botsync reads no TOML/u],
+  ['bot.json', /^bot\.json:1:1: this is not JSON/u],
+])('what is not JSON in %s', (name, message) => {
+  const result = parseConfig('platform: {}', name);
+  expect(result.kind === 'invalid' && result.problems.map(renderProblem).join()).toMatch(message);
 });

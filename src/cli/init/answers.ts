@@ -3,6 +3,7 @@ import type { RemovalMode } from '../../domain/absence.ts';
 import type { Reading } from '../../config/reading.ts';
 import { meaning, problem } from '../../config/reading.ts';
 import {
+  readBotId,
   readId,
   readKeyPrefix,
   readPath,
@@ -142,14 +143,14 @@ async function settleBot(
   access: Access,
 ): Promise<Pick<Answers, 'botId' | 'botName'>> {
   if (options.bot === undefined && emulatorBot !== null) return { botId: emulatorBot, botName: null };
-  const field = { question: 'Id of the bot', fallback: '', read: readId };
+  const field = { question: 'Id of the bot', fallback: '', read: readBotId };
   const found = options.bot === undefined && prompter !== null ? await findBots(access) : null;
   if (found === null || found.length === 0 || prompter === null)
     return { botId: await settle(prompter, '--bot', options.bot, field), botName: null };
   const other = { name: 'another one', value: null };
   const choices = found.map(({ name, value }) => ({ name: `${name} (${value})`, value }));
   const botId = await prompter.choose<string | null>('Bot that gets the files', [...choices, other]);
-  if (botId === null) return { botId: await prompter.text(field.question, '', readId), botName: null };
+  if (botId === null) return { botId: await prompter.text(field.question, '', field.read), botName: null };
   return { botId, botName: found.find(({ value }) => value === botId)?.name ?? null };
 }
 

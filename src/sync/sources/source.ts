@@ -20,6 +20,7 @@ import { createFilter, type PathFilter } from '../../scan/filter.ts';
 import type { SyncTarget } from '../../state/state-reader.ts';
 import type { SourceRoot } from '../../upload/source-file.ts';
 import { identityOf } from './directory-identity.ts';
+import { describeNearest } from './missing-directory.ts';
 import { mountsBelow } from './mounts.ts';
 
 /** A source whose directory was found and looked at. */
@@ -66,9 +67,10 @@ export function findSource(
   disk = DISK,
 ): FoundSource {
   const { directory } = source;
+  const field = `sources[${position}].directory`;
   try {
     const facts = disk.stat(directory);
-    if (!facts.isDirectory()) return missing(source, `${directory} is not a directory`);
+    if (!facts.isDirectory()) return missing(source, `${directory} is not a directory (${field})`);
     const realRoot = realpathSync.native(directory);
     const ignored = readIgnoreFile(directory);
     if (ignored === 'too-large')
@@ -100,7 +102,9 @@ export function findSource(
     if (code === undefined) throw error;
     return missing(
       source,
-      code === 'ENOENT' ? `${directory} does not exist` : `${directory} cannot be read: ${code}`,
+      code === 'ENOENT' || code === 'ENOTDIR'
+        ? `${directory} does not exist (${field}; ${describeNearest(directory, disk)})`
+        : `${directory} cannot be read: ${code} (${field})`,
     );
   }
 }
