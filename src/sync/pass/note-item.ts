@@ -42,9 +42,11 @@ export function noteProblem(
   { state, summary, report, round }: WalkContext,
   problem: Problem & { readonly kind: 'refuse' | 'problem' },
 ): void {
-  summary[problem.kind === 'refuse' ? 'refused' : 'problems'] += 1;
+  const { kind, source, path, key, reason } = problem;
+  summary[kind === 'refuse' ? 'refused' : 'problems'] += 1;
   state.noteProblem(problem, round.pass);
-  report.event(problem);
+  // The order of fields in JSON Lines is that of every other event.
+  report.event({ kind, source, path, key, reason });
 }
 
 function noteAbsent(
