@@ -63,6 +63,23 @@ export function addEmulatorCommand(
           description: 'Pattern of keys whose indexing fails; any number of them',
           requiresArg: true,
         })
+        .option('slow', {
+          type: 'string',
+          description: 'Read uploads slowly: so many bytes a second, all uploads together',
+          defaultDescription: '100000, where only --slow is written',
+        })
+        .option('fail', {
+          type: 'number',
+          description: 'Answer everything with this status, such as 503',
+          defaultDescription: '503, where only --fail-for is written',
+          requiresArg: true,
+        })
+        .option('fail-for', {
+          type: 'string',
+          description: 'How long, from the start, everything fails, such as 30s',
+          defaultDescription: 'until it ends',
+          requiresArg: true,
+        })
         .check(({ port, fileQuota, vectorQuota }) => {
           const isWithin = (value: number, most: number): boolean =>
             Number.isInteger(value) && value >= 0 && value <= most;
@@ -71,7 +88,9 @@ export function addEmulatorCommand(
           if (!quotas.every((quota) => isWithin(quota, Number.MAX_SAFE_INTEGER)))
             throw new UsageError('--file-quota and --vector-quota take a number of bytes');
           return true;
-        }),
+        })
+        .example('$0 emulator', 'A platform to try botsync with')
+        .example('$0 emulator --fail 503 --fail-for 30s', 'Rehearse an outage of half a minute'),
     async (options) => {
       const { emulator } = await import('./commands/emulator.ts');
       done(await emulator(options));

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { refuse, refuseAtStore, type OperationResult } from './answer.ts';
+import { refuse, refuseAtStore, usualErrorType, type OperationResult } from './answer.ts';
 import type { Surface } from './operation.ts';
 import type { RateLimit } from './options.ts';
 import { RateLimiter, type RateVerdict } from './rate-limiter.ts';
@@ -8,8 +8,8 @@ import { RateLimiter, type RateVerdict } from './rate-limiter.ts';
 export type Condition =
   /** Nobody listens, and the connections that there were are gone. */
   | { readonly kind: 'refused' }
-  /** Everything is answered with 503. */
-  | { readonly kind: 'unavailable' }
+  /** Everything is answered with this status; default 503. */
+  | { readonly kind: 'unavailable'; readonly status?: number }
   /** The store reads so many bytes a second of all uploads together, by a real timer. */
   | { readonly kind: 'slow-store'; readonly bytesPerSecond: number }
   /** Instead of the limit that the emulator was started with. */
@@ -94,11 +94,19 @@ export class Conditions {
     if (wasRefused) await this.#ports.open();
   }
 
+  /** Everything is answered as usual again; the other conditions stay. */
+  endOutage(): void {
+    this.#current.delete('unavailable');
+  }
+
   /** The answer that everything gets at present, or null. */
   outage(surface: Surface): OperationResult | null {
-    if (!this.#current.has('unavailable')) return null;
+    const outage = this.get('unavailable');
+    if (outage === null) return null;
+    const { status = 503 } = outage;
     const message = 'The platform is not available';
-    return surface === 'store' ? refuseAtStore(503, 'SlowDown', message) : refuse(503, 'Unknown', message);
+    if (surface !== 'store') return refuse(status, usualErrorType(status), message);
+    return refuseAtStore(status, status === 503 ? 'SlowDown' : usualErrorType(status), message);
   }
 
   /** Counts one request against the rate limit, where there is one. `now`: epoch ms. */

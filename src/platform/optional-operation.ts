@@ -16,5 +16,6 @@ export function failureOfOptional(answer: Answer, failure: LookupFailure): Optio
   }
   if (failure.kind !== 'credentials') return failure;
   const message = `the token of platform.token may not do this: ${failure.message}`;
-  return { kind: 'not-served', message, isByToken: true };
+  const isTokenRefused = failure.scope === 'all';
+  return { kind: 'not-served', message, isByToken: true, ...(isTokenRefused && { isTokenRefused }) };
 }

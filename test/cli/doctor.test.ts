@@ -165,7 +165,17 @@ test.each<[string, (site: ChatSite) => unknown, number, Partial<Finding>]>([
       site.configure({ workspaceId: undefined });
     },
     0,
-    { check: 'token', status: 'warn' },
+    { check: 'token', status: 'ok', message: 'the platform accepts it for the files of bot bot-1' },
+  ],
+  [
+    'no workspace, and a token that is refused',
+    (site) => {
+      site.write('token', 'wrong');
+      chmodSync(join(site.directory, 'token'), 0o600);
+      site.configure({ workspaceId: undefined, token: 'file:token' });
+    },
+    4,
+    { check: 'token', status: 'fail' },
   ],
   [
     'a platform that is not there',

@@ -91,3 +91,13 @@ test.each([
   expect(refused.headers).not.toHaveProperty('ratelimit-remaining');
   expect('retry-after' in refused.headers).toBe(tellsWhen);
 });
+
+test('an outage of another status, which ends while uploads stay slow', async () => {
+  const { emulator } = await start();
+  await emulator.conditions.set({ kind: 'slow-store', bytesPerSecond: 1000 });
+  await emulator.conditions.set({ kind: 'unavailable', status: 401 });
+  expect((await put(emulator, body)).status).toBe(401);
+  emulator.conditions.endOutage();
+  expect((await put(emulator, body)).status).toBe(200);
+  expect(emulator.conditions.get('slow-store')).not.toBeNull();
+});

@@ -7,6 +7,7 @@ import { checkNotify, sendTest } from '../doctor/check-notify.ts';
 import { checkOperations } from '../doctor/check-operations.ts';
 import { checkPlatform, notAsked } from '../doctor/check-platform.ts';
 import { checkState } from '../doctor/check-state.ts';
+import { checkToken } from '../doctor/check-token.ts';
 import { checkUsage } from '../doctor/check-usage.ts';
 import { renderFinding, worst, type Diagnosis } from '../doctor/finding.ts';
 import type { GlobalOptions } from '../global-options.ts';
@@ -72,10 +73,10 @@ async function askPlatform({ config }: LoadedConfig, name: string, session: Sess
   const hasToken = credentials.find('platform.token')?.kind === 'ok';
   const operations = (): Promise<Diagnosis[]> => checkOperations(config, name, session, signal);
   if (first !== undefined) {
-    const unknown = notAsked(`${first.field} ${first.message}`);
-    return hasToken && credentials.lacking('files').length === 0
-      ? [...unknown, ...(await operations())]
-      : unknown;
+    const reason = `${first.field} ${first.message}`;
+    if (!hasToken || credentials.lacking('files').length > 0) return notAsked(reason);
+    const found = await checkToken(config, session, reason, signal);
+    return worst(found) === EXIT.ok ? [...found, ...(await operations())] : found;
   }
   if (!hasToken) return notAsked('there is no token');
   const found = await checkPlatform(config, administration(), signal);

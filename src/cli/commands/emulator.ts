@@ -1,13 +1,15 @@
 import { join, resolve } from 'node:path';
 import { resolveSecret } from '../../config/secrets.ts';
+import { quoteForShell } from '../../config/permissions.ts';
 import { readDuration } from '../../config/duration.ts';
 import { readSecretReference } from '../../config/values.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { startEmulator, type Emulator } from '../../emulator/emulator.ts';
 import { listenForStop } from '../../service/stop-signals.ts';
 import type { GlobalOptions } from '../global-options.ts';
+import { describeRehearsal, readRehearsal, rehearse, type Rehearsal } from '../rehearsal.ts';
 import { holdLock } from '../../library/hold-lock.ts';
-import { print, printError } from '../render/output.ts';
+import { invocation, print, printError } from '../render/output.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Options of `botsync emulator`. */
@@ -21,11 +23,15 @@ export interface EmulatorCommandOptions extends GlobalOptions {
   readonly operations: 'all' | 'specified';
   readonly indexingDelay: string | undefined;
   readonly failIndexing: string[] | undefined;
+  readonly slow: string | undefined;
+  readonly fail: number | undefined;
+  readonly failFor: string | undefined;
 }
 
 /** `botsync emulator`: serves until a signal. Returns the exit code; throws `UsageError`. */
 export async function emulator(options: EmulatorCommandOptions): Promise<number> {
   const dataDir = resolve(options.data);
+  const rehearsal = readRehearsal(options);
   const lock = holdLock(join(dataDir, 'emulator'), 'the emulator', 'emulator');
   try {
     const running = await start(options, dataDir);
@@ -37,8 +43,12 @@ export async function emulator(options: EmulatorCommandOptions): Promise<number>
         () => process.exit(EXIT.interrupted),
       );
     });
-    print(options.json ? JSON.stringify(describe(running)) : introduce(running, options.token === undefined));
+    const endRehearsal = await rehearse(rehearsal, running.conditions, () => {
+      printError('The outage is over: everything is answered as usual.');
+    });
+    print(options.json ? JSON.stringify(describe(running)) : introduce(running, options, rehearsal));
     await ended;
+    endRehearsal();
     await running.close();
     return EXIT.ok;
   } finally {
@@ -122,21 +132,36 @@ function describe({
 
 function introduce(
   { baseUrl, chatUrl, token, workspaceId, bots, webhookId, userKey, dataDir }: Emulator,
-  isTokenMadeUp: boolean,
+  { token: ownToken }: EmulatorCommandOptions,
+  rehearsal: Rehearsal,
 ): string {
+  const bot = bots[0]?.id ?? '';
+  const init = [
+    `${invocation()} init --base-url ${baseUrl} --chat-url ${chatUrl} --workspace ${workspaceId}`,
+    `--bot ${quoteForShell(bot)}`,
+    ...(ownToken === undefined ? [] : [`--token ${quoteForShell(absolute(ownToken))}`]),
+    '--directory ./docs --yes',
+  ].join(' ');
   return [
     `The local platform listens on ${baseUrl}; a browser shows there what it holds. Ctrl-C ends it.`,
+    ...describeRehearsal(rehearsal),
     '',
-    'In the config:',
-    `  "platform": { "baseUrl": "${baseUrl}", "workspaceId": "${workspaceId}", "botId": "${bots[0]?.id ?? ''}", "token": "env:BOTSYNC_TOKEN", … }`,
-    ...(isTokenMadeUp
-      ? ['In the shell (the token opens nothing but this emulator):', `  export BOTSYNC_TOKEN=${token}`]
-      : []),
-    'For messages, beside these and in the shell:',
-    `  "chatUrl": "${chatUrl}", "chat": { "webhookId": "${webhookId}", "userKey": "env:BOTSYNC_CHAT_KEY" }`,
+    ownToken === undefined
+      ? 'To sync ./docs to it, paste into another shell (the token opens nothing but this emulator):'
+      : 'To sync ./docs to it, paste into another shell:',
+    ...(ownToken === undefined ? [`  export BOTSYNC_TOKEN=${token}`] : []),
+    `  ${init}`,
+    '',
+    'For messages, in "platform" of the configuration, and in the shell:',
+    `  "chat": { "webhookId": "${webhookId}", "userKey": "env:BOTSYNC_CHAT_KEY" }`,
     `  export BOTSYNC_CHAT_KEY=${userKey}`,
     '',
     `Bots: ${bots.map(({ id, name }) => (id === name ? id : `${id} (${name})`)).join(', ')}`,
     `Data: ${dataDir}`,
   ].join('\n');
+}
+
+/** A reference to a secret as it can be written anywhere: a file is named from the root. */
+function absolute(reference: string): string {
+  return reference.startsWith('file:') ? `file:${resolve(reference.slice('file:'.length))}` : reference;
 }

@@ -71,7 +71,8 @@ async function checkIntegration(
   return [doubtful('integration', `${name} is not in the hub`, mend)];
 }
 
-function checkClock(skewMs: number): Diagnosis {
+/** Whether our clock agrees with the platform's; `skewMs`: how far theirs is ahead of ours. */
+export function checkClock(skewMs: number): Diagnosis {
   if (skewMs === 0) return fine('clock', "agrees with the platform's");
   const off = `is ${ms(Math.abs(skewMs), { long: true })} ${skewMs > 0 ? 'behind' : 'ahead of'} the platform's`;
   return Math.abs(skewMs) < LARGEST_SKEW_MS
