@@ -1,7 +1,7 @@
 import { formatDuration, readDuration } from '../config/duration.ts';
 import { readTimer } from '../config/values.ts';
 import type { Conditions } from '../emulator/conditions.ts';
-import { UsageError } from '../library/usage-error.ts';
+import { UsageError } from './usage-error.ts';
 
 /** A bad day of the local platform, for people who want to see what botsync does on one. */
 export interface Rehearsal {

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readRehearsal, rehearse } from '../../src/cli/rehearsal.ts';
-import { UsageError } from '../../src/library/usage-error.ts';
+import { UsageError } from '../../src/cli/usage-error.ts';
 import { put, start as startEmulator } from '../emulator/fixture.ts';
 import { run, start, temporaryDirectory } from './binary.ts';
 

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import type { OptionalFailure } from '../../domain/failure.ts';
-import type { Clients } from '../platform/clients.ts';
+import type { Clients } from '../../library/platform/clients.ts';
 import { checkClock, notAsked } from './check-platform.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 
