@@ -141,11 +141,12 @@ function drawRow(row, y, style) {
       continue;
     }
     const cells = [...part].length;
-    if (part.trim() !== '') {
+    const text = part.trim();
+    if (text !== '') {
       const look = `fill="${style.colour ?? FOREGROUND}"${style.bold ? ' font-weight="bold"' : ''}${style.dim ? ' opacity="0.6"' : ''}`;
-      const length = `textLength="${(cells * CELL.width).toFixed(1)}" lengthAdjust="spacingAndGlyphs"`;
-      const x = (MARGIN + column * CELL.width).toFixed(1);
-      drawn += `<text x="${x}" y="${y}" ${length} ${look} xml:space="preserve">${escaped(part)}</text>\n`;
+      const length = `textLength="${([...text].length * CELL.width).toFixed(1)}" lengthAdjust="spacingAndGlyphs"`;
+      const x = (MARGIN + (column + part.indexOf(text[0])) * CELL.width).toFixed(1);
+      drawn += `<text x="${x}" y="${y}" ${length} ${look}>${escaped(text)}</text>\n`;
     }
     column += cells;
   }
@@ -165,7 +166,7 @@ function drawScreens(screens) {
   });
   const width = Math.ceil(COLUMNS * CELL.width + 2 * MARGIN);
   const height = rows.length * CELL.height + 2 * MARGIN;
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" style="white-space: pre">
 <title>botsync in a terminal</title>
 <rect width="${width}" height="${height}" rx="8" fill="${BACKGROUND}"/>
 ${body}</svg>
