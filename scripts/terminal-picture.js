@@ -184,7 +184,8 @@ try {
 } finally {
   try {
     // A service that is still running takes the end of its terminal for a reload.
-    for (const _ of [1, 2]) press('C-c');
+    press('C-c');
+    press('C-c');
     await sleep(1000);
     tmux('kill-server');
   } catch {
