@@ -5,6 +5,7 @@ const ENGINE = [
   ...[
     'config',
     'conformance',
+    'docs',
     'domain',
     'emulator',
     'notify',

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { run } from './binary.ts';
+import { readPages } from '../docs/pages.ts';
 import { createChatSite, type ChatSite } from './chat-site.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -95,12 +96,33 @@ test('the examples of docs/TROUBLESHOOTING.md print what the page says', { timeo
   }
 });
 
-test('every command that docs/TROUBLESHOOTING.md names in a line is one', async () => {
-  const page = readFileSync(join(ROOT, 'docs/TROUBLESHOOTING.md'), 'utf8');
-  const named = [...page.matchAll(/`botsync ([a-z]+)([^`]*)`/gu)];
-  expect(named).not.toEqual([]);
-  for (const [text, command = '', rest = ''] of named) {
-    const { stdout } = await run(ROOT, [command, '--help']);
-    for (const [option] of rest.matchAll(/--[a-z-]+/gu)) expect(stdout, text).toContain(option);
-  }
+/** Commands as pages name them: in `sh` and `console` blocks, and in a line. */
+function namedCommands(text: string): string[] {
+  const blocks = [...text.matchAll(/^ *```(?:sh|console)\n(.*?)^ *```$/gmsu)].map(([, block = '']) => block);
+  const inLine = [...text.matchAll(/`(botsync [^`\n]+)`/gu)].map(([, code = '']) => code);
+  return [...blocks.flatMap((block) => block.split('\n')), ...inLine].flatMap((line) =>
+    // Not what a comment says, nor a user or a unit of this name.
+    [...line.replace(/(?:^|\s)#.*$/u, '').matchAll(/(?:^|\$ |-- |[;&|] |\\?\s)(botsync [a-z][^;&|]*)/gu)].map(
+      ([, command = '']) => command,
+    ),
+  );
+}
+
+test('every command that a page names is one, with its options', { timeout: 90_000 }, async () => {
+  const helps = new Map<string, string>();
+  const helpOf = async (command: string): Promise<string> => {
+    const known = helps.get(command) ?? (await run(ROOT, [...command.split(' '), '--help'])).stdout;
+    helps.set(command, known);
+    return known;
+  };
+  for (const { path, text } of readPages().filter((page) => page.path !== 'CHANGELOG.md'))
+    for (const named of namedCommands(text)) {
+      const [, command = '', rest = ''] =
+        /^botsync ((?:conversation|message) [a-z]+|[a-z]+)(.*)$/u.exec(named) ?? [];
+      const help = await helpOf(command);
+      expect(help, `${path}: ${named}`).toMatch(new RegExp(`^\\S+ ${command}\\b`, 'u'));
+      for (const [option] of rest.matchAll(/(?<![\w-])--[a-z][a-z-]*/gu))
+        expect(help.replace(' --wait ', ' --wait --no-wait '), `${path}: ${named}`).toContain(option);
+    }
+  expect(helps.size).toBeGreaterThan(12);
 });
