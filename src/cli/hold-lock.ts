@@ -14,7 +14,7 @@ export function holdLock(subject: string, what: string, command: string): Proces
         EXIT.busy,
       );
     case 'unusable':
-      throw new UsageError(`${what} ${subject} cannot be locked: ${attempt.reason}; ${attempt.mend}`);
+      throw new UsageError(`${what} ${subject} cannot be locked: ${attempt.reason}; ${attempt.fix}`);
   }
 }
 

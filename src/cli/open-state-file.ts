@@ -1,3 +1,4 @@
+import { accessObstacle } from '../service/access-obstacle.ts';
 import { openState } from '../state/open.ts';
 import type { StateStore } from '../state/state-store.ts';
 import { UsageError } from './usage-error.ts';
@@ -25,9 +26,12 @@ export function openStateFile(
       throw new UsageError(
         `${file} is a database of another program and was not touched; name another stateFile`,
       );
-    case 'unusable':
-      throw new UsageError(
-        `${file} cannot be used: ${opened.reason}; check that this user may write there and that the disk has room`,
-      );
+    case 'unusable': {
+      const { reason, fix } = accessObstacle(file, 'write') ?? {
+        reason: opened.reason,
+        fix: 'check that this user may write there and that the disk has room',
+      };
+      throw new UsageError(`${file} cannot be used: ${reason}; ${fix}`);
+    }
   }
 }

@@ -1,3 +1,4 @@
+import { accessObstacle } from '../service/access-obstacle.ts';
 import { findHolder, type LockHolder } from '../service/process-lock.ts';
 import { StateFileError } from '../state/database.ts';
 import { openReader } from '../state/open-reader.ts';
@@ -52,9 +53,10 @@ export async function withStateFile<T>(
 }
 
 function inWords(file: string, kind: 'unreadable' | 'damaged', reason: string): UsageError {
-  return new UsageError(
-    kind === 'unreadable'
-      ? `${file} cannot be read: ${reason}; check that this user may read it`
-      : `${file} is damaged (${reason}); the next "sync --once" sets it aside and builds a new one`,
-  );
+  if (kind === 'damaged')
+    return new UsageError(
+      `${file} is damaged (${reason}); the next "sync --once" sets it aside and builds a new one`,
+    );
+  const obstacle = accessObstacle(file, 'read') ?? { reason, fix: 'check that this user may read it' };
+  return new UsageError(`${file} cannot be read: ${obstacle.reason}; ${obstacle.fix}`);
 }
