@@ -15,7 +15,7 @@ export function holdLock(subject: string, what: string, command: string): Proces
         fix: 'wait for it, or stop it',
       });
     case 'unusable':
-      throw lockError('state-file', { reason: `cannot be locked: ${attempt.reason}`, fix: attempt.mend });
+      throw lockError('state-file', { reason: `cannot be locked: ${attempt.reason}`, fix: attempt.fix });
   }
 }
 

@@ -1,3 +1,4 @@
+import { accessObstacle } from '../service/access-obstacle.ts';
 import { openState } from '../state/open.ts';
 import type { StateStore } from '../state/state-store.ts';
 import { SyncError } from './sync-error.ts';
@@ -29,11 +30,12 @@ export function openStateFile(
         reason: 'is a database of another program and was not touched',
         fix: 'name another stateFile',
       });
-    case 'unusable':
-      throw new SyncError('state-file', {
-        place: file,
-        reason: `cannot be used: ${opened.reason}`,
+    case 'unusable': {
+      const { reason, fix } = accessObstacle(file, 'write') ?? {
+        reason: opened.reason,
         fix: 'check that this user may write there and that the disk has room',
-      });
+      };
+      throw new SyncError('state-file', { place: file, reason: `cannot be used: ${reason}`, fix });
+    }
   }
 }

@@ -1,3 +1,4 @@
+import { accessObstacle } from '../service/access-obstacle.ts';
 import { findHolder, type LockHolder } from '../service/process-lock.ts';
 import { StateFileError } from '../state/database.ts';
 import { openReader } from '../state/open-reader.ts';
@@ -60,14 +61,16 @@ export async function withStateFile<T>(
 }
 
 function inWords(file: string, kind: 'unreadable' | 'damaged', reason: string): SyncError {
-  return new SyncError(
-    'state-file',
-    kind === 'unreadable'
-      ? { place: file, reason: `cannot be read: ${reason}`, fix: 'check that this user may read it' }
-      : {
-          place: file,
-          reason: `is damaged (${reason})`,
-          fix: 'the next "sync --once" sets it aside and builds a new one',
-        },
-  );
+  if (kind === 'damaged')
+    return new SyncError('state-file', {
+      place: file,
+      reason: `is damaged (${reason})`,
+      fix: 'the next "sync --once" sets it aside and builds a new one',
+    });
+  const obstacle = accessObstacle(file, 'read') ?? { reason, fix: 'check that this user may read it' };
+  return new SyncError('state-file', {
+    place: file,
+    reason: `cannot be read: ${obstacle.reason}`,
+    fix: obstacle.fix,
+  });
 }

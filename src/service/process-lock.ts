@@ -1,7 +1,9 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import { accessObstacle } from './access-obstacle.ts';
+import { makeDirectory } from './make-directory.ts';
 
 /** Who holds a lock: what stands in the JSON file beside it. */
 export interface LockHolder {
@@ -27,7 +29,7 @@ export interface ProcessLock {
 export type LockAttempt =
   | { readonly kind: 'held'; readonly lock: ProcessLock }
   | { readonly kind: 'busy'; readonly holder: LockHolder | null }
-  | { readonly kind: 'unusable'; readonly reason: string; readonly mend: string };
+  | { readonly kind: 'unusable'; readonly reason: string; readonly fix: string };
 
 // Primary result codes, https://www.sqlite.org/rescode.html
 const SQLITE_BUSY = 5;
@@ -45,10 +47,10 @@ export function acquireLock(subject: string, command: string, now: Date): LockAt
   const lockFile = `${subject}.lock`;
   let database: DatabaseSyncInstance;
   try {
-    mkdirSync(dirname(subject), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(subject));
     database = new DatabaseSync(lockFile, { timeout: 0 });
   } catch (error) {
-    return unusable(error);
+    return unusable(subject, error);
   }
   try {
     database.exec('BEGIN IMMEDIATE');
@@ -67,7 +69,7 @@ export function acquireLock(subject: string, command: string, now: Date): LockAt
   } catch (error) {
     held.delete(database);
     database.close();
-    return unusable(error);
+    return unusable(subject, error);
   }
   return {
     kind: 'held',
@@ -84,23 +86,28 @@ export function acquireLock(subject: string, command: string, now: Date): LockAt
   };
 }
 
-function unusable(
-  error: unknown,
-  mend = 'check that this user may write there and that the disk has room',
-): LockAttempt {
-  return { kind: 'unusable', reason: (error as Error).message, mend };
+function unusable(subject: string, error: unknown): LockAttempt {
+  const { reason, fix } = accessObstacle(subject, 'write') ?? {
+    reason: (error as Error).message,
+    fix: 'check that this user may write there and that the disk has room',
+  };
+  return { kind: 'unusable', reason, fix };
 }
 
 function whyNotHeld(subject: string, error: unknown): LockAttempt {
   const { errcode } = error as { errcode?: number };
   if (errcode === SQLITE_NOTADB)
-    return unusable(error, `remove ${subject}.lock, which is no lock of botsync`);
+    return {
+      kind: 'unusable',
+      reason: (error as Error).message,
+      fix: `remove ${subject}.lock, which is not a lock of botsync`,
+    };
   const holder = readHolder(subject);
   // Without locks every file seems to be busy, or to fail.
   const maybe = errcode === SQLITE_BUSY || ((errcode ?? 0) & 0xff) === SQLITE_IOERR;
   if (maybe && holder === null && lacksLocks(dirname(subject)))
-    return { kind: 'unusable', reason: 'its file system has no locks', mend: 'it has to lie on another one' };
-  return errcode === SQLITE_BUSY ? { kind: 'busy', holder } : unusable(error);
+    return { kind: 'unusable', reason: 'its file system has no locks', fix: 'it has to lie on another one' };
+  return errcode === SQLITE_BUSY ? { kind: 'busy', holder } : unusable(subject, error);
 }
 
 /** Whether not even a file that nobody else knows can be locked there. */

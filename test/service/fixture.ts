@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import ts from 'typescript';
+import { dirname, join, resolve } from 'node:path';
+import { buildSync } from 'esbuild';
 import { onTestFinished } from 'vitest';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
 
@@ -32,10 +32,11 @@ export function run(
 ): Running {
   const directory = temporaryDirectory();
   const source = edit(readFileSync(resolve('src', module), 'utf8'));
-  const { outputText } = ts.transpileModule(source, {
-    compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 },
+  const { outputFiles } = buildSync({
+    stdin: { contents: source, loader: 'ts', resolveDir: dirname(resolve('src', module)) },
+    ...{ bundle: true, packages: 'external', platform: 'node', format: 'esm', write: false },
   });
-  writeFileSync(join(directory, 'module.js'), outputText);
+  writeFileSync(join(directory, 'module.js'), outputFiles[0]?.text ?? '');
   writeFileSync(join(directory, 'main.js'), script);
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
   symlinkSync(resolve('node_modules'), join(directory, 'node_modules'));

@@ -182,7 +182,9 @@ describe('a state file that cannot be written', () => {
       const refused = await run(site.directory, ['sync', '--once', '--log-level', 'silent'], site.env);
       expect([2, 3]).toContain(refused.code);
       expect(refused.stderr).toContain(site.stateFile);
-      expect(refused.stderr).toMatch(/check that this user may write there/u);
+      expect(refused.stderr).toMatch(
+        /check that this user may write there|is on a read-only file system|run: chmod u\+rwX/u,
+      );
       expect(refused.stderr).not.toContain('defect');
       for (const args of [['status'], ['sync', '--dry-run']])
         expect((await run(site.directory, args, site.env)).code).toBe(0);

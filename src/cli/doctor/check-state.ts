@@ -1,9 +1,10 @@
-import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import ms from 'ms';
 import prettyBytes from 'pretty-bytes';
 import type { Config } from '../../config/config.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
+import { accessObstacle } from '../../service/access-obstacle.ts';
 import { overview } from '../../sync/plan/overview.ts';
 import { withStateFile } from '../../library/read-state-file.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
@@ -64,19 +65,8 @@ async function checkStateFile(config: Config, platformName: string, rest: string
 }
 
 function checkWritable(stateFile: string): Diagnosis[] {
-  const place = existsSync(stateFile) ? stateFile : nearestDirectory(stateFile);
-  try {
-    accessSync(place, constants.W_OK);
-    return [];
-  } catch {
-    return [
-      broken(
-        'state',
-        `${place} cannot be written by this user`,
-        `give it to the user, or name another stateFile`,
-      ),
-    ];
-  }
+  const obstacle = accessObstacle(stateFile, 'write');
+  return obstacle === null ? [] : [broken('state', obstacle.reason, obstacle.fix)];
 }
 
 function checkRoom(stateFile: string): Diagnosis[] {
