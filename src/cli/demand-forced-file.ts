@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { UsageError } from '../library/usage-error.ts';
+import { UsageError } from './usage-error.ts';
 import { scan } from '../scan/scan.ts';
 import { systemClock } from '../service/system-clock.ts';
 import { Turns } from '../sync/plan/turns.ts';
