@@ -2,7 +2,13 @@ import yargs, { type Argv } from 'yargs';
 import { EXIT } from '../domain/exit-code.ts';
 import { isCompletionRequest } from './completion.ts';
 import { addEmulatorCommand } from './emulator-command.ts';
-import { DEFAULT_CONFIG, LOG_FORMATS, LOG_LEVELS, type GlobalArguments } from './global-options.ts';
+import {
+  defaultConfig,
+  introduceConfig,
+  LOG_FORMATS,
+  LOG_LEVELS,
+  type GlobalArguments,
+} from './global-options.ts';
 import { addPlatformCommands } from './platform-commands.ts';
 import { addSetupCommands } from './setup-commands.ts';
 import { sourceStack } from '../service/source-stack.ts';
@@ -61,6 +67,11 @@ function program(done: (code: number) => void, isForHelp: boolean, args: readonl
     .middleware((options) => {
       refuseOddOptions(options, args);
     }, true)
+    .middleware((options) => {
+      if (WITHOUT_CONFIG.has(`${options._[0] ?? ''}`)) return;
+      const introduction = introduceConfig(options);
+      if (introduction !== null) printError(introduction);
+    })
     .demandCommand(1, 1, 'Name a command.', 'Name one command only.')
     .strict()
     .recommendCommands()
@@ -76,6 +87,9 @@ function program(done: (code: number) => void, isForHelp: boolean, args: readonl
     });
 }
 
+/** Commands that read no configuration. */
+const WITHOUT_CONFIG = new Set(['init', 'completion', 'emulator']);
+
 /** Adds what every command takes. */
 function withGlobalOptions(parser: Argv): Argv<GlobalArguments> {
   return parser
@@ -86,8 +100,8 @@ function withGlobalOptions(parser: Argv): Argv<GlobalArguments> {
       alias: 'c',
       type: 'string',
       description: 'Configuration file',
-      default: process.env['BOTSYNC_CONFIG'] || DEFAULT_CONFIG,
-      defaultDescription: '$BOTSYNC_CONFIG, or botsync.config.json here',
+      default: defaultConfig(),
+      defaultDescription: '$BOTSYNC_CONFIG, or botsync.config.json here or above',
       requiresArg: true,
     })
     .option('emulator', {

@@ -1,7 +1,7 @@
 import yargs, { type Argv } from 'yargs';
 import { EXIT } from '../domain/exit-code.ts';
 import { printCompletionScript, SHELLS, usersShell } from './completion.ts';
-import type { GlobalArguments } from './global-options.ts';
+import { newConfig, type GlobalArguments } from './global-options.ts';
 
 /** Adds the commands that help to set botsync up. `done` takes their exit code. */
 export function addSetupCommands(
@@ -14,6 +14,7 @@ export function addSetupCommands(
       'Write a configuration, by asking for what goes into it',
       (command) =>
         command
+          .default('config', newConfig(), '$BOTSYNC_CONFIG, or botsync.config.json here')
           .option('bot', { type: 'string', requiresArg: true, description: 'Id of the bot' })
           .option('directory', {
             type: 'string',

@@ -1,13 +1,11 @@
 import { extname } from 'node:path';
 
-/** Formats of configurations that botsync does not read, by extension. */
-const OTHER_FORMATS = new Map([
+/** Formats of configurations that botsync does not read, by extension with its dot. */
+export const OTHER_FORMATS = new Map([
   ['.yaml', 'YAML'],
   ['.yml', 'YAML'],
   ['.toml', 'TOML'],
   ['.ini', 'INI'],
-  ['.js', 'JavaScript'],
-  ['.ts', 'TypeScript'],
 ]);
 
 /** The format that a file's name stands for, where it is one that botsync does not read; else `null`. */

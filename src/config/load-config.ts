@@ -15,6 +15,7 @@ import {
   type Position,
 } from './problem.ts';
 import { otherFormat } from './file-name.ts';
+import { describeAbsence, describeDirectory } from './find-config.ts';
 import { formatMode, quoteForShell } from './permissions.ts';
 import { configSchema } from './schema.ts';
 
@@ -111,8 +112,7 @@ function readText(
     const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(handle);
-      if (stats.isDirectory())
-        return { kind: 'problem', message: 'is a directory; name the configuration file itself' };
+      if (stats.isDirectory()) return { kind: 'problem', message: describeDirectory(file) };
       if (!stats.isFile())
         return { kind: 'problem', message: 'is not a regular file; write the configuration to one' };
       mode = stats.mode;
@@ -121,7 +121,7 @@ function readText(
       closeSync(handle);
     }
   } catch (cause) {
-    return { kind: 'problem', message: describeReadError(cause) };
+    return { kind: 'problem', message: describeReadError(cause, file) };
   }
   if (
     bytes.subarray(0, 2).equals(Buffer.of(0xff, 0xfe)) ||
@@ -137,11 +137,9 @@ function readText(
   }
 }
 
-function describeReadError(cause: unknown): string {
+function describeReadError(cause: unknown, file: string): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  if (code === 'ENOENT' || code === 'ENOTDIR') {
-    return 'there is no such file; name the configuration with --config or $BOTSYNC_CONFIG, or make one: botsync init';
-  }
+  if (code === 'ENOENT' || code === 'ENOTDIR') return describeAbsence(file);
   if (code === 'EACCES' || code === 'EPERM') return 'cannot be read by this user; check its permissions';
   return `cannot be read${code === '' ? '' : ` (${code})`}`;
 }

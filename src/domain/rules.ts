@@ -22,6 +22,18 @@ export interface RuleBook {
   resolve: (path: string) => ResolvedSettings;
   /** The positions in `rules` (from 0) of those that match a path, in order. */
   matching: (path: string) => number[];
+  /** What the paths that were resolved so far have matched. */
+  readonly met: MetPatterns;
+}
+
+/** What of the configuration has matched a file. */
+export interface MetPatterns {
+  /** Positions in `rules`; grows as paths are resolved. */
+  readonly rules: ReadonlySet<number>;
+  /** Whether any path was resolved. */
+  hasFiles: () => boolean;
+  /** Of the patterns that are only watched for, those that nothing has matched. */
+  unmet: () => readonly string[];
 }
 
 /**
@@ -40,12 +52,16 @@ export function compilePattern(pattern: string): (path: string) => boolean {
  * Compiles the rules that apply to a source.
  *
  * Files that the same rules match and whose names suggest the same content type share one settings object: a tree of
- * a million files has a handful of them.
+ * a million files has a handful of them. That is also how it is known which rules have matched anything: a file that
+ * matches others than those before it asks for settings that are not there yet, and costs nothing else.
+ *
+ * @param watched - patterns of which it is noted whether anything matches them.
  */
 export function compileRules(
   rules: readonly Rule[],
   source: string,
   suggestContentType: (path: string) => string,
+  watched: readonly string[] = [],
 ): RuleBook {
   const compiled = rules.flatMap(({ match, sources, set }, position) => {
     if (sources !== null && !sources.includes(source)) return [];
@@ -53,15 +69,25 @@ export function compileRules(
     return [{ position, set, matches: (path: string) => patterns.some((pattern) => pattern(path)) }];
   });
   const known = new Map<string, ResolvedSettings>();
+  const met = new Set<number>();
+  let unmet = watched.map((pattern) => ({ pattern, matches: compilePattern(pattern) }));
   return {
+    met: {
+      rules: met,
+      hasFiles: () => known.size > 0,
+      unmet: () => unmet.map(({ pattern }) => pattern),
+    },
     matching: (path) => compiled.filter(({ matches }) => matches(path)).map(({ position }) => position),
     resolve: (path) => {
+      if (unmet.some(({ matches }) => matches(path))) unmet = unmet.filter(({ matches }) => !matches(path));
       let identity = suggestContentType(path);
       for (const rule of compiled) if (rule.matches(path)) identity += `,${rule.position}`;
       let resolved = known.get(identity);
       if (resolved === undefined) {
-        const sets = compiled.filter(({ matches }) => matches(path)).map(({ set }) => set);
+        const matching = compiled.filter(({ matches }) => matches(path));
+        const sets = matching.map(({ set }) => set);
         const settings = resolveSettings(sets, suggestContentType(path));
+        for (const { position } of matching) met.add(position);
         resolved = { settings, digest: settingsDigest(settings) };
         known.set(identity, resolved);
       }

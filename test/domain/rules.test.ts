@@ -82,6 +82,19 @@ describe('a rule book', () => {
     expect(byType.resolve('x.md').digest).not.toBe(byType.resolve('x').digest);
   });
 
+  test('knows what has matched of rules and of patterns that are watched for', () => {
+    const book = compileRules(rules, 'docs', type, ['*.mp3', '**/b/*.wav', 'none']);
+    expect([book.met.hasFiles(), [...book.met.rules], book.met.unmet().length]).toEqual([false, [], 3]);
+    book.resolve('x');
+    book.resolve('a/y.mp3');
+    expect([book.met.hasFiles(), [...book.met.rules]]).toEqual([true, [0]]);
+    book.resolve('x.md');
+    book.resolve('b/z.wav');
+    // The last is for another source.
+    expect([...book.met.rules]).toEqual([0, 1, 2]);
+    expect(book.met.unmet()).toEqual(['none']);
+  });
+
   test('tells the eleventh rule from the first two', () => {
     const many = Array.from({ length: 12 }, (_, at): Rule => {
       return {

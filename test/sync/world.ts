@@ -86,7 +86,7 @@ export interface World {
   readonly pass: (input?: PassOptions) => Promise<PassOutcome>;
   readonly plan: (
     input?: Pick<PassOptions, 'disk'>,
-  ) => Promise<Omit<PassOutcome, 'requests'> & Pick<DryRunResult, 'additions'>>;
+  ) => Promise<Omit<PassOutcome, 'requests'> & Pick<DryRunResult, 'additions' | 'unmatched'>>;
   readonly status: () => Overview;
   /** What the platform holds of a key, as text; `null` for nothing. */
   readonly remote: (key: string, botId?: string) => string | null;

@@ -13,6 +13,7 @@ import { syncOnce } from '../../library/once/once-run.ts';
 import { PassView } from '../render/pass-view.ts';
 import { withStateFile } from '../../library/read-state-file.ts';
 import { runSession } from '../session.ts';
+import { demandForcedFile } from '../demand-forced-file.ts';
 import { forced, type SyncOptions } from '../sync-options.ts';
 import { tellUsage } from '../usage.ts';
 
@@ -26,6 +27,7 @@ export async function sync(options: SyncOptions): Promise<number> {
   const loaded = load(options);
   const view = new PassView(options);
   for (const warning of loaded.warnings) view.warn(renderProblem(warning));
+  await demandForcedFile(options, loaded.config);
   if (options.dryRun) return await showPlan(options, loaded, view);
   return await syncOnce(options, loaded, view);
 }
@@ -42,11 +44,12 @@ async function showPlan(options: SyncOptions, loaded: LoadedConfig, view: PassVi
     // The emulator's data is not touched by a plan.
     const listings = options.emulator ? new Listings() : await listForPlan(loaded, sources, reader, view);
     const input = { config, sources, state: reader, claims, platformNow, now, isForced, listings };
-    const { summary, exitCode, additions } = await dryRun(input, systemClock, (event) => {
+    const { summary, exitCode, additions, unmatched } = await dryRun(input, systemClock, (event) => {
       view.planned(event);
     });
     listings.close();
     warnIfUnused(view);
+    for (const { field, message, hint } of unmatched) view.warn(`${field} ${message}; ${hint}`);
     const endsWith = options.usage
       ? await runSession(loaded, options.emulator, 'sync', noticesIn(view.log), async ({ usage, signal }) => {
           await tellUsage(usage(), additions, view, signal);

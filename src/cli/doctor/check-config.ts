@@ -1,4 +1,5 @@
 import type { SecretReference } from '../../config/config.ts';
+import { otherFormatBeside } from '../../config/find-config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem, type ConfigProblem } from '../../config/problem.ts';
 import type { Credentials, SecretField } from '../../library/platform/credentials.ts';
@@ -22,7 +23,10 @@ export function checkConfig({ config, file, warnings }: LoadedConfig, credential
   ];
   if (found.some(({ finding }) => finding.status === 'fail')) return found;
   const counts = `${config.sources.length} ${config.sources.length === 1 ? 'source' : 'sources'}, ${config.rules.length} ${config.rules.length === 1 ? 'rule' : 'rules'}`;
-  return [fine('config', `${file}: ${counts}`), ...found];
+  const unread = otherFormatBeside(file);
+  const beside =
+    unread === null ? [] : [doubtful('config', `${unread} is not read`, `move what it says to ${file}`)];
+  return [fine('config', `${file}: ${counts}`), ...found, ...beside];
 }
 
 /** Whether the secrets that the config names are where it says. None of them is shown. */

@@ -5,6 +5,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { scan } from '../../scan/scan.ts';
 import { findSources, type Source } from '../../sync/sources/source.ts';
 import { Turns } from '../../sync/plan/turns.ts';
+import { unmatchedPatterns } from '../../sync/plan/unmatched-patterns.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 
 /** What a walk through a source met. */
@@ -17,6 +18,8 @@ interface Survey {
   troubles: number;
   /** The first of them, with the reason. */
   firstTrouble: string | null;
+  /** Whether every file was looked at. */
+  isComplete: boolean;
 }
 
 /** Whether the sources' directories are there, can be read, and how much they hold; and whether all can be watched. */
@@ -27,6 +30,7 @@ export async function checkDirectories(
   signal: AbortSignal,
 ): Promise<Diagnosis[]> {
   const diagnoses: Diagnosis[] = [];
+  const seen: Source[] = [];
   let directories = 0;
   for (const found of findSources(config, platformName)) {
     const { name } = found.config;
@@ -37,13 +41,17 @@ export async function checkDirectories(
     }
     const survey = await surveySource(found.source, clock, signal);
     directories += survey.directories;
+    if (survey.isComplete) seen.push(found.source);
     diagnoses.push(...describeSurvey(found.source, survey));
   }
-  return [...diagnoses, ...checkWatches(config, directories)];
+  return [...diagnoses, ...checkPatterns(config, seen), ...checkWatches(config, directories)];
 }
 
 async function surveySource(source: Source, clock: Clock, signal: AbortSignal): Promise<Survey> {
-  const survey: Survey = { files: 0, bytes: 0, directories: 1, troubles: 0, firstTrouble: null };
+  const survey: Survey = {
+    ...{ files: 0, bytes: 0, directories: 1 },
+    ...{ troubles: 0, firstTrouble: null, isComplete: false },
+  };
   const trouble = (path: string, reason: string): void => {
     survey.troubles += 1;
     survey.firstTrouble ??= `${path}: ${reason}`;
@@ -57,6 +65,7 @@ async function surveySource(source: Source, clock: Clock, signal: AbortSignal): 
     },
   };
   const turns = new Turns(clock);
+  let isComplete = true;
   try {
     for (const entry of scan({ ...source, filter })) {
       if (signal.aborted) return survey;
@@ -64,11 +73,15 @@ async function surveySource(source: Source, clock: Clock, signal: AbortSignal): 
         case 'file':
           survey.files += 1;
           survey.bytes += Number(entry.facts.size);
+          source.rules.resolve(entry.path.normalize('NFC'));
           if (!isReadable(`${source.root}/${entry.path}`)) trouble(entry.path, 'cannot be read by this user');
           break;
         case 'problem':
+          trouble(entry.path, entry.reason);
+          break;
         case 'unseen':
         case 'unlisted':
+          isComplete = false;
           trouble(entry.path, entry.reason);
           break;
         case 'skip':
@@ -77,6 +90,7 @@ async function surveySource(source: Source, clock: Clock, signal: AbortSignal): 
       }
       await turns.step();
     }
+    survey.isComplete = isComplete;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
@@ -113,6 +127,13 @@ function describeSurvey({ config, root }: Source, survey: Survey): Diagnosis[] {
   const more = troubles === 1 ? '' : ` (and ${(troubles - 1).toLocaleString('en')} more)`;
   const mend = 'put that right, or ignore it: see "ignore" and .botsyncignore';
   return [...diagnoses, broken('directories', `${name}: ${firstTrouble}${more}`, mend)];
+}
+
+/** Rules that match no file work, and are probably not meant. */
+function checkPatterns(config: Config, seen: readonly Source[]): Diagnosis[] {
+  return unmatchedPatterns(config, seen).map(({ field, message, hint }) =>
+    doubtful('rules', `${field} ${message}`, hint),
+  );
 }
 
 function checkWatches({ watch }: Config, directories: number): Diagnosis[] {

@@ -4,7 +4,7 @@ import { emptySummary, type Summary } from '../../domain/report.ts';
 import { listAdoptable } from '../catalog/list-adoptable.ts';
 import { isSameDirectory } from '../sources/directory-identity.ts';
 import { keyGroups } from '../sources/key-groups.ts';
-import { findSources, type FoundSource } from '../sources/source.ts';
+import { findSources, type FoundSource, type Source } from '../sources/source.ts';
 import { newRound, type PassContext, type SyncContext } from './sync-context.ts';
 import { finishSource } from './finish-source.ts';
 import type { PassInput } from './pass-input.ts';
@@ -43,6 +43,7 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
     await findAdoptable(found, context);
     const visited = await visitSources(found, keyGroups(found), isFirst, context);
     await workers.idle();
+    syncContext.patternWarnings.passWalked(seenOf(visited));
     let isHalted = false;
     for (const one of visited) {
       const halt = await finishSource(one, context);
@@ -67,6 +68,13 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
   } finally {
     syncContext.round.listings.close();
   }
+}
+
+/** The sources of which a pass saw every file. */
+function seenOf(visited: readonly Visited[]): Source[] {
+  return visited.flatMap(({ found, walk }) =>
+    found.kind === 'found' && walk.kind === 'complete' ? [found.source] : [],
+  );
 }
 
 /** Files wait no longer than this for a list of what the platform has, milliseconds: sending them again is not wrong. */

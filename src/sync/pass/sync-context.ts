@@ -20,6 +20,7 @@ import { Claims } from '../plan/claims.ts';
 import type { Flights } from './flights.ts';
 import { IndexWarnings } from './index-warnings.ts';
 import type { WordOutcome } from './note-word.ts';
+import { PatternWarnings } from './pattern-warnings.ts';
 import type { Reporter } from './reporter.ts';
 import { Transfers } from './transfers.ts';
 import { Roots } from './roots.ts';
@@ -135,6 +136,7 @@ export interface SyncContext extends Omit<SyncContextInput, 'catalog'> {
   readonly breaker: CircuitBreaker;
   readonly roots: Roots;
   readonly indexWarnings: IndexWarnings;
+  readonly patternWarnings: PatternWarnings;
   /** For passes and whole directories. */
   readonly bulk: Transfer;
   /** For fresh changes. */
@@ -213,6 +215,9 @@ export function createSyncContext(input: SyncContextInput): SyncContext {
           }),
     roots: new Roots(),
     indexWarnings: new IndexWarnings(config.limits.indexableExtensions, (message) => {
+      report.warn(message);
+    }),
+    patternWarnings: new PatternWarnings(config, (message) => {
       report.warn(message);
     }),
     bulk: (exchange, sizeBytes) => transfers.run('bulk', sizeBytes, exchange),

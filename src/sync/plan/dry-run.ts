@@ -16,6 +16,7 @@ import type { RowId } from '../../state/state-reader.ts';
 import { whyUnreadable } from '../sources/presence.ts';
 import type { Source } from '../sources/source.ts';
 import { Turns } from './turns.ts';
+import { unmatchedPatterns, type UnmatchedPattern } from './unmatched-patterns.ts';
 
 /** What a pass would come to. */
 export interface DryRunResult {
@@ -23,6 +24,8 @@ export interface DryRunResult {
   readonly exitCode: number;
   /** What would be taken of the platform's quotas. */
   readonly additions: Additions;
+  /** Rules, and patterns to announce, that match no file. */
+  readonly unmatched: readonly UnmatchedPattern[];
 }
 
 /** Tells what a pass would do. Reads files where only their content tells, sends nothing, writes nothing. */
@@ -46,7 +49,8 @@ export async function dryRun(
     credentials: false,
     halted: plan.isHalted,
   });
-  return { summary: plan.summary, exitCode, additions: plan.added.additions };
+  const unmatched = unmatchedPatterns(input.config, plan.seen);
+  return { summary: plan.summary, exitCode, additions: plan.added.additions, unmatched };
 }
 
 type End = Ahead & { readonly kind: 'end' };
@@ -84,6 +88,11 @@ class DryRun {
     this.#input = input;
     this.added = new PlannedAdditions(input.state);
     this.#onEvent = onEvent;
+  }
+
+  /** The sources of which every file was looked at. */
+  get seen(): Source[] {
+    return this.#ends.flatMap(({ source, isComplete }) => (isComplete ? [source] : []));
   }
 
   async take(ahead: Ahead): Promise<void> {

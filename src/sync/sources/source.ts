@@ -92,7 +92,7 @@ export function findSource(
         filter,
         patterns: patterns.join('\n'),
         protectedFiles: protectedIdentities(config),
-        rules: compileRules(config.rules, source.name, suggestContentType),
+        rules: compileRules(config.rules, source.name, suggestContentType, config.notify?.announce),
         identity: identityOf(facts, hasTrueStamps(disk, directory)),
         mounts: mountsBelow({ realRoot, filter }),
       },

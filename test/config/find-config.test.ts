@@ -1,0 +1,69 @@
+import { chownSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { findConfig } from '../../src/config/find-config.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { renderProblem } from '../../src/config/problem.ts';
+import { temporaryDirectory } from './fixture.ts';
+
+const ME = process.getuid?.() ?? null;
+
+/** A directory `a/b/` in a new one, and the files there; the path of the new one. */
+function place(...files: readonly string[]): string {
+  const root = temporaryDirectory();
+  mkdirSync(join(root, 'a/b'), { recursive: true });
+  for (const file of files) writeFileSync(join(root, file), '{');
+  return root;
+}
+
+test.each([
+  [['a/b/botsync.config.json', 'a/botsync.config.json'], 'botsync.config.json', false],
+  [['a/b/botsync.config.jsonc', 'botsync.config.json'], 'botsync.config.jsonc', false],
+  [['a/botsync.config.jsonc', 'botsync.config.json'], '../botsync.config.jsonc', true],
+  [['botsync.config.json', 'a/config.json'], '../../botsync.config.json', true],
+])('of %j the nearest is taken', (files, file, isAbove) => {
+  expect(findConfig(join(place(...files), 'a/b'), ME)).toEqual({ kind: 'found', file, isAbove });
+});
+
+test('two in one directory, and none at all', () => {
+  const root = place('a/botsync.config.json', 'a/botsync.config.jsonc', 'a/b/botsync.config.yaml');
+  expect(findConfig(join(root, 'a/b'), ME)).toEqual({ kind: 'ambiguous', directory: join(root, 'a') });
+  expect(findConfig(root, ME)).toEqual({ kind: 'none' });
+});
+
+test('a directory of that name above is none, in the place itself it is told', () => {
+  const root = place();
+  mkdirSync(join(root, 'a/botsync.config.json'));
+  expect(findConfig(join(root, 'a/b'), ME)).toEqual({ kind: 'none' });
+  expect(findConfig(join(root, 'a'), ME)).toMatchObject({ kind: 'found', isAbove: false });
+});
+
+test('one above that belongs to another user is not taken, one that is named or here is', () => {
+  const root = place('a/botsync.config.json');
+  const file = join(root, 'a/botsync.config.json');
+  // What belongs to root is trusted, so that the tests of root need another owner.
+  if (ME === 0) chownSync(file, 4321, 4321);
+  const other = statSync(file).uid + 1;
+  expect(findConfig(join(root, 'a/b'), other)).toEqual({ kind: 'foreign', file });
+  expect(findConfig(join(root, 'a'), other)).toMatchObject({ kind: 'found' });
+  expect(findConfig(join(root, 'a/b'), other - 1)).toMatchObject({ kind: 'found' });
+  expect(findConfig(join(root, 'a/b'), null)).toMatchObject({ kind: 'found' });
+});
+
+const told = (file: string): string => {
+  const result = loadConfig(file);
+  return result.kind === 'invalid' ? result.problems.map(renderProblem).join('\n') : 'ok';
+};
+
+test('of a file that is not there, what is beside it is told', () => {
+  const root = place('a/botsync.config.yaml', 'a/other.jsonc', 'a/b/botsync.config.json');
+  expect(told(join(root, 'a/botsync.config.json'))).toMatch(
+    /no such file, and botsync reads no YAML \(botsync\.config\.yaml\); write the configuration as JSON/u,
+  );
+  expect(told(join(root, 'a/other.json'))).toMatch(/did you mean .*\/a\/other\.jsonc\?$/u);
+  expect(told(join(root, 'a/none.json'))).toMatch(/no such file; name the configuration with --config/u);
+  expect(told(join(root, 'a/b'))).toBe(
+    `${root}/a/b: is a directory; name the file in it: ${root}/a/b/botsync.config.json`,
+  );
+  expect(told(join(root, 'a'))).toMatch(/is a directory without a botsync\.config\.json; name the/u);
+});
