@@ -37,6 +37,7 @@ const COMMANDS = [
     'init',
     'mask-secrets',
     'platform-access',
+    'status-report',
     'take-snapshot',
     'usage',
   ].map((name) => `test/cli/${name}.test.ts`),
