@@ -59,8 +59,8 @@ test('what happened since the last pass, and when the next comes', () => {
   const sinceLastPass = { sent: 31, sentBytes: 2000, updated: 0, removed: 1, failed: 0, last: at(-12_000) };
   expect(lines({ sinceLastPass }, daemon).slice(3)).toEqual([
     '',
-    'Running now: sync, process 12, since 2 h ago (2026-01-01T10:00:00.000Z)',
-    '  watching for changes; 1 directory watched; everything is looked at in 4 min',
+    'Running now: sync, process 12, for 2 h (since 2026-01-01T10:00:00.000Z)',
+    '  watching for changes; 1 directory watched; everything is looked at again in 4 min',
     'Last full pass: 10 min ago (2026-01-01T11:50:00.000Z)',
     '  2 uploaded, 10 B (1.5 s)',
     '  since then 31 sent (2 kB), 1 removed, the last 12 s ago',

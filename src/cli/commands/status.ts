@@ -5,7 +5,7 @@ import { askDaemon } from '../../service/ask-daemon.ts';
 import type { LockHolder } from '../../service/process-lock.ts';
 import type { DaemonActivity } from '../../sync/daemon/daemon-observer.ts';
 import { EMPTY_SOURCE, overview } from '../../sync/plan/overview.ts';
-import { standingOf, withRetries, type Known, type Running } from '../../sync/plan/standing.ts';
+import { standingOf, withRetries, type Failing, type Known, type Running } from '../../sync/plan/standing.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../load.ts';
 import { withStateFile } from '../read-state-file.ts';
@@ -90,18 +90,23 @@ async function askForStatus(stateFile: string): Promise<Answer | null> {
 }
 
 /** What a daemon answers; one of an older botsync, which runs until it is restarted, tells less. */
-type Told = Omit<Known, 'sinceLastPass'> & Partial<Pick<Known, 'sinceLastPass'>>;
-
-function completed({ sources, failures, sinceLastPass = null, ...told }: Told): Known {
-  return {
-    ...told,
-    sinceLastPass,
-    sources: sources.map((source) => ({ ...EMPTY_SOURCE, ...source })),
-    failures: failures.map((failure) => ({ ...NEXT_PASS, ...failure })),
-  };
+interface Told extends Pick<Known, 'sources' | 'lastPass' | 'lastVerification'> {
+  readonly sinceLastPass?: Known['sinceLastPass'];
+  readonly failures: readonly (Omit<Failing, 'retry' | 'retryAt'> &
+    Partial<Pick<Failing, 'retry' | 'retryAt'>>)[];
 }
 
-const NEXT_PASS: Pick<Known['failures'][number], 'retry' | 'retryAt'> = { retry: 'pass', retryAt: null };
+function completed({ sources, failures, lastPass, sinceLastPass = null, lastVerification }: Told): Known {
+  return {
+    sources: sources.map((source) => ({ ...{ name: source.name, ...EMPTY_SOURCE }, ...source })),
+    failures: failures.map(({ retry = 'pass', retryAt = null, ...failure }) => ({
+      ...failure,
+      retry,
+      retryAt,
+    })),
+    ...{ lastPass, sinceLastPass, lastVerification },
+  };
+}
 
 function readStatus(config: Config, platform: string): Promise<Answer> {
   return withStateFile(config.stateFile, ({ reader, holder }) => ({

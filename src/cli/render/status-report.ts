@@ -207,14 +207,18 @@ function describeRetry({ kind, retry, retryAt }: Failing, nowMs: number): string
 
 function describeRunner(runner: Runner, nowMs: number): string[] {
   const { command, pid, since, activity, watchedDirectories = 0, nextPass = null } = runner;
-  const lines = [`Running now: ${command}, process ${pid}, since ${ago(since, nowMs)}`];
+  const lines = [
+    `Running now: ${command}, process ${pid}, for ${describeSpan(nowMs - Date.parse(since))} (since ${since})`,
+  ];
   if (activity === undefined) return lines;
   const doing = { starting: 'starting', pass: 'looking at everything', watching: 'watching for changes' }[
     activity
   ];
   const watched = `${counted(watchedDirectories, 'directory', 'directories')} watched`;
   const next =
-    activity === 'watching' && nextPass !== null ? `; everything is looked at ${soon(nextPass, nowMs)}` : '';
+    activity === 'watching' && nextPass !== null
+      ? `; everything is looked at again ${soon(nextPass, nowMs)}`
+      : '';
   return [...lines, `  ${doing}; ${watched}${next}`];
 }
 
