@@ -177,9 +177,7 @@ function causes({ lastPass }: Known, running: Running | null, failing: Failings)
     ...(shortage === null
       ? []
       : [{ kind: 'quota' as const, reason: shortage, waiting: failing.take(shortage) }]),
-    ...(outage === null
-      ? []
-      : [{ kind: 'outage' as const, ...outage, waiting: failing.take(outage.reason) }]),
+    ...(outage === null ? [] : [{ kind: 'outage' as const, ...outage, waiting: failing.takeWaiting() }]),
   ];
 }
 
@@ -205,10 +203,16 @@ class Failings {
   /** Takes out those that failed for a reason that all of them share; returns how many that are. */
   take(reason: string | null): number {
     if (reason === null) return 0;
-    // A file that stands by in an outage has failed for nothing else.
-    const isPartOf = ({ kind, retry, reason: own }: Failing): boolean =>
-      retry !== 'change' && (own.includes(reason) || (kind === 'sending' && retry === 'outage'));
-    const others = this.#left.filter((one) => !isPartOf(one));
+    return this.#takeOut(({ retry, reason: own }) => retry !== 'change' && own.includes(reason));
+  }
+
+  /** Takes out those that wait for the end of an outage, whatever each of them met last; returns how many that are. */
+  takeWaiting(): number {
+    return this.#takeOut(({ retry }) => retry === 'outage');
+  }
+
+  #takeOut(isTaken: (one: Failing) => boolean): number {
+    const others = this.#left.filter((one) => !isTaken(one));
     const taken = this.#left.length - others.length;
     this.#left = others;
     return taken;
