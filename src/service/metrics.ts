@@ -3,7 +3,17 @@ import type { OptionalFailure } from '../domain/failure.ts';
 import { measureProcess } from './process-metrics.ts';
 
 /** How a file stands: the counts of `botsync status`. */
-export type FileState = 'in-sync' | 'unconfirmed' | 'unsearchable' | 'failed' | 'refused' | 'kept';
+export type FileState =
+  | 'in-sync'
+  | 'unconfirmed'
+  | 'unsearchable'
+  | 'sending'
+  | 'pending'
+  | 'failed'
+  | 'refused'
+  | 'problem'
+  | 'to-remove'
+  | 'kept';
 
 /** What the platform says of files that are in sync; `unknown`: it was not asked, or cannot be. */
 export type FileWord = 'stored' | 'searchable' | 'unknown';
@@ -102,7 +112,7 @@ class Metrics {
     this.#measure = measure;
     this.#files = gauge(
       'botsync_files',
-      'Files by state: in-sync, unconfirmed (sent, and the platform has not said what became of them), unsearchable, failed, refused, or kept on the platform and no longer synced.',
+      'Files by state: in-sync, unconfirmed (sent, and the platform has not said what became of them), unsearchable, sending, pending (something keeps them all from being sent), failed, refused, problem (cannot be read, or may not be sent), to-remove, or kept on the platform and no longer synced.',
       ['source', 'state'],
     );
     this.#words = gauge(

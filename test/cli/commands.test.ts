@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { request } from 'undici';
 import { expect, test } from 'vitest';
 import { markOf } from '../../src/domain/mark.ts';
@@ -18,12 +20,22 @@ test('status tells counts, failures and the last pass, and reads beside a runnin
   });
   await site.sync();
   const status = await run(site.directory, ['status', '--json']);
-  expect(status.code).toBe(0);
+  expect(status.code).toBe(3);
   expect(status.lines()).toEqual([
     {
       sources: [
         {
-          ...{ name: 'docs', halted: null, files: 1, bytes: 6, failed: 1, refused: 0, kept: 0 },
+          ...{
+            name: 'docs',
+            halted: null,
+            haltAdvice: null,
+            files: 1,
+            bytes: 6,
+            failed: 1,
+            refused: 0,
+            kept: 0,
+          },
+          ...{ sending: 0, problems: 0, pending: 0, toRemove: 0 },
           ...{ stored: 0, searchable: 0, unconfirmed: 0, unsearchable: 0 },
           nextExpiry: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z$/u) as string,
           expiring: 0,
@@ -36,6 +48,7 @@ test('status tells counts, failures and the last pass, and reads beside a runnin
           key: 'b',
           kind: 'failed',
           reason: '409 ResourceLockedConflict: out of order',
+          ...{ retry: 'pass', retryAt: null },
         },
       ],
       lastPass: {
@@ -43,30 +56,61 @@ test('status tells counts, failures and the last pass, and reads beside a runnin
         exitCode: 3,
         summary: expect.any(Object) as object,
       },
+      sinceLastPass: { sent: 0, sentBytes: 0, updated: 0, removed: 0, failed: 0, last: null },
       lastVerification: null,
+      inSync: false,
       daemon: null,
     },
   ]);
   const text = (await run(site.directory, ['status'])).stdout;
-  expect(text).toMatch(/^docs: 1 file in sync, 6 B; 1 failed; next expiry in 10 days/u);
-  expect(text).toContain('docs:b: failed: 409 ResourceLockedConflict: out of order');
+  expect(text).toMatch(/^NOT IN SYNC\n\ndocs: 1 file in sync, 6 B; 1 failed; next expiry in 10 days/u);
+  expect(text).toContain(
+    'docs:b: failed: 409 ResourceLockedConflict: out of order; tried again by the next pass',
+  );
 
   site.write('docs/c', 'c');
   site.emulator.faults.add({ operation: 'upload', key: 'c', kind: 'hang' });
   const running = start(site.directory, ['sync', '--once', '--json'], site.env);
   await expect.poll(() => site.emulator.faults.pending().length, { timeout: 10_000 }).toBe(0);
   const beside = await run(site.directory, ['status', '--json']);
-  expect(beside.lines()).toMatchObject([{ daemon: { pid: running.child.pid, command: 'sync --once' } }]);
+  expect(beside.code).toBe(3);
+  expect(beside.lines()).toMatchObject([
+    {
+      sources: [{ sending: 1, failed: 0 }],
+      inSync: false,
+      daemon: { pid: running.child.pid, command: 'sync --once' },
+    },
+  ]);
   expect(await run(site.directory, ['explain', 'docs/c'])).toMatchObject({ code: 0 });
   site.emulator.faults.clear();
   expect(await running.ended).toMatchObject({ code: 0 });
+  const calm = await run(site.directory, ['status']);
+  expect(calm.code).toBe(0);
+  expect(calm.stdout).toMatch(/^In sync\n\ndocs: 3 files in sync/u);
+});
+
+test('status tells of a halt with its exit code, once; ls and explain know of it', async () => {
+  const site = await createSite();
+  site.write('docs/a.md', 'one');
+  await site.sync();
+  rmSync(join(site.directory, 'docs'), { recursive: true });
+  expect((await site.sync()).code).toBe(5);
+  const status = await run(site.directory, ['status']);
+  expect(status.code).toBe(5);
+  expect(status.stdout.match(/does not exist/gu)).toHaveLength(1);
+  expect(status.stdout).not.toContain('docs:.');
+  const list = await run(site.directory, ['ls']);
+  expect(list.stdout).not.toContain('docs:.');
+  expect(list.stderr).toMatch(/^docs is halted: .*docs does not exist$/mu);
+  const { stdout } = await run(site.directory, ['explain', 'docs/a.md']);
+  expect(stdout).toMatch(/^A pass: {2}does nothing \(the source is halted: .*docs does not exist\)$/mu);
 });
 
 test('status before the first pass says so', async () => {
   const site = await createSite();
   const outcome = await run(site.directory, ['status']);
-  expect(outcome.code).toBe(0);
-  expect(outcome.stdout).toContain('No pass has ended yet; run: botsync sync --once');
+  expect(outcome.code).toBe(3);
+  expect(outcome.stdout).toContain('NOT IN SYNC: no pass has ended yet; run: botsync sync --once');
 });
 
 test('explain tells the key, the rules, the exact upsert, the record, and what a pass would do', async () => {

@@ -66,6 +66,7 @@ test('a dry run and status after a kill see what was committed and write nothing
   const plan = await start(site.directory, ['sync', '--dry-run', '--json'], {}).ended;
   const summary = plan.lines().at(-1) as Record<string, number>;
   expect(summary['unchanged']).toBeGreaterThan(0);
-  expect(await start(site.directory, ['status'], {}).ended).toMatchObject({ code: 0 });
+  // What was killed has not looked at everything.
+  expect(await start(site.directory, ['status'], {}).ended).toMatchObject({ code: 3 });
   expect(readdirSync(directory)).toEqual(before);
 });

@@ -7,7 +7,10 @@ import { temporaryDirectory } from './fixture.ts';
 
 const DOCS: SourceMeasures = {
   name: 'docs',
-  files: { 'in-sync': 12, unconfirmed: 2, unsearchable: 1, failed: 1, refused: 2, kept: 3 },
+  files: {
+    ...{ 'in-sync': 12, unconfirmed: 2, unsearchable: 1, failed: 1, refused: 2, kept: 3 },
+    ...{ sending: 6, pending: 7, problem: 8, 'to-remove': 9 },
+  },
   words: { stored: 4, searchable: 5, unknown: 3 },
   nextExpiryMs: 1_800_000_000_500,
   overdueRenewals: 4,
@@ -17,7 +20,10 @@ const DOCS: SourceMeasures = {
 };
 const ODD: SourceMeasures = {
   name: 'a "b"\n\\',
-  files: { 'in-sync': 0, unconfirmed: 2, unsearchable: 1, failed: 0, refused: 0, kept: 0 },
+  files: {
+    ...{ 'in-sync': 0, unconfirmed: 2, unsearchable: 1, failed: 0, refused: 0, kept: 0 },
+    ...{ sending: 0, pending: 0, problem: 0, 'to-remove': 0 },
+  },
   words: { stored: 0, searchable: 0, unknown: 0 },
   nextExpiryMs: null,
   overdueRenewals: 0,
@@ -55,6 +61,8 @@ test('measures sources when asked, once a time, and forgets those that left', as
     ['botsync_files{source="docs",state="unconfirmed"}', 2],
     ['botsync_files{source="docs",state="unsearchable"}', 1],
     ['botsync_files{source="docs",state="kept"}', 3],
+    ['botsync_files{source="docs",state="sending"}', 6],
+    ['botsync_files{source="docs",state="to-remove"}', 9],
     ['botsync_files_in_sync{source="docs",word="stored"}', 4],
     ['botsync_files_in_sync{source="docs",word="searchable"}', 5],
     ['botsync_files_in_sync{source="docs",word="unknown"}', 3],

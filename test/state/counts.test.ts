@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { FileKey } from '../../src/domain/brands.ts';
+import type { FileKey, RelativePath } from '../../src/domain/brands.ts';
+import type { RowId } from '../../src/state/state-reader.ts';
 import { StateStore } from '../../src/state/state-store.ts';
 import { addSending, addSynced, attempt, begin, NOW, openStore, SHA } from './fixture.ts';
 
@@ -76,8 +77,30 @@ describe('counts', () => {
   test('how a source stands', () => {
     const { store, target } = planted();
     expect(store.overview.tallies(NOW)).toMatchObject([
-      { source: 'docs', target, files: 2, bytes: 10, failed: 2, refused: 1, kept: 3, nextExpiryMs: NOW + 3 },
-      { source: 'more', target, files: 1, bytes: 5, failed: 0, refused: 0, kept: 0, nextExpiryMs: null },
+      {
+        source: 'docs',
+        target,
+        files: 2,
+        bytes: 10,
+        failed: 1,
+        sending: 1,
+        refused: 1,
+        left: 3,
+        removalsDue: 2,
+        nextExpiryMs: NOW + 3,
+      },
+      {
+        source: 'more',
+        target,
+        files: 1,
+        bytes: 5,
+        failed: 0,
+        sending: 0,
+        refused: 0,
+        left: 0,
+        removalsDue: 0,
+        nextExpiryMs: null,
+      },
     ]);
     expect(openStore().overview.tallies(NOW)).toEqual([]);
   });
@@ -108,9 +131,9 @@ describe('counts', () => {
     expect(store.remote.overdue(target, 9)).toEqual([
       { source: 'docs', path: 'overdue', key: 'overdue', reason: 'a day' },
     ]);
-    expect(store.overview.failures(new Map([['docs', target]]), 9)).toMatchObject([
-      { path: 'overdue', kind: 'problem', reason: 'a day' },
-      { path: 'unsearchable', kind: 'failed', reason: 'empty' },
+    expect(store.overview.failures(new Map([['docs', target]]), 9, NOW)).toMatchObject([
+      { path: 'overdue', kind: 'problem', reason: 'a day', retry: 'ask', retryAtMs: NOW + 1 },
+      { path: 'unsearchable', kind: 'failed', reason: 'empty', retry: 'change', retryAtMs: null },
     ]);
     expect(store.notices.astray(new Map([['docs', target]]))).toMatchObject([{ count: 2 }]);
   });
@@ -119,12 +142,15 @@ describe('counts', () => {
     const { store } = planted();
     store.noteProblem({ source: 'docs', path: 'g', key: null, kind: 'problem', reason: 'unreadable' }, 1);
     store.noteProblem({ source: 'docs', path: 'h', key: 'h', kind: 'refuse', reason: 'too large' }, 1);
+    const passed = { retry: 'pass', retryAtMs: null };
+    const changed = { retry: 'change', retryAtMs: null };
     const all = [
-      { source: 'docs', path: 'failed', key: 'failed', kind: 'failed', reason: 'why' },
-      { source: 'docs', path: 'g', key: null, kind: 'problem', reason: 'unreadable' },
-      { source: 'docs', path: 'h', key: 'h', kind: 'refuse', reason: 'too large' },
-      { source: 'docs', path: 'refused', key: 'refused', kind: 'refused', reason: 'no' },
+      { source: 'docs', path: 'failed', key: 'failed', kind: 'failed', reason: 'why', ...passed },
+      { source: 'docs', path: 'g', key: null, kind: 'problem', reason: 'unreadable', ...passed },
+      { source: 'docs', path: 'h', key: 'h', kind: 'refuse', reason: 'too large', ...changed },
+      { source: 'docs', path: 'refused', key: 'refused', kind: 'refused', reason: 'no', ...changed },
       {
+        ...{ retry: 'sending', retryAtMs: null },
         source: 'docs',
         path: 'sending',
         key: 'sending',
@@ -139,6 +165,7 @@ describe('counts', () => {
           ['more', 1],
         ]),
         10,
+        NOW,
       ),
     ).toEqual(all);
     expect(
@@ -148,8 +175,82 @@ describe('counts', () => {
           ['more', 1],
         ]),
         2,
+        NOW,
       ),
     ).toEqual(all.slice(0, 2));
+  });
+
+  test('a file is told of once, and why a source is halted is no matter of a file', () => {
+    const { store, target } = planted();
+    for (const path of ['failed', 'refused', 'sending', 'synced', '.'])
+      store.noteProblem({ source: 'docs', path, key: path, kind: 'pending', reason: 'it waits' }, 1);
+    expect(store.overview.tallies(NOW)[0]).toMatchObject({ files: 1, failed: 0, sending: 0, refused: 0 });
+    expect(store.overview.problems().get('docs')).toEqual({ refuse: 0, problem: 0, pending: 4 });
+    const told = store.overview.failures(new Map([['docs', target]]), 10, NOW);
+    expect(told.map(({ path, kind }) => `${path} ${kind}`)).toEqual(
+      ['failed', 'refused', 'sending', 'synced'].map((path) => `${path} pending`),
+    );
+  });
+
+  test('what brings another attempt', () => {
+    const { store, target } = begin();
+    const failure = { state: 'failed', reason: 'why', upserted: true } as const;
+    const fail = (name: string, expiresAtMs: number | null, renewAtMs: number | null): void => {
+      const id = addSynced(store, target, 'docs', name, { expiresAtMs });
+      store.setRenewal(id, renewAtMs);
+      store.recordFailure(id, attempt(), failure, NOW);
+    };
+    fail('new', null, null);
+    fail('renewed', NOW + 9, NOW - 1);
+    fail('to-renew-later', NOW + 9, NOW + 1);
+    fail('expired', NOW - 1, NOW - 9);
+    const tried = addSynced(store, target, 'docs', 'tried-again');
+    store.recordFailure(tried, attempt(), failure, NOW);
+    store.beginSending(tried, 'docs', 'tried-again' as RelativePath, attempt(), NOW).catch(() => undefined);
+    store.remote.recordDifference(addSynced(store, target, 'docs', 'other'), 'content');
+    store.remote.recordDifference(addSynced(store, target, 'docs', 'overwritten'), 'replaced');
+    const told = store.overview.failures(new Map([['docs', target]]), 10, NOW);
+    expect(told.map(({ path, kind, retry }) => [path, kind, retry])).toEqual([
+      ['expired', 'failed', 'pass'],
+      ['new', 'failed', 'pass'],
+      ['other', 'failed', 'pass'],
+      ['overwritten', 'failed', 'change'],
+      ['renewed', 'failed', 'renewal'],
+      ['to-renew-later', 'failed', 'pass'],
+      ['tried-again', 'failed', 'sending'],
+    ]);
+    expect(store.overview.tallies(NOW)).toMatchObject([{ failed: 7, sending: 0 }]);
+  });
+
+  test('what was done since a moment', () => {
+    const { store, target } = begin();
+    const sent = (name: string, atMs: number): RowId => {
+      const id = addSending(store, target, 'docs', name);
+      const sentAs = { expiresAtMs: null, renewAtMs: null, askAtMs: null, isMarkDue: false, isMarked: true };
+      store.recordSynced(id, attempt(), SHA, { ...sentAs, remoteId: null }, atMs);
+      return id;
+    };
+    const nothing = { sent: 0, sentBytes: 0, updated: 0, removed: 0, failed: 0, lastMs: null };
+    expect(store.overview.since(NOW)).toEqual(nothing);
+    sent('before', NOW);
+    const changed = sent('changed', NOW);
+    expect(store.overview.since(NOW)).toEqual(nothing);
+    sent('after', NOW + 1);
+    expect(store.overview.since(NOW)).toEqual({ ...nothing, sent: 1, sentBytes: 5, lastMs: NOW + 1 });
+    const changedAs = {
+      settingsDigest: 's',
+      expiresAtMs: null,
+      renewAtMs: null,
+      verdict: null,
+      askAtMs: null,
+    };
+    store.remote.recordChanged(changed, { ...changedAs, isMarked: true }, NOW + 2);
+    const failed = addSending(store, target, 'docs', 'failed');
+    store.recordFailure(failed, attempt(), { state: 'failed', reason: 'why', upserted: true }, NOW + 3);
+    expect(store.overview.since(NOW)).toMatchObject({ sent: 1, updated: 1, failed: 1, lastMs: NOW + 3 });
+    store.noteRemoval('docs', NOW + 4);
+    expect(store.overview.since(NOW)).toMatchObject({ removed: 1, lastMs: NOW + 4 });
+    expect(store.overview.since(NOW + 4)).toEqual(nothing);
   });
 
   test('a removal that failed counts as failed, until its file is left out or nothing is to be removed', () => {
@@ -157,18 +258,18 @@ describe('counts', () => {
     const id = addSynced(store, target, 'docs', 'a');
     const sources = new Map([['docs', target]]);
     const told = (): unknown[] => [
-      store.overview.tallies(NOW).map(({ failed, kept }) => ({ failed, kept })),
-      store.overview.failures(sources, 9).map(({ path, kind, reason }) => ({ path, kind, reason })),
+      store.overview.tallies(NOW).map(({ failed, left }) => ({ failed, left })),
+      store.overview.failures(sources, 9, NOW).map(({ path, kind, reason }) => ({ path, kind, reason })),
       store.notices.astray(sources).length,
       store.countFailedRemovals(target, 'docs'),
       store.sourcesWithRemovalsDue(NOW).length,
     ];
     store.setAbsence(id, 'removed', NOW);
     store.beginRemoving(id, NOW).catch(() => undefined);
-    expect(told()).toEqual([[{ failed: 0, kept: 1 }], [], 0, 0, 1]);
+    expect(told()).toEqual([[{ failed: 0, left: 1 }], [], 0, 0, 1]);
     store.recordRemovalFailure(id, 'why', NOW);
     expect(told()).toEqual([
-      [{ failed: 1, kept: 0 }],
+      [{ failed: 1, left: 0 }],
       [{ path: 'a', kind: 'failed', reason: 'why' }],
       1,
       1,
@@ -177,10 +278,10 @@ describe('counts', () => {
     expect(store.removalsDue(target, 'docs', '', NOW, false)).toEqual([]);
     expect(store.removalsDue(target, 'docs', '', NOW, true)).toHaveLength(1);
     store.setAbsence(id, 'set-aside', NOW);
-    expect(told()).toEqual([[{ failed: 0, kept: 1 }], [], 0, 0, 0]);
+    expect(told()).toEqual([[{ failed: 0, left: 1 }], [], 0, 0, 0]);
     store.setAbsence(id, 'removed', NOW);
     store.recordRemovalFailure(id, null, NOW);
-    expect(told()).toEqual([[{ failed: 0, kept: 1 }], [], 0, 0, 1]);
+    expect(told()).toEqual([[{ failed: 0, left: 1 }], [], 0, 0, 1]);
   });
 
   test('removals carried out since a moment, by source; old ones are dropped', () => {

@@ -12,12 +12,15 @@ describe('problems, sources, passes', () => {
     note('more', 'a', 'first', 1);
     note('docs', 'b', 'second', 2);
     store.noteProblem({ source: 'docs', path: 'c', key: null, kind: 'problem', reason: 'x' }, 2);
-    expect(store.overview.refusedHere()).toEqual(
+    store.noteProblem({ source: 'docs', path: '.', key: null, kind: 'problem', reason: 'halted: x' }, 2);
+    expect(store.overview.problems()).toEqual(
       new Map([
-        ['docs', 2],
-        ['more', 1],
+        ['docs', { refuse: 2, problem: 1, pending: 0 }],
+        ['more', { refuse: 1, problem: 0, pending: 0 }],
       ]),
     );
+    expect(store.overview.haltNotice('docs')).toBe('halted: x');
+    expect(store.overview.haltNotice('more')).toBeNull();
     store.dropProblemsBefore('docs', 2);
     expect(
       store.overview
@@ -27,6 +30,7 @@ describe('problems, sources, passes', () => {
             ['more', 1],
           ]),
           10,
+          NOW,
         )
         .map(({ source, path: at, reason }) => [source, at, reason]),
     ).toEqual([

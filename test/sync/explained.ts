@@ -1,6 +1,7 @@
 import type { RelativePath } from '../../src/domain/brands.ts';
 import { openReader } from '../../src/state/open-reader.ts';
-import { explain, type Explanation } from '../../src/sync/plan/explain.ts';
+import { explain } from '../../src/sync/plan/explain.ts';
+import { explainUnseen, type Explanation } from '../../src/sync/plan/explanation.ts';
 import { findSources } from '../../src/sync/sources/source.ts';
 import type { World } from './world.ts';
 
@@ -10,8 +11,12 @@ export function explained(world: World, path: string, source = 'docs', nowMs = D
   const opened = openReader(config.stateFile, false);
   const sources = findSources(config, config.platform.baseUrl);
   const found = sources.find(({ config }) => config.name === source);
-  if (opened.kind !== 'open' || found?.kind !== 'found') throw new Error('no world');
+  if (opened.kind !== 'open' || found === undefined) throw new Error('no world');
   try {
+    if (found.kind === 'missing') {
+      const platformName = config.platform.baseUrl;
+      return explainUnseen(found, path as RelativePath, { config, state: opened.reader, platformName });
+    }
     const input = { config, sources, state: opened.reader, nowMs };
     return explain(found.source, path as RelativePath, input);
   } finally {

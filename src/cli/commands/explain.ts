@@ -1,6 +1,7 @@
 import { EXIT } from '../../domain/exit-code.ts';
 import type { Verdict } from '../../domain/record.ts';
-import { explain as explainFile, type Explanation, type PlatformWord } from '../../sync/plan/explain.ts';
+import { explain as explainFile } from '../../sync/plan/explain.ts';
+import { explainUnseen, type Explanation, type PlatformWord } from '../../sync/plan/explanation.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../../library/load.ts';
@@ -17,10 +18,13 @@ export interface ExplainOptions extends GlobalOptions {
 /** `botsync explain <path>`: one file, from its key to what a pass would do. Returns the exit code; throws `UsageError`. */
 export async function explain(options: ExplainOptions): Promise<number> {
   const { config } = load(options);
-  const sources = findSources(config, platformName(options, config));
-  const { source, path } = locateFile(options.path, sources);
-  const explanation = await withStateFile(config.stateFile, ({ reader }) =>
-    explainFile(source, path, { config, sources, state: reader, nowMs: Date.now() }),
+  const name = platformName(options, config);
+  const sources = findSources(config, name);
+  const { found, path } = locateFile(options.path, sources);
+  const explanation = await withStateFile(config.stateFile, ({ reader: state }) =>
+    found.kind === 'missing'
+      ? explainUnseen(found, path, { config, state, platformName: name })
+      : explainFile(found.source, path, { config, sources, state, nowMs: Date.now() }),
   );
   if (options.json) printJson(explanation);
   else print(describe(explanation, config.platform.operations !== 'specified').join('\n'));

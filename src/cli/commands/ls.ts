@@ -1,5 +1,7 @@
 import prettyBytes from 'pretty-bytes';
 import { EXIT } from '../../domain/exit-code.ts';
+import type { Config } from '../../config/config.ts';
+import type { StateReader } from '../../state/state-reader.ts';
 import { compilePattern } from '../../domain/rules.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { listFiles, type FileEntry, type PlatformState } from '../../sync/plan/list-files.ts';
@@ -8,7 +10,7 @@ import { findSources } from '../../sync/sources/source.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../../library/load.ts';
 import { withStateFile } from '../../library/read-state-file.ts';
-import { print, shown } from '../render/output.ts';
+import { print, printError, shown } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
 import { UsageError } from '../usage-error.ts';
 import { findOrphans } from '../../library/verify/find-orphans.ts';
@@ -59,6 +61,7 @@ export async function ls(options: LsOptions): Promise<number> {
         const turn = turns.step();
         if (turn !== null) await turn;
       }
+      if (!options.json) tellHalts(config, reader);
     });
   if (orphans)
     await findOrphans(options, loaded, ({ source, path, key }) => {
@@ -67,6 +70,14 @@ export async function ls(options: LsOptions): Promise<number> {
       else print(line('orphan', `${source}:${path ?? key}`, 'nothing is known of it here'));
     });
   return EXIT.ok;
+}
+
+/** Of a halted source the list is as old as its halt. */
+function tellHalts({ sources }: Config, state: StateReader): void {
+  for (const { name } of sources) {
+    const halted = state.source(name)?.halted ?? null;
+    if (halted !== null) printError(`${shown(name)} is halted: ${shown(halted)}`);
+  }
 }
 
 function show(entry: FileEntry, json: boolean): void {

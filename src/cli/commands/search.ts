@@ -52,8 +52,8 @@ export interface PassagesOptions extends GlobalOptions {
 /** `botsync passages`: what the platform made of the copy of a local file. Returns the exit code; throws `UsageError`. */
 export function passages({ path: written, ...options }: PassagesOptions): Promise<number> {
   const { config } = load(options);
-  const { source, path } = locateFile(written, findSources(config, platformName(options, config)));
-  const { botId, keyPrefix } = source.config;
+  const { found, path } = locateFile(written, findSources(config, platformName(options, config)));
+  const { botId, keyPrefix } = found.config;
   const key = fileKey(keyPrefix, path);
   return withSession(options, 'passages', async ({ lookups, signal }) => {
     const client = lookups(botId);

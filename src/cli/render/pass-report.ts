@@ -71,6 +71,21 @@ export function describeSummary(summary: Summary, isDryRun: boolean, isCutShort:
 }
 
 function describeCounts(summary: Summary, isDryRun: boolean, isCutShort: boolean): string {
+  const { uploaded, renewed, updated, removed, refused, failed, problems, pending } = summary;
+  // What an earlier version wrote down does not have it.
+  const { unconfirmed = 0 } = summary as Partial<Summary>;
+  const sent = uploaded + renewed + updated + removed;
+  const astray = refused + failed + problems + pending;
+  const counts = describeDone(summary, isDryRun);
+  if (isDryRun) return `Dry run, nothing was sent: ${counts}`;
+  if (isCutShort) return `NOT IN SYNC, and not everything was looked at: ${counts}`;
+  if (astray > 0) return `NOT IN SYNC: ${counts}`;
+  if (unconfirmed > 0) return `Sent, but the platform has not confirmed everything yet: ${counts}`;
+  return sent === 0 ? `In sync, nothing had to be sent: ${counts}` : `In sync: ${counts}`;
+}
+
+/** What a pass did, or would do, in counts: how things stood then is not said, as it may have changed since. */
+export function describeDone(summary: Summary, isDryRun: boolean): string {
   const {
     uploaded,
     renewed,
@@ -87,8 +102,6 @@ function describeCounts(summary: Summary, isDryRun: boolean, isCutShort: boolean
   } = summary;
   // What an earlier version wrote down does not have it.
   const { unconfirmed = 0 } = summary as Partial<Summary>;
-  const sent = uploaded + renewed + updated + removed;
-  const astray = refused + failed + problems + pending;
   const took = `${(summary.durationMs / 1000).toFixed(1)} s`;
   const what = [
     counted(uploaded, isDryRun ? 'to upload' : 'uploaded'),
@@ -106,12 +119,7 @@ function describeCounts(summary: Summary, isDryRun: boolean, isCutShort: boolean
     counted(unconfirmed, 'not confirmed yet'),
   ].filter((part) => part !== null);
   const bytes = summary.bytes > 0 ? `, ${prettyBytes(summary.bytes)}` : '';
-  const counts = `${what.length === 0 ? 'no files' : what.join(', ')}${bytes} (${took})`;
-  if (isDryRun) return `Dry run, nothing was sent: ${counts}`;
-  if (isCutShort) return `NOT IN SYNC, and not everything was looked at: ${counts}`;
-  if (astray > 0) return `NOT IN SYNC: ${counts}`;
-  if (unconfirmed > 0) return `Sent, but the platform has not confirmed everything yet: ${counts}`;
-  return sent === 0 ? `In sync, nothing had to be sent: ${counts}` : `In sync: ${counts}`;
+  return `${what.length === 0 ? 'no files' : what.join(', ')}${bytes} (${took})`;
 }
 
 function counted(count: number, what: string): string | null {

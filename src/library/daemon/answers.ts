@@ -1,3 +1,4 @@
+import { EXIT } from '../../domain/exit-code.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Log } from '../../service/logger.ts';
 import type { Metrics, SourceMeasures } from '../../service/metrics.ts';
@@ -6,6 +7,7 @@ import type { ControlPorts } from '../../service/status-routes.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import type { Daemon } from '../../sync/daemon/daemon.ts';
 import { overview, type Overview } from '../../sync/plan/overview.ts';
+import { standingOf, withRetries, type Running } from '../../sync/plan/standing.ts';
 import type { GlobalOptions } from '../../cli/global-options.ts';
 import { platformName } from '../load.ts';
 import { measure } from './measure.ts';
@@ -15,6 +17,15 @@ const OVERVIEW_MS = 200;
 
 /** An overview is given out again for so many times as long as it took, so that questions cannot take up the daemon. */
 const OVERVIEW_REST = 20;
+
+/** What an overview says while the state file is not open. */
+const NOTHING_KNOWN: Overview = {
+  sources: [],
+  failures: [],
+  lastPass: null,
+  sinceLastPass: null,
+  lastVerification: null,
+};
 
 /** How a daemon stands: what answers are made of. */
 export interface DaemonState {
@@ -70,15 +81,13 @@ export class DaemonAnswers {
 
   /** What `botsync status --json` prints. Throws `StateFileError`. */
   status(): unknown {
-    const { loaded, daemon } = this.#standing();
-    const seen = this.#overview() ?? { sources: [], failures: [], lastPass: null };
+    const { loaded, daemon, trouble } = this.#standing();
+    const running: Running = { ...(daemon?.activity ?? { isFirstPassOver: false }), trouble };
+    const known = withRetries(this.#overview() ?? NOTHING_KNOWN, running);
     return {
-      ...seen,
-      daemon: {
-        ...findHolder(loaded.config.stateFile),
-        ...daemon?.activity,
-        notReady: this.impediments,
-      },
+      ...known,
+      inSync: standingOf(known, running).exitCode === EXIT.ok,
+      daemon: { ...findHolder(loaded.config.stateFile), ...running, notReady: this.impediments },
     };
   }
 

@@ -19,11 +19,16 @@ export function measure(
   }));
 }
 
-type Counts = Omit<SourceStatus, 'name' | 'halted' | 'nextExpiry' | 'expiring'>;
+type Counts = Omit<SourceStatus, 'name' | 'halted' | 'haltAdvice' | 'nextExpiry' | 'expiring'>;
 
-function statesOf({ files, ...others }: Counts): Record<FileState, number> {
-  const { unconfirmed, unsearchable, failed, refused, kept } = others;
-  return { 'in-sync': files, unconfirmed, unsearchable, failed, refused, kept };
+function statesOf(counts: Counts): Record<FileState, number> {
+  const { files, unconfirmed, unsearchable, sending, pending, failed, refused, problems } = counts;
+  return {
+    'in-sync': files,
+    ...{ unconfirmed, unsearchable, sending, pending, failed, refused, problem: problems },
+    'to-remove': counts.toRemove,
+    kept: counts.kept,
+  };
 }
 
 function wordsOf({ files, stored, searchable }: Counts): Record<FileWord, number> {

@@ -1,6 +1,7 @@
 import type { Summary } from '../../domain/report.ts';
 import type { FileDifference } from '../catalog/compare.ts';
 import type { Verified } from '../plan/verify.ts';
+import type { Doing } from '../plan/standing.ts';
 import type { Blockade } from '../pass/blockade.ts';
 
 /**
@@ -45,21 +46,8 @@ export interface DaemonObserver {
 }
 
 /** What a daemon is doing now. */
-export interface DaemonActivity {
-  readonly activity: 'starting' | 'pass' | 'watching';
-  readonly watchedDirectories: number;
-  /** Changed paths that wait to be rescanned. */
-  readonly queued: number;
-  /** Files on their way. */
-  readonly sending: number;
+export interface DaemonActivity extends Doing {
   readonly platformOutOfReach: boolean;
-  /** Since when, and when it is tried next (`null`: with the next change); ISO 8601. `null`: it is in reach. */
-  readonly outage: {
-    readonly since: string;
-    readonly nextTry: string | null;
-    /** What the last failure was. */
-    readonly reason: string;
-  } | null;
   /** Why the platform takes nothing, or nothing that needs room; `null` when it does. */
   readonly blocked: string | null;
 }

@@ -5,6 +5,7 @@ import type { Delivery } from '../../domain/delivery.ts';
 import type { FileCatalog } from '../../domain/file-catalog.ts';
 import type { FilePlatform } from '../../domain/file-platform.ts';
 import type { StateStore } from '../../state/state-store.ts';
+import { activityOf } from './activity.ts';
 import { Approvals, type Approval } from './approvals.ts';
 import { Bell } from './bell.ts';
 import type { Blockade } from '../pass/blockade.ts';
@@ -185,26 +186,15 @@ export class Daemon {
 
   /** How it stands, for people and programs that ask. */
   get activity(): DaemonActivity {
-    const { flights, breaker } = this.#syncContext;
-    const { outage } = breaker;
-    const { refusal, shortage } = this.#blockade;
-    const watched = [...this.watchedDirectories.values()];
-    return {
-      activity: this.#passes.isUnderWay ? 'pass' : this.#passes.hasEnded ? 'watching' : 'starting',
-      watchedDirectories: watched.reduce((sum, one) => sum + one, 0),
-      queued: this.#rescans.waiting,
-      sending: flights.count,
-      platformOutOfReach: breaker.isOpen,
-      outage:
-        outage === null
-          ? null
-          : {
-              since: new Date(outage.sinceMs).toISOString(),
-              nextTry: outage.nextProbeMs === null ? null : new Date(outage.nextProbeMs).toISOString(),
-              reason: outage.reason,
-            },
-      blocked: refusal ?? shortage,
-    };
+    return activityOf({
+      syncContext: this.#syncContext,
+      blockade: this.#blockade,
+      passes: this.#passes,
+      rescans: this.#rescans,
+      dueDates: this.#dueDates,
+      watched: this.watchedDirectories,
+      clock: this.#input.clock,
+    });
   }
 
   /** Directories under watch, by source. */

@@ -35,6 +35,11 @@ export class DueDates {
     this.#sourceNamed = sourceNamed;
   }
 
+  /** When renewals that failed are tried again, by the monotonic clock. */
+  get failedRenewalsAgainMs(): number {
+    return this.#failedAgainAtMs;
+  }
+
   /** A pass has done all that was due, and told what it halted. */
   passEnded({ clock, halts }: SyncContext): void {
     this.#held.clear();

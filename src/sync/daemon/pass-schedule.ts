@@ -95,6 +95,16 @@ export class PassSchedule {
     return this.#retryAtMs === null || this.#clock.monotonic() >= this.#retryAtMs;
   }
 
+  /** When the next pass is due, by the monotonic clock; `null`: one is under way. */
+  get dueAtMs(): number | null {
+    return this.#dueAtMs === Infinity ? null : this.#dueAtMs;
+  }
+
+  /** When what the platform refused is tried again, by the monotonic clock; `null`: it refused nothing. */
+  get retryAtMs(): number | null {
+    return this.#retryAtMs;
+  }
+
   /** Notices that by the wall clock a pass is due: the other one may stand still while a machine sleeps. */
   checkWallClock(): void {
     if (this.#clock.now() >= this.#dueAtWallMs && this.#wanted === null) this.want('rescan');

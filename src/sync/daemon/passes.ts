@@ -26,6 +26,12 @@ export interface PassesInput {
   readonly approvals: Approvals;
 }
 
+/** When the next pass comes, and one that tries again what failed; by the monotonic clock, `null`: it is under way. */
+export interface PassOutlook {
+  readonly nextPassMs: number | null;
+  readonly failedAgainMs: number | null;
+}
+
 /** Makes the passes of a daemon, one at a time, and what is due between them. */
 export class Passes {
   readonly #input: PassesInput;
@@ -33,6 +39,8 @@ export class Passes {
   #hasEnded = false;
   /** What stood in the way before the pass that is under way. */
   #blockadeBefore: Blockade | null = null;
+  /** Whether the pass that is under way, or was last, tries again what failed. */
+  #isRetryingFailed = false;
   /** Failed files are tried again then, by the monotonic clock. */
   #failedAgainAtMs = 0;
 
@@ -53,6 +61,15 @@ export class Passes {
   /** What stands in the way, as far as is known: a pass that tries again has not disproved it yet. */
   blockade({ round: { blockade } }: SyncContext): Blockade {
     return blockade.isOn ? blockade : (this.#blockadeBefore ?? blockade);
+  }
+
+  /** When passes come, for people and programs that ask. */
+  get outlook(): PassOutlook {
+    const { schedule } = this.#input;
+    const { dueAtMs, retryAtMs } = schedule;
+    if (this.#isUnderWay && this.#isRetryingFailed) return { nextPassMs: null, failedAgainMs: null };
+    const soonestMs = retryAtMs ?? this.#failedAgainAtMs;
+    return { nextPassMs: dueAtMs, failedAgainMs: Math.max(soonestMs, dueAtMs ?? soonestMs) };
   }
 
   /** The settings are new. */
@@ -82,6 +99,7 @@ export class Passes {
     const isFailedDue = clock.monotonic() >= this.#failedAgainAtMs;
     const retriesFailed = isAnew || trigger === 'recovered' || isFailedDue || (retriesAll && before.isOn);
     if (retriesFailed) this.#failedAgainAtMs = clock.monotonic() + watch.rescanMs * FAILED_AGAIN_PART;
+    this.#isRetryingFailed = retriesFailed && (retriesAll || !before.isOn);
     this.#isUnderWay = true;
     this.#blockadeBefore = before;
     schedule.begin();

@@ -1,19 +1,16 @@
-import type { Difference } from '../../domain/record.ts';
 import { lstatSync, statSync, type Stats } from 'node:fs';
 import type { Config } from '../../config/config.ts';
 import { fateOf, type Fate } from '../../domain/absence.ts';
 import type { FileKey, RelativePath } from '../../domain/brands.ts';
-import type { EventKind } from '../../domain/report.ts';
 import { canonicalJson } from '../../domain/json.ts';
 import type { Halt } from '../../domain/guard.ts';
 import { fileKey } from '../../domain/key.ts';
 import { admit, prepareUpsert, type UpsertBody } from '../../domain/limits.ts';
-import type { Verdict } from '../../domain/record.ts';
 import { scan } from '../../scan/scan.ts';
 import { markOfFile } from '../../upload/mark-content.ts';
-import type { RemoteFile } from '../../state/remote.ts';
 import type { StateReader, StoredFile } from '../../state/state-reader.ts';
 import { Claims } from './claims.ts';
+import { matchingRules, recordOf, type Explanation } from './explanation.ts';
 import { explainRemoval } from './explain-removal.ts';
 import { portsToLook, type LookAheadInput } from './look-ahead.ts';
 import { Moves } from './moves.ts';
@@ -23,44 +20,6 @@ import { isBehindLink, presenceOf, whyUnreadable } from '../sources/presence.ts'
 import { enterSource } from '../sources/enter-source.ts';
 import { checkRoot } from '../sources/root-check.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
-
-/** Everything there is to say of one file. Moments are ISO 8601, sizes bytes. */
-export interface Explanation {
-  readonly source: string;
-  readonly path: string;
-  readonly key: string;
-  readonly botId: string;
-  /** The rules that matched, by their place in the config (from 0), with their patterns. */
-  readonly rules: readonly { readonly rule: number; readonly match: readonly string[] }[];
-  /** The body of the upsert that would be sent now; `null` when none can be. */
-  readonly upsert: UpsertBody | null;
-  /** What is remembered of it; `null`: nothing. */
-  readonly record: {
-    readonly state: string;
-    readonly sha256: string | null;
-    readonly expiresAt: string | null;
-    readonly failure: string | null;
-    readonly changedAt: string;
-    /** What the platform says of it since it was sent. */
-    readonly platform: PlatformWord;
-    /** What the platform was found to have otherwise; `null`: nothing, as far as is known. */
-    readonly differs: Difference | null;
-  } | null;
-  /** What a pass would do now. */
-  readonly action: Exclude<EventKind, 'confirm'> | 'verify' | 'none' | 'keep';
-  readonly reason: string;
-}
-
-/** What the platform says of a file. Moments are ISO 8601; `null`: there is none. */
-export interface PlatformWord {
-  /** What became of it for good; `null`: that is not known. */
-  readonly verdict: Verdict | null;
-  readonly sentAt: string | null;
-  /** When it was asked last. */
-  readonly askedAt: string | null;
-  /** When it is asked next. */
-  readonly nextAskAt: string | null;
-}
 
 /** What an explanation is made from. `nowMs`: epoch milliseconds. */
 export interface ExplainInput {
@@ -80,33 +39,17 @@ export function explain(source: Source, path: RelativePath, input: ExplainInput)
   const facts = look(() => statSync(`${source.root}/${path}`));
   const subject: Subject = { source, path, key, target, stored, own, facts };
   const { action, reason, isTried } = whyNotPlanned(subject, input) ?? planOf(subject, input);
-  const normal = path.normalize('NFC');
   return {
     source: source.config.name,
     path,
     key,
     botId: source.config.botId,
-    rules: source.rules.matching(normal).map((rule) => ({ rule, match: config.rules[rule]?.match ?? [] })),
-    record: own && {
-      state: own.absence === null ? own.state : `${own.state}, ${own.absence}`,
-      sha256: own.sha256?.toString('hex') ?? null,
-      expiresAt: own.expiresAtMs === null ? null : new Date(own.expiresAtMs).toISOString(),
-      failure: own.failure,
-      changedAt: new Date(own.changedAtMs).toISOString(),
-      platform: wordOf(state.remote.find({ target, key })),
-      differs: own.differs,
-    },
+    rules: matchingRules(source.rules, path, config),
+    record: own && recordOf(own, state.remote.find({ target, key })),
     upsert: isTried ? upsertOf(subject, input) : null,
     action,
     reason,
   };
-}
-
-function wordOf(remote: RemoteFile | null): PlatformWord {
-  const { verdict = null, sentAtMs = null, askedAtMs = null, askAtMs = null } = remote ?? {};
-  const moment = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
-  const nextAskAt = verdict === null ? moment(askAtMs) : null;
-  return { verdict, sentAt: moment(sentAtMs), askedAt: moment(askedAtMs), nextAskAt };
 }
 
 /** The file that is explained. */

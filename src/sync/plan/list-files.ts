@@ -75,7 +75,7 @@ export function* listFiles(input: ListInput): Generator<FileEntry, void> {
       cursor.advance();
     }
   }
-  for (const failure of state.overview.failures(targets, MOST_UNSENT)) {
+  for (const failure of state.overview.failures(targets, MOST_UNSENT, input.nowMs)) {
     const { source, path, key, kind, reason } = failure;
     if (kind !== 'refuse' && kind !== 'problem') continue;
     const target = targets.get(source) ?? 0;

@@ -70,7 +70,7 @@ describe('a removal', () => {
       for (let i = 0; i < events; i++) appendFileSync(join(docs, i % 2 === 0 ? 'log' : 'other.log'), '.');
     };
     renameSync(join(docs, 'f1.md'), join(world.directory, 'f1.md'));
-    await world.until(() => world.status().sources[0]?.kept === 1, 'it is noticed missing');
+    await world.until(() => world.status().sources[0]?.toRemove === 1, 'it is noticed missing');
     burst(5000);
     renameSync(join(world.directory, 'f1.md'), join(docs, 'z.md'));
     for (let i = 0; i < 30; i++) {

@@ -33,7 +33,7 @@ describe('a moved file goes under its old key no sooner than it is there under i
       renameSync(away, join(docs, 'z.md'));
     });
     await world.clock.advance(12 * SECOND);
-    await eventually(() => world.status().sources[0]?.kept === 1, 'it is missed');
+    await eventually(() => world.status().sources[0]?.toRemove === 1, 'it is missed');
     await world.wait(40 * SECOND);
     expect(removedKeys(running)).toEqual([]);
     expect(world.remote('f1.md')).toBe('file 1');
@@ -57,7 +57,7 @@ describe('a moved file goes under its old key no sooner than it is there under i
     await world.until(() => requestsFor(world, 'upsert') > before, 'the many are under way');
     mkdirSync(join(world.directory, 'docs/sub'));
     renameSync(join(world.directory, 'docs/f1.md'), join(world.directory, 'docs/sub/f1.md'));
-    await world.until(() => world.status().sources[0]?.kept === 1, 'it is missed');
+    await world.until(() => world.status().sources[0]?.toRemove === 1, 'it is missed');
     await world.until(() => running.daemon.activity.queued === 1, 'its new place waits');
     await world.wait(2 * MINUTE, 5 * SECOND);
     expect(removedKeys(running)).toEqual([]);

@@ -1,0 +1,275 @@
+import ms from 'ms';
+import prettyBytes from 'pretty-bytes';
+import { EXIT } from '../../domain/exit-code.ts';
+import type { SincePass, SourceStatus } from '../../sync/plan/overview.ts';
+import type { Failing, FailingGroup, Known, Running, Standing, Trouble } from '../../sync/plan/standing.ts';
+import { shown } from './output.ts';
+import { describeDone } from './pass-report.ts';
+import { counted, describeSpan } from './quantity.ts';
+import { describeVerified } from './verify-report.ts';
+
+/** So many reasons are shown to people, and so many files of each. */
+const GROUPS_SHOWN = 20;
+const FILES_SHOWN = 5;
+
+/** Who runs on the state file. `since`: ISO 8601. */
+export interface Runner extends Running {
+  readonly command: string;
+  readonly pid: number;
+  readonly since: string;
+}
+
+/** What the words depend on beside the facts. */
+export interface StatusWords {
+  readonly nowMs: number;
+  /** What is to be run where no pass was made yet. */
+  readonly nextStep: string;
+  /** Whether the platform is asked what became of the files. */
+  readonly isAsked: boolean;
+}
+
+/** How things stand as lines for people: the verdict, the sources, what is wrong, what is going on, the last pass. */
+export function describeStatus(
+  known: Known,
+  standing: Standing,
+  runner: Runner | null,
+  words: StatusWords,
+): string[] {
+  const { nowMs, isAsked } = words;
+  const lines = [describeVerdict(known, standing, words), ''];
+  const sending = runner === null ? 'interrupted' : runner.outage ? 'waiting for the platform' : 'on the way';
+  lines.push(...known.sources.flatMap((source) => describeSource(source, { nowMs, isAsked, sending })));
+  const troubles = describeTroubles(standing.troubles, words);
+  if (troubles.length > 0) lines.push('', 'Not in sync:', ...troubles.map((line) => `  ${line}`));
+  const story = [
+    ...(runner === null ? [] : describeRunner(runner, nowMs)),
+    ...describeLastPass(known, nowMs),
+    ...describeVerification(known, nowMs),
+  ];
+  return story.length === 0 ? lines : [...lines, '', ...story];
+}
+
+/** How things stand, in one line. */
+function describeVerdict(
+  { sources }: Known,
+  { troubles, underWay }: Standing,
+  { nextStep }: StatusWords,
+): string {
+  if (troubles.some(({ kind }) => kind === 'no-pass'))
+    return `NOT IN SYNC: no pass has ended yet; run: ${nextStep}`;
+  if (troubles.length > 0) return 'NOT IN SYNC';
+  if (underWay !== null) {
+    const { isLooking, queued, sending } = underWay;
+    const what = [
+      ...(isLooking ? ['everything is being looked at'] : []),
+      ...(queued > 0 ? [`${counted(queued, 'change')} waiting`] : []),
+      ...(sending > 0 ? [`${counted(sending, 'file')} on the way`] : []),
+    ];
+    return `Not in sync yet: ${what.join(', ')}`;
+  }
+  const unconfirmed = sources.reduce((sum, one) => sum + one.unconfirmed, 0);
+  return unconfirmed > 0 ? 'Everything was sent; the platform has not confirmed all of it yet' : 'In sync';
+}
+
+function describeSource(
+  source: SourceStatus,
+  { nowMs, isAsked, sending }: Pick<StatusWords, 'nowMs' | 'isAsked'> & { readonly sending: string },
+): string[] {
+  const { name, halted, haltAdvice, files, bytes, nextExpiry } = source;
+  const words = isAsked ? describeWords(source) : '';
+  const counts: readonly (readonly [number, string])[] = [
+    [source.unconfirmed, 'being indexed, or not confirmed yet'],
+    [source.sending, sending],
+    [source.pending, 'waiting'],
+    [source.failed, 'failed'],
+    [source.refused, 'refused'],
+    [source.problems, source.problems === 1 ? 'problem' : 'problems'],
+    [source.unsearchable, 'NOT SEARCHABLE'],
+    [source.toRemove, 'to remove from the platform'],
+    [source.kept, 'kept on the platform (no longer synced)'],
+    [source.expiring, 'COULD NOT BE RENEWED IN TIME'],
+  ];
+  const expiry = nextExpiry === null ? [] : [`next expiry in ${until(nextExpiry, nowMs)} (${nextExpiry})`];
+  const parts = [
+    `${counted(files, 'file')} in sync, ${prettyBytes(bytes)}${words}`,
+    ...counts.flatMap(([count, what]) => (count > 0 ? [`${count.toLocaleString('en')} ${what}`] : [])),
+    ...expiry,
+  ];
+  const advice = haltAdvice === null ? '' : `; ${haltAdvice}`;
+  const halt = halted === null ? [] : [`  HALTED: ${shown(`${halted}${advice}`)}`];
+  return [`${shown(name)}: ${parts.join('; ')}`, ...halt];
+}
+
+/** What the platform says of the files that are in sync. */
+function describeWords({ files, stored, searchable }: SourceStatus): string {
+  const known: readonly (readonly [number, string])[] = [
+    [searchable, 'searchable'],
+    [stored, 'stored'],
+    [files - searchable - stored, 'sent, not confirmed'],
+  ];
+  const words = known.flatMap(([count, what]) =>
+    count > 0 ? [`${count.toLocaleString('en')} ${what}`] : [],
+  );
+  return words.length === 0 ? '' : ` (${words.join(', ')})`;
+}
+
+/** What is wrong, but for what is said with each source. */
+function describeTroubles(troubles: readonly Trouble[], { nowMs }: StatusWords): string[] {
+  const groups = troubles.filter((one) => one.kind === 'files');
+  const hidden = groups.slice(GROUPS_SHOWN).reduce((sum, { files }) => sum + files.length, 0);
+  const lines = troubles.flatMap((trouble): string[] => {
+    switch (trouble.kind) {
+      case 'state-file':
+        return [shown(trouble.reason)];
+      case 'credentials':
+        return [
+          trouble.reason === null
+            ? 'the platform refused the credentials of the last pass; run: botsync doctor'
+            : `the platform refuses the credentials: ${shown(trouble.reason)}${waiting(trouble.waiting)}`,
+        ];
+      case 'quota':
+        return [
+          `the platform takes nothing that needs more room: ${shown(trouble.reason)}${waiting(trouble.waiting)}`,
+        ];
+      case 'outage':
+        return [describeOutage(trouble, nowMs)];
+      case 'files':
+        return groups.indexOf(trouble) < GROUPS_SHOWN ? describeGroup(trouble, nowMs) : [];
+      case 'interrupted':
+        return ['the last pass was interrupted, so that some files may not have been looked at'];
+      case 'left-out':
+        return [`${counted(trouble.files, 'file')} that the last pass did not try`];
+      case 'halted':
+      case 'expiring':
+      case 'no-pass':
+        return [];
+    }
+  });
+  if (hidden > 0) lines.push(`… and ${counted(hidden, 'file')} with other reasons; --json lists them`);
+  return lines;
+}
+
+function waiting(files: number): string {
+  return files === 0 ? '' : `; ${counted(files, 'file')} ${files === 1 ? 'waits' : 'wait'} for that`;
+}
+
+/** A platform that cannot be reached: since when, and when it is tried again. */
+function describeOutage(outage: Extract<Trouble, { kind: 'outage' }>, nowMs: number): string {
+  const { since, nextTry, reason, waiting: files } = outage;
+  const lasts = describeSpan(nowMs - Date.parse(since));
+  const again = nextTry === null ? 'with the next change' : soon(nextTry, nowMs);
+  return `THE PLATFORM IS OUT OF REACH for ${lasts} (since ${since}): ${shown(reason)}; tried again ${again}${waiting(files)}`;
+}
+
+function describeGroup({ files }: FailingGroup, nowMs: number): string[] {
+  const [first] = files;
+  if (first === undefined) return [];
+  const retry = describeRetry(first, nowMs);
+  const why = `${shown(first.reason)}${retry === null ? '' : `; ${retry}`}`;
+  const name = ({ source, path }: Failing): string => shown(`${source}:${path}`);
+  const kind = KINDS[first.kind];
+  if (files.length === 1) return [`${name(first)}: ${kind}: ${why}`];
+  const more = files.length - FILES_SHOWN;
+  return [
+    `${counted(files.length, 'file')}: ${kind}: ${why}`,
+    ...files.slice(0, FILES_SHOWN).map((one) => `  ${name(one)}`),
+    ...(more > 0 ? [`  … and ${more.toLocaleString('en')} more; botsync ls --failed lists them`] : []),
+  ];
+}
+
+const KINDS: Readonly<Record<Failing['kind'], string>> = {
+  failed: 'failed',
+  sending: 'interrupted',
+  refused: 'refused',
+  refuse: 'refused',
+  problem: 'problem',
+  pending: 'waiting',
+};
+
+/** When a file is tried again; `null`: that is said elsewhere. */
+function describeRetry({ kind, retry, retryAt }: Failing, nowMs: number): string | null {
+  const again = kind === 'problem' ? 'looked at again' : 'tried again';
+  switch (retry) {
+    case 'now':
+      return `being ${again} now`;
+    case 'change':
+      return `${again} when the file or its rules change`;
+    case 'outage':
+      return `${again} when the platform is in reach`;
+    case 'ask':
+      return retryAt === null ? 'the next pass asks again' : `asked again ${soon(retryAt, nowMs)}`;
+    case 'pass':
+      return retryAt === null ? `${again} by the next pass` : `${again} ${soon(retryAt, nowMs)}`;
+    case 'halt':
+      return null;
+  }
+}
+
+function describeRunner(runner: Runner, nowMs: number): string[] {
+  const { command, pid, since, activity, watchedDirectories = 0, nextPass = null } = runner;
+  const lines = [
+    `Running now: ${command}, process ${pid}, for ${describeSpan(nowMs - Date.parse(since))} (since ${since})`,
+  ];
+  if (activity === undefined) return lines;
+  const doing = { starting: 'starting', pass: 'looking at everything', watching: 'watching for changes' }[
+    activity
+  ];
+  const watched = `${counted(watchedDirectories, 'directory', 'directories')} watched`;
+  const next =
+    activity === 'watching' && nextPass !== null
+      ? `; everything is looked at again ${soon(nextPass, nowMs)}`
+      : '';
+  return [...lines, `  ${doing}; ${watched}${next}`];
+}
+
+function describeLastPass({ lastPass, sinceLastPass }: Known, nowMs: number): string[] {
+  if (lastPass === null) return [];
+  const { finishedAt, exitCode, summary } = lastPass;
+  const end = exitCode === EXIT.interrupted ? ', interrupted' : '';
+  return [
+    `Last full pass: ${ago(finishedAt, nowMs)}${end}`,
+    `  ${describeDone(summary, false)}`,
+    ...(sinceLastPass === null ? [] : describeSince(sinceLastPass, nowMs)),
+  ];
+}
+
+/** What was done since the last pass, in one line. */
+function describeSince({ last, ...since }: SincePass, nowMs: number): string[] {
+  const what: readonly (readonly [number, string])[] = [
+    [since.sent, 'sent'],
+    [since.updated, 'with other settings'],
+    [since.removed, 'removed'],
+    [since.failed, 'failed'],
+  ];
+  const counts = what.flatMap(([count, done]) =>
+    count > 0 ? [`${count.toLocaleString('en')} ${done}`] : [],
+  );
+  if (last === null || counts.length === 0) return [];
+  const bytes = since.sentBytes > 0 ? ` (${prettyBytes(since.sentBytes)})` : '';
+  const [first = '', ...others] = counts;
+  return [
+    `  since then ${[`${first}${bytes}`, ...others].join(', ')}, the last ${describeSpan(nowMs - Date.parse(last))} ago`,
+  ];
+}
+
+function describeVerification({ lastVerification }: Known, nowMs: number): string[] {
+  if (!lastVerification) return [];
+  return [
+    `Last verification: ${ago(lastVerification.finishedAt, nowMs)}`,
+    `  ${describeVerified(lastVerification)}`,
+  ];
+}
+
+function until(moment: string, nowMs: number): string {
+  return ms(Math.max(0, Date.parse(moment) - nowMs), { long: true });
+}
+
+/** When something comes: "now", or "in 4 min". */
+function soon(moment: string, nowMs: number): string {
+  const leftMs = Date.parse(moment) - nowMs;
+  return leftMs < 1000 ? 'now' : `in ${describeSpan(leftMs)}`;
+}
+
+function ago(moment: string, nowMs: number): string {
+  return `${describeSpan(nowMs - Date.parse(moment))} ago (${moment})`;
+}

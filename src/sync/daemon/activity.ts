@@ -1,0 +1,54 @@
+import type { Clock } from '../../domain/clock.ts';
+import type { Blockade } from '../pass/blockade.ts';
+import type { SyncContext } from '../pass/sync-context.ts';
+import type { DaemonActivity } from './daemon-observer.ts';
+import type { DueDates } from './due-dates.ts';
+import type { Passes } from './passes.ts';
+import type { PathRescans } from './path-rescans.ts';
+
+/** The parts of a daemon that know what it is doing. */
+export interface ActivityInput {
+  readonly syncContext: Pick<SyncContext, 'flights' | 'breaker'>;
+  readonly blockade: Pick<Blockade, 'refusal' | 'shortage'>;
+  readonly passes: Pick<Passes, 'isUnderWay' | 'hasEnded' | 'outlook'>;
+  readonly rescans: Pick<PathRescans, 'waiting'>;
+  readonly dueDates: Pick<DueDates, 'failedRenewalsAgainMs'>;
+  /** Directories under watch, by source. */
+  readonly watched: ReadonlyMap<string, number>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+}
+
+/** What a daemon is doing now. */
+export function activityOf(input: ActivityInput): DaemonActivity {
+  const { passes, rescans, dueDates, watched, clock } = input;
+  const { flights, breaker } = input.syncContext;
+  const { refusal, shortage } = input.blockade;
+  const { outage } = breaker;
+  const { nextPassMs, failedAgainMs } = passes.outlook;
+  return {
+    activity: passes.isUnderWay ? 'pass' : passes.hasEnded ? 'watching' : 'starting',
+    isFirstPassOver: passes.hasEnded,
+    watchedDirectories: [...watched.values()].reduce((sum, one) => sum + one, 0),
+    queued: rescans.waiting,
+    sending: flights.count,
+    platformOutOfReach: breaker.isOpen,
+    outage: outage && {
+      since: new Date(outage.sinceMs).toISOString(),
+      nextTry: outage.nextProbeMs === null ? null : new Date(outage.nextProbeMs).toISOString(),
+      reason: outage.reason,
+    },
+    refusal,
+    shortage,
+    blocked: refusal ?? shortage,
+    nextPass: momentOf(nextPassMs, clock),
+    failedAgain: momentOf(failedAgainMs, clock),
+    renewalsAgain: momentOf(dueDates.failedRenewalsAgainMs, clock),
+  };
+}
+
+/** A time of the monotonic clock as ISO 8601; one that has passed is now. */
+function momentOf(monotonicMs: number | null, clock: ActivityInput['clock']): string | null {
+  if (monotonicMs === null) return null;
+  const leftMs = Math.max(0, Math.round(monotonicMs - clock.monotonic()));
+  return new Date(Math.round(clock.now()) + leftMs).toISOString();
+}

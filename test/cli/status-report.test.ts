@@ -1,0 +1,154 @@
+import { expect, test } from 'vitest';
+import { describeSpan } from '../../src/cli/render/quantity.ts';
+import { describeStatus, type Runner } from '../../src/cli/render/status-report.ts';
+import { emptySummary } from '../../src/domain/report.ts';
+import { EMPTY_SOURCE, type NotInSync, type Overview } from '../../src/sync/plan/overview.ts';
+import { standingOf, withRetries } from '../../src/sync/plan/standing.ts';
+
+const NOW = '2026-01-01T12:00:00.000Z';
+const nowMs = Date.parse(NOW);
+const at = (ms: number): string => new Date(nowMs + ms).toISOString();
+
+const docs = { ...EMPTY_SOURCE, name: 'docs', files: 2, bytes: 10, searchable: 2 };
+const calm: Overview = {
+  sources: [docs],
+  failures: [],
+  lastPass: {
+    ...{ finishedAt: at(-600_000), exitCode: 0 },
+    summary: { ...emptySummary(), uploaded: 2, bytes: 10, durationMs: 1500 },
+  },
+  sinceLastPass: { sent: 0, sentBytes: 0, updated: 0, removed: 0, failed: 0, last: null },
+  lastVerification: null,
+};
+const daemon: Runner = {
+  ...{ command: 'sync', pid: 12, since: at(-7_200_000) },
+  ...{ activity: 'watching', isFirstPassOver: true, watchedDirectories: 1, queued: 0 },
+  ...{ nextPass: at(240_000), failedAgain: at(240_000), renewalsAgain: null, outage: null },
+};
+const failing = (path: string, more: Partial<NotInSync> = {}): NotInSync => ({
+  ...{
+    source: 'docs',
+    path,
+    key: path,
+    kind: 'failed',
+    reason: '503 Unavailable',
+    retry: 'pass',
+    retryAt: null,
+  },
+  ...more,
+});
+
+function lines(overview: Partial<Overview>, runner: Runner | null = null): string[] {
+  const known = withRetries({ ...calm, ...overview }, runner);
+  const words = { nowMs, nextStep: 'botsync sync --once', isAsked: true };
+  return describeStatus(known, standingOf(known, runner), runner, words);
+}
+
+test('all is in sync', () => {
+  expect(lines({})).toEqual([
+    'In sync',
+    '',
+    'docs: 2 files in sync, 10 B (2 searchable)',
+    '',
+    'Last full pass: 10 min ago (2026-01-01T11:50:00.000Z)',
+    '  2 uploaded, 10 B (1.5 s)',
+  ]);
+});
+
+test('what happened since the last pass, and when the next comes', () => {
+  const sinceLastPass = { sent: 31, sentBytes: 2000, updated: 0, removed: 1, failed: 0, last: at(-12_000) };
+  expect(lines({ sinceLastPass }, daemon).slice(3)).toEqual([
+    '',
+    'Running now: sync, process 12, for 2 h (since 2026-01-01T10:00:00.000Z)',
+    '  watching for changes; 1 directory watched; everything is looked at again in 4 min',
+    'Last full pass: 10 min ago (2026-01-01T11:50:00.000Z)',
+    '  2 uploaded, 10 B (1.5 s)',
+    '  since then 31 sent (2 kB), 1 removed, the last 12 s ago',
+  ]);
+});
+
+test('what is being done is no trouble, and not in sync yet', () => {
+  const known = {
+    sources: [{ ...docs, sending: 1 }],
+    failures: [failing('a', { kind: 'sending', retry: 'sending' })],
+  };
+  const told = lines(known, { ...daemon, queued: 2 });
+  expect(told[0]).toBe('Not in sync yet: 2 changes waiting, 1 file on the way');
+  expect(told[2]).toBe('docs: 2 files in sync, 10 B (2 searchable); 1 on the way');
+  expect(told.join('\n')).not.toContain('docs:a');
+});
+
+test('a halt is said once, with what lets it through', () => {
+  const halted = {
+    halted: 'too many',
+    haltAdvice: 'none of these was removed; if that is right, run: botsync approve',
+  };
+  const told = lines({ sources: [{ ...docs, ...halted, toRemove: 12 }] }, daemon);
+  expect(told.slice(0, 4)).toEqual([
+    'NOT IN SYNC',
+    '',
+    'docs: 2 files in sync, 10 B (2 searchable); 12 to remove from the platform',
+    '  HALTED: too many; none of these was removed; if that is right, run: botsync approve',
+  ]);
+  expect(told.join('\n').match(/too many|halt/giu)).toHaveLength(2);
+});
+
+test('files that are not in sync are told by reason, each with when it is tried again', () => {
+  const failures = [
+    failing('a', { kind: 'refused', reason: '413 PayloadTooLarge', retry: 'change' }),
+    ...['b', 'c', 'd', 'e', 'f', 'g'].map((path) => failing(path)),
+    failing('h', { kind: 'problem', reason: 'cannot be read: EACCES' }),
+    failing('i', { kind: 'problem', reason: 'no word for a day', retry: 'ask', retryAt: at(90_000) }),
+  ];
+  const told = lines({ failures }, daemon);
+  expect(told.slice(told.indexOf('Not in sync:'), told.indexOf('Not in sync:') + 11)).toEqual([
+    'Not in sync:',
+    '  docs:a: refused: 413 PayloadTooLarge; tried again when the file or its rules change',
+    '  6 files: failed: 503 Unavailable; tried again in 4 min',
+    '    docs:b',
+    '    docs:c',
+    '    docs:d',
+    '    docs:e',
+    '    docs:f',
+    '    … and 1 more; botsync ls --failed lists them',
+    '  docs:h: problem: cannot be read: EACCES; looked at again in 4 min',
+    '  docs:i: problem: no word for a day; asked again in 2 min',
+  ]);
+  expect(lines({ failures: [failing('a')] }).join('\n')).toContain(
+    '503 Unavailable; tried again by the next pass',
+  );
+});
+
+test('what keeps many files from being sent is one trouble', () => {
+  const outage = { since: at(-90_000), nextTry: at(20_000), reason: 'connection refused' };
+  const failures = ['a', 'b'].map((path) => failing(path, { reason: 'connection refused' }));
+  const told = lines({ failures }, { ...daemon, outage });
+  expect(told.filter((line) => line.includes('connection refused'))).toEqual([
+    '  THE PLATFORM IS OUT OF REACH for 2 min (since 2026-01-01T11:58:30.000Z): connection refused; tried again in 20 s; 2 files wait for that',
+  ]);
+  const refused = lines({ failures: [failing('a', { reason: '401 No' })] }, { ...daemon, refusal: '401 No' });
+  expect(refused.filter((line) => line.includes('401'))).toEqual([
+    '  the platform refuses the credentials: 401 No; 1 file waits for that',
+  ]);
+});
+
+test('before the first pass, and names with control characters', () => {
+  expect(lines({ lastPass: null, sinceLastPass: null })).toEqual([
+    'NOT IN SYNC: no pass has ended yet; run: botsync sync --once',
+    '',
+    'docs: 2 files in sync, 10 B (2 searchable)',
+  ]);
+  expect(lines({ failures: [failing('a\u001b[2J')] }).join('\n')).not.toContain('\u001b');
+});
+
+test.each([
+  [-5, '0 s'],
+  [400, '0 s'],
+  [12_400, '12 s'],
+  [59_600, '1 min'],
+  [3_599_000, '1 h'],
+  [86_400_000, '1 day'],
+  [30 * 86_400_000, '30 days'],
+])('%i ms are %s', (ms, text) => {
+  expect(describeSpan(ms)).toBe(text);
+});

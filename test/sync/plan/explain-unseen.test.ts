@@ -1,0 +1,29 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { locateFile } from '../../../src/cli/locate-file.ts';
+import { findSources } from '../../../src/sync/sources/source.ts';
+import { explained } from '../explained.ts';
+import { createWorld } from '../world.ts';
+
+test('a file of a source whose directory is not there is explained by what is on record', async () => {
+  const world = await createWorld({
+    sources: [{ directory: './docs', keyPrefix: 'kb/' }],
+    rules: [{ match: '*.md', tags: { a: 'b' } }],
+  });
+  world.write('docs/sub/a.md', 'alpha');
+  await world.pass();
+  rmSync(join(world.directory, 'docs'), { recursive: true });
+  const config = world.config();
+  const sources = findSources(config, config.platform.baseUrl);
+  const { found, path } = locateFile(join(world.directory, 'docs/sub/a.md'), sources);
+  expect([found.kind, path]).toEqual(['missing', 'sub/a.md']);
+  expect(explained(world, path)).toMatchObject({
+    ...{ source: 'docs', path: 'sub/a.md', key: 'kb/sub/a.md', botId: 'bot-1' },
+    rules: [{ rule: 0, match: ['*.md'] }],
+    record: { state: 'synced', failure: null },
+    ...{ upsert: null, action: 'none' },
+    reason: `the source is halted: ${world.directory}/docs does not exist`,
+  });
+  expect(explained(world, 'never-there.md').record).toBeNull();
+});
