@@ -76,7 +76,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['*.config.{js,ts}', 'bench/**', 'scripts/**'],
+    files: ['*.config.{js,ts}', 'bench/**', 'packaging/**', 'scripts/**'],
     rules: { 'import-x/no-default-export': 'off', 'no-console': 'off' },
   },
 );

@@ -59,6 +59,8 @@ function furnish(root) {
   const home = join(root, 'usr/lib/botsync');
   const docs = join(root, 'usr/share/doc/botsync');
   writeShippedTree(home, ARCHITECTURES[architecture]);
+  // Debian has it in the copyright file.
+  rmSync(join(home, 'LICENSE'));
   useSystemsNode(join(home, manifest.bin.botsync));
   link(root, 'usr/bin/botsync', join('usr/lib/botsync', manifest.bin.botsync));
   copyDocs(docs);

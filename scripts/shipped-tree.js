@@ -52,7 +52,8 @@ export function licenceText(directory) {
 }
 
 /**
- * Writes the tree into a directory, which is made: `package.json`, `dist/`, `config.schema.json`, `node_modules/`. It runs
+ * Writes the tree into a directory, which is made: `package.json`, `LICENSE`,
+ * `config.schema.json`, `dist/`, `node_modules/`. It runs
  * on Linux with glibc, on one architecture as Node names it: `x64` or `arm64`. Throws before a build.
  */
 export function writeShippedTree(directory, architecture) {
@@ -63,7 +64,7 @@ export function writeShippedTree(directory, architecture) {
   const { name, version, description, license, type, bin, engines, dependencies, homepage, bugs } = manifest;
   const kept = { name, version, description, license, type, bin, engines, dependencies, homepage, bugs };
   writeFileSync(join(directory, 'package.json'), `${JSON.stringify(kept, null, 2)}\n`);
-  cpSync('config.schema.json', join(directory, 'config.schema.json'));
+  for (const file of ['LICENSE', 'config.schema.json']) cpSync(file, join(directory, file));
   // The bill of materials has the time of its making within: it is published beside the packages.
   cpSync('dist', join(directory, 'dist'), {
     recursive: true,
@@ -98,7 +99,10 @@ function placeBinding(directory, architecture) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const [directory, architecture = process.arch] = process.argv.slice(2);
+  const [directory, architecture] = process.argv.slice(2);
   if (directory === undefined) throw new Error('usage: node scripts/shipped-tree.js DIRECTORY [x64|arm64]');
-  writeShippedTree(directory, architecture);
+  writeShippedTree(
+    directory,
+    architecture === undefined || architecture === '' ? process.arch : architecture,
+  );
 }
