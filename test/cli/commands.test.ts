@@ -65,7 +65,7 @@ test('status tells counts, failures and the last pass, and reads beside a runnin
   const text = (await run(site.directory, ['status'])).stdout;
   expect(text).toMatch(/^NOT IN SYNC\n\ndocs: 1 file in sync, 6 B; 1 failed; next expiry in 10 days/u);
   expect(text).toContain(
-    'docs:b: failed: 409 ResourceLockedConflict: out of order; tried again by the next pass',
+    'docs:b: failed: 409 ResourceLockedConflict: out of order; retried by the next pass',
   );
 
   site.write('docs/c', 'c');

@@ -60,7 +60,7 @@ test('what happened since the last pass, and when the next comes', () => {
   expect(lines({ sinceLastPass }, daemon).slice(3)).toEqual([
     '',
     'Running now: sync, process 12, for 2 h (since 2026-01-01T10:00:00.000Z)',
-    '  watching for changes; 1 directory watched; everything is looked at again in 4 min',
+    '  watching for changes; 1 directory watched; next full pass in 4 min',
     'Last full pass: 10 min ago (2026-01-01T11:50:00.000Z)',
     '  2 uploaded, 10 B (1.5 s)',
     '  since then 31 sent (2 kB), 1 removed, the last 12 s ago',
@@ -103,19 +103,19 @@ test('files that are not in sync are told by reason, each with when it is tried 
   const told = lines({ failures }, daemon);
   expect(told.slice(told.indexOf('Not in sync:'), told.indexOf('Not in sync:') + 11)).toEqual([
     'Not in sync:',
-    '  docs:a: refused: 413 PayloadTooLarge; tried again when the file or its rules change',
-    '  6 files: failed: 503 Unavailable; tried again in 4 min',
+    '  docs:a: refused: 413 PayloadTooLarge; retried when the file or its rules change',
+    '  6 files: failed: 503 Unavailable; retried in 4 min',
     '    docs:b',
     '    docs:c',
     '    docs:d',
     '    docs:e',
     '    docs:f',
     '    … and 1 more; botsync ls --failed lists them',
-    '  docs:h: problem: cannot be read: EACCES; looked at again in 4 min',
-    '  docs:i: problem: no word for a day; asked again in 2 min',
+    '  docs:h: problem: cannot be read: EACCES; checked again in 4 min',
+    '  docs:i: problem: no word for a day; the platform is asked again in 2 min',
   ]);
   expect(lines({ failures: [failing('a')] }).join('\n')).toContain(
-    '503 Unavailable; tried again by the next pass',
+    '503 Unavailable; retried by the next pass',
   );
 });
 
@@ -124,11 +124,11 @@ test('what keeps many files from being sent is one trouble', () => {
   const failures = ['a', 'b'].map((path) => failing(path, { reason: 'connection refused' }));
   const told = lines({ failures }, { ...daemon, outage });
   expect(told.filter((line) => line.includes('connection refused'))).toEqual([
-    '  THE PLATFORM IS OUT OF REACH for 2 min (since 2026-01-01T11:58:30.000Z): connection refused; tried again in 20 s; 2 files wait for that',
+    '  THE PLATFORM IS UNREACHABLE for 2 min (since 2026-01-01T11:58:30.000Z): connection refused; retry in 20 s; 2 files waiting',
   ]);
   const refused = lines({ failures: [failing('a', { reason: '401 No' })] }, { ...daemon, refusal: '401 No' });
   expect(refused.filter((line) => line.includes('401'))).toEqual([
-    '  the platform refuses the credentials: 401 No; 1 file waits for that',
+    '  the platform refuses the credentials: 401 No; 1 file waiting',
   ]);
 });
 

@@ -29,7 +29,7 @@ const MEASURED: readonly (readonly [RegExp, string])[] = [
   [/\bLast full pass: \d+ s ago\b/gu, 'Last full pass: <s> ago'],
   [/, the last \d+ s ago\b/gu, ', the last <s> ago'],
   [/, for \d+ s \(since\b/gu, ', for <s> (since'],
-  [/\beverything is looked at again in \d+ min\b/gu, 'everything is looked at again in <min>'],
+  [/\bnext full pass in \d+ min\b/gu, 'next full pass in <min>'],
   [/\bthe last pass ended \d+ (?:ms|seconds?) ago\b/gu, 'the last pass ended <ms> ago'],
   [/\b[\d,]+ that the system allows\b/gu, '<count> that the system allows'],
   [/\b[\d.,]+ [kMGTP]?B free on the disk\b/gu, '<size> free on the disk'],

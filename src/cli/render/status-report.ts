@@ -61,7 +61,7 @@ function describeVerdict(
   if (underWay !== null) {
     const { isLooking, queued, sending } = underWay;
     const what = [
-      ...(isLooking ? ['everything is being looked at'] : []),
+      ...(isLooking ? ['a full pass is running'] : []),
       ...(queued > 0 ? [`${counted(queued, 'change')} waiting`] : []),
       ...(sending > 0 ? [`${counted(sending, 'file')} on the way`] : []),
     ];
@@ -129,16 +129,16 @@ function describeTroubles(troubles: readonly Trouble[], { nowMs }: StatusWords):
         ];
       case 'quota':
         return [
-          `the platform takes nothing that needs more room: ${shown(trouble.reason)}${waiting(trouble.waiting)}`,
+          `the platform accepts nothing that needs more storage: ${shown(trouble.reason)}${waiting(trouble.waiting)}`,
         ];
       case 'outage':
         return [describeOutage(trouble, nowMs)];
       case 'files':
         return groups.indexOf(trouble) < GROUPS_SHOWN ? describeGroup(trouble, nowMs) : [];
       case 'interrupted':
-        return ['the last pass was interrupted, so that some files may not have been looked at'];
+        return ['the last pass was interrupted, so some files may not have been checked'];
       case 'left-out':
-        return [`${counted(trouble.files, 'file')} that the last pass did not try`];
+        return [`${counted(trouble.files, 'file')} not attempted by the last pass`];
       case 'halted':
       case 'expiring':
       case 'no-pass':
@@ -150,7 +150,7 @@ function describeTroubles(troubles: readonly Trouble[], { nowMs }: StatusWords):
 }
 
 function waiting(files: number): string {
-  return files === 0 ? '' : `; ${counted(files, 'file')} ${files === 1 ? 'waits' : 'wait'} for that`;
+  return files === 0 ? '' : `; ${counted(files, 'file')} waiting`;
 }
 
 /** A platform that cannot be reached: since when, and when it is tried again. */
@@ -158,7 +158,7 @@ function describeOutage(outage: Extract<Trouble, { kind: 'outage' }>, nowMs: num
   const { since, nextTry, reason, waiting: files } = outage;
   const lasts = describeSpan(nowMs - Date.parse(since));
   const again = nextTry === null ? 'with the next change' : soon(nextTry, nowMs);
-  return `THE PLATFORM IS OUT OF REACH for ${lasts} (since ${since}): ${shown(reason)}; tried again ${again}${waiting(files)}`;
+  return `THE PLATFORM IS UNREACHABLE for ${lasts} (since ${since}): ${shown(reason)}; retry ${again}${waiting(files)}`;
 }
 
 function describeGroup({ files }: FailingGroup, nowMs: number): string[] {
@@ -188,16 +188,18 @@ const KINDS: Readonly<Record<Failing['kind'], string>> = {
 
 /** When a file is tried again; `null`: that is said elsewhere. */
 function describeRetry({ kind, retry, retryAt }: Failing, nowMs: number): string | null {
-  const again = kind === 'problem' ? 'looked at again' : 'tried again';
+  const again = kind === 'problem' ? 'checked again' : 'retried';
   switch (retry) {
     case 'now':
       return `being ${again} now`;
     case 'change':
       return `${again} when the file or its rules change`;
     case 'outage':
-      return `${again} when the platform is in reach`;
+      return `${again} when the platform can be reached`;
     case 'ask':
-      return retryAt === null ? 'the next pass asks again' : `asked again ${soon(retryAt, nowMs)}`;
+      return retryAt === null
+        ? 'the next pass asks the platform again'
+        : `the platform is asked again ${soon(retryAt, nowMs)}`;
     case 'pass':
       return retryAt === null ? `${again} by the next pass` : `${again} ${soon(retryAt, nowMs)}`;
     case 'halt':
@@ -211,14 +213,12 @@ function describeRunner(runner: Runner, nowMs: number): string[] {
     `Running now: ${command}, process ${pid}, for ${describeSpan(nowMs - Date.parse(since))} (since ${since})`,
   ];
   if (activity === undefined) return lines;
-  const doing = { starting: 'starting', pass: 'looking at everything', watching: 'watching for changes' }[
+  const doing = { starting: 'starting', pass: 'full pass running', watching: 'watching for changes' }[
     activity
   ];
   const watched = `${counted(watchedDirectories, 'directory', 'directories')} watched`;
   const next =
-    activity === 'watching' && nextPass !== null
-      ? `; everything is looked at again ${soon(nextPass, nowMs)}`
-      : '';
+    activity === 'watching' && nextPass !== null ? `; next full pass ${soon(nextPass, nowMs)}` : '';
   return [...lines, `  ${doing}; ${watched}${next}`];
 }
 
