@@ -6,7 +6,6 @@ import { createHash } from 'node:crypto';
 import {
   chmodSync,
   cpSync,
-  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -118,10 +117,10 @@ function writeUnits(to) {
   }
 }
 
+/** The pages that the build writes, compressed. */
 function writeManPages(root) {
-  if (!existsSync('man')) return;
-  for (const page of readdirSync('man').filter((name) => /\.\d$/u.test(name)))
-    write(root, `usr/share/man/man${page.at(-1)}/${page}.gz`, compress(readFileSync(join('man', page))));
+  for (const page of manifest.man ?? [])
+    write(root, `usr/share/man/man${page.at(-1)}/${basename(page)}.gz`, compress(readFileSync(page)));
 }
 
 function writeCompletions(root) {

@@ -65,10 +65,11 @@ export function writeShippedTree(directory, architecture) {
   const kept = { name, version, description, license, type, bin, engines, dependencies, homepage, bugs };
   writeFileSync(join(directory, 'package.json'), `${JSON.stringify(kept, null, 2)}\n`);
   for (const file of ['LICENSE', 'config.schema.json']) cpSync(file, join(directory, file));
-  // The bill of materials has the time of its making within: it is published beside the packages.
+  // The manual has a place of its own; the bill of materials, with the time of its making within, is published beside
+  // the packages.
   cpSync('dist', join(directory, 'dist'), {
     recursive: true,
-    filter: (file) => file !== join('dist', 'sbom.cdx.json'),
+    filter: (file) => ![join('dist', 'sbom.cdx.json'), join('dist', 'man')].includes(file),
   });
   for (const { path } of runtimePackages()) copyPackage(path, join(directory, path));
   placeBinding(directory, architecture);

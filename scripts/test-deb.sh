@@ -87,7 +87,7 @@ expect 'nothing runs' $'inactive\ninactive' systemctl is-active botsync.service 
 expect 'the records are the user'"'"'s alone' 'botsync:botsync 700' stat -c '%U:%G %a' /var/lib/botsync
 expect 'the command' "$version" botsync --version
 expect 'no file is other than was packed' '' dpkg --verify botsync
-if [ -d man ]; then expect 'the manual' '/usr/share/man/man1/botsync.1.gz' man --where botsync; fi
+if [ -d dist/man ]; then expect 'the manual' '/usr/share/man/man1/botsync.1.gz' man --where botsync; fi
 inside bash -c 'source /usr/share/bash-completion/bash_completion; source /usr/share/bash-completion/completions/botsync'
 
 say 'A platform, a token, files'

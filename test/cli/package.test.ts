@@ -49,6 +49,9 @@ test('every script that README or docs name exists, and every relative link lead
     'docs/OPERATIONS.md',
     'docs/SECURITY.md',
     'SECURITY.md',
+    'docs/how-to/debian-package.md',
+    'docs/how-to/docker.md',
+    'docs/how-to/github-actions.md',
   ]) {
     const text = readFileSync(join(ROOT, file), 'utf8');
     for (const [, script = ''] of text.matchAll(/npm run ([a-z:-]+)/gu))
