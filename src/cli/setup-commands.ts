@@ -41,7 +41,7 @@ export function addSetupCommands(
           .option('removals', {
             choices: ['keep', 'expire', 'delete'] as const,
             requiresArg: true,
-            description: 'What becomes of a file on the platform that is removed here',
+            description: 'What becomes of a file on the platform when it is deleted here',
             defaultDescription: 'keep',
           })
           .option('workspace', { type: 'string', requiresArg: true, description: 'Id of the workspace' })

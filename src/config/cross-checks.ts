@@ -59,7 +59,8 @@ function checkAddresses(platform: ConfigDraft['platform']): Finding[] {
   });
 }
 
-function isThisMachine(host: string): boolean {
+/** Whether a host of an address is the machine itself. */
+export function isThisMachine(host: string): boolean {
   return /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/u.test(host);
 }
 

@@ -12,3 +12,6 @@ export const OTHER_FORMATS = new Map([
 export function otherFormat(file: string): string | null {
   return OTHER_FORMATS.get(extname(file).toLowerCase()) ?? null;
 }
+
+/** What the copy of the schema that `init` writes beside a configuration is called. It is no file of a source. */
+export const SCHEMA_COPY = 'botsync.config.schema.json';

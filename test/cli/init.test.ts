@@ -23,9 +23,14 @@ describe('init without a terminal', () => {
   test('writes what the options say, with defaults for the rest, and tells the next command', async () => {
     const directory = temporaryDirectory();
     const outcome = await run(directory, ['init', '--bot', 'bot-1', '--directory', 'guides']);
-    expect(outcome).toMatchObject({ code: 0, stderr: '' });
-    expect(outcome.stdout).toMatch(/^botsync\.config\.json is written\. Next:\n/u);
-    expect(outcome.stdout).toMatch(/export BOTSYNC_TOKEN=…\n.* doctor\n.* sync --dry-run\n$/u);
+    expect(outcome.code).toBe(0);
+    expect(outcome.stderr).toBe(
+      `warning: guides does not exist (the nearest directory that exists is ${directory}); make it before the first pass\n`,
+    );
+    expect(outcome.stdout).toMatch(/^botsync\.config\.json is written. Next:\n/u);
+    expect(outcome.stdout).toMatch(/export BOTSYNC_TOKEN=…\n.* doctor\n.* sync --dry-run\n/u);
+    const page = /Every field: (.*)\n$/u.exec(outcome.stdout)?.[1] ?? '';
+    expect(readFileSync(page, 'utf8')).toContain('# Configuration');
     const { platform, sources, rules, removals } = written(directory);
     expect(removals.mode).toBe('keep');
     expect(platform).toMatchObject({
@@ -41,13 +46,19 @@ describe('init without a terminal', () => {
     ]);
     const text = readFileSync(join(directory, 'botsync.config.json'), 'utf8');
     const schema = /"\$schema": "(.*)"/u.exec(text)?.[1] ?? '';
-    expect(JSON.parse(readFileSync(schema, 'utf8'))).toHaveProperty('title', 'botsync configuration');
+    // A colleague who has the directory has the schema as well.
+    expect(schema).toBe('./botsync.config.schema.json');
+    expect(JSON.parse(readFileSync(join(directory, schema), 'utf8'))).toHaveProperty(
+      'title',
+      'botsync configuration',
+    );
     expect(statSync(join(directory, 'botsync.config.json')).mode & 0o777).toBe(0o644);
   });
 
   test('takes every answer as an option', async () => {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, 'etc'));
+    mkdirSync(join(directory, 'my "docs"'));
     const outcome = await run(directory, [
       ...['init', '-c', 'etc/b.json', '--bot', 'b', '--directory', 'my "docs"', '--key-prefix', ''],
       ...['--index', '*.md', '/faq/**', '--workspace', 'ws-1', '--token', 'file:secret', '--json'],
@@ -72,7 +83,7 @@ describe('init without a terminal', () => {
     writeFileSync(join(directory, 'docs/a.md'), 'alpha');
     const args = ['--emulator', '--no-index', '--directory', 'docs'];
     const outcome = await run(directory, ['init', ...args]);
-    expect(outcome.stdout).toMatch(/ doctor --emulator\n.* sync --dry-run --emulator\n$/u);
+    expect(outcome.stdout).toMatch(/ doctor --emulator\n.* sync --dry-run --emulator\n/u);
     expect(written(directory).rules).toHaveLength(1);
     expect(await run(directory, ['doctor', '--emulator'])).toMatchObject({ code: 0 });
     expect(await run(directory, ['sync', '--once', '--emulator'])).toMatchObject({ code: 0 });
@@ -94,9 +105,15 @@ describe('init without a terminal', () => {
       /Argument: removals, Given: "erase", Choices: "keep", "expire", "delete"/u,
     ],
     [['--bot', 'b', '--directory', '/'], /has no name of its own/u],
+    [['--bot', 'b', '--directory', '$HOME/d'], /^--directory: "\$HOME" is not expanded/u],
+    [['--bot', 'b', '--directory', 'file'], /^--directory: file is not a directory; name the one/u],
+    [['--bot', '', '--directory', 'd'], /^--bot: is empty; write the id of the bot/u],
+    [['--bot', 'b', '--directory', 'd', '-c', 'bot.yaml'], /bot\.yaml: botsync reads no YAML; name a file/u],
+    [['--bot', 'b', '--directory', 'd', '-c', '.'], /is a directory; .* --config botsync\.config\.json/u],
     [['--bot', 'b', '--directory', 'd', '-c', 'no/where.json'], /no is not there; make it first/u],
   ])('%j is a mistake that is told, and nothing is written', async (args, message) => {
     const directory = temporaryDirectory();
+    writeFileSync(join(directory, 'file'), '');
     const outcome = await run(directory, ['init', ...args]);
     expect(outcome).toMatchObject({ code: 2, stdout: '' });
     expect(outcome.stderr).toMatch(message);
@@ -117,6 +134,21 @@ describe('init without a terminal', () => {
   });
 });
 
+test('beside a local platform stands its chat, and beside a .jsonc nothing is written', async () => {
+  const directory = temporaryDirectory();
+  const args = ['init', '--bot', 'b', '--directory', '.', '--base-url', 'http://127.0.0.1:8787/'];
+  writeFileSync(join(directory, 'botsync.config.jsonc'), '{}');
+  const refused = await run(directory, [...args, '--force']);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('botsync.config.jsonc is there already');
+  expect(await run(directory, [...args, '--force', '-c', 'botsync.config.jsonc'])).toMatchObject({ code: 0 });
+  const { chatUrl, baseUrl } = written(directory, 'botsync.config.jsonc').platform;
+  expect([baseUrl, chatUrl]).toEqual(['http://127.0.0.1:8787', 'http://127.0.0.1:8787/chat']);
+  // What init wrote is no file of a source, the copy of the schema included.
+  const planned = await run(directory, ['sync', '--dry-run', '--emulator', '--json']);
+  expect(planned.lines()).toMatchObject([{ kind: 'summary', uploaded: 0 }]);
+});
+
 describe.runIf(hasTerminal)('init on a terminal', () => {
   test('asks, offers the bots of the workspace, and writes the answers', async () => {
     const { directory, emulator, env } = await createChatSite({
@@ -128,11 +160,13 @@ describe.runIf(hasTerminal)('init on a terminal', () => {
     const file = join(directory, 'new.json');
     const { code, screen } = await converse(directory, ['init', '-c', file], env, [
       ['Address of the platform', emulator.baseUrl + ENTER],
-      ['Address of the chat', ENTER],
+      [`${emulator.baseUrl}/chat`, ENTER],
       ['Where the access token is kept', ENTER],
       ['Id of the workspace', emulator.workspaceId + ENTER],
       ['another one', DOWN],
       ['Two', ENTER],
+      ['Directory to keep', `none${ENTER}`],
+      ['take it all the same', ENTER],
       ['Directory to keep', `docs${ENTER}`],
       ['keys begin with', `kb/${ENTER}`],
       ['What the bot may search', ENTER],

@@ -1,6 +1,8 @@
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
-import { dirname, relative, resolve } from 'node:path';
+import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { otherFormat } from '../../config/file-name.ts';
+import { CONFIG_NAMES } from '../../config/find-config.ts';
 import { parseConfig, type LoadedConfig } from '../../config/load-config.ts';
 import { quoteForShell } from '../../config/permissions.ts';
 import { renderProblem } from '../../config/problem.ts';
@@ -9,6 +11,7 @@ import { describe } from '../render/describe-resource.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { gatherAnswers, type Access, type AnswerOptions } from '../init/answers.ts';
 import { writeConfigText } from '../init/config-text.ts';
+import { planSchema, writeSchemaCopy } from '../init/schema-copy.ts';
 import { openPrompter, type Choice } from '../init/prompter.ts';
 import { invocation, print, printError, shown } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
@@ -25,6 +28,9 @@ export interface InitOptions extends GlobalOptions, AnswerOptions {
 /** The bot that a new emulator has. */
 const EMULATOR_BOT = 'demo-bot';
 
+/** Where the documentation is, if it is installed: the package may go without. */
+const CONFIGURATION_PAGE = fileURLToPath(new URL('../../docs/CONFIGURATION.md', import.meta.url));
+
 /** Others must not be able to choose what is sent where. */
 const MODE = 0o644;
 
@@ -32,23 +38,42 @@ const MODE = 0o644;
 export async function init(options: InitOptions): Promise<number> {
   const file = resolve(options.config);
   refuseToOverwrite(file, options);
+  const warnings: string[] = [];
   const answers = await gatherAnswers({
     options,
     configFile: file,
     prompter: options.yes ? null : await openPrompter(),
     emulatorBot: options.emulator ? EMULATOR_BOT : null,
     findBots: (access) => findBots(access, file),
+    warn: (message) => warnings.push(message),
   });
-  const text = writeConfigText(answers, schemaAddress(file));
+  const schema = planSchema(file);
+  const text = writeConfigText(answers, schema.address);
   const loaded = check(text, options.config);
-  for (const warning of loaded.warnings) printError(`warning: ${renderProblem(warning)}`);
+  for (const warning of [...warnings, ...loaded.warnings.map(renderProblem)])
+    printError(`warning: ${warning}`);
   write(file, text, options);
+  writeSchemaCopy(schema);
   if (options.json) printJson({ file });
   else print(whatNext(options, loaded));
   return EXIT.ok;
 }
 
 function refuseToOverwrite(file: string, { config, force }: InitOptions): void {
+  const format = otherFormat(file);
+  if (format !== null)
+    throw new UsageError(`${config}: botsync reads no ${format}; name a file that ends in .json or .jsonc`);
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true)
+    throw new UsageError(
+      `${config} is a directory; name the file to write: --config ${join(config, CONFIG_NAMES[0])}`,
+    );
+  const twin = CONFIG_NAMES.map((name) => join(dirname(file), name)).find(
+    (one) => one !== file && CONFIG_NAMES.includes(basename(file) as never) && existsSync(one),
+  );
+  if (twin !== undefined)
+    throw new UsageError(
+      `${basename(twin)} is there already, and of two neither would be taken; name it with --config to write it anew, or move it away`,
+    );
   if (!force && existsSync(file))
     throw new UsageError(`${config} is there already; --force writes a new one in its place`);
   if (!existsSync(dirname(file)))
@@ -57,7 +82,10 @@ function refuseToOverwrite(file: string, { config, force }: InitOptions): void {
 
 /** The bots to choose from; `null`, and a word about it, when the platform cannot be asked. */
 async function findBots(access: Access, file: string): Promise<readonly Choice<string>[] | null> {
-  if (access.workspaceId === null) return null;
+  if (access.workspaceId === null) {
+    printError('Without the id of the workspace its bots cannot be listed.');
+    return null;
+  }
   const { baseUrl, chatUrl, workspaceId, token } = access;
   const platform = { baseUrl, chatUrl, workspaceId, token, botId: 'not-known-yet' };
   const draft = check(JSON.stringify({ platform, sources: [{ directory: '.', name: 'draft' }] }), file);
@@ -70,10 +98,12 @@ async function findBots(access: Access, file: string): Promise<readonly Choice<s
       for (const { id, name } of outcome.value) found.push({ name: describe(name) || id, value: id });
       return EXIT.ok;
     });
+    if (found.length === 0) printError('The workspace has no bots.');
     return found;
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;
-    printError(`The bots cannot be listed: ${shown(error.message)}`);
+    // The file is not written yet, so that its name says nothing.
+    printError(`The bots cannot be listed: ${shown(error.message.replace(`${file}: `, ''))}`);
     return null;
   }
 }
@@ -96,13 +126,6 @@ function write(file: string, text: string, { config, force }: InitOptions): void
   }
 }
 
-/** The schema of this package, as the configuration names it. */
-function schemaAddress(file: string): string {
-  const schema = fileURLToPath(new URL('../../config.schema.json', import.meta.url));
-  const path = relative(dirname(file), schema);
-  return path.startsWith('..') ? schema : `./${path}`;
-}
-
 function whatNext(options: InitOptions, { config }: LoadedConfig): string {
   const { token } = config.platform;
   const where = [
@@ -118,5 +141,6 @@ function whatNext(options: InitOptions, { config }: LoadedConfig): string {
     ...(isTokenMissing ? [`  export ${token.name}=…`] : []),
     `  ${botsync} doctor${where}`,
     `  ${botsync} sync --dry-run${where}`,
+    ...(existsSync(CONFIGURATION_PAGE) ? [`Every field: ${CONFIGURATION_PAGE}`] : []),
   ].join('\n');
 }

@@ -6,13 +6,14 @@ import {
   readBotId,
   readId,
   readKeyPrefix,
-  readPath,
   readPattern,
   readSecretReference,
   readUrl,
 } from '../../config/values.ts';
+import { isThisMachine } from '../../config/cross-checks.ts';
 import { UsageError } from '../usage-error.ts';
 import type { Choice, Prompter } from './prompter.ts';
+import { settleDirectory, type DirectoryPorts } from './settle-directory.ts';
 
 /** What a new configuration says. Texts are as the file has them. */
 export interface Answers {
@@ -28,7 +29,7 @@ export interface Answers {
   readonly keyPrefix: string;
   /** Patterns of the files that are indexed; empty: none. */
   readonly index: readonly string[];
-  /** What becomes on the platform of a file that is removed here. */
+  /** What becomes on the platform of a file that is deleted here. */
   readonly removals: RemovalMode;
 }
 
@@ -50,12 +51,10 @@ export interface AnswerOptions {
 export type Access = Pick<Answers, 'baseUrl' | 'chatUrl' | 'token' | 'workspaceId'>;
 
 /** What to write, and who is asked for what the options leave out. */
-export interface Interview {
+export interface Interview extends DirectoryPorts {
   readonly options: AnswerOptions;
   /** Absolute. */
   readonly configFile: string;
-  /** `null`: there is nobody to ask. */
-  readonly prompter: Prompter | null;
   /** The bot of the emulator, which needs no access to the platform; `null` without it. */
   readonly emulatorBot: string | null;
   /** The bots of the workspace by name; `null` when they are not known. */
@@ -70,15 +69,16 @@ export async function gatherAnswers(interview: Interview): Promise<Answers> {
   const { options, prompter, emulatorBot } = interview;
   demandOptions(interview);
   const onPlatform = emulatorBot === null ? prompter : null;
+  const baseUrl = await settle(onPlatform, '--base-url', options.baseUrl, {
+    question: 'Address of the platform',
+    fallback: 'https://api.botpress.cloud',
+    read: readUrl,
+  });
   const access: Access = {
-    baseUrl: await settle(onPlatform, '--base-url', options.baseUrl, {
-      question: 'Address of the platform',
-      fallback: 'https://api.botpress.cloud',
-      read: readUrl,
-    }),
+    baseUrl,
     chatUrl: await settle(onPlatform, '--chat-url', options.chatUrl, {
       question: 'Address of the chat',
-      fallback: 'https://chat.botpress.cloud',
+      fallback: chatBeside(baseUrl),
       read: readUrl,
     }),
     token: await settle(onPlatform, '--token', options.token, {
@@ -95,11 +95,7 @@ export async function gatherAnswers(interview: Interview): Promise<Answers> {
     ),
   };
   const bot = await settleBot(interview, access);
-  const directory = await settle(prompter, '--directory', options.directory, {
-    question: 'Directory to keep on the platform',
-    fallback: './docs',
-    read: readPath,
-  });
+  const directory = await settleDirectory(options.directory, interview);
   const fromConfig = relativeTo(interview.configFile, directory);
   const keyPrefix = await settle(prompter, '--key-prefix', options.keyPrefix, {
     question: "What the files' keys begin with (Backspace, Enter: nothing)",
@@ -177,11 +173,18 @@ async function settleIndex({ options, prompter }: Interview): Promise<readonly s
 async function settleRemovals({ options, prompter }: Interview): Promise<RemovalMode> {
   if (options.removals !== undefined) return options.removals;
   if (prompter === null) return 'keep';
-  return await prompter.choose('What becomes of a file on the platform that is removed here', [
+  return await prompter.choose('What becomes of a file on the platform when it is deleted here', [
     { name: 'keep: it stays there', value: 'keep' },
     { name: 'expire: it is emptied, and gone within minutes; every platform can do that', value: 'expire' },
     { name: 'delete: it is deleted, if it is still the one that was sent', value: 'delete' },
   ]);
+}
+
+/** The address of the chat beside that of the platform: a local platform serves its own. */
+function chatBeside(baseUrl: string): string {
+  return isThisMachine(new URL(baseUrl).hostname)
+    ? `${baseUrl.replace(/\/+$/u, '')}/chat`
+    : 'https://chat.botpress.cloud';
 }
 
 /** Without anybody to ask, what has no default has to be an option. */

@@ -2,7 +2,7 @@ import { shown } from '../render/output.ts';
 import type { Answers } from './answers.ts';
 
 /** The text of a new configuration, with the comments that somebody needs who opens it for the first time. */
-export function writeConfigText(answers: Answers, schemaAddress: string): string {
+export function writeConfigText(answers: Answers, schemaAddress: string | null): string {
   const { baseUrl, chatUrl, workspaceId, botId, botName, token, directory, keyPrefix, index, removals } =
     answers;
   const platform = [
@@ -21,9 +21,9 @@ export function writeConfigText(answers: Answers, schemaAddress: string): string
       ? ['// For what the bot may search: { "match": ["*.md", "*.pdf"], "index": true },']
       : ['// What the bot may search.', `{ "match": ${listed(index)}, "index": true },`];
   return `${[
-    '// Configuration of botsync. Every field: docs/CONFIGURATION.md; an editor shows them by the schema.',
+    '// Configuration of botsync. An editor shows every field by the schema; so does CONFIGURATION.md of its documentation.',
     '{',
-    `  "$schema": ${quoted(schemaAddress)},`,
+    ...(schemaAddress === null ? [] : [`  "$schema": ${quoted(schemaAddress)},`]),
     '  "platform": {',
     ...platform.map((line) => `    ${line}`),
     '  },',
@@ -36,7 +36,7 @@ export function writeConfigText(answers: Answers, schemaAddress: string): string
     '    // The platform deletes these after 30 days; botsync sends them again before that:',
     '    // { "match": "reports/**", "expiresIn": "30d" },',
     '  ],',
-    '  // A file that is removed here: "keep" leaves it on the platform, "expire" empties it and lets it expire, "delete" deletes it.',
+    '  // A file that is deleted here: "keep" leaves it on the platform, "expire" empties it and lets it expire, "delete" deletes it.',
     `  "removals": { "mode": ${quoted(removals)} },`,
     '}',
   ].join('\n')}\n`;

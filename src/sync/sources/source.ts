@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { emulatorDirectory, type Config, type SourceConfig } from '../../config/config.ts';
+import { SCHEMA_COPY } from '../../config/file-name.ts';
 import { canonicalJson } from '../../domain/json.ts';
 import { suggestContentType } from '../../domain/content-type.ts';
 import type { Halt } from '../../domain/guard.ts';
@@ -139,10 +140,15 @@ function readIgnoreFile(directory: string): string[] | 'too-large' {
   }
 }
 
-/** The files that are never synced: the config, those that hold a secret, the state file with what stands beside it. */
+/** The files that are never synced: the config, its schema beside it, those that hold a secret, the state file with what stands beside it. */
 function protectedFiles(config: Config): { readonly whole: readonly string[]; readonly stem: string } {
   const secrets = [config.platform.token, config.platform.chat?.userKey];
-  const whole = [config.file, ...secrets.flatMap((secret) => (secret?.kind === 'file' ? [secret.path] : []))];
+  const schema = join(dirname(config.file), SCHEMA_COPY);
+  const whole = [
+    config.file,
+    schema,
+    ...secrets.flatMap((secret) => (secret?.kind === 'file' ? [secret.path] : [])),
+  ];
   return { whole, stem: config.stateFile };
 }
 
