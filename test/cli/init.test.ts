@@ -91,7 +91,7 @@ describe('init without a terminal', () => {
     [['--bot', 'b', '--directory', 'd', '--index', 'x', '--no-index'], /either --index or --no-index/u],
     [
       ['--bot', 'b', '--directory', 'd', '--removals', 'erase'],
-      /Argument: removals, Given: "erase", Choices: "keep", "expire", "delete"/u,
+      /--removals: "erase" is not one of keep, expire, delete/u,
     ],
     [['--bot', 'b', '--directory', '/'], /has no name of its own/u],
     [['--bot', 'b', '--directory', 'd', '-c', 'no/where.json'], /no is not there; make it first/u],
