@@ -6,7 +6,6 @@ import { createHash } from 'node:crypto';
 import {
   chmodSync,
   cpSync,
-  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -119,15 +118,15 @@ function writeUnits(to) {
 }
 
 function writeManPages(root) {
-  if (!existsSync('man')) return;
-  for (const page of readdirSync('man').filter((name) => /\.\d$/u.test(name)))
-    write(root, `usr/share/man/man${page.at(-1)}/${page}.gz`, compress(readFileSync(join('man', page))));
+  for (const page of manifest.man)
+    write(root, `usr/share/man/man${page.at(-1)}/${basename(page)}.gz`, compress(readFileSync(page)));
 }
 
 function writeCompletions(root) {
   const places = {
     bash: 'usr/share/bash-completion/completions/botsync',
     zsh: 'usr/share/zsh/vendor-completions/_botsync',
+    fish: 'usr/share/fish/vendor_completions.d/botsync.fish',
   };
   for (const [shell, place] of Object.entries(places))
     write(root, place, execFileSync(process.execPath, [manifest.bin.botsync, 'completion', shell]));
