@@ -20,7 +20,7 @@ export function helpText(command: Command, root: Command, columns: number): stri
     text: one.description,
   }));
   return [
-    ['Usage:', ...wrap(usage, columns - 2).map((line) => `  ${line}`)],
+    wrap(usage, columns),
     wrap(command.description, columns),
     section('Commands', commands, columns),
     section('Arguments', command.positionals.map(positionalRow), columns),

@@ -62,7 +62,8 @@ test.each(LEAVES.map((command) => [called(command), command] as const))(
       ...(command.positionals.length > 0 ? ['Arguments'] : []),
       ...(command.options.length > 0 ? ['Options'] : []),
     ];
-    expect(titles).toEqual(['Usage', ...own, 'Global options', 'Examples', 'Documentation']);
+    expect(text).toMatch(new RegExp(`^${name} .*\\[options\\]`, 'u'));
+    expect(titles).toEqual([...own, 'Global options', 'Examples', 'Documentation']);
     for (const option of [...command.options, ...CATALOG.options]) expect(text).toContain(`--${option.name}`);
     const lines = text.split('\n').filter((line) => !/^ {2}botsync|^Documentation/u.test(line));
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
