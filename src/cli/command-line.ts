@@ -122,7 +122,7 @@ function program(done: (code: number) => void, args: readonly string[], place: P
 }
 
 /** Declares all commands and options to a parser. `done` takes the exit code of the one that runs. */
-function declareCommands(parser: Argv, done: (code: number) => void): Argv {
+function declareCommands(parser: Argv, done: (code: number) => void): Argv<GlobalArguments> {
   const adders = [addSyncCommands, addEmulatorCommand, addPlatformCommands, addSetupCommands];
   return adders
     .reduce((declared, add) => add(declared, done), withGlobalOptions(parser))
