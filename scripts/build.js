@@ -3,6 +3,7 @@
 import { build } from 'esbuild';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { withStableNames } from './chunk-names.js';
+import { writeManPage } from './man-page.js';
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
@@ -44,6 +45,7 @@ mkdirSync('dist/cli', { recursive: true });
 for (const { path, text } of [...withStableNames(built), ...entry.outputFiles]) writeFileSync(path, text);
 chmodSync('dist/cli/main.js', 0o755);
 writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licences(built.metafile));
+await writeManPage();
 
 /** The rest is a file beside the entry. */
 function leaveStartOut({ onResolve }) {

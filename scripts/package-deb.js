@@ -119,7 +119,7 @@ function writeUnits(to) {
 
 /** The pages that the build writes, compressed. */
 function writeManPages(root) {
-  for (const page of manifest.man ?? [])
+  for (const page of manifest.man)
     write(root, `usr/share/man/man${page.at(-1)}/${basename(page)}.gz`, compress(readFileSync(page)));
 }
 
@@ -127,6 +127,7 @@ function writeCompletions(root) {
   const places = {
     bash: 'usr/share/bash-completion/completions/botsync',
     zsh: 'usr/share/zsh/vendor-completions/_botsync',
+    fish: 'usr/share/fish/vendor_completions.d/botsync.fish',
   };
   for (const [shell, place] of Object.entries(places))
     write(root, place, execFileSync(process.execPath, [manifest.bin.botsync, 'completion', shell]));

@@ -1,6 +1,9 @@
 import yargs, { type Argv } from 'yargs';
 import { EXIT } from '../domain/exit-code.ts';
-import { isCompletionRequest } from './completion.ts';
+import { SyncError } from '../library/sync-error.ts';
+import { version } from '../library/version.ts';
+import { sourceStack } from '../service/source-stack.ts';
+import { answerShell, COMPLETION_REQUEST } from './completion.ts';
 import { addEmulatorCommand } from './emulator-command.ts';
 import {
   defaultConfig,
@@ -9,38 +12,66 @@ import {
   LOG_LEVELS,
   type GlobalArguments,
 } from './global-options.ts';
+import { checkWords, helpLine, reworded, withDashes } from './help/check-words.ts';
+import { readCommands, type Command } from './help/command-catalog.ts';
+import { followWords, hasOption, isNamed, optionsOf, type Place } from './help/follow-words.ts';
+import { helpText } from './help/help-text.ts';
 import { addPlatformCommands } from './platform-commands.ts';
 import { addSetupCommands } from './setup-commands.ts';
-import { sourceStack } from '../service/source-stack.ts';
 import { addSyncCommands } from './sync-commands.ts';
 import { exitCodeOfError, UsageError } from './usage-error.ts';
-import { version } from '../library/version.ts';
-import { printError } from './render/output.ts';
-import { SyncError } from '../library/sync-error.ts';
+import { print, printError } from './render/output.ts';
 
 /** Runs one command. Returns the exit code; a user's mistake is told on standard error without a stack. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
+  const root = commandCatalog();
+  const [first, ...rest] = args;
+  if (first === COMPLETION_REQUEST) return await completeLine(rest, root);
+  const place = followWords(args, root);
+  try {
+    return await runCommand(args, place);
+  } catch (error) {
+    if (!(error instanceof SyncError)) return reportDefect(error);
+    printError(withHelpLine(error, place));
+    return exitCodeOfError(error);
+  }
+}
+
+/** Answers a shell. What is being typed is seldom right yet, and a message would garble the line. */
+async function completeLine(words: readonly string[], root: Command): Promise<number> {
+  await answerShell(words, root).catch(() => undefined);
+  return EXIT.ok;
+}
+
+async function runCommand(args: readonly string[], place: Place): Promise<number> {
+  if (hasOption(place, 'help')) {
+    showHelp(place);
+    return EXIT.ok;
+  }
+  await checkWords(place);
+  if (hasOption(place, 'version')) {
+    refuseVerbose(place);
+    print(version());
+    return EXIT.ok;
+  }
   let exitCode: number = EXIT.ok;
+  const given = withPathsLast(args);
   const done = (code: number): void => {
     exitCode = code;
   };
-  const isForShell = isCompletionRequest(args);
-  // Every command has yargs write the help, read or not; breaking its lines is what takes long.
-  const isForHelp = args.some((arg) => HELP.test(arg));
-  const given = isForShell ? [...args] : withPathsLast(args);
-  const parser = program(done, isForHelp, given);
-  try {
-    await parser.parseAsync(given);
-    return exitCode;
-  } catch (error) {
-    // What is being typed is seldom right yet, and a message would garble the line.
-    if (isForShell) return EXIT.ok;
-    if (error instanceof SyncError) {
-      printError(error.message);
-      return exitCodeOfError(error);
-    }
-    return reportDefect(error);
-  }
+  await program(done, given, place).parseAsync(given);
+  return exitCode;
+}
+
+/** What is wrong with an option is told with where to read of it. */
+function withHelpLine({ message, code }: SyncError, place: Place): string {
+  const isOfOption = code === 'usage' && message.startsWith('-');
+  return isOfOption && !message.endsWith(' --help.') ? `${message}\n${helpLine(place)}` : message;
+}
+
+/** All commands with their options, as they are declared. */
+export function commandCatalog(): Command {
+  return readCommands((parser) => declareCommands(parser, () => undefined));
 }
 
 /** Tells of an error that nothing expected. Returns the exit code. */
@@ -49,8 +80,17 @@ export function reportDefect(error: unknown): number {
   return EXIT.defect;
 }
 
-/** `help`, `--help` and `--help=true`, `-h` alone or among other letters. */
-const HELP = /^(?:help|--help.*|-[a-z]*h.*)$/u;
+/** Throws `UsageError` for `sync -v`, which is meant to say more, not to do nothing. */
+function refuseVerbose(place: Place): void {
+  if (place.command === place.root || !place.options.some(({ written }) => written === '-v')) return;
+  const message = '-v is for the version, without a command; for a longer log write --log-level debug';
+  throw new UsageError(message);
+}
+
+/** Prints the help of the command that a line is about. */
+function showHelp({ command, root }: Place): void {
+  print(helpText(command, root, Math.max(40, Math.min(100, process.stdout.columns || 100))));
+}
 
 /** What follows `--` is a path for `explain`, whatever it looks like. yargs takes no positional argument there. */
 function withPathsLast(args: readonly string[]): string[] {
@@ -60,12 +100,11 @@ function withPathsLast(args: readonly string[]): string[] {
   return [...args.slice(0, end), ...paths];
 }
 
-function program(done: (code: number) => void, isForHelp: boolean, args: readonly string[]): Argv {
-  const adders = [addSyncCommands, addEmulatorCommand, addPlatformCommands, addSetupCommands];
-  return adders
-    .reduce((parser, add) => add(parser, done), withGlobalOptions(yargs()))
+function program(done: (code: number) => void, args: readonly string[], place: Place): Argv {
+  // Both are declared as options, and done before yargs is asked: it would write the help of every command at each start.
+  return declareCommands(yargs().help(false).version(false), done)
     .middleware((options) => {
-      refuseOddOptions(options, args);
+      refuseOddOptions(options, args, place);
     }, true)
     .middleware((options) => {
       if (WITHOUT_CONFIG.has(`${options._[0] ?? ''}`)) return;
@@ -74,21 +113,37 @@ function program(done: (code: number) => void, isForHelp: boolean, args: readonl
     })
     .demandCommand(1, 1, 'Name a command.', 'Name one command only.')
     .strict()
-    .recommendCommands()
-    .help()
-    .alias('help', 'h')
-    .version(version())
-    .wrap(isForHelp ? Math.min(100, process.stdout.columns || 100) : null)
     .exitProcess(false)
     .fail((message: string | null, error: Error | undefined) => {
       // yargs' own errors are of this name, and are about what was typed.
       if (error !== undefined && error.name !== 'YError') throw error;
-      throw new UsageError(`${reworded(message ?? 'unknown command')}\nSee botsync --help.`);
+      throw new UsageError(`${reworded(message ?? 'Unknown command', place)}\n${helpLine(place)}`);
     });
 }
 
+/** Declares all commands and options to a parser. `done` takes the exit code of the one that runs. */
+function declareCommands(parser: Argv, done: (code: number) => void): Argv<GlobalArguments> {
+  const adders = [addSyncCommands, addEmulatorCommand, addPlatformCommands, addSetupCommands];
+  return adders
+    .reduce((declared, add) => add(declared, done), withGlobalOptions(parser))
+    .command(
+      'help [command..]',
+      'Show the help of a command',
+      (command) =>
+        command
+          .positional('command', { type: 'string', array: true, default: [], description: 'The command' })
+          .example('$0 help sync', 'The same as botsync sync --help'),
+      async ({ command }) => {
+        const place = followWords(command, commandCatalog());
+        await checkWords(place);
+        showHelp(place);
+        done(EXIT.ok);
+      },
+    );
+}
+
 /** Commands that read no configuration. */
-const WITHOUT_CONFIG = new Set(['init', 'completion', 'emulator']);
+const WITHOUT_CONFIG = new Set(['init', 'completion', 'emulator', 'help']);
 
 /** Adds what every command takes. */
 function withGlobalOptions(parser: Argv): Argv<GlobalArguments> {
@@ -122,54 +177,31 @@ function withGlobalOptions(parser: Argv): Argv<GlobalArguments> {
       requiresArg: true,
       default: 'auto' as const,
       description: 'Form of log lines',
-    });
+    })
+    .option('help', { alias: 'h', type: 'boolean', description: 'Show help' })
+    .option('version', { alias: 'v', type: 'boolean', description: 'Show the version' })
+    .example('$0 init', 'Write a configuration')
+    .example('$0 sync --dry-run', 'Show what would be done')
+    .example('$0 sync', 'Keep everything up to date until a signal ends it');
 }
 
 /** Throws `UsageError` for what yargs would take for something else than was meant. */
-function refuseOddOptions(
-  options: Record<string, unknown> & { _: (string | number)[] },
-  args: readonly string[],
-): void {
+function refuseOddOptions(options: Record<string, unknown>, args: readonly string[], place: Place): void {
+  const { command, root } = place;
+  const many = optionsOf(command, root).filter(({ isMany }) => isMany);
+  const all = command.positionals.filter(({ isMany }) => isMany).map(({ name }) => name);
   for (const [name, value] of Object.entries(options)) {
     const option = withDashes(name);
     const odd = typeof value === 'boolean' ? args.find((arg) => isOddSwitch(arg, option)) : undefined;
     // yargs takes whatever is not "true" for "false".
     if (odd !== undefined) throw new UsageError(`${odd}: write ${option}, without a value`);
-    if (Array.isArray(value) && name.length > 1 && !MANY.has(`${options._[0] ?? ''} ${camelCase(name)}`))
+    const mayRepeat = all.includes(name) || many.some((one) => isNamed(one, option));
+    if (Array.isArray(value) && name.length > 1 && !mayRepeat)
       throw new UsageError(`--${name} may be given once`);
   }
 }
 
-/** Options that may be given more than once, in camel case, each after its command. */
-const MANY = new Set([
-  'emulator bot',
-  'emulator failIndexing',
-  'init index',
-  'conversation tag',
-  'search tag',
-]);
-
 /** Whether an argument gives a switch a value that does not say on or off. */
 function isOddSwitch(arg: string, option: string): boolean {
   return arg.startsWith(`${option}=`) && !['true', 'false'].includes(arg.slice(option.length + 1));
-}
-
-function withDashes(name: string): string {
-  return `${name.length === 1 ? '-' : '--'}${name}`;
-}
-
-/** What yargs says, in words of ours where its own are unclear: it tells of an unknown `--no-such` a second time, as `noSuch`. */
-function reworded(message: string): string {
-  const [, valueless] = /^Not enough arguments following: (.*)$/u.exec(message) ?? [];
-  if (valueless !== undefined) return `${withDashes(valueless)} takes a value`;
-  const [, list] = /^Unknown arguments: (.*)$/u.exec(message) ?? [];
-  if (list === undefined) return message;
-  const names = list.split(', ');
-  const twins = new Set(names.filter((name) => name.includes('-')).map(camelCase));
-  const told = names.filter((name) => !twins.has(name));
-  return `Unknown argument${told.length === 1 ? '' : 's'}: ${told.join(', ')}`;
-}
-
-function camelCase(name: string): string {
-  return name.replaceAll(/-+([^-])/gu, (_dashes, letter: string) => letter.toUpperCase());
 }

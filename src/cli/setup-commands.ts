@@ -1,7 +1,8 @@
-import yargs, { type Argv } from 'yargs';
+import type { Argv } from 'yargs';
 import { EXIT } from '../domain/exit-code.ts';
-import { printCompletionScript, SHELLS, usersShell } from './completion.ts';
+import { completionScript, SHELLS, usersShell } from './completion.ts';
 import { newConfig, type GlobalArguments } from './global-options.ts';
+import { print } from './render/output.ts';
 
 /** Adds the commands that help to set botsync up. `done` takes their exit code. */
 export function addSetupCommands(
@@ -108,9 +109,11 @@ export function addSetupCommands(
             defaultDescription: 'by $SHELL',
             description: 'The shell',
           })
-          .example('$0 completion bash >> ~/.bashrc', 'For every new shell'),
+          .example('$0 completion bash >> ~/.bashrc', 'bash, for every new shell')
+          .example('$0 completion zsh >> ~/.zshrc', 'zsh')
+          .example('$0 completion fish > ~/.config/fish/completions/botsync.fish', 'fish'),
       ({ shell }) => {
-        printCompletionScript(yargs, shell);
+        print(completionScript(shell).trimEnd());
         done(EXIT.ok);
       },
     );

@@ -71,7 +71,10 @@ export function addSyncCommands(
     .command(
       'approve [source]',
       'Let a running botsync go on with a halted source, or with all of them',
-      (command) => command.positional('source', { type: 'string', description: 'The name of a source' }),
+      (command) =>
+        command
+          .positional('source', { type: 'string', description: 'The name of a source' })
+          .example('$0 approve docs', 'Let the source docs go on, once'),
       async (options) => {
         const { approve } = await import('./commands/approve.ts');
         done(await approve(options));
@@ -81,11 +84,13 @@ export function addSyncCommands(
       'status',
       'What is in sync, what is not, and what expires next',
       (command) =>
-        command.option('usage', {
-          type: 'boolean',
-          default: false,
-          description: 'Ask the platform what is used and allowed as well',
-        }),
+        command
+          .option('usage', {
+            type: 'boolean',
+            default: false,
+            description: 'Ask the platform what is used and allowed as well',
+          })
+          .example('$0 status', 'How it stands, and what is wrong'),
       async (options) => {
         const { status } = await import('./commands/status.ts');
         done(await status(options));
@@ -166,7 +171,9 @@ export function addSyncCommands(
       'explain <path>',
       'For one local file: its key, its rules, its upsert, and what a pass would do',
       (command) =>
-        command.positional('path', { type: 'string', demandOption: true, description: 'A file of a source' }),
+        command
+          .positional('path', { type: 'string', demandOption: true, description: 'A file of a source' })
+          .example('$0 explain docs/prices.md', 'Why a file is sent, or is not'),
       async (options) => {
         const { explain } = await import('./commands/explain.ts');
         done(await explain(options));

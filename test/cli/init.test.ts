@@ -102,7 +102,7 @@ describe('init without a terminal', () => {
     [['--bot', 'b', '--directory', 'd', '--index', 'x', '--no-index'], /either --index or --no-index/u],
     [
       ['--bot', 'b', '--directory', 'd', '--removals', 'erase'],
-      /Argument: removals, Given: "erase", Choices: "keep", "expire", "delete"/u,
+      /--removals: "erase" is not one of keep, expire, delete/u,
     ],
     [['--bot', 'b', '--directory', '/'], /has no name of its own/u],
     [['--bot', 'b', '--directory', '$HOME/d'], /^--directory: "\$HOME" is not expanded/u],

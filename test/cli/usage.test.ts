@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createSite, run } from './binary.ts';
 
 test.each([
-  [['sync', '--once', '--no-such'], /Unknown argument: no-such/u],
+  [['sync', '--once', '--no-such'], /^Unknown option: --no-such\nSee botsync sync --help\.\n$/u],
   [['sinc'], /Did you mean sync\?/u],
   [[], /Name a command/u],
   [['sync', '--once', '--dry-run'], /one of the two/u],
@@ -11,7 +11,7 @@ test.each([
   [['explain', 'docs'], /^docs is no file of a source; name one in it/u],
   [['explain', ''], /^an empty path is no file of a source/u],
   [['explain', '/etc/hostname'], /lies in no source; the sources are:\n {2}docs:/u],
-  [['sync', '--once', '--log-level', 'loud'], /Choices: "trace"/u],
+  [['sync', '--once', '--log-level', 'loud'], /--log-level: "loud" is not one of trace, debug/u],
   [['sync', '--once', '--force', 'a', '--force', 'b'], /--force may be given once/u],
   [['status', '-c', 'a', '-c', 'b'], /^--config may be given once/u],
   [['sync', '-c'], /^-c takes a value/u],
@@ -25,7 +25,7 @@ test.each([
   [['emulator', '--port', '-1'], /^--port takes a number/u],
   [['emulator', '--file-quota', 'abc'], /take a number of bytes/u],
   [['emulator', '--vector-quota=-5'], /take a number of bytes/u],
-  [['emulator', '--operations', 'some'], /Choices: "all", "specified"/u],
+  [['emulator', '--operations', 'some'], /--operations: "some" is not one of all, specified/u],
   [['emulator', '--indexing-delay', '2'], /--indexing-delay: "2" is not a duration; add a unit/u],
   [['emulator', '--data', 'a', '--data', 'b'], /--data may be given once/u],
 ])('%j is told what is wrong and ends with 2, without a stack', async (args, message) => {
