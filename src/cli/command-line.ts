@@ -15,7 +15,7 @@ import { sourceStack } from '../service/source-stack.ts';
 import { addSyncCommands } from './sync-commands.ts';
 import { exitCodeOfError, UsageError } from './usage-error.ts';
 import { version } from '../library/version.ts';
-import { printError } from './render/output.ts';
+import { printError, shown } from './render/output.ts';
 import { SyncError } from '../library/sync-error.ts';
 
 /** Runs one command. Returns the exit code; a user's mistake is told on standard error without a stack. */
@@ -35,18 +35,39 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   } catch (error) {
     // What is being typed is seldom right yet, and a message would garble the line.
     if (isForShell) return EXIT.ok;
-    if (error instanceof SyncError) {
-      printError(error.message);
-      return exitCodeOfError(error);
-    }
-    return reportDefect(error);
+    if (!(error instanceof SyncError)) return reportDefect(error, isForPrograms(args));
+    const { message, problems } = error;
+    const exitCode = exitCodeOfError(error);
+    if (isForPrograms(args)) printJsonError({ exitCode, message, problems });
+    else printError(message);
+    return exitCode;
   }
 }
 
 /** Tells of an error that nothing expected. Returns the exit code. */
-export function reportDefect(error: unknown): number {
-  printError(`This is a defect of botsync ${version()}, please report it:\n${sourceStack(error)}`);
+export function reportDefect(error: unknown, asJson: boolean): number {
+  const message = `This is a defect of botsync ${version()}, please report it:\n${sourceStack(error)}`;
+  if (asJson) printJsonError({ exitCode: EXIT.defect, message });
+  else printError(message);
   return EXIT.defect;
+}
+
+/** Whether `--json` is among the arguments: what is wrong with them may keep them from being parsed. */
+export function isForPrograms(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  const options = end === -1 ? args : args.slice(0, end);
+  return options.includes('--json') || options.includes('--json=true');
+}
+
+/** An error as one line of JSON, which `kind` tells from lines of the log. */
+function printJsonError({
+  problems = [],
+  ...error
+}: Pick<SyncError, 'message'> & Partial<Pick<SyncError, 'problems'>> & { readonly exitCode: number }): void {
+  const { exitCode, message } = error;
+  printError(
+    shown(JSON.stringify({ kind: 'error', exitCode, message, ...(problems.length > 0 && { problems }) })),
+  );
 }
 
 /** `help`, `--help` and `--help=true`, `-h` alone or among other letters. */
