@@ -20,7 +20,7 @@ import { addPlatformCommands } from './platform-commands.ts';
 import { addSetupCommands } from './setup-commands.ts';
 import { addSyncCommands } from './sync-commands.ts';
 import { exitCodeOfError, UsageError } from './usage-error.ts';
-import { print, printError } from './render/output.ts';
+import { print, printError, shown } from './render/output.ts';
 
 /** Runs one command. Returns the exit code; a user's mistake is told on standard error without a stack. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
@@ -31,9 +31,13 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   try {
     return await runCommand(args, place);
   } catch (error) {
-    if (!(error instanceof SyncError)) return reportDefect(error);
-    printError(withHelpLine(error, place));
-    return exitCodeOfError(error);
+    if (!(error instanceof SyncError)) return reportDefect(error, isForPrograms(args));
+    const { problems } = error;
+    const message = withHelpLine(error, place);
+    const exitCode = exitCodeOfError(error);
+    if (isForPrograms(args)) printJsonError({ exitCode, message, problems });
+    else printError(message);
+    return exitCode;
   }
 }
 
@@ -75,8 +79,10 @@ export function commandCatalog(): Command {
 }
 
 /** Tells of an error that nothing expected. Returns the exit code. */
-export function reportDefect(error: unknown): number {
-  printError(`This is a defect of botsync ${version()}, please report it:\n${sourceStack(error)}`);
+export function reportDefect(error: unknown, asJson: boolean): number {
+  const message = `This is a defect of botsync ${version()}, please report it:\n${sourceStack(error)}`;
+  if (asJson) printJsonError({ exitCode: EXIT.defect, message });
+  else printError(message);
   return EXIT.defect;
 }
 
@@ -90,6 +96,24 @@ function refuseVerbose(place: Place): void {
 /** Prints the help of the command that a line is about. */
 function showHelp({ command, root }: Place): void {
   print(helpText(command, root, Math.max(40, Math.min(100, process.stdout.columns || 100))));
+}
+
+/** Whether `--json` is among the arguments: what is wrong with them may keep them from being parsed. */
+export function isForPrograms(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  const options = end === -1 ? args : args.slice(0, end);
+  return options.includes('--json') || options.includes('--json=true');
+}
+
+/** An error as one line of JSON, which `kind` tells from lines of the log. */
+function printJsonError({
+  problems = [],
+  exitCode,
+  message,
+}: Pick<SyncError, 'message'> & Partial<Pick<SyncError, 'problems'>> & { readonly exitCode: number }): void {
+  printError(
+    shown(JSON.stringify({ kind: 'error', exitCode, message, ...(problems.length > 0 && { problems }) })),
+  );
 }
 
 /** What follows `--` is a path for `explain`, whatever it looks like. yargs takes no positional argument there. */

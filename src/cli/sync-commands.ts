@@ -81,6 +81,15 @@ export function addSyncCommands(
       },
     )
     .command(
+      'reload',
+      'Have a running botsync read its configuration and secrets again',
+      (command) => command,
+      async (options) => {
+        const { reload } = await import('./commands/reload.ts');
+        done(await reload(options));
+      },
+    )
+    .command(
       'status',
       'What is in sync, what is not, and what expires next',
       (command) =>

@@ -17,5 +17,18 @@ export function platformError(
   const isUncertain = effect === 'creates' && failure.kind === 'transient' && failure.notCarriedOut !== true;
   const fix = isUncertain ? 'It may have been carried out all the same; look before you try again.' : null;
   const reason = `${what}: ${escapeControls(failure.message)}`;
-  return new SyncError(code, { reason, fix, message: fix === null ? reason : `${reason}\n${fix}` });
+  const lines = [reason, fix, nextStep(failure)].filter((line) => line !== null);
+  return new SyncError(code, { reason, fix: fix ?? nextStep(failure), message: lines.join('\n') });
 }
+
+/** What to do about a failure that the message does not explain by itself. */
+function nextStep(failure: OptionalFailure): string | null {
+  // Their messages name the fields.
+  if (failure.kind === 'credentials') return 'Try: botsync doctor';
+  if (failure.kind !== 'transient' || failure.notCarriedOut !== true || failure.answered === true)
+    return null;
+  return `${IS_LOCAL.test(failure.message) ? 'Is it running?' : 'Check the address and the network.'} Try: botsync doctor`;
+}
+
+/** An address of this machine. */
+const IS_LOCAL = /^cannot reach https?:\/\/(?:localhost|127\.|\[::1\])/u;

@@ -10,6 +10,8 @@ import { ServerClock } from './server-clock.ts';
 /** A request to one of the platform's interfaces. */
 export interface ApiRequest extends OutgoingRequest {
   readonly body: string | null;
+  /** The field of the configuration that the address is from; `platform.baseUrl` unless given. */
+  readonly addressField?: 'platform.chatUrl';
   /** See `Urgency`. */
   readonly urgency?: Urgency;
 }
@@ -42,7 +44,8 @@ export class Api {
 
   /** Sends a request once, paced. Any status is an answer. */
   async exchange(request: ApiRequest, signal: AbortSignal): Promise<Outcome<Answer>> {
-    const outgoing = { ...request, to: 'platform', body: plainBody(request.body) } as const;
+    const addressField = request.addressField ?? 'platform.baseUrl';
+    const outgoing = { ...request, addressField, to: 'platform', body: plainBody(request.body) } as const;
     const answered = await this.#http.send(outgoing, signal);
     if (answered.kind === 'ok') this.#note(answered.value);
     return answered;

@@ -33,7 +33,10 @@ export class PlatformChat {
     const problem = checkMessage(request);
     if (problem !== null) return failed({ kind: 'refused', message: `${problem.field} ${problem.message}` });
     return this.#requester.ask<Message>(
-      { method: 'POST', url: this.#url, headers: this.#headers, body: JSON.stringify(request) },
+      {
+        ...{ method: 'POST', url: this.#url, addressField: 'platform.chatUrl' },
+        ...{ headers: this.#headers, body: JSON.stringify(request) },
+      },
       (text) => readResource(text, 'message'),
       signal,
       explain,

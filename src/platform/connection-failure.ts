@@ -12,10 +12,12 @@ interface ConnectionError {
 }
 
 /**
- * The failure that an error of the connection stands for. Its message names no address, which may hold a signature, but
- * that of a proxy, without its password. Throws what is no error of the connection but a defect.
+ * The failure that an error of the connection stands for. Its message names no whole address, which may hold a signature: where
+ * no connection was made, the peer, or the proxy without its password. Throws what is a defect.
+ *
+ * @param peer - in words, without a secret: "http://127.0.0.1:8787 (platform.baseUrl)".
  */
-export function connectionFailure(error: unknown, proxies: Proxies | null): PlatformFailure {
+export function connectionFailure(error: unknown, proxies: Proxies | null, peer: string): PlatformFailure {
   if (error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError)
     throw error;
   if (error instanceof Stalled) return { kind: 'transient', message: STALL_WORDS[error.at] };
@@ -26,13 +28,19 @@ export function connectionFailure(error: unknown, proxies: Proxies | null): Plat
   if (byProxy !== null) return { kind: 'transient', message: byProxy, notCarriedOut: true };
   const name = code ?? cause?.code;
   if (name !== undefined && UNTRUSTED.has(name))
-    return { kind: 'transient', message: `the certificate is not trusted (${name})`, notCarriedOut: true };
-  const words = name === undefined ? undefined : (CONNECTION_WORDS[name] ?? wordsOfParser(name));
-  return {
-    kind: 'transient',
-    message: words ?? name ?? message ?? 'connection failed',
-    ...(name !== undefined && NEVER_CONNECTED.has(name) && { notCarriedOut: true }),
-  };
+    return unreachable(peer, `its certificate is not trusted (${name})`);
+  const words =
+    (name === undefined ? undefined : (CONNECTION_WORDS[name] ?? wordsOfParser(name))) ??
+    name ??
+    message ??
+    'connection failed';
+  if (name !== undefined && NEVER_CONNECTED.has(name)) return unreachable(peer, words);
+  return { kind: 'transient', message: words };
+}
+
+/** No connection was made: nothing was sent. */
+function unreachable(peer: string, why: string): PlatformFailure {
+  return { kind: 'transient', message: `cannot reach ${peer}: ${why}`, notCarriedOut: true };
 }
 
 /** What a proxy did, or that it cannot be reached; `null`: the error is not about a proxy. */

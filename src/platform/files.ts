@@ -79,6 +79,7 @@ export class PlatformFiles implements FilePlatform {
     const answered = await this.#http.send(
       {
         to: 'store',
+        addressField: null,
         method: 'PUT',
         url: address.uploadUrl,
         headers: publicAtOnce ? { ...headers, 'x-amz-tagging': 'public=true' } : headers,

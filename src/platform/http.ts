@@ -28,6 +28,8 @@ export interface HttpRequest extends OutgoingRequest {
   /** See `Urgency`. */
   readonly urgency?: Urgency;
   readonly body: OpenBody;
+  /** The field of the configuration that the address is from; `null`: the platform named it, it is that of the store. */
+  readonly addressField: string | null;
 }
 
 /** An answer, and when its request was released, by the monotonic clock. */
@@ -67,7 +69,8 @@ export class Http {
       const proxy = request.url.protocol === 'http:' ? (this.#proxies?.http ?? null) : null;
       return ok({ ...answer, releasedAtMs, ...(proxy !== null && { proxy: nameOfProxy(proxy) }) });
     } catch (error) {
-      return failed(interruption(signal) ?? connectionFailure(error, this.#proxies));
+      const peer = nameOfPeer(request.url, request.addressField);
+      return failed(interruption(signal) ?? connectionFailure(error, this.#proxies, peer));
     }
   }
 
@@ -85,7 +88,7 @@ export class Http {
       if (this.#dispatcher instanceof Promise) this.#dispatcher = await this.#made(this.#dispatcher);
       return ok(await download(this.#dispatcher, url, this.#settings.stallTimeoutMs, onChunk, signal));
     } catch (error) {
-      return failed(interruption(signal) ?? connectionFailure(error, this.#proxies));
+      return failed(interruption(signal) ?? connectionFailure(error, this.#proxies, nameOfPeer(url, null)));
     }
   }
 
@@ -118,6 +121,11 @@ export class Http {
       throw error;
     }
   }
+}
+
+/** Whom a request went to, in words. Of the store's address, which is a secret, only the host is told. */
+function nameOfPeer({ origin }: URL, addressField: string | null): string {
+  return addressField === null ? `the store at ${origin}` : `${origin} (${addressField})`;
 }
 
 function interruption(signal: AbortSignal): Extract<PlatformFailure, { kind: 'transient' }> | null {

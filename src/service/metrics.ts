@@ -228,9 +228,13 @@ class Metrics {
     this.#retries.inc();
   }
 
-  /** A pause of so many seconds is over. */
-  pauseEnded(reason: PauseReason, seconds: number): void {
+  /** A pause begins. It is counted now, so that it shows while it lasts. */
+  pauseBegan(reason: PauseReason): void {
     this.#pauses.inc({ reason });
+  }
+
+  /** A pause has lasted so many seconds more. */
+  pauseWentOn(reason: PauseReason, seconds: number): void {
     this.#pauseSeconds.inc({ reason }, seconds);
   }
 

@@ -13,6 +13,8 @@ export interface StatusPorts {
 export interface ControlPorts extends StatusPorts {
   /** Lets a halted source go on, `null` all of them; the result, or a promise of it, is answered as JSON. */
   readonly approve: (source: string | null) => unknown;
+  /** Reads the configuration again; the result, or a promise of it, is answered as JSON. */
+  readonly reload: () => unknown;
 }
 
 /** An answer over HTTP, headers in lower case. */
@@ -34,7 +36,7 @@ interface Route {
 /**
  * The routes `/healthz`, `/readyz`, `/metrics` and `/status`, with a list of them at `/`.
  *
- * @param control - adds `POST /approve?source=NAME`; for a listener that strangers cannot reach.
+ * @param control - adds `POST /approve?source=NAME` and `POST /reload`; for a listener that strangers cannot reach.
  */
 export function statusRoutes(ports: StatusPorts, control: ControlPorts | null): StatusRoutes {
   const routes = new Map<string, Route>([
@@ -46,12 +48,18 @@ export function statusRoutes(ports: StatusPorts, control: ControlPorts | null): 
       { method: 'GET', about: 'what is known, as JSON', answer: async () => json(await ports.status()) },
     ],
   ]);
-  if (control !== null)
+  if (control !== null) {
     routes.set('/approve', {
       method: 'POST',
       about: 'lets a halted source (?source=NAME) or all of them go on',
       answer: async (query) => json(await control.approve(query.get('source'))),
     });
+    routes.set('/reload', {
+      method: 'POST',
+      about: 'reads the configuration and its secrets again',
+      answer: async () => json(await control.reload()),
+    });
+  }
   const list = [...routes].map(([path, { method, about }]) => `${method} ${path}: ${about}`).join('\n');
   routes.set('/', { method: 'GET', about: '', answer: () => text(200, list) });
 

@@ -22,8 +22,10 @@ async function examine(
   return { code: outcome.code, found: outcome.lines()[0] as unknown as Finding[] };
 }
 
+/** Whether the version of Node that runs the tests is supported depends on the day. */
 function standing(found: readonly Finding[]): string[] {
-  return found.map(({ check, status }) => `${check} ${status}`);
+  expect(found[0]?.check).toBe('node');
+  return found.slice(1).map(({ check, status }) => `${check} ${status}`);
 }
 
 const ALL_WELL = [
@@ -42,7 +44,7 @@ test('doctor finds all well, a line each, names bots, and writes nothing', async
   expect(readdirSync(site.directory)).toEqual(before);
   const text = await site.botsync('doctor');
   expect(text).toMatchObject({ code: 0, stderr: '' });
-  expect(text.stdout.trim().split('\n')).toHaveLength(ALL_WELL.length);
+  expect(text.stdout.trim().split('\n')).toHaveLength(1 + ALL_WELL.length);
   expect(text.stdout).toMatch(/^ok {4}bots {9}bot-1 \(One\), for docs$/mu);
   expect(text.stdout).toMatch(/^ok {4}directories {2}docs: 1 file, 5 B, in 2 directories$/mu);
   expect(text.stdout).not.toContain(site.emulator.token);
@@ -268,5 +270,5 @@ test('doctor without a config says so', async () => {
   const site = await createChatSite();
   const outcome = await site.botsync('doctor', '-c', 'none.json');
   expect(outcome).toMatchObject({ code: 3, stderr: '' });
-  expect(outcome.stdout).toMatch(/^fail {2}config {7}none\.json: there is no such file/u);
+  expect(outcome.stdout).toMatch(/^fail {2}config {7}none\.json: there is no such file/mu);
 });

@@ -1,6 +1,6 @@
-import { copyFileSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Linter } from 'eslint';
 import { expect, test } from 'vitest';
@@ -71,4 +71,15 @@ test.each([['--version'], ['status'], ['sync']])('a deleted working directory: %
     'the working directory was deleted; change to one that exists (cd), then run botsync again\n',
   );
   expect(status).toBe(2);
+});
+
+test('without its package.json the command runs all the same', () => {
+  const directory = temporaryDirectory();
+  cpSync(dirname(BINARY), join(directory, 'dist/cli'), { recursive: true });
+  writeFileSync(join(directory, 'dist/cli/package.json'), '{"type":"module"}');
+  const { status, stdout } = spawnSync(process.execPath, [join(directory, 'dist/cli/main.js'), '--version'], {
+    cwd: directory,
+    encoding: 'utf8',
+  });
+  expect([status, stdout]).toEqual([0, 'of unknown version\n']);
 });

@@ -67,7 +67,7 @@ test('sync --once goes nowhere with a redirect, and nowhere without a certificat
     );
     const distrusting = await site.sync();
     expect(distrusting.code).toBe(3);
-    expect(distrusting.stdout).toContain('the certificate is not trusted (');
+    expect(distrusting.stdout).toContain('its certificate is not trusted (');
     expectClean(distrusting, site);
     expect(site.emulator.counts.get('upsert')).toBe(before);
   } finally {

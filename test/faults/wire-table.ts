@@ -7,8 +7,8 @@ const NO_ANSWER = 'no answer within upload.stallTimeout';
 const STANDS_STILL = 'the answer stood still for upload.stallTimeout';
 const NO_SENSE = '200 with an answer that makes no sense';
 const LOST = 'connection lost';
-const REFUSED = 'connection refused (ECONNREFUSED)';
-const UNTRUSTED = 'the certificate is not trusted (UNABLE_TO_VERIFY_LEAF_SIGNATURE)';
+const REFUSED = /^cannot reach .*: connection refused \(ECONNREFUSED\)$/u;
+const UNTRUSTED = /^cannot reach .*: its certificate is not trusted \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\)$/u;
 
 /** It may have been carried out, and nobody knows: tried again where that does no harm. */
 const uncertain = (says: Words): Row =>

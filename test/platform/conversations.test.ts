@@ -120,10 +120,12 @@ describe('creating a conversation', () => {
 
   test('is tried again where nobody listens', async () => {
     const platform = await play([]);
-    const client = conversations(platform, {}, await closedAddress());
+    const address = await closedAddress();
+    const client = conversations(platform, {}, address);
     const outcome = await client.create({ channel: 'x', tags: {} }, NEVER);
     expect(outcome).toMatchObject({ failure: { kind: 'transient', notCarriedOut: true } });
-    expect(platform.retried).toEqual(Array(2).fill('connection refused (ECONNREFUSED)'));
+    const reason = `cannot reach ${address} (platform.baseUrl): connection refused (ECONNREFUSED)`;
+    expect(platform.retried).toEqual(Array(2).fill(reason));
   });
 });
 

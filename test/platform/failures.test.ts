@@ -180,6 +180,16 @@ describe('a redirect', () => {
 });
 
 describe('an error of the connection', () => {
+  const PEER = 'https://example.org (platform.baseUrl)';
+
+  test('names the peer where no connection was made', () => {
+    expect(connectionFailure({ code: 'ECONNREFUSED' }, null, PEER)).toEqual({
+      kind: 'transient',
+      message: `cannot reach ${PEER}: connection refused (ECONNREFUSED)`,
+      notCarriedOut: true,
+    });
+  });
+
   test.each<[string, unknown, string]>([
     ['a known code', { code: 'ECONNRESET', message: 'read' }, 'connection lost (ECONNRESET)'],
     ['a code of the cause', { message: 'failed', cause: { code: 'EPIPE' } }, 'connection lost (EPIPE)'],
@@ -187,15 +197,15 @@ describe('an error of the connection', () => {
     ['only a message', new Error('strange'), 'strange'],
     ['nothing', {}, 'connection failed'],
   ])('with %s is transient', (_, error, message) => {
-    expect(connectionFailure(error, null)).toEqual({ kind: 'transient', message });
+    expect(connectionFailure(error, null, PEER)).toEqual({ kind: 'transient', message });
   });
 
   test.each(['CERT_HAS_EXPIRED', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID'])(
     'that is %s came before anything was sent',
     (code) => {
-      expect(connectionFailure({ code, message: 'https://x/?sig=s' }, null)).toEqual({
+      expect(connectionFailure({ code, message: 'https://x/?sig=s' }, null, PEER)).toEqual({
         kind: 'transient',
-        message: `the certificate is not trusted (${code})`,
+        message: `cannot reach ${PEER}: its certificate is not trusted (${code})`,
         notCarriedOut: true,
       });
     },
@@ -204,7 +214,7 @@ describe('an error of the connection', () => {
   test.each([new TypeError('x is not a function'), new ReferenceError('x'), new RangeError('x')])(
     'is not %s: that is a defect',
     (defect) => {
-      expect(() => connectionFailure(defect, null)).toThrow(defect);
+      expect(() => connectionFailure(defect, null, PEER)).toThrow(defect);
     },
   );
 });

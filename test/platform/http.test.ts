@@ -21,10 +21,11 @@ const BODY = upsertBody('a.txt', 3);
 
 describe('a connection', () => {
   test('that is refused is a transient failure', async () => {
-    const { platform } = connect(await closedAddress());
+    const address = await closedAddress();
+    const { platform } = connect(address);
     expect(failureIn(await platform.upsert('b', BODY, NEVER))).toEqual({
       kind: 'transient',
-      message: 'connection refused (ECONNREFUSED)',
+      message: `cannot reach ${address} (platform.baseUrl): connection refused (ECONNREFUSED)`,
       notCarriedOut: true,
     });
   });
@@ -63,7 +64,7 @@ describe('a connection', () => {
     const failure = failureIn(await platform.upsert('b', BODY, NEVER));
     expect(failure.kind).toBe('transient');
     expect(failure.message).toMatch(
-      /^host name (not found|could not be looked up) \((ENOTFOUND|EAI_AGAIN)\)$/u,
+      /^cannot reach http:\/\/no-such-host\.invalid \(platform\.baseUrl\): host name (not found|could not be looked up) \((ENOTFOUND|EAI_AGAIN)\)$/u,
     );
   });
 
@@ -89,7 +90,7 @@ describe('a connection', () => {
     server.close();
     expect(failureIn(outcome)).toEqual({
       kind: 'transient',
-      message: 'connection timed out',
+      message: `cannot reach https://127.0.0.1:${port} (platform.baseUrl): connection timed out`,
       notCarriedOut: true,
     });
     // undici's own limit is ten seconds.

@@ -33,6 +33,8 @@ const MEASURED: readonly (readonly [RegExp, string])[] = [
   [/\bthe last pass ended \d+ (?:ms|seconds?) ago\b/gu, 'the last pass ended <ms> ago'],
   [/\b[\d,]+ that the system allows\b/gu, '<count> that the system allows'],
   [/\b[\d.,]+ [kMGTP]?B free on the disk\b/gu, '<size> free on the disk'],
+  [/^(?:ok|warn) +node .*$/gmu, '<status> node <version>'],
+  [/\{"check":"node",[^{}]*\}/gu, '{"check":"node",<version>}'],
 ];
 
 /** Ids that the platform makes up, by what they begin with. */

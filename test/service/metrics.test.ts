@@ -130,7 +130,9 @@ test('counts from zero on', async () => {
   metrics.requestEnded('upsert', 'transient', 2.5);
   metrics.requestEnded('upload', 'ok', 5000);
   metrics.retried();
-  metrics.pauseEnded('outage', 90);
+  metrics.pauseBegan('outage');
+  metrics.pauseWentOn('outage', 60);
+  metrics.pauseWentOn('outage', 30);
   metrics.rescanned('docs');
   metrics.rescanned('docs');
   metrics.foundByRescan('docs');

@@ -15,6 +15,7 @@ function world() {
         ? Promise.reject(new Error('token'))
         : Promise.resolve({ contentType: 'text/x', body: 'up 1\n' }),
     status: () => Promise.resolve({ sources: [] }),
+    reload: () => ({ problem: null }),
     approve: (source) => {
       state.approved.push(source);
       return { approved: state.approved.length };
@@ -52,7 +53,7 @@ test('/ lists what there is, for those who ask', async () => {
   const { body } = await open('GET', '/');
   expect(body.match(/\/\w+/gu)).toEqual(['/healthz', '/readyz', '/metrics', '/status']);
   expect((await owner('GET', '/')).body).toBe(
-    `${body}POST /approve: lets a halted source (?source=NAME) or all of them go on\n`,
+    `${body}POST /approve: lets a halted source (?source=NAME) or all of them go on\nPOST /reload: reads the configuration and its secrets again\n`,
   );
 });
 

@@ -3,6 +3,7 @@ import { EXIT } from '../../domain/exit-code.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { checkConfig, checkSecrets, reportProblems } from '../doctor/check-config.ts';
 import { checkDirectories } from '../doctor/check-directories.ts';
+import { checkNode } from '../doctor/check-node.ts';
 import { checkNotify, sendTest } from '../doctor/check-notify.ts';
 import { checkOperations } from '../doctor/check-operations.ts';
 import { checkPlatform, notAsked } from '../doctor/check-platform.ts';
@@ -32,6 +33,7 @@ export async function doctor(options: DoctorOptions): Promise<number> {
     found.push(...diagnoses);
     if (!options.json) for (const { finding } of diagnoses) print(renderFinding(finding));
   };
+  tell(checkNode(process.versions.node, Date.now()));
   const loaded = loadConfig(options.config);
   let exitCode: number = EXIT.ok;
   if (loaded.kind === 'invalid') tell(reportProblems(loaded.problems));

@@ -1,7 +1,7 @@
-import type { SecretReference } from '../../config/config.ts';
 import { otherFormatBeside } from '../../config/find-config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem, type ConfigProblem } from '../../config/problem.ts';
+import { secretPlace } from '../../library/credential-advice.ts';
 import type { Credentials, SecretField } from '../../library/platform/credentials.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 
@@ -51,18 +51,7 @@ function checkSecret(
   const where = `${file}: ${field}`;
   if (found.kind === 'problem') return [missing('secrets', `${where}: ${found.message}`, null)];
   return [
-    fine('secrets', `${where} is in ${placeOf(reference)}`),
+    fine('secrets', `${where} is in ${secretPlace(reference)}`),
     ...found.warnings.map((warning) => doubtful('secrets', `${where}: ${warning}`, null)),
   ];
-}
-
-function placeOf(reference: SecretReference): string {
-  switch (reference.kind) {
-    case 'env':
-      return `the environment variable ${reference.name}`;
-    case 'file':
-      return reference.path;
-    case 'credential':
-      return `the credential ${reference.name}`;
-  }
 }

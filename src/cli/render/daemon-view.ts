@@ -9,6 +9,7 @@ import type { DaemonObserver, Refusal, Trigger } from '../../sync/daemon/daemon-
 import type { Reporter } from '../../sync/pass/reporter.ts';
 import { logSettings } from '../command-log.ts';
 import type { GlobalOptions } from '../global-options.ts';
+import { Repetitions } from '../../library/daemon/repetitions.ts';
 import { drainOutput, neverWaitForReaders, shown, writeLog } from './output.ts';
 import { printJson } from './print-json.ts';
 import { describeVerified } from './verify-report.ts';
@@ -17,8 +18,7 @@ import { describeSummary } from './pass-report.ts';
 /** The platform refuses: what is said when it begins, and when it is over. */
 const REFUSED: Readonly<Record<Refusal, { readonly began: string; readonly over: string }>> = {
   credentials: {
-    began:
-      'the platform refuses the credentials; what needs them waits, and is tried again now and then: check platform.token, workspaceId and botId, then reload (SIGHUP)',
+    began: 'the platform refuses the credentials; what needs them waits, and is tried again now and then',
     over: 'the platform takes the credentials again',
   },
   quota: {
@@ -30,6 +30,15 @@ const REFUSED: Readonly<Record<Refusal, { readonly began: string; readonly over:
 
 /** So many differences of one comparison are logged; the rest are counted. */
 const DIFFERENCES_LOGGED = 100;
+
+/** What the view asks of the daemon around it. */
+export interface ViewPorts {
+  /** `null` until they are loaded. */
+  readonly metrics: () => Metrics | null;
+  readonly passEnded: () => void;
+  /** What to do when the platform refuses the credentials. */
+  readonly howToRenewCredentials: () => string;
+}
 
 /** What a daemon tells: log lines, results as JSON Lines with `--json`, metrics, and a line for the service manager. */
 export class DaemonView implements Reporter, DaemonObserver {
@@ -48,20 +57,18 @@ export class DaemonView implements Reporter, DaemonObserver {
   /** Found by the comparison that is under way. */
   #differences = 0;
   #wasInSync: boolean | null = null;
+  readonly #repetitions = new Repetitions();
+  readonly #howToRenew: () => string;
 
-  /** @param getMetrics - asked each time: they are loaded later than the first line is logged. */
-  constructor(
-    options: GlobalOptions,
-    serviceManager: ServiceManager,
-    getMetrics: () => Metrics | null,
-    onPassEnded: () => void,
-  ) {
+  /** @param ports - asked each time: they are loaded later than the first line is logged, or change with a reload. */
+  constructor(options: GlobalOptions, serviceManager: ServiceManager, ports: ViewPorts) {
     const settings = logSettings(options, process.stderr.isTTY);
     this.log = createLog({ ...settings, level: options.logLevel ?? 'info' }, writeLog);
     this.#json = options.json;
     this.#isForPeople = settings.format === 'pretty';
-    this.#getMetrics = getMetrics;
-    this.#onPassEnded = onPassEnded;
+    this.#getMetrics = ports.metrics;
+    this.#onPassEnded = ports.passEnded;
+    this.#howToRenew = ports.howToRenewCredentials;
     this.#serviceManager = serviceManager;
     neverWaitForReaders({
       1: {
@@ -94,7 +101,8 @@ export class DaemonView implements Reporter, DaemonObserver {
     const what = outcome === 'failed' ? `${kind} failed` : kind;
     const isTrouble = outcome === 'failed' || kind === 'problem' || kind === 'refuse';
     const isDetail = kind === 'skip' || kind === 'confirm';
-    const level = isHalt(event) ? 'error' : isTrouble ? 'warn' : isDetail ? 'debug' : 'info';
+    const isTold = this.#repetitions.isToldFailure(event.error);
+    const level = isHalt(event) ? 'error' : isDetail || isTold ? 'debug' : isTrouble ? 'warn' : 'info';
     if (this.#isForPeople) this.log[level](describe(what, event));
     else this.log[level](what, fields);
     this.#measure(event);
@@ -129,7 +137,8 @@ export class DaemonView implements Reporter, DaemonObserver {
     const { uploaded, renewed, removed } = summary;
     const isNews = trigger !== 'rescan' || isInSync !== this.#wasInSync || uploaded + renewed + removed > 0;
     this.#wasInSync = isInSync;
-    const level = isInSync ? (isNews ? 'info' : 'debug') : 'warn';
+    const isTold = this.#repetitions.isToldPass(summary);
+    const level = isInSync ? (isNews ? 'info' : 'debug') : isTold ? 'debug' : 'warn';
     if (this.#isForPeople)
       this.log[level](trigger === 'start' ? `${line}; watching for changes, Ctrl-C ends it` : line);
     else this.log[level](line, { trigger });
@@ -160,8 +169,10 @@ export class DaemonView implements Reporter, DaemonObserver {
 
   refused(kind: Refusal, reason: string | null): void {
     const { began, over } = REFUSED[kind];
+    this.#repetitions.refused(kind, reason);
+    const whatToDo = kind === 'credentials' ? `: ${this.#howToRenew()}` : '';
     if (reason === null) this.log.info(over);
-    else this.log.error(began, { reason });
+    else this.log.error(`${began}${whatToDo}`, { reason });
   }
 
   differenceFound({ source, path, key, reason, detail }: FileDifference): void {

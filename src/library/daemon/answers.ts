@@ -11,6 +11,7 @@ import { standingOf, withRetries, type Running } from '../../sync/plan/standing.
 import type { GlobalOptions } from '../../cli/global-options.ts';
 import { platformName } from '../load.ts';
 import { measure } from './measure.ts';
+import type { ReloadOutcome } from './reloads.ts';
 
 /** An overview is given out again for so long at least, milliseconds. */
 const OVERVIEW_MS = 200;
@@ -37,6 +38,8 @@ export interface DaemonState {
   readonly trouble: string | null;
   /** Epoch milliseconds. */
   readonly lastSuccessMs: number | null;
+  /** Reads the configuration and its secrets again; resolves once they are in use, or with why they are not. */
+  readonly reload: () => Promise<ReloadOutcome>;
 }
 
 /** What a daemon answers when it is asked how it stands. */
@@ -66,6 +69,7 @@ export class DaemonAnswers {
         const { daemon, trouble } = this.#standing();
         return { ...(daemon?.approve(source) ?? { approved: [], missing: [] }), trouble };
       },
+      reload: () => this.#standing().reload(),
       failed: (error) => {
         log.error('a question over HTTP could not be answered', { reason: (error as Error).message });
       },

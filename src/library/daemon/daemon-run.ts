@@ -11,6 +11,7 @@ import { StateFileError } from '../../state/database.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { Daemon, type DaemonSettings } from '../../sync/daemon/daemon.ts';
 import type { Verified } from '../../sync/plan/verify.ts';
+import { credentialAdvice } from '../credential-advice.ts';
 import { alike, type GlobalOptions } from '../../cli/global-options.ts';
 import { holdLock } from '../hold-lock.ts';
 import { platformName } from '../load.ts';
@@ -57,10 +58,13 @@ export class DaemonRun {
     this.#serviceManager = openServiceManager(process.env, (message) => {
       this.#view.warn(message);
     });
-    const onPassEnded = (): void => {
-      this.#notifier.wake();
-    };
-    this.#view = new DaemonView(options, this.#serviceManager, () => this.#metrics, onPassEnded);
+    this.#view = new DaemonView(options, this.#serviceManager, {
+      metrics: () => this.#metrics,
+      passEnded: () => {
+        this.#notifier.wake();
+      },
+      howToRenewCredentials: () => credentialAdvice(this.#loaded, options),
+    });
     this.#notifier = new DaemonNotifier(this.#view.log);
     const { log } = this.#view;
     this.#platform = new DaemonPlatform(options, log);
@@ -97,6 +101,7 @@ export class DaemonRun {
       state: this.#state,
       trouble: this.#keeper?.trouble ?? null,
       lastSuccessMs: this.#view.lastSuccessMs,
+      reload: () => this.#reloads.reloadNow(),
     }));
   }
 

@@ -21,6 +21,12 @@ export interface ReloadPorts {
   readonly take: (next: LoadedConfig) => Promise<void>;
 }
 
+/** What came of a reload that somebody asked for. */
+export interface ReloadOutcome {
+  /** Why the configuration before goes on; `null`: the one on disk is in use. */
+  readonly problem: string | null;
+}
+
 /** Reloads the configuration when a signal or a change on disk calls for it, one after the other. */
 export class Reloads {
   readonly #ports: ReloadPorts;
@@ -31,7 +37,7 @@ export class Reloads {
   };
   #isUp = false;
   #isWanted = false;
-  #underWay: Promise<void> = Promise.resolve();
+  #underWay: Promise<ReloadOutcome> = Promise.resolve({ problem: null });
 
   constructor(ports: ReloadPorts) {
     this.#ports = ports;
@@ -66,13 +72,20 @@ export class Reloads {
   }
 
   /** Reloads after what is under way. `changed`: the files that call for it; `null` for a signal. */
-  request(changed: readonly string[] | null): Promise<void> {
+  async request(changed: readonly string[] | null): Promise<void> {
     if (this.#isUp) this.#underWay = this.#underWay.then(() => this.#reload(changed));
-    return this.#underWay;
+    await this.#underWay;
+  }
+
+  /** Reloads as a signal does, and says what came of it. */
+  async reloadNow(): Promise<ReloadOutcome> {
+    if (!this.#isUp) return { problem: 'botsync is starting or stopping' };
+    await this.request(null);
+    return await this.#underWay;
   }
 
   /** Reads configuration and secrets again. What is wrong with them is told, and everything stays as it was. */
-  async #reload(changed: readonly string[] | null): Promise<void> {
+  async #reload(changed: readonly string[] | null): Promise<ReloadOutcome> {
     const { options, log, serviceManager, files, take } = this.#ports;
     const isReady = this.#ports.isReady();
     const before = this.#ports.loaded();
@@ -91,11 +104,13 @@ export class Reloads {
         log.info('configuration changed on disk: reloaded', { changed, takenOver });
       }
       if (isReady) serviceManager.ready('reloaded');
+      return { problem: null };
     } catch (error) {
       // A defect is told as well, and ends neither the daemon nor its next reload.
       const reason = error instanceof SyncError ? error.message : sourceStack(error);
       log.error(`not reloaded, the configuration before goes on: ${reason}`);
       if (isReady) serviceManager.ready('not reloaded: the configuration is wrong');
+      return { problem: reason };
     }
   }
 }

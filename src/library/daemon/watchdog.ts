@@ -21,7 +21,7 @@ export class Watchdog {
   readonly #log: Log;
   readonly #timer: NodeJS.Timeout;
   #fedAtMs = -Infinity;
-  #pause: { readonly reason: PauseReason; readonly sinceMs: number } | null = null;
+  #pause: { readonly reason: PauseReason; readonly countedUntilMs: number } | null = null;
   #told = '';
 
   constructor(vitals: Vitals, serviceManager: ServiceManager, metrics: Metrics, log: Log) {
@@ -59,9 +59,9 @@ export class Watchdog {
 
   #measurePause(nowMs: number): void {
     const reason = this.#vitals.pausedBy;
-    if (reason === (this.#pause?.reason ?? null)) return;
     if (this.#pause !== null)
-      this.#metrics.pauseEnded(this.#pause.reason, (nowMs - this.#pause.sinceMs) / 1000);
-    this.#pause = reason === null ? null : { reason, sinceMs: nowMs };
+      this.#metrics.pauseWentOn(this.#pause.reason, (nowMs - this.#pause.countedUntilMs) / 1000);
+    if (reason !== null && reason !== this.#pause?.reason) this.#metrics.pauseBegan(reason);
+    this.#pause = reason === null ? null : { reason, countedUntilMs: nowMs };
   }
 }

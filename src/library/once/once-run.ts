@@ -4,6 +4,8 @@ import { EXIT } from '../../domain/exit-code.ts';
 import { listenForStop, type StopSignals } from '../../service/stop-signals.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import type { PlatformUsage } from '../../platform/usage.ts';
+import { secretPlace } from '../credential-advice.ts';
+import { alike } from '../../cli/global-options.ts';
 import { holdLock } from '../hold-lock.ts';
 import { invocation, print } from '../../cli/render/output.ts';
 import type { PassView } from '../../cli/render/pass-view.ts';
@@ -43,6 +45,7 @@ export async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view:
         ),
       );
     });
+    if (exitCode === EXIT.credentials) view.warn(whatToCheck(options, loaded));
     if (options.emulator && !options.json && exitCode === EXIT.ok) print(whereTheFilesAre(options, loaded));
     return exitCode;
   } finally {
@@ -82,6 +85,13 @@ async function withNotifier(
   } finally {
     await notifier.close();
   }
+}
+
+/** The platform refused the credentials: which they are, and where they are from. */
+function whatToCheck(options: SyncOptions, { config }: LoadedConfig): string {
+  const { token, baseUrl } = config.platform;
+  const place = token === null ? '' : ` (from ${secretPlace(token)})`;
+  return `${baseUrl} (platform.baseUrl) refuses the credentials: check platform.token${place}, platform.workspaceId and the bot ids, or run: botsync doctor${alike(options)}`;
 }
 
 function whereTheFilesAre(options: SyncOptions, { config }: LoadedConfig): string {

@@ -171,7 +171,9 @@ export class Daemon {
   /** What keeps the daemon from being of full service now; empty when nothing does. */
   get impediments(): string[] {
     const { refusal, shortage } = this.#blockade;
+    const { outage } = this.#syncContext.breaker;
     return [
+      ...(outage === null ? [] : [`the platform is out of reach: ${outage.reason}`]),
       ...(this.#passes.hasEnded ? [] : ['the first pass is not over']),
       ...(refusal === null ? [] : [`the platform refuses the credentials: ${refusal}`]),
       ...(shortage === null ? [] : [`the platform takes nothing that needs more room: ${shortage}`]),

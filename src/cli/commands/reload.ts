@@ -1,0 +1,45 @@
+import { EXIT } from '../../domain/exit-code.ts';
+import { askDaemon } from '../../service/ask-daemon.ts';
+import { secretPlace } from '../../library/credential-advice.ts';
+import type { ReloadOutcome } from '../../library/daemon/reloads.ts';
+import { alike, type GlobalOptions } from '../global-options.ts';
+import { load } from '../../library/load.ts';
+import { print } from '../render/output.ts';
+import { printJson } from '../render/print-json.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** A reload waits for the one before it, and for what is under way under the old configuration to be handed over. */
+const PATIENCE_MS = 60_000;
+
+/** `botsync reload`: has the running daemon read its configuration and secrets again. Returns the exit code; throws `UsageError`. */
+export async function reload(options: GlobalOptions): Promise<number> {
+  const { config } = load(options);
+  const answer = await askDaemon(config.stateFile, 'POST', '/reload', AbortSignal.timeout(PATIENCE_MS));
+  switch (answer.kind) {
+    case 'absent':
+      throw new UsageError(
+        `no botsync is running on this state file; start one: botsync sync${alike(options)}`,
+        EXIT.incomplete,
+      );
+    case 'failed':
+      throw new UsageError(answer.reason, EXIT.incomplete);
+    case 'ok':
+      break;
+  }
+  if (answer.status === 404)
+    throw new UsageError('the running botsync is an older version; restart it', EXIT.incomplete);
+  if (answer.status !== 200)
+    throw new UsageError(`the running botsync could not do it: ${answer.body.trim()}`, EXIT.incomplete);
+  const { problem } = JSON.parse(answer.body) as ReloadOutcome;
+  if (problem !== null)
+    throw new UsageError(`not reloaded, the configuration before goes on: ${problem}`, EXIT.incomplete);
+  const { token } = config.platform;
+  const stays = token === null || token.kind === 'file' || options.emulator ? null : secretPlace(token);
+  if (options.json) printJson({ reloaded: true });
+  else if (stays === null) print('The running botsync has read its configuration and secrets again.');
+  else
+    print(
+      `The running botsync has read its configuration again. Its token is from ${stays}, which it cannot see change: another token needs a restart.`,
+    );
+  return EXIT.ok;
+}

@@ -1,0 +1,47 @@
+import type { SecretReference } from '../config/config.ts';
+import type { LoadedConfig } from '../config/load-config.ts';
+import { alike, type GlobalOptions } from '../cli/global-options.ts';
+
+/**
+ * What to do when the platform refuses the credentials of a daemon: where its token is from, and how the daemon takes up
+ * another one. What is in the environment of a process stays there, whatever is changed outside.
+ */
+export function credentialAdvice(
+  { config }: LoadedConfig,
+  options: Pick<GlobalOptions, 'config' | 'emulator'>,
+): string {
+  const { token } = config.platform;
+  const { reloadOnChange } = config.service;
+  const others = reloadOnChange
+    ? 'changes of the configuration are taken up by themselves'
+    : `after a change of the configuration run: botsync reload${alike(options)}`;
+  const checked = 'check platform.token, platform.workspaceId and the bot ids';
+  return token === null
+    ? `${checked}; ${others}`
+    : `${checked}; ${tokenAdvice(token, reloadOnChange, alike(options))}, ${others}`;
+}
+
+/** Where a secret is, in words. */
+export function secretPlace(reference: SecretReference): string {
+  switch (reference.kind) {
+    case 'env':
+      return `the environment variable ${reference.name}`;
+    case 'file':
+      return reference.path;
+    case 'credential':
+      return `the credential ${reference.name}`;
+  }
+}
+
+function tokenAdvice(reference: SecretReference, reloadOnChange: boolean, rest: string): string {
+  const place = secretPlace(reference);
+  switch (reference.kind) {
+    case 'env':
+    case 'credential':
+      return `the token is from ${place}, which a running botsync cannot see change: restart it with another token`;
+    case 'file':
+      return reloadOnChange
+        ? `the token is in ${place}, and another one there is taken up by itself`
+        : `the token is in ${place}; after a change there run: botsync reload${rest}`;
+  }
+}
