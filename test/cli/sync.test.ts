@@ -135,8 +135,10 @@ test('a source that is halted is logged as what needs somebody', async () => {
 test('--force with a pattern that matches nothing says so', async () => {
   const site = await createSite();
   site.write('docs/a', 'a');
-  expect((await site.sync('--force', 'nothing/**')).stderr).toContain('no file matches');
-  expect((await site.sync('--force', 'a')).stderr).not.toContain('no file matches');
+  const refused = await site.sync('--force', 'nothing/**');
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toContain('--force "nothing/**" matches no file, and nothing was sent');
+  expect((await site.sync('--force', 'a')).stderr).not.toContain('matches no file');
 });
 
 test('a config with mistakes names file, line, field and mend, all at once', async () => {
