@@ -17,6 +17,7 @@ import { exitCodeOfError, UsageError } from './usage-error.ts';
 import { version } from '../library/version.ts';
 import { printError } from './render/output.ts';
 import { SyncError } from '../library/sync-error.ts';
+import { forbidColour } from './render/paint.ts';
 
 /** Runs one command. Returns the exit code; a user's mistake is told on standard error without a stack. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
@@ -65,6 +66,7 @@ function program(done: (code: number) => void, isForHelp: boolean, args: readonl
   return adders
     .reduce((parser, add) => add(parser, done), withGlobalOptions(yargs()))
     .middleware((options) => {
+      if (options['no-color']) forbidColour();
       refuseOddOptions(options, args);
     }, true)
     .middleware((options) => {
@@ -111,6 +113,11 @@ function withGlobalOptions(parser: Argv): Argv<GlobalArguments> {
         'Use the embedded emulator, kept in .botsync/emulator/ beside the config, not the platform',
     })
     .option('json', { type: 'boolean', default: false, description: 'Print results as JSON' })
+    .option('no-color', {
+      type: 'boolean',
+      default: false,
+      description: 'Write without colours, as with NO_COLOR=1',
+    })
     .option('log-level', {
       choices: LOG_LEVELS,
       requiresArg: true,
