@@ -37,6 +37,7 @@ const COMMANDS = [
     'emulator-options',
     'init',
     'mask-secrets',
+    'render/*',
     'status-report',
     'usage',
   ].map((name) => `test/cli/${name}.test.ts`),

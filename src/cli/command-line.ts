@@ -21,6 +21,7 @@ import { addSetupCommands } from './setup-commands.ts';
 import { addSyncCommands } from './sync-commands.ts';
 import { exitCodeOfError, UsageError } from './usage-error.ts';
 import { print, printError, shown } from './render/output.ts';
+import { forbidColour } from './render/paint.ts';
 
 /** Runs one command. Returns the exit code; a user's mistake is told on standard error without a stack. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
@@ -128,6 +129,7 @@ function program(done: (code: number) => void, args: readonly string[], place: P
   // Both are declared as options, and done before yargs is asked: it would write the help of every command at each start.
   return declareCommands(yargs().help(false).version(false), done)
     .middleware((options) => {
+      if (options['no-color']) forbidColour();
       refuseOddOptions(options, args, place);
     }, true)
     .middleware((options) => {
@@ -190,6 +192,11 @@ function withGlobalOptions(parser: Argv): Argv<GlobalArguments> {
         'Use the embedded emulator, kept in .botsync/emulator/ beside the config, not the platform',
     })
     .option('json', { type: 'boolean', default: false, description: 'Print results as JSON' })
+    .option('no-color', {
+      type: 'boolean',
+      default: false,
+      description: 'Write without colours, as with NO_COLOR=1',
+    })
     .option('log-level', {
       choices: LOG_LEVELS,
       requiresArg: true,

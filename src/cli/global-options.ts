@@ -76,6 +76,7 @@ type IntroducedOptions = Pick<GlobalOptions, 'config' | 'json' | 'logFormat'>;
 
 /** The same as they are written, before the parser adds their names in camel case. */
 export type GlobalArguments = Pick<GlobalOptions, 'config' | 'emulator' | 'json'> & {
+  readonly 'no-color': boolean;
   readonly 'log-level': LogLevel | undefined;
   readonly 'log-format': LogFormat;
 };
@@ -87,5 +88,5 @@ type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** The values of `--log-format`. */
 export const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
-/** How log lines are written; `auto`: pretty on a terminal, else JSON. */
+/** How log lines are written; `auto`: JSON for a service manager, else pretty. */
 type LogFormat = (typeof LOG_FORMATS)[number];

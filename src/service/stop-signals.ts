@@ -9,7 +9,7 @@ export interface StopSignals {
 }
 
 /** How long what is under way may go on after the first signal, milliseconds. */
-const GRACE_MS = 10_000;
+export const GRACE_MS = 10_000;
 
 /**
  * Listens for SIGINT and SIGTERM: the first asks for a clean end, a second one ends the process at once.

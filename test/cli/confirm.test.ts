@@ -65,7 +65,7 @@ describe('sync --once', () => {
     site.write('docs/a.md', 'one');
     const first = await run(site.directory, ['sync', '--once'], site.env);
     expect(first.code).toBe(3);
-    expect(first.stdout).toMatch(/^Failed \(1\): cannot be searched: .*\n {2}docs:a\.md\nNOT IN SYNC/u);
+    expect(first.stdout).toMatch(/^Failed \(1\): cannot be searched: .*\n {2}docs\/a\.md\nNOT IN SYNC/u);
     const second = await site.sync();
     expect(second.code).toBe(3);
     expect(second.lines()).toMatchObject([

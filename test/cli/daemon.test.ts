@@ -198,7 +198,7 @@ describe('what is seen from outside', () => {
     renameSync(join(site.directory, 'docs'), join(site.directory, 'away'));
     await expect.poll(async () => (await get('/readyz')).status, POLL).toBe(503);
     expect((await get('/readyz')).body).toContain('docs is halted');
-    expect(daemon.log().find(({ path }) => path === '.')).toMatchObject({ level: 50, msg: 'problem' });
+    expect(daemon.log().find(({ path }) => path === '.')).toMatchObject({ level: 50, kind: 'problem' });
     expect((await fetch(`http://${address}/approve`, { method: 'POST' })).status).toBe(404);
   });
 

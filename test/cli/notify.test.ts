@@ -103,7 +103,7 @@ test(
     const second = await launch(site);
     fail(site, 'late.md');
     site.write('docs/late.md', 'x');
-    await expect.poll(() => second.says('upload failed'), POLL).toBe(true);
+    await expect.poll(() => second.says('could not upload'), POLL).toBe(true);
     await stop(second);
     expect((await site.botsync('sync', '--once')).code).toBe(3);
     expect(messages(site)).toHaveLength(4);

@@ -12,7 +12,7 @@ export interface Daemon extends Running {
 
 /** Starts a daemon. */
 export function launchAtOnce(site: Site, args: string[] = [], env: Record<string, string> = {}): Daemon {
-  const running = start(site.directory, ['sync', ...args], { ...site.env, ...env });
+  const running = start(site.directory, ['sync', '--log-format', 'json', ...args], { ...site.env, ...env });
   let text = '';
   running.child.stderr?.on('data', (chunk: string) => (text += chunk));
   const log = (): Record<string, unknown>[] =>

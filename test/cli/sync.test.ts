@@ -44,7 +44,7 @@ test('sync --once --json prints a line a file and a summary last; standard error
       },
     },
   ]);
-  expect(JSON.parse(first.stderr)).toMatchObject({ level: 30, msg: 'upload', path: 'a.md' });
+  expect(first.stderr).toMatch(/^uploaded docs\/a\.md \(\d+ B in \d\.\d s; new\)\n$/u);
   const second = await site.sync();
   expect(second.lines()).toMatchObject([{ kind: 'summary', unchanged: 1, uploaded: 0 }]);
   expect(second.stderr).toBe('');
@@ -63,7 +63,7 @@ test('without --json a person reads what was done, and what went wrong by reason
   const outcome = await run(site.directory, ['sync', '--once'], site.env);
   expect(outcome.code).toBe(3);
   expect(outcome.stdout).toMatch(
-    /^Failed \(7\): 400 InvalidPayload: not this one\n( {2}docs:\d\n){5} {2}… and 2 more\nNOT IN SYNC: 1 uploaded, 7 failed, 1 B/u,
+    /^Failed \(7\): 400 InvalidPayload: not this one\n( {2}docs\/\d\n){5} {2}… and 2 more\nNOT IN SYNC: 1 uploaded, 7 failed, 1 B/u,
   );
   expect((await run(site.directory, ['sync', '--once', '--force'], site.env)).stdout).toMatch(
     /^In sync: 8 uploaded/u,
@@ -78,7 +78,7 @@ test('a name with control characters cannot command the terminal', async () => {
   site.write('docs/\u001b[31mred', 'x');
   site.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 400 });
   const outcome = await run(site.directory, ['sync', '--once', '--log-level', 'silent'], site.env);
-  expect(outcome.stdout).toContain('docs:\\u001b[31mred');
+  expect(outcome.stdout).toContain('docs/\\u001b[31mred');
   expect(outcome.stdout + outcome.stderr).not.toContain('\u001b');
 });
 
@@ -106,7 +106,7 @@ test('sync --dry-run prints the plan, calls nothing, and writes nothing, not eve
   expect([...site.emulator.counts]).toEqual(counts);
   const text = await run(site.directory, ['sync', '--dry-run']);
   expect(text.stdout).toMatch(
-    /^upload {2}docs:b {2}\(new\)\nDry run, nothing was sent: 1 to upload, 1 unchanged/u,
+    /^upload {2}docs\/b {2}\(new\)\nDry run, nothing was sent: 1 to upload, 1 unchanged/u,
   );
 });
 
@@ -129,7 +129,7 @@ test('a source that is halted is logged as what needs somebody', async () => {
   rmSync(join(site.directory, 'docs'), { recursive: true });
   const outcome = await site.sync();
   expect(outcome.code).toBe(5);
-  expect(JSON.parse(outcome.stderr.split('\n')[0] ?? '')).toMatchObject({ level: 50, path: '.' });
+  expect(outcome.stderr).toMatch(/^halted docs: /u);
 });
 
 test('--force with a pattern that matches nothing says so', async () => {

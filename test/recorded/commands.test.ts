@@ -156,7 +156,7 @@ recorded('a daemon', async (scene) => {
   scene.write('other/b.md', 'b');
   await scene.run(['sync', '--once', '--json']);
   rmSync(join(scene.directory, 'other/b.md'));
-  const daemon = scene.start(['sync', '--json']);
+  const daemon = scene.start(['sync', '--json', '--log-format', 'json']);
   await daemon.says('"trigger":"start"');
   await scene.isWatching();
   await scene.run(['status', '--json']);
@@ -166,6 +166,7 @@ recorded('a daemon', async (scene) => {
   await daemon.says('"trigger":"approved"');
   scene.write('docs/c.md', 'c');
   await daemon.says('"path":"c.md"');
+  await daemon.says('In sync again');
   daemon.child.kill('SIGHUP');
   await daemon.says('"trigger":"reload"');
   daemon.child.kill('SIGTERM');
@@ -175,7 +176,7 @@ recorded('a daemon', async (scene) => {
 recorded('a configuration that changes under a daemon', async (scene) => {
   scene.write('docs/a.md', 'a');
   scene.write('docs/b.txt', 'b');
-  const daemon = scene.start(['sync', '--json']);
+  const daemon = scene.start(['sync', '--json', '--log-format', 'json']);
   await daemon.says('"trigger":"start"');
   await scene.isWatching();
   scene.configure({ rules: [{ match: '*.md', tags: { a: 'b' } }] });

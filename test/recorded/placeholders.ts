@@ -24,8 +24,11 @@ const MOMENT = /\b(\d{4}-\d\d-\d\d)[T ](\d\d):?(\d\d)(?::?(\d\d(?:\.\d{3})?))?Z/
 /** Where something was drawn, measured, or is a fact of the machine; what is told of it stays. */
 const MEASURED: readonly (readonly [RegExp, string])[] = [
   [/"durationMs":\d+/gu, '"durationMs":<ms>'],
+  [/"version":"[^"]+","node":"v[^"]+"/gu, '"version":<version>,"node":<version>'],
   [/"delayMs":\d+/gu, '"delayMs":<ms>'],
-  [/ \(\d+\.\d s\)/gu, ' (<s>)'],
+  [/ \(\d+(?:\.\d)? s\)/gu, ' (<s>)'],
+  [/\b(again in|B in) \d+(?:\.\d)? s\b/gu, '$1 <s>'],
+  [/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}/gmu, '<now>  '],
   [/\bLast full pass: \d+ s ago\b/gu, 'Last full pass: <s> ago'],
   [/, the last \d+ s ago\b/gu, ', the last <s> ago'],
   [/, for \d+ s \(since\b/gu, ', for <s> (since'],

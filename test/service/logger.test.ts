@@ -1,28 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { createLog } from '../../src/service/logger.ts';
-import { run } from './fixture.ts';
+import { inColour } from '../../src/service/colour.ts';
+import { createLog, type LogSettings } from '../../src/service/logger.ts';
 
-/** What a process writes to standard error that logs one line of every level. */
-async function logged(settings: { level: string; format: 'json' | 'pretty' }): Promise<string[]> {
-  const running = run(
-    'service/logger.ts',
-    `import { writeSync } from 'node:fs';
-     import { createLog } from './module.js';
-     const log = createLog(${JSON.stringify(settings)}, (lines) => writeSync(2, lines));
-     for (const level of ['debug', 'info', 'warn', 'error']) log[level]('a line of ' + level, { path: 'a/' + level });
-     log.error('bare');
-     console.log('result');
-     process.exit(0);`,
-  );
-  expect(await running.firstLine).toBe('result');
-  expect(await running.ended).toBe(0);
-  return running
-    .errors()
-    .split('\n')
-    .filter((line) => line !== '');
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+
+/** What is written when one line of every level is logged: all of it at once, as the process may exit next. */
+function logged(settings: LogSettings): string[] {
+  const lines: string[] = [];
+  const log = createLog(settings, (text) => lines.push(text));
+  for (const level of LEVELS) log[level](`a line of ${level}`, { path: `a/${level}` });
+  log.error('bare');
+  return lines;
 }
-
-const LEVELS = ['debug', 'info', 'warn', 'error'];
 
 describe('JSON lines', () => {
   test.each([
@@ -32,8 +21,8 @@ describe('JSON lines', () => {
     ['warn', 2],
     ['error', 3],
     ['silent', 4],
-  ])('at level %s, to standard error, all of them although the process exits', async (level, from) => {
-    const lines = (await logged({ level, format: 'json' })).map(
+  ] as const)('at level %s', (level, from) => {
+    const lines = logged({ level, format: 'json' }).map(
       (line) => JSON.parse(line) as Record<string, unknown>,
     );
     const expected = LEVELS.slice(from).map((name) => ({ msg: `a line of ${name}`, path: `a/${name}` }));
@@ -41,26 +30,56 @@ describe('JSON lines', () => {
     expect(lines).toEqual(expected.map((line) => expect.objectContaining(line) as unknown));
     for (const { level: number } of lines) expect([20, 30, 40, 50]).toContain(number);
   });
-});
 
-test('pretty lines are for people', async () => {
-  const lines = await logged({ level: 'info', format: 'pretty' });
-  expect(lines[0]).toMatch(/^\[\d\d:\d\d:\d\d\] .*INFO.*: .*a line of info/u);
-  expect(lines.join('\n')).toContain('a/warn');
-  expect(lines.join('\n')).not.toContain(String(process.pid));
-});
-
-describe('the progress line', () => {
-  test('steps aside for every line that is written, and for no other', () => {
-    let asides = 0;
-    const log = createLog({ level: 'warn', format: 'json' }, () => {
-      asides += 1;
-    });
-    log.debug('x');
-    log.info('x');
-    expect(asides).toBe(0);
-    log.warn('x');
-    log.error('x');
-    expect(asides).toBe(2);
+  test('have no control character that JSON leaves alone, and keep what they mean', () => {
+    const lines: string[] = [];
+    createLog({ level: 'info', format: 'json' }, (text) => lines.push(text)).info('a\u009b31mb');
+    expect(lines[0]).not.toContain('\u009b');
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msg: 'a\u009b31mb' });
   });
+});
+
+describe('lines for people', () => {
+  const pretty = { level: 'info', format: 'pretty' } as const;
+
+  test('begin with date and time, and tell what was logged beside the message', () => {
+    const lines = logged(pretty);
+    expect(lines[0]).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}a line of info \(path: a\/info\)\n$/u);
+    expect(lines[1]).toMatch(/ {2}warning: a line of warn \(path: a\/warn\)\n$/u);
+    expect(lines[2]).toMatch(/ {2}error: a line of error /u);
+    expect(lines).toHaveLength(4);
+  });
+
+  test('do without the time where it is not wanted', () => {
+    expect(logged({ ...pretty, isTimed: false })).toEqual([
+      'a line of info (path: a/info)\n',
+      'warning: a line of warn (path: a/warn)\n',
+      'error: a line of error (path: a/error)\n',
+      'error: bare\n',
+    ]);
+  });
+
+  test('show the level, or the head of styled words, in colour; no name commands the terminal or begins a line', () => {
+    const lines: string[] = [];
+    const log = createLog({ ...pretty, isTimed: false, paint: inColour }, (text) => lines.push(text));
+    log.warn('a name: \u001b[31m');
+    log.info('plain', { names: ['a\nb', 'c'], none: null });
+    log.say('info', { style: 'ok', head: 'uploaded', rest: ' a\u001b\nb' }, { source: 'docs' });
+    expect(lines).toEqual([
+      '\u001b[33mwarning:\u001b[39m a name: \\u001b[31m\n',
+      'plain (names: a\\u000ab, c)\n',
+      '\u001b[32muploaded\u001b[39m a\\u001b\\u000ab\n',
+    ]);
+  });
+
+  test('styled words are one message for programs, beside the fields', () => {
+    const lines: string[] = [];
+    const log = createLog({ level: 'info', format: 'json' }, (text) => lines.push(text));
+    log.say('info', { style: 'ok', head: 'uploaded', rest: ' docs/a' }, { source: 'docs' });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msg: 'uploaded docs/a', source: 'docs' });
+  });
+});
+
+test('what is not important enough is not written', () => {
+  expect(logged({ level: 'silent', format: 'pretty' })).toEqual([]);
 });

@@ -55,16 +55,6 @@ export function shown(name: string): string {
   return escapeControls(name);
 }
 
-/** Lines of a log as they can be shown: JSON leaves some control characters of names alone. */
-export function shownLines(lines: string): string {
-  return lines.split('\n').map(escapeControls).join('\n');
-}
-
-/** Writes lines of a log to standard error. */
-export function writeLog(lines: string): void {
-  writeError(shownLines(lines));
-}
-
 /**
  * From now on no reader is waited for: a service has to go on, and to hear signals, whatever becomes of those who read
  * what it writes. Lines wait for them up to a bound, and are dropped and counted beyond it.

@@ -1,6 +1,9 @@
-import prettyBytes from 'pretty-bytes';
-import type { FileEvent, Summary } from '../../domain/report.ts';
+import { isHalt, type FileEvent, type Summary } from '../../domain/report.ts';
+import { withoutColour, type Paint, type Style } from '../../service/colour.ts';
+import type { Words } from '../../service/log-line.ts';
+import { bytesText, countText, durationText } from './amounts.ts';
 import { shown } from './output.ts';
+import { placeOf } from './place.ts';
 
 /** So many files are named for each reason; the rest are counted. */
 const NAMED_A_REASON = 5;
@@ -8,14 +11,20 @@ const NAMED_A_REASON = 5;
 /** So many reasons are shown; each has its own line of files. */
 const REASONS_SHOWN = 20;
 
-const TITLES: Readonly<Record<string, string>> = {
-  failed: 'Failed',
-  refuse: 'Refused',
-  problem: 'Problems',
+interface Title {
+  readonly text: string;
+  readonly style: Style;
+}
+
+const FAILED: Title = { text: 'Failed', style: 'failure' };
+const HALTED: Title = { text: 'Halted', style: 'halted' };
+const TITLES: Readonly<Record<string, Title>> = {
+  refuse: { text: 'Refused', style: 'warning' },
+  problem: { text: 'Problems', style: 'warning' },
 };
 
 interface Group {
-  readonly title: string;
+  readonly title: Title;
   readonly reason: string;
   readonly names: string[];
   count: number;
@@ -28,10 +37,10 @@ export class TroubleList {
 
   /** Takes note of an event that is trouble; passes over all others. */
   add(event: FileEvent): void {
-    const title = event.outcome === 'failed' ? TITLES['failed'] : TITLES[event.kind];
+    const title = isHalt(event) ? HALTED : event.outcome === 'failed' ? FAILED : TITLES[event.kind];
     if (title === undefined) return;
-    const reason = event.error ?? event.reason;
-    const id = `${title}\n${reason}`;
+    const reason = (event.error ?? event.reason).replace(/^halted: /u, '');
+    const id = `${title.text}\n${reason}`;
     let group = this.#groups.get(id);
     if (group === undefined) {
       if (this.#groups.size === REASONS_SHOWN) {
@@ -42,14 +51,14 @@ export class TroubleList {
       this.#groups.set(id, group);
     }
     group.count += 1;
-    if (group.names.length < NAMED_A_REASON) group.names.push(`${event.source}:${event.path}`);
+    if (group.names.length < NAMED_A_REASON) group.names.push(placeOf(event.source, event.path));
   }
 
   /** The list as lines for people, empty when there was no trouble. */
-  lines(): string[] {
+  lines(paint: Paint): string[] {
     const lines: string[] = [];
     for (const { title, reason, names, count } of this.#groups.values()) {
-      lines.push('', `${title} (${count}): ${shown(reason)}`);
+      lines.push('', `${paint(title.style, `${title.text} (${count}):`)} ${shown(reason)}`);
       lines.push(...names.map((name) => `  ${shown(name)}`));
       if (count > names.length) lines.push(`  … and ${count - names.length} more`);
     }
@@ -59,10 +68,24 @@ export class TroubleList {
   }
 }
 
+/** What is told of a pass beside its counts. */
+export interface SummaryOptions {
+  readonly paint?: Paint;
+  /** Files that were to be sent and were not come to. */
+  readonly notReached?: number;
+}
+
 /** The counts of a pass as one or two lines for people. */
-export function describeSummary(summary: Summary, isDryRun: boolean, isCutShort: boolean): string[] {
+export function describeSummary(
+  summary: Summary,
+  isDryRun: boolean,
+  isCutShort: boolean,
+  { paint = withoutColour, notReached = 0 }: SummaryOptions = {},
+): string[] {
   const { overwritten } = summary;
-  const lines = [describeCounts(summary, isDryRun, isCutShort)];
+  const { style, head, rest } = summaryWords(summary, isDryRun, isCutShort);
+  const left = isCutShort && notReached > 0 ? `; ${countText(notReached, 'file')} to send not reached` : '';
+  const lines = [`${style === null ? head : paint(style, head)}${rest}${left}`];
   if (overwritten > 0) {
     const sent = isDryRun ? 'to upload' : 'uploaded';
     lines.push(`  ${overwritten.toLocaleString('en')} ${sent} over files that do not carry botsync's mark`);
@@ -70,18 +93,20 @@ export function describeSummary(summary: Summary, isDryRun: boolean, isCutShort:
   return lines;
 }
 
-function describeCounts(summary: Summary, isDryRun: boolean, isCutShort: boolean): string {
+/** The counts of a pass in words. */
+export function summaryWords(summary: Summary, isDryRun: boolean, isCutShort: boolean): Words {
   const { uploaded, renewed, updated, removed, refused, failed, problems, pending } = summary;
   // What an earlier version wrote down does not have it.
   const { unconfirmed = 0 } = summary as Partial<Summary>;
   const sent = uploaded + renewed + updated + removed;
   const astray = refused + failed + problems + pending;
-  const counts = describeDone(summary, isDryRun);
-  if (isDryRun) return `Dry run, nothing was sent: ${counts}`;
-  if (isCutShort) return `NOT IN SYNC, and not everything was looked at: ${counts}`;
-  if (astray > 0) return `NOT IN SYNC: ${counts}`;
-  if (unconfirmed > 0) return `Sent, but the platform has not confirmed everything yet: ${counts}`;
-  return sent === 0 ? `In sync, nothing had to be sent: ${counts}` : `In sync: ${counts}`;
+  const rest = `: ${describeDone(summary, isDryRun)}`;
+  const words = (style: Style | null, head: string): Words => ({ style, head, rest });
+  if (isDryRun) return words(null, 'Dry run, nothing was sent');
+  if (isCutShort) return words('failure', 'NOT IN SYNC, and not everything was looked at');
+  if (astray > 0) return words('failure', 'NOT IN SYNC');
+  if (unconfirmed > 0) return words('warning', 'Sent, but the platform has not confirmed everything yet');
+  return words('ok', sent === 0 ? 'In sync, nothing had to be sent' : 'In sync');
 }
 
 /** What a pass did, or would do, in counts: how things stood then is not said, as it may have changed since. */
@@ -102,7 +127,7 @@ export function describeDone(summary: Summary, isDryRun: boolean): string {
   } = summary;
   // What an earlier version wrote down does not have it.
   const { unconfirmed = 0 } = summary as Partial<Summary>;
-  const took = `${(summary.durationMs / 1000).toFixed(1)} s`;
+  const took = durationText(summary.durationMs);
   const what = [
     counted(uploaded, isDryRun ? 'to upload' : 'uploaded'),
     counted(renewed, isDryRun ? 'to renew' : 'renewed'),
@@ -118,7 +143,7 @@ export function describeDone(summary: Summary, isDryRun: boolean): string {
     counted(pending, 'pending'),
     counted(unconfirmed, 'not confirmed yet'),
   ].filter((part) => part !== null);
-  const bytes = summary.bytes > 0 ? `, ${prettyBytes(summary.bytes)}` : '';
+  const bytes = summary.bytes > 0 ? `, ${bytesText(summary.bytes)}` : '';
   return `${what.length === 0 ? 'no files' : what.join(', ')}${bytes} (${took})`;
 }
 

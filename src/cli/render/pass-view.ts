@@ -1,61 +1,107 @@
-import { isHalt, type FileEvent, type Summary } from '../../domain/report.ts';
-import { createLog, type Log } from '../../service/logger.ts';
+import type { FileEvent, Summary } from '../../domain/report.ts';
+import { createLog, type StyledLog } from '../../service/logger.ts';
+import { GRACE_MS } from '../../service/stop-signals.ts';
 import type { Additions, Usages } from '../../domain/usage.ts';
-import type { Reporter } from '../../sync/pass/reporter.ts';
-import { logSettings } from '../command-log.ts';
+import type { OutgoingFile, Reporter, Transferred, TransferWatch } from '../../sync/pass/reporter.ts';
+import { logReader, logSettings } from '../command-log.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { print, shown, shownLines, writeError } from './output.ts';
+import { durationText } from './amounts.ts';
+import { eventLevel, eventWords, retryWords } from './event-words.ts';
+import { describeInFlight } from './in-flight.ts';
+import { print, shown, writeError } from './output.ts';
+import { paintFor } from './paint.ts';
+import { placeOf } from './place.ts';
 import { printJson } from './print-json.ts';
 import { describeUsage, usageForPrograms } from './usage-report.ts';
 import { describeSummary, TroubleList } from './pass-report.ts';
-import { Progress } from './progress.ts';
+import { Progress, type Hold } from './progress.ts';
+import { wrapWords } from './text-width.ts';
+import type { FileInFlight } from './transfer-tally.ts';
 
 /**
  * What a person or a program sees of a pass. Results go to standard output: JSON Lines with `--json`, else a summary.
  * Standard error has a progress line on a terminal, and log lines.
  */
 export class PassView implements Reporter {
-  readonly log: Log;
+  readonly log: StyledLog;
   /** Whether a progress line is shown. */
   readonly showsProgress: boolean;
   readonly #json: boolean;
   /** On a terminal the summary tells of files, unless a log level was asked for. */
   readonly #logsFiles: boolean;
   readonly #troubles = new TroubleList();
-  readonly #progress = new Progress(process.stderr, writeError);
-  /** What the pass under way has come to so far. */
-  #counts: Summary | null = null;
+  readonly #progress: Progress;
+  #hold: () => Hold | null = () => null;
+  /** What the pass under way has come to so far, and when it began. */
+  #pass: { readonly counts: Summary; readonly beganMs: number } | null = null;
+  #interrupted: readonly FileInFlight[] = [];
 
   constructor({ json, logLevel, logFormat }: GlobalOptions) {
-    const isTerminal = process.stderr.isTTY;
+    const reader = logReader();
     this.#json = json;
-    this.showsProgress = isTerminal && logFormat !== 'json';
+    this.showsProgress = reader === 'terminal' && logFormat !== 'json' && process.env['TERM'] !== 'dumb';
     this.#logsFiles = !this.showsProgress || logLevel !== undefined;
-    this.log = createLog(logSettings({ logLevel, logFormat }, isTerminal), (lines) => {
-      this.#progress.log(shownLines(lines));
+    this.#progress = new Progress({
+      terminal: process.stderr,
+      write: writeError,
+      hold: () => this.#hold(),
+    });
+    this.log = createLog(logSettings({ logLevel, logFormat }, reader), (lines) => {
+      this.#progress.log(lines);
     });
   }
 
   /** A pass begins, which counts there. */
   begin(counts: Summary): void {
-    this.#counts = counts;
+    this.#pass = { counts, beganMs: performance.now() };
+  }
+
+  /** From now on that says why nothing is sent for a while. */
+  waitsBy(hold: () => Hold | null): void {
+    this.#hold = hold;
   }
 
   /** Somebody asked for a clean end, which may take a while. */
   stopping(signal: string): void {
-    if (this.showsProgress)
-      this.#progress.log('Stopping: what is under way may end. Ctrl-C once more ends it at once.\n');
-    else this.log.info('stopping: what is under way may end, nothing new is begun', { signal });
+    if (!this.showsProgress) {
+      this.log.info('stopping: what is under way may end, nothing new is begun', { signal });
+      return;
+    }
+    const { inFlight } = this.#progress.tally;
+    const what =
+      inFlight.length === 0
+        ? 'Stopping.'
+        : `Stopping: ${describeInFlight(inFlight)} may end within ${durationText(GRACE_MS)}.`;
+    const columns = process.stderr.columns || 80;
+    this.#progress.log(`${wrapWords(`${what} Ctrl-C again ends it at once.`, columns - 1)}\n`);
+  }
+
+  /** What is under way is broken off now. */
+  breakingOff(): void {
+    this.#interrupted = this.#progress.tally.inFlight;
   }
 
   /** Prints the end of a pass that is given up in its midst. */
   endNow(): void {
-    if (this.#counts !== null) this.end(this.#counts, false, true);
+    if (this.#pass === null) {
+      this.stop();
+      return;
+    }
+    const { counts, beganMs } = this.#pass;
+    this.breakingOff();
+    counts.pending += this.#interrupted.length;
+    counts.durationMs = Math.round(performance.now() - beganMs);
+    this.end(counts, false, true);
+  }
+
+  /** Says how many files were looked at so far, to find out how much there is to send. */
+  looking(files: number): void {
+    if (this.showsProgress) this.#progress.look(files);
   }
 
   /** Says how much there is to send. */
   expect(files: number, bytes: number): void {
-    this.#progress.start(files, bytes);
+    if (this.showsProgress) this.#progress.expect(files, bytes);
   }
 
   /** Shows what is waited for when all was sent. */
@@ -63,16 +109,11 @@ export class PassView implements Reporter {
     if (this.showsProgress) this.#progress.say(words);
   }
 
-  event(event: FileEvent): void {
+  event(event: FileEvent, transferred?: Transferred): void {
     if (this.#json) printJson(event);
     else this.#troubles.add(event);
-    if (!this.#logsFiles) return;
-    const { kind, outcome, ...fields } = event;
-    if (outcome === 'failed') this.log.warn(`${kind} failed`, fields);
-    else if (isHalt(event)) this.log.error(kind, fields);
-    else if (kind === 'problem' || kind === 'refuse') this.log.warn(kind, fields);
-    else if (kind === 'skip' || kind === 'confirm') this.log.debug(kind, fields);
-    else this.log.info(kind, fields);
+    if (this.#logsFiles)
+      this.log.say(eventLevel(event), eventWords(event, transferred), { ...event, ...transferred });
   }
 
   warn(message: string): void {
@@ -80,17 +121,22 @@ export class PassView implements Reporter {
   }
 
   retrying(path: string, reason: string, delayMs: number): void {
-    this.log.info('trying again', { path, reason, delayMs: Math.round(delayMs) });
+    this.log.say('info', retryWords(path, reason, delayMs), { path, reason, delayMs: Math.round(delayMs) });
   }
 
   sent(bytes: number): void {
-    this.#progress.add(bytes);
+    this.#progress.tally.done(bytes);
+  }
+
+  sending(file: OutgoingFile): TransferWatch {
+    return this.showsProgress ? this.#progress.sending(file) : this.#progress.tally.begin(file);
   }
 
   /** Prints one line of a dry run. */
   planned(event: FileEvent): void {
     if (this.#json) printJson(event);
-    else print(`${event.kind.padEnd(8)}${shown(`${event.source}:${event.path}`)}  (${shown(event.reason)})`);
+    else
+      print(`${event.kind.padEnd(8)}${shown(placeOf(event.source, event.path))}  (${shown(event.reason)})`);
   }
 
   /** Prints what is used and allowed, and what the run would add. */
@@ -108,14 +154,36 @@ export class PassView implements Reporter {
   /** Prints the end of a pass or a dry run; `isCutShort`: some files were not even looked at. */
   end(summary: Summary, isDryRun: boolean, isCutShort: boolean): void {
     this.stop();
-    this.#counts = null;
-    if (this.#json) printJson({ kind: 'summary', ...summary });
-    else
-      print([...this.#troubles.lines(), ...describeSummary(summary, isDryRun, isCutShort)].join('\n').trim());
+    this.#pass = null;
+    if (this.#json) {
+      printJson({ kind: 'summary', ...summary });
+      return;
+    }
+    const paint = paintFor(1);
+    const lines = [
+      ...this.#troubles.lines(paint),
+      ...this.#interruptedLines(),
+      ...describeSummary(summary, isDryRun, isCutShort, { paint, notReached: this.#notReached(summary) }),
+    ];
+    print(lines.join('\n').trim());
   }
 
   /** Takes the progress line away. */
   stop(): void {
     this.#progress.stop();
+  }
+
+  /** Files that were to be sent, as far as they were counted, and were not come to. */
+  #notReached({ failed, pending }: Summary): number {
+    const { expected, files } = this.#progress.tally;
+    return Math.max(0, (expected?.files ?? 0) - files - failed - pending);
+  }
+
+  #interruptedLines(): string[] {
+    if (this.#interrupted.length === 0) return [];
+    return [
+      '',
+      `Interrupted: ${describeInFlight(this.#interrupted)}; the next run sends what is missing again`,
+    ];
   }
 }

@@ -12,6 +12,7 @@ import type { StateStore } from '../../state/state-store.ts';
 import { Daemon, type DaemonSettings } from '../../sync/daemon/daemon.ts';
 import type { Verified } from '../../sync/plan/verify.ts';
 import { credentialAdvice } from '../credential-advice.ts';
+import { countAhead } from '../count-ahead.ts';
 import { alike, type GlobalOptions } from '../../cli/global-options.ts';
 import { holdLock } from '../hold-lock.ts';
 import { platformName } from '../load.ts';
@@ -25,6 +26,8 @@ import { Reloads } from './reloads.ts';
 import { DaemonServers } from './servers.ts';
 import { StateKeeper } from './state-keeper.ts';
 import { DaemonNotifier, healthOf } from './daemon-notifier.ts';
+import { greeting } from '../../cli/render/greeting.ts';
+import type { Standing } from '../../cli/render/progress-watch.ts';
 import { DaemonView } from '../../cli/render/daemon-view.ts';
 import { DaemonVitals } from './vitals.ts';
 import { Watchdog } from './watchdog.ts';
@@ -60,7 +63,9 @@ export class DaemonRun {
     });
     this.#view = new DaemonView(options, this.#serviceManager, {
       metrics: () => this.#metrics,
-      passEnded: () => {
+      watchSettings: () => this.#loaded.config.watch,
+      standing: () => this.#standing,
+      onPassEnded: () => {
         this.#notifier.wake();
       },
       howToRenewCredentials: () => credentialAdvice(this.#loaded, options),
@@ -83,11 +88,14 @@ export class DaemonRun {
     });
     this.#signals = listenForStop(
       (signal) => {
-        this.#view.log.info('stopping: what is under way may end, nothing new is begun', { signal });
+        this.#view.stopping(signal);
         this.#serviceManager.stopping();
         this.#platform.current?.endWaits();
       },
-      () => process.exit(EXIT.interrupted),
+      () => {
+        this.#view.endNow();
+        process.exit(EXIT.interrupted);
+      },
     );
     this.#vitals = new DaemonVitals({
       monotonic: systemClock.monotonic,
@@ -110,6 +118,7 @@ export class DaemonRun {
     const { log } = this.#view;
     this.#reloads.listen();
     this.#lock = holdLock(this.#loaded.config.stateFile, 'the state file', 'sync');
+    this.#greet();
     await this.#hangGuard.adjust(this.#loaded.config);
     this.#metrics = await createMetrics(version(), () => this.#answers.measures());
     await this.#files.followAlso(this.#loaded);
@@ -139,6 +148,33 @@ export class DaemonRun {
     await this.#keeper.untilStopped((state) => this.#serve(state));
     this.#view.log.info('stopped');
     return EXIT.ok;
+  }
+
+  #greet(): void {
+    const { config } = this.#loaded;
+    const platform = this.#options.emulator ? 'the emulator, within this process' : config.platform.baseUrl;
+    this.#view.greet(greeting(config, platform, version(), process.version));
+  }
+
+  /** How the daemon stands, for those who watch it; `null` while there is none. */
+  get #standing(): Standing | null {
+    const daemon = this.#daemon;
+    if (daemon === null) return null;
+    const pausedForMs = (): number => this.#platform.current?.pausedForMs() ?? 0;
+    return {
+      get activity() {
+        return daemon.activity;
+      },
+      get isHindered() {
+        return daemon.impediments.length > 0;
+      },
+      get unconfirmed() {
+        return daemon.unconfirmed;
+      },
+      get pausedForMs() {
+        return pausedForMs();
+      },
+    };
   }
 
   /** Lets go of everything. */
@@ -199,11 +235,46 @@ export class DaemonRun {
           this.#metrics?.notificationEnded(outcome);
         },
       });
-      await daemon.run();
+      await this.#counting(state, () => daemon.run());
     } finally {
       await this.#notifier.detach();
       this.#daemon = null;
       this.#state = null;
+    }
+  }
+
+  /** Tells the progress line of a terminal, while the daemon begins, how much the first pass has to send. */
+  async #counting(state: StateStore, run: () => Promise<void>): Promise<void> {
+    if (!this.#view.showsProgress) {
+      await run();
+      return;
+    }
+    const ended = new AbortController();
+    const { config } = this.#loaded;
+    const counting = countAhead(
+      {
+        config,
+        platformName: platformName(this.#options, config),
+        state,
+        platformNow: () => this.#platform.current?.clients.files().now() ?? Date.now(),
+        isForced: () => false,
+        seen: (files) => {
+          this.#view.looking(files);
+        },
+      },
+      AbortSignal.any([ended.signal, this.#signals.stop]),
+    ).then(
+      (ahead) => {
+        if (ahead !== null && !ended.signal.aborted) this.#view.expect(ahead.files, ahead.bytes);
+      },
+      // The daemon meets what the count meets, and tells of it.
+      () => undefined,
+    );
+    try {
+      await run();
+    } finally {
+      ended.abort();
+      await counting;
     }
   }
 

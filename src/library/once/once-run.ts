@@ -38,9 +38,24 @@ export async function syncOnce(options: SyncOptions, loaded: LoadedConfig, view:
       signals.stop.addEventListener('abort', () => {
         access.endWaits();
       });
+      signals.abort.addEventListener('abort', () => {
+        view.breakingOff();
+      });
+      const pausedForMs = (): number => access.pausedForMs();
       return await withNotifier({ options, loaded, access }, signals, view, (notifier) =>
         passWithSoundState(
-          { options, config: loaded.config, waitMs, platform, catalog, usage, signals, view, notifier },
+          {
+            options,
+            config: loaded.config,
+            waitMs,
+            platform,
+            catalog,
+            usage,
+            signals,
+            pausedForMs,
+            view,
+            notifier,
+          },
           lock.wasAbandoned,
         ),
       );

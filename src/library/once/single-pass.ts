@@ -9,10 +9,10 @@ import {
   unwatchedStages,
   type SyncContext,
 } from '../../sync/pass/sync-context.ts';
-import { Claims } from '../../sync/plan/claims.ts';
-import { estimate, type Estimate } from '../../sync/plan/estimate.ts';
-import { findSources } from '../../sync/sources/source.ts';
+import type { Estimate } from '../../sync/plan/estimate.ts';
+import { countAhead } from '../count-ahead.ts';
 import { platformName } from '../load.ts';
+import { holdOf } from '../../cli/render/hold.ts';
 import { forced } from '../../cli/sync-options.ts';
 import { Confirmation } from './confirmation.ts';
 import { tellUsage, warnOfQuotas } from '../../cli/usage.ts';
@@ -26,7 +26,7 @@ export interface PassEnd {
 
 /** One pass over everything, with a progress line where one is shown. Throws `StateFileError`. */
 export async function singlePass(run: OnceRun, state: StateStore, summary: Summary): Promise<PassEnd> {
-  const { options, waitMs, signals, view, notifier } = run;
+  const { options, config, waitMs, signals, view, notifier } = run;
   const confirmation = new Confirmation(waitMs, view, summary);
   const { isForced, warnIfUnused } = forced(options);
   const ended = new AbortController();
@@ -36,6 +36,7 @@ export async function singlePass(run: OnceRun, state: StateStore, summary: Summa
   counting.catch(() => undefined);
   try {
     const syncContext = contextOf(run, state, confirmation);
+    view.waitsBy(() => holdOf(syncContext.breaker.outage, run.pausedForMs(), config.upload.giveUpAfterMs));
     confirmation.begin(syncContext);
     const exitCode = await runPass(syncContext, {
       summary,
@@ -110,14 +111,22 @@ type IsForced = (path: string) => boolean;
 
 /** What the pass will send; `null`: somebody ended it. */
 async function lookAt(
-  { options, config, platform }: OnceRun,
+  { options, config, platform, view }: OnceRun,
   state: StateStore,
   isForced: IsForced,
   ended: AbortSignal,
 ): Promise<Estimate | null> {
-  const sources = findSources(config, platformName(options, config));
-  const claims = new Claims(state, sources);
-  const platformNow = (): number => platform.now();
-  const input = { config, sources, state, claims, platformNow, now: systemClock.now, isForced };
-  return await estimate(input, systemClock, ended);
+  return await countAhead(
+    {
+      config,
+      platformName: platformName(options, config),
+      state,
+      platformNow: () => platform.now(),
+      isForced,
+      seen: (files) => {
+        view.looking(files);
+      },
+    },
+    ended,
+  );
 }

@@ -26,6 +26,8 @@ export interface OnceRun {
   /** `null`: the platform is not asked for its quotas. */
   readonly usage: PlatformUsage | null;
   readonly signals: StopSignals;
+  /** How long the platform has asked us to wait from now, milliseconds. */
+  readonly pausedForMs: () => number;
   readonly view: PassView;
   /** `null`: people are told nothing. */
   readonly notifier: OnceNotifier | null;

@@ -5,7 +5,9 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Emulator } from '../../emulator/emulator.ts';
 import type { Http } from '../../platform/http.ts';
 import { identityHeaders } from '../../platform/identity-headers.ts';
-import type { Log } from '../../service/logger.ts';
+import { textOf } from '../../service/log-line.ts';
+import type { Log, StyledLog } from '../../service/logger.ts';
+import { retryWords } from '../../cli/render/event-words.ts';
 import { createClients, type Clients } from './clients.ts';
 import { Credentials } from './credentials.ts';
 import { openHttp } from './open-http.ts';
@@ -142,13 +144,16 @@ export async function withPlatform<T>(
 }
 
 /** Tells of it in a command's log. */
-export function noticesIn({ warn }: Log): Notices {
+export function noticesIn(log: Log & Partial<Pick<StyledLog, 'say'>>): Notices {
   return {
     warn: (message) => {
-      warn(message);
+      log.warn(message);
     },
     retrying: (reason, delayMs) => {
-      warn('trying again', { reason, delayMs: Math.round(delayMs) });
+      const fields = { reason, delayMs: Math.round(delayMs) };
+      const words = retryWords('', reason, delayMs);
+      if (log.say === undefined) log.warn(textOf(words), fields);
+      else log.say('warn', words, fields);
     },
   };
 }

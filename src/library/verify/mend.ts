@@ -94,9 +94,10 @@ async function mendWith(run: VerifyRun, access: PlatformAccess, state: StateStor
 /** Makes an ordinary pass: it sends what is on record as different. Returns its exit code. */
 async function repair(
   { options, loaded, signals, view }: VerifyRun,
-  { clients }: PlatformAccess,
+  access: PlatformAccess,
   state: StateStore,
 ): Promise<number> {
+  const { clients } = access;
   const summary = emptySummary();
   view.begin(summary);
   const once = {
@@ -109,6 +110,7 @@ async function repair(
     usage: null,
     platform: clients.files(),
     catalog: clients.catalog(),
+    pausedForMs: () => access.pausedForMs(),
     signals,
     view,
     notifier: null,

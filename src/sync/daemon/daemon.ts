@@ -199,6 +199,11 @@ export class Daemon {
     });
   }
 
+  /** Files that were sent, of which the platform has not said yet what became of them. */
+  get unconfirmed(): number {
+    return this.#syncContext.confirmations?.unconfirmed ?? 0;
+  }
+
   /** Directories under watch, by source. */
   get watchedDirectories(): ReadonlyMap<string, number> {
     return this.#watches.directories;

@@ -3,7 +3,7 @@ import { emptySummary, type FileEvent } from '../../domain/report.ts';
 import type { Blockade } from '../pass/blockade.ts';
 import type { SyncContext } from '../pass/sync-context.ts';
 import { runPass } from '../pass/pass.ts';
-import type { Reporter } from '../pass/reporter.ts';
+import type { Reporter, TransferWatch } from '../pass/reporter.ts';
 import type { Approvals } from './approvals.ts';
 import type { DaemonObserver, Trigger } from './daemon-observer.ts';
 import type { DueDates } from './due-dates.ts';
@@ -143,14 +143,16 @@ export class Passes {
   }
 }
 
+const UNWATCHED: TransferWatch = { progress: () => undefined, ended: () => undefined };
+
 /** A reporter that tells, beside all else, of every change that a rescan finds: an event should have told of it before. */
 function countFinds(report: Reporter, found: (source: string) => void): Reporter {
   return {
-    event: (event: FileEvent) => {
+    event: (event: FileEvent, transferred) => {
       const { kind, reason, source } = event;
       if (kind === 'remove' || (kind === 'upload' && (reason === 'new' || reason === 'changed')))
         found(source);
-      report.event(event);
+      report.event(event, transferred);
     },
     warn: (message) => {
       report.warn(message);
@@ -161,5 +163,6 @@ function countFinds(report: Reporter, found: (source: string) => void): Reporter
     sent: (bytes) => {
       report.sent(bytes);
     },
+    ...(report.sending !== undefined && { sending: (file) => report.sending?.(file) ?? UNWATCHED }),
   };
 }

@@ -21,6 +21,8 @@ export interface TriedFile {
   readonly id: RowId;
   readonly item: PlannedSend;
   readonly source: Source;
+  /** How long the last attempt took, milliseconds. */
+  readonly tookMs: number;
 }
 
 /**
@@ -78,7 +80,7 @@ function noteSuccess(sent: Extract<Sent, { kind: 'sent' }>, file: TriedFile, con
   if (file.item.found?.kind === 'foreign') summary.overwritten += 1;
   summary.bytes += sizeBytes;
   report.sent(sizeBytes);
-  report.event({ ...event, outcome: 'done' });
+  report.event({ ...event, outcome: 'done' }, { bytes: sizeBytes, durationMs: file.tookMs });
 }
 
 function noteFailure(attempt: Attempt, failure: SendFailure, file: TriedFile, context: WalkContext): void {

@@ -14,6 +14,7 @@ import { adoptFile } from './adopt-file.ts';
 import { changedFileOf, changeInPlace, inPlaceTaskOf } from './change-in-place.ts';
 import { noteItem } from './note-item.ts';
 import { noteSent, NOT_FINISHED } from './note-sent.ts';
+import { SendWatch } from './send-watch.ts';
 import { retryPorts } from './walk-ports.ts';
 import { sendWithRetries, type SenderPorts, type Sent } from './sender.ts';
 import type { Source } from '../sources/source.ts';
@@ -43,6 +44,7 @@ class PlannedFile {
   readonly #source: Source;
   readonly #id: RowId;
   readonly #context: WalkContext;
+  readonly #watch: SendWatch;
   /** What is on record of it before it is sent. */
   #before: FileRecord | null;
   /** An attempt that failed may have left something of it on the platform. */
@@ -54,6 +56,8 @@ class PlannedFile {
     this.#id = id;
     this.#context = context;
     this.#before = item.record;
+    const outgoing = { source: source.config.name, path: item.path, sizeBytes: item.sizeBytes };
+    this.#watch = new SendWatch(outgoing, context.report, context.clock);
   }
 
   async send(hadToWait: boolean): Promise<void> {
@@ -75,7 +79,8 @@ class PlannedFile {
     const sent = await sendWithRetries(this.#task(), this.#ports(), stop, abort);
     this.#withdrawIntent(sent);
     this.#noteUnsent(sent);
-    const file = { id: this.#id, item: this.#item, source: this.#source };
+    const { tookMs } = this.#watch;
+    const file = { id: this.#id, item: this.#item, source: this.#source, tookMs };
     noteSent(sent, this.#mayBeThere, file, this.#context);
   }
 
@@ -237,7 +242,7 @@ class PlannedFile {
     const { botId, name } = this.#source.config;
     return {
       ...retryPorts(name, this.#item.path, this.#item.sizeBytes, this.#context),
-      platform,
+      platform: this.#watch.through(platform),
       limits: config.limits,
       now: clock.now,
       // A transfer may have been waited for, and an outage for hours.

@@ -48,7 +48,7 @@ export function retryPorts(
     attempts: config.upload.attempts,
     longestPauseMs: waitLimits.pauseMs,
     onRetry: (reason, delayMs) => {
-      report.retrying(`${source}:${path}`, reason, delayMs);
+      report.retrying(`${source}/${path}`, reason, delayMs);
     },
   };
 }

@@ -14,18 +14,25 @@ export interface Estimate {
   readonly additions: Additions;
 }
 
-/** Counts ahead of a pass what it will send: a pass itself knows that only at its end. `null` when stopped. */
+/**
+ * Counts ahead of a pass what it will send: a pass itself knows that only at its end. `null` when stopped.
+ *
+ * @param seen - told how many files were looked at so far.
+ */
 export async function estimate(
   input: LookAheadInput,
   clock: Clock,
   stop: AbortSignal,
+  seen: (files: number) => void = () => undefined,
 ): Promise<Estimate | null> {
+  let looked = 0;
   let files = 0;
   let bytes = 0;
   const added = new PlannedAdditions(input.state);
   const turns = new Turns(clock);
   for (const ahead of lookAhead(input)) {
     if (stop.aborted) return null;
+    if (ahead.kind === 'item' && ahead.item.kind !== 'tick' && ahead.item.kind !== 'absent') seen(++looked);
     if (
       ahead.kind === 'item' &&
       isPlannedSend(ahead.item) &&

@@ -35,7 +35,7 @@ function makePipe(directory: string, name: string): { readonly fd: number; reado
 
 /** Starts a daemon whose output goes to open descriptors. */
 function startInto(site: Site, args: readonly string[], stdout: number, stderr: number): ChildProcess {
-  const child = spawn(process.execPath, [BINARY, 'sync', ...args], {
+  const child = spawn(process.execPath, [BINARY, 'sync', '--log-format', 'json', ...args], {
     cwd: site.directory,
     env: { ...process.env, ...site.env, BOTSYNC_CONFIG: '' },
     stdio: ['ignore', stdout, stderr],

@@ -1,0 +1,91 @@
+import { isHalt, type EventKind, type FileEvent } from '../../domain/report.ts';
+import type { LogLevel, Words } from '../../service/log-line.ts';
+import type { Style } from '../../service/colour.ts';
+import type { Transferred } from '../../sync/pass/reporter.ts';
+import { bytesText, durationText } from './amounts.ts';
+import { placeOf } from './place.ts';
+
+/** What is said of something that was done. */
+const DONE: Readonly<Record<'upload' | 'renew' | 'update' | 'adopt' | 'remove', string>> = {
+  upload: 'uploaded',
+  renew: 'renewed',
+  update: 'updated',
+  adopt: 'adopted',
+  remove: 'removed',
+};
+
+/** What is said of something that could not be done. */
+const FAILED: Readonly<Record<EventKind, string>> = {
+  upload: 'could not upload',
+  renew: 'could not renew',
+  update: 'could not update',
+  adopt: 'could not adopt',
+  remove: 'could not remove',
+  confirm: 'the platform could not process',
+  skip: 'could not skip',
+  refuse: 'refused',
+  problem: 'problem with',
+};
+
+/** Reasons as they are told of what was done; the others are told as they are. */
+const REASONS: Readonly<Record<string, string>> = {
+  'settings-changed': 'its settings changed',
+  'renewal-due': 'before it expires',
+  interrupted: 'interrupted before',
+  'failed-before': 'failed before',
+  returned: 'removed before',
+  differs: 'it differed on the platform',
+  forced: 'because of --force',
+  removed: 'no longer here',
+};
+
+/** What happened to a file, in words that are the same in every form of the log. */
+export function eventWords(event: FileEvent, transferred?: Transferred): Words {
+  const { kind, source, path, reason, outcome, error } = event;
+  const place = placeOf(source, path);
+  if (isHalt(event)) return words('halted', 'halted', ` ${place}: ${reason.replace(/^halted: /u, '')}`);
+  if (outcome === 'failed') return words('failure', FAILED[kind], ` ${place}: ${error ?? reason}`);
+  switch (kind) {
+    case 'refuse':
+    case 'problem':
+      return words('warning', FAILED[kind], ` ${place}: ${reason}`);
+    case 'skip':
+      return words('aside', 'skipped', ` ${place} (${reason})`);
+    case 'confirm':
+      return words('ok', outcome ?? 'confirmed', ` ${place} (the platform says: ${reason})`);
+    case 'upload':
+    case 'renew':
+    case 'update':
+    case 'adopt':
+    case 'remove':
+      return words('ok', DONE[kind], ` ${place} (${asides(event, transferred).join('; ')})`);
+  }
+}
+
+/** How important it is that something happened to a file. */
+export function eventLevel(event: FileEvent): LogLevel {
+  const { kind, outcome } = event;
+  if (isHalt(event)) return 'error';
+  if (outcome === 'failed' || kind === 'problem' || kind === 'refuse') return 'warn';
+  return kind === 'skip' || kind === 'confirm' ? 'debug' : 'info';
+}
+
+/** That something is tried again; `what` is empty where it goes without saying. */
+export function retryWords(what: string, reason: string, delayMs: number): Words {
+  return {
+    style: null,
+    head: '',
+    rest: `trying ${what === '' ? '' : `${what} `}again in ${durationText(delayMs)}: ${reason}`,
+  };
+}
+
+function asides({ kind, reason }: FileEvent, transferred: Transferred | undefined): string[] {
+  const why = REASONS[reason] ?? reason;
+  if (kind === 'update') return [why, 'the content was not sent again'];
+  if (transferred === undefined) return [why];
+  return [`${bytesText(transferred.bytes)} in ${durationText(transferred.durationMs)}`, why];
+}
+
+function words(style: Style, head: string, rest: string): Words {
+  return { style, head, rest };
+}

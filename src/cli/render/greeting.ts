@@ -1,0 +1,46 @@
+import type { Config } from '../../config/config.ts';
+import { durationText } from './amounts.ts';
+
+/** What a daemon is, as it is told when it starts. */
+export interface Greeting {
+  /** For people, a line each. */
+  readonly lines: readonly string[];
+  /** For programs. */
+  readonly fields: object;
+}
+
+/**
+ * What a daemon says first: what runs, by which configuration, for which platform, and what it keeps up to date there.
+ *
+ * @param platform - its address, or what stands in its place.
+ */
+export function greeting(config: Config, platform: string, version: string, node: string): Greeting {
+  const sources = config.sources.map(({ name, directory, keyPrefix, botId }) => ({
+    name,
+    directory,
+    keyPrefix,
+    botId,
+  }));
+  return {
+    lines: [
+      `botsync ${version} (Node ${node})`,
+      `configuration: ${config.file}`,
+      `platform: ${platform}`,
+      ...sources.map(
+        ({ name, directory, keyPrefix, botId }) =>
+          `source ${name}: ${directory} to bot ${botId}${keyPrefix === '' ? '' : `, keys ${keyPrefix}…`}`,
+      ),
+    ],
+    fields: { version, node, config: config.file, platform, sources },
+  };
+}
+
+/** What a daemon waits for when all was looked at. */
+export function waitingFor(
+  { poll, pollIntervalMs, rescanMs }: Config['watch'],
+  watchedDirectories: number,
+): string {
+  if (poll) return `everything is looked at every ${durationText(pollIntervalMs)}; Ctrl-C ends it`;
+  const directories = watchedDirectories === 1 ? 'directory' : 'directories';
+  return `watching ${watchedDirectories.toLocaleString('en')} ${directories} for changes, everything is looked at again every ${durationText(rescanMs)}; Ctrl-C ends it`;
+}

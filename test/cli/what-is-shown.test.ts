@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { createSite, run, start } from './binary.ts';
+import { POLL } from './running-daemon.ts';
+import { converse, hasTerminal } from './terminal.ts';
+
+const SLOW = { kind: 'slow-store', bytesPerSecond: 200_000 } as const;
+const CTRL_C = '\u0003';
+
+test.runIf(hasTerminal)(
+  'a terminal shows bytes in flight in colour; the second Ctrl-C sums up what was interrupted',
+  async () => {
+    const site = await createSite();
+    site.write('docs/a.md', 'small');
+    site.write('docs/lectures/video.mp4', Buffer.alloc(8_000_000));
+    await site.emulator.conditions.set(SLOW);
+    const { code, screen } = await converse(site.directory, ['sync', '--once'], site.env, [
+      ['video.mp4 ', CTRL_C],
+      ['ends it at once.', CTRL_C],
+    ]);
+    expect(code).toBe(130);
+    expect(screen).toMatch(/Stopping: 1 file on the way \(docs\/lectures\/video\.mp4, .*B of/u);
+    expect(screen).toMatch(
+      /Interrupted: 1 file on the way \(docs\/lectures\/video\.mp4, [\d.]+ [kM]?B of 8 MB\)/u,
+    );
+    expect(screen).toMatch(
+      /\u001b\[31mNOT IN SYNC, and not everything was looked at\u001b\[39m: 1 uploaded, 1 pending, .*\(/u,
+    );
+    expect(screen).not.toContain('(0.0 s)');
+  },
+);
+
+test.runIf(hasTerminal)(
+  'in an outage a terminal says when the platform is tried next; NO_COLOR has no colour',
+  async () => {
+    const site = await createSite();
+    site.write('docs/a.md', 'small');
+    await site.emulator.conditions.set({ kind: 'unavailable' });
+    const shown = converse(site.directory, ['sync', '--once'], { ...site.env, NO_COLOR: '1' }, [
+      ['waiting, next try in 0:0', CTRL_C],
+    ]);
+    const { code, screen } = await shown;
+    expect(code).toBe(130);
+    expect(screen).toMatch(/waiting, next try in 0:\d\d, giving up in \d:\d\d: platform out of reach: /u);
+    expect(screen).toContain('NOT IN SYNC');
+    expect(screen).not.toMatch(/\u001b\[3\dm/u);
+  },
+);
+
+test('in a pipe a pass writes plain lines, for a service manager JSON, in the same words', async () => {
+  const site = await createSite();
+  site.write('docs/a.md', 'small');
+  const piped = await run(site.directory, ['sync', '--once'], site.env);
+  expect(piped.stderr).toMatch(/^uploaded docs\/a\.md \(5 B in \d\.\d s; new\)\n$/u);
+  const json = await run(site.directory, ['sync', '--once', '--force'], {
+    ...site.env,
+    NOTIFY_SOCKET: '/nobody',
+  });
+  expect(JSON.parse(json.stderr)).toMatchObject({
+    ...{
+      level: 30,
+      kind: 'upload',
+      source: 'docs',
+      path: 'a.md',
+      key: 'a.md',
+      reason: 'forced',
+      outcome: 'done',
+    },
+    bytes: 5,
+    msg: expect.stringMatching(/^uploaded docs\/a\.md \(5 B in \d\.\d s; because of --force\)$/u) as string,
+  });
+  const plain = await run(site.directory, ['sync', '--once', '--force'], {
+    ...site.env,
+    FORCE_COLOR: '1',
+    NO_COLOR: '',
+  });
+  expect(plain.stderr).toContain('\u001b[32muploaded\u001b[39m docs/a.md');
+  const forbidden = await run(site.directory, ['sync', '--once', '--force', '--no-color'], {
+    ...{ ...site.env, FORCE_COLOR: '1', NO_COLOR: '' },
+  });
+  expect(forbidden.stderr + forbidden.stdout).not.toContain('\u001b');
+});
+
+test('a service says what it runs for, what it waits for, and when all is in sync again', async () => {
+  const site = await createSite();
+  site.write('docs/a.md', 'small');
+  const daemon = start(site.directory, ['sync'], site.env);
+  let log = '';
+  daemon.child.stderr?.on('data', (text: string) => (log += text));
+  await expect.poll(() => log, POLL).toContain('watching 1 directory for changes');
+  site.write('docs/b.md', 'one');
+  site.write('docs/c.md', 'two');
+  await expect.poll(() => log, POLL).toContain('In sync again');
+  daemon.child.kill('SIGTERM');
+  expect((await daemon.ended).code).toBe(0);
+  const lines = log.split('\n').map((line) => line.replace(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}/u, '- '));
+  expect(lines[0]).toMatch(/^- botsync \d+\.\d+\.\d+ \(Node v/u);
+  expect(lines.slice(1, 5)).toEqual([
+    `- configuration: ${site.directory}/botsync.config.json`,
+    `- platform: ${site.emulator.baseUrl}`,
+    `- source docs: ${site.directory}/docs to bot bot-1`,
+    '- looking at all files …',
+  ]);
+  expect(log).toMatch(/In sync: 1 uploaded, 5 B \(/u);
+  expect(log).toMatch(/In sync again: 2 uploaded, 6 B \(/u);
+  expect(lines.at(-2)).toBe('- stopped');
+});
