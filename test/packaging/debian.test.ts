@@ -107,6 +107,7 @@ describe.runIf(hasDpkg)('the Debian package', () => {
       'usr/lib/sysusers.d/botsync.conf',
       'usr/share/bash-completion/completions/botsync',
       'usr/share/zsh/vendor-completions/_botsync',
+      'usr/share/fish/vendor_completions.d/botsync.fish',
       'usr/share/doc/botsync/changelog.gz',
       'usr/share/doc/botsync/docs/CONFIGURATION.md',
       ...readdirSync(join(ROOT, 'systemd')).map((unit) => `usr/lib/systemd/system/${unit}`),
