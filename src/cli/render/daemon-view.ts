@@ -1,12 +1,11 @@
 import { isHalt, type FileEvent, type Summary } from '../../domain/report.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { createLog, type Log } from '../../service/logger.ts';
-import type { Metrics } from '../../service/metrics.ts';
 import type { ServiceManager } from '../../service/systemd-notify.ts';
 import type { FileDifference } from '../../sync/catalog/compare.ts';
 import type { Verified } from '../../sync/plan/verify.ts';
-import type { DaemonObserver, Refusal, Trigger } from '../../sync/daemon/daemon-observer.ts';
-import type { Reporter } from '../../sync/pass/reporter.ts';
+import type { Refusal, Trigger } from '../../sync/daemon/daemon-observer.ts';
+import type { SyncObserver } from '../../library/observer.ts';
 import { logSettings } from '../command-log.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { drainOutput, neverWaitForReaders, shown, writeLog } from './output.ts';
@@ -31,37 +30,24 @@ const REFUSED: Readonly<Record<Refusal, { readonly began: string; readonly over:
 /** So many differences of one comparison are logged; the rest are counted. */
 const DIFFERENCES_LOGGED = 100;
 
-/** What a daemon tells: log lines, results as JSON Lines with `--json`, metrics, and a line for the service manager. */
-export class DaemonView implements Reporter, DaemonObserver {
+/** What a daemon tells: log lines, results as JSON Lines with `--json`, and a line for the service manager. */
+export class DaemonView implements SyncObserver {
   readonly log: Log;
-  /** When a pass last ended with everything in sync, epoch milliseconds. */
-  lastSuccessMs: number | null = null;
-  /** Whether the service manager was told that the daemon is up. */
-  isReady = false;
   readonly #json: boolean;
   /** Whether the log is read as it is written, by a person. */
   readonly #isForPeople: boolean;
-  readonly #getMetrics: () => Metrics | null;
-  readonly #onPassEnded: () => void;
-  readonly #serviceManager: ServiceManager;
+  readonly #serviceManager: () => Pick<ServiceManager, 'status'>;
   #overdue = 0;
   /** Found by the comparison that is under way. */
   #differences = 0;
   #wasInSync: boolean | null = null;
 
-  /** @param getMetrics - asked each time: they are loaded later than the first line is logged. */
-  constructor(
-    options: GlobalOptions,
-    serviceManager: ServiceManager,
-    getMetrics: () => Metrics | null,
-    onPassEnded: () => void,
-  ) {
+  /** @param serviceManager - is told how each pass ended, for people. */
+  constructor(options: GlobalOptions, serviceManager: () => Pick<ServiceManager, 'status'>) {
     const settings = logSettings(options, process.stderr.isTTY);
     this.log = createLog({ ...settings, level: options.logLevel ?? 'info' }, writeLog);
     this.#json = options.json;
     this.#isForPeople = settings.format === 'pretty';
-    this.#getMetrics = getMetrics;
-    this.#onPassEnded = onPassEnded;
     this.#serviceManager = serviceManager;
     neverWaitForReaders({
       1: {
@@ -83,7 +69,7 @@ export class DaemonView implements Reporter, DaemonObserver {
   }
 
   /** Lets the readers of results and log have the rest, if they read. */
-  async end(): Promise<void> {
+  async drain(): Promise<void> {
     const results = await drainOutput();
     if (results > 0) this.log.error(`${results} results were dropped, because nothing read standard output`);
   }
@@ -97,7 +83,6 @@ export class DaemonView implements Reporter, DaemonObserver {
     const level = isHalt(event) ? 'error' : isTrouble ? 'warn' : isDetail ? 'debug' : 'info';
     if (this.#isForPeople) this.log[level](describe(what, event));
     else this.log[level](what, fields);
-    this.#measure(event);
   }
 
   warn(message: string): void {
@@ -105,27 +90,17 @@ export class DaemonView implements Reporter, DaemonObserver {
   }
 
   retrying(path: string, reason: string, delayMs: number): void {
-    this.#metrics?.retried();
     this.log.info('trying again', { path, reason, delayMs: Math.round(delayMs) });
-  }
-
-  sent(bytes: number): void {
-    this.#metrics?.sent(bytes);
   }
 
   passBegan(trigger: Trigger): void {
     this.log.debug('pass begins', { trigger });
-    // Whatever changes from now on is noticed.
-    if (trigger !== 'start') return;
-    this.isReady = true;
-    this.#serviceManager.ready('looking at everything');
   }
 
-  passEnded(trigger: Trigger, sources: readonly string[], summary: Summary, exitCode: number): void {
+  passEnded(trigger: Trigger, _sources: readonly string[], summary: Summary, exitCode: number): void {
     if (this.#json) printJson({ kind: 'summary', ...summary });
     const [line = ''] = describeSummary(summary, false, false);
     const isInSync = exitCode === EXIT.ok;
-    if (isInSync) this.lastSuccessMs = Date.now();
     const { uploaded, renewed, removed } = summary;
     const isNews = trigger !== 'rescan' || isInSync !== this.#wasInSync || uploaded + renewed + removed > 0;
     this.#wasInSync = isInSync;
@@ -133,10 +108,7 @@ export class DaemonView implements Reporter, DaemonObserver {
     if (this.#isForPeople)
       this.log[level](trigger === 'start' ? `${line}; watching for changes, Ctrl-C ends it` : line);
     else this.log[level](line, { trigger });
-    this.#serviceManager.status(line);
-    this.#onPassEnded();
-    if (trigger !== 'rescan') return;
-    for (const source of sources) this.#metrics?.rescanned(source);
+    this.#serviceManager().status(line);
   }
 
   eventsLost(source: string, reason: string): void {
@@ -145,10 +117,6 @@ export class DaemonView implements Reporter, DaemonObserver {
 
   watchLimited(source: string, message: string): void {
     this.log.warn(message, { source });
-  }
-
-  foundByRescan(source: string): void {
-    this.#metrics?.foundByRescan(source);
   }
 
   renewalsOverdue(count: number): void {
@@ -176,18 +144,6 @@ export class DaemonView implements Reporter, DaemonObserver {
     if (this.#json) printJson({ kind: 'verification', ...verified });
     this.log[this.#differences > 0 ? 'warn' : 'info'](describeVerified(verified));
     this.#differences = 0;
-    this.#metrics?.verified(Date.now(), verified.reasons);
-  }
-
-  get #metrics(): Metrics | null {
-    return this.#getMetrics();
-  }
-
-  #measure({ kind, source, outcome }: FileEvent): void {
-    if (kind === 'remove' && outcome === 'done') this.#metrics?.removed(source);
-    if (kind === 'refuse') this.#metrics?.uploadEnded(source, 'refused');
-    if ((kind === 'upload' || kind === 'renew') && outcome !== undefined)
-      this.#metrics?.uploadEnded(source, outcome === 'failed' ? 'failed' : 'done');
   }
 }
 

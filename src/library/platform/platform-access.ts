@@ -24,6 +24,8 @@ export interface AccessInput {
   readonly loaded: LoadedConfig;
   /** In the platform's place; `null`: the platform itself. */
   readonly emulator: Emulator | null;
+  /** Where secrets and proxies are named. */
+  readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
   readonly notices: Notices;
   /** A longer pause that the platform asks for is not waited for, milliseconds; `upload.giveUpAfter` unless given. */
@@ -43,13 +45,13 @@ export class PlatformAccess {
 
   /** Throws `SyncError` for a proxy's address that is none. `credentials`: those that were read already. */
   constructor(input: AccessInput, credentials?: Credentials) {
-    const { loaded, emulator, clock, notices } = input;
+    const { loaded, emulator, env, clock, notices } = input;
     const { config } = loaded;
     const { attempts, giveUpAfterMs } = config.upload;
     this.#input = input;
     this.#longestPauseMs = input.longestPauseMs ?? giveUpAfterMs;
-    this.#http = openHttp(config, emulator === null, clock, this.#longestPauseMs);
-    this.credentials = credentials ?? new Credentials(loaded, emulator, notices.warn);
+    this.#http = openHttp(config, emulator === null ? env : null, clock, this.#longestPauseMs);
+    this.credentials = credentials ?? new Credentials(loaded, emulator, env, notices.warn);
     const retries = { attempts, giveUpAfterMs, random: Math.random, onRetry: notices.retrying };
     this.clients = createClients(config, this.credentials, this.#http, retries);
   }
@@ -59,9 +61,9 @@ export class PlatformAccess {
    * file. It is closed by itself.
    */
   forMessages(retrying: Notices['retrying']): PlatformAccess {
-    const { loaded, emulator, clock, notices } = this.#input;
+    const { loaded, notices } = this.#input;
     const config = withMessagePatience(loaded.config);
-    const input = { loaded: { ...loaded, config }, emulator, clock, notices: { ...notices, retrying } };
+    const input = { ...this.#input, loaded: { ...loaded, config }, notices: { ...notices, retrying } };
     return new PlatformAccess(input, this.credentials);
   }
 
