@@ -4,6 +4,7 @@
 import { build } from 'esbuild';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { withStableNames } from './chunk-names.js';
+import { libraryTypes } from './library-types.js';
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
@@ -49,6 +50,7 @@ rmSync('dist', { recursive: true, force: true });
 for (const folder of ['cli', 'library', 'chunks']) mkdirSync(`dist/${folder}`, { recursive: true });
 for (const { path, text } of [...withStableNames(built), ...entry.outputFiles]) writeFileSync(path, text);
 chmodSync('dist/cli/main.js', 0o755);
+writeFileSync('dist/library/botsync.d.ts', await libraryTypes());
 writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licences(built.metafile));
 
 /** The rest is a file beside the entry. */

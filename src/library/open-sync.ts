@@ -22,6 +22,21 @@ const DEFAULT_CONFIG = 'botsync.config.json';
 /**
  * Opens a configuration. Reads it at once and touches nothing else: state file and connections are opened by what is run.
  * Throws `SyncError` of code `configuration` with all that is wrong with it.
+ *
+ * @example
+ * ```ts
+ * import { openSync } from 'botsync';
+ *
+ * await using sync = openSync({ config: 'botsync.config.json' });
+ * const { outcome, summary } = await sync.pass();
+ * if (outcome !== 'in-sync') console.error(`${summary.failed} files failed`);
+ *
+ * const daemon = await sync.start();
+ * for await (const event of sync.events()) {
+ *   if (event.kind === 'file') console.log(event.file.kind, event.file.key);
+ *   if (event.kind === 'refused') await daemon.stop();
+ * }
+ * ```
  */
 export function openSync(options: OpenOptions = {}): Sync {
   const { config = DEFAULT_CONFIG, emulator = false, env = process.env, log = SILENT } = options;
