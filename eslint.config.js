@@ -5,8 +5,8 @@ import { createTypeScriptImportResolver } from 'eslint-import-resolver-typescrip
 
 /**
  * The rooms of src/ and what each may import. `domain` imports nothing of ours; the stages import `domain` and
- * never each other; `sync` composes the stages, `cli` composes everything. The emulator stands alone, so that a
- * mistake in our client is not repeated by the thing that checks it.
+ * never each other; `sync` composes the stages, `library` everything, and `cli` stands on it. The emulator stands alone,
+ * so that a mistake in our client is not repeated by the thing that checks it.
  */
 const mayImport = {
   domain: [],
@@ -20,6 +20,19 @@ const mayImport = {
   notify: ['domain'],
   emulator: [],
   sync: ['domain', 'config', 'scan', 'state', 'upload', 'watch', 'service'],
+  library: [
+    'domain',
+    'config',
+    'scan',
+    'platform',
+    'state',
+    'upload',
+    'watch',
+    'service',
+    'notify',
+    'emulator',
+    'sync',
+  ],
 };
 
 /** The floors of src/sync/: each stands on those below it. */
@@ -59,6 +72,18 @@ export default defineConfig(
             "ImportDeclaration[source.value='zod'] > :matches(ImportSpecifier, ImportDefaultSpecifier)",
           message: 'Import it as * as z: else the bundle holds all its languages.',
         },
+      ],
+    },
+  },
+  {
+    // The process is its owner's: its signals, its end and its output are the command's business alone.
+    files: ['src/library/**'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        ...['on', 'once', 'off', 'exit', 'exitCode', 'stdout', 'stderr', 'kill', 'abort', 'argv'].map(
+          (property) => ({ object: 'process', property, message: 'Only src/cli may do that.' }),
+        ),
       ],
     },
   },

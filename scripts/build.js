@@ -1,14 +1,16 @@
-// Builds the command into dist/cli: a bundle, which starts sooner than what it is made of. What has native parts or
-// starts threads of its own stays a dependency. See docs/decisions/0006-bundle.md.
+// Builds the command into dist/cli and the library into dist/library, bundles that share what they load in dist/chunks: a
+// bundle starts sooner than what it is made of. What has native parts or starts threads of its own stays a dependency. See
+// docs/decisions/0006-bundle.md.
 import { build } from 'esbuild';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { withStableNames } from './chunk-names.js';
+import { libraryTypes } from './library-types.js';
 import { writeManPage } from './man-page.js';
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 const common = {
-  outdir: 'dist/cli',
+  outdir: 'dist',
   bundle: true,
   platform: 'node',
   format: 'esm',
@@ -20,8 +22,13 @@ const common = {
 };
 const built = await build({
   ...common,
-  // The thread that watches the daemon's main thread is loaded by its name.
-  entryPoints: { start: 'src/cli/start.ts', 'hang-watch-thread': 'src/service/hang-watch-thread.ts' },
+  entryPoints: {
+    'cli/start': 'src/cli/start.ts',
+    'library/botsync': 'src/library/botsync.ts',
+    // The thread that watches the daemon's main thread is loaded by its name.
+    'chunks/hang-watch-thread': 'src/service/hang-watch-thread.ts',
+  },
+  chunkNames: 'chunks/[name]-[hash]',
   splitting: true,
   target: 'node20.19',
   mainFields: ['module', 'main'],
@@ -35,15 +42,16 @@ const built = await build({
 // What is called has to be read by versions of Node that can read nothing of the rest.
 const entry = await build({
   ...common,
-  entryPoints: { main: 'src/cli/main.ts' },
+  entryPoints: { 'cli/main': 'src/cli/main.ts' },
   target: 'es2015',
   supported: { 'dynamic-import': true },
   plugins: [{ name: 'start', setup: leaveStartOut }],
 });
 rmSync('dist', { recursive: true, force: true });
-mkdirSync('dist/cli', { recursive: true });
+for (const folder of ['cli', 'library', 'chunks']) mkdirSync(`dist/${folder}`, { recursive: true });
 for (const { path, text } of [...withStableNames(built), ...entry.outputFiles]) writeFileSync(path, text);
 chmodSync('dist/cli/main.js', 0o755);
+writeFileSync('dist/library/botsync.d.ts', await libraryTypes());
 writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licences(built.metafile));
 await writeManPage();
 

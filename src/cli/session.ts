@@ -49,7 +49,8 @@ export async function runSession(
     () => process.exit(EXIT.interrupted),
   );
   try {
-    const run = { loaded, useEmulator, command: name, clock: systemClock, notices };
+    const { env } = process;
+    const run = { loaded, useEmulator, env, command: name, clock: systemClock, notices };
     const exitCode = await withPlatform(run, ({ clients, credentials }) =>
       task({ ...clients, credentials, secrets: credentials.secrets, signal: signals.stop }),
     );

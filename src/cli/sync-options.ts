@@ -46,13 +46,13 @@ export function forced({ force }: Pick<SyncOptions, 'force'>): Forced {
   };
 }
 
-/** How long the end of a single pass waits for the platform's word, milliseconds. Throws `UsageError` for what is no duration. */
-export function waitMsOf(
-  { wait, noWait }: Pick<SyncOptions, 'wait' | 'noWait'>,
-  configuredMs: number,
-): number {
+/**
+ * How long the end of a single pass waits for the platform's word, milliseconds; `undefined`: as the
+ * config says. Throws `UsageError` for what is no duration.
+ */
+export function waitMsOf({ wait, noWait }: Pick<SyncOptions, 'wait' | 'noWait'>): number | undefined {
   if (noWait) return 0;
-  if (wait === undefined) return configuredMs;
+  if (wait === undefined) return undefined;
   const duration = readDuration(wait, LONGEST_TIMER_MS);
   const reading = duration.kind === 'ok' ? readTimer(duration.value) : duration;
   if (reading.kind === 'problem') throw new UsageError(`--wait: ${reading.message}`);

@@ -96,6 +96,6 @@ export interface Config {
 }
 
 /** Where the embedded emulator keeps its data and its secrets: beside the config. */
-export function emulatorDirectory({ file }: Config): string {
+export function emulatorDirectory({ file }: Pick<Config, 'file'>): string {
   return join(dirname(file), '.botsync', 'emulator');
 }

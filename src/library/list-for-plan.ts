@@ -6,7 +6,7 @@ import { Listings } from '../sync/catalog/listings.ts';
 import { ServedCatalog } from '../sync/catalog/served-catalog.ts';
 import type { FoundSource } from '../sync/sources/source.ts';
 import { noticesIn, withPlatform } from './platform/platform-access.ts';
-import type { PassView } from '../cli/render/pass-view.ts';
+import type { RunBase } from './open-sync.ts';
 import { SyncError } from './sync-error.ts';
 
 /**
@@ -14,10 +14,11 @@ import { SyncError } from './sync-error.ts';
  * reason is told, and the plan is made as if it had nothing. No request is made while all is on record.
  */
 export async function listForPlan(
+  { env, log, feed }: Pick<RunBase, 'env' | 'log' | 'feed'>,
   loaded: LoadedConfig,
   found: readonly FoundSource[],
   state: StateReader,
-  view: PassView,
+  stop: AbortSignal,
 ): Promise<Listings> {
   const listings = new Listings();
   const { config } = loaded;
@@ -28,10 +29,10 @@ export async function listForPlan(
   );
   if (!isDue || !config.platform.mark || config.platform.operations === 'specified') return listings;
   const warn = (message: string): void => {
-    view.warn(message);
+    feed.warn(message);
   };
-  const notices = noticesIn(view.log);
-  const run = { loaded, useEmulator: false, command: 'sync --dry-run', clock: systemClock, notices };
+  const notices = noticesIn(log);
+  const run = { loaded, useEmulator: false, env, command: 'sync --dry-run', clock: systemClock, notices };
   try {
     await withPlatform(run, async ({ clients }) => {
       const catalog = clients.catalog();
@@ -51,7 +52,7 @@ export async function listForPlan(
           random: Math.random,
           patienceMs: PATIENCE_MS,
           onRetry: notices.retrying,
-          stop: new AbortController().signal,
+          stop,
         },
         onDue: () => undefined,
         warn,

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { emulatorDirectory, type Config } from '../config/config.ts';
 import { loadConfig, type LoadedConfig } from '../config/load-config.ts';
-import type { GlobalOptions } from '../cli/global-options.ts';
+import type { RunTarget } from './run-target.ts';
 import { configurationError } from './sync-error.ts';
 
-/** Loads the configuration that a command was given. Throws `SyncError` with all that is wrong with it. */
-export function load({ config: file, emulator }: GlobalOptions): LoadedConfig {
+/** Loads a configuration. Throws `SyncError` with all that is wrong with it. */
+export function load({ config: file, emulator }: RunTarget): LoadedConfig {
   const loaded = loadConfig(file);
   if (loaded.kind === 'invalid') throw configurationError(loaded.problems);
   return emulator ? { ...loaded, config: withEmulatorState(loaded.config) } : loaded;
@@ -15,7 +15,7 @@ export function load({ config: file, emulator }: GlobalOptions): LoadedConfig {
 const EMULATOR_NAME = 'emulator';
 
 /** What the platform of a run is called in records. */
-export function platformName(options: GlobalOptions, config: Config): string {
+export function platformName(options: RunTarget, config: Config): string {
   return options.emulator ? EMULATOR_NAME : config.platform.baseUrl;
 }
 

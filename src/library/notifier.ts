@@ -8,7 +8,7 @@ import type { MessengerPorts } from '../notify/messenger.ts';
 import type { Wording } from '../notify/words.ts';
 import type { Log } from '../service/logger.ts';
 import type { StateStore } from '../state/state-store.ts';
-import type { GlobalOptions } from '../cli/global-options.ts';
+import type { RunTarget } from './run-target.ts';
 import { platformName } from './load.ts';
 import { messengerPorts, openMessenger } from './open-messenger.ts';
 import type { PlatformAccess } from './platform/platform-access.ts';
@@ -28,7 +28,7 @@ export type HowToApprove = 'approve' | 'allow-removals';
 
 /** Tells people what `notify` says, under one configuration. */
 export class Notifier {
-  readonly #options: GlobalOptions;
+  readonly #options: RunTarget;
   readonly #loaded: LoadedConfig;
   readonly #settings: NotifySettings;
   readonly #ports: MessengerPorts;
@@ -99,7 +99,7 @@ export class Notifier {
 
 /** What a notifier is made of. */
 export interface NotifierInput {
-  readonly options: GlobalOptions;
+  readonly options: RunTarget;
   readonly loaded: LoadedConfig;
   /** Messages go the same way, by connections of their own. */
   readonly access: PlatformAccess;
@@ -110,7 +110,7 @@ export interface NotifierInput {
 
 /** What messages say of this run: the machine, and commands that can be run as they are. */
 export function describeRun(
-  { emulator }: GlobalOptions,
+  { emulator }: Pick<RunTarget, 'emulator'>,
   configFile: string,
   howToApprove: HowToApprove,
 ): Wording {

@@ -10,10 +10,12 @@ export interface DispatcherSettings {
   readonly proxies: Proxies | null;
 }
 
-/** The proxies that the environment names (`HTTPS_PROXY`, `HTTP_PROXY`); undici obeys `NO_PROXY`. */
+/** The proxies that the environment names (`HTTPS_PROXY`, `HTTP_PROXY`). */
 export interface Proxies {
   readonly http: Proxy | null;
   readonly https: Proxy | null;
+  /** Hosts that are reached without one, as `NO_PROXY` lists them. */
+  readonly exceptFor: string;
 }
 
 /** A proxy, and where it was named. */
@@ -29,7 +31,8 @@ const LONGEST_CONNECT_MS = 10_000;
 export function proxiesOf(environment: NodeJS.ProcessEnv): Proxies | null {
   const http = named(environment, ['http_proxy', 'HTTP_PROXY']);
   const https = named(environment, ['https_proxy', 'HTTPS_PROXY']) ?? http;
-  return http === null && https === null ? null : { http, https };
+  const exceptFor = environment['no_proxy'] ?? environment['NO_PROXY'] ?? '';
+  return http === null && https === null ? null : { http, https, exceptFor };
 }
 
 function named(environment: NodeJS.ProcessEnv, variables: readonly string[]): Proxy | null {
@@ -72,6 +75,7 @@ export async function createDispatcher({
     // The environment may change while we run; what we check and tell of is what was read.
     httpProxy: proxies.http?.url.href ?? '',
     httpsProxy: proxies.https?.url.href ?? '',
+    noProxy: proxies.exceptFor,
     // A plain request goes to the proxy in absolute form: most proxies tunnel to port 443 alone.
     proxyTunnel: false,
     proxyTls: { timeout },

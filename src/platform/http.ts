@@ -18,8 +18,8 @@ export interface ConnectionSettings {
   readonly connections: number;
   /** A request in which nothing moves for so long is given up, milliseconds. */
   readonly stallTimeoutMs: number;
-  /** Whether `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are obeyed. */
-  readonly useProxy: boolean;
+  /** The environment whose `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are obeyed; `null`: no proxy is used. */
+  readonly proxyEnvironment: NodeJS.ProcessEnv | null;
 }
 
 /** One request. */
@@ -107,8 +107,8 @@ export class Http {
   }
 
   async #create(): Promise<Dispatcher> {
-    const { connections, stallTimeoutMs, useProxy } = this.#settings;
-    this.#proxies = useProxy ? proxiesOf(process.env) : null;
+    const { connections, stallTimeoutMs, proxyEnvironment } = this.#settings;
+    this.#proxies = proxyEnvironment === null ? null : proxiesOf(proxyEnvironment);
     return createDispatcher({ connections, stallTimeoutMs, proxies: this.#proxies });
   }
 

@@ -27,7 +27,8 @@ const LONGEST_STATUS = 500;
 /** One message: variables of the protocol and their values. */
 type SystemdVariables = Map<string, string>;
 
-const NOBODY_LISTENS: ServiceManager = {
+/** A service manager that nobody is. */
+export const NOBODY_LISTENS: ServiceManager = {
   ready: () => undefined,
   reloading: () => undefined,
   stopping: () => undefined,

@@ -29,7 +29,13 @@ async function examine(
   const loaded = parseConfig(text, join(temporaryDir(), 'botsync.config.json'));
   if (loaded.kind === 'invalid') throw new Error(JSON.stringify(loaded.problems));
   const notices = { warn: () => undefined, retrying: () => undefined };
-  const access = new PlatformAccess({ loaded, emulator: null, clock: systemClock, notices });
+  const access = new PlatformAccess({
+    loaded,
+    emulator: null,
+    env: process.env,
+    clock: systemClock,
+    notices,
+  });
   onTestFinished(() => access.close());
   const { signal } = new AbortController();
   const found = await checkToken(loaded.config, access.clients, 'there is no workspace', signal);

@@ -25,7 +25,7 @@ function connect(target: Target): Driver {
   const settings = {
     connections: 4,
     stallTimeoutMs: STALL_TIMEOUT_MS,
-    useProxy: true,
+    proxyEnvironment: process.env,
   };
   const http = new Http(settings, pacer, systemClock);
   const retries = { attempts: 1, giveUpAfterMs: 0, random: Math.random, onRetry: () => undefined };

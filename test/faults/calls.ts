@@ -83,7 +83,13 @@ export async function strikeCommand(fault: FaultName, call: Call): Promise<CallC
       warn: (message: string) => retries.push(message),
       retrying: (reason: string) => retries.push(reason),
     };
-    const access = new PlatformAccess({ loaded, emulator: emulatorAt(place, emulator), clock, notices });
+    const access = new PlatformAccess({
+      loaded,
+      emulator: emulatorAt(place, emulator),
+      env: {},
+      clock,
+      notices,
+    });
     onTestFinished(() => access.close());
     return access.clients;
   };

@@ -96,7 +96,7 @@ async function prepare(fault: FaultName, operation: Told, clock: Clock): Promise
       warn: (message: string) => logged.push(message),
       retrying: (reason: string) => retries.push(reason),
     };
-    const input = { loaded, emulator: emulatorAt(place, emulator), clock, notices };
+    const input = { loaded, emulator: emulatorAt(place, emulator), env: {}, clock, notices };
     const access = new PlatformAccess(input).forMessages(notices.retrying);
     onTestFinished(() => access.close());
     const ports = messengerPorts(access.clients, loaded, true);

@@ -19,7 +19,13 @@ function openSecret(secret: string): string {
 function access(fields: Record<string, unknown>, emulator: PlatformAccessInput['emulator'] = null) {
   const warnings: string[] = [];
   const notices = { warn: (...told: string[]) => warnings.push(...told), retrying: () => undefined };
-  const made = new PlatformAccess({ loaded: load(fields), emulator, clock: new SimulatedClock(), notices });
+  const made = new PlatformAccess({
+    loaded: load(fields),
+    emulator,
+    env: process.env,
+    clock: new SimulatedClock(),
+    notices,
+  });
   onTestFinished(() => made.close());
   return { made, warnings };
 }

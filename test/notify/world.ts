@@ -54,7 +54,7 @@ export async function createNotifyWorld(fields: Record<string, unknown> = {}): P
   });
   const { config } = loaded;
   const notices = { warn: () => undefined, retrying: () => undefined };
-  const access = new PlatformAccess({ loaded, emulator, clock, notices });
+  const access = new PlatformAccess({ loaded, emulator, env: {}, clock, notices });
   onTestFinished(() => access.close());
   const ports = messengerPorts(access.clients, loaded, true);
   if (ports === null || config.notify === null) throw new Error('no notify');

@@ -170,7 +170,7 @@ export function makeClient(baseUrl: string, options: ClientOptions = {}): TestCl
     {
       connections: options.concurrency ?? 8,
       stallTimeoutMs,
-      useProxy: options.useProxy ?? false,
+      proxyEnvironment: options.useProxy === true ? process.env : null,
     },
     pacer,
     clock,

@@ -302,7 +302,7 @@ export function connectTo(
     { maxBytesPerSecond: null, maxRequestsPerSecond: null, longestPauseMs: 120_000 },
     clock,
   );
-  const http = new Http({ connections: concurrency, stallTimeoutMs, useProxy: false }, pacer, clock);
+  const http = new Http({ connections: concurrency, stallTimeoutMs, proxyEnvironment: null }, pacer, clock);
   const caller = { token, identityHeaders: identityHeaders(platform.identity) };
   return {
     platform: new PlatformFiles(http, platform.baseUrl, caller),

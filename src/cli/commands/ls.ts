@@ -14,6 +14,11 @@ import { print, printError, shown } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
 import { UsageError } from '../usage-error.ts';
 import { findOrphans } from '../../library/verify/find-orphans.ts';
+import { EventFeed } from '../../library/events.ts';
+import { stopBy } from '../../library/stop.ts';
+import type { LoadedConfig } from '../../config/load-config.ts';
+import { listenForStop } from '../../service/stop-signals.ts';
+import { PassView } from '../render/pass-view.ts';
 
 /** Options of `botsync ls`. */
 export interface LsOptions extends GlobalOptions {
@@ -23,6 +28,27 @@ export interface LsOptions extends GlobalOptions {
   readonly unindexed: boolean;
   readonly orphans: boolean;
   readonly toRemove: boolean;
+}
+
+/** Asks the bots, until the user asks the command to end. */
+async function withOrphans(
+  options: GlobalOptions,
+  loaded: LoadedConfig,
+  onOrphan: Parameters<typeof findOrphans>[3],
+): Promise<void> {
+  const view = new PassView(options);
+  const signals = listenForStop(
+    () => undefined,
+    () => process.exit(EXIT.interrupted),
+  );
+  const stop = stopBy([signals.stop]);
+  const base = { target: options, env: process.env, log: view.log, feed: new EventFeed([view]) };
+  try {
+    await findOrphans(base, loaded, stop, onOrphan);
+  } finally {
+    stop.release();
+    signals.release();
+  }
 }
 
 /** How a file stands that is not in sync. */
@@ -64,7 +90,7 @@ export async function ls(options: LsOptions): Promise<number> {
       if (!options.json) tellHalts(config, reader);
     });
   if (orphans)
-    await findOrphans(options, loaded, ({ source, path, key }) => {
+    await withOrphans(options, loaded, ({ source, path, key }) => {
       if (!matches(path ?? key)) return;
       if (options.json) printJson({ kind: 'file', source, path, key, local: 'gone', platform: 'orphan' });
       else print(line('orphan', `${source}:${path ?? key}`, 'nothing is known of it here'));

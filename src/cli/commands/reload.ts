@@ -1,6 +1,6 @@
 import { EXIT } from '../../domain/exit-code.ts';
 import { askDaemon } from '../../service/ask-daemon.ts';
-import { secretPlace } from '../../library/credential-advice.ts';
+import { secretPlace } from '../credential-advice.ts';
 import type { ReloadOutcome } from '../../library/daemon/reloads.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
 import { load } from '../../library/load.ts';

@@ -14,7 +14,7 @@ import { printJson } from '../render/print-json.ts';
 import { describeStatus } from '../render/status-report.ts';
 import { describeUsage, usageForPrograms } from '../render/usage-report.ts';
 import type { Session } from '../session.ts';
-import { whyNotAsked } from '../usage.ts';
+import { whyNotAsked } from '../../library/usage.ts';
 
 /** A daemon answers at once, unless it is stopped or swamped. */
 const PATIENCE_MS = 5000;

@@ -1,18 +1,44 @@
-import { resolve } from 'node:path';
-import { lookAtFile } from '../../watch/file-contents.ts';
-import { DaemonRun } from '../../library/daemon/daemon-run.ts';
-import type { GlobalOptions } from '../global-options.ts';
-import { load } from '../../library/load.ts';
+import { EXIT } from '../../domain/exit-code.ts';
+import { openSync } from '../../library/open-sync.ts';
+import { listenForStop } from '../../service/stop-signals.ts';
+import { openServiceManager, type ServiceManager } from '../../service/systemd-notify.ts';
+import { alike, type GlobalOptions } from '../global-options.ts';
+import { DaemonView } from '../render/daemon-view.ts';
+import { ReloadSignal } from '../reload-signal.ts';
 
-/** `botsync sync`: keeps everything up to date until a signal. Returns the exit code; throws `UsageError`. */
+/** `botsync sync`: keeps everything up to date until a signal. Returns the exit code; throws `SyncError`. */
 export async function syncDaemon(options: GlobalOptions): Promise<number> {
-  // Before it is read: a change from now on is noticed.
-  const { content } = await lookAtFile(resolve(options.config));
-  const run = new DaemonRun(options, load(options), content);
+  const { config, emulator } = options;
+  // It and the view tell each other; neither has anything to tell before both are there.
+  const view: DaemonView = new DaemonView(options, () => serviceManager);
+  const serviceManager: ServiceManager = openServiceManager(process.env, (message) => {
+    view.warn(message);
+  });
+  const sync = openSync({ config, emulator, log: view.log, observer: view });
+  const signals = listenForStop(
+    (signal) => {
+      view.stopping(signal);
+    },
+    () => {
+      view.endNow();
+      process.exit(EXIT.interrupted);
+    },
+  );
+  const reloads = new ReloadSignal();
   try {
-    await run.begin();
-    return await run.untilStopped();
+    const daemon = await sync.start({
+      signal: signals.stop,
+      serviceManager,
+      endWhenHung: true,
+      estimate: view.showsProgress,
+      howToAllow: `run: botsync approve${alike(options)}`,
+    });
+    reloads.handOver(daemon);
+    await daemon.stopped;
+    return EXIT.ok;
   } finally {
-    await run.end();
+    reloads.end();
+    await view.drain();
+    signals.release();
   }
 }

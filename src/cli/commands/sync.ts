@@ -1,62 +1,102 @@
-import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem } from '../../config/problem.ts';
+import { EXIT } from '../../domain/exit-code.ts';
+import { emulatorDirectory } from '../../config/config.ts';
+import { openSync } from '../../library/open-sync.ts';
+import type { Sync } from '../../library/api.ts';
+import { load } from '../../library/load.ts';
 import { keepHeapSmall } from '../../service/heap.ts';
-import { systemClock } from '../../service/system-clock.ts';
-import { Claims } from '../../sync/plan/claims.ts';
-import { dryRun } from '../../sync/plan/dry-run.ts';
-import { Listings } from '../../sync/catalog/listings.ts';
-import { findSources } from '../../sync/sources/source.ts';
-import { listForPlan } from '../../library/list-for-plan.ts';
-import { load, platformName } from '../../library/load.ts';
-import { noticesIn } from '../../library/platform/platform-access.ts';
-import { syncOnce } from '../../library/once/once-run.ts';
+import { listenForStop } from '../../service/stop-signals.ts';
+import { secretPlace } from '../credential-advice.ts';
+import { exitCodeOf } from '../exit-code-of.ts';
+import { alike } from '../global-options.ts';
+import { invocation, print } from '../render/output.ts';
 import { PassView } from '../render/pass-view.ts';
-import { withStateFile } from '../../library/read-state-file.ts';
-import { runSession } from '../session.ts';
 import { demandForcedFile } from '../demand-forced-file.ts';
-import { forced, type SyncOptions } from '../sync-options.ts';
-import { tellUsage } from '../usage.ts';
+import { forced, waitMsOf, type SyncOptions } from '../sync-options.ts';
 
-/** `botsync sync`: the daemon, one pass, or what one would do. Returns the exit code; throws `UsageError`. */
+/** `botsync sync`: the daemon, one pass, or what one would do. Returns the exit code; throws `SyncError`. */
 export async function sync(options: SyncOptions): Promise<number> {
   keepHeapSmall();
   if (!options.once && !options.dryRun) {
     const { syncDaemon } = await import('./sync-daemon.ts');
     return await syncDaemon(options);
   }
-  const loaded = load(options);
+  const { config, emulator } = options;
   const view = new PassView(options);
-  for (const warning of loaded.warnings) view.warn(renderProblem(warning));
-  await demandForcedFile(options, loaded.config);
-  if (options.dryRun) return await showPlan(options, loaded, view);
-  return await syncOnce(options, loaded, view);
+  const opened = openSync({ config, emulator, log: view.log, observer: view });
+  for (const warning of opened.warnings) view.warn(renderProblem(warning));
+  if (options.force !== undefined) await demandForcedFile(options, load(options).config);
+  return await (options.dryRun ? showPlan(options, opened, view) : syncOnce(options, opened, view));
 }
 
-async function showPlan(options: SyncOptions, loaded: LoadedConfig, view: PassView): Promise<number> {
-  const { config } = loaded;
-  return await withStateFile(config.stateFile, async ({ reader }) => {
-    const sources = findSources(config, platformName(options, config));
-    const claims = new Claims(reader, sources);
-    const { isForced, warnIfUnused } = forced(options);
-    const { now } = systemClock;
-    const aheadMs = reader.platformAheadMs();
-    const platformNow = (): number => now() + aheadMs;
-    // The emulator's data is not touched by a plan.
-    const listings = options.emulator ? new Listings() : await listForPlan(loaded, sources, reader, view);
-    const input = { config, sources, state: reader, claims, platformNow, now, isForced, listings };
-    const { summary, exitCode, additions, unmatched } = await dryRun(input, systemClock, (event) => {
-      view.planned(event);
-    });
-    listings.close();
+async function showPlan(options: SyncOptions, opened: Sync, view: PassView): Promise<number> {
+  const { usage } = options;
+  const { isForced, warnIfUnused } = forced(options);
+  // Without a request there is nothing to end in order.
+  const signals = usage ? listenForStop(() => undefined, endNow) : null;
+  try {
+    const plan = { isForced, usage, ...(signals !== null && { signal: signals.stop }) };
+    const { outcome, summary, unmatched } = await opened.plan(plan);
     warnIfUnused(view);
     for (const { field, message, hint } of unmatched) view.warn(`${field} ${message}; ${hint}`);
-    const endsWith = options.usage
-      ? await runSession(loaded, options.emulator, 'sync', noticesIn(view.log), async ({ usage, signal }) => {
-          await tellUsage(usage(), additions, view, signal);
-          return exitCode;
-        })
-      : exitCode;
     view.end(summary, true, false);
-    return endsWith;
-  });
+    return exitCodeOf(outcome);
+  } finally {
+    signals?.release();
+  }
+}
+
+/** `botsync sync --once`. */
+async function syncOnce(options: SyncOptions, opened: Sync, view: PassView): Promise<number> {
+  const { usage, allowRemovals } = options;
+  const waitMs = waitMsOf(options);
+  const { isForced, warnIfUnused } = forced(options);
+  const signals = listenForStop(
+    (signal) => {
+      view.stopping(signal);
+    },
+    () => {
+      view.endNow();
+      endNow();
+    },
+  );
+  try {
+    const { outcome } = await opened.pass({
+      ...{ isForced, allowRemovals, usage, signal: signals.stop },
+      ...(waitMs !== undefined && { waitMs }),
+      estimate: view.showsProgress,
+      howToAllow: 'run once with --allow-removals',
+    });
+    if (!signals.stop.aborted) warnIfUnused(view);
+    if (outcome === 'credentials') view.warn(whatToCheck(options));
+    if (options.emulator && !options.json && outcome === 'in-sync') print(whereTheFilesAre(options, opened));
+    return exitCodeOf(outcome);
+  } finally {
+    view.stop();
+    signals.release();
+  }
+}
+
+function endNow(): void {
+  process.exit(EXIT.interrupted);
+}
+
+/** The platform refused the credentials: which they are, and where they are from. */
+function whatToCheck(options: SyncOptions): string {
+  const { token, baseUrl } = load(options).config.platform;
+  const place = token === null ? '' : ` (from ${secretPlace(token)})`;
+  return `${baseUrl} (platform.baseUrl) refuses the credentials: check platform.token${place}, platform.workspaceId and the bot ids, or run: botsync doctor${alike(options)}`;
+}
+
+function whereTheFilesAre(options: SyncOptions, { configFile }: Sync): string {
+  const botsync = invocation();
+  const withConfig = `--emulator -c ${options.config}`;
+  return [
+    '',
+    `The files are on the local platform (the emulator), which keeps its data in ${emulatorDirectory({ file: configFile })}`,
+    'Try next:',
+    `  ${botsync} sync --once ${withConfig}    again: nothing has to be sent`,
+    `  ${botsync} status ${withConfig}         what is in sync, and what expires next`,
+    `  ${botsync} sync --dry-run ${withConfig} after you changed a file: what would be done`,
+  ].join('\n');
 }

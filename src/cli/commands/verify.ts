@@ -1,27 +1,22 @@
 import { renderProblem } from '../../config/problem.ts';
 import { EXIT } from '../../domain/exit-code.ts';
+import type { PruneResult } from '../../library/api.ts';
+import { openSync } from '../../library/open-sync.ts';
+import { SyncError } from '../../library/sync-error.ts';
 import { keepHeapSmall } from '../../service/heap.ts';
 import { listenForStop } from '../../service/stop-signals.ts';
-import { systemClock } from '../../service/system-clock.ts';
-import { ListingError } from '../../state/listing.ts';
-import { countDifferences } from '../../sync/pass/verification.ts';
-import { load } from '../../library/load.ts';
-import { noticesIn, withPlatform } from '../../library/platform/platform-access.ts';
-import { withStateFile } from '../../library/read-state-file.ts';
-import { PassView } from '../render/pass-view.ts';
-import { UsageError } from '../usage-error.ts';
+import { exitCodeOf } from '../exit-code-of.ts';
+import { print, shown } from '../render/output.ts';
+import { VerifyView } from '../render/verify-view.ts';
 import type { VerifyOptions } from '../verify-options.ts';
-import { compare, comparison, type VerifyRun } from '../../library/verify/compare.ts';
-import { memoryOf } from '../../library/verify/service-memory.ts';
-import { mend } from '../../library/verify/mend.ts';
-import { SyncError } from '../../library/sync-error.ts';
 
-/** `botsync verify`: what the bots have, compared with what was sent. Returns the exit code; throws `UsageError`. */
+/** `botsync verify`: what the bots have, compared with what was sent. Returns the exit code; throws `SyncError`. */
 export async function verify(options: VerifyOptions): Promise<number> {
   keepHeapSmall();
-  const loaded = load(options);
-  const view = new PassView(options);
-  for (const warning of loaded.warnings) view.warn(renderProblem(warning));
+  const { config, emulator, content, repair, prune, allowRemovals, json } = options;
+  const view = new VerifyView(options);
+  const sync = openSync({ config, emulator, log: view.log, observer: view });
+  for (const warning of sync.warnings) view.warn(renderProblem(warning));
   const signals = listenForStop(
     (signal) => {
       view.stopping(signal);
@@ -29,12 +24,12 @@ export async function verify(options: VerifyOptions): Promise<number> {
     () => process.exit(EXIT.interrupted),
   );
   try {
-    const run = { options, loaded, signals, view };
-    const exitCode = options.repair || options.prune ? await mend(run) : await look(run);
-    return signals.stop.aborted ? EXIT.interrupted : exitCode;
+    const what = { content, repair, prune, allowRemovals, estimate: view.showsProgress };
+    const { outcome, pruned } = await sync.verify({ ...what, signal: signals.stop });
+    if (pruned !== null && !json) tellPruned(pruned);
+    return exitCodeOf(outcome);
   } catch (error) {
-    if (error instanceof ListingError) throw new UsageError(error.message, EXIT.incomplete);
-    if (signals.stop.aborted && error instanceof SyncError) return EXIT.interrupted;
+    if (error instanceof SyncError && error.code === 'interrupted') return EXIT.interrupted;
     throw error;
   } finally {
     view.stop();
@@ -42,29 +37,7 @@ export async function verify(options: VerifyOptions): Promise<number> {
   }
 }
 
-/** Compares, beside whoever may be writing the state file, and writes nothing. */
-async function look(run: VerifyRun): Promise<number> {
-  const { options, loaded, signals, view } = run;
-  const notices = noticesIn(view.log);
-  const platformRun = {
-    loaded,
-    useEmulator: options.emulator,
-    command: 'verify',
-    clock: systemClock,
-    notices,
-  };
-  return await withPlatform(platformRun, (access) => {
-    signals.stop.addEventListener('abort', () => {
-      access.endWaits();
-    });
-    return withStateFile(loaded.config.stateFile, async ({ reader }) => {
-      const input = comparison(run, access, reader, memoryOf(reader));
-      const verified = await compare(run, {
-        ...input,
-        onDifference: () => undefined,
-        onSame: () => undefined,
-      });
-      return countDifferences(verified) + verified.unread > 0 ? EXIT.incomplete : EXIT.ok;
-    });
-  });
+function tellPruned({ removed, left, halts }: PruneResult): void {
+  for (const { source, reason } of halts) print(`${shown(source)}: ${shown(reason)}`);
+  print(`Pruned: ${removed} ${removed === 1 ? 'orphan' : 'orphans'} removed, ${left} left`);
 }

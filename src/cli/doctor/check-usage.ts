@@ -6,8 +6,9 @@ import { estimate } from '../../sync/plan/estimate.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import type { Clients } from '../../library/platform/clients.ts';
 import { withStateFile } from '../../library/read-state-file.ts';
-import { describeExcess, describeUsage } from '../render/usage-report.ts';
-import { whyNotAsked } from '../usage.ts';
+import { describeExcess } from '../../library/describe-excess.ts';
+import { describeUsage } from '../render/usage-report.ts';
+import { whyNotAsked } from '../../library/usage.ts';
 import { doubtful, fine, type Diagnosis } from './finding.ts';
 import { SyncError } from '../../library/sync-error.ts';
 

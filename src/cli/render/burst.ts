@@ -1,7 +1,7 @@
 import { isHalt, type FileEvent } from '../../domain/report.ts';
 import type { LogLevel, Words } from '../../service/log-line.ts';
 import type { Transferred } from '../../sync/pass/reporter.ts';
-import { bytesText, countText, durationText } from './amounts.ts';
+import { bytesText, countText, durationText } from '../../service/amounts.ts';
 
 /** Nothing must happen for so long before a burst is taken to be over, milliseconds. */
 const QUIET_MS = 1000;

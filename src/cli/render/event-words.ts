@@ -2,7 +2,7 @@ import { isHalt, type EventKind, type FileEvent } from '../../domain/report.ts';
 import type { LogLevel, Words } from '../../service/log-line.ts';
 import type { Style } from '../../service/colour.ts';
 import type { Transferred } from '../../sync/pass/reporter.ts';
-import { bytesText, durationText } from './amounts.ts';
+import { bytesText, durationText } from '../../service/amounts.ts';
 import { placeOf } from './place.ts';
 
 /** What is said of something that was done. */
@@ -68,15 +68,6 @@ export function eventLevel(event: FileEvent): LogLevel {
   if (isHalt(event)) return 'error';
   if (outcome === 'failed' || kind === 'problem' || kind === 'refuse') return 'warn';
   return kind === 'skip' || kind === 'confirm' ? 'debug' : 'info';
-}
-
-/** That something is tried again; `what` is empty where it goes without saying. */
-export function retryWords(what: string, reason: string, delayMs: number): Words {
-  return {
-    style: null,
-    head: '',
-    rest: `trying ${what === '' ? '' : `${what} `}again in ${durationText(delayMs)}: ${reason}`,
-  };
 }
 
 function asides({ kind, reason }: FileEvent, transferred: Transferred | undefined): string[] {

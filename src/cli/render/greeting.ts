@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts';
-import { durationText } from './amounts.ts';
+import type { ObservedDaemon } from '../../library/observer.ts';
+import { durationText } from '../../service/amounts.ts';
 
 /** What a daemon is, as it is told when it starts. */
 export interface Greeting {
@@ -36,10 +37,9 @@ export function greeting(config: Config, platform: string, version: string, node
 }
 
 /** What a daemon waits for when all was looked at. */
-export function waitingFor(
-  { poll, pollIntervalMs, rescanMs }: Config['watch'],
-  watchedDirectories: number,
-): string {
+export function waitingFor({ config, standing }: ObservedDaemon): string {
+  const { poll, pollIntervalMs, rescanMs } = config.watch;
+  const watchedDirectories = standing?.activity.watchedDirectories ?? 0;
   if (poll) return `everything is looked at every ${durationText(pollIntervalMs)}; Ctrl-C ends it`;
   const directories = watchedDirectories === 1 ? 'directory' : 'directories';
   return `watching ${watchedDirectories.toLocaleString('en')} ${directories} for changes, everything is looked at again every ${durationText(rescanMs)}; Ctrl-C ends it`;

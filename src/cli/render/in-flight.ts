@@ -1,4 +1,4 @@
-import { bytesText, countText } from './amounts.ts';
+import { bytesText, countText } from '../../service/amounts.ts';
 import { shown } from './output.ts';
 import type { FileInFlight } from './transfer-tally.ts';
 

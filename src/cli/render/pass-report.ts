@@ -1,7 +1,7 @@
 import { isHalt, type FileEvent, type Summary } from '../../domain/report.ts';
 import { withoutColour, type Paint, type Style } from '../../service/colour.ts';
 import type { Words } from '../../service/log-line.ts';
-import { bytesText, countText, durationText } from './amounts.ts';
+import { bytesText, countText, durationText } from '../../service/amounts.ts';
 import { shown } from './output.ts';
 import { placeOf } from './place.ts';
 

@@ -1,12 +1,15 @@
 import type { FileEvent, Summary } from '../../domain/report.ts';
 import { createLog, type StyledLog } from '../../service/logger.ts';
-import { GRACE_MS } from '../../service/stop-signals.ts';
+import { GRACE_MS } from '../../library/stop.ts';
 import type { Additions, Usages } from '../../domain/usage.ts';
+import type { PassObserver, Waiting } from '../../library/observer.ts';
 import type { OutgoingFile, Reporter, Transferred, TransferWatch } from '../../sync/pass/reporter.ts';
 import { logReader, logSettings } from '../command-log.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { durationText } from './amounts.ts';
-import { eventLevel, eventWords, retryWords } from './event-words.ts';
+import { durationText } from '../../service/amounts.ts';
+import { retryWords } from '../../service/retry-words.ts';
+import { eventLevel, eventWords } from './event-words.ts';
+import { holdOf } from './hold.ts';
 import { describeInFlight } from './in-flight.ts';
 import { print, shown, writeError } from './output.ts';
 import { paintFor } from './paint.ts';
@@ -22,7 +25,7 @@ import type { FileInFlight } from './transfer-tally.ts';
  * What a person or a program sees of a pass. Results go to standard output: JSON Lines with `--json`, else a summary.
  * Standard error has a progress line on a terminal, and log lines.
  */
-export class PassView implements Reporter {
+export class PassView implements Reporter, PassObserver {
   readonly log: StyledLog;
   /** Whether a progress line is shown. */
   readonly showsProgress: boolean;
@@ -56,9 +59,11 @@ export class PassView implements Reporter {
     this.#pass = { counts, beganMs: performance.now() };
   }
 
-  /** From now on that says why nothing is sent for a while. */
-  waitsBy(hold: () => Hold | null): void {
-    this.#hold = hold;
+  waitsBy(waiting: () => Waiting): void {
+    this.#hold = () => {
+      const { outage, pausedForMs, giveUpAfterMs } = waiting();
+      return holdOf(outage, pausedForMs, giveUpAfterMs);
+    };
   }
 
   /** Somebody asked for a clean end, which may take a while. */

@@ -1,5 +1,5 @@
 import { shown } from './output.ts';
-import { bytesText, clockText, countText, durationText } from './amounts.ts';
+import { bytesText, clockText, countText, durationText } from '../../service/amounts.ts';
 import { cutEnd, cutStart, widthOf } from './text-width.ts';
 import type { Expected, FileInFlight, Rate } from './transfer-tally.ts';
 

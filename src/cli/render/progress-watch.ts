@@ -1,4 +1,4 @@
-import type { DaemonActivity } from '../../sync/daemon/daemon-observer.ts';
+import type { DaemonStanding } from '../../library/observer.ts';
 import type { FileEvent } from '../../domain/report.ts';
 import type { OutgoingFile, Transferred, TransferWatch } from '../../sync/pass/reporter.ts';
 import { holdOf } from './hold.ts';
@@ -10,22 +10,12 @@ import { Burst, type BurstNews } from './burst.ts';
 /** It is looked so often whether all is over, milliseconds. */
 const LOOK_MS = 500;
 
-/** How a daemon stands, for those who watch it; each property is found out when it is asked for. */
-export interface Standing {
-  readonly activity: DaemonActivity;
-  /** Whether a source is halted or the platform refuses something. */
-  readonly isHindered: boolean;
-  readonly unconfirmed: number;
-  /** How long the platform has asked us to wait from now, milliseconds. */
-  readonly pausedForMs: number;
-}
-
 /** Follows what a daemon does from the first change until all is over: by a line of progress, and a sum at the end. */
 export class ProgressWatch {
   readonly #progress: Progress;
   readonly #burst = new Burst(() => performance.now());
   readonly #isShown: boolean;
-  readonly #standing: () => Standing | null;
+  readonly #standing: () => DaemonStanding | null;
   readonly #tell: (news: BurstNews) => void;
   #timer: NodeJS.Timeout | null = null;
   /** Whether the first pass is not over: how much the others have to send is not counted. */
@@ -35,7 +25,7 @@ export class ProgressWatch {
    * @param isShown - whether there is a terminal for a line of progress.
    * @param standing - `null` while no daemon runs.
    */
-  constructor(isShown: boolean, standing: () => Standing | null, tell: (news: BurstNews) => void) {
+  constructor(isShown: boolean, standing: () => DaemonStanding | null, tell: (news: BurstNews) => void) {
     this.#isShown = isShown;
     this.#standing = standing;
     this.#tell = tell;

@@ -1,11 +1,5 @@
-import { QUOTAS, type Additions, type Excess, type Quota, type Usages } from '../../domain/usage.ts';
-
-const NAMES: Readonly<Record<Quota, string>> = {
-  storage: 'storage',
-  vectorStorage: 'vector storage',
-  indexedFiles: 'indexed files',
-  largestFile: 'largest file',
-};
+import { QUOTAS, type Additions, type Quota, type Usages } from '../../domain/usage.ts';
+import { figure, QUOTA_NAMES } from '../../library/describe-excess.ts';
 
 /** What is used and allowed, and what a plan would add, as lines for people. The numbers are the platform's own. */
 export function describeUsage(usages: Usages, additions: Additions | null): string[] {
@@ -14,18 +8,8 @@ export function describeUsage(usages: Usages, additions: Additions | null): stri
     const added = additions?.[quota] ?? null;
     const largest = quota === 'largestFile';
     const plan = added === null ? '' : largest ? `; to send: ${figure(added)}` : `; to add: ${figure(added)}`;
-    return `${NAMES[quota]}: ${describeOne(usages, quota)}${plan}`;
+    return `${QUOTA_NAMES[quota]}: ${describeOne(usages, quota)}${plan}`;
   });
-}
-
-/** That a plan would go over a quota, if the platform counts as botsync does. */
-export function describeExcess({ quota, used, allowed, added }: Excess): string {
-  const limits = `the platform allows ${figure(allowed)}`;
-  const what =
-    quota === 'largestFile'
-      ? `the largest file to send has ${figure(added)} bytes, and ${limits}`
-      : `${figure(added)} would be added to ${figure(used)}, and ${limits}`;
-  return `the quota of ${NAMES[quota]} may not suffice: ${what}; nothing is held back because of that`;
 }
 
 /** What is used, allowed and added, for programs. */
@@ -41,8 +25,4 @@ function describeOne(usages: Usages, quota: Quota): string {
   const { used = 0, allowed = null } = usages[quota] ?? {};
   if (quota === 'largestFile' && allowed !== null) return `${figure(used)}, ${figure(allowed)} allowed`;
   return allowed === null ? `${figure(used)} used` : `${figure(used)} of ${figure(allowed)} used`;
-}
-
-function figure(amount: number): string {
-  return amount.toLocaleString('en');
 }

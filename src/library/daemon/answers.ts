@@ -8,7 +8,7 @@ import type { StateStore } from '../../state/state-store.ts';
 import type { Daemon } from '../../sync/daemon/daemon.ts';
 import { overview, type Overview } from '../../sync/plan/overview.ts';
 import { standingOf, withRetries, type Running } from '../../sync/plan/standing.ts';
-import type { GlobalOptions } from '../../cli/global-options.ts';
+import type { RunTarget } from '../run-target.ts';
 import { platformName } from '../load.ts';
 import { measure } from './measure.ts';
 import type { ReloadOutcome } from './reloads.ts';
@@ -44,13 +44,13 @@ export interface DaemonState {
 
 /** What a daemon answers when it is asked how it stands. */
 export class DaemonAnswers {
-  readonly #options: GlobalOptions;
+  readonly #options: RunTarget;
   readonly #monotonic: () => number;
   readonly #standing: () => DaemonState;
   #seen: { readonly state: StateStore; readonly overview: Overview; readonly untilMs: number } | null = null;
 
   /** @param monotonic - milliseconds that never go back. */
-  constructor(options: GlobalOptions, monotonic: () => number, standing: () => DaemonState) {
+  constructor(options: RunTarget, monotonic: () => number, standing: () => DaemonState) {
     this.#options = options;
     this.#monotonic = monotonic;
     this.#standing = standing;

@@ -17,6 +17,8 @@ export interface ConfigFilesOptions {
   readonly log: Log;
   /** Whether files of secrets are read at all; the embedded emulator needs none. */
   readonly readsSecrets: boolean;
+  /** Where `CREDENTIALS_DIRECTORY` is named. */
+  readonly env: NodeJS.ProcessEnv;
   /** What the configuration file held when `loaded` was read, or before: its `content` of `lookAtFile`. */
   readonly content: string;
   /** These files hold something else than when they were read. */
@@ -26,12 +28,14 @@ export interface ConfigFilesOptions {
 /** The configuration file and those of its secrets: what was read of them, and whether that has changed. */
 export class ConfigFiles {
   readonly #readsSecrets: boolean;
+  readonly #env: NodeJS.ProcessEnv;
   readonly #files: WatchedFiles;
   /** Of the configurations that were followed last. */
   #followed: readonly LoadedConfig[];
 
-  constructor({ clock, log, readsSecrets, content, changed }: ConfigFilesOptions, loaded: LoadedConfig) {
+  constructor({ clock, log, readsSecrets, env, content, changed }: ConfigFilesOptions, loaded: LoadedConfig) {
     this.#readsSecrets = readsSecrets;
+    this.#env = env;
     this.#followed = [loaded];
     this.#files = new WatchedFiles({
       clock,
@@ -84,6 +88,6 @@ export class ConfigFiles {
   }
 
   #secretsOf({ config }: LoadedConfig): SecretFile[] {
-    return this.#readsSecrets ? secretFiles(config, process.env) : [];
+    return this.#readsSecrets ? secretFiles(config, this.#env) : [];
   }
 }

@@ -1,7 +1,7 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Log } from '../../service/logger.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import type { GlobalOptions } from '../../cli/global-options.ts';
+import type { RunTarget } from '../run-target.ts';
 import { noticesIn, openHost, PlatformAccess, type PlatformHost } from '../platform/platform-access.ts';
 import { Notifier } from '../notifier.ts';
 import { ConnectionHolder } from './connection-holder.ts';
@@ -15,13 +15,16 @@ export interface DaemonAccess {
 
 /** A daemon's ways to the platform, one configuration after the other; the emulator in its place is one for all of them. */
 export class DaemonPlatform {
-  readonly #options: GlobalOptions;
+  readonly #options: RunTarget;
+  readonly #env: NodeJS.ProcessEnv;
   readonly #log: Log;
   readonly #connections: ConnectionHolder<PlatformAccess>;
   #host: PlatformHost | null = null;
 
-  constructor(options: GlobalOptions, log: Log) {
+  /** @param env - where secrets and proxies are named. */
+  constructor(options: RunTarget, env: NodeJS.ProcessEnv, log: Log) {
     this.#options = options;
+    this.#env = env;
     this.#log = log;
     this.#connections = new ConnectionHolder(log);
   }
@@ -38,6 +41,7 @@ export class DaemonPlatform {
     const access = new PlatformAccess({
       loaded,
       emulator: this.#host.emulator,
+      env: this.#env,
       clock: systemClock,
       notices: noticesIn(log),
       longestPauseMs: loaded.config.watch.rescanMs,

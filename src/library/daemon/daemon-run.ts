@@ -1,21 +1,28 @@
+import { resolve } from 'node:path';
+import type { Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem } from '../../config/problem.ts';
-import { EXIT } from '../../domain/exit-code.ts';
+import type { Log } from '../../service/logger.ts';
 import { createMetrics, type Metrics } from '../../service/metrics.ts';
-import { openServiceManager, type ServiceManager } from '../../service/systemd-notify.ts';
+import { NOBODY_LISTENS, type ServiceManager } from '../../service/systemd-notify.ts';
 import { observed, observedCatalog, type RequestObserver } from '../../service/observed-platform.ts';
 import type { ProcessLock } from '../../service/process-lock.ts';
-import { listenForStop, type StopSignals } from '../../service/stop-signals.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { StateFileError } from '../../state/database.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { Daemon, type DaemonSettings } from '../../sync/daemon/daemon.ts';
 import type { Verified } from '../../sync/plan/verify.ts';
-import { credentialAdvice } from '../credential-advice.ts';
 import { countAhead } from '../count-ahead.ts';
-import { alike, type GlobalOptions } from '../../cli/global-options.ts';
+import { quoteForShell } from '../../config/permissions.ts';
+import { lookAtFile } from '../../watch/file-contents.ts';
+import type { DaemonOptions } from '../api.ts';
+import type { EventFeed } from '../events.ts';
+import type { DaemonStanding, ObservedDaemon } from '../observer.ts';
 import { holdLock } from '../hold-lock.ts';
-import { platformName } from '../load.ts';
+import { load, platformName } from '../load.ts';
+import type { RunBase } from '../open-sync.ts';
+import type { RunTarget } from '../run-target.ts';
+import type { Stop } from '../stop.ts';
 import type { PlatformAccess } from '../platform/platform-access.ts';
 import { version } from '../version.ts';
 import { DaemonAnswers } from './answers.ts';
@@ -26,25 +33,58 @@ import { Reloads } from './reloads.ts';
 import { DaemonServers } from './servers.ts';
 import { StateKeeper } from './state-keeper.ts';
 import { DaemonNotifier, healthOf } from './daemon-notifier.ts';
-import { greeting } from '../../cli/render/greeting.ts';
-import type { Standing } from '../../cli/render/progress-watch.ts';
-import { DaemonView } from '../../cli/render/daemon-view.ts';
+import { DaemonMeasures } from './daemon-measures.ts';
 import { DaemonVitals } from './vitals.ts';
 import { Watchdog } from './watchdog.ts';
 
-/** A daemon with all that surrounds it: signals, listeners, the service manager. */
+/** Runs a daemon until a stop. `up` is told once it is at work. Throws `SyncError`. */
+export async function runDaemon(
+  base: RunBase,
+  options: DaemonOptions,
+  stop: Stop,
+  up: (run: DaemonRun) => void,
+): Promise<void> {
+  // Before it is read: a change from now on is noticed.
+  const { content } = await lookAtFile(resolve(base.target.config));
+  const run = new DaemonRun({ ...base, ...options, stop, content }, load(base.target));
+  try {
+    await run.begin();
+    up(run);
+    await run.untilStopped();
+  } finally {
+    await run.end();
+  }
+}
+
+/** What a daemon is given. */
+interface DaemonInput extends RunBase, Omit<DaemonOptions, 'signal'> {
+  readonly stop: Stop;
+  /** What the configuration file held before it was read, as `lookAtFile` has it. */
+  readonly content: string;
+}
+
+/** A daemon with all that surrounds it: listeners, the service manager, what watches its configuration. */
 export class DaemonRun {
-  readonly #options: GlobalOptions;
-  readonly #view: DaemonView;
+  readonly #options: RunTarget;
+  readonly #log: Log;
+  readonly #feed: EventFeed;
+  readonly #measures: DaemonMeasures;
   readonly #serviceManager: ServiceManager;
-  readonly #signals: StopSignals;
+  readonly #howToAllow: string;
+  readonly #estimates: boolean;
+  readonly #stop: Stop;
   readonly #vitals: DaemonVitals;
   readonly #answers: DaemonAnswers;
   readonly #notifier: DaemonNotifier;
   readonly #platform: DaemonPlatform;
   readonly #files: ConfigFiles;
   readonly #reloads: Reloads;
-  readonly #hangGuard: HangGuard;
+  /** `null`: a hang ends nothing. */
+  readonly #hangGuard: HangGuard | null;
+  readonly #onStop = (): void => {
+    this.#serviceManager.stopping();
+    this.#platform.current?.endWaits();
+  };
   #lock: ProcessLock | null = null;
   #metrics: Metrics | null = null;
   #servers: DaemonServers | null = null;
@@ -54,72 +94,57 @@ export class DaemonRun {
   #state: StateStore | null = null;
   #daemon: Daemon | null = null;
 
-  /** @param content - what the configuration file held before `loaded` was read, as `lookAtFile` has it. */
-  constructor(options: GlobalOptions, loaded: LoadedConfig, content: string) {
-    this.#options = options;
+  constructor(input: DaemonInput, loaded: LoadedConfig) {
+    const { target, env, log, feed, stop, content, serviceManager = NOBODY_LISTENS } = input;
+    this.#options = target;
+    this.#log = log;
     this.#loaded = loaded;
-    this.#serviceManager = openServiceManager(process.env, (message) => {
-      this.#view.warn(message);
-    });
-    this.#view = new DaemonView(options, this.#serviceManager, {
-      metrics: () => this.#metrics,
-      watchSettings: () => this.#loaded.config.watch,
-      standing: () => this.#standing,
-      onPassEnded: () => {
-        this.#notifier.wake();
-      },
-      howToRenewCredentials: () => credentialAdvice(this.#loaded, options),
-    });
-    this.#notifier = new DaemonNotifier(this.#view.log);
-    const { log } = this.#view;
-    this.#platform = new DaemonPlatform(options, log);
-    this.#hangGuard = new HangGuard(log);
+    this.#stop = stop;
+    this.#serviceManager = serviceManager;
+    this.#howToAllow = input.howToAllow ?? howToAllow(target);
+    this.#estimates = input.estimate === true;
+    const onPassEnded = (): void => {
+      this.#notifier.wake();
+    };
+    this.#measures = new DaemonMeasures(serviceManager, () => this.#metrics, onPassEnded);
+    this.#feed = feed.also(this.#measures);
+    this.#notifier = new DaemonNotifier(log);
+    this.#platform = new DaemonPlatform(target, env, log);
+    this.#hangGuard = input.endWhenHung === true ? new HangGuard(log) : null;
     const changed = (files: readonly string[]): Promise<void> => this.#reloads.request(files);
-    const readsSecrets = !options.emulator;
-    this.#files = new ConfigFiles({ clock: systemClock, log, readsSecrets, content, changed }, loaded);
+    const readsSecrets = !target.emulator;
+    this.#files = new ConfigFiles({ clock: systemClock, log, readsSecrets, env, content, changed }, loaded);
     this.#reloads = new Reloads({
-      options,
+      options: target,
       log,
-      serviceManager: this.#serviceManager,
+      serviceManager,
       files: this.#files,
-      isReady: () => this.#view.isReady,
+      isReady: () => this.#measures.isReady,
       loaded: () => this.#loaded,
       take: (next) => this.#take(next),
     });
-    this.#signals = listenForStop(
-      (signal) => {
-        this.#view.stopping(signal);
-        this.#serviceManager.stopping();
-        this.#platform.current?.endWaits();
-      },
-      () => {
-        this.#view.endNow();
-        process.exit(EXIT.interrupted);
-      },
-    );
     this.#vitals = new DaemonVitals({
       monotonic: systemClock.monotonic,
       pausedForMs: () => this.#platform.current?.pausedForMs() ?? 0,
       activity: () => this.#daemon?.activity ?? null,
       uploadSettings: () => this.#loaded.config.upload,
     });
-    this.#answers = new DaemonAnswers(options, systemClock.monotonic, () => ({
+    this.#answers = new DaemonAnswers(target, systemClock.monotonic, () => ({
       loaded: this.#loaded,
       daemon: this.#daemon,
       state: this.#state,
       trouble: this.#keeper?.trouble ?? null,
-      lastSuccessMs: this.#view.lastSuccessMs,
+      lastSuccessMs: this.#measures.lastSuccessMs,
       reload: () => this.#reloads.reloadNow(),
     }));
   }
 
   /** Takes up what is kept for the whole run. Throws `SyncError`. */
   async begin(): Promise<void> {
-    const { log } = this.#view;
-    this.#reloads.listen();
+    const log = this.#log;
     this.#lock = holdLock(this.#loaded.config.stateFile, 'the state file', 'sync');
-    this.#greet();
-    await this.#hangGuard.adjust(this.#loaded.config);
+    this.#feed.started(this.#observed());
+    await this.#hangGuard?.adjust(this.#loaded.config);
     this.#metrics = await createMetrics(version(), () => this.#answers.measures());
     await this.#files.followAlso(this.#loaded);
     const { access, notifier } = await this.#platform.open(this.#loaded);
@@ -134,30 +159,57 @@ export class DaemonRun {
     this.#reloads.makeUp();
   }
 
-  /** Runs the daemon, over and over when its state file fails it. Returns the exit code. Throws `SyncError`. */
-  async untilStopped(): Promise<number> {
+  /** Runs the daemon, over and over when its state file fails it. Throws `SyncError`. */
+  async untilStopped(): Promise<void> {
     const { stateFile } = this.#loaded.config;
     this.#keeper = new StateKeeper({
       stateFile,
       wasAbandoned: this.#lock?.wasAbandoned === true,
       clock: systemClock,
-      log: this.#view.log,
-      stop: this.#signals.stop,
+      log: this.#log,
+      stop: this.#stop.stop,
       regain: () => this.#regain(stateFile),
     });
     await this.#keeper.untilStopped((state) => this.#serve(state));
-    this.#view.log.info('stopped');
-    return EXIT.ok;
+    this.#log.info('stopped');
   }
 
-  #greet(): void {
-    const { config } = this.#loaded;
-    const platform = this.#options.emulator ? 'the emulator, within this process' : config.platform.baseUrl;
-    this.#view.greet(greeting(config, platform, version(), process.version));
+  /** Reads the configuration again, once what is under way of that is over. */
+  reload(): Promise<void> {
+    return this.#reloads.call();
+  }
+
+  /** Lets what a guard halted go on, once: all sources, or one. */
+  approve(source: string | undefined): ReturnType<Daemon['approve']> {
+    return this.#daemon?.approve(source ?? null) ?? { approved: [], missing: [] };
+  }
+
+  /** What keeps it from being of full service now. */
+  get impediments(): readonly string[] {
+    return this.#answers.impediments;
+  }
+
+  /** What `botsync status --json` prints. Throws `StateFileError`. */
+  status(): unknown {
+    return this.#answers.status();
+  }
+
+  /** What those who watch it may ask. */
+  #observed(): ObservedDaemon {
+    const config = (): Config => this.#loaded.config;
+    const standing = (): DaemonStanding | null => this.#standing;
+    return {
+      get config() {
+        return config();
+      },
+      get standing() {
+        return standing();
+      },
+    };
   }
 
   /** How the daemon stands, for those who watch it; `null` while there is none. */
-  get #standing(): Standing | null {
+  get #standing(): DaemonStanding | null {
     const daemon = this.#daemon;
     if (daemon === null) return null;
     const pausedForMs = (): number => this.#platform.current?.pausedForMs() ?? 0;
@@ -188,9 +240,8 @@ export class DaemonRun {
     await this.#platform.close();
     await this.#serviceManager.flush();
     this.#lock?.release();
-    await this.#view.end();
-    await this.#hangGuard.close();
-    this.#signals.release();
+    await this.#hangGuard?.close();
+    this.#stop.stop.removeEventListener('abort', this.#onStop);
   }
 
   /** Where the directory of the state file went, so did the lock and the socket. */
@@ -214,17 +265,17 @@ export class DaemonRun {
         state,
         clock: systemClock,
         random: Math.random,
-        report: this.#view,
-        observer: this.#view,
+        report: this.#feed,
+        observer: this.#feed,
         stages: this.#vitals.stages,
         checkInPlace: () => {
           state.checkInPlace();
           if (this.#lock?.isInPlace() !== true)
             throw new StateFileError('unlocked', 'its lock file was removed or replaced');
         },
-        howToAllow: `run: botsync approve${alike(this.#options)}`,
-        stop: this.#signals.stop,
-        abort: this.#signals.abort,
+        howToAllow: this.#howToAllow,
+        stop: this.#stop.stop,
+        abort: this.#stop.abort,
       });
       this.#daemon = daemon;
       this.#notifier.attach({
@@ -243,9 +294,9 @@ export class DaemonRun {
     }
   }
 
-  /** Tells the progress line of a terminal, while the daemon begins, how much the first pass has to send. */
+  /** Tells those who want to know, while the daemon begins, how much the first pass has to send. */
   async #counting(state: StateStore, run: () => Promise<void>): Promise<void> {
-    if (!this.#view.showsProgress) {
+    if (!this.#estimates) {
       await run();
       return;
     }
@@ -259,13 +310,13 @@ export class DaemonRun {
         platformNow: () => this.#platform.current?.clients.files().now() ?? Date.now(),
         isForced: () => false,
         seen: (files) => {
-          this.#view.looking(files);
+          this.#feed.looking(files);
         },
       },
-      AbortSignal.any([ended.signal, this.#signals.stop]),
+      AbortSignal.any([ended.signal, this.#stop.stop]),
     ).then(
       (ahead) => {
-        if (ahead !== null && !ended.signal.aborted) this.#view.expect(ahead.files, ahead.bytes);
+        if (ahead !== null && !ended.signal.aborted) this.#feed.expect(ahead.files, ahead.bytes);
       },
       // The daemon meets what the count meets, and tells of it.
       () => undefined,
@@ -308,12 +359,12 @@ export class DaemonRun {
     await this.#files.followAlso(next);
     const { access, notifier } = await this.#platform.open(next);
     const before = this.#platform.take(access);
-    for (const warning of next.warnings) this.#view.log.warn(renderProblem(warning));
+    for (const warning of next.warnings) this.#log.warn(renderProblem(warning));
     this.#loaded = next;
     await this.#notifier.adopt(notifier);
     await this.#reloadDaemon(before);
     await this.#servers?.adjust(next.config);
-    await this.#hangGuard.adjust(next.config);
+    await this.#hangGuard?.adjust(next.config);
     await this.#files.adopt(next);
   }
 
@@ -326,4 +377,9 @@ export class DaemonRun {
       if (before !== null) this.#platform.retire(before, settled);
     }
   }
+}
+
+/** What people are told to do about a halt. */
+function howToAllow({ config, emulator }: RunTarget): string {
+  return `run: botsync approve${emulator ? ' --emulator' : ''} -c ${quoteForShell(config)}`;
 }

@@ -16,7 +16,7 @@ export class HangGuard {
     const timeoutMs = service.hangTimeoutMs;
     if (timeoutMs === this.#current?.timeoutMs) return;
     await this.#current?.watch.close();
-    const thread = new URL('./hang-watch-thread.js', import.meta.url);
+    const thread = new URL('../chunks/hang-watch-thread.js', import.meta.url);
     const watch = new HangWatch(thread, timeoutMs, (reason) => {
       this.#log.warn('a file system that hangs would not be noticed', { reason });
     });

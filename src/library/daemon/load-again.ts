@@ -1,10 +1,10 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
-import type { GlobalOptions } from '../../cli/global-options.ts';
+import type { RunTarget } from '../run-target.ts';
 import { load } from '../load.ts';
 import { SyncError } from '../sync-error.ts';
 
 /** The configuration as it is now. Throws `SyncError` also for what cannot change while a daemon runs. */
-export function loadAgain(options: GlobalOptions, before: LoadedConfig): LoadedConfig {
+export function loadAgain(options: RunTarget, before: LoadedConfig): LoadedConfig {
   const next = load(options);
   if (next.config.stateFile !== before.config.stateFile)
     throw needsRestart(next, 'stateFile', 'another one needs a restart');

@@ -1,7 +1,7 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Log } from '../../service/logger.ts';
 import type { ServiceManager } from '../../service/systemd-notify.ts';
-import type { GlobalOptions } from '../../cli/global-options.ts';
+import type { RunTarget } from '../run-target.ts';
 import { sourceStack } from '../../service/source-stack.ts';
 import { SyncError } from '../sync-error.ts';
 import type { ConfigFiles } from './config-files.ts';
@@ -9,7 +9,7 @@ import { loadAgain } from './load-again.ts';
 
 /** What reloads need from the daemon around them. */
 export interface ReloadPorts {
-  readonly options: GlobalOptions;
+  readonly options: RunTarget;
   readonly log: Log;
   readonly serviceManager: Pick<ServiceManager, 'reloading' | 'ready'>;
   readonly files: Pick<ConfigFiles, 'accept' | 'takenOver'>;
@@ -27,14 +27,9 @@ export interface ReloadOutcome {
   readonly problem: string | null;
 }
 
-/** Reloads the configuration when a signal or a change on disk calls for it, one after the other. */
+/** Reloads the configuration when somebody or a change on disk calls for it, one after the other. */
 export class Reloads {
   readonly #ports: ReloadPorts;
-  readonly #onSignal = (): void => {
-    // One that comes before all is up is made up for then; while it goes down, there is nothing to reload.
-    this.#isWanted = !this.#isUp;
-    if (!this.#isWanted) void this.request(null);
-  };
   #isUp = false;
   #isWanted = false;
   #underWay: Promise<ReloadOutcome> = Promise.resolve({ problem: null });
@@ -43,22 +38,20 @@ export class Reloads {
     this.#ports = ports;
   }
 
-  /**
-   * Listens for SIGHUP, from now until the process ends: by default the signal would end it, and not with its exit code,
-   * and the service manager may send it at any time.
-   */
-  listen(): void {
-    process.on('SIGHUP', this.#onSignal);
-  }
-
   /** All is up: requests are carried out from now on. */
   begin(): void {
     this.#isUp = true;
   }
 
-  /** Makes up for a signal that came too early. */
+  /** Makes up for one that was called for too early. */
   makeUp(): void {
-    if (this.#isWanted) this.#onSignal();
+    if (this.#isWanted) void this.call();
+  }
+
+  /** Somebody calls for one. What comes before all is up is made up for then; while it goes down, nothing is reloaded. */
+  call(): Promise<void> {
+    this.#isWanted = !this.#isUp;
+    return this.#isWanted ? Promise.resolve() : this.request(null);
   }
 
   /** Carries out no further request. */
@@ -71,7 +64,7 @@ export class Reloads {
     await this.#underWay;
   }
 
-  /** Reloads after what is under way. `changed`: the files that call for it; `null` for a signal. */
+  /** Reloads after what is under way. `changed`: the files that call for it; `null`: somebody did. */
   async request(changed: readonly string[] | null): Promise<void> {
     if (this.#isUp) this.#underWay = this.#underWay.then(() => this.#reload(changed));
     await this.#underWay;

@@ -2,12 +2,14 @@ import type { Summary } from '../../domain/report.ts';
 import type { Confirmations } from '../../sync/pass/confirmations.ts';
 import type { WordOutcome } from '../../sync/pass/note-word.ts';
 import type { SyncContext } from '../../sync/pass/sync-context.ts';
-import type { PassView } from '../../cli/render/pass-view.ts';
+import type { Log } from '../../service/logger.ts';
+import type { EventFeed } from '../events.ts';
 
 /** Has the platform say, beside a single pass and for some time after it, what became of what was sent. */
 export class Confirmation {
   readonly #waitMs: number;
-  readonly #view: PassView;
+  readonly #feed: EventFeed;
+  readonly #log: Log;
   readonly #summary: Summary;
   #confirmations: Confirmations | null = null;
   #running: Promise<void> = Promise.resolve();
@@ -18,9 +20,10 @@ export class Confirmation {
   #left = 0;
 
   /** @param waitMs - how long is waited at the end of the pass. */
-  constructor(waitMs: number, view: PassView, summary: Summary) {
+  constructor(waitMs: number, feed: EventFeed, log: Log, summary: Summary) {
     this.#waitMs = waitMs;
-    this.#view = view;
+    this.#feed = feed;
+    this.#log = log;
     this.#summary = summary;
   }
 
@@ -47,8 +50,8 @@ export class Confirmation {
     const isAnythingLeft = this.#confirmations?.isAnythingLeft === true;
     this.#confirmations?.finishWithin(isAnythingLeft ? this.#waitMs : 0);
     if (this.#left > 0 && this.#waitMs > 0) {
-      this.#view.confirming(this.#words());
-      this.#view.log.debug('waiting for the platform to say what became of files', {
+      this.#feed.confirming(this.#words());
+      this.#log.debug('waiting for the platform to say what became of files', {
         files: this.#left,
         atMostMs: this.#waitMs,
       });
@@ -77,7 +80,7 @@ export class Confirmation {
         break;
     }
     this.#left -= 1;
-    if (this.#isWaiting) this.#view.confirming(this.#words());
+    if (this.#isWaiting) this.#feed.confirming(this.#words());
   }
 
   /** Such as "9 sent, 6 searchable, 3 being indexed". */

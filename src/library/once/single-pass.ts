@@ -12,11 +12,12 @@ import {
 import type { Estimate } from '../../sync/plan/estimate.ts';
 import { countAhead } from '../count-ahead.ts';
 import { platformName } from '../load.ts';
-import { holdOf } from '../../cli/render/hold.ts';
-import { forced } from '../../cli/sync-options.ts';
 import { Confirmation } from './confirmation.ts';
-import { tellUsage, warnOfQuotas } from '../../cli/usage.ts';
+import { tellUsage, warnOfQuotas } from '../usage.ts';
 import type { OnceRun } from './sound-pass.ts';
+
+/** What people are told to do about a halt, unless it is said otherwise. */
+const HOW_TO_ALLOW = 'run once with --allow-removals, or pass({ allowRemovals: true })';
 
 /** How a single pass ended. `sawAll`: it came to its end, or was stopped only while it waited for the platform's word. */
 export interface PassEnd {
@@ -24,29 +25,32 @@ export interface PassEnd {
   readonly sawAll: boolean;
 }
 
-/** One pass over everything, with a progress line where one is shown. Throws `StateFileError`. */
+/** One pass over everything. Throws `StateFileError`. */
 export async function singlePass(run: OnceRun, state: StateStore, summary: Summary): Promise<PassEnd> {
-  const { options, config, waitMs, signals, view, notifier } = run;
-  const confirmation = new Confirmation(waitMs, view, summary);
-  const { isForced, warnIfUnused } = forced(options);
+  const { log, feed, options, config, waitMs, stop, notifier } = run;
+  const confirmation = new Confirmation(waitMs, feed, log, summary);
+  const { isForced = () => false } = options;
   const ended = new AbortController();
-  if (options.usage) await foretell(run, state, isForced);
-  const counting = view.showsProgress ? count(run, state, isForced, ended.signal) : Promise.resolve();
+  if (options.usage === true) await foretell(run, state, isForced);
+  const counting = options.estimate === true ? count(run, state, isForced, ended.signal) : Promise.resolve();
   // The pass meets what the count meets; it is thrown below, after the pass.
   counting.catch(() => undefined);
   try {
     const syncContext = contextOf(run, state, confirmation);
-    view.waitsBy(() => holdOf(syncContext.breaker.outage, run.pausedForMs(), config.upload.giveUpAfterMs));
+    feed.waitsBy(() => ({
+      outage: syncContext.breaker.outage,
+      pausedForMs: run.pausedForMs(),
+      giveUpAfterMs: config.upload.giveUpAfterMs,
+    }));
     confirmation.begin(syncContext);
     const exitCode = await runPass(syncContext, {
       summary,
       isForced,
-      isAllowed: () => options.allowRemovals,
+      isAllowed: () => options.allowRemovals === true,
       allSent: () => confirmation.wait(),
     });
-    if (!signals.stop.aborted) warnIfUnused(view);
     notifier?.passEnded(syncContext);
-    return { exitCode, sawAll: !signals.stop.aborted || confirmation.hasBegunToWait };
+    return { exitCode, sawAll: !stop.stop.aborted || confirmation.hasBegunToWait };
   } finally {
     await confirmation.end();
     ended.abort();
@@ -55,25 +59,25 @@ export async function singlePass(run: OnceRun, state: StateStore, summary: Summa
 }
 
 function contextOf(
-  { options, config, platform, catalog, signals, view, notifier }: OnceRun,
+  { target, feed, options, config, platform, catalog, stop, notifier }: OnceRun,
   state: StateStore,
   confirmation: Confirmation,
 ): SyncContext {
   const { giveUpAfterMs } = config.upload;
   return createSyncContext({
     config,
-    platformName: platformName(options, config),
+    platformName: platformName(target, config),
     state,
     platform,
     catalog,
     clock: systemClock,
     random: Math.random,
-    report: view,
+    report: feed,
     onWord: (outcome) => {
       confirmation.count(outcome);
     },
     waitLimits: { outageMs: giveUpAfterMs, pauseMs: giveUpAfterMs, removalMs: 0 },
-    howToAllow: 'run once with --allow-removals',
+    howToAllow: options.howToAllow ?? HOW_TO_ALLOW,
     stages: unwatchedStages(),
     isWatched: false,
     ...(notifier?.announces === true && {
@@ -84,34 +88,34 @@ function contextOf(
     changeFeed: NO_CHANGE_FEED,
     flights: new Flights(),
     detach: new AbortController().signal,
-    stop: signals.stop,
-    abort: signals.abort,
+    ...stop,
   });
 }
 
 /** Tells what the pass would add to what is used, before it begins. */
 async function foretell(run: OnceRun, state: StateStore, isForced: IsForced): Promise<void> {
-  const { usage, view, signals } = run;
-  const ahead = await lookAt(run, state, isForced, signals.stop);
-  if (ahead !== null && usage !== null) await tellUsage(usage, ahead.additions, view, signals.stop);
+  const { usage, feed, stop } = run;
+  const ahead = await lookAt(run, state, isForced, stop.stop);
+  if (ahead !== null && usage !== null) await tellUsage(usage, ahead.additions, feed, stop.stop);
 }
 
 /** Tells the progress line how much there is to send, and which quotas that would go over. */
 async function count(run: OnceRun, state: StateStore, isForced: IsForced, ended: AbortSignal): Promise<void> {
-  const { options, usage, view } = run;
+  const { options, usage, feed } = run;
   // What the first pass finds there already is not sent.
   const isFirst = state.overview.lastPass() === null;
   const ahead = await lookAt(run, state, isForced, ended);
   if (ahead === null) return;
-  view.expect(ahead.files, ahead.bytes);
-  if (usage !== null && !options.usage && !isFirst) await warnOfQuotas(usage, ahead.additions, view, ended);
+  feed.expect(ahead.files, ahead.bytes);
+  if (usage !== null && options.usage !== true && !isFirst)
+    await warnOfQuotas(usage, ahead.additions, feed, ended);
 }
 
 type IsForced = (path: string) => boolean;
 
 /** What the pass will send; `null`: somebody ended it. */
 async function lookAt(
-  { options, config, platform, view }: OnceRun,
+  { target, config, platform, feed }: OnceRun,
   state: StateStore,
   isForced: IsForced,
   ended: AbortSignal,
@@ -119,12 +123,12 @@ async function lookAt(
   return await countAhead(
     {
       config,
-      platformName: platformName(options, config),
+      platformName: platformName(target, config),
       state,
       platformNow: () => platform.now(),
       isForced,
       seen: (files) => {
-        view.looking(files);
+        feed.looking(files);
       },
     },
     ended,

@@ -3,20 +3,21 @@ import { emptySummary } from '../../domain/report.ts';
 import type { PlatformCatalog } from '../../platform/catalog.ts';
 import type { PlatformFiles } from '../../platform/files.ts';
 import type { PlatformUsage } from '../../platform/usage.ts';
-import type { StopSignals } from '../../service/stop-signals.ts';
 import { StateFileError } from '../../state/database.ts';
 import { setAside } from '../../state/open.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { openStateFile } from '../open-state-file.ts';
-import type { PassView } from '../../cli/render/pass-view.ts';
-import type { SyncOptions } from '../../cli/sync-options.ts';
+import type { PassOptions, PassResult } from '../api.ts';
+import type { RunBase } from '../open-sync.ts';
+import type { Stop } from '../stop.ts';
 import { SyncError } from '../sync-error.ts';
+import { passOutcomeOf } from '../pass-outcome.ts';
 import { singlePass } from './single-pass.ts';
 import type { OnceNotifier } from './once-notifier.ts';
 
 /** What a single pass works with, beside its state file. */
-export interface OnceRun {
-  readonly options: SyncOptions;
+export interface OnceRun extends RunBase {
+  readonly options: PassOptions;
   readonly config: Config;
   /** How long the end of the pass waits for the platform's word, milliseconds. */
   readonly waitMs: number;
@@ -25,17 +26,16 @@ export interface OnceRun {
   readonly catalog: PlatformCatalog | null;
   /** `null`: the platform is not asked for its quotas. */
   readonly usage: PlatformUsage | null;
-  readonly signals: StopSignals;
   /** How long the platform has asked us to wait from now, milliseconds. */
   readonly pausedForMs: () => number;
-  readonly view: PassView;
+  readonly stop: Stop;
   /** `null`: people are told nothing. */
   readonly notifier: OnceNotifier | null;
 }
 
 /** How a pass ended, or what is wrong with the state file that it worked with. */
 type Attempt =
-  | { readonly kind: 'ended'; readonly exitCode: number }
+  | { readonly kind: 'ended'; readonly result: PassResult }
   | {
       readonly kind: 'failed';
       readonly error: StateFileError;
@@ -44,41 +44,40 @@ type Attempt =
     };
 
 /**
- * Runs a pass; when the state file turns out to be damaged in its midst, once more with a new one. Returns the exit
- * code; throws `SyncError` for a state file that is of no use.
+ * Runs a pass; when the state file turns out to be damaged in its midst, once more with a new one. Throws `SyncError` for a state file that is of no use.
  *
  * @param wasAbandoned - the last user of the state file did not close it.
  */
-export async function passWithSoundState(run: OnceRun, wasAbandoned: boolean): Promise<number> {
+export async function passWithSoundState(run: OnceRun, wasAbandoned: boolean): Promise<PassResult> {
   const first = await attempt(run, wasAbandoned);
-  if (first.kind === 'ended') return first.exitCode;
+  if (first.kind === 'ended') return first.result;
   if (first.error.kind !== 'damaged') throw unwritable(run, first);
   replaceDamaged(run, first);
   const second = await attempt(run, wasAbandoned);
-  if (second.kind === 'ended') return second.exitCode;
+  if (second.kind === 'ended') return second.result;
   throw unwritable(run, second);
 }
 
 async function attempt(run: OnceRun, wasAbandoned: boolean): Promise<Attempt> {
-  const { config, platform, view, notifier } = run;
+  const { config, platform, feed, notifier } = run;
   const state = openStateFile(config.stateFile, wasAbandoned, (message) => {
-    view.warn(message);
+    feed.warn(message);
   });
   const summary = emptySummary();
-  view.begin(summary);
+  feed.begin(summary);
   let hasEnded = false;
   try {
     notifier?.attach(state, () => platform.now());
     const { exitCode, sawAll } = await singlePass(run, state, summary);
-    view.end(summary, false, !sawAll);
+    feed.end(summary, false, !sawAll);
     hasEnded = true;
     await notifier?.tell();
     state.close();
-    return { kind: 'ended', exitCode };
+    return { kind: 'ended', result: { outcome: passOutcomeOf(exitCode), summary, sawAll } };
   } catch (error) {
     if (!(error instanceof StateFileError)) throw error;
     const cutShort = (): void => {
-      if (!hasEnded) view.end(summary, false, true);
+      if (!hasEnded) feed.end(summary, false, true);
     };
     return { kind: 'failed', error, cutShort };
   } finally {
@@ -87,7 +86,7 @@ async function attempt(run: OnceRun, wasAbandoned: boolean): Promise<Attempt> {
 }
 
 /** Sets the state file aside. Throws `SyncError` when that cannot be done. */
-function replaceDamaged({ config, view }: OnceRun, { error, cutShort }: Failed): void {
+function replaceDamaged({ config, feed }: OnceRun, { error, cutShort }: Failed): void {
   const aside = setAside(config.stateFile, Date.now());
   if (aside.kind === 'failed') {
     cutShort();
@@ -97,7 +96,7 @@ function replaceDamaged({ config, view }: OnceRun, { error, cutShort }: Failed):
       fix: 'move it away, then run again: nothing is removed because of this',
     });
   }
-  view.warn(
+  feed.warn(
     `THE STATE FILE IS DAMAGED (${error.message}). It is kept as ${aside.name}; a new one is built by sending every file again.`,
   );
 }

@@ -24,15 +24,25 @@ export class Credentials {
   readonly webhookId: string;
   readonly #loaded: LoadedConfig;
   readonly #emulator: Emulator | null;
+  readonly #env: NodeJS.ProcessEnv;
   readonly #warn: (message: string) => void;
   readonly #used = new Set<SecretField>();
   readonly #found = new Map<SecretField, SecretResult>();
 
-  /** @param warn - told once of what is wrong with a secret that is used all the same. */
-  constructor(loaded: LoadedConfig, emulator: Emulator | null, warn: (message: string) => void) {
+  /**
+   * @param env - where secrets may be, and `CREDENTIALS_DIRECTORY`.
+   * @param warn - told once of what is wrong with a secret that is used all the same.
+   */
+  constructor(
+    loaded: LoadedConfig,
+    emulator: Emulator | null,
+    env: NodeJS.ProcessEnv,
+    warn: (message: string) => void,
+  ) {
     const { platform } = loaded.config;
     this.#loaded = loaded;
     this.#emulator = emulator;
+    this.#env = env;
     this.#warn = warn;
     this.baseUrl = emulator?.baseUrl ?? platform.baseUrl;
     this.chatUrl = emulator?.chatUrl ?? platform.chatUrl;
@@ -83,7 +93,7 @@ export class Credentials {
       return { kind: 'ok', value: field === 'platform.token' ? token : userKey, warnings: [] };
     }
     const reference = this.referenceOf(field);
-    return reference === null ? null : resolveSecret(reference, process.env);
+    return reference === null ? null : resolveSecret(reference, this.#env);
   }
 
   #use(field: SecretField): string {

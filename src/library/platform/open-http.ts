@@ -9,27 +9,27 @@ import { partsOf, SyncError } from '../sync-error.ts';
 /**
  * Connections as the config's `upload` wants them.
  *
- * @param useProxy - whether the proxy variables are obeyed.
+ * @param proxyEnvironment - whose proxy variables are obeyed; `null`: no proxy is used.
  * @param longestPauseMs - a longer pause that the platform asks for is not waited for.
  */
 export function openHttp(
   { upload }: Pick<Config, 'upload'>,
-  useProxy: boolean,
+  proxyEnvironment: NodeJS.ProcessEnv | null,
   clock: Clock,
   longestPauseMs = upload.giveUpAfterMs,
 ): Http {
-  checkProxies(useProxy);
+  checkProxies(proxyEnvironment);
   const { concurrency, stallTimeoutMs, maxBytesPerSecond, maxRequestsPerSecond } = upload;
   const pacer = new Pacer({ maxBytesPerSecond, maxRequestsPerSecond, longestPauseMs }, clock);
   const connections = mostTransfers(concurrency);
-  return new Http({ connections, stallTimeoutMs, useProxy }, pacer, clock);
+  return new Http({ connections, stallTimeoutMs, proxyEnvironment }, pacer, clock);
 }
 
 /** A proxy's address that is none is a mistake of the user, and not one that time corrects. Throws `SyncError`. */
-function checkProxies(useProxy: boolean): void {
-  if (!useProxy) return;
+function checkProxies(environment: NodeJS.ProcessEnv | null): void {
+  if (environment === null) return;
   try {
-    proxiesOf(process.env);
+    proxiesOf(environment);
   } catch (error) {
     const { message } = error as Error;
     throw new SyncError('configuration', { ...partsOf(message), message });

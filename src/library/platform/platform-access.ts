@@ -7,7 +7,7 @@ import type { Http } from '../../platform/http.ts';
 import { identityHeaders } from '../../platform/identity-headers.ts';
 import { textOf } from '../../service/log-line.ts';
 import type { Log, StyledLog } from '../../service/logger.ts';
-import { retryWords } from '../../cli/render/event-words.ts';
+import { retryWords } from '../../service/retry-words.ts';
 import { createClients, type Clients } from './clients.ts';
 import { Credentials } from './credentials.ts';
 import { openHttp } from './open-http.ts';
@@ -26,6 +26,8 @@ export interface AccessInput {
   readonly loaded: LoadedConfig;
   /** In the platform's place; `null`: the platform itself. */
   readonly emulator: Emulator | null;
+  /** Where secrets and proxies are named. */
+  readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
   readonly notices: Notices;
   /** A longer pause that the platform asks for is not waited for, milliseconds; `upload.giveUpAfter` unless given. */
@@ -45,13 +47,13 @@ export class PlatformAccess {
 
   /** Throws `SyncError` for a proxy's address that is none. `credentials`: those that were read already. */
   constructor(input: AccessInput, credentials?: Credentials) {
-    const { loaded, emulator, clock, notices } = input;
+    const { loaded, emulator, env, clock, notices } = input;
     const { config } = loaded;
     const { attempts, giveUpAfterMs } = config.upload;
     this.#input = input;
     this.#longestPauseMs = input.longestPauseMs ?? giveUpAfterMs;
-    this.#http = openHttp(config, emulator === null, clock, this.#longestPauseMs);
-    this.credentials = credentials ?? new Credentials(loaded, emulator, notices.warn);
+    this.#http = openHttp(config, emulator === null ? env : null, clock, this.#longestPauseMs);
+    this.credentials = credentials ?? new Credentials(loaded, emulator, env, notices.warn);
     const retries = { attempts, giveUpAfterMs, random: Math.random, onRetry: notices.retrying };
     this.clients = createClients(config, this.credentials, this.#http, retries);
   }
@@ -61,9 +63,9 @@ export class PlatformAccess {
    * file. It is closed by itself.
    */
   forMessages(retrying: Notices['retrying']): PlatformAccess {
-    const { loaded, emulator, clock, notices } = this.#input;
+    const { loaded, notices } = this.#input;
     const config = withMessagePatience(loaded.config);
-    const input = { loaded: { ...loaded, config }, emulator, clock, notices: { ...notices, retrying } };
+    const input = { ...this.#input, loaded: { ...loaded, config }, notices: { ...notices, retrying } };
     return new PlatformAccess(input, this.credentials);
   }
 

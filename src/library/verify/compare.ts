@@ -1,5 +1,4 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
-import type { StopSignals } from '../../service/stop-signals.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import type { StateReader } from '../../state/state-reader.ts';
 import type { FileDifference } from '../../sync/catalog/compare.ts';
@@ -9,22 +8,21 @@ import type { Verified } from '../../sync/plan/verify.ts';
 import { platformName } from '../load.ts';
 import { platformError } from '../platform-failure.ts';
 import type { PlatformAccess } from '../platform/platform-access.ts';
-import type { PassView } from '../../cli/render/pass-view.ts';
-import { VerifyReport } from '../../cli/render/verify-report.ts';
 import { SyncError } from '../sync-error.ts';
-import type { VerifyOptions } from '../../cli/verify-options.ts';
+import type { VerifyOptions } from '../api.ts';
+import type { RunBase } from '../open-sync.ts';
+import type { Stop } from '../stop.ts';
 
-/** What a comparison for people works with. */
-export interface VerifyRun {
+/** What a comparison works with. */
+export interface VerifyRun extends RunBase {
   readonly options: VerifyOptions;
   readonly loaded: LoadedConfig;
-  readonly signals: StopSignals;
-  readonly view: PassView;
+  readonly stop: Stop;
 }
 
 /** What is compared, and how; what is told of it is left to the caller. */
 export function comparison(
-  { options, loaded, signals, view }: VerifyRun,
+  { target, feed, options, loaded, stop }: VerifyRun,
   { clients }: PlatformAccess,
   state: StateReader,
   memory: ServiceMemory,
@@ -41,31 +39,30 @@ export function comparison(
   const aheadMs = state.platformAheadMs();
   return {
     config,
-    platformName: platformName(options, config),
+    platformName: platformName(target, config),
     state,
     catalog: new ServedCatalog(client, memory, systemClock, (message) => {
-      view.warn(message);
+      feed.warn(message);
     }),
     ports: {
       clock: systemClock,
       random: Math.random,
       patienceMs: config.upload.giveUpAfterMs,
       onRetry: (reason, delayMs) => {
-        view.retrying('', reason, delayMs);
+        feed.retrying('', reason, delayMs);
       },
-      stop: signals.stop,
+      stop: stop.stop,
     },
     platformNow: () => systemClock.now() + aheadMs,
     isBusy: () => false,
-    readDigest: options.content ? (url, signal) => contents.digestOf(url, signal) : null,
+    readDigest: options.content === true ? (url, signal) => contents.digestOf(url, signal) : null,
   };
 }
 
 /** Compares and tells. Throws `SyncError` when the bots cannot be asked what they have. */
-export async function compare({ options }: VerifyRun, input: VerificationInput): Promise<Verified> {
-  const report = new VerifyReport(options.json);
+export async function compare({ feed }: VerifyRun, input: VerificationInput): Promise<Verified> {
   const onDifference = (difference: FileDifference, target: number): void => {
-    report.add(difference);
+    feed.differenceFound(difference);
     input.onDifference(difference, target);
   };
   const verified = await verifyBots({ ...input, onDifference });
@@ -77,6 +74,6 @@ export async function compare({ options }: VerifyRun, input: VerificationInput):
         : 'the files of a bot could not be listed';
     throw platformError(what, failure, 'reads');
   }
-  report.end(verified.value);
+  feed.verified(verified.value);
   return verified.value;
 }

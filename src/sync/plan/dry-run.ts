@@ -28,11 +28,16 @@ export interface DryRunResult {
   readonly unmatched: readonly UnmatchedPattern[];
 }
 
-/** Tells what a pass would do. Reads files where only their content tells, sends nothing, writes nothing. */
+/**
+ * Tells what a pass would do. Reads files where only their content tells, sends nothing, writes nothing.
+ *
+ * @param stop - ends it where it is.
+ */
 export async function dryRun(
   input: LookAheadInput,
   clock: Clock,
   onEvent: (event: FileEvent) => void,
+  stop?: AbortSignal,
 ): Promise<DryRunResult> {
   const beganMs = clock.monotonic();
   const plan = new DryRun(input, onEvent);
@@ -41,15 +46,16 @@ export async function dryRun(
     await plan.take(ahead);
     const turn = turns.step();
     if (turn !== null) await turn;
+    if (stop?.aborted === true) break;
   }
-  plan.finish();
+  if (stop?.aborted !== true) plan.finish();
   plan.summary.durationMs = Math.round(clock.monotonic() - beganMs);
   const exitCode = exitCodeOf(plan.summary, {
-    interrupted: false,
+    interrupted: stop?.aborted === true,
     credentials: false,
     halted: plan.isHalted,
   });
-  const unmatched = unmatchedPatterns(input.config, plan.seen);
+  const unmatched = stop?.aborted === true ? [] : unmatchedPatterns(input.config, plan.seen);
   return { summary: plan.summary, exitCode, additions: plan.added.additions, unmatched };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clockText, countText, durationText } from '../../../src/cli/render/amounts.ts';
+import { clockText, countText, durationText } from '../../../src/service/amounts.ts';
 import { cutEnd, cutStart, wrapWords } from '../../../src/cli/render/text-width.ts';
 
 test.each([

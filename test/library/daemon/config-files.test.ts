@@ -124,8 +124,8 @@ test('the watching of single files is loaded by the daemon alone', async () => {
   const daemon = await launch(site, [], covered('daemon'));
   daemon.child.kill('SIGTERM');
   await daemon.ended;
-  expect(modules('once')).toMatch(/dist\/cli\/sync\.js"/u);
-  expect(modules('status')).toMatch(/dist\/cli\/status\.js"/u);
+  expect(modules('once')).toMatch(/dist\/chunks\/sync\.js"/u);
+  expect(modules('status')).toMatch(/dist\/chunks\/status\.js"/u);
   expect(modules('once') + modules('status')).not.toContain('chokidar');
   expect(modules('daemon')).toContain('chokidar');
 });

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { DaemonPlatform } from '../../../src/library/daemon/daemon-platform.ts';
-import type { GlobalOptions } from '../../../src/cli/global-options.ts';
 import { load } from '../../../src/library/load.ts';
 import { SyncError } from '../../../src/library/sync-error.ts';
 import type { LoadedConfig } from '../../../src/config/load-config.ts';
@@ -12,10 +11,10 @@ import { configText, temporaryDirectory } from '../../config/fixture.ts';
 /** A daemon's way to the platform, and configurations for it, one after the other in the same place. */
 function daemonPlatform(emulator: boolean) {
   const config = join(temporaryDirectory(), 'botsync.config.json');
-  const options: GlobalOptions = { config, emulator, json: false, logLevel: undefined, logFormat: 'auto' };
+  const options = { config, emulator };
   const ignore = (): void => undefined;
   const log: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-  const platform = new DaemonPlatform(options, log);
+  const platform = new DaemonPlatform(options, process.env, log);
   onTestFinished(() => platform.close());
   const configured = (fields: object): LoadedConfig => {
     writeFileSync(config, configText({ ...fields }), { mode: 0o600 });

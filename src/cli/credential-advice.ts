@@ -1,13 +1,12 @@
-import type { SecretReference } from '../config/config.ts';
-import type { LoadedConfig } from '../config/load-config.ts';
-import { alike, type GlobalOptions } from '../cli/global-options.ts';
+import type { Config, SecretReference } from '../config/config.ts';
+import { alike, type GlobalOptions } from './global-options.ts';
 
 /**
  * What to do when the platform refuses the credentials of a daemon: where its token is from, and how the daemon takes up
  * another one. What is in the environment of a process stays there, whatever is changed outside.
  */
 export function credentialAdvice(
-  { config }: LoadedConfig,
+  config: Config,
   options: Pick<GlobalOptions, 'config' | 'emulator'>,
 ): string {
   const { token } = config.platform;

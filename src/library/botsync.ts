@@ -1,0 +1,36 @@
+/**
+ * botsync as a library: what the command does, for programs. `openSync` opens a configuration; what it returns makes passes
+ * and plans, compares, and runs a daemon.
+ *
+ * @module
+ */
+export { openSync } from './open-sync.ts';
+export { SyncError } from './sync-error.ts';
+export type {
+  DaemonOptions,
+  OpenOptions,
+  PassOptions,
+  PassResult,
+  PlanOptions,
+  PlanResult,
+  PruneResult,
+  RunOptions,
+  Sync,
+  SyncDaemon,
+  VerifyOptions,
+  VerifyResult,
+} from './api.ts';
+export type { SyncEvent } from './events.ts';
+export type { PassObserver, SyncObserver } from './observer.ts';
+export type { PassOutcome } from './pass-outcome.ts';
+export type { SyncErrorCode, SyncErrorParts } from './sync-error.ts';
+export type { ConfigProblem, Position } from '../config/problem.ts';
+export type { EventKind, FileEvent, Summary } from '../domain/report.ts';
+export type { Additions, Quota, Usage, Usages } from '../domain/usage.ts';
+export type { Log } from '../service/logger.ts';
+export type { ServiceManager } from '../service/systemd-notify.ts';
+export type { DifferenceReason, FileDifference } from '../sync/catalog/compare.ts';
+export type { DaemonObserver, Refusal, Trigger } from '../sync/daemon/daemon-observer.ts';
+export type { Reporter } from '../sync/pass/reporter.ts';
+export type { UnmatchedPattern } from '../sync/plan/unmatched-patterns.ts';
+export type { Verified } from '../sync/plan/verify.ts';

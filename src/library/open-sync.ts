@@ -1,0 +1,165 @@
+import type { LoadedConfig } from '../config/load-config.ts';
+import type { Log } from '../service/logger.ts';
+import type { OpenOptions, Sync, SyncDaemon } from './api.ts';
+import type { DaemonRun } from './daemon/daemon-run.ts';
+import { EVENTS_WAITING, EventFeed } from './events.ts';
+import { load } from './load.ts';
+import type { RunTarget } from './run-target.ts';
+import { stopBy, type Stop } from './stop.ts';
+import { SyncError } from './sync-error.ts';
+
+/** What all runs of an opened sync share. */
+export interface RunBase {
+  readonly target: RunTarget;
+  readonly env: NodeJS.ProcessEnv;
+  readonly log: Log;
+  readonly feed: EventFeed;
+}
+
+/** The configuration file where none is named. */
+const DEFAULT_CONFIG = 'botsync.config.json';
+
+/**
+ * Opens a configuration. Reads it at once and touches nothing else: state file and connections are opened by what is run.
+ * Throws `SyncError` of code `configuration` with all that is wrong with it.
+ *
+ * @example
+ * ```ts
+ * import { openSync } from 'botsync';
+ *
+ * await using sync = openSync({ config: 'botsync.config.json' });
+ * const { outcome, summary } = await sync.pass();
+ * if (outcome !== 'in-sync') console.error(`${summary.failed} files failed`);
+ *
+ * const daemon = await sync.start();
+ * for await (const event of sync.events()) {
+ *   if (event.kind === 'file') console.log(event.file.kind, event.file.key);
+ *   if (event.kind === 'refused') await daemon.stop();
+ * }
+ * ```
+ */
+export function openSync(options: OpenOptions = {}): Sync {
+  const { config = DEFAULT_CONFIG, emulator = false, env = process.env, log = SILENT } = options;
+  const target = { config, emulator };
+  const loaded = load(target);
+  const feed = new EventFeed(options.observer === undefined ? [] : [options.observer]);
+  return new OpenedSync({ target, env, log, feed }, loaded, options);
+}
+
+class OpenedSync implements Sync {
+  readonly #base: RunBase;
+  readonly #loaded: LoadedConfig;
+  readonly #signal: AbortSignal | undefined;
+  readonly #graceMs: number | undefined;
+  readonly #closing = new AbortController();
+  readonly #underWay = new Set<Promise<unknown>>();
+
+  constructor(base: RunBase, loaded: LoadedConfig, { signal, graceMs }: OpenOptions) {
+    this.#base = base;
+    this.#loaded = loaded;
+    this.#signal = signal;
+    this.#graceMs = graceMs;
+  }
+
+  get configFile(): string {
+    return this.#loaded.config.file;
+  }
+
+  get warnings(): Sync['warnings'] {
+    return this.#loaded.warnings;
+  }
+
+  pass: Sync['pass'] = (options = {}) =>
+    this.#run([options.signal], async (stop) => {
+      const { passOnce } = await import('./once/once-run.ts');
+      return await passOnce(this.#base, this.#loaded, options, stop);
+    });
+
+  plan: Sync['plan'] = (options = {}) =>
+    this.#run([options.signal], async (stop) => {
+      const { planPass } = await import('./plan-pass.ts');
+      return await planPass(this.#base, this.#loaded, options, stop);
+    });
+
+  verify: Sync['verify'] = (options = {}) =>
+    this.#run([options.signal], async (stop) => {
+      const { verify } = await import('./verify/verify-run.ts');
+      return await verify(this.#base, this.#loaded, options, stop);
+    });
+
+  start: Sync['start'] = async (options = {}) => {
+    const stopping = new AbortController();
+    let isUp: (run: DaemonRun) => void = () => undefined;
+    const up = new Promise<DaemonRun>((resolve) => (isUp = resolve));
+    const task = async (stop: Stop): Promise<void> => {
+      const { runDaemon } = await import('./daemon/daemon-run.ts');
+      await runDaemon(this.#base, options, stop, isUp);
+    };
+    const stopped = this.#run([options.signal, stopping.signal], task);
+    // It cannot end before it is up, but by an error.
+    const run = await Promise.race([up, stopped.then(() => up)]);
+    return daemonOf(run, stopped, () => {
+      stopping.abort();
+    });
+  };
+
+  events: Sync['events'] = ({ capacity = EVENTS_WAITING } = {}) => this.#base.feed.events(capacity);
+
+  close = async (): Promise<void> => {
+    this.#closing.abort();
+    await Promise.allSettled(this.#underWay);
+    this.#base.feed.close();
+  };
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Runs a task that `close` waits for, until one of the signals aborts. */
+  #run<T>(signals: readonly (AbortSignal | undefined)[], task: (stop: Stop) => Promise<T>): Promise<T> {
+    const run = this.#stoppable(signals, task).finally(() => this.#underWay.delete(run));
+    this.#underWay.add(run);
+    return run;
+  }
+
+  async #stoppable<T>(
+    signals: readonly (AbortSignal | undefined)[],
+    task: (stop: Stop) => Promise<T>,
+  ): Promise<T> {
+    if (this.#closing.signal.aborted)
+      throw new SyncError('usage', { reason: 'this sync is closed', fix: 'open another one' });
+    const stop = stopBy([this.#closing.signal, this.#signal, ...signals], this.#graceMs);
+    try {
+      return await task(stop);
+    } finally {
+      stop.release();
+    }
+  }
+}
+
+function daemonOf(run: DaemonRun, stopped: Promise<void>, abort: () => void): SyncDaemon {
+  // Its end may be nobody's business until it is asked for.
+  stopped.catch(() => undefined);
+  const stop = (): Promise<void> => {
+    abort();
+    return stopped;
+  };
+  return {
+    stopped,
+    stop,
+    reload: () => run.reload(),
+    approve: (source) => run.approve(source),
+    get impediments() {
+      return run.impediments;
+    },
+    status: () => run.status(),
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+const SILENT: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};

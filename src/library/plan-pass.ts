@@ -1,0 +1,60 @@
+import type { LoadedConfig } from '../config/load-config.ts';
+import { systemClock } from '../service/system-clock.ts';
+import { Listings } from '../sync/catalog/listings.ts';
+import { Claims } from '../sync/plan/claims.ts';
+import { dryRun } from '../sync/plan/dry-run.ts';
+import { findSources } from '../sync/sources/source.ts';
+import type { PlanOptions, PlanResult } from './api.ts';
+import { listForPlan } from './list-for-plan.ts';
+import { platformName } from './load.ts';
+import type { RunBase } from './open-sync.ts';
+import { passOutcomeOf } from './pass-outcome.ts';
+import { noticesIn, withPlatform } from './platform/platform-access.ts';
+import { withStateFile } from './read-state-file.ts';
+import type { Stop } from './stop.ts';
+import { tellUsage } from './usage.ts';
+
+/** Tells what a pass would do, beside whoever may be writing the state file. Throws `SyncError`. */
+export async function planPass(
+  base: RunBase,
+  loaded: LoadedConfig,
+  { isForced = () => false, usage = false }: PlanOptions,
+  { stop }: Stop,
+): Promise<PlanResult> {
+  const { target, env, log, feed } = base;
+  const { config } = loaded;
+  return await withStateFile(config.stateFile, async ({ reader }) => {
+    const sources = findSources(config, platformName(target, config));
+    const claims = new Claims(reader, sources);
+    const { now } = systemClock;
+    const aheadMs = reader.platformAheadMs();
+    const platformNow = (): number => now() + aheadMs;
+    // The emulator's data is not touched by a plan.
+    const listings = target.emulator
+      ? new Listings()
+      : await listForPlan(base, loaded, sources, reader, stop);
+    try {
+      const input = { config, sources, state: reader, claims, platformNow, now, isForced, listings };
+      const planned = (event: Parameters<typeof feed.planned>[0]): void => {
+        feed.planned(event);
+      };
+      const { summary, exitCode, additions, unmatched } = await dryRun(input, systemClock, planned, stop);
+      if (usage && !stop.aborted) {
+        const notices = noticesIn(log);
+        const run = {
+          loaded,
+          useEmulator: target.emulator,
+          env,
+          command: 'sync',
+          clock: systemClock,
+          notices,
+        };
+        await withPlatform(run, ({ clients }) => tellUsage(clients.usage(), additions, feed, stop));
+      }
+      const outcome = stop.aborted ? 'interrupted' : passOutcomeOf(exitCode);
+      return { outcome, summary, additions, unmatched };
+    } finally {
+      listings.close();
+    }
+  });
+}

@@ -1,0 +1,48 @@
+import type { LoadedConfig } from '../../config/load-config.ts';
+import { ListingError } from '../../state/listing.ts';
+import { countDifferences } from '../../sync/pass/verification.ts';
+import type { VerifyOptions, VerifyResult } from '../api.ts';
+import type { RunBase } from '../open-sync.ts';
+import { withStateFile } from '../read-state-file.ts';
+import type { Stop } from '../stop.ts';
+import { SyncError } from '../sync-error.ts';
+import { compare, comparison, type VerifyRun } from './compare.ts';
+import { mend } from './mend.ts';
+import { memoryOf } from './service-memory.ts';
+import { withBots } from './with-bots.ts';
+
+/** Compares what the bots have with what was sent, and puts right what the options say. Throws `SyncError`. */
+export async function verify(
+  base: RunBase,
+  loaded: LoadedConfig,
+  options: VerifyOptions,
+  stop: Stop,
+): Promise<VerifyResult> {
+  const run = { ...base, loaded, options, stop };
+  try {
+    const isWriting = options.repair === true || options.prune === true;
+    const result = isWriting ? await mend(run) : await look(run);
+    return stop.stop.aborted ? { ...result, outcome: 'interrupted' } : result;
+  } catch (error) {
+    if (error instanceof ListingError) throw new SyncError('state-file-failed', { reason: error.message });
+    if (stop.stop.aborted && error instanceof SyncError)
+      throw new SyncError('interrupted', { reason: error.message });
+    throw error;
+  }
+}
+
+/** Compares, beside whoever may be writing the state file, and writes nothing. */
+async function look(run: VerifyRun): Promise<VerifyResult> {
+  return await withBots(run, 'verify', (access) =>
+    withStateFile(run.loaded.config.stateFile, async ({ reader }) => {
+      const input = comparison(run, access, reader, memoryOf(reader));
+      const verified = await compare(run, {
+        ...input,
+        onDifference: () => undefined,
+        onSame: () => undefined,
+      });
+      const outcome = countDifferences(verified) + verified.unread > 0 ? 'incomplete' : 'in-sync';
+      return { outcome, verified, repaired: null, pruned: null };
+    }),
+  );
+}

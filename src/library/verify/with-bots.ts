@@ -1,0 +1,19 @@
+import { systemClock } from '../../service/system-clock.ts';
+import { noticesIn, withPlatform, type PlatformAccess } from '../platform/platform-access.ts';
+import type { VerifyRun } from './compare.ts';
+
+/** Opens the way to the bots for a comparison, whose waits a stop ends. Throws `SyncError`. */
+export async function withBots<T>(
+  { target, env, log, loaded, stop }: Pick<VerifyRun, 'target' | 'env' | 'log' | 'loaded' | 'stop'>,
+  command: string,
+  task: (access: PlatformAccess) => Promise<T>,
+): Promise<T> {
+  const notices = noticesIn(log);
+  const run = { loaded, useEmulator: target.emulator, env, command, clock: systemClock, notices };
+  return await withPlatform(run, (access) => {
+    stop.stop.addEventListener('abort', () => {
+      access.endWaits();
+    });
+    return task(access);
+  });
+}

@@ -1,0 +1,104 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import {
+  openSync,
+  SyncError,
+  type OpenOptions,
+  type Sync,
+  type SyncEvent,
+} from '../../src/library/botsync.ts';
+import { createSite, type Site } from '../cli/binary.ts';
+
+/** A sync of a site; its token is in no other environment. */
+function open(site: Site, options: OpenOptions = {}): Sync {
+  const sync = openSync({ config: join(site.directory, 'botsync.config.json'), env: site.env, ...options });
+  onTestFinished(() => sync.close());
+  return sync;
+}
+
+/** The first event that is wanted. */
+async function firstOf(events: AsyncIterable<SyncEvent>, isWanted: (event: SyncEvent) => boolean) {
+  for await (const event of events) if (isWanted(event)) return event;
+  throw new Error('the events ended');
+}
+
+const isUploadOf =
+  (path: string) =>
+  (event: SyncEvent): boolean =>
+    event.kind === 'file' && event.file.path === path && event.file.kind === 'upload';
+
+test('a pass tells what it does, a second one does nothing, and the process is left alone', async () => {
+  const listeners = (): number[] =>
+    ['SIGINT', 'SIGTERM', 'SIGHUP', 'exit', 'uncaughtException'].map((name) => process.listenerCount(name));
+  const before = listeners();
+  const site = await createSite({}, { recordRequests: true });
+  site.write('docs/a.md', 'a');
+  const sync = open(site);
+  const events = sync.events();
+  const planned: string[] = [];
+  const other = open(site, { observer: { planned: ({ path }) => planned.push(path) } });
+  expect(await other.plan()).toMatchObject({ outcome: 'in-sync', summary: { uploaded: 1 } });
+  expect(planned).toEqual(['a.md']);
+  expect(site.emulator.requests.length).toBe(0);
+  expect(await sync.pass()).toMatchObject({ outcome: 'in-sync', summary: { uploaded: 1 }, sawAll: true });
+  expect(listeners()).toEqual(before);
+  const requests = site.emulator.requests.length;
+  expect(await sync.pass()).toMatchObject({ outcome: 'in-sync', summary: { uploaded: 0, unchanged: 1 } });
+  expect(site.emulator.requests.length).toBe(requests);
+  await sync.close();
+  const kinds: string[] = [];
+  for await (const event of events) kinds.push(event.kind);
+  expect(kinds).toEqual(['pass-began', 'sent', 'file', 'pass-ended', 'pass-began', 'pass-ended']);
+  await expect(sync.pass()).rejects.toMatchObject({ code: 'usage' });
+});
+
+test('errors say where, what and what to do', async () => {
+  expect(() => openSync({ config: '/nowhere.json' })).toThrow(SyncError);
+  const site = await createSite();
+  const bare = open(site, { env: {} });
+  const error: unknown = await bare.pass().catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ name: 'SyncError', code: 'configuration' });
+  expect((error as SyncError).place).toMatch(/botsync\.config\.json: platform\.token$/u);
+  expect((error as SyncError).reason).toMatch(/BOTSYNC_TOKEN is not set/u);
+});
+
+test('a daemon sends what changes until it is stopped; the state file is its own meanwhile', async () => {
+  const site = await createSite({ watch: { settle: '50ms' } });
+  site.write('docs/a.md', 'a');
+  const sync = open(site);
+  const events = sync.events();
+  const daemon = await sync.start();
+  await firstOf(sync.events(), ({ kind }) => kind === 'pass-ended');
+  await expect(open(site).pass()).rejects.toMatchObject({ code: 'busy', fix: 'wait for it, or stop it' });
+  writeFileSync(join(site.directory, 'docs/b.md'), 'b');
+  await firstOf(events, isUploadOf('b.md'));
+  expect(daemon.impediments).toEqual([]);
+  expect(daemon.approve()).toEqual({ approved: [], missing: [] });
+  await daemon.reload();
+  await daemon.stop();
+  await daemon.stopped;
+  // It has let go of the state file.
+  expect(await open(site).pass()).toMatchObject({ summary: { unchanged: 2 } });
+});
+
+test('a signal stops a daemon, and what cannot start is told by start', async () => {
+  const site = await createSite();
+  const stop = new AbortController();
+  const daemon = await open(site).start({ signal: stop.signal });
+  await expect(open(site).start()).rejects.toMatchObject({ code: 'busy' });
+  stop.abort();
+  await daemon.stopped;
+});
+
+test('several syncs in one process share nothing', async () => {
+  const sites = [await createSite(), await createSite()];
+  const passes = sites.map(async (site, index) => {
+    site.write(`docs/${index}.md`, `${index}`);
+    const paths: string[] = [];
+    const sync = open(site, { observer: { event: ({ path }) => paths.push(path) } });
+    expect(await sync.pass()).toMatchObject({ outcome: 'in-sync' });
+    return paths;
+  });
+  expect(await Promise.all(passes)).toEqual([['0.md'], ['1.md']]);
+});
