@@ -17,7 +17,7 @@ test.each([
   [['sync', '-c'], /^-c takes a value/u],
   [['sync', '--once', '--log-format'], /^--log-format takes a value/u],
   [['conversation', 'create', '--channel', 'x', '--tag'], /^--tag takes a value/u],
-  [['message', 'send', '--conversation', 'c', '--text', '--json'], /^--text takes a value/u],
+  [['message', 'send', '--conversation', 'c', '--text', '--emulator'], /^--text takes a value/u],
   [['sync', '--dry-run=yes'], /^--dry-run=yes: write --dry-run, without a value/u],
   [['sync', '--once=1'], /^--once=1: write --once/u],
   [['init', '-y=no'], /^-y=no: write -y/u],
