@@ -9,6 +9,9 @@ export interface Stop {
 /** How long what is under way may go on after a stop, unless it is said otherwise, milliseconds. */
 export const GRACE_MS = 10_000;
 
+/** The longest wait that a timer takes, milliseconds; it takes a longer one for none. */
+const LONGEST_TIMER_MS = 2_147_483_647;
+
 /**
  * A stop as soon as one of some signals aborts; what is under way is broken off some time later.
  *
@@ -26,9 +29,12 @@ export function stopBy(
   const end = (): void => {
     if (stop.signal.aborted) return;
     stop.abort();
-    grace = setTimeout(() => {
-      abort.abort();
-    }, graceMs);
+    grace = setTimeout(
+      () => {
+        abort.abort();
+      },
+      Math.min(graceMs, LONGEST_TIMER_MS),
+    );
     grace.unref();
   };
   for (const signal of given) signal.addEventListener('abort', end);

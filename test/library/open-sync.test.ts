@@ -91,6 +91,20 @@ test('a signal stops a daemon, and what cannot start is told by start', async ()
   await daemon.stopped;
 });
 
+test('a pass that is stopped before it looked at anything does not claim to have seen all', async () => {
+  const site = await createSite();
+  site.write('docs/a.md', 'a');
+  const told: boolean[] = [];
+  const sync = open(site, { observer: { end: (summary, isDryRun, isCutShort) => told.push(isCutShort) } });
+  expect(await sync.pass({ signal: AbortSignal.abort() })).toMatchObject({
+    ...{ outcome: 'interrupted', sawAll: false },
+    summary: { uploaded: 0 },
+  });
+  expect(told).toEqual([true]);
+  expect(await sync.pass()).toMatchObject({ outcome: 'in-sync', sawAll: true, summary: { uploaded: 1 } });
+  expect(told).toEqual([true, false]);
+});
+
 test('several syncs in one process share nothing', async () => {
   const sites = [await createSite(), await createSite()];
   const passes = sites.map(async (site, index) => {

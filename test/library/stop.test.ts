@@ -28,6 +28,13 @@ test('a signal that has aborted stops at once; the grace is as long as is said',
   expect(abort.aborted).toBe(true);
 });
 
+test.each([Infinity, 2 ** 31, 1e12])('a grace of %d ms ends nothing soon', (graceMs) => {
+  const { stop, abort } = stopBy([AbortSignal.abort()], graceMs);
+  expect(stop.aborted).toBe(true);
+  vi.advanceTimersByTime(86_400_000);
+  expect(abort.aborted).toBe(false);
+});
+
 test('work that ended is not broken off later, and the signal is let go of', () => {
   const controller = new AbortController();
   const first = stopBy([controller.signal]);

@@ -27,11 +27,6 @@ export class Confirmation {
     this.#summary = summary;
   }
 
-  /** Whether all else was done. */
-  get hasBegunToWait(): boolean {
-    return this.#isWaiting;
-  }
-
   /** Begins to ask, also about what earlier runs left open. Throws `StateFileError`. */
   begin({ confirmations, fail }: SyncContext): void {
     this.#confirmations = confirmations;

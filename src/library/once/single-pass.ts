@@ -35,6 +35,7 @@ export async function singlePass(run: OnceRun, state: StateStore, summary: Summa
   const counting = options.estimate === true ? count(run, state, isForced, ended.signal) : Promise.resolve();
   // The pass meets what the count meets; it is thrown below, after the pass.
   counting.catch(() => undefined);
+  let sawAll = false;
   try {
     const syncContext = contextOf(run, state, confirmation);
     feed.waitsBy(() => ({
@@ -47,10 +48,14 @@ export async function singlePass(run: OnceRun, state: StateStore, summary: Summa
       summary,
       isForced,
       isAllowed: () => options.allowRemovals === true,
-      allSent: () => confirmation.wait(),
+      allSent: async () => {
+        // A pass that is stopped comes here as well, without the files that it left out.
+        sawAll = !stop.stop.aborted;
+        await confirmation.wait();
+      },
     });
     notifier?.passEnded(syncContext);
-    return { exitCode, sawAll: !stop.stop.aborted || confirmation.hasBegunToWait };
+    return { exitCode, sawAll };
   } finally {
     await confirmation.end();
     ended.abort();
