@@ -83,7 +83,7 @@ export function addSyncCommands(
     .command(
       'reload',
       'Have a running botsync read its configuration and secrets again',
-      (command) => command,
+      (command) => command.example('$0 reload', 'After a change, where service.reloadOnChange is off'),
       async (options) => {
         const { reload } = await import('./commands/reload.ts');
         done(await reload(options));

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { createSite, run, start, type Site } from './binary.ts';
 import { launch, POLL, status } from './running-daemon.ts';
@@ -151,7 +152,7 @@ describe('sync --once', () => {
     const site = await askedSite();
     const ended = await site.sync(...options);
     expect(ended.code).toBe(2);
-    expect(ended.stderr).toContain(message);
+    expect(JSON.parse(ended.stderr)).toMatchObject({ message: expect.stringContaining(message) as unknown });
   });
 
   test('a daemon takes neither option', async () => {
@@ -169,7 +170,7 @@ describe('sync --once', () => {
     expect(code).toBe(0);
     expect(screen).toContain('2 sent, 2 being indexed');
     expect(screen).toContain('2 sent, 1 stored, 1 being indexed');
-    expect(screen).toMatch(/In sync: 2 uploaded/u);
+    expect(stripVTControlCharacters(screen)).toMatch(/In sync: 2 uploaded/u);
   });
 });
 

@@ -75,8 +75,8 @@ test.each([['--version'], ['status'], ['sync']])('a deleted working directory: %
 
 test('without its package.json the command runs all the same', () => {
   const directory = temporaryDirectory();
-  cpSync(dirname(BINARY), join(directory, 'dist/cli'), { recursive: true });
-  writeFileSync(join(directory, 'dist/cli/package.json'), '{"type":"module"}');
+  cpSync(dirname(dirname(BINARY)), join(directory, 'dist'), { recursive: true });
+  writeFileSync(join(directory, 'dist/package.json'), '{"type":"module"}');
   const { status, stdout } = spawnSync(process.execPath, [join(directory, 'dist/cli/main.js'), '--version'], {
     cwd: directory,
     encoding: 'utf8',

@@ -137,7 +137,8 @@ test('--force with a pattern that matches nothing says so', async () => {
   site.write('docs/a', 'a');
   const refused = await site.sync('--force', 'nothing/**');
   expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.stderr).toContain('--force "nothing/**" matches no file, and nothing was sent');
+  const { message } = JSON.parse(refused.stderr) as { readonly message: string };
+  expect(message).toContain('--force "nothing/**" matches no file, and nothing was sent');
   expect((await site.sync('--force', 'a')).stderr).not.toContain('matches no file');
 });
 

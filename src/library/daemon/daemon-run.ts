@@ -123,6 +123,7 @@ export class DaemonRun {
       loaded: () => this.#loaded,
       take: (next) => this.#take(next),
     });
+    stop.stop.addEventListener('abort', this.#onStop);
     this.#vitals = new DaemonVitals({
       monotonic: systemClock.monotonic,
       pausedForMs: () => this.#platform.current?.pausedForMs() ?? 0,
