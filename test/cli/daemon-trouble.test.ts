@@ -13,7 +13,7 @@ test('an outage shows in readiness and metrics while it lasts', async () => {
   const address = String(daemon.log().find(({ msg }) => msg === 'listening')?.['address']);
   const get = async (path: string): Promise<string> => await (await fetch(`http://${address}${path}`)).text();
   expect(await get('/metrics')).toContain('botsync_pauses_total{reason="outage"} 0');
-  site.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 503 });
+  site.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 503, times: Infinity });
   site.write('docs/a.md', 'one');
   await expect.poll(() => get('/readyz'), POLL).toMatch(/^not ready\nthe platform is out of reach: 503/u);
   await expect.poll(() => get('/metrics'), POLL).toMatch(/botsync_pauses_total\{reason="outage"\} [1-9]/u);
