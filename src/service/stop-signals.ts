@@ -2,6 +2,8 @@
 export interface StopSignals {
   /** Aborts with the first signal. */
   readonly stop: AbortSignal;
+  /** Asks for a clean end, as the first signal does. Another call does nothing. */
+  readonly request: (signal: string) => void;
   /** Stops listening. */
   readonly release: () => void;
 }
@@ -14,18 +16,20 @@ export interface StopSignals {
  */
 export function listenForStop(onStop: (signal: string) => void, endNow: () => void): StopSignals {
   const stop = new AbortController();
-  const handle = (signal: string): void => {
-    if (stop.signal.aborted) {
-      endNow();
-      return;
-    }
+  const request = (signal: string): void => {
+    if (stop.signal.aborted) return;
     stop.abort();
     onStop(signal);
+  };
+  const handle = (signal: string): void => {
+    if (stop.signal.aborted) endNow();
+    else request(signal);
   };
   process.on('SIGINT', handle);
   process.on('SIGTERM', handle);
   return {
     stop: stop.signal,
+    request,
     release: () => {
       process.off('SIGINT', handle);
       process.off('SIGTERM', handle);

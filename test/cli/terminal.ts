@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 
@@ -10,14 +10,18 @@ export const hasTerminal = spawnSync('script', ['--version']).status === 0;
 /** What to type once a text has appeared since the last answer. */
 export type Dialogue = readonly (readonly [after: string, keys: string])[];
 
-/** Runs the command on a terminal and answers what it asks. Returns how it ended and all that the terminal showed. */
-export function converse(
+/**
+ * Runs the command on a terminal, which closes when the returned process is killed.
+ *
+ * @param prefix - what runs the command, such as `setsid`.
+ */
+export function openTerminal(
   cwd: string,
   args: readonly string[],
   env: Record<string, string>,
-  dialogue: Dialogue,
-): Promise<{ code: number | null; screen: string }> {
-  const words = [process.execPath, BINARY, ...args].map((word) => `'${word}'`).join(' ');
+  prefix: readonly string[] = [],
+): ChildProcessWithoutNullStreams {
+  const words = [...prefix, process.execPath, BINARY, ...args].map((word) => `'${word}'`).join(' ');
   const child = spawn('script', ['--quiet', '--return', '--command', words, '/dev/null'], {
     cwd,
     env: { ...process.env, TERM: 'xterm', ...env },
@@ -25,6 +29,17 @@ export function converse(
   onTestFinished(() => {
     child.kill('SIGKILL');
   });
+  return child;
+}
+
+/** Runs the command on a terminal and answers what it asks. Returns how it ended and all that the terminal showed. */
+export function converse(
+  cwd: string,
+  args: readonly string[],
+  env: Record<string, string>,
+  dialogue: Dialogue,
+): Promise<{ code: number | null; screen: string }> {
+  const child = openTerminal(cwd, args, env);
   let screen = '';
   let seen = 0;
   const left = [...dialogue];

@@ -105,6 +105,24 @@ test('a pass that is stopped before it looked at anything does not claim to have
   expect(told).toEqual([true, false]);
 });
 
+test('a log that throws keeps no daemon from letting go of everything', async () => {
+  const site = await createSite();
+  let isBroken = false;
+  const write = (): void => {
+    if (isBroken) throw new Error('the log is broken');
+  };
+  const sync = open(site, { log: { debug: write, info: write, warn: write, error: write } });
+  const daemon = await sync.start();
+  isBroken = true;
+  await expect(daemon.reload()).rejects.toThrow('the log is broken');
+  isBroken = false;
+  await daemon.reload();
+  isBroken = true;
+  await expect(daemon.reload()).rejects.toThrow('the log is broken');
+  await expect(daemon.stop()).rejects.toThrow('the log is broken');
+  expect(await open(site).pass()).toMatchObject({ outcome: 'in-sync' });
+});
+
 test('several syncs in one process share nothing', async () => {
   const sites = [await createSite(), await createSite()];
   const passes = sites.map(async (site, index) => {

@@ -41,6 +41,16 @@ describe('a signal', () => {
     expect(told).toEqual([`stop ${first}`, 'end', 'end']);
   });
 
+  test('what is told otherwise asks for a clean end once, and never for an end at once', () => {
+    const { signals, told } = listen();
+    signals.request('SIGHUP');
+    signals.request('SIGHUP');
+    expect(told).toEqual(['stop SIGHUP']);
+    expect(signals.stop.aborted).toBe(true);
+    process.emit('SIGINT', 'SIGINT');
+    expect(told).toEqual(['stop SIGHUP', 'end']);
+  });
+
   test('after the release nobody listens', () => {
     const { signals, told } = listen();
     signals.release();

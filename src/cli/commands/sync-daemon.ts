@@ -24,7 +24,9 @@ export async function syncDaemon(options: GlobalOptions): Promise<number> {
       process.exit(EXIT.interrupted);
     },
   );
-  const reloads = new ReloadSignal();
+  const reloads = new ReloadSignal(() => {
+    signals.request('SIGHUP');
+  });
   try {
     const daemon = await sync.start({
       signal: signals.stop,

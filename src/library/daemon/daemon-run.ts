@@ -230,19 +230,25 @@ export class DaemonRun {
     };
   }
 
-  /** Lets go of everything. */
+  /** Lets go of everything. Throws what was thrown first on the way, such as by the log of an embedding program. */
   async end(): Promise<void> {
+    this.#stop.stop.removeEventListener('abort', this.#onStop);
     this.#reloads.end();
     this.#watchdog?.close();
-    await this.#files.close();
-    await this.#reloads.settled();
-    await this.#servers?.close();
-    await this.#notifier.close();
-    await this.#platform.close();
-    await this.#serviceManager.flush();
-    this.#lock?.release();
-    await this.#hangGuard?.close();
-    this.#stop.stop.removeEventListener('abort', this.#onStop);
+    const steps: readonly (() => Promise<void> | undefined)[] = [
+      () => this.#files.close(),
+      () => this.#reloads.settled(),
+      () => this.#servers?.close(),
+      () => this.#notifier.close(),
+      () => this.#platform.close(),
+      () => this.#serviceManager.flush(),
+    ];
+    try {
+      await inTurn(steps);
+    } finally {
+      this.#lock?.release();
+      await this.#hangGuard?.close();
+    }
   }
 
   /** Where the directory of the state file went, so did the lock and the socket. */
@@ -377,6 +383,17 @@ export class DaemonRun {
     } finally {
       if (before !== null) this.#platform.retire(before, settled);
     }
+  }
+}
+
+/** Takes all steps, one after the other. Throws what the first that failed threw. */
+async function inTurn(steps: readonly (() => Promise<void> | undefined)[]): Promise<void> {
+  const [step, ...rest] = steps;
+  if (step === undefined) return;
+  try {
+    await step();
+  } finally {
+    await inTurn(rest);
   }
 }
 

@@ -66,7 +66,11 @@ export class Reloads {
 
   /** Reloads after what is under way. `changed`: the files that call for it; `null`: somebody did. */
   async request(changed: readonly string[] | null): Promise<void> {
-    if (this.#isUp) this.#underWay = this.#underWay.then(() => this.#reload(changed));
+    if (this.#isUp) {
+      // One that failed, as its log did, keeps no other from its turn.
+      const reload = (): Promise<ReloadOutcome> => this.#reload(changed);
+      this.#underWay = this.#underWay.then(reload, reload);
+    }
     await this.#underWay;
   }
 
