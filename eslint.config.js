@@ -81,7 +81,7 @@ export default defineConfig(
     rules: {
       'no-restricted-properties': [
         'error',
-        ...['on', 'once', 'off', 'exit', 'exitCode', 'stdout', 'stderr', 'kill', 'abort', 'argv'].map(
+        ...['on', 'once', 'off', 'exit', 'exitCode', 'stdout', 'stderr', 'kill', 'abort', 'argv', 'env'].map(
           (property) => ({ object: 'process', property, message: 'Only src/cli may do that.' }),
         ),
       ],

@@ -124,6 +124,12 @@ export interface DaemonOptions extends RunOptions {
   readonly estimate?: boolean;
 }
 
+/** What came of a reload. */
+export interface ReloadOutcome {
+  /** Why the configuration before is still in use; `null`: the one on disk is. */
+  readonly problem: string | null;
+}
+
 /** A daemon at work: it keeps everything up to date until it is stopped. */
 export interface SyncDaemon extends AsyncDisposable {
   /** Resolves when the daemon has stopped and let go of everything. Rejects with what it could not go on after. */
@@ -131,10 +137,10 @@ export interface SyncDaemon extends AsyncDisposable {
   /** Stops it in order. Resolves and rejects as `stopped` does. */
   stop(): Promise<void>;
   /**
-   * Reads configuration and secrets again. What is wrong with them goes to the log, and the daemon goes on as before.
-   * Resolves when that is over.
+   * Reads configuration and secrets again, and says what came of it. Where something is wrong with them, that goes to the log
+   * as well, and the daemon goes on as before.
    */
-  reload(): Promise<void>;
+  reload(): Promise<ReloadOutcome>;
   /** Lets a source that a guard halted, or all of them, go on once. Says which, and whose directories are missing. */
   approve(source?: string): { readonly approved: readonly string[]; readonly missing: readonly string[] };
   /** What keeps the daemon from being of full service now; empty when nothing does. */

@@ -14,6 +14,7 @@ export type {
   PlanOptions,
   PlanResult,
   PruneResult,
+  ReloadOutcome,
   RunOptions,
   Sync,
   SyncDaemon,
@@ -21,7 +22,7 @@ export type {
   VerifyResult,
 } from './api.ts';
 export type { SyncEvent } from './events.ts';
-export type { PassObserver, SyncObserver } from './observer.ts';
+export type { PassObserver, SyncObserver, Waiting } from './observer.ts';
 export type { PassOutcome } from './pass-outcome.ts';
 export type { SyncErrorCode, SyncErrorParts } from './sync-error.ts';
 export type { ConfigProblem, Position } from '../config/problem.ts';
@@ -31,6 +32,7 @@ export type { Log } from '../service/logger.ts';
 export type { ServiceManager } from '../service/systemd-notify.ts';
 export type { DifferenceReason, FileDifference } from '../sync/catalog/compare.ts';
 export type { DaemonObserver, Refusal, Trigger } from '../sync/daemon/daemon-observer.ts';
-export type { Reporter } from '../sync/pass/reporter.ts';
+export type { OutgoingFile, Reporter, Transferred, TransferWatch } from '../sync/pass/reporter.ts';
 export type { UnmatchedPattern } from '../sync/plan/unmatched-patterns.ts';
 export type { Verified } from '../sync/plan/verify.ts';
+export type { Outage } from '../upload/breaker-terms.ts';

@@ -5,7 +5,7 @@ import type { DaemonObserver, Refusal, Trigger } from '../sync/daemon/daemon-obs
 import type { OutgoingFile, Reporter, Transferred, TransferWatch } from '../sync/pass/reporter.ts';
 import type { Verified } from '../sync/plan/verify.ts';
 import { EventQueue } from './event-queue.ts';
-import type { ObservedDaemon, PassObserver, StartObserver, SyncObserver, Waiting } from './observer.ts';
+import type { ObservedDaemon, PassObserver, RunObserver, StartObserver, Waiting } from './observer.ts';
 import { passOutcomeOf, type PassOutcome } from './pass-outcome.ts';
 
 /**
@@ -61,17 +61,17 @@ export const EVENTS_WAITING = 1_000;
 
 /** Tells an observer, and whoever reads events, what the engine tells. */
 export class EventFeed implements Reporter, PassObserver, StartObserver, DaemonObserver {
-  readonly #observers: readonly SyncObserver[];
+  readonly #observers: readonly RunObserver[];
   readonly #queues: Set<EventQueue>;
   #isClosed = false;
 
-  constructor(observers: readonly SyncObserver[], queues = new Set<EventQueue>()) {
+  constructor(observers: readonly RunObserver[], queues = new Set<EventQueue>()) {
     this.#observers = observers;
     this.#queues = queues;
   }
 
   /** The same for one run, which one more observer is told of. */
-  also(observer: SyncObserver): EventFeed {
+  also(observer: RunObserver): EventFeed {
     return new EventFeed([...this.#observers, observer], this.#queues);
   }
 

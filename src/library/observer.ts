@@ -62,4 +62,7 @@ export interface StartObserver {
 }
 
 /** Told of everything as it happens, in order and without a gap. What it is told it must not keep waiting. */
-export type SyncObserver = Partial<Reporter & PassObserver & StartObserver & DaemonObserver>;
+export type SyncObserver = Partial<Reporter & PassObserver & DaemonObserver>;
+
+/** A `SyncObserver` that asks a daemon how it stands as well. */
+export type RunObserver = SyncObserver & Partial<StartObserver>;

@@ -27,18 +27,24 @@ const DEFAULT_CONFIG = 'botsync.config.json';
  * ```ts
  * import { openSync } from 'botsync';
  *
- * await using sync = openSync({ config: 'botsync.config.json' });
- * const { outcome, summary } = await sync.pass();
- * if (outcome !== 'in-sync') console.error(`${summary.failed} files failed`);
+ * const sync = openSync({ config: 'botsync.config.json' });
+ * try {
+ *   const { outcome, summary } = await sync.pass();
+ *   if (outcome !== 'in-sync') console.error(`${summary.failed} files failed`);
  *
- * const daemon = await sync.start();
- * for await (const event of sync.events()) {
- *   if (event.kind === 'file') console.log(event.file.kind, event.file.key);
- *   if (event.kind === 'refused') await daemon.stop();
+ *   const daemon = await sync.start();
+ *   for await (const event of sync.events()) {
+ *     if (event.kind === 'file') console.log(event.file.kind, event.file.key);
+ *     if (event.kind === 'refused') break;
+ *   }
+ *   await daemon.stop();
+ * } finally {
+ *   await sync.close(); // or `await using sync = openSync(…)`, where the language has it
  * }
  * ```
  */
 export function openSync(options: OpenOptions = {}): Sync {
+  // eslint-disable-next-line no-restricted-properties -- The one place: nobody handed in another environment.
   const { config = DEFAULT_CONFIG, emulator = false, env = process.env, log = SILENT } = options;
   const target = { config, emulator };
   const loaded = load(target);

@@ -46,6 +46,14 @@ test.each(pages)('$path: relative links lead to files and headings that exist', 
   expect(problems.filter((problem) => problem !== null)).toEqual([]);
 });
 
+test('README.md links to every how-to page', () => {
+  const readme = pages.find(({ path }) => path === 'README.md');
+  const linked = readme === undefined ? [] : targetsOf(readme);
+  const guides = pages.map(({ path }) => path).filter((path) => path.startsWith('docs/how-to/'));
+  expect(guides.length).toBeGreaterThan(5);
+  expect(guides.filter((path) => !linked.includes(path))).toEqual([]);
+});
+
 test('links are found, and a wrong one is noticed', () => {
   const page = {
     path: 'docs/X.md',

@@ -1,7 +1,7 @@
 import { EXIT } from '../../domain/exit-code.ts';
 import { askDaemon } from '../../service/ask-daemon.ts';
 import { secretPlace } from '../credential-advice.ts';
-import type { ReloadOutcome } from '../../library/daemon/reloads.ts';
+import type { ReloadOutcome } from '../../library/api.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
 import { load } from '../../library/load.ts';
 import { print } from '../render/output.ts';

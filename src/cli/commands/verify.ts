@@ -21,7 +21,10 @@ export async function verify(options: VerifyOptions): Promise<number> {
     (signal) => {
       view.stopping(signal);
     },
-    () => process.exit(EXIT.interrupted),
+    () => {
+      view.endNow();
+      process.exit(EXIT.interrupted);
+    },
   );
   try {
     const what = { content, repair, prune, allowRemovals, estimate: view.showsProgress };

@@ -6,13 +6,13 @@ import type { FileDifference } from '../../sync/catalog/compare.ts';
 import type { Verified } from '../../sync/plan/verify.ts';
 import type { Refusal, Trigger } from '../../sync/daemon/daemon-observer.ts';
 import type { OutgoingFile, Transferred, TransferWatch } from '../../sync/pass/reporter.ts';
-import type { ObservedDaemon, SyncObserver } from '../../library/observer.ts';
+import type { ObservedDaemon, RunObserver } from '../../library/observer.ts';
 import { GRACE_MS } from '../../library/stop.ts';
 import { version } from '../../library/version.ts';
 import { logReader, logSettings } from '../command-log.ts';
 import { credentialAdvice } from '../credential-advice.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { Repetitions } from '../../library/daemon/repetitions.ts';
+import { Repetitions } from './repetitions.ts';
 import { durationText } from '../../service/amounts.ts';
 import { retryWords } from '../../service/retry-words.ts';
 import { eventLevel, eventWords } from './event-words.ts';
@@ -42,7 +42,7 @@ const REFUSED: Readonly<Record<Refusal, { readonly began: string; readonly over:
 const DIFFERENCES_LOGGED = 100;
 
 /** What a daemon tells: log lines, results as JSON Lines with `--json`, and a line for the service manager. */
-export class DaemonView implements SyncObserver {
+export class DaemonView implements RunObserver {
   readonly log: StyledLog;
   /** Whether a progress line is shown. */
   readonly showsProgress: boolean;
@@ -53,6 +53,7 @@ export class DaemonView implements SyncObserver {
   readonly #serviceManager: () => Pick<ServiceManager, 'status'>;
   /** `null` until it has begun. */
   #daemon: ObservedDaemon | null = null;
+  readonly #startedAtMs = performance.now();
   #overdue = 0;
   /** Found by the comparison that is under way. */
   #differences = 0;
@@ -128,10 +129,12 @@ export class DaemonView implements SyncObserver {
   /** Says what is given up by an end at once. */
   endNow(): void {
     const { inFlight } = this.#watch;
-    if (inFlight.length > 0)
-      this.log.warn(
-        `ended at once; interrupted: ${describeInFlight(inFlight)}; the next start sends what is missing again`,
-      );
+    const ranFor = `ended at once after ${durationText(performance.now() - this.#startedAtMs)}`;
+    this.log.warn(
+      inFlight.length === 0
+        ? ranFor
+        : `${ranFor}; interrupted: ${describeInFlight(inFlight)}; the next start sends what is missing again`,
+    );
     this.#watch.end();
   }
 

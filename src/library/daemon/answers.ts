@@ -11,7 +11,7 @@ import { standingOf, withRetries, type Running } from '../../sync/plan/standing.
 import type { RunTarget } from '../run-target.ts';
 import { platformName } from '../load.ts';
 import { measure } from './measure.ts';
-import type { ReloadOutcome } from './reloads.ts';
+import type { ReloadOutcome } from '../api.ts';
 
 /** An overview is given out again for so long at least, milliseconds. */
 const OVERVIEW_MS = 200;

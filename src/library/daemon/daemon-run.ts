@@ -15,7 +15,7 @@ import type { Verified } from '../../sync/plan/verify.ts';
 import { countAhead } from '../count-ahead.ts';
 import { quoteForShell } from '../../config/permissions.ts';
 import { lookAtFile } from '../../watch/file-contents.ts';
-import type { DaemonOptions } from '../api.ts';
+import type { DaemonOptions, ReloadOutcome } from '../api.ts';
 import type { EventFeed } from '../events.ts';
 import type { DaemonStanding, ObservedDaemon } from '../observer.ts';
 import { holdLock } from '../hold-lock.ts';
@@ -111,7 +111,9 @@ export class DaemonRun {
     this.#notifier = new DaemonNotifier(log);
     this.#platform = new DaemonPlatform(target, env, log);
     this.#hangGuard = input.endWhenHung === true ? new HangGuard(log) : null;
-    const changed = (files: readonly string[]): Promise<void> => this.#reloads.request(files);
+    const changed = async (files: readonly string[]): Promise<void> => {
+      await this.#reloads.request(files);
+    };
     const readsSecrets = !target.emulator;
     this.#files = new ConfigFiles({ clock: systemClock, log, readsSecrets, env, content, changed }, loaded);
     this.#reloads = new Reloads({
@@ -136,7 +138,7 @@ export class DaemonRun {
       state: this.#state,
       trouble: this.#keeper?.trouble ?? null,
       lastSuccessMs: this.#measures.lastSuccessMs,
-      reload: () => this.#reloads.reloadNow(),
+      reload: () => this.reload(),
     }));
   }
 
@@ -157,7 +159,6 @@ export class DaemonRun {
     await this.#servers.adjust(this.#loaded.config);
     this.#reloads.begin();
     await this.#files.adopt(this.#loaded);
-    this.#reloads.makeUp();
   }
 
   /** Runs the daemon, over and over when its state file fails it. Throws `SyncError`. */
@@ -176,8 +177,8 @@ export class DaemonRun {
   }
 
   /** Reads the configuration again, once what is under way of that is over. */
-  reload(): Promise<void> {
-    return this.#reloads.call();
+  reload(): Promise<ReloadOutcome> {
+    return this.#reloads.request(null);
   }
 
   /** Lets what a guard halted go on, once: all sources, or one. */

@@ -5,6 +5,7 @@ import type { RunTarget } from '../run-target.ts';
 import { sourceStack } from '../../service/source-stack.ts';
 import { SyncError } from '../sync-error.ts';
 import type { ConfigFiles } from './config-files.ts';
+import type { ReloadOutcome } from '../api.ts';
 import { loadAgain } from './load-again.ts';
 
 /** What reloads need from the daemon around them. */
@@ -21,17 +22,10 @@ export interface ReloadPorts {
   readonly take: (next: LoadedConfig) => Promise<void>;
 }
 
-/** What came of a reload that somebody asked for. */
-export interface ReloadOutcome {
-  /** Why the configuration before goes on; `null`: the one on disk is in use. */
-  readonly problem: string | null;
-}
-
 /** Reloads the configuration when somebody or a change on disk calls for it, one after the other. */
 export class Reloads {
   readonly #ports: ReloadPorts;
   #isUp = false;
-  #isWanted = false;
   #underWay: Promise<ReloadOutcome> = Promise.resolve({ problem: null });
 
   constructor(ports: ReloadPorts) {
@@ -41,17 +35,6 @@ export class Reloads {
   /** All is up: requests are carried out from now on. */
   begin(): void {
     this.#isUp = true;
-  }
-
-  /** Makes up for one that was called for too early. */
-  makeUp(): void {
-    if (this.#isWanted) void this.call();
-  }
-
-  /** Somebody calls for one. What comes before all is up is made up for then; while it goes down, nothing is reloaded. */
-  call(): Promise<void> {
-    this.#isWanted = !this.#isUp;
-    return this.#isWanted ? Promise.resolve() : this.request(null);
   }
 
   /** Carries out no further request. */
@@ -64,21 +47,14 @@ export class Reloads {
     await this.#underWay;
   }
 
-  /** Reloads after what is under way. `changed`: the files that call for it; `null`: somebody did. */
-  async request(changed: readonly string[] | null): Promise<void> {
-    if (this.#isUp) {
-      // One that failed, as its log did, keeps no other from its turn.
-      const reload = (): Promise<ReloadOutcome> => this.#reload(changed);
-      this.#underWay = this.#underWay.then(reload, reload);
-    }
-    await this.#underWay;
-  }
-
-  /** Reloads as a signal does, and says what came of it. */
-  async reloadNow(): Promise<ReloadOutcome> {
-    if (!this.#isUp) return { problem: 'botsync is starting or stopping' };
-    await this.request(null);
-    return await this.#underWay;
+  /** Reloads after what is under way, and says what came of it. `changed`: the files that call for it; `null`: somebody did. */
+  request(changed: readonly string[] | null): Promise<ReloadOutcome> {
+    if (!this.#isUp) return Promise.resolve({ problem: 'botsync is starting or stopping' });
+    // One that failed, as its log did, keeps no other from its turn.
+    const reload = (): Promise<ReloadOutcome> => this.#reload(changed);
+    const outcome = this.#underWay.then(reload, reload);
+    this.#underWay = outcome;
+    return outcome;
   }
 
   /** Reads configuration and secrets again. What is wrong with them is told, and everything stays as it was. */
