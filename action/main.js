@@ -24,11 +24,13 @@ async function act(env) {
   if (problem !== null) throw new Error(`The input "arguments" cannot be read: ${problem}`);
   const command = findBotsync(env);
   const childEnv = { ...others, BOTSYNC_TOKEN: token };
-  const args = [command, 'sync', '--once', '--json', '--config', config, ...words];
+  // A dry run is made in place of a pass: botsync takes one of the two.
+  const isDryRun = words.includes('--dry-run') || words.includes('--dry-run=true');
+  const args = [command, 'sync', ...(isDryRun ? [] : ['--once']), '--json', '--config', config, ...words];
   const { code, items } = await run(args, childEnv);
   const summary = items.find(({ kind }) => kind === 'summary') ?? null;
   tell(env.GITHUB_OUTPUT, outputs(summary, code));
-  tell(env.GITHUB_STEP_SUMMARY, summaryPage(summary, items, code));
+  tell(env.GITHUB_STEP_SUMMARY, summaryPage(summary, items, code, isDryRun));
   if (code !== 0) annotate(`botsync ended with exit code ${code}: the log of this step says why`);
   return code;
 }

@@ -20,9 +20,10 @@ const COUNTS = [
   'unconfirmed',
 ];
 
-/** What the page of the run shows of a pass, in Markdown. `summary` is `null` where there was none. */
-export function summaryPage(summary, items, code) {
-  const heading = `### botsync: ${code === 0 ? 'in sync' : `exit code ${code}`}\n\n`;
+/** What the page of the run shows of a pass or a dry run, in Markdown. `summary` is `null` where there was none. */
+export function summaryPage(summary, items, code, isDryRun) {
+  const success = isDryRun ? 'dry run, nothing was sent' : 'in sync';
+  const heading = `### botsync: ${code === 0 ? success : `exit code ${code}`}\n\n`;
   if (summary === null) return `${heading}There was no pass; the log of the step says why.\n`;
   const shown = COUNTS.filter((name) => ALWAYS.includes(name) || summary[name] > 0);
   const table = [

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, relative } from 'node:path';
 import { OTHER_FORMATS, otherFormat } from './file-name.ts';
 
@@ -50,8 +50,9 @@ function isThere(file: string, isAbove: boolean): boolean {
 
 function isTrusted(file: string, userId: number | null): boolean {
   try {
-    const { uid } = statSync(file);
-    return userId === null || uid === userId || uid === 0;
+    // Of a link its owner counts as well: paths in the configuration start where the link is.
+    const owners = [lstatSync(file).uid, statSync(file).uid];
+    return userId === null || owners.every((uid) => uid === userId || uid === 0);
   } catch {
     return false;
   }

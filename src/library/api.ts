@@ -19,7 +19,10 @@ export interface OpenOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Takes log lines, which are for people and hold no secret; nobody unless given. */
   readonly log?: Log;
-  /** Told of everything at once, without a gap; see `events` for what never keeps the sync waiting. */
+  /**
+   * Told of everything at once, without a gap; see `events` for what never keeps the sync waiting. What it throws ends the
+   * run, which rejects with that.
+   */
   readonly observer?: SyncObserver;
   /** Ends whatever is under way, as `close` does. */
   readonly signal?: AbortSignal;

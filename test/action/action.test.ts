@@ -82,6 +82,17 @@ test('a runner without records sends what changed and nothing else', async () =>
     expect(log + page + JSON.stringify(outputs)).not.toContain(token);
 });
 
+test('a dry run shows what would be sent, and sends nothing', async () => {
+  const site = await createSite({}, {}, 'auto');
+  site.write('docs/a.md', 'one');
+  const inputs = { token: site.emulator.token, arguments: '--dry-run' };
+  const dry = await step(checkOut(site), inputs);
+  expect(dry.code, dry.log).toBe(0);
+  expect(summaryOf(dry)).toMatchObject({ kind: 'summary', uploaded: 1 });
+  expect(dry.page).toMatch(/^### botsync: dry run, nothing was sent\n\n\| uploaded \|/u);
+  expect(site.emulator.readContent('bot-1', 'a.md')).toBeNull();
+});
+
 test('no name and no argument reaches a shell, the runner or the page as anything but text', async () => {
   const site = await createSite({ upload: { attempts: 1 } });
   const name = '`<img src=x>` @all [x](y)';

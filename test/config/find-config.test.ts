@@ -1,4 +1,4 @@
-import { chownSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, lchownSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findConfig } from '../../src/config/find-config.ts';
@@ -48,6 +48,16 @@ test('one above that belongs to another user is not taken, one that is named or 
   expect(findConfig(join(root, 'a'), other)).toMatchObject({ kind: 'found' });
   expect(findConfig(join(root, 'a/b'), other - 1)).toMatchObject({ kind: 'found' });
   expect(findConfig(join(root, 'a/b'), null)).toMatchObject({ kind: 'found' });
+});
+
+// Only root can give a link to another user.
+test.runIf(ME === 0)('a link above that another user made is not taken, whatever it leads to', () => {
+  const root = place('a/b/mine.json');
+  const link = join(root, 'a/botsync.config.json');
+  symlinkSync(join(root, 'a/b/mine.json'), link);
+  expect(findConfig(join(root, 'a/b'), ME)).toMatchObject({ kind: 'found', isAbove: true });
+  lchownSync(link, 4321, 4321);
+  expect(findConfig(join(root, 'a/b'), ME)).toEqual({ kind: 'foreign', file: link });
 });
 
 const told = (file: string): string => {

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { createSite, start } from '../cli/binary.ts';
@@ -17,6 +18,9 @@ test('a container is healthy while botsync runs, and only then', async () => {
   await expect
     .poll(() => check(state), { timeout: 20_000 })
     .toEqual({ code: 0, said: 'botsync answers 200' });
+  // What a botsync that was killed left, under another state file.
+  writeFileSync(resolve(state, 'a.db.socket'), '');
+  expect(check(state)).toEqual({ code: 0, said: 'botsync answers 200' });
   daemon.child.kill('SIGTERM');
   expect((await daemon.ended).code).toBe(0);
   expect(check(state)).toEqual({
