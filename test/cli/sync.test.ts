@@ -137,11 +137,11 @@ test('--force with a pattern that matches nothing says so', async () => {
   site.write('docs/a', 'a');
   const refused = await site.sync('--force', 'nothing/**');
   expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.stderr).toContain('--force "nothing/**" matches no file, and nothing was sent');
+  expect(refused.stderr).toContain('--force "nothing/**" matches no file, so nothing was sent');
   expect((await site.sync('--force', 'a')).stderr).not.toContain('matches no file');
 });
 
-test('a config with mistakes names file, line, field and mend, all at once', async () => {
+test('a config with mistakes names file, line, field and fix, all at once', async () => {
   const directory = temporaryDirectory();
   writeFileSync(
     join(directory, 'botsync.config.json'),

@@ -28,13 +28,13 @@ import { ProgressWatch } from './progress-watch.ts';
 /** The platform refuses: what is said when it begins, and when it is over. */
 const REFUSED: Readonly<Record<Refusal, { readonly began: string; readonly over: string }>> = {
   credentials: {
-    began: 'the platform refuses the credentials; what needs them waits, and is tried again now and then',
-    over: 'the platform takes the credentials again',
+    began: 'the platform refuses the credentials; files that need them wait and are retried',
+    over: 'the platform accepts the credentials again',
   },
   quota: {
     began:
-      'the platform takes nothing that needs more room; that waits, and is tried again now and then: remove files there, or raise the quota',
-    over: 'the platform takes what needs room again',
+      'a quota is used up; files that need it wait and are retried: delete files on the platform, or raise the quota',
+    over: 'the quota suffices again',
   },
 };
 
@@ -81,7 +81,7 @@ export class DaemonView implements SyncObserver {
     neverWaitForReaders({
       1: {
         dropping: () => {
-          this.log.error('standard output is not being read; results are dropped until it is');
+          this.log.error('nobody reads standard output; results are dropped until somebody does');
         },
         resumed: (lines) => {
           printJson({ kind: 'dropped', lines });
@@ -117,12 +117,14 @@ export class DaemonView implements SyncObserver {
   stopping(signal: string): void {
     const { inFlight } = this.#watch;
     if (!this.showsProgress) {
-      this.log.info('stopping: what is under way may end, nothing new is begun', { signal });
+      this.log.info('stopping: running transfers may finish, no new ones are started', { signal });
       return;
     }
     const what =
-      inFlight.length === 0 ? '' : `: ${describeInFlight(inFlight)} may end within ${durationText(GRACE_MS)}`;
-    this.log.info(`stopping${what}; Ctrl-C again ends it at once`);
+      inFlight.length === 0
+        ? ''
+        : `: ${describeInFlight(inFlight)} may finish within ${durationText(GRACE_MS)}`;
+    this.log.info(`stopping${what}; press Ctrl-C again to stop at once`);
   }
 
   /** Says what is given up by an end at once. */
@@ -130,7 +132,7 @@ export class DaemonView implements SyncObserver {
     const { inFlight } = this.#watch;
     if (inFlight.length > 0)
       this.log.warn(
-        `ended at once; interrupted: ${describeInFlight(inFlight)}; the next start sends what is missing again`,
+        `stopped at once; interrupted: ${describeInFlight(inFlight)}; the next start sends what is missing`,
       );
     this.#watch.end();
   }
@@ -170,7 +172,7 @@ export class DaemonView implements SyncObserver {
 
   passBegan(trigger: Trigger): void {
     this.log.debug('pass begins', { trigger });
-    if (trigger === 'start') this.log.info('looking at all files …');
+    if (trigger === 'start') this.log.info('checking all files …');
   }
 
   passEnded(trigger: Trigger, _sources: readonly string[], summary: Summary, exitCode: number): void {
@@ -190,7 +192,7 @@ export class DaemonView implements SyncObserver {
   }
 
   eventsLost(source: string, reason: string): void {
-    this.log.info('everything is looked at again', { source, reason });
+    this.log.info('rescanning everything', { source, reason });
   }
 
   watchLimited(source: string, message: string): void {
