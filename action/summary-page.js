@@ -43,7 +43,7 @@ function notInSync(items) {
   if (troubled.length === 0) return '';
   const lines = troubled
     .slice(0, LISTED)
-    .map(({ source, path, error, reason }) => `- ${code(`${source}:${path}`)}: ${plain(error ?? reason)}\n`);
+    .map(({ source, path, error, reason }) => `- ${code(`${source}/${path}`)}: ${plain(error ?? reason)}\n`);
   const more = troubled.length > LISTED ? `- and ${troubled.length - LISTED} more\n` : '';
   return `\nNot in sync:\n\n${lines.join('')}${more}`;
 }

@@ -90,7 +90,7 @@ export function reportDefect(error: unknown, asJson: boolean): number {
 /** Throws `UsageError` for `sync -v`, which is meant to say more, not to do nothing. */
 function refuseVerbose(place: Place): void {
   if (place.command === place.root || !place.options.some(({ written }) => written === '-v')) return;
-  const message = '-v is for the version, without a command; for a longer log write --log-level debug';
+  const message = '-v is for the version, without a command; for a more detailed log use --log-level debug';
   throw new UsageError(message);
 }
 
@@ -176,7 +176,7 @@ function withGlobalOptions(parser: Argv): Argv<GlobalArguments> {
   return parser
     .parserConfiguration({ 'boolean-negation': false })
     .scriptName('botsync')
-    .usage("$0 <command>\n\nKeeps a chat bot's file storage equal to directories on this machine.")
+    .usage("$0 <command>\n\nKeeps a chat bot's file storage in sync with directories on this machine.")
     .option('config', {
       alias: 'c',
       type: 'string',
@@ -189,7 +189,7 @@ function withGlobalOptions(parser: Argv): Argv<GlobalArguments> {
       type: 'boolean',
       default: false,
       description:
-        'Use the embedded emulator, kept in .botsync/emulator/ beside the config, not the platform',
+        'Use the embedded emulator instead of the platform; its data is in .botsync/emulator/ next to the config',
     })
     .option('json', { type: 'boolean', default: false, description: 'Print results as JSON' })
     .option('no-color', {
@@ -207,13 +207,13 @@ function withGlobalOptions(parser: Argv): Argv<GlobalArguments> {
       choices: LOG_FORMATS,
       requiresArg: true,
       default: 'auto' as const,
-      description: 'Form of log lines',
+      description: 'Format of log lines',
     })
     .option('help', { alias: 'h', type: 'boolean', description: 'Show help' })
     .option('version', { alias: 'v', type: 'boolean', description: 'Show the version' })
     .example('$0 init', 'Write a configuration')
-    .example('$0 sync --dry-run', 'Show what would be done')
-    .example('$0 sync', 'Keep everything up to date until a signal ends it');
+    .example('$0 sync --dry-run', 'Show what a pass would do')
+    .example('$0 sync', 'Run as a service: sync changes until a signal ends it');
 }
 
 /** Throws `UsageError` for what yargs would take for something else than was meant. */

@@ -12,8 +12,8 @@ export function credentialAdvice(
   const { token } = config.platform;
   const { reloadOnChange } = config.service;
   const others = reloadOnChange
-    ? 'changes of the configuration are taken up by themselves'
-    : `after a change of the configuration run: botsync reload${alike(options)}`;
+    ? 'changes of the configuration take effect automatically'
+    : `after changing the configuration run: botsync reload${alike(options)}`;
   const checked = 'check platform.token, platform.workspaceId and the bot ids';
   return token === null
     ? `${checked}; ${others}`
@@ -37,10 +37,10 @@ function tokenAdvice(reference: SecretReference, reloadOnChange: boolean, rest: 
   switch (reference.kind) {
     case 'env':
     case 'credential':
-      return `the token is from ${place}, which a running botsync cannot see change: restart it with another token`;
+      return `the token is from ${place}, which a running process cannot reread: to change the token, restart botsync`;
     case 'file':
       return reloadOnChange
-        ? `the token is in ${place}, and another one there is taken up by itself`
-        : `the token is in ${place}; after a change there run: botsync reload${rest}`;
+        ? `the token is in ${place}, and a new one there takes effect automatically`
+        : `the token is in ${place}; after changing it run: botsync reload${rest}`;
   }
 }

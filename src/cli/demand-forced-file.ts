@@ -24,7 +24,7 @@ export async function demandForcedFile(options: SyncOptions, config: Config): Pr
     sources.push(found.source);
   }
   throw new UsageError(
-    `--force ${JSON.stringify(force)} matches no file, and nothing was sent; ${hintFor([force], sources)}`,
+    `--force ${JSON.stringify(force)} matches no file, so nothing was sent; ${hintFor([force], sources)}`,
   );
 }
 

@@ -27,12 +27,12 @@ export function addEmulatorCommand(
         .option('bot', {
           type: 'string',
           array: true,
-          description: 'A bot that exists: ID or ID=NAME',
+          description: 'A bot to create: ID or ID=NAME',
           requiresArg: true,
         })
         .option('token', {
           type: 'string',
-          description: 'The token to accept, as env:NAME or file:PATH; else one is made up',
+          description: 'The token to accept, as env:NAME or file:PATH; default: a random one',
           requiresArg: true,
         })
         .option('file-quota', {
@@ -48,7 +48,7 @@ export function addEmulatorCommand(
         .option('operations', {
           choices: ['all', 'specified'] as const,
           default: 'all' as const,
-          description: 'What it serves: all that it knows, or the five operations of the specification',
+          description: 'Which operations it serves: all, or only the five specified ones',
           requiresArg: true,
         })
         .option('indexing-delay', {
@@ -60,23 +60,23 @@ export function addEmulatorCommand(
         .option('fail-indexing', {
           type: 'string',
           array: true,
-          description: 'Pattern of keys whose indexing fails; any number of them',
+          description: 'Pattern of keys whose indexing fails; may be repeated',
           requiresArg: true,
         })
         .option('slow', {
           type: 'string',
-          description: 'Read uploads slowly: so many bytes a second, all uploads together',
-          defaultDescription: '100000, where only --slow is written',
+          description: 'Read uploads slowly: bytes per second, for all uploads together',
+          defaultDescription: '100000, if --slow has no value',
         })
         .option('fail', {
           type: 'number',
-          description: 'Answer everything with this status, such as 503',
-          defaultDescription: '503, where only --fail-for is written',
+          description: 'Answer every request with this status, such as 503',
+          defaultDescription: '503, if only --fail-for is given',
           requiresArg: true,
         })
         .option('fail-for', {
           type: 'string',
-          description: 'How long, from the start, everything fails, such as 30s',
+          description: 'How long requests fail after the start, such as 30s',
           defaultDescription: 'until it ends',
           requiresArg: true,
         })
@@ -89,7 +89,7 @@ export function addEmulatorCommand(
             throw new UsageError('--file-quota and --vector-quota take a number of bytes');
           return true;
         })
-        .example('$0 emulator', 'A platform to try botsync with')
+        .example('$0 emulator', 'A local platform to try botsync')
         .example('$0 emulator --fail 503 --fail-for 30s', 'Rehearse an outage of half a minute'),
     async (options) => {
       const { emulator } = await import('./commands/emulator.ts');

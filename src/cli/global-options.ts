@@ -65,7 +65,7 @@ export function introduceConfig({ config, json, logFormat }: IntroducedOptions):
       );
     case 'foreign':
       throw new UsageError(
-        `${looked.file} belongs to another user, and says where the token is sent: it is not taken unasked; if you trust it, name it with --config`,
+        `${looked.file} belongs to another user and decides where the token is sent, so botsync does not use it by default; if you trust it, name it with --config`,
       );
     case 'found':
       return looked.isAbove && !json && logFormat !== 'json' ? `Configuration: ${looked.file}` : null;

@@ -33,10 +33,10 @@ export function locateFile(written: string, sources: readonly FoundSource[]): Lo
   const isSource = sources.some(({ config }) => config.directory === absolute);
   if (written === '' || isSource)
     throw new UsageError(
-      `${written === '' ? 'an empty path' : written} is no file of a source; name one in it`,
+      `${written === '' ? 'an empty path' : written} is not a file of a source; name a file in a source`,
     );
   const directories = sources.map(({ config }) => `  ${config.name}: ${config.directory}`).join('\n');
-  throw new UsageError(`${written} lies in no source; the sources are:\n${directories}`);
+  throw new UsageError(`${written} is not in any source; the sources are:\n${directories}`);
 }
 
 /** The names of a source's directory. */

@@ -19,16 +19,16 @@ const LARGEST_INPUT_BYTES = 1_000_000;
 export async function readPayload({ text, audioUrl, payload }: PayloadOptions): Promise<JsonObject> {
   const given = [text, audioUrl, payload].filter((option) => option !== undefined);
   if (given.length !== 1) {
-    const wrong = given.length === 0 ? 'the message is missing' : 'a message is one thing only';
+    const wrong = given.length === 0 ? 'the message is missing' : 'a message has exactly one content';
     throw new UsageError(`${wrong}; write one of --text TEXT, --audio-url URL and --payload FILE|JSON|-`);
   }
   if (text !== undefined) {
-    if (text.trim() === '') throw new UsageError('--text is empty; write what the message says');
+    if (text.trim() === '') throw new UsageError('--text is empty; write the text of the message');
     return { type: 'text', text };
   }
   if (audioUrl !== undefined) {
     if (!isWebAddress(audioUrl))
-      throw new UsageError(`--audio-url ${shown(audioUrl)} is no address; write http://… or https://…`);
+      throw new UsageError(`--audio-url ${shown(audioUrl)} is not an address; write http://… or https://…`);
     return { type: 'audio', audioUrl };
   }
   return await readJson(payload ?? '');
@@ -74,8 +74,8 @@ function parse(text: string, name: string): JsonObject {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new UsageError(`${name} is no JSON: ${shown((error as Error).message).slice(0, 200)}`);
+    throw new UsageError(`${name} is not JSON: ${shown((error as Error).message).slice(0, 200)}`);
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
-  throw new UsageError(`${name} is no JSON object; write for example {"type":"text","text":"Hello"}`);
+  throw new UsageError(`${name} is not a JSON object; write for example {"type":"text","text":"Hello"}`);
 }

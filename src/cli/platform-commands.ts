@@ -10,7 +10,8 @@ export function addPlatformCommands(
     .command(
       'bots',
       'The bots of the workspace',
-      (command) => withSecrets(command).example('$0 bots --json', 'All that the platform says of them'),
+      (command) =>
+        withSecrets(command).example('$0 bots --json', 'Everything the platform reports about them'),
       async (options) => {
         const { bots } = await import('./commands/bots.ts');
         done(await bots(options));
@@ -18,7 +19,7 @@ export function addPlatformCommands(
     )
     .command(
       'search <query>',
-      'What the bot finds in its files for a question',
+      "Search the bot's files as the bot does",
       (command) =>
         command
           .positional('query', { type: 'string', demandOption: true, description: 'The question' })
@@ -26,15 +27,15 @@ export function addPlatformCommands(
             type: 'string',
             array: true,
             requiresArg: true,
-            description: 'Only files with this tag, NAME=VALUE; any number of them',
+            description: 'Only files with this tag, NAME=VALUE; may be repeated',
           })
-          .option('limit', { type: 'number', requiresArg: true, description: 'Most passages' })
+          .option('limit', { type: 'number', requiresArg: true, description: 'Maximum number of passages' })
           .option('source', {
             type: 'string',
             requiresArg: true,
             description: 'The source whose bot is asked, where there are several bots',
           })
-          .example("$0 search 'How do I pay?'", 'The passages that fit best, the best first'),
+          .example("$0 search 'How do I pay?'", 'The best passages, best first'),
       async (options) => {
         const { search } = await import('./commands/search.ts');
         done(await search(options));
@@ -42,11 +43,11 @@ export function addPlatformCommands(
     )
     .command(
       'passages <path>',
-      'What the platform made of the copy of a local file',
+      'Show the passages that the platform extracted from a local file',
       (command) =>
         command
           .positional('path', { type: 'string', demandOption: true, description: 'The local file' })
-          .example('$0 passages docs/prices.md', 'What the bot can find of it'),
+          .example('$0 passages docs/prices.md', 'The passages that the bot can find'),
       async (options) => {
         const { passages } = await import('./commands/search.ts');
         done(await passages(options));
@@ -54,7 +55,7 @@ export function addPlatformCommands(
     )
     .command(
       'integration <name> [range]',
-      'An integration of the hub: what it is, its channels, actions and events',
+      'Show an integration of the hub: its channels, actions and events',
       (command) =>
         withSecrets(command)
           .positional('name', { type: 'string', demandOption: true, description: 'Its name' })
@@ -68,7 +69,7 @@ export function addPlatformCommands(
             default: false,
             description: 'Ask for instances keyed by alias (x-multiple-integrations)',
           })
-          .example("$0 integration slack '^2.0.0'", 'The newest version 2'),
+          .example("$0 integration slack '^2.0.0'", 'The latest version 2'),
       async (options) => {
         const { integration } = await import('./commands/integration.ts');
         done(await integration(options));
@@ -94,7 +95,7 @@ export function addPlatformCommands(
                   type: 'string',
                   array: true,
                   requiresArg: true,
-                  description: 'A tag, NAME=VALUE; any number of them',
+                  description: 'A tag, NAME=VALUE; may be repeated',
                 })
                 .option('integration-name', {
                   type: 'string',
@@ -104,12 +105,12 @@ export function addPlatformCommands(
                 .option('integration-id', {
                   type: 'string',
                   requiresArg: true,
-                  description: 'Sent as x-integration-id, instead of what the config says',
+                  description: 'Sent as x-integration-id; overrides the config',
                 })
                 .option('integration-alias', {
                   type: 'string',
                   requiresArg: true,
-                  description: 'Sent as x-integration-alias, instead of what the config says',
+                  description: 'Sent as x-integration-alias; overrides the config',
                 })
                 .example('$0 conversation create --channel channel --tag id=42', 'With a tag'),
             async (options) => {
@@ -117,7 +118,7 @@ export function addPlatformCommands(
               done(await createConversation(options));
             },
           )
-          .demandCommand(1, 1, 'Name what to do: create.'),
+          .demandCommand(1, 1, 'Name a subcommand: create.'),
       () => undefined,
     )
     .command(
@@ -140,12 +141,12 @@ export function addPlatformCommands(
                 .option('audio-url', {
                   type: 'string',
                   requiresArg: true,
-                  description: 'The address of a sound file',
+                  description: 'The address of an audio file',
                 })
                 .option('payload', {
                   type: 'string',
                   requiresArg: true,
-                  description: 'Anything else: JSON, a file that holds it, or - for standard input',
+                  description: 'Any other payload: JSON, a file with JSON, or - for standard input',
                 })
                 .example('$0 message send --conversation conv_1 --text Hello', 'A text'),
             async (options) => {
@@ -153,7 +154,7 @@ export function addPlatformCommands(
               done(await sendMessage(options));
             },
           )
-          .demandCommand(1, 1, 'Name what to do: send.'),
+          .demandCommand(1, 1, 'Name a subcommand: send.'),
       () => undefined,
     );
 }

@@ -65,15 +65,15 @@ export function describeRehearsal({ slowBytesPerSecond, outage }: Rehearsal): st
   const forMs = outage?.forMs ?? null;
   const until = forMs === null ? '' : ` for ${formatDuration(forMs)}`;
   return [
-    ...(slowBytesPerSecond === null ? [] : [`Uploads are read at ${slowBytesPerSecond} bytes a second.`]),
-    ...(outage === null ? [] : [`Everything is answered with ${outage.status}${until}.`]),
+    ...(slowBytesPerSecond === null ? [] : [`Uploads are read at ${slowBytesPerSecond} bytes per second.`]),
+    ...(outage === null ? [] : [`Every request is answered with ${outage.status}${until}.`]),
   ];
 }
 
 function readRate(text: string): number {
   const rate = text === '' ? USUAL_SLOW : Number(text);
   if (!Number.isSafeInteger(rate) || rate < 1)
-    throw new UsageError(`--slow ${text}: write a number of bytes a second, such as ${USUAL_SLOW}`);
+    throw new UsageError(`--slow ${text}: write a number of bytes per second, such as ${USUAL_SLOW}`);
   return rate;
 }
 

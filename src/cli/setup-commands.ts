@@ -12,7 +12,7 @@ export function addSetupCommands(
   return parser
     .command(
       'init',
-      'Write a configuration, by asking for what goes into it',
+      'Write a configuration, by asking questions',
       (command) =>
         command
           .default('config', newConfig(), '$BOTSYNC_CONFIG, or botsync.config.json here')
@@ -20,18 +20,18 @@ export function addSetupCommands(
           .option('directory', {
             type: 'string',
             requiresArg: true,
-            description: 'Directory to keep on the platform',
+            description: 'Directory to sync',
           })
           .option('key-prefix', {
             type: 'string',
-            description: "What the files' keys begin with",
+            description: "Prefix of the files' keys",
             defaultDescription: "the directory's name",
           })
           .option('index', {
             type: 'string',
             array: true,
             requiresArg: true,
-            description: 'Pattern of files that the bot may search; any number of them',
+            description: 'Pattern of files that the bot may search; may be repeated',
             defaultDescription: 'usual documents',
           })
           .option('no-index', {
@@ -42,14 +42,14 @@ export function addSetupCommands(
           .option('removals', {
             choices: ['keep', 'expire', 'delete'] as const,
             requiresArg: true,
-            description: 'What becomes of a file on the platform when it is deleted here',
+            description: 'What happens on the platform when a file is deleted here',
             defaultDescription: 'keep',
           })
           .option('workspace', { type: 'string', requiresArg: true, description: 'Id of the workspace' })
           .option('token', {
             type: 'string',
             requiresArg: true,
-            description: 'Where the access token is kept, never the token itself',
+            description: 'Where the access token is stored, never the token itself',
             defaultDescription: 'env:BOTSYNC_TOKEN',
           })
           .option('base-url', {
@@ -68,12 +68,12 @@ export function addSetupCommands(
             alias: 'y',
             type: 'boolean',
             default: false,
-            description: 'Ask nothing: take the defaults',
+            description: 'Use the defaults, ask nothing',
           })
           .option('force', {
             type: 'boolean',
             default: false,
-            description: 'Write over a configuration that is there',
+            description: 'Overwrite an existing configuration',
           })
           .example('$0 init', 'Ask')
           .example('$0 init --bot ID --directory ./docs', 'In a script'),
@@ -84,15 +84,15 @@ export function addSetupCommands(
     )
     .command(
       'doctor',
-      'Look whether all is well: config, secrets, bots, directories, state file, limits',
+      'Check config, secrets, bots, directories, state file and limits',
       (command) =>
         command
           .option('send-test', {
             type: 'boolean',
             default: false,
-            description: 'Send people a message, to try out whether it arrives',
+            description: 'Send a test message',
           })
-          .example('$0 doctor --send-test', 'Also look whether people can be told'),
+          .example('$0 doctor --send-test', 'Also test notifications'),
       async (options) => {
         const { doctor } = await import('./commands/doctor.ts');
         done(await doctor(options));
@@ -100,7 +100,7 @@ export function addSetupCommands(
     )
     .command(
       'completion [shell]',
-      'Print a script that makes the shell complete commands and options',
+      'Print a completion script for the shell',
       (command) =>
         command
           .positional('shell', {

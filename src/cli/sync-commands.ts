@@ -17,50 +17,48 @@ export function addSyncCommands(
           .option('dry-run', {
             type: 'boolean',
             default: false,
-            description: 'Print what would be done; send and write nothing',
+            description: 'Print what a pass would do; send and write nothing',
           })
           .option('force', {
             type: 'string',
-            description: 'Send again whatever the records say, all files or those that match GLOB',
+            description: 'Send files again whatever the records say: all, or those that match GLOB',
             defaultDescription: 'all files',
           })
           .option('allow-removals', {
             type: 'boolean',
             default: false,
-            description: 'Go ahead, this once, where a guard would halt a source',
+            description: 'Ignore the guards in this run',
           })
           .option('usage', {
             type: 'boolean',
             default: false,
-            description: 'Ask what is used and allowed, and say first what this would add',
+            description: 'Show quotas, and what this run would add',
           })
           .option('wait', {
             type: 'string',
             requiresArg: true,
-            description: 'How long one pass waits until the platform has said what became of the files',
+            description: "How long a pass waits for the platform's confirmation",
             defaultDescription: 'confirm.wait',
           })
           .option('no-wait', {
             type: 'boolean',
             default: false,
-            description: 'Leave that to the next pass',
+            description: 'Do not wait; the next pass asks',
           })
           .check(({ once, dryRun, force, allowRemovals, wait, noWait, usage }) => {
-            if (once && dryRun) throw new UsageError('--once and --dry-run: write one of the two');
+            if (once && dryRun) throw new UsageError('--once and --dry-run: use only one of them');
             if (allowRemovals && !once)
-              throw new UsageError(
-                '--allow-removals goes with --once; a running daemon takes botsync approve',
-              );
+              throw new UsageError('--allow-removals needs --once; for the service use botsync approve');
             if (force !== undefined && !once && !dryRun)
-              throw new UsageError('--force goes with --once or --dry-run');
+              throw new UsageError('--force needs --once or --dry-run');
             if ((wait !== undefined || noWait) && !once)
-              throw new UsageError('--wait and --no-wait go with --once; a daemon waits for nothing');
+              throw new UsageError('--wait and --no-wait need --once');
             if (wait !== undefined && noWait)
-              throw new UsageError('--wait and --no-wait: write one of the two');
-            if (usage && !once && !dryRun) throw new UsageError('--usage goes with --once or --dry-run');
+              throw new UsageError('--wait and --no-wait: use only one of them');
+            if (usage && !once && !dryRun) throw new UsageError('--usage needs --once or --dry-run');
             return true;
           })
-          .example('$0 sync', 'Keep everything up to date until a signal ends it')
+          .example('$0 sync', 'Run as a service: sync changes until a signal ends it')
           .example('$0 sync --once --emulator', 'Try a configuration without the platform')
           .example("$0 sync --once --force 'reports/**'", 'Send some files again'),
       async (options) => {
@@ -70,11 +68,11 @@ export function addSyncCommands(
     )
     .command(
       'approve [source]',
-      'Let a running botsync go on with a halted source, or with all of them',
+      'Let the service continue with a halted source, or with all of them',
       (command) =>
         command
           .positional('source', { type: 'string', description: 'The name of a source' })
-          .example('$0 approve docs', 'Let the source docs go on, once'),
+          .example('$0 approve docs', 'Let the source docs continue, once'),
       async (options) => {
         const { approve } = await import('./commands/approve.ts');
         done(await approve(options));
@@ -82,7 +80,7 @@ export function addSyncCommands(
     )
     .command(
       'reload',
-      'Have a running botsync read its configuration and secrets again',
+      'Make the running service reload its configuration and secrets',
       (command) => command.example('$0 reload', 'After a change, where service.reloadOnChange is off'),
       async (options) => {
         const { reload } = await import('./commands/reload.ts');
@@ -97,9 +95,9 @@ export function addSyncCommands(
           .option('usage', {
             type: 'boolean',
             default: false,
-            description: 'Ask the platform what is used and allowed as well',
+            description: 'Also show quotas',
           })
-          .example('$0 status', 'How it stands, and what is wrong'),
+          .example('$0 status', 'State and problems'),
       async (options) => {
         const { status } = await import('./commands/status.ts');
         done(await status(options));
@@ -107,33 +105,34 @@ export function addSyncCommands(
     )
     .command(
       'ls [glob]',
-      'List files with what is known of them here and on the platform',
+      'List files with their state here and on the platform',
       (command) =>
         command
           .positional('glob', { type: 'string', description: 'Only files whose path matches' })
           .option('kept', {
             type: 'boolean',
             default: false,
-            description: 'Files that are left on the platform',
+            description: 'Files that were deleted here and kept on the platform',
           })
           .option('failed', { type: 'boolean', default: false, description: 'Files that are not in sync' })
           .option('unindexed', {
             type: 'boolean',
             default: false,
-            description: 'Files that the bot is not known to be able to search',
+            description: 'Files that are not known to be searchable',
           })
           .option('orphans', {
             type: 'boolean',
             default: false,
-            description: 'Files that botsync sent and that are neither here nor on record; asks the bots',
+            description:
+              'Files that botsync sent and that are neither here nor recorded; lists the files of the bots',
           })
           .option('to-remove', {
             type: 'boolean',
             default: false,
-            description: 'Files whose removal is due, or held back by a halt',
+            description: 'Files to be removed, or whose removal a halt holds back',
           })
           .example('$0 ls --failed', 'What is not in sync')
-          .example('$0 ls --to-remove', 'Look at a halted removal before approving it'),
+          .example('$0 ls --to-remove', 'Check a halted removal before approving it'),
       async (options) => {
         const { ls } = await import('./commands/ls.ts');
         done(await ls(options));
@@ -141,36 +140,36 @@ export function addSyncCommands(
     )
     .command(
       'verify',
-      'Compare what the bots have with what was sent',
+      'Compare the files of the bots with what was sent',
       (command) =>
         command
           .option('content', {
             type: 'boolean',
             default: false,
-            description: 'Read the contents on the platform as well, and compare them',
+            description: 'Also download and compare the contents',
           })
           .option('repair', {
             type: 'boolean',
             default: false,
-            description: 'Put right what is missing, damaged or told otherwise, by a pass',
+            description: 'Repair missing, damaged or changed files',
           })
           .option('prune', {
             type: 'boolean',
             default: false,
-            description: 'Remove files that botsync sent and that are neither here nor on record',
+            description: 'Remove files that botsync sent and that are neither here nor recorded',
           })
           .option('allow-removals', {
             type: 'boolean',
             default: false,
-            description: 'Go ahead, this once, where a guard would halt a source',
+            description: 'Ignore the guards in this run',
           })
           .check(({ repair, prune, allowRemovals }) => {
             if (allowRemovals && !repair && !prune)
-              throw new UsageError('--allow-removals goes with --repair or --prune');
+              throw new UsageError('--allow-removals needs --repair or --prune');
             return true;
           })
-          .example('$0 verify', 'See whether the bots have what they were sent')
-          .example('$0 verify --repair', 'Send again what they lost'),
+          .example('$0 verify', 'Check that the bots have what was sent')
+          .example('$0 verify --repair', 'Send missing files again'),
       async (options) => {
         const { verify } = await import('./commands/verify.ts');
         done(await verify(options));
@@ -178,11 +177,11 @@ export function addSyncCommands(
     )
     .command(
       'explain <path>',
-      'For one local file: its key, its rules, its upsert, and what a pass would do',
+      'Show the key, rules and upsert of a local file, and what a pass would do with it',
       (command) =>
         command
           .positional('path', { type: 'string', demandOption: true, description: 'A file of a source' })
-          .example('$0 explain docs/prices.md', 'Why a file is sent, or is not'),
+          .example('$0 explain docs/prices.md', 'Why a file is or is not sent'),
       async (options) => {
         const { explain } = await import('./commands/explain.ts');
         done(await explain(options));

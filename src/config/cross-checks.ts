@@ -48,11 +48,12 @@ function checkAddresses(platform: ConfigDraft['platform']): Finding[] {
     const findings: Finding[] = [];
     if (url.protocol === 'http:' && !isThisMachine(url.hostname)) {
       const secret = field === 'baseUrl' ? 'token' : 'user key';
-      findings.push(warning(['platform', field], `the ${secret} would travel in clear; write "https://"`));
+      findings.push(
+        warning(['platform', field], `the ${secret} would be sent unencrypted; write "https://"`),
+      );
     }
     if (field === 'baseUrl' && url.pathname.endsWith('/v1')) {
-      const message =
-        'botsync adds "/v1" itself, so that it would stand there twice; end the address before it';
+      const message = 'botsync adds "/v1" itself; remove it here';
       findings.push(warning(['platform', field], message));
     }
     return findings;
@@ -74,7 +75,7 @@ function checkNames({ sources }: ConfigDraft, names: readonly (string | null)[])
     if (first === position) return [];
     const message =
       source.name === undefined
-        ? `this source would be named ${quote(name)}, after its directory, as sources[${first}] is; add "name" to one of them`
+        ? `this source would be named ${quote(name)}, after its directory, like sources[${first}]; add "name" to one of them`
         : `sources[${first}] is named ${quote(name)} as well; give this one another name`;
     return [error(path, message)];
   });
@@ -107,30 +108,30 @@ function checkRuleSources({ rules }: ConfigDraft, names: readonly (string | null
     return source.flatMap((name, index) => {
       if (known.includes(name)) return [];
       const meant = nearest(name, known);
-      const mend =
+      const fix =
         meant === null ? `the sources are ${known.map(quote).join(', ')}` : `did you mean ${quote(meant)}?`;
       const path = ['rules', position, 'source', ...(source.length > 1 ? [index] : [])];
-      return [error(path, `there is no source ${quote(name)}; ${mend}`)];
+      return [error(path, `source ${quote(name)} not found; ${fix}`)];
     });
   });
 }
 
 function checkWatch({ settle, maxDelay }: ConfigDraft['watch']): Finding[] {
   if (settle === undefined || maxDelay === undefined || settle <= maxDelay) return [];
-  const message = `a file would be tried before it could settle: watch.settle is ${formatDuration(settle)}; write at least that`;
+  const message = `a file would be sent before it has settled: watch.settle is ${formatDuration(settle)}; write at least that`;
   return [error(['watch', 'maxDelay'], message)];
 }
 
 function checkListen({ listen }: ConfigDraft['service']): Finding[] {
   if (listen === undefined || listen === null || isLoopback(listen.host)) return [];
-  const message = `everybody who reaches this address may read the status, the names of files among it; write ${quote(formatAddress({ host: '127.0.0.1', port: listen.port }))} unless a firewall keeps others out`;
+  const message = `everybody who can reach this address may read the status, including the names of files; write ${quote(formatAddress({ host: '127.0.0.1', port: listen.port }))} unless a firewall protects it`;
   return [warning(['service', 'listen'], message)];
 }
 
 function checkRemovals({ platform, removals }: ConfigDraft): Finding[] {
   if (removals.mode !== 'delete' || platform.operations !== 'specified') return [];
   const message =
-    'removed files are let expire instead, since platform.operations is "specified"; write "expire", or "auto" there';
+    'files expire instead, because platform.operations is "specified"; write "expire" here, or "auto" there';
   return [warning(['removals', 'mode'], message)];
 }
 

@@ -75,7 +75,7 @@ function describeUnknown(name: string, path: FieldPath, root: SchemaNode): strin
   if (meant !== null) return `unknown field; did you mean "${meant}"?`;
   const elsewhere = [...listFields(root).keys()].find((field) => field.endsWith(`.${name}`));
   if (elsewhere !== undefined) return `unknown field; did you mean "${elsewhere}"?`;
-  return `unknown field; known here: ${known.join(', ')}`;
+  return `unknown field; known fields: ${known.join(', ')}`;
 }
 
 function describeKind(path: FieldPath, found: unknown, expected: string, field: SchemaNode): Finding {

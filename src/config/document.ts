@@ -35,7 +35,7 @@ const CLOSE_BRACKET = 4;
 const EOF = 17;
 
 const SYNTAX_ERRORS: Readonly<Record<string, string>> = {
-  InvalidSymbol: 'this is not JSON; texts and names stand in double quotes',
+  InvalidSymbol: 'this is not JSON; strings and names need double quotes',
   InvalidNumberFormat: 'this is not a number',
   PropertyNameExpected: 'a field name in double quotes is expected here',
   ValueExpected: 'a value is expected here',
@@ -46,11 +46,11 @@ const SYNTAX_ERRORS: Readonly<Record<string, string>> = {
   EndOfFileExpected: 'the configuration ended before this; remove what follows',
   InvalidCommentToken: 'this is not a comment; comments are // … and /* … */',
   UnexpectedEndOfComment: 'a comment is not closed; end it with */',
-  UnexpectedEndOfString: 'a text is not closed; end it with a double quote',
+  UnexpectedEndOfString: 'a string is not closed; end it with a double quote',
   UnexpectedEndOfNumber: 'a number is not complete',
-  InvalidUnicode: 'after \\u stand four hexadecimal digits',
-  InvalidEscapeCharacter: 'there is no such escape; write a backslash itself as \\\\',
-  InvalidCharacter: 'a control character stands in a text; write a tab as \\t, a line break as \\n',
+  InvalidUnicode: '\\u needs four hexadecimal digits',
+  InvalidEscapeCharacter: 'unknown escape sequence; write a backslash as \\\\',
+  InvalidCharacter: 'a string contains a control character; write a tab as \\t, a line break as \\n',
 };
 
 /**
@@ -86,7 +86,7 @@ export function parseDocument(text: string): DocumentResult {
 function describeSyntaxError(text: string, { error: code, offset, length }: ParseError): string {
   const isAfterNumber = /\d$/u.test(text.slice(0, offset));
   if (isAfterNumber && /^[\p{L}_%]/u.test(text.slice(offset, offset + length)))
-    return 'a number has no unit; bytes are written in digits alone (5000000), a duration as a text ("15m")';
+    return 'a number has no unit; bytes are written in digits only (5000000), durations as strings ("15m")';
   return SYNTAX_ERRORS[printParseErrorCode(code)] ?? 'this is not JSON';
 }
 
@@ -108,7 +108,7 @@ function toValue(node: Node, path: FieldPath, findings: Finding[]): unknown {
     const inner = [...path, name];
     if (name === '__proto__') findings.push(error(inner, 'this name cannot be used; choose another', 'name'));
     else if (Object.hasOwn(object, name)) {
-      const message = `${quote(name)} stands here twice; keep one of the two`;
+      const message = `${quote(name)} occurs twice here; keep one of them`;
       findings.push({ ...error(inner, message, 'name'), offset: nameNode.offset });
     } else object[name] = toValue(valueNode, inner, findings);
   }

@@ -22,9 +22,7 @@ export function readDuration(text: string, mostMs = Infinity): Reading<number> {
   if (!DURATION.test(text)) return problem(`${quote(text)} is not a duration; ${correctionOf(text, mostMs)}`);
   const durationMs = Math.round(ms(text as StringValue));
   if (!Number.isSafeInteger(durationMs)) return problem(`${quote(text)} is too long`);
-  return durationMs > 0
-    ? meaning(durationMs)
-    : problem(`${quote(text)} is no time at all; write at least "1ms"`);
+  return durationMs > 0 ? meaning(durationMs) : problem(`${quote(text)} is zero; write at least "1ms"`);
 }
 
 /** A duration as the config would write it, in the largest unit that gives a whole number. */

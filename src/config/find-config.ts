@@ -71,11 +71,11 @@ export function describeAbsence(file: string): string {
   const stem = join(dirname(file), basename(file, extname(file)));
   const other = otherFormatBeside(file);
   if (other !== null)
-    return `there is no such file, and botsync reads no ${otherFormat(other) ?? ''} (${basename(other)}); write the configuration as JSON, which may have comments (botsync init writes one)`;
+    return `file not found, and botsync does not read ${otherFormat(other) ?? ''} (${basename(other)}); write the configuration as JSON, which may have comments (botsync init writes one)`;
   const twin = ['.json', '.jsonc'].map((extension) => stem + extension).find((one) => existsSync(one));
-  if (twin !== undefined) return `there is no such file; did you mean ${twin}?`;
+  if (twin !== undefined) return `file not found; did you mean ${twin}?`;
   const isDefault = file === CONFIG_NAMES[0];
-  return `there is no such file${isDefault ? ', here or in a directory above' : ''}; name the configuration with --config or $BOTSYNC_CONFIG, or make one: botsync init`;
+  return `file not found${isDefault ? ', here or in a directory above' : ''}; name the configuration with --config or $BOTSYNC_CONFIG, or create one: botsync init`;
 }
 
 /** What to name in place of a directory, in words. */

@@ -46,14 +46,14 @@ export function loadConfig(file: string): ConfigResult {
   if (read.kind === 'problem') return invalid([{ file, position: null, field: '', message: read.message }]);
   const result = parseConfig(read.text, file);
   if (result.kind === 'invalid' || (read.mode & 0o022) === 0) return result;
-  const message = `others can write to this file (mode ${formatMode(read.mode)}), and so choose what is sent where; run: chmod go-w ${quoteForShell(file)}`;
+  const message = `others can write to this file (mode ${formatMode(read.mode)}) and so decide what is sent where; run: chmod go-w ${quoteForShell(file)}`;
   return { ...result, warnings: [{ file, position: null, field: '', message }, ...result.warnings] };
 }
 
 /** Checks the text of a configuration; `file` is where it stands, absolute or relative to the working directory. Throws nothing. */
 export function parseConfig(text: string, file: string): ConfigResult {
   if (text.length > LONGEST_CONFIG) {
-    const message = `has more than ${LONGEST_CONFIG.toLocaleString('en')} characters, which no configuration has; name another file`;
+    const message = `has more than ${LONGEST_CONFIG.toLocaleString('en')} characters, too many for a configuration; name another file`;
     return invalid([{ file, position: null, field: '', message }]);
   }
   const parsed = parseDocument(text);
@@ -99,7 +99,7 @@ function describeOtherFormat(file: string): string | null {
   const extension = otherFormat(file);
   return extension === null
     ? null
-    : `is not JSON, and botsync reads no ${extension}; write the configuration as JSON, which may have comments (botsync init writes one)`;
+    : `is not JSON, and botsync does not read ${extension}; write the configuration as JSON, which may have comments (botsync init writes one)`;
 }
 
 function readText(

@@ -10,21 +10,21 @@ export function checkNotify(value: unknown, { notify, rules }: ConfigDraft): Fin
   const isWritten = (field: string): boolean => valueAt(value, ['notify', field]) !== undefined;
   const findings: Finding[] = [];
   if (isWritten('conversationId') && isWritten('conversation')) {
-    const message = 'stands beside conversation; people are told in one of the two, so remove the other';
+    const message = 'cannot be combined with conversation; remove one of them';
     findings.push(error(['notify', 'conversationId'], message));
   }
   if (!isWritten('conversationId') && !isWritten('conversation')) {
-    const message = `is missing, and people have to be told somewhere; write the id, or ${EXAMPLE}`;
+    const message = `is missing; write the id of a conversation, or ${EXAMPLE}`;
     findings.push(error(['notify', 'conversationId'], message, 'absence'));
   }
   const { announce = [], on } = notify;
   if (announce.length > 0 && !rules.some(givesPublicContent)) {
     const message =
-      'nobody could hear these files, since no rule gives "public_content"; write a rule for them with "accessPolicies": ["public_content"]';
+      'these files would not be accessible, because no rule gives "public_content"; write a rule for them with "accessPolicies": ["public_content"]';
     findings.push(error(['notify', 'announce'], message));
   }
   if (announce.length === 0 && on?.length === 0)
-    findings.push(warning(['notify', 'on'], 'is empty, so nobody is ever told anything'));
+    findings.push(warning(['notify', 'on'], 'is empty, so no notification is ever sent'));
   return findings;
 }
 

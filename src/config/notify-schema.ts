@@ -48,29 +48,31 @@ const announcement = z.strictObject({
 /** The fields of the config's `notify`. */
 export const notifySchema = z.strictObject({
   conversationId: text(readId, {
-    description: 'The conversation in which people are told.',
+    description: 'The conversation for notifications. The user of platform.chat must be a participant.',
     examples: ['conv_01JABCDEFGH'],
   }).exactOptional(),
   conversation: conversation
-    .meta({ description: 'In its place: a conversation that botsync creates once and remembers.' })
+    .meta({
+      description: 'Instead of conversationId: botsync creates a conversation once, and remembers it.',
+    })
     .exactOptional(),
   on: z
     .array(z.enum(TOPICS))
-    .meta({ description: 'What people are told of.' })
+    .meta({ description: 'The events to notify about.' })
     .default([...TOPICS]),
   quiet: duration({
     description:
-      'A trouble that comes back or grows is told of no sooner than this after the last message on it.',
+      'If a problem comes back or grows, the next message about it is sent no sooner than this after the last one.',
   }).prefault('15m'),
   summaryEvery: text(readInterval, {
-    description: 'How often people are told how everything stands.',
+    description: 'How often a summary is sent.',
     pattern: DURATION_PATTERN,
   }).prefault('24h'),
   announce: z
     .array(announcement.meta({ description: 'Files to announce.' }))
     .meta({
       description:
-        'Sound files that are announced as an audio message once they are on the platform. They need "public_content".',
+        'Audio files that are announced in the conversation once they are on the platform. They need "public_content".',
       examples: [[{ match: 'announcements/**/*.mp3' }]],
     })
     .prefault([]),

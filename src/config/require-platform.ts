@@ -14,7 +14,7 @@ export function requirePlatform(loaded: LoadedConfig, use: PlatformUse): ConfigP
   return fieldsFor(loaded, use).flatMap(({ path, value, example }): ConfigProblem[] => {
     const place = { file, position: locate(path), field: formatField(path) };
     if (value === null)
-      return [{ ...place, message: `is missing, and is needed here; write for example ${example}` }];
+      return [{ ...place, message: `is missing but needed here; write for example ${example}` }];
     if (isPlaceholder(value))
       return [{ ...place, message: 'is still the placeholder from the example; write your own' }];
     return [];

@@ -18,7 +18,7 @@ export function checkRules(rules: readonly RuleDraft[]): Finding[] {
 
 function checkMark({ metadata }: RuleDraft, position: number): Finding[] {
   if (!Object.hasOwn(metadata ?? {}, MARK_NAME)) return [];
-  const message = 'is where botsync says what it sent; write another name';
+  const message = "is reserved for botsync's mark; use another name";
   return [error(['rules', position, 'metadata', MARK_NAME], message)];
 }
 
@@ -26,15 +26,15 @@ function checkPatterns({ match = [] }: RuleDraft, position: number): Finding[] {
   return match.flatMap((pattern, index) => {
     if (!/^!(?!\()/u.test(pattern)) return [];
     const path = ['rules', position, 'match', ...(match.length > 1 ? [index] : [])];
-    const mend = 'later rules win, so write a rule for all files and after it one for the exceptions';
+    const fix = 'later rules win, so write a rule for all files and after it one for the exceptions';
     if (!pattern.includes('/')) {
       return [
-        warning(path, `${quote(pattern)} matches names that begin with "!", and excludes nothing; ${mend}`),
+        warning(path, `${quote(pattern)} matches names that begin with "!", and excludes nothing; ${fix}`),
       ];
     }
     if (match.length === 1) return [];
     return [
-      warning(path, `one matching pattern is enough, so ${quote(pattern)} adds every other file; ${mend}`),
+      warning(path, `one matching pattern is enough, so ${quote(pattern)} adds every other file; ${fix}`),
     ];
   });
 }
@@ -43,14 +43,13 @@ function checkRuleExpiry(rule: RuleDraft, position: number): Finding[] {
   const { expiresIn, expiresAt, renew, renewBefore } = rule;
   const at = (field: string): (string | number)[] => ['rules', position, field];
   if (expiresIn !== undefined && expiresAt !== undefined) {
-    return [error(at('expiresAt'), 'stands beside expiresIn; a rule has one of the two')];
+    return [error(at('expiresAt'), 'cannot be combined with expiresIn in one rule')];
   }
   const findings: Finding[] = [];
   if (typeof expiresAt === 'number') {
     for (const field of ['renew', 'renewBefore'] as const) {
       if (rule[field] === undefined || rule[field] === null) continue;
-      const message =
-        'has no meaning beside expiresAt, which is one fixed moment; remove it, or write expiresIn';
+      const message = 'has no effect with expiresAt; remove it, or write expiresIn';
       findings.push(error(at(field), message));
     }
   }
@@ -65,7 +64,7 @@ function checkRuleExpiry(rule: RuleDraft, position: number): Finding[] {
       findings.push(error(at('renewBefore'), message));
     }
     if (typeof renewBefore === 'number' && renew === false) {
-      findings.push(warning(at('renewBefore'), 'has no effect beside "renew": false'));
+      findings.push(warning(at('renewBefore'), 'has no effect with "renew": false'));
     }
   }
   return findings;

@@ -29,7 +29,7 @@ export const ruleSchema = z.strictObject({
     text(readName, { description: 'The name of a source.' }),
     'is empty, so the rule would apply to no source; name one, or remove the field for every source',
     {
-      description: 'The source, or the sources, that the rule applies to. Default: every source.',
+      description: 'The source or sources to which the rule applies. Default: every source.',
       examples: ['docs'],
     },
   ).exactOptional(),
@@ -39,7 +39,7 @@ export const ruleSchema = z.strictObject({
     .meta({ description: 'Index the file, so that the bot can search it.' })
     .exactOptional(),
   indexing: jsonObject({
-    description: 'How to index, passed on as it is.',
+    description: 'How to index; passed on unchanged.',
     examples: [{ configuration: { parsing: {} } }],
   })
     .nullable()
@@ -82,7 +82,7 @@ export const ruleSchema = z.strictObject({
   expiresIn: duration(
     {
       description:
-        'How long the platform keeps the file after each upload, 1m to 90d. It is sent again before it expires, unless renew is false.',
+        'How long the platform keeps the file after each upload, 1m to 90d. It is renewed before it expires, unless renew is false.',
       examples: ['30d'],
     },
     LONGEST_LIFETIME_MS,
@@ -99,12 +99,12 @@ export const ruleSchema = z.strictObject({
   renew: z
     .boolean()
     .nullable()
-    .meta({ description: 'false: a file with expiresIn is let expire.' })
+    .meta({ description: 'Whether a file with expiresIn is renewed before it expires.' })
     .exactOptional(),
   renewBefore: duration(
     {
       description:
-        'How long before its expiry a file is sent again. Default: a quarter of expiresIn, at most 2d.',
+        'How long before its expiry a file is renewed. Default: a quarter of expiresIn, at most 2d.',
       examples: ['2d'],
     },
     // Half of the lifetime is the most that makes sense.

@@ -24,7 +24,7 @@ const chat = z.strictObject({
     examples: ['0d3c1f6e-6a0c-4f0e-9a3f-1d2e3c4b5a69'],
   }),
   userKey: secret({
-    description: 'Where the key of the chat user is kept (never the key itself).',
+    description: 'Where the key of the chat user is stored (never the key itself).',
     examples: ['env:BOTSYNC_USER_KEY', 'file:/etc/botsync/user-key', 'credential:user-key'],
   }),
 });
@@ -60,39 +60,39 @@ export const platformSchema = z.strictObject({
     examples: ['https://chat.botpress.cloud'],
   }).prefault('https://chat.botpress.cloud'),
   workspaceId: text(readId, {
-    description: 'The workspace: needed by the commands bots and integration, and by doctor.',
+    description: 'The workspace; used by the commands bots, integration and doctor, and by --usage.',
     examples: ['wkspace_01JABCDEFGH'],
   }).exactOptional(),
   botId: text(readBotId, {
-    description: 'The bot that gets the files of every source without a botId of its own.',
+    description: 'The bot for all sources that have no botId of their own.',
     examples: ['8f2b6c1e-4d55-4c9e-8a5e-0c7d5b1f2a33'],
   }).exactOptional(),
   token: secret({
     description:
-      'Where the access token is kept (never the token itself): "env:NAME", "file:PATH" or "credential:NAME".',
+      'Where the access token is stored (never the token itself): "env:NAME", "file:PATH" or "credential:NAME".',
     examples: ['env:BOTSYNC_TOKEN', 'file:/etc/botsync/token', 'credential:token'],
   }).exactOptional(),
   chat: chat
-    .meta({ description: 'Access to the chat: needed by notify and by the command message send.' })
+    .meta({ description: 'Access to the chat, for notify and the command message send.' })
     .exactOptional(),
   operations: z
     .enum(['auto', 'specified'])
     .meta({
       description:
-        'Whether operations of the platform beyond its stable interface are used where it serves them: "auto", or "specified": never.',
+        '"auto": operations beyond the five specified ones are used if the platform serves them; "specified": never.',
     })
     .prefault('auto'),
   mark: z
     .boolean()
     .meta({
       description:
-        'Whether the metadata of each file says, under "botsync", what was sent: by that a lost state file is made up for without sending again.',
+        'Whether each file gets a mark in its metadata, under "botsync". With it, botsync recognises its files after the state file was lost, without sending them again.',
     })
     .default(true),
   identity: identity
     .meta({
       description:
-        'Identity headers: whom the platform takes as the owner of the files. Another identity means other files.',
+        'Identity headers: the owner of the files on the platform. Each identity has its own files.',
     })
     .prefault({}),
 });
@@ -104,7 +104,7 @@ export const sourceSchema = z.strictObject({
     examples: ['docs'],
   }).exactOptional(),
   directory: text(readPath, {
-    description: 'The directory to keep on the platform, relative to this file.',
+    description: 'The directory to sync, relative to this file.',
     examples: ['./docs'],
   }),
   keyPrefix: text(readKeyPrefix, {
@@ -112,14 +112,14 @@ export const sourceSchema = z.strictObject({
     examples: ['docs/'],
   }).prefault(''),
   botId: text(readBotId, {
-    description: 'The bot that gets these files. Default: platform.botId.',
+    description: 'The bot for these files. Default: platform.botId.',
     examples: ['8f2b6c1e-4d55-4c9e-8a5e-0c7d5b1f2a33'],
   }).exactOptional(),
   ignore: z
     .array(text(readIgnorePattern, { description: 'One line in .gitignore syntax.' }))
     .meta({
       description:
-        'Files to leave out, in .gitignore syntax, after the built-in patterns; "!" takes back in.',
+        'Files to ignore, in .gitignore syntax, after the built-in patterns; "!" includes files again.',
       examples: [['drafts/', '*.tmp']],
     })
     .prefault([]),
@@ -127,30 +127,28 @@ export const sourceSchema = z.strictObject({
     .enum(['skip', 'inside', 'follow'])
     .meta({
       description:
-        'Symbolic links: "skip" leaves them out, "inside" follows those that stay within the directory, "follow" follows all.',
+        'Symbolic links: "skip" ignores them, "inside" follows those that stay within the directory, "follow" follows all.',
     })
     .default('skip'),
 });
 
 /** The fields of the config's `watch`. */
 export const watchSchema = z.strictObject({
-  settle: timer({ description: 'A changed file is sent when it has stood still this long.' }).prefault(
+  settle: timer({ description: 'A changed file is sent when it is unchanged for this long.' }).prefault(
     '500ms',
   ),
-  maxDelay: timer({ description: 'A file that never stands still is tried after this long.' }).prefault(
-    '10s',
-  ),
+  maxDelay: timer({ description: 'A file that keeps changing is tried after this long.' }).prefault('10s'),
   rescan: timer({
-    description: 'How often everything is looked at again, to find what events missed.',
+    description: 'How often everything is rescanned, in case an event was missed.',
   }).prefault('15m'),
   poll: z
     .boolean()
     .meta({
       description:
-        'Use no file system events, for network file systems: look at everything every pollInterval.',
+        'Use no file system events but rescan everything every pollInterval, for network file systems.',
     })
     .default(false),
-  pollInterval: timer({ description: 'How often to look when poll is true.' }).prefault('10s'),
+  pollInterval: timer({ description: 'How often to rescan when poll is true.' }).prefault('10s'),
 });
 
 const limits = z.strictObject({
@@ -159,7 +157,7 @@ const limits = z.strictObject({
   indexableExtensions: z
     .array(text(readExtension, { description: 'An extension, without the dot.' }))
     .meta({
-      description: 'Extensions that the platform is known to index; indexing another only draws a warning.',
+      description: 'Extensions that the platform is known to index; indexing others only causes a warning.',
     })
     .prefault(['pdf', 'html', 'htm', 'txt', 'md', 'mdx', 'doc', 'docx']),
 });
@@ -170,12 +168,12 @@ export const removalsSchema = z.strictObject({
     .enum(['keep', 'expire', 'delete'])
     .meta({
       description:
-        'What becomes of a removed file on the platform: "keep" leaves it, "expire" empties it and lets it expire within minutes, "delete" deletes it where the platform serves that, and else lets it expire.',
+        'What happens on the platform when a file is deleted here: "keep" leaves it there, "expire" empties it so that it expires within minutes, "delete" deletes it if the platform serves that, and otherwise does the same as "expire".',
     })
     .default('keep'),
   delay: timer({
     description:
-      'How long a removal waits that is noticed while botsync keeps running. A single pass removes at once.',
+      'How long the service waits before it removes a deleted file. A single pass removes at once.',
   }).prefault('1m'),
   maxCount: whole({ description: 'More removals within an hour halt the source.' }).default(100),
   maxFraction: z
@@ -194,22 +192,24 @@ const upload = z.strictObject({
   attempts: whole(
     {
       description:
-        'How often one content of a file is tried before it waits for a change or the next rescan; an outage of the platform does not count.',
+        'How often one content of a file is tried before it waits for a change or the next rescan; outages do not count.',
     },
     100,
   ).default(5),
   stallTimeout: timer({
-    description: 'A transfer without progress for this long is ended and tried again.',
+    description: 'A transfer without progress for this long is stopped and retried.',
   }).prefault('30s'),
   giveUpAfter: timer({
     description:
-      '"--once" gives up when the platform has been out of reach this long, be it for one file or thousands.',
+      '"--once" gives up when the platform was unreachable for this long, for one file or for all.',
   }).prefault('2m'),
-  maxBytesPerSecond: whole({ description: 'Speed limit over all uploads, bytes a second; null: none.' })
+  maxBytesPerSecond: whole({
+    description: 'Speed limit for all uploads together, bytes per second; null: no limit.',
+  })
     .nullable()
     .default(null),
   maxRequestsPerSecond: whole({
-    description: 'Most requests a second, of which a file takes two; null: no limit.',
+    description: 'Maximum requests per second; a file takes two; null: no limit.',
   })
     .nullable()
     .default(null),
@@ -218,8 +218,7 @@ const upload = z.strictObject({
 const confirm = z.strictObject({
   wait: timer(
     {
-      description:
-        'How long a single pass waits for the platform to say what became of the files that it sent.',
+      description: 'How long a single pass waits until the platform confirms the files that were sent.',
     },
     0,
   ).prefault('30s'),
@@ -229,7 +228,7 @@ const verify = z.strictObject({
   every: timer(
     {
       description:
-        'How often a running botsync compares all that the platform has with what was sent; null: never.',
+        'How often the service compares all files on the platform with what was sent; null: never.',
     },
     60_000,
   )
@@ -237,7 +236,9 @@ const verify = z.strictObject({
     .prefault('24h'),
   repair: z
     .boolean()
-    .meta({ description: 'Whether a running botsync sends again what it then finds missing or changed.' })
+    .meta({
+      description: 'Whether missing or changed files are repaired. Files of others are never touched.',
+    })
     .default(true),
 });
 
@@ -245,7 +246,7 @@ const verify = z.strictObject({
 export const serviceSchema = z.strictObject({
   listen: text(readListenAddress, {
     description:
-      'IP address and port at which the running botsync answers /healthz, /readyz, /metrics and /status over HTTP; null: nowhere.',
+      'IP address and port at which the service answers /healthz, /readyz, /metrics and /status over HTTP; null: nowhere.',
     examples: ['127.0.0.1:9464', '[::1]:9464'],
     pattern: LISTEN_PATTERN,
   })
@@ -253,8 +254,7 @@ export const serviceSchema = z.strictObject({
     .prefault(null),
   hangTimeout: timer(
     {
-      description:
-        'A running botsync that has stood still for this long, in a call to a file system that does not answer, ends itself.',
+      description: 'After this time the service ends itself if a file system does not answer.',
     },
     1000,
   ).prefault('5m'),
@@ -262,7 +262,7 @@ export const serviceSchema = z.strictObject({
     .boolean()
     .meta({
       description:
-        'A running botsync reloads by itself when this file, or a file that holds a secret, has changed.',
+        'Whether the service reloads automatically when this file, or a file that contains a secret, has changed.',
     })
     .default(true),
 });
@@ -274,42 +274,44 @@ export const configSchema = z
       .string()
       .meta({ description: 'Address of this schema, for editors.', examples: ['./config.schema.json'] })
       .exactOptional(),
-    platform: platformSchema.meta({ description: 'The platform and who we are there.' }).prefault({}),
+    platform: platformSchema.meta({ description: 'The platform, the bot and the credentials.' }).prefault({}),
     sources: filled(
-      sourceSchema.meta({ description: 'A directory that is kept on the platform.' }),
+      sourceSchema.meta({ description: 'A directory to sync.' }),
       'is empty, so there is nothing to sync; add a source such as { "directory": "./docs", "keyPrefix": "docs/" }',
     ).meta({
-      description: 'The directories that are kept on the platform.',
+      description: 'The directories to sync.',
       examples: [[{ directory: './docs', keyPrefix: 'docs/' }]],
       minItems: 1,
     }),
     rules: z
-      .array(ruleSchema.meta({ description: 'What to do with the files that match.' }))
+      .array(ruleSchema.meta({ description: 'Settings for the files that match.' }))
       .meta({
         description:
-          'What the platform is told of each file. Every rule that matches applies, in order: later ones win, tags and metadata merge.',
+          'The settings of each file. Every rule that matches applies, in order: later ones win, tags and metadata merge.',
         examples: [[{ match: ['*.md', '*.pdf'], index: true }]],
       })
       .prefault([]),
     limits: limits.meta({ description: "The platform's limits." }).prefault({}),
-    removals: removalsSchema.meta({ description: 'What happens when a file is removed here.' }).prefault({}),
+    removals: removalsSchema
+      .meta({ description: 'What happens on the platform when a file is deleted here.' })
+      .prefault({}),
     upload: upload.meta({ description: 'How files are sent.' }).prefault({}),
     confirm: confirm
-      .meta({ description: 'How it is found out that what was sent has arrived.' })
+      .meta({ description: 'How long a pass waits until the platform confirms what was sent.' })
       .prefault({}),
     verify: verify
-      .meta({ description: 'How all that the platform has is compared with what was sent.' })
+      .meta({ description: 'How often all files on the platform are compared with what was sent.' })
       .prefault({}),
     watch: watchSchema
       .meta({
-        description: 'How changes are found while botsync keeps running.',
+        description: 'How changes are found while botsync runs as a service.',
       })
       .prefault({}),
     service: serviceSchema
-      .meta({ description: 'How a running botsync is observed, and when it reloads.' })
+      .meta({ description: 'How the service is monitored, and when it reloads.' })
       .prefault({}),
     notify: notifySchema
-      .meta({ description: 'How people are told in a conversation. Left out: they are not.' })
+      .meta({ description: 'Notifications in a conversation. Without it there are none.' })
       .exactOptional(),
     stateFile: text(readFilePath, {
       description: 'Where botsync keeps its records, relative to this file.',

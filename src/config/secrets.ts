@@ -33,19 +33,19 @@ export function resolveSecret(
     case 'credential': {
       const { name } = reference;
       const directory = env['CREDENTIALS_DIRECTORY'] ?? '';
-      const mend = `the unit needs LoadCredential=${name}:PATH`;
+      const fix = `the unit needs LoadCredential=${name}:PATH`;
       if (directory === '') {
         return refuse(
-          `credential ${name}: $CREDENTIALS_DIRECTORY is not set; ${mend}, and outside systemd write "env:" or "file:"`,
+          `credential ${name}: $CREDENTIALS_DIRECTORY is not set; ${fix}, and outside systemd write "env:" or "file:"`,
         );
       }
       // systemd keeps these files from others itself.
-      return readSecretFile(join(directory, name), mend, false);
+      return readSecretFile(join(directory, name), fix, false);
     }
   }
 }
 
-function readSecretFile(path: string, mend: string, isOurs: boolean): SecretResult {
+function readSecretFile(path: string, fix: string, isOurs: boolean): SecretResult {
   let text: string;
   let mode: number;
   try {
@@ -53,18 +53,19 @@ function readSecretFile(path: string, mend: string, isOurs: boolean): SecretResu
     const handle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(handle);
-      if (stats.isDirectory()) return refuse(`${path} is a directory; name the file that holds the secret`);
+      if (stats.isDirectory())
+        return refuse(`${path} is a directory; name the file that contains the secret`);
       if (!stats.isFile())
-        return refuse(`${path} is not a regular file; name the file that holds the secret`);
+        return refuse(`${path} is not a regular file; name the file that contains the secret`);
       if (stats.size > LARGEST_SECRET_BYTES)
-        return refuse(`${path} is too large for a secret; name the file that holds it`);
+        return refuse(`${path} is too large for a secret; name the file that contains it`);
       mode = stats.mode;
       text = readFileSync(handle, 'utf8');
     } finally {
       closeSync(handle);
     }
   } catch (cause) {
-    return refuse(`${path} ${describeReadError(cause)}; ${mend}`);
+    return refuse(`${path} ${describeReadError(cause)}; ${fix}`);
   }
   const isOpen = isOurs && (mode & 0o066) !== 0;
   const warnings = isOpen
@@ -85,13 +86,13 @@ function describeReadError(cause: unknown): string {
 /** What else than printable ASCII without spaces reaches a header would break it, or the platform would refuse it. */
 function checkSecret(text: string, place: string, warnings: readonly string[]): SecretResult {
   const value = text.replace(/[\r\n]+$/u, '');
-  if (value === '') return refuse(`${place} is empty; it has to hold the secret`);
-  if (isPlaceholder(value)) return refuse(`${place} still holds a placeholder; put the secret itself there`);
+  if (value === '') return refuse(`${place} is empty; it must contain the secret`);
+  if (isPlaceholder(value)) return refuse(`${place} still contains a placeholder; replace it by the secret`);
   if (/^[\x21-\x7e]+$/u.test(value)) return { kind: 'ok', value, warnings };
   return refuse(
     /^bearer\s/iu.test(value)
-      ? `${place} begins with "Bearer"; it has to hold the token alone`
-      : `${place} holds a space, a line break or a character that no secret has; it has to hold the secret alone, on one line`,
+      ? `${place} begins with "Bearer"; it must contain only the token`
+      : `${place} contains a space, a line break or a character that secrets do not have; it must contain only the secret, on one line`,
   );
 }
 

@@ -40,7 +40,7 @@ export function isPlaceholder(text: string): boolean {
 export function readUrl(text: string): Reading<string> {
   // What stands before an @ or after a ? may be a secret: these messages do not show the address.
   if (/[?#]/u.test(text))
-    return problem('an address here has no query and no fragment; end it before the "?" or "#"');
+    return problem('this address must not have a query or a fragment; end it before the "?" or "#"');
   const url = /^https?:\/\//iu.test(text) && URL.canParse(text) ? new URL(text) : null;
   if (url === null) {
     const guess = /^[\w.-]+\.[a-z]+(?:[:/][^@]*)?$/iu.test(text) ? `https://${text}` : 'https://HOST';
@@ -50,7 +50,7 @@ export function readUrl(text: string): Reading<string> {
   }
   if (url.username !== '' || url.password !== '') {
     return problem(
-      'an address here has no user name and no password; remove all up to the "@" (the token has its own field)',
+      'this address must not have a user name or a password; remove everything up to the "@" (the token has its own field)',
     );
   }
   return meaning(`${url.origin}${url.pathname.replace(/\/+$/u, '')}`);
@@ -63,7 +63,7 @@ export function readId(text: string): Reading<string> {
   return problem(
     isPlaceholder(text)
       ? 'is still the placeholder from the example; write the id'
-      : 'holds a space or a character that no id has; write the id alone',
+      : 'contains a space or a character that ids do not have; write only the id',
   );
 }
 
@@ -76,9 +76,7 @@ export function readBotId(text: string): Reading<string> {
 
 /** The id of a webhook: one segment of an address. */
 export function readWebhookId(text: string): Reading<string> {
-  return /[/?#]/u.test(text)
-    ? problem('is an address; write the id alone, the last part of it')
-    : readId(text);
+  return /[/?#]/u.test(text) ? problem('is an address; write only its last part, the id') : readId(text);
 }
 
 /** A text that travels in a header: printable ASCII, no space at either end. */
@@ -95,24 +93,24 @@ export function readSecretReference(text: string): Reading<WrittenReference> {
     return /^[a-z_]\w*$/iu.test(rest) && !LOOKS_LIKE_TOKEN.test(rest)
       ? meaning({ kind, name: rest })
       : problem(
-          'after "env:" stands the name of an environment variable, such as "env:BOTSYNC_TOKEN"; never the secret itself',
+          '"env:" needs the name of an environment variable, such as "env:BOTSYNC_TOKEN"; never the secret itself',
         );
   }
   if (kind === 'file') {
     const path = readPath(rest);
     return path.kind === 'ok'
       ? meaning({ kind, path: path.value })
-      : problem(`after "file:" stands a path: ${path.message}`);
+      : problem(`"file:" needs a path: ${path.message}`);
   }
   if (kind === 'credential') {
     return /^[\w.@-]+$/u.test(rest) && !/^\.+$/u.test(rest) && !LOOKS_LIKE_TOKEN.test(rest)
       ? meaning({ kind, name: rest })
       : problem(
-          'after "credential:" stands the name that LoadCredential= gives it, such as "credential:token"; never the secret itself',
+          '"credential:" needs the name used in LoadCredential=, such as "credential:token"; never the secret itself',
         );
   }
   return problem(
-    'a secret is not written into this file; put it into an environment variable and write "env:BOTSYNC_TOKEN", or into a file and write "file:PATH" (with systemd "credential:NAME")',
+    'do not write a secret into this file; put it into an environment variable and write "env:BOTSYNC_TOKEN", or into a file and write "file:PATH" (with systemd "credential:NAME")',
   );
 }
 
@@ -124,7 +122,7 @@ function splitAtColon(text: string): [string, string] {
 /** A path, not resolved yet. */
 export function readPath(text: string): Reading<string> {
   if (text.trim() === '') return problem('is empty; write a path');
-  if (text.includes('\0')) return problem('holds a NUL character; write a path');
+  if (text.includes('\0')) return problem('contains a NUL character; write a path');
   const [unexpanded] = LEFT_TO_A_SHELL.exec(text) ?? [];
   if (unexpanded === undefined) return meaning(text);
   // The path may be a secret that was put in the wrong place: it is not shown.
@@ -156,10 +154,10 @@ export function readName(text: string): Reading<string> {
 
 /** What comes before the path in a key. */
 export function readKeyPrefix(text: string): Reading<string> {
-  if (CONTROL.test(text)) return problem(`${quote(text)} holds a control character; remove it`);
+  if (CONTROL.test(text)) return problem(`${quote(text)} contains a control character; remove it`);
   return text.startsWith('/')
     ? problem(
-        `${quote(text)} starts with "/", which the platform would take as part of the name; write ${quote(text.replace(/^\/+/u, ''))}`,
+        `${quote(text)} starts with "/", which the platform would treat as part of the name; write ${quote(text.replace(/^\/+/u, ''))}`,
       )
     : meaning(text);
 }
@@ -169,7 +167,7 @@ export function readPattern(text: string): Reading<string> {
   if (text.trim() === '')
     return problem('is empty; write a pattern such as "**/*.pdf", or "**" for every file');
   if (text.endsWith('/'))
-    return problem(`${quote(text)} matches no file, since it ends with "/"; write ${quote(`${text}**`)}`);
+    return problem(`${quote(text)} matches no file, because it ends with "/"; write ${quote(`${text}**`)}`);
   if (text.length > LONGEST_PATTERN) return problem(`${quote(text)} is too long for a pattern`);
   try {
     // With `debug` picomatch throws; without it a broken pattern silently matches nothing.
@@ -181,7 +179,7 @@ export function readPattern(text: string): Reading<string> {
   }
   if (runsAway(text))
     return problem(
-      `${quote(text)} repeats a group that can match one name in many ways, which takes years for some names; repeat plain alternatives only, such as "+(a|b)"`,
+      `${quote(text)} repeats a group that can match one name in many ways, which takes years for some names; repeat only plain alternatives, such as "+(a|b)"`,
     );
   return meaning(text);
 }
@@ -232,7 +230,7 @@ export function readChannel(text: string): Reading<string> {
 export function readIntegrationPart(text: string): Reading<string> {
   return /^\.{0,2}$|\p{Surrogate}/u.test(text)
     ? problem(
-        `${quote(text)} is no name or version of an integration; write for example "webchat" or "latest"`,
+        `${quote(text)} is not the name or version of an integration; write for example "webchat" or "latest"`,
       )
     : meaning(text);
 }

@@ -37,7 +37,7 @@ export type LossCause = 'quota' | 'size' | 'other';
 export const GONE: Word = {
   kind: 'lost',
   said: 'not found',
-  reason: 'the platform does not have it any more',
+  reason: 'the platform no longer has it',
   cause: 'other',
 };
 
@@ -69,7 +69,7 @@ export function wordOf(
 ): Word {
   const word = readStatus(file, isIndexed ?? file.index ?? false);
   const isFate = word.kind === 'final' || word.kind === 'unsearchable';
-  return isFate && !isAbout(file, sent) ? { kind: 'pending', said: `${word.said} of another content` } : word;
+  return isFate && !isAbout(file, sent) ? { kind: 'pending', said: `${word.said} with other content` } : word;
 }
 
 function readStatus({ status, failedReason }: SpokenFile, isIndexed: boolean): Word {
@@ -135,7 +135,7 @@ export function stepAfter(word: Word, sent: SentFile, attempts: number, nowMs: n
     case 'final':
       return { kind: 'settle', verdict: word.verdict };
     case 'unsearchable':
-      return { kind: 'settle', verdict: 'unsearchable', reason: `cannot be searched: ${word.reason}` };
+      return { kind: 'settle', verdict: 'unsearchable', reason: `could not be indexed: ${word.reason}` };
     case 'lost':
       return lose(word.cause, word.reason, sent.losses + 1 < attempts ? sent.losses + 1 : null);
     case 'pending':
@@ -155,11 +155,11 @@ function whilePending(said: string, { sentAtMs, losses }: SentFile, nowMs: numbe
   if (said === 'upload_pending' && ageMs >= CONTENT_SEEN_AFTER_MS)
     return lose(
       'other',
-      'the store took the content, and the platform has not seen it after 10 minutes',
+      'the store received the content, but the platform has not registered it after 10 minutes',
       losses === 0 ? 1 : null,
     );
   const trouble =
-    ageMs < DAY_MS ? null : `not confirmed a day after it was sent: the platform still says "${said}"`;
+    ageMs < DAY_MS ? null : `not confirmed a day after it was sent: the platform still reports "${said}"`;
   return { kind: 'ask', afterMs: askAfterMs(ageMs), trouble };
 }
 

@@ -59,7 +59,7 @@ export function admit(resolved: ResolvedSettings, sizeBytes: number, limits: Lim
   const reason = `too large to index: ${count(sizeBytes)} bytes are more than limits.indexBytes (${count(limits.indexBytes)})`;
   switch (settings.whenTooLargeToIndex) {
     case 'fail':
-      return refuse(`${reason}; a rule may say "whenTooLargeToIndex": "upload-without-index" or "skip"`);
+      return refuse(`${reason}; set "whenTooLargeToIndex" in a rule: "upload-without-index" or "skip"`);
     case 'skip':
       return { kind: 'skip', reason };
     case 'upload-without-index': {

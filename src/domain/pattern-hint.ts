@@ -19,7 +19,7 @@ export function hintForPatterns(patterns: readonly string[], places: readonly Pa
       if (hint !== null) return hint;
     }
   const names = places.map(({ name }) => name).join(', ');
-  return `patterns are compared with paths within the source (${names}), and upper case is not lower case`;
+  return `patterns match paths within the source (${names}) and are case-sensitive`;
 }
 
 function hintFor(pattern: string, place: PatternPlace): string | null {
@@ -27,14 +27,14 @@ function hintFor(pattern: string, place: PatternPlace): string | null {
   const path = pattern.replace(/^\//u, '');
   const within = withinSource(pattern, place);
   if (within !== path && within !== '')
-    return `patterns begin within the source ${name}: write ${written(within)}`;
+    return `patterns are relative to the source ${name}: write ${written(within)}`;
   const [first = ''] = pattern.split('\\');
   if (first !== pattern && hasDirectory(first))
     return `directories are separated by "/": write ${written(pattern.replaceAll('\\', '/'))}`;
   if (hasDirectory(path)) return `${written(path)} is a directory: write ${written(`${path}/**`)}`;
-  if (/^\.\w+$/u.test(pattern)) return `for names that end in it write ${written(`*${pattern}`)}`;
+  if (/^\.\w+$/u.test(pattern)) return `to match names that end in it, write ${written(`*${pattern}`)}`;
   if (/[^\\],\s*\S/u.test(pattern) && !/[{}()]/u.test(pattern))
-    return `several patterns are a list: write [${pattern
+    return `several patterns need a list: write [${pattern
       .split(',')
       .map((one) => written(one.trim()))
       .join(', ')}]`;

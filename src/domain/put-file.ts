@@ -34,7 +34,7 @@ const OURS: Ownership = { kind: 'ours' };
  */
 export function ownershipOf(found: CatalogFile, put: PutFile): Ownership {
   // A key may look like the id of another file.
-  if (found.key !== put.key) return replaced('it goes by another key');
+  if (found.key !== put.key) return replaced('it has another key');
   return put.sha256 === null ? ownershipInDoubt(found, put) : ownershipByContent(found, put, put.sha256);
 }
 

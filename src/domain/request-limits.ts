@@ -41,7 +41,7 @@ export function checkConversation(
   const { channel, tags, integrationName } = request;
   const mistyped = Object.entries(tags).find(([, value]) => typeof value !== 'string');
   if (mistyped !== undefined)
-    return { field: 'tags', message: `has a value that is no string: "${mistyped[0]}"` };
+    return { field: 'tags', message: `has a value that is not a string: "${mistyped[0]}"` };
   if (bytesOf({ ...request }) > LARGEST_BODY_BYTES) return { field: 'tags', message: tooLarge() };
   return checkName('channel', channel) ?? checkName('integrationName', integrationName ?? null);
 }
@@ -71,7 +71,7 @@ function checkName(
 ): LimitProblem<typeof field> | null {
   if (name === '') return { field, message: 'is empty' };
   if (name === null || charactersOf(name) <= LONGEST_NAME) return null;
-  return { field, message: `has ${charactersOf(name)} characters; at most ${LONGEST_NAME} are taken` };
+  return { field, message: `has ${charactersOf(name)} characters; at most ${LONGEST_NAME} are allowed` };
 }
 
 function bytesOf(value: JsonValue): number {

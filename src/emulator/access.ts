@@ -28,7 +28,7 @@ export function checkAccess(
     case 'chat':
       return request.params['webhookId'] === platform.identity.webhookId
         ? null
-        : refuse(404, 'ResourceNotFound', 'There is no webhook of this id');
+        : refuse(404, 'ResourceNotFound', 'Webhook not found');
     case 'store':
     case 'page':
       return null;

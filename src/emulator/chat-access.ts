@@ -13,10 +13,10 @@ export type JoinedConversation =
 export function findJoinedConversation(id: string, user: ChatUser, platform: Platform): JoinedConversation {
   const conversation = platform.conversations.findById(id);
   if (conversation === null) {
-    return refused(404, 'ResourceNotFound', `There is no conversation "${id}"`);
+    return refused(404, 'ResourceNotFound', `Conversation "${id}" not found`);
   }
   if (!platform.conversations.hasParticipant(id, user.id)) {
-    return refused(403, 'Forbidden', 'The user is no participant of the conversation');
+    return refused(403, 'Forbidden', 'The user is not a participant of the conversation');
   }
   return { kind: 'conversation', conversation };
 }

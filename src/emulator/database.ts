@@ -99,7 +99,7 @@ export function openDatabase(dataDir: string): Database {
     };
     if (version > MIGRATIONS.length) {
       throw new Error(
-        `${path} was made by a newer version of the emulator (${version}); remove its directory to start afresh`,
+        `${path} was made by a newer version of the emulator (${version}); remove its directory to start again`,
       );
     }
     for (const [taken, step] of MIGRATIONS.entries()) {

@@ -28,7 +28,7 @@ export function findUsableFile(
   const owns = file !== null && (integrationId === '' || file.integrationId === integrationId);
   const reads = owns || file?.details.accessPolicies.includes('integrations') === true;
   if (file?.botId !== caller.bot.id || !reads) {
-    return refused(404, 'ResourceNotFound', `There is no file "${request.params['file'] ?? ''}"`);
+    return refused(404, 'ResourceNotFound', `File "${request.params['file'] ?? ''}" not found`);
   }
   if (use === 'change' && !(owns && mayOverwrite(file, request, platform)))
     return refused(403, 'Forbidden', 'The file belongs to another owner');
@@ -53,7 +53,7 @@ export function findUsableFileById(
   const found = findUsableFile(request, platform, use);
   const name = request.params['file'] ?? '';
   return found.kind === 'file' && found.file.id !== name
-    ? refused(404, 'ResourceNotFound', `There is no file of the id "${name}"`)
+    ? refused(404, 'ResourceNotFound', `File with the id "${name}" not found`)
     : found;
 }
 

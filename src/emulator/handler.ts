@@ -21,7 +21,7 @@ function unknownOperation(status: 404 | 405): Operation {
     surface: 'api',
     identify: aboutNoFile,
     answer: ({ message, path }) =>
-      refuse(status, 'MethodNotFound', `There is no ${message.method ?? ''} ${path} on this emulator`),
+      refuse(status, 'MethodNotFound', `This emulator does not serve ${message.method ?? ''} ${path}`),
   };
 }
 

@@ -52,7 +52,7 @@ export class Hub {
   constructor(given: readonly EmulatorIntegration[]) {
     for (const integration of [...BUILT_IN, ...given]) {
       const { name, version } = integration;
-      if (semver.valid(version) === null) throw new Error(`${name}: "${version}" is no version`);
+      if (semver.valid(version) === null) throw new Error(`${name}: "${version}" is not a version`);
       this.#integrations.set(`${name}@${version}`, integration);
     }
   }

@@ -38,14 +38,15 @@ export function readListFilesQuery(
 ): Refused | { readonly kind: 'query'; readonly query: ListFilesQuery } {
   const given = new URLSearchParams(text);
   const unknown = [...given.keys()].find((name) => !PARAMETERS.has(name) && readTagName(name) === null);
-  if (unknown !== undefined) return invalid(`${unknown}: there is no such parameter`);
+  if (unknown !== undefined) return invalid(`${unknown}: unknown parameter`);
   const sort = sortSchema.safeParse(Object.fromEntries(given));
   if (!sort.success) return invalid(describeIssues(sort.error));
   const { sortField, sortDirection } = sort.data;
   const page = readPageRequest(given, pageSize, /./);
   if (page.kind === 'refused') return page;
   const after = page.after === null ? null : parsePosition(page.after, sortField, sortDirection);
-  if (page.after !== null && after === null) return invalid('nextToken: is of a list sorted otherwise');
+  if (page.after !== null && after === null)
+    return invalid('nextToken: belongs to a list with another sort order');
   const ids = [...given.getAll('ids'), ...given.getAll('ids[]')];
   if (ids.length > IDS_MAX) return invalid(`ids: at most ${IDS_MAX}`);
   const indexed = given.get('indexed');

@@ -34,7 +34,7 @@ export function readPageRequest(
   const token = query.get('nextToken');
   const after = token === null ? null : decodeToken(token);
   if (token !== null && (after === null || !form.test(after))) {
-    return refused(400, 'InvalidQuery', 'nextToken: was not given out by this list');
+    return refused(400, 'InvalidQuery', 'nextToken: was not issued by this list');
   }
   return { kind: 'page', after, size: wanted === null ? size : Math.min(Number(wanted), PAGE_SIZE_MAX) };
 }

@@ -14,7 +14,7 @@ export function readBot(
   const botId = request.header('x-bot-id');
   if (botId === null) return refused(400, 'InvalidPayload', 'The header x-bot-id is missing');
   const bot = platform.bots.find(botId);
-  if (bot === null) return refused(404, 'ResourceNotFound', `There is no bot "${botId}"`);
+  if (bot === null) return refused(404, 'ResourceNotFound', `Bot "${botId}" not found`);
   return { kind: 'bot', bot };
 }
 

@@ -15,7 +15,7 @@ export function describeExcess({ quota, used, allowed, added }: Excess): string 
     quota === 'largestFile'
       ? `the largest file to send has ${figure(added)} bytes, and ${limits}`
       : `${figure(added)} would be added to ${figure(used)}, and ${limits}`;
-  return `the quota of ${QUOTA_NAMES[quota]} may not suffice: ${what}; nothing is held back because of that`;
+  return `the quota of ${QUOTA_NAMES[quota]} may not suffice: ${what}; no file is held back because of this`;
 }
 
 /** A number of bytes or files, as people read it. */

@@ -60,7 +60,9 @@ export async function listForPlan(
     });
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;
-    warn(`what the platform has is not known, so the plan takes it to have nothing: ${error.message}`);
+    warn(
+      `the files on the platform are not known, so the plan assumes that there are none: ${error.message}`,
+    );
   }
   return listings;
 }

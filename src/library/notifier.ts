@@ -59,7 +59,7 @@ export class Notifier {
     const settings = loaded.config.notify;
     if (settings === null) return null;
     const access = input.access.forMessages((reason, delayMs) => {
-      log.debug('a message is tried again', { reason, delayMs: Math.round(delayMs) });
+      log.debug('retrying a notification', { reason, delayMs: Math.round(delayMs) });
     });
     try {
       const ports = messengerPorts(access.clients, loaded, options.emulator);

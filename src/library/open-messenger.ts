@@ -20,7 +20,7 @@ export function messengerPorts(
   if (isCreated) clients.conversations({});
   return {
     lookUp: (name, version, signal) => {
-      if (administration === null) throw new Error('an integration is looked up that is not in the config');
+      if (administration === null) throw new Error('an integration was looked up that is not in the config');
       return administration.getIntegration(name, version, false, signal);
     },
     create: (request, integrationId, signal) =>

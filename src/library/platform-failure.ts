@@ -15,7 +15,7 @@ export function platformError(
 ): SyncError {
   const code = failure.kind === 'credentials' ? 'credentials' : 'platform';
   const isUncertain = effect === 'creates' && failure.kind === 'transient' && failure.notCarriedOut !== true;
-  const fix = isUncertain ? 'It may have been carried out all the same; look before you try again.' : null;
+  const fix = isUncertain ? 'It may have been carried out; check before you retry.' : null;
   const reason = `${what}: ${escapeControls(failure.message)}`;
   const lines = [reason, fix, nextStep(failure)].filter((line) => line !== null);
   return new SyncError(code, { reason, fix: fix ?? nextStep(failure), message: lines.join('\n') });

@@ -30,7 +30,7 @@ export function readStateFile(file: string): OpenedStateFile {
       throw new SyncError('state-file', {
         place: file,
         reason: 'is in use by an older botsync',
-        fix: 'restart that, so that it is this version as well',
+        fix: 'restart it to update it to this version',
       });
     case 'foreign':
       throw new SyncError('state-file', {

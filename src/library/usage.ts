@@ -38,7 +38,7 @@ export async function warnOfQuotas(
 export function whyNotAsked({
   failure,
 }: Extract<Outcome<Usages, OptionalFailure>, { kind: 'failed' }>): string {
-  return `the usage could not be asked: ${escapeControls(failure.message)}`;
+  return `quotas could not be fetched: ${escapeControls(failure.message)}`;
 }
 
 function warnOfExcess(usages: Usages, additions: Additions, feed: Pick<EventFeed, 'warn' | 'usage'>): void {

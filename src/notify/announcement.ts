@@ -16,7 +16,7 @@ export function judgeDelivery(
   if (!matches(path.normalize('NFC'))) return NONE;
   if (!isPublic) {
     const message =
-      'is not announced, since nobody could hear it: no rule gives it "accessPolicies": ["public_content"]';
+      'is not announced, because it is not accessible: no rule gives it "accessPolicies": ["public_content"]';
     return { kind: 'warn', message };
   }
   if (publicUrl === null)

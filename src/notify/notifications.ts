@@ -110,7 +110,7 @@ export class Notifications {
         memory.addAnnouncement({ target, key, sha256, url: verdict.url, notedAtMs: clock.now() });
         if (!isTooMany) break;
         memory.closeAnnouncement({ target, sha256 });
-        log.warn('is not announced: too many files wait for that', { source, path });
+        log.warn('is not announced: too many files are waiting to be announced', { source, path });
         ended('dropped');
         break;
       }
@@ -150,7 +150,7 @@ export class Notifications {
       // What is wrong with the conversation should not come to light when it is needed.
       const opened = await messenger.open(signal);
       if (opened.kind === 'failed') {
-        this.#failed('there is no conversation to tell people in', opened.failure, signal);
+        this.#failed('there is no conversation for notifications', opened.failure, signal);
         return;
       }
     }
@@ -180,12 +180,12 @@ export class Notifications {
     const { messenger, log, ended } = this.#ports;
     const sent = await messenger.send(payload, signal);
     if (sent.kind === 'failed') {
-      this.#failed('people could not be told', sent.failure, signal);
+      this.#failed('notification failed', sent.failure, signal);
       return false;
     }
     this.#failures = 0;
     ended('sent');
-    log.debug('people were told', { conversation: sent.value });
+    log.debug('notification sent', { conversation: sent.value });
     return true;
   }
 
@@ -210,7 +210,7 @@ export class Notifications {
         log.warn(`is not announced: ${reason}`, { key });
       };
       if (clock.now() - notedAtMs > OLDEST_NEWS_MS) {
-        drop('it could not be for a day');
+        drop('retries failed for a day');
         continue;
       }
       const sent = await messenger.send({ type: 'audio', audioUrl: url }, signal);

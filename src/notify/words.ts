@@ -59,7 +59,7 @@ export function wordSummary(
     `botsync on ${part(host)}: ${counted(files)} in sync (${prettyBytes(bytes)})`,
     `Sent since ${moment(sinceMs)}: ${sent}`,
     ...(nextExpiryMs === null ? [] : [`Next expiry: ${moment(nextExpiryMs)}`]),
-    troubles.length === 0 ? 'No troubles' : `Troubles: ${troubles.map(describe).join('; ')}`,
+    troubles.length === 0 ? 'No problems' : `Problems: ${troubles.map(describe).join('; ')}`,
   ];
   const next = troubles.length === 0 ? '' : ` Run: ${commands.status}`;
   return `${parts.join('. ')}.${next}`;
@@ -67,7 +67,7 @@ export function wordSummary(
 
 /** The text that tries out whether messages arrive. */
 export function wordTest({ host }: Wording): string {
-  return `botsync on ${part(host)}: this is a test. Messages of botsync arrive here.`;
+  return `botsync on ${part(host)}: this is a test. Notifications of botsync arrive here.`;
 }
 
 function describe(trouble: Trouble): string {
@@ -78,12 +78,12 @@ function describe(trouble: Trouble): string {
       return `${counted(count)} of ${part(source)} ${count === 1 ? 'is' : 'are'} not in sync: ${first} (${part(reason)})`;
     }
     case 'out-of-reach':
-      return 'the platform is out of reach, and all files wait';
+      return 'the platform is unreachable, and all files wait';
     case 'halted':
-      return `${part(trouble.source)} is halted, and nothing of it is sent: ${part(trouble.reason)}`;
+      return `${part(trouble.source)} is halted; nothing of it is sent: ${part(trouble.reason)}`;
     case 'expiring': {
       const { source, count } = trouble;
-      return `${counted(count)} of ${part(source)} could not be sent again in time and will expire`;
+      return `${counted(count)} of ${part(source)} could not be renewed in time and will expire`;
     }
     case 'credentials':
       return `the platform refuses the credentials: ${part(trouble.reason)}`;
@@ -99,20 +99,20 @@ function nextStep(trouble: Trouble, commands: Wording['commands']): string {
     case 'credentials':
       return `Run: ${commands.doctor}`;
     case 'halted':
-      return `Look at its directory: a missing one only has to come back; if all is well, run: ${commands.approve(trouble.source)}`;
+      return `Check its directory. A missing directory only has to be restored; if everything is as it should be, run: ${commands.approve(trouble.source)}`;
   }
 }
 
 function describeEnd(subject: Subject): string {
   switch (subject.kind) {
     case 'failing':
-      return `no file of ${part(subject.source)} fails any more`;
+      return `all files of ${part(subject.source)} are in sync again`;
     case 'halted':
       return `${part(subject.source)} is no longer halted`;
     case 'expiring':
       return `all files of ${part(subject.source)} that expire are renewed`;
     case 'out-of-reach':
-      return 'the platform can be reached again';
+      return 'the platform is reachable again';
     case 'credentials':
       return 'the platform no longer refuses the credentials';
   }

@@ -44,7 +44,7 @@ export class PlatformAdministration {
       if (seen.has(token) || seen.size >= MOST_PAGES) {
         return failed({
           kind: 'transient',
-          message: `the list of bots has no end: ${seen.has(token) ? 'the platform named the same next page twice' : `there is another page after ${MOST_PAGES}`}`,
+          message: `the list of bots does not end: ${seen.has(token) ? 'the platform named the same next page twice' : `there is another page after ${MOST_PAGES}`}`,
         });
       }
       seen.add(token);
@@ -100,9 +100,9 @@ export class PlatformAdministration {
 /** interface.md, Authentication 5: 401 may be about the workspace as well. */
 function explain(_answer: Answer, failure: LookupFailure): LookupFailure {
   if (failure.kind !== 'credentials') return failure;
-  const mend =
+  const fix =
     failure.scope === 'all'
       ? 'check platform.token and platform.workspaceId'
       : 'the token of platform.token may not do this in platform.workspaceId';
-  return { ...failure, message: `${failure.message}; ${mend}` };
+  return { ...failure, message: `${failure.message}; ${fix}` };
 }

@@ -53,7 +53,7 @@ function explain({ status }: Answer, failure: LookupFailure): LookupFailure {
   return status === 403
     ? {
         kind: 'refused',
-        message: `${failure.message}; the user of platform.chat.userKey may be no participant of the conversation`,
+        message: `${failure.message}; the user of platform.chat.userKey may not be a participant of the conversation`,
       }
     : { ...failure, message: `${failure.message}; check platform.chat.userKey` };
 }

@@ -21,8 +21,7 @@ export function connectionFailure(error: unknown, proxies: Proxies | null, peer:
   if (error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError)
     throw error;
   if (error instanceof Stalled) return { kind: 'transient', message: STALL_WORDS[error.at] };
-  if (error instanceof AnswerTooLong)
-    return { kind: 'transient', message: 'the answer is longer than any answer should be' };
+  if (error instanceof AnswerTooLong) return { kind: 'transient', message: 'the answer is too long' };
   const { code, message, cause } = error as ConnectionError;
   const byProxy = proxyFailure(error as ConnectionError, proxies);
   if (byProxy !== null) return { kind: 'transient', message: byProxy, notCarriedOut: true };
@@ -52,14 +51,14 @@ function proxyFailure(error: ConnectionError, proxies: Proxies | null): string |
   if (refused !== null) return refusalWords(Number(refused[1] ?? refused[2]), proxies);
   const proxy = [proxies.http, proxies.https].find((one) => one !== null && isAbout(error, one.url));
   if (proxy === null || proxy === undefined || !NEVER_CONNECTED.has(code)) return null;
-  return `the proxy ${nameOfProxy(proxy)} cannot be reached: ${CONNECTION_WORDS[code] ?? code}`;
+  return `the proxy ${nameOfProxy(proxy)} is unreachable: ${CONNECTION_WORDS[code] ?? code}`;
 }
 
 function refusalWords(status: number, { http, https }: Proxies): string {
   const names = [https, http].filter((one) => one !== null).map(nameOfProxy);
   const name = [...new Set(names)].join(' or ');
   if (status === 407)
-    return `the proxy ${name} wants a user and a password (407); write them into its address as http://USER:PASSWORD@HOST:PORT`;
+    return `the proxy ${name} requires a user and a password (407); add them to its address: http://USER:PASSWORD@HOST:PORT`;
   return `the proxy ${name} refused to connect to the address (${status})`;
 }
 
@@ -79,13 +78,13 @@ export function nameOfProxy({ url, variable }: Proxy): string {
 
 /** llhttp, which reads answers, has a code for each way in which one is no HTTP. */
 function wordsOfParser(code: string): string | undefined {
-  return code.startsWith('HPE_') ? `the answer is no HTTP (${code})` : undefined;
+  return code.startsWith('HPE_') ? `the answer is not HTTP (${code})` : undefined;
 }
 
 const STALL_WORDS = {
   sending: 'no progress within upload.stallTimeout',
   waiting: 'no answer within upload.stallTimeout',
-  answering: 'the answer stood still for upload.stallTimeout',
+  answering: 'no progress of the answer within upload.stallTimeout',
 } as const;
 
 /** Errors of making a connection: with them nothing was sent. */

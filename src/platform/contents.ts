@@ -17,7 +17,7 @@ export class PlatformContents {
   async digestOf(address: string, signal: AbortSignal): Promise<Outcome<Buffer>> {
     const refused = (message: string): { readonly kind: 'failed'; readonly failure: PlatformFailure } =>
       failed({ kind: 'refused', message });
-    if (!URL.canParse(address)) return refused('the address of the content is none');
+    if (!URL.canParse(address)) return refused('the address of the content is invalid');
     const url = new URL(address);
     if (url.protocol !== 'http:' && url.protocol !== 'https:')
       return refused(`the address of the content has the protocol ${url.protocol}`);

@@ -57,11 +57,11 @@ export class PlatformConversations {
 function explain(_answer: Answer, failure: LookupFailure): LookupFailure {
   switch (failure.kind) {
     case 'credentials': {
-      const mend =
+      const fix =
         failure.scope === 'all'
           ? 'check platform.token'
           : 'the token of platform.token may not do this with platform.botId';
-      return { ...failure, message: `${failure.message}; ${mend}` };
+      return { ...failure, message: `${failure.message}; ${fix}` };
     }
     case 'not-found':
       return { ...failure, message: `${failure.message}; check platform.botId` };

@@ -41,7 +41,7 @@ function named(environment: NodeJS.ProcessEnv, variables: readonly string[]): Pr
   const url = addressOf(environment[variable] ?? '');
   if (url === null)
     throw new Error(
-      `$${variable} is no address; write it as http://HOST:PORT or http://USER:PASSWORD@HOST:PORT`,
+      `$${variable} is not an address; write it as http://HOST:PORT or http://USER:PASSWORD@HOST:PORT`,
     );
   return { url, variable };
 }

@@ -24,7 +24,7 @@ export class Stalled extends Error {
   readonly at: Stall;
 
   constructor(at: Stall) {
-    super(`nothing moved (${at})`);
+    super(`no progress (${at})`);
     this.at = at;
   }
 }

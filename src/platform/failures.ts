@@ -37,14 +37,14 @@ export function failureOf(
   if (isTransient(status, type)) return transient(answer, nowMs, message);
   if (status >= 300 && status < 400) return redirected(answer);
   if (status >= 200 && status < 300)
-    return { kind: 'transient', message: `${status} with an answer that makes no sense` };
+    return { kind: 'transient', message: `${status} with an unexpected answer` };
   return { kind: 'refused', message };
 }
 
 function messageOf({ status, proxy }: Answer, type: string | null, said: string | null): string {
   // The platform's own refusals say what they are.
   if (proxy !== undefined && type === null && (status === 401 || status === 403))
-    return `${status}, perhaps of the proxy ${proxy} and not of the platform: check its user and password`;
+    return `${status}, possibly from the proxy ${proxy} and not from the platform: check its user and password`;
   return `${status}${type === null ? '' : ` ${type}`}${said === null ? '' : `: ${said}`}`;
 }
 

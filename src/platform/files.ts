@@ -57,7 +57,7 @@ export class PlatformFiles implements FilePlatform {
     // poses as the platform could have it put into any service within reach (docs/decisions/0016-upload-addresses.md).
     if (this.#filesUrl.protocol === 'https:' && file.uploadUrl.protocol !== 'https:') {
       const message =
-        'the upload address begins with "http:", though the platform is spoken to by "https:"; nothing was sent there';
+        'the upload address begins with "http:", although the platform uses "https:"; nothing was sent';
       return failed({ kind: 'transient', message });
     }
     return ok(file);

@@ -101,8 +101,8 @@ export class Http {
   #postponed(): PlatformFailure {
     const seconds = Math.round(this.pacer.pausedForMs / 1000);
     const message = this.pacer.isPausedTooLong
-      ? `the platform asked for a pause that lasts ${seconds} s more, which is too long to wait for now`
-      : 'it was stopped before it was sent';
+      ? `the platform asked for a pause of ${seconds} s more, which is too long to wait for now`
+      : 'stopped before it was sent';
     return { kind: 'transient', message, notCarriedOut: true, postponed: true };
   }
 

@@ -72,7 +72,7 @@ export class PlatformLookups {
       token = page.value.nextToken;
       if (token === null) return ok(passages);
       if (seen.has(token) || seen.size >= MOST_PAGES)
-        return failed({ kind: 'transient', message: 'the list of passages has no end' });
+        return failed({ kind: 'transient', message: 'the list of passages does not end' });
       seen.add(token);
     }
   }

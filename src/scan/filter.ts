@@ -115,7 +115,7 @@ export function createFilter(
       const ignored = firstIgnored(path);
       if (ignored === null) return null;
       if (isProtected(ignored))
-        return 'its use by botsync: the config, the state file and secrets are never synced';
+        return 'botsync itself: the config, the state file and secrets are never synced';
       const { rule } = ignore({ ignorecase: false }).add(lines).test(ignored);
       const pattern = rule?.pattern ?? '';
       const isBuiltIn = DEFAULT_IGNORE.includes(pattern) && !patterns.includes(pattern);

@@ -143,7 +143,7 @@ function resolveLink(link: string, { disk, symlinks, realRoot }: LinkPolicy): Li
     if (target.isFile()) return LINKED_FILE;
     return target.isDirectory()
       ? LINKED_DIRECTORY
-      : { kind: 'skip', reason: 'symbolic link to no regular file' };
+      : { kind: 'skip', reason: 'symbolic link to something that is not a regular file' };
   } catch (error) {
     return {
       kind: 'lost',

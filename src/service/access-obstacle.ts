@@ -14,7 +14,10 @@ export interface AccessObstacle {
 export function accessObstacle(file: string, purpose: 'read' | 'write'): AccessObstacle | null {
   const [kernels] = /^\/(?:proc|sys)(?=\/)/u.exec(file) ?? [];
   if (kernels !== undefined && purpose === 'write')
-    return { reason: `nothing can be stored below ${kernels}, which the kernel makes up`, fix: ELSEWHERE };
+    return {
+      reason: `nothing can be stored below ${kernels}, a virtual file system of the kernel`,
+      fix: ELSEWHERE,
+    };
   const nearest = nearestKnown(file);
   const places =
     nearest.path === file && nearest.path !== dirname(file)
@@ -54,7 +57,7 @@ function inWords(path: string, { uid }: Stats, code: string, purpose: 'read' | '
   const own = process.getuid?.() ?? uid;
   if (uid === own)
     return {
-      reason: `the permissions of ${path} do not let its owner ${purpose} there`,
+      reason: `the permissions of ${path} do not allow its owner to ${purpose} there`,
       fix: `run: chmod u+rwX ${path}`,
     };
   const owner = nameOf(uid);

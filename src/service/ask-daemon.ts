@@ -57,7 +57,7 @@ function describe({ code, message }: NodeJS.ErrnoException, signal: AbortSignal,
   if (code === 'EACCES' || code === 'EPERM')
     return {
       kind: 'failed',
-      reason: `${path} cannot be used by this user; run this as the user botsync runs as`,
+      reason: `${path} cannot be used by this user; run this command as the user of the service`,
     };
   if (code === 'ECONNRESET' || code === 'EPIPE')
     return { kind: 'failed', reason: 'the running botsync ended before it answered' };

@@ -23,7 +23,7 @@ function endProcess(): void {
   const seconds = Math.round(hangTimeoutMs / 1000);
   const where = path === null ? '' : `, in a file system call on ${path}`;
   const fields = { level: 60, time: Date.now(), pid: process.pid, ...(path !== null && { path }) };
-  const msg = `nothing has moved for ${seconds} s${where}; ending the process (service.hangTimeout)`;
+  const msg = `no progress for ${seconds} s${where}; ending the process (service.hangTimeout)`;
   setTimeout(kill, LAST_LINE_MS);
   write(2, `${escapeControls(JSON.stringify({ ...fields, msg }))}\n`, kill);
 }

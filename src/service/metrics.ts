@@ -112,43 +112,32 @@ class Metrics {
     this.#measure = measure;
     this.#files = gauge(
       'botsync_files',
-      'Files by state: in-sync, unconfirmed (sent, and the platform has not said what became of them), unsearchable, sending, pending (something keeps them all from being sent), failed, refused, problem (cannot be read, or may not be sent), to-remove, or kept on the platform and no longer synced.',
+      'Files by state: in-sync, unconfirmed (sent, but not confirmed yet), unsearchable, sending, pending (blocked by a problem that affects all files), failed, refused, problem (cannot be read, or may not be sent), to-remove, or kept (on the platform, no longer synced).',
       ['source', 'state'],
     );
     this.#words = gauge(
       'botsync_files_in_sync',
-      'Files in sync by the word of the platform: stored, searchable, or unknown.',
+      'Files in sync by the status that the platform reported: stored, searchable, or unknown.',
       ['source', 'word'],
     );
     this.#nextExpiry = gauge(
       'botsync_next_expiry_timestamp_seconds',
-      'When the platform deletes the next file; absent where no file expires.',
+      'When the platform deletes the next file; absent if no file expires.',
       ['source'],
     );
-    this.#overdueRenewals = gauge(
-      'botsync_overdue_renewals',
-      'Files that should have been sent again before they expire and were not yet.',
-      ['source'],
-    );
+    this.#overdueRenewals = gauge('botsync_overdue_renewals', 'Files whose renewal is overdue.', ['source']);
     this.#watchedDirectories = gauge(
       'botsync_watched_directories',
       'Directories that are watched for changes.',
       ['source'],
     );
-    this.#halted = gauge(
-      'botsync_source_halted',
-      '1 when nothing is done for the source until someone looked at it, else 0.',
-      ['source'],
-    );
+    this.#halted = gauge('botsync_source_halted', '1 if the source is halted, otherwise 0.', ['source']);
     this.#lastSuccess = gauge(
       'botsync_last_success_timestamp_seconds',
-      'When a pass last ended with everything in sync; 0 when none has.',
+      'When a pass last ended with everything in sync; 0 if none did.',
       ['source'],
     );
-    this.#sentBytes = counter(
-      'botsync_sent_bytes_total',
-      'Content bytes sent, those of failed attempts included.',
-    );
+    this.#sentBytes = counter('botsync_sent_bytes_total', 'Content bytes sent, including failed attempts.');
     this.#uploads = counter('botsync_uploads_total', 'Files whose sending ended, by result.', [
       'source',
       'result',
@@ -159,36 +148,30 @@ class Metrics {
     ]);
     this.#latency = new library.Histogram({
       name: 'botsync_request_duration_seconds',
-      help: 'How long requests took, content included.',
+      help: 'Duration of requests, including content.',
       labelNames: ['operation'],
       buckets: LATENCY_BUCKETS,
       registers: [registry],
     });
-    this.#retries = counter('botsync_retries_total', 'Attempts to send a file after a failed one.');
-    this.#pauses = counter('botsync_pauses_total', 'Pauses in which nothing was sent, by reason.', [
-      'reason',
-    ]);
-    this.#pauseSeconds = counter('botsync_pause_seconds_total', 'How long they were, together.', ['reason']);
-    this.#rescans = counter('botsync_rescans_total', 'Times that a whole source was looked at again.', [
-      'source',
-    ]);
+    this.#retries = counter('botsync_retries_total', 'Retries of files.');
+    this.#pauses = counter('botsync_pauses_total', 'Pauses in sending, by reason.', ['reason']);
+    this.#pauseSeconds = counter('botsync_pause_seconds_total', 'Total length of these pauses.', ['reason']);
+    this.#rescans = counter('botsync_rescans_total', 'Rescans of a whole source.', ['source']);
     this.#rescanOnly = counter(
       'botsync_rescan_only_changes_total',
-      'Changes that a rescan found and no event had told of.',
+      'Changes found by a rescan without an event.',
       ['source'],
     );
     this.#removals = counter('botsync_removals_total', 'Files removed from the platform.', ['source']);
-    this.#notifications = counter('botsync_notifications_total', 'Messages to people, by outcome.', [
-      'outcome',
-    ]);
+    this.#notifications = counter('botsync_notifications_total', 'Notifications, by outcome.', ['outcome']);
     this.#differences = gauge(
       'botsync_verify_differences',
-      'Files that the last verification found on the platform otherwise than they were sent, by reason.',
+      'Files that the last verification found on the platform to differ from what was sent, by reason.',
       ['reason'],
     );
     this.#lastVerification = gauge(
       'botsync_last_verification_timestamp_seconds',
-      'When all that the bots have was last compared with what was sent; 0 when it was not.',
+      'When the last verification ended; 0 if there was none.',
       [],
     );
     gauge('botsync_build_info', '1, with the versions of botsync and Node.', ['version', 'node']).set(

@@ -100,13 +100,17 @@ function whyNotHeld(subject: string, error: unknown): LockAttempt {
     return {
       kind: 'unusable',
       reason: (error as Error).message,
-      fix: `remove ${subject}.lock, which is not a lock of botsync`,
+      fix: `remove ${subject}.lock, which is not a lock file of botsync`,
     };
   const holder = readHolder(subject);
   // Without locks every file seems to be busy, or to fail.
   const maybe = errcode === SQLITE_BUSY || ((errcode ?? 0) & 0xff) === SQLITE_IOERR;
   if (maybe && holder === null && lacksLocks(dirname(subject)))
-    return { kind: 'unusable', reason: 'its file system has no locks', fix: 'it has to lie on another one' };
+    return {
+      kind: 'unusable',
+      reason: 'its file system does not support locks',
+      fix: 'put it on another one',
+    };
   return errcode === SQLITE_BUSY ? { kind: 'busy', holder } : unusable(subject, error);
 }
 

@@ -6,6 +6,6 @@ export function retryWords(what: string, reason: string, delayMs: number): Words
   return {
     style: null,
     head: '',
-    rest: `trying ${what === '' ? '' : `${what} `}again in ${durationText(delayMs)}: ${reason}`,
+    rest: `retrying ${what === '' ? '' : `${what} `}in ${durationText(delayMs)}: ${reason}`,
   };
 }

@@ -41,22 +41,19 @@ interface Route {
 export function statusRoutes(ports: StatusPorts, control: ControlPorts | null): StatusRoutes {
   const routes = new Map<string, Route>([
     ['/healthz', { method: 'GET', about: 'the daemon is alive', answer: () => text(200, 'ok') }],
-    ['/readyz', { method: 'GET', about: 'all sources are in order', answer: () => readiness(ports) }],
+    ['/readyz', { method: 'GET', about: 'all sources are ready', answer: () => readiness(ports) }],
     ['/metrics', { method: 'GET', about: 'for Prometheus', answer: async () => await metrics(ports) }],
-    [
-      '/status',
-      { method: 'GET', about: 'what is known, as JSON', answer: async () => json(await ports.status()) },
-    ],
+    ['/status', { method: 'GET', about: 'status as JSON', answer: async () => json(await ports.status()) }],
   ]);
   if (control !== null) {
     routes.set('/approve', {
       method: 'POST',
-      about: 'lets a halted source (?source=NAME) or all of them go on',
+      about: 'approves a halted source (?source=NAME) or all of them',
       answer: async (query) => json(await control.approve(query.get('source'))),
     });
     routes.set('/reload', {
       method: 'POST',
-      about: 'reads the configuration and its secrets again',
+      about: 'reloads the configuration and its secrets',
       answer: async () => json(await control.reload()),
     });
   }
@@ -66,7 +63,7 @@ export function statusRoutes(ports: StatusPorts, control: ControlPorts | null): 
   return async (method, target) => {
     const [path = '', query = ''] = target.split('?', 2);
     const route = routes.get(path);
-    if (route === undefined) return text(404, 'not found; / lists what there is');
+    if (route === undefined) return text(404, 'not found; / lists all paths');
     const allowed = route.method === 'GET' ? ['GET', 'HEAD'] : ['POST'];
     if (!allowed.includes(method)) {
       const { headers, ...rest } = text(405, `${path} takes ${allowed.join(' and ')}`);
@@ -76,7 +73,7 @@ export function statusRoutes(ports: StatusPorts, control: ControlPorts | null): 
       return await route.answer(new URLSearchParams(query));
     } catch (error) {
       ports.failed(error);
-      return text(500, 'this could not be found out; the log says why');
+      return text(500, 'internal error; see the log');
     }
   };
 }

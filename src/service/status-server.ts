@@ -66,7 +66,7 @@ export async function serveOnSocket(
 ): Promise<ServeAttempt> {
   const place = locateSocket(stateFile);
   if (place.kind === 'absent')
-    return { kind: 'failed', reason: `the directory of ${stateFile} is not there` };
+    return { kind: 'failed', reason: `the directory of ${stateFile} does not exist` };
   if (place.kind === 'unreachable') return { kind: 'failed', reason: place.reason };
   const { path, address, release } = place;
   const failed = (reason: string): ServeAttempt => {
@@ -122,7 +122,7 @@ async function respond(
 ): Promise<void> {
   const answer = isOurName(headers.host)
     ? await routes(method, url)
-    : text(421, 'this is not the machine that was asked for; use its IP address or localhost');
+    : text(421, 'unexpected host name; use the IP address or localhost');
   response.writeHead(answer.status, {
     ...answer.headers,
     'content-length': Buffer.byteLength(answer.body),
@@ -165,10 +165,10 @@ function serving(server: Server, address: string, { failed }: StatusPorts): Serv
 
 /** What people are told of the commonest reasons. */
 const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'something is there already',
-  EADDRNOTAVAIL: 'this machine has no such address',
-  EACCES: 'this user may not',
-  EPERM: 'this user may not',
+  EADDRINUSE: 'address in use',
+  EADDRNOTAVAIL: 'this machine does not have this address',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
 };
 
 function describe({ code, message }: NodeJS.ErrnoException): string {

@@ -59,7 +59,7 @@ export function openServiceManager(env: NodeJS.ProcessEnv, warn: (message: strin
       const problem = await runNotify(message, childEnv);
       if (problem === null || warned) continue;
       warned = true;
-      warn(`the service manager cannot be told how botsync is: ${problem}`);
+      warn(`the service manager cannot be notified: ${problem}`);
     }
     sending = null;
   };

@@ -79,7 +79,7 @@ export function guarded<T>(action: () => T): T {
       case 'unwritable':
         throw new StateFileError(trouble, message, { cause: error });
       case 'busy':
-        throw new StateFileError('unwritable', `another program keeps it locked (${message})`, {
+        throw new StateFileError('unwritable', `another program holds a lock on it (${message})`, {
           cause: error,
         });
       case null:

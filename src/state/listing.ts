@@ -7,7 +7,7 @@ import { troubleOf, type Database, type Statement } from './database.ts';
 export class ListingError extends Error {
   constructor(cause: Error) {
     super(
-      `the list of what the bot has cannot be kept among the temporary files (${cause.message}); make room there, or name another directory by TMPDIR`,
+      `the list of the bot's files cannot be written to a temporary file (${cause.message}); free some space there, or choose another directory with TMPDIR`,
       { cause },
     );
     this.name = 'ListingError';

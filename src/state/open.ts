@@ -57,7 +57,7 @@ export function setAside(file: string, nowMs: number): SetAside {
       if (existsSync(file + companion)) renameSync(file + companion, name + companion);
     }
   } catch (error) {
-    return { kind: 'failed', reason: `it cannot be kept under another name: ${(error as Error).message}` };
+    return { kind: 'failed', reason: `it cannot be renamed: ${(error as Error).message}` };
   }
   return { kind: 'kept', name };
 }

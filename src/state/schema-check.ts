@@ -20,7 +20,7 @@ export function assertSchema(database: Database, version: number): void {
     for (const step of MIGRATIONS.slice(0, version)) fresh.exec(step);
     const made = fresh.prepare(TABLES).all();
     if (made.length !== there.size || !made.every((row) => there.has(JSON.stringify(row))))
-      throw new StateFileError('damaged', 'its tables are not what was made');
+      throw new StateFileError('damaged', 'its tables are not those that botsync created');
   } finally {
     fresh.close();
   }

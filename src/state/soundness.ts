@@ -5,7 +5,7 @@ const FURTHEST_MS = 8.64e15;
 
 /** Throws `StateFileError` where a row holds what was never written: the columns of a damaged page can be of any type. */
 export function mustMakeSense(isSound: boolean): asserts isSound {
-  if (!isSound) throw new StateFileError('damaged', 'a row makes no sense');
+  if (!isSound) throw new StateFileError('damaged', 'a row is invalid');
 }
 
 /** Whether a value can be a moment in epoch milliseconds. */

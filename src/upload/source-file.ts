@@ -110,7 +110,7 @@ export function openSourceFile(
       ? symlinks === 'follow' || isWithin(realRoot, realPathOf(fd, full))
         ? null
         : 'a link leads out of the source'
-      : 'not a regular file any more';
+      : 'no longer a regular file';
     if (reason === null) return { kind: 'open', file: new SourceFile(fd, facts, full, factsOf(facts, full)) };
     closeSync(fd);
     return { kind: 'unreadable', reason };
@@ -118,7 +118,7 @@ export function openSourceFile(
     if (fd !== null) closeSync(fd);
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'vanished' };
-    if (code === 'ELOOP') return { kind: 'unreadable', reason: 'a symbolic link was put in its place' };
+    if (code === 'ELOOP') return { kind: 'unreadable', reason: 'it was replaced by a symbolic link' };
     return { kind: 'unreadable', reason: `cannot be read: ${code ?? String(error)}` };
   }
 }

@@ -35,11 +35,11 @@ export function describeWatchFailure(
   watched: number,
 ): string {
   const extent = `${watched} of ${directories} directories of ${root} are watched`;
-  const meanwhile = 'changes in the others are found by rescans only';
+  const meanwhile = 'changes in the others are found only by rescans';
   switch (failure.kind) {
     case 'watch-limit': {
       const needed = roomyLimit(directories - watched);
-      return `${extent}, ${meanwhile}: the system's limit of watches is reached. Raise it: sysctl -w fs.inotify.max_user_watches=${needed} (and the same in /etc/sysctl.d/ to keep it), then restart`;
+      return `${extent}, ${meanwhile}: the system's watch limit is reached. Raise it: sysctl -w fs.inotify.max_user_watches=${needed} (and the same in /etc/sysctl.d/ to keep it), then restart`;
     }
     case 'open-limit':
       return `${extent}, ${meanwhile}: a limit of open files or of watching processes is reached. Raise fs.inotify.max_user_instances (sysctl -w fs.inotify.max_user_instances=512) and the number of open files (LimitNOFILE= in the unit, ulimit -n in a shell), then restart`;

@@ -113,7 +113,7 @@ class Tree implements TreeWatcher {
       },
     });
     this.#leaveQueue = kernelQueue.join(() => {
-      this.#settling.burst('more events came at once than the system may have kept');
+      this.#settling.burst('events may have been lost');
     });
     this.#directories.watchAll();
   }
@@ -156,7 +156,7 @@ class Tree implements TreeWatcher {
     kernelQueue.count();
     const path = this.#directories.pathOf(directory);
     if (name === null) {
-      if (path === '') this.#settling.burst('an event came without a name');
+      if (path === '') this.#settling.burst('an event had no name');
       else this.#settling.touch(path);
       return;
     }

@@ -111,7 +111,7 @@ test('no name and no argument reaches a shell, the runner or the page as anythin
   expect(failed.code, failed.log).toBe(3);
   expect(failed.outputs).toMatchObject({ 'exit-code': '3', 'in-sync': 'false' });
   expect(summaryOf(failed)).toMatchObject({ uploaded: 1, failed: 1 });
-  expect(failed.page).toContain(`- \`\` docs:${name} \`\`: 409 ResourceLockedConflict`);
+  expect(failed.page).toContain(`- \`\` docs/${name} \`\`: 409 ResourceLockedConflict`);
   expect(failed.page).not.toContain('<b>');
   // Between these lines the runner takes no commands; after them it does again.
   const [, end = ''] = /^::stop-commands::(\S+)\n/u.exec(failed.log) ?? [];

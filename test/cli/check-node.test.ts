@@ -19,7 +19,7 @@ test.each([
 
 test('names the versions that will do', () => {
   const [found] = checkNode('20.20.2', Date.parse('2026-11-22T00:00:00Z'));
-  expect(found?.finding.mend).toBe(
+  expect(found?.finding.fix).toBe(
     'install Node 22 or 24 or 26, unless your distribution still maintains this one',
   );
 });

@@ -40,8 +40,8 @@ async function examine(
   const { signal } = new AbortController();
   const found = await checkToken(loaded.config, access.clients, 'there is no workspace', signal);
   return {
-    lines: found.map(({ finding: { status, check, message, mend } }) =>
-      [status, check, message, ...(mend === null ? [] : [mend])].join(' | '),
+    lines: found.map(({ finding: { status, check, message, fix } }) =>
+      [status, check, message, ...(fix === null ? [] : [fix])].join(' | '),
     ),
     asked: Object.fromEntries(emulator.counts),
   };
@@ -53,7 +53,7 @@ test('a token is tried at the files of each bot, once, by a list', async () => {
     'ok | token | the platform accepts it for the files of bot bot-1',
     'ok | token | the platform accepts it for the files of bot bot-2',
     'warn | bots | were not looked up: there is no workspace',
-    "ok | clock | agrees with the platform's",
+    "ok | clock | agrees with the platform's clock",
   ]);
   expect(asked).toEqual({ 'list-files': 2 });
 });
@@ -63,7 +63,7 @@ test('a token that may list no files need not be wrong', async () => {
     faults.add({ operation: 'list-files', kind: 'status', status: 403 });
   });
   expect(lines[0]).toMatch(
-    /^warn \| token \| was not tried: the files of bot bot-1 cannot be listed: .*403/u,
+    /^warn \| token \| was not checked: the files of bot bot-1 cannot be listed: .*403/u,
   );
   expect(lines[1]).toMatch(/^ok \| token/u);
 });
@@ -82,7 +82,7 @@ test('a bot that is not there does not keep the others from being looked at', as
   expect(lines[1]).toMatch(/^ok \| token .*bot-2$/u);
 });
 
-test('a platform that is out of reach is asked once', async () => {
+test('a platform that is unreachable is asked once', async () => {
   const { lines } = await examine({ baseUrl: 'http://127.0.0.1:1' });
   expect(lines).toEqual([
     expect.stringMatching(/^fail \| token \| .* \| check the network and platform.baseUrl, then try again$/u),
@@ -92,7 +92,7 @@ test('a platform that is out of reach is asked once', async () => {
 test('where nothing but the specification is used, the token is not tried', async () => {
   const { lines, asked } = await examine({ operations: 'specified' });
   expect(lines).toEqual([
-    'warn | token | was not tried: platform.operations is "specified", and there is no workspace',
+    'warn | token | was not checked: platform.operations is "specified", and there is no workspace',
   ]);
   expect(asked).toEqual({});
 });

@@ -65,7 +65,7 @@ test('status tells counts, failures and the last pass, and reads beside a runnin
   const text = (await run(site.directory, ['status'])).stdout;
   expect(text).toMatch(/^NOT IN SYNC\n\ndocs: 1 file in sync, 6 B; 1 failed; next expiry in 10 days/u);
   expect(text).toContain(
-    'docs:b: failed: 409 ResourceLockedConflict: out of order; retried by the next pass',
+    'docs/b: failed: 409 ResourceLockedConflict: out of order; retried by the next pass',
   );
 
   site.write('docs/c', 'c');
@@ -98,9 +98,9 @@ test('status tells of a halt with its exit code, once; ls and explain know of it
   const status = await run(site.directory, ['status']);
   expect(status.code).toBe(5);
   expect(status.stdout.match(/does not exist/gu)).toHaveLength(1);
-  expect(status.stdout).not.toContain('docs:.');
+  expect(status.stdout).not.toContain('docs/.');
   const list = await run(site.directory, ['ls']);
-  expect(list.stdout).not.toContain('docs:.');
+  expect(list.stdout).not.toContain('docs/.');
   expect(list.stderr).toMatch(/^docs is halted: .*docs does not exist/mu);
   const { stdout } = await run(site.directory, ['explain', 'docs/a.md']);
   expect(stdout).toMatch(/^A pass: {2}does nothing \(the source is halted: .*docs does not exist/mu);
@@ -147,11 +147,11 @@ test('explain tells the key, the rules, the exact upsert, the record, and what a
   expect(known?.['record']).toMatchObject({ state: 'synced', failure: null });
   expect(await explain('docs/drafts/b.md')).toMatchObject({
     action: 'skip',
-    reason: 'left out by the pattern "drafts/", which matches drafts/',
+    reason: 'ignored by the pattern "drafts/", which matches drafts/',
   });
-  expect(await explain('docs/none')).toMatchObject({ action: 'none', reason: 'there is no such file' });
+  expect(await explain('docs/none')).toMatchObject({ action: 'none', reason: 'file not found' });
   const text = (await run(site.directory, ['explain', 'docs/a.md'])).stdout;
-  expect(text).toMatch(/^File: {4}docs:a\.md\nKey: {5}kb\/a\.md \(bot bot-1\)\n/u);
+  expect(text).toMatch(/^File: {4}docs\/a\.md\nKey: {5}kb\/a\.md \(bot bot-1\)\n/u);
 });
 
 test('emulator --port 0 --json prints one line and serves until a signal; a second one on its data ends with 6', async () => {

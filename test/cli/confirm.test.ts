@@ -66,7 +66,7 @@ describe('sync --once', () => {
     site.write('docs/a.md', 'one');
     const first = await run(site.directory, ['sync', '--once'], site.env);
     expect(first.code).toBe(3);
-    expect(first.stdout).toMatch(/^Failed \(1\): cannot be searched: .*\n {2}docs\/a\.md\nNOT IN SYNC/u);
+    expect(first.stdout).toMatch(/^Failed \(1\): could not be indexed: .*\n {2}docs\/a\.md\nNOT IN SYNC/u);
     const second = await site.sync();
     expect(second.code).toBe(3);
     expect(second.lines()).toMatchObject([
@@ -75,7 +75,7 @@ describe('sync --once', () => {
     ]);
     const explained = await run(site.directory, ['explain', 'docs/a.md'], site.env);
     expect(explained.stdout).toMatch(
-      /^Platform: has the content, and the bot cannot search it \(asked last at /mu,
+      /^Platform: has the content, but the bot cannot search it \(asked last at /mu,
     );
     // Until two seconds after it was written every pass reads it again.
     const afterAPass = async (): Promise<string> => {
@@ -117,7 +117,7 @@ describe('sync --once', () => {
     const ended = await running.ended;
     expect(ended.code).toBe(130);
     expect(performance.now() - atMs).toBeLessThan(5000);
-    expect(ended.stdout).not.toContain('not everything was looked at');
+    expect(ended.stdout).not.toContain('the pass is incomplete');
     expect((await status(site))['sources']).toMatchObject([{ unconfirmed: 1, failed: 0 }]);
   });
 
@@ -137,7 +137,7 @@ describe('sync --once', () => {
     site.write('docs/a.md', 'one');
     const first = await site.sync();
     expect(first.code).toBe(0);
-    expect(first.stderr).toContain('what is sent cannot be confirmed');
+    expect(first.stderr).toContain('uploads cannot be confirmed');
     const second = await run(site.directory, ['status'], site.env);
     expect(second.stdout).toMatch(/^docs: 1 file in sync, 3 B \(1 sent, not confirmed\)$/mu);
     expect((await site.sync()).stderr).toBe('');
@@ -159,7 +159,7 @@ describe('sync --once', () => {
     const site = await askedSite();
     const ended = await run(site.directory, ['sync', '--no-wait'], site.env);
     expect(ended.code).toBe(2);
-    expect(ended.stderr).toContain('go with --once');
+    expect(ended.stderr).toContain('need --once');
   });
 
   test.runIf(hasTerminal)('on a terminal a line says what is waited for', async () => {

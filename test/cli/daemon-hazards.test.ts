@@ -42,7 +42,7 @@ describe('a state file', () => {
     site.write('docs/a.md', 'one');
     const daemon = await launch(site);
     rmSync(join(site.directory, '.botsync'), { recursive: true });
-    await expect.poll(() => says(daemon, 'THE STATE FILE IS GONE'), POLL).toBe(true);
+    await expect.poll(() => says(daemon, 'THE STATE FILE IS MISSING'), POLL).toBe(true);
     site.write('docs/b.md', 'two');
     await expect.poll(() => remote(site, 'b.md'), POLL).toBe('two');
     await expect.poll(() => filesInSync(site), POLL).toBe(2);
@@ -81,7 +81,7 @@ describe('SIGHUP', () => {
     expect((await daemon.ended).code).toBe(0);
   });
 
-  test('with a FIFO in the place of the token leaves all as it was', async () => {
+  test('with a FIFO instead of the token leaves all as it was', async () => {
     const site = await createSite(SOON);
     const daemon = await launch(site);
     execFileSync('mkfifo', ['-m', '600', join(site.directory, 'token')]);
@@ -93,7 +93,7 @@ describe('SIGHUP', () => {
     await expect.poll(() => remote(site, 'a.md'), POLL).toBe('one');
   });
 
-  test('with a FIFO in the place of the configuration leaves all as it was', async () => {
+  test('with a FIFO instead of the configuration leaves all as it was', async () => {
     const site = await createSite(SOON);
     const daemon = await launch(site);
     const file = join(site.directory, 'botsync.config.json');

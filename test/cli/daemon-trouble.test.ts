@@ -15,7 +15,7 @@ test('an outage shows in readiness and metrics while it lasts', async () => {
   expect(await get('/metrics')).toContain('botsync_pauses_total{reason="outage"} 0');
   site.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 503, times: Infinity });
   site.write('docs/a.md', 'one');
-  await expect.poll(() => get('/readyz'), POLL).toMatch(/^not ready\nthe platform is out of reach: 503/u);
+  await expect.poll(() => get('/readyz'), POLL).toMatch(/^not ready\nthe platform is unreachable: 503/u);
   await expect.poll(() => get('/metrics'), POLL).toMatch(/botsync_pauses_total\{reason="outage"\} [1-9]/u);
   await expect
     .poll(() => get('/metrics'), POLL)
@@ -30,7 +30,10 @@ test('a refused token from the environment takes a restart, and the log says so'
   const daemon = launchAtOnce(site, [], { BOTSYNC_TOKEN: 'of-somebody-else' });
   await expect.poll(() => says(daemon, 'the platform refuses the credentials'), POLL).toBe(true);
   expect(
-    says(daemon, 'environment variable BOTSYNC_TOKEN, which a running botsync cannot see change: restart it'),
+    says(
+      daemon,
+      'environment variable BOTSYNC_TOKEN, which a running process cannot reread: to change the token, restart botsync',
+    ),
   ).toBe(true);
   expect((await reload(site)).stdout).toContain('another token needs a restart');
 });
@@ -57,11 +60,11 @@ test('with reloadOnChange off, botsync reload takes up another token, and says w
   });
   site.write('docs/a.md', 'one');
   const daemon = launchAtOnce(site);
-  await expect.poll(() => says(daemon, 'after a change there run: botsync reload'), POLL).toBe(true);
+  await expect.poll(() => says(daemon, 'after changing it run: botsync reload'), POLL).toBe(true);
   rmSync(join(site.directory, 'token'));
   const failed = await reload(site);
   expect(failed.code).toBe(3);
-  expect(failed.stderr).toMatch(/^not reloaded, the configuration before goes on: .*platform\.token/u);
+  expect(failed.stderr).toMatch(/^not reloaded, the previous configuration stays in use: .*platform\.token/u);
   site.write('token', site.emulator.token);
   expect(await reload(site, '--json')).toMatchObject({ code: 0, stdout: '{"reloaded":true}\n' });
   await expect.poll(() => remote(site, 'a.md'), POLL).toBe('one');

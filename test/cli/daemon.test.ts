@@ -160,7 +160,7 @@ describe('what is seen from outside', () => {
     site.write('docs/a.md', 'one');
     site.write('docs/b.md', 'two');
     const daemon = await launch(site);
-    expect((await run(site.directory, ['approve'], site.env)).stdout).toContain('Nothing is halted');
+    expect((await run(site.directory, ['approve'], site.env)).stdout).toContain('No source is halted');
     rmSync(join(site.directory, 'docs'), { recursive: true });
     site.write('docs/c.md', 'three');
     await expect

@@ -8,7 +8,7 @@ interface Finding {
   readonly check: string;
   readonly status: string;
   readonly message: string;
-  readonly mend: string | null;
+  readonly fix: string | null;
 }
 
 const CREATED = { conversation: { channel: 'channel', integration: { name: 'webchat' } } };
@@ -81,7 +81,7 @@ test.each<[string, object | undefined, object, string[], number, Partial<Finding
     {},
     ['--send-test'],
     3,
-    { status: 'fail', mend: 'add "notify" to the configuration' },
+    { status: 'fail', fix: 'add "notify" to the configuration' },
   ],
   [
     'no chat',
@@ -128,5 +128,5 @@ test('a user who takes no part in the conversation is told of as such', async ()
   made.emulator.faults.add({ operation: 'create-message', kind: 'status', status: 403, type: 'Forbidden' });
   const { code, found } = await examine(made, '--send-test');
   expect(code).toBe(3);
-  expect(found[0]?.message).toContain('may be no participant of the conversation');
+  expect(found[0]?.message).toContain('may not be a participant of the conversation');
 });

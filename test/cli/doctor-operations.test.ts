@@ -26,7 +26,7 @@ async function examine(site: ChatSite): Promise<{ code: number | null; lines: st
 }
 
 const ALL =
-  'ok operations bot-1: served: list, get, search, passages; not tried, as they change files: update, delete';
+  'ok operations bot-1: served: list, get, search, passages; not tried, because they change files: update, delete';
 
 test('doctor lists what each bot is served, what is used and allowed, and what a pass would add', async () => {
   const site = await createChatSite({
@@ -55,7 +55,7 @@ test('doctor warns of what the next pass would go over', async () => {
   const { code, lines } = await examine(site);
   expect(code).toBe(0);
   expect(lines.at(-1)).toBe(
-    'warn usage the quota of storage may not suffice: 5 would be added to 0, and the platform allows 4; nothing is held back because of that',
+    'warn usage the quota of storage may not suffice: 5 would be added to 0, and the platform allows 4; no file is held back because of this',
   );
 });
 
@@ -72,12 +72,12 @@ test('doctor says what is lost without the operations that a platform does not s
       ),
     ) as string;
   expect(lines).toEqual([
-    'ok operations bot-1: not tried, as they change files: update, delete',
-    no('list', 'what is sent cannot be confirmed, and what the bot has cannot be compared'),
-    no('get', 'removed files cannot be looked at before they are deleted, and are let expire instead'),
-    no('search', 'nothing can be searched for'),
-    no('passages', 'what was made of a file cannot be shown'),
-    expect.stringMatching(/^warn usage the usage could not be asked: the platform does not serve/u),
+    'ok operations bot-1: not tried, because they change files: update, delete',
+    no('list', "uploads cannot be confirmed, and the bot's files cannot be verified"),
+    no('get', 'deleted files cannot be checked first, and expire instead'),
+    no('search', 'search does not work'),
+    no('passages', 'passages cannot be shown'),
+    expect.stringMatching(/^warn usage quotas could not be fetched: the platform does not serve/u),
   ]);
 });
 
@@ -90,8 +90,8 @@ test('what the token may not do, or cannot be asked now, is told apart', async (
   const { code, lines } = await examine(site);
   expect(code).toBe(0);
   expect(lines.slice(0, 3)).toEqual([
-    'ok operations bot-1: served: get, passages; not tried, as they change files: update, delete',
-    expect.stringMatching(/^warn operations bot-1: list could not be asked for: 503/u),
+    'ok operations bot-1: served: get, passages; not tried, because they change files: update, delete',
+    expect.stringMatching(/^warn operations bot-1: list could not be looked up: 503/u),
     expect.stringMatching(
       /^warn operations bot-1: search is not served, so .*: the token of platform\.token may not/u,
     ),
@@ -115,8 +115,8 @@ test('update and delete are told from memory, and never tried', async () => {
   opened.store.close();
   const { lines, counts } = await examine(site);
   expect(lines.slice(0, 2)).toEqual([
-    'ok operations bot-1: served: list, get, search, passages; not tried, as they change files: update',
-    'warn operations bot-1: delete is not served, so removed files are let expire instead: the platform does not serve it (a sync found that 2 hours ago)',
+    'ok operations bot-1: served: list, get, search, passages; not tried, because they change files: update',
+    'warn operations bot-1: delete is not served, so deleted files expire instead: the platform does not serve it (a sync found that 2 hours ago)',
   ]);
   expect(counts).not.toContain('update-file');
   expect(counts).not.toContain('delete-file');
@@ -129,7 +129,7 @@ test('with "specified" none is used, and none is asked for', async () => {
   const { code, lines, counts } = await examine(site);
   expect(code).toBe(0);
   expect(lines).toEqual([
-    'ok operations platform.operations is "specified": none is used beyond the five that every sync knows',
+    'ok operations platform.operations is "specified": only the five specified operations are used',
   ]);
   expect(counts).toEqual(['list-bots']);
 });

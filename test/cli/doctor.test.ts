@@ -9,7 +9,7 @@ interface Finding {
   readonly check: string;
   readonly status: string;
   readonly message: string;
-  readonly mend: string | null;
+  readonly fix: string | null;
 }
 
 /** What doctor finds, and how it ends. */
@@ -91,7 +91,7 @@ test.each<[string, (site: ChatSite) => unknown, number, Partial<Finding>]>([
       site.configure({ botId: 'bot-9' });
     },
     3,
-    { check: 'bots', status: 'fail', mend: 'write one of bot-1 (One)' },
+    { check: 'bots', status: 'fail', fix: 'write one of bot-1 (One)' },
   ],
   [
     'a field that is misspelt',
@@ -185,7 +185,7 @@ test.each<[string, (site: ChatSite) => unknown, number, Partial<Finding>]>([
       site.configure({ baseUrl: 'http://127.0.0.1:1' }, { upload: { attempts: 1 } });
     },
     3,
-    { check: 'token', status: 'fail', mend: 'check the network and platform.baseUrl, then try again' },
+    { check: 'token', status: 'fail', fix: 'check the network and platform.baseUrl, then try again' },
   ],
   [
     'an integration of the hub',
@@ -270,5 +270,5 @@ test('doctor without a config says so', async () => {
   const site = await createChatSite();
   const outcome = await site.botsync('doctor', '-c', 'none.json');
   expect(outcome).toMatchObject({ code: 3, stderr: '' });
-  expect(outcome.stdout).toMatch(/^fail {2}config {7}none\.json: there is no such file/mu);
+  expect(outcome.stdout).toMatch(/^fail {2}config {7}none\.json: file not found/mu);
 });

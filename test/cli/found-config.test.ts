@@ -21,7 +21,7 @@ test('a configuration above is used and told, but to programs; init writes where
   const forced = await run(deep, ['sync', '--once', '--force', 'docs/*.md'], site.env);
   expect(forced).toMatchObject({ code: 2, stdout: '' });
   expect(forced.stderr).toContain(
-    'matches no file, and nothing was sent; patterns begin within the source docs',
+    'matches no file, so nothing was sent; patterns are relative to the source docs',
   );
   writeFileSync(file, '{}');
   const both = await run(deep, ['status'], site.env);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { fill, mountSmall, NO_MOUNTS, unmount } from '../mounts.ts';
 import { createSite, start } from './binary.ts';
 
-test('a disk that fills up in the midst ends the pass at once: exit 3, a summary, the mend; later it goes on', async (context) => {
+test('a disk that fills up in the midst ends the pass at once: exit 3, a summary, the fix; later it goes on', async (context) => {
   const site = await createSite({ stateFile: './small/state.db' });
   const small = join(site.directory, 'small');
   if (!mountSmall(small, '200k')) context.skip(NO_MOUNTS);
@@ -19,7 +19,7 @@ test('a disk that fills up in the midst ends the pass at once: exit 3, a summary
   expect(site.emulator.listFiles('bot-1').filter(({ content }) => content?.size === 1)).toHaveLength(1500);
 });
 
-test('a disk that is full when all was sent: exit 3, one summary, the mend; later it goes on', async (context) => {
+test('a disk that is full when all was sent: exit 3, one summary, the fix; later it goes on', async (context) => {
   const site = await createSite({ stateFile: './small/state.db' });
   const small = join(site.directory, 'small');
   if (!mountSmall(small, '400k')) context.skip(NO_MOUNTS);

@@ -25,7 +25,7 @@ describe('init without a terminal', () => {
     const outcome = await run(directory, ['init', '--bot', 'bot-1', '--directory', 'guides']);
     expect(outcome.code).toBe(0);
     expect(outcome.stderr).toBe(
-      `warning: guides does not exist (the nearest directory that exists is ${directory}); make it before the first pass\n`,
+      `warning: guides does not exist (the nearest directory that exists is ${directory}); create it before the first pass\n`,
     );
     expect(outcome.stdout).toMatch(/^botsync\.config\.json is written. Next:\n/u);
     expect(outcome.stdout).toMatch(/export BOTSYNC_TOKEN=…\n.* doctor\n.* sync --dry-run\n/u);
@@ -90,11 +90,11 @@ describe('init without a terminal', () => {
   });
 
   test.each<[string[], RegExp]>([
-    [[], /nobody can be asked here: write --bot ID and --directory DIR/u],
-    [['--bot', 'b'], /nobody can be asked here: write --directory DIR/u],
+    [[], /not a terminal, so nothing can be asked; add --bot ID and --directory DIR/u],
+    [['--bot', 'b'], /not a terminal, so nothing can be asked; add --directory DIR/u],
     [['--directory', 'd', '--yes'], /write --bot ID/u],
     [['--bot', 'a', '--bot', 'b', '--directory', 'd'], /--bot may be given once/u],
-    [['--bot', 'a b', '--directory', 'd'], /^--bot: holds a space/u],
+    [['--bot', 'a b', '--directory', 'd'], /^--bot: contains a space/u],
     [['--bot', 'b', '--directory', '~/d'], /^--directory: "~" is not expanded/u],
     [['--bot', 'b', '--directory', 'd', '--token', 'bp_pat_123'], /^--token: .*never the token itself/u],
     [['--bot', 'b', '--directory', 'd', '--base-url', 'api'], /^--base-url: "api" is not an http/u],
@@ -108,7 +108,10 @@ describe('init without a terminal', () => {
     [['--bot', 'b', '--directory', '$HOME/d'], /^--directory: "\$HOME" is not expanded/u],
     [['--bot', 'b', '--directory', 'file'], /^--directory: file is not a directory; name the one/u],
     [['--bot', '', '--directory', 'd'], /^--bot: is empty; write the id of the bot/u],
-    [['--bot', 'b', '--directory', 'd', '-c', 'bot.yaml'], /bot\.yaml: botsync reads no YAML; name a file/u],
+    [
+      ['--bot', 'b', '--directory', 'd', '-c', 'bot.yaml'],
+      /bot\.yaml: botsync does not read YAML; name a file/u,
+    ],
     [['--bot', 'b', '--directory', 'd', '-c', '.'], /is a directory; .* --config botsync\.config\.json/u],
     [['--bot', 'b', '--directory', 'd', '-c', 'no/where.json'], /no is not there; make it first/u],
   ])('%j is a mistake that is told, and nothing is written', async (args, message) => {
@@ -140,7 +143,7 @@ test('beside a local platform stands its chat, and beside a .jsonc nothing is wr
   writeFileSync(join(directory, 'botsync.config.jsonc'), '{}');
   const refused = await run(directory, [...args, '--force']);
   expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.stderr).toContain('botsync.config.jsonc is there already');
+  expect(refused.stderr).toContain('botsync.config.jsonc already exists');
   expect(await run(directory, [...args, '--force', '-c', 'botsync.config.jsonc'])).toMatchObject({ code: 0 });
   const { chatUrl, baseUrl } = written(directory, 'botsync.config.jsonc').platform;
   expect([baseUrl, chatUrl]).toEqual(['http://127.0.0.1:8787', 'http://127.0.0.1:8787/chat']);
@@ -161,16 +164,16 @@ describe.runIf(hasTerminal)('init on a terminal', () => {
     const { code, screen } = await converse(directory, ['init', '-c', file], env, [
       ['Address of the platform', emulator.baseUrl + ENTER],
       [`${emulator.baseUrl}/chat`, ENTER],
-      ['Where the access token is kept', ENTER],
+      ['Where the access token is stored', ENTER],
       ['Id of the workspace', emulator.workspaceId + ENTER],
       ['another one', DOWN],
       ['Two', ENTER],
-      ['Directory to keep', `none${ENTER}`],
-      ['take it all the same', ENTER],
-      ['Directory to keep', `docs${ENTER}`],
-      ['keys begin with', `kb/${ENTER}`],
+      ['Directory to sync', `none${ENTER}`],
+      ['use it anyway', ENTER],
+      ['Directory to sync', `docs${ENTER}`],
+      ['Prefix of the files', `kb/${ENTER}`],
       ['What the bot may search', ENTER],
-      ['What becomes of a file', DOWN],
+      ['What happens on the platform', DOWN],
       ['emptied', DOWN + ENTER],
     ]);
     expect(screen).toContain('new.json is written. Next:');
@@ -188,11 +191,11 @@ describe.runIf(hasTerminal)('init on a terminal', () => {
     const args = ['init', '-c', 'new.json', '--base-url', emulator.baseUrl, '--workspace', 'wkspace_other'];
     const { screen } = await converse(directory, [...args, '--directory', 'docs', '--no-index'], env, [
       ['Address of the chat', ENTER],
-      ['Where the access token is kept', ENTER],
+      ['Where the access token is stored', ENTER],
       ['Id of the bot', `bot 7${ENTER}`],
-      ['holds a space', `\u007f\u007f-7${ENTER}`],
-      ['keys begin with', ENTER],
-      ['What becomes of a file', ENTER],
+      ['contains a space', `\u007f\u007f-7${ENTER}`],
+      ['Prefix of the files', ENTER],
+      ['What happens on the platform', ENTER],
     ]);
     expect(screen).toContain('The bots cannot be listed: 401');
     const { platform, removals } = written(directory, 'new.json');

@@ -52,14 +52,14 @@ test('a halted removal can be looked at before it is approved', async () => {
       source: 'docs',
       path,
       key: path,
-      reason: 'removed, and held back by a halt',
+      reason: 'deleted; its removal is held back by a halt',
     })),
   );
   expect(planned.lines().at(-1)).toMatchObject({ removed: 0, kept: 2 });
   expect((await site.sync()).code).toBe(5);
   expect(await list(site, '--to-remove')).toEqual(['a.md gone to-remove', 'b.md gone to-remove']);
   const told = await run(site.directory, ['ls', '--to-remove'], site.env);
-  expect(told.stdout).toContain('held back, as the source is halted');
+  expect(told.stdout).toContain('held back, because the source is halted');
   expect((await site.sync('--allow-removals')).code).toBe(0);
   expect(await list(site, '--to-remove')).toEqual([]);
 });

@@ -90,7 +90,7 @@ test(
     expect(await sound.text()).toBe('sound');
     site.emulator.faults.clear();
     await expect.poll(() => messages(site).length, POLL).toBe(3);
-    expect(texts(site)[2]).toMatch(/: no file of docs fails any more\.$/u);
+    expect(texts(site)[2]).toMatch(/: all files of docs are in sync again\.$/u);
     // Renamed, it is the same news.
     site.write('docs/news/again.mp3', 'sound');
     site.write('docs/news/new.mp3', 'other');
@@ -124,7 +124,7 @@ describe('sync --once', () => {
     site.emulator.faults.clear();
     expect((await site.botsync('sync', '--once')).code).toBe(0);
     expect((await site.botsync('sync', '--once')).code).toBe(0);
-    expect(texts(site).slice(1)).toEqual([expect.stringContaining('no file of docs fails any more')]);
+    expect(texts(site).slice(1)).toEqual([expect.stringContaining('all files of docs are in sync again')]);
     expectNoSecret(site, ended.map(({ stdout, stderr }) => stdout + stderr).join(''));
   });
 
@@ -141,7 +141,7 @@ describe('sync --once', () => {
     expect((await site.botsync('sync', '--once')).code).toBe(5);
     expect(texts(site)).toEqual([
       expect.stringMatching(
-        /gone is halted, .* does not exist \(.*\)\. Look at its directory: .* --allow-removals -c /u,
+        /gone is halted, .* does not exist \(.*\)\. Check its directory\. .* --allow-removals -c /u,
       ),
     ]);
     site.configure({ botId: 'bot-1' }, { notify: { conversation: { channel: 'channel' } } });
@@ -180,7 +180,7 @@ describe('sync --once', () => {
     const { code, stderr } = await site.botsync('sync', '--once', '--log-format', 'json');
     expect(code).toBe(0);
     expect(stderr).toMatch(
-      /"source":"docs","path":"a\.mp3","msg":"is not announced, since nobody could hear it/u,
+      /"source":"docs","path":"a\.mp3","msg":"is not announced, because it is not accessible/u,
     );
     expect(messages(site)).toEqual([]);
   });
@@ -226,7 +226,7 @@ describe('a chat that does not work leaves the sync alone', () => {
         const chat = { webhookId: site.emulator.webhookId, userKey: 'file:key' };
         return Promise.resolve({ platform: { chat } });
       },
-      /people could not be told: 401.*check platform\.chat\.userKey/u,
+      /notification failed: 401.*check platform\.chat\.userKey/u,
     ],
     [
       'a channel that the integration does not have',
@@ -241,7 +241,7 @@ describe('a chat that does not work leaves the sync alone', () => {
     [
       'an address that nobody answers at',
       async () => ({ platform: { chatUrl: await hangingChat() } }),
-      /people could not be told: no answer within/u,
+      /notification failed: no answer within/u,
     ],
   ])('%s', async (_, prepare, words) => {
     const site = await createChatSite();

@@ -116,8 +116,11 @@ test.each<[string[], RegExp]>([
   [['message', 'send', '--conversation', '', '--text', 'x'], /--conversation is empty/u],
   [['message', 'send', '--conversation', 'c', '--text', ' '], /--text is empty/u],
   [['message', 'send', '--conversation', 'c', '--text', 'x', '--payload', '{}'], /one thing only/u],
-  [['message', 'send', '--conversation', 'c', '--audio-url', 'a.mp3'], /--audio-url a\.mp3 is no address/u],
-  [['message', 'send', '--conversation', 'c', '--audio-url', 'ftp://a/b'], /is no address; write http/u],
+  [
+    ['message', 'send', '--conversation', 'c', '--audio-url', 'a.mp3'],
+    /--audio-url a\.mp3 is not an address/u,
+  ],
+  [['message', 'send', '--conversation', 'c', '--audio-url', 'ftp://a/b'], /is not an address; write http/u],
   [['message', 'send', '--conversation', 'c', '--payload', ''], /--payload is empty/u],
   [['message', 'send', '--conversation', 'c', '--payload', '{"type":'], /--payload is no JSON: /u],
   [['message', 'send', '--conversation', 'c', '--payload', '[1]'], /is no JSON object/u],
@@ -161,7 +164,7 @@ test.each<[string[], string, object, number, RegExp]>([
     'create-message',
     { status: 403 },
     3,
-    /may be no participant of the conversation/u,
+    /may not be a participant of the conversation/u,
   ],
   [
     ['message', 'send', '--conversation', 'c', '--text', 'x'],

@@ -55,10 +55,10 @@ test('what goes over is said before the pass starts, and nothing is held back by
   const before = site.emulator.requests.length;
   const made = await site.botsync('sync', '--once', '--usage');
   expect(made.stderr).toContain(
-    'the quota of storage may not suffice: 7 would be added to 5, and the platform allows 8; nothing is held back because of that',
+    'the quota of storage may not suffice: 7 would be added to 5, and the platform allows 8; no file is held back because of this',
   );
   expect(made.stderr).toContain(
-    'the quota of indexed files may not suffice: 2 would be added to 1, and the platform allows 1; nothing is held back because of that',
+    'the quota of indexed files may not suffice: 2 would be added to 1, and the platform allows 1; no file is held back because of this',
   );
   const asked = site.emulator.requests.slice(before).map(({ operation }) => operation);
   expect(asked.slice(0, 4)).toEqual(Array.from({ length: 4 }, () => 'get-usage'));
@@ -87,7 +87,7 @@ test('a platform that does not tell is no obstacle, and a configuration without 
   const site = await createFullSite({});
   site.write('docs/a.md', 'alpha');
   site.emulator.faults.add({ operation: 'get-usage', kind: 'status', status: 403, times: Infinity });
-  const why = /the usage could not be asked: the token of platform\.token may not do this: 403/u;
+  const why = /quotas could not be fetched: the token of platform\.token may not do this: 403/u;
   for (const args of [['sync', '--dry-run'], ['sync', '--once'], ['status']]) {
     const outcome = await site.botsync(...args, '--usage');
     expect(outcome.code, args.join(' ')).toBe(0);
@@ -107,7 +107,7 @@ test('a platform that does not tell is no obstacle, and a configuration without 
   }
   expect(await site.botsync('sync', '--usage')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('--usage goes with --once or --dry-run') as string,
+    stderr: expect.stringContaining('--usage needs --once or --dry-run') as string,
   });
 });
 

@@ -64,7 +64,7 @@ test('what the emulator prints can be pasted into a shell, and a sync works', as
   child.stdout?.on('data', (chunk: string) => (text += chunk));
   await expect.poll(() => text, { timeout: 10_000 }).toContain('Data: ');
   expect(text).toContain(
-    '\nUploads are read at 100000 bytes a second.\nEverything is answered with 503 for 1ms.\n',
+    '\nUploads are read at 100000 bytes per second.\nEvery request is answered with 503 for 1ms.\n',
   );
   const [, pasted = ''] = /paste into another shell[^\n]*:\n((?: {2}.*\n)+)/u.exec(text) ?? [];
   execFileSync('bash', ['-ec', pasted], { cwd: directory, stdio: 'pipe' });

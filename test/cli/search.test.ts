@@ -23,7 +23,7 @@ test('search prints the passages that the bot finds, the best first', async () =
     expect.objectContaining({ key: 'prices.md', text: 'A pony costs 12 euros. Pay by card.' }),
   ]);
   const none = await run(directory, ['search', 'pony', '--tag', 'lang=en', '--tag', 'for=kids'], env);
-  expect(none).toMatchObject({ code: 0, stdout: 'The bot finds nothing.\n', stderr: '' });
+  expect(none).toMatchObject({ code: 0, stdout: 'Nothing found.\n', stderr: '' });
 });
 
 test('passages prints what was made of the copy of a local file', async () => {
@@ -69,12 +69,12 @@ test('what cannot be asked is refused before anything is', async () => {
     { bots: ['bot-1', 'bot-2'].map((id) => ({ id, name: id })) },
   );
   const failures = [
-    [['search', ' '], 'an empty question finds nothing'],
+    [['search', ' '], 'the question is empty'],
     [['search', 'x', '--limit', '0'], '--limit 0: write a whole number above 0'],
     [['search', 'x', '--tag', 'de'], '--tag de: write NAME=VALUE'],
-    [['search', 'x'], 'several bots get files; say by --source NAME whose bot is asked:\n  docs\n  other'],
-    [['search', 'x', '--source', 'nope'], '--source nope: there is no such source'],
-    [['passages', '/etc/hosts'], '/etc/hosts lies in no source'],
+    [['search', 'x'], 'the sources belong to several bots; choose one with --source NAME:\n  docs\n  other'],
+    [['search', 'x', '--source', 'nope'], '--source nope: source not found'],
+    [['passages', '/etc/hosts'], '/etc/hosts is not in any source'],
   ] as const;
   for (const [args, message] of failures) {
     const refused = await run(directory, args, env);

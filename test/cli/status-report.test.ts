@@ -73,9 +73,9 @@ test('what is being done is no trouble, and not in sync yet', () => {
     failures: [failing('a', { kind: 'sending', retry: 'sending' })],
   };
   const told = lines(known, { ...daemon, queued: 2 });
-  expect(told[0]).toBe('Not in sync yet: 2 changes waiting, 1 file on the way');
-  expect(told[2]).toBe('docs: 2 files in sync, 10 B (2 searchable); 1 on the way');
-  expect(told.join('\n')).not.toContain('docs:a');
+  expect(told[0]).toBe('Not in sync yet: 2 changes waiting, 1 file being sent');
+  expect(told[2]).toBe('docs: 2 files in sync, 10 B (2 searchable); 1 being sent');
+  expect(told.join('\n')).not.toContain('docs/a');
 });
 
 test('a halt is said once, with what lets it through', () => {
@@ -103,16 +103,16 @@ test('files that are not in sync are told by reason, each with when it is tried 
   const told = lines({ failures }, daemon);
   expect(told.slice(told.indexOf('Not in sync:'), told.indexOf('Not in sync:') + 11)).toEqual([
     'Not in sync:',
-    '  docs:a: refused: 413 PayloadTooLarge; retried when the file or its rules change',
+    '  docs/a: refused: 413 PayloadTooLarge; retried when the file or its rules change',
     '  6 files: failed: 503 Unavailable; retried in 4 min',
-    '    docs:b',
-    '    docs:c',
-    '    docs:d',
-    '    docs:e',
-    '    docs:f',
+    '    docs/b',
+    '    docs/c',
+    '    docs/d',
+    '    docs/e',
+    '    docs/f',
     '    … and 1 more; botsync ls --failed lists them',
-    '  docs:h: problem: cannot be read: EACCES; checked again in 4 min',
-    '  docs:i: problem: no word for a day; the platform is asked again in 2 min',
+    '  docs/h: problem: cannot be read: EACCES; checked again in 4 min',
+    '  docs/i: problem: no word for a day; the platform is asked again in 2 min',
   ]);
   expect(lines({ failures: [failing('a')] }).join('\n')).toContain(
     '503 Unavailable; retried by the next pass',

@@ -138,11 +138,11 @@ test('--force with a pattern that matches nothing says so', async () => {
   const refused = await site.sync('--force', 'nothing/**');
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   const { message } = JSON.parse(refused.stderr) as { readonly message: string };
-  expect(message).toContain('--force "nothing/**" matches no file, and nothing was sent');
+  expect(message).toContain('--force "nothing/**" matches no file, so nothing was sent');
   expect((await site.sync('--force', 'a')).stderr).not.toContain('matches no file');
 });
 
-test('a config with mistakes names file, line, field and mend, all at once', async () => {
+test('a config with mistakes names file, line, field and fix, all at once', async () => {
   const directory = temporaryDirectory();
   writeFileSync(
     join(directory, 'botsync.config.json'),

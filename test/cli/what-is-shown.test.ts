@@ -15,15 +15,15 @@ test.runIf(hasTerminal)(
     await site.emulator.conditions.set(SLOW);
     const { code, screen } = await converse(site.directory, ['sync', '--once'], site.env, [
       ['video.mp4 ', CTRL_C],
-      ['ends it at once.', CTRL_C],
+      ['to stop at once.', CTRL_C],
     ]);
     expect(code).toBe(130);
-    expect(screen).toMatch(/Stopping: 1 file on the way \(docs\/lectures\/video\.mp4, .*B of/u);
+    expect(screen).toMatch(/Stopping: 1 file being sent \(docs\/lectures\/video\.mp4, .*B of/u);
     expect(screen).toMatch(
-      /Interrupted: 1 file on the way \(docs\/lectures\/video\.mp4, [\d.]+ [kM]?B of 8 MB\)/u,
+      /Interrupted: 1 file being sent \(docs\/lectures\/video\.mp4, [\d.]+ [kM]?B of 8 MB\)/u,
     );
     expect(screen).toMatch(
-      /\u001b\[31mNOT IN SYNC, and not everything was looked at\u001b\[39m: 1 uploaded, 1 pending, .*\(/u,
+      /\u001b\[31mNOT IN SYNC, and the pass is incomplete\u001b\[39m: 1 uploaded, 1 pending, .*\(/u,
     );
     expect(screen).not.toContain('(0.0 s)');
   },
@@ -40,7 +40,7 @@ test.runIf(hasTerminal)(
     ]);
     const { code, screen } = await shown;
     expect(code).toBe(130);
-    expect(screen).toMatch(/waiting, next try in 0:\d\d, giving up in \d:\d\d: platform out of reach: /u);
+    expect(screen).toMatch(/waiting, next try in 0:\d\d, giving up in \d:\d\d: platform unreachable: /u);
     expect(screen).toContain('NOT IN SYNC');
     expect(screen).not.toMatch(/\u001b\[3\dm/u);
   },
@@ -98,7 +98,7 @@ test('a service says what it runs for, what it waits for, and when all is in syn
     `- configuration: ${site.directory}/botsync.config.json`,
     `- platform: ${site.emulator.baseUrl}`,
     `- source docs: ${site.directory}/docs to bot bot-1`,
-    '- looking at all files …',
+    '- checking all files …',
   ]);
   expect(log).toMatch(/In sync: 1 uploaded, 5 B \(/u);
   expect(log).toMatch(/In sync again: 2 uploaded, 6 B \(/u);

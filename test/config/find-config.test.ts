@@ -68,10 +68,10 @@ const told = (file: string): string => {
 test('of a file that is not there, what is beside it is told', () => {
   const root = place('a/botsync.config.yaml', 'a/other.jsonc', 'a/b/botsync.config.json');
   expect(told(join(root, 'a/botsync.config.json'))).toMatch(
-    /no such file, and botsync reads no YAML \(botsync\.config\.yaml\); write the configuration as JSON/u,
+    /file not found, and botsync does not read YAML \(botsync\.config\.yaml\); write the configuration as JSON/u,
   );
   expect(told(join(root, 'a/other.json'))).toMatch(/did you mean .*\/a\/other\.jsonc\?$/u);
-  expect(told(join(root, 'a/none.json'))).toMatch(/no such file; name the configuration with --config/u);
+  expect(told(join(root, 'a/none.json'))).toMatch(/file not found; name the configuration with --config/u);
   expect(told(join(root, 'a/b'))).toBe(
     `${root}/a/b: is a directory; name the file in it: ${root}/a/b/botsync.config.json`,
   );

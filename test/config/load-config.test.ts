@@ -212,10 +212,12 @@ describe('files', () => {
     return result.problems.map(renderProblem).join('').replace(file, 'c');
   };
   test('a missing one', () => {
-    expect(only(join(temporaryDirectory(), 'x.json'))).toMatch(/^c: there is no such file; name the config/u);
+    expect(only(join(temporaryDirectory(), 'x.json'))).toMatch(/^c: file not found; name the config/u);
   });
   test('a directory', () => {
-    expect(only(temporaryDirectory())).toBe('c: is a directory without a botsync.config.json; name the configuration file itself');
+    expect(only(temporaryDirectory())).toBe(
+      'c: is a directory without a botsync.config.json; name the configuration file itself',
+    );
   });
   test.skipIf(process.getuid?.() === 0)('an unreadable one', () => {
     expect(only(temporaryFile('c.json', '{}', 0o000))).toMatch(/^c: cannot be read by this user/u);

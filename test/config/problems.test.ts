@@ -8,16 +8,16 @@ const errors: readonly Row[] = [
   [{ concurrency: 1 }, 'concurrency: unknown field; did you mean "upload.concurrency"?'],
   [source({ Botid: 'x' }), 'sources[0].Botid: unknown field; did you mean "botId"?'],
   [source({ keyPrefx: 'a/' }), 'sources[0].keyPrefx: unknown field; did you mean "keyPrefix"?'],
-  [{ upload: { zzz: 1 } }, /^upload\.zzz: unknown field; known here: concurrency, attempts, /u],
-  [{ 'odd\u009b name': 1 }, /^\["odd\\u009b name"\]: unknown field; known here: platform, /u],
+  [{ upload: { zzz: 1 } }, /^upload\.zzz: unknown field; known fields: concurrency, attempts, /u],
+  [{ 'odd\u009b name': 1 }, /^\["odd\\u009b name"\]: unknown field; known fields: platform, /u],
   ...['removals', 'limits', 'watch', 'service'].map((block): Row => [
     { [block]: { zzz: 1 } },
     /^\w+\.zzz: unknown/u,
   ]),
-  [platform({ zzz: 1 }), /^platform\.zzz: unknown field; known here: baseUrl, /u],
+  [platform({ zzz: 1 }), /^platform\.zzz: unknown field; known fields: baseUrl, /u],
   [platform({ identity: { zzz: '' } }), /^platform\.identity\.zzz: unknown field/u],
   [platform({ chat: { webhookId: 'w', userKey: 'env:K', zzz: 1 } }), /^platform\.chat\.zzz: unknown field/u],
-  [rule({ zzz: 1 }), /^rules\[0\]\.zzz: unknown field; known here: match, source, index/u],
+  [rule({ zzz: 1 }), /^rules\[0\]\.zzz: unknown field; known fields: match, source, index/u],
   // Kinds
   [{ sources: [] }, /^sources: is empty, so there is nothing to sync; add a source such as/u],
   [{ sources: undefined }, /^sources: is missing; write a list, for example \[/u],
@@ -65,7 +65,7 @@ const errors: readonly Row[] = [
   [{ removals: { mode: 'erase' } }, 'removals.mode: is "erase"; write one of "keep", "expire", "delete"'],
   [
     { rules: [{ match: '*', metadata: { botsync: 1 } }] },
-    'rules[0].metadata.botsync: is where botsync says what it sent; write another name',
+    "rules[0].metadata.botsync: is reserved for botsync's mark; use another name",
   ],
   [{ removals: { maxFraction: 0 } }, 'removals.maxFraction: is 0; write more than 0'],
   [{ removals: { maxFraction: 1.1 } }, 'removals.maxFraction: is 1.1; write at most 1'],
@@ -85,7 +85,7 @@ const errors: readonly Row[] = [
   ],
   [{ watch: { rescan: '' } }, /^watch\.rescan: "" is not a duration; write a number and one of the units/u],
   [{ watch: { rescan: '-5m' } }, /^watch\.rescan: "-5m" is not a duration; write a number/u],
-  [{ watch: { rescan: '0m' } }, 'watch.rescan: "0m" is no time at all; write at least "1ms"'],
+  [{ watch: { rescan: '0m' } }, 'watch.rescan: "0m" is zero; write at least "1ms"'],
   [
     { watch: { rescan: 15 } },
     'watch.rescan: expected a string, found 15; write it with a unit, such as "15m"',
@@ -93,7 +93,7 @@ const errors: readonly Row[] = [
   [{ watch: { rescan: '25d' } }, 'watch.rescan: "25d" is too long; write at most "24d"'],
   [
     { watch: { settle: '11s' } },
-    /^watch\.maxDelay: a file would be tried before it could settle: watch\.settle is 11s/u,
+    /^watch\.maxDelay: a file would be sent before it has settled: watch\.settle is 11s/u,
   ],
   [
     rule({ renewBefore: 5 }),
@@ -127,9 +127,9 @@ const errors: readonly Row[] = [
       ['[fe80::1%eth0]:9464', '127.0.0.1:9464'],
       ['', '127.0.0.1:9464'],
     ] as const
-  ).map(([listen, mend]): Row => [
+  ).map(([listen, fix]): Row => [
     { service: { listen } },
-    `service.listen: "${listen}" is not an IP address and a port; write for example "${mend}"`,
+    `service.listen: "${listen}" is not an IP address and a port; write for example "${fix}"`,
   ]),
   [
     { service: { listen: '127.0.0.1:65536' } },
@@ -139,13 +139,10 @@ const errors: readonly Row[] = [
   [{ service: { listen: 9464 } }, /^service\.listen: expected a string, found 9464/u],
   [{ listen: '127.0.0.1:9464' }, 'listen: unknown field; did you mean "service.listen"?'],
   // Notify
-  [
-    { notify: {} },
-    /^notify\.conversationId: is missing, and people have to be told somewhere; write the id, or/u,
-  ],
+  [{ notify: {} }, /^notify\.conversationId: is missing; write the id of a conversation, or/u],
   [
     { notify: { conversationId: 'c', conversation: { channel: 'channel' } } },
-    /^notify\.conversationId: stands beside conversation; /u,
+    /^notify\.conversationId: cannot be combined with conversation; /u,
   ],
   [{ notify: { conversation: {} } }, /^notify\.conversation\.channel: is missing; write a string/u],
   [
@@ -154,7 +151,7 @@ const errors: readonly Row[] = [
   ],
   [
     { notify: { conversation: { channel: 'c', integration: { name: '..' } } } },
-    /^notify\.conversation\.integration\.name: "\.\." is no name or version of an integration/u,
+    /^notify\.conversation\.integration\.name: "\.\." is not the name or version of an integration/u,
   ],
   [{ notify: { conversationId: 'c', on: ['fails'] } }, /^notify\.on\[0\]: is "fails"; write /u],
   [
@@ -163,38 +160,38 @@ const errors: readonly Row[] = [
   ],
   [
     { notify: { conversationId: 'c', announce: [{ match: '*.mp3' }] } },
-    /^notify\.announce: nobody could hear these files, since no rule gives "public_content"/u,
+    /^notify\.announce: these files would not be accessible, because no rule gives "public_content"/u,
   ],
-  [{ notify: { conversationId: 'c', zzz: 1 } }, /^notify\.zzz: unknown field; known here: conversationId, /u],
+  [
+    { notify: { conversationId: 'c', zzz: 1 } },
+    /^notify\.zzz: unknown field; known fields: conversationId, /u,
+  ],
   // Platform
   [
     platform({ baseUrl: 'api.botpress.cloud' }),
     /is not an http\(s\) address; write for example "https:\/\/api\.botpress\.cloud"$/u,
   ],
   [platform({ baseUrl: 'ftp://x' }), /^platform\.baseUrl: "ftp:\/\/x" is not an http\(s\) address/u],
-  [platform({ baseUrl: 'https://x/?a=1' }), /^platform\.baseUrl: an address here has no query/u],
+  [platform({ baseUrl: 'https://x/?a=1' }), /^platform\.baseUrl: this address must not have a query/u],
   [
     platform({ chatUrl: 'https://x/#a' }),
-    /^platform\.chatUrl: an address here has no query and no fragment/u,
+    /^platform\.chatUrl: this address must not have a query or a fragment/u,
   ],
   [
     platform({ botId: 'a b' }),
-    'platform.botId: holds a space or a character that no id has; write the id alone',
+    'platform.botId: contains a space or a character that ids do not have; write only the id',
   ],
   [platform({ botId: '…' }), 'platform.botId: is still the placeholder from the example; write the id'],
   [platform({ workspaceId: '' }), 'platform.workspaceId: is empty; write the id, or remove the field'],
   [
     platform({ chat: { webhookId: 'https://x/y', userKey: 'env:K' } }),
-    /^platform\.chat\.webhookId: is an address; write the id alone/u,
+    /^platform\.chat\.webhookId: is an address; write only its last part/u,
   ],
   [
     platform({ identity: { userRole: 'a\nb' } }),
     /^platform\.identity\.userRole: cannot be sent in a header/u,
   ],
-  [
-    platform({ token: 'file:~/token' }),
-    /^platform\.token: after "file:" stands a path: "~" is not expanded/u,
-  ],
+  [platform({ token: 'file:~/token' }), /^platform\.token: "file:" needs a path: "~" is not expanded/u],
   [{ platform: {} }, /^platform\.botId: is missing, and sources\[0\] without a botId of its own has no bot/u],
   [{ platform: undefined }, /^platform\.botId: is missing/u],
   // Sources
@@ -216,18 +213,18 @@ const errors: readonly Row[] = [
   ]),
   [
     platform({ token: 'file:$bp_pat_secret' }),
-    /^platform\.token: after "file:" stands a path: a variable is not expanded here; [^$]*$/u,
+    /^platform\.token: "file:" needs a path: a variable is not expanded here; [^$]*$/u,
   ],
   [
     platform({ botId: '' }),
     'platform.botId: is empty; write the id of the bot ("botsync init" offers the bots of a workspace)',
   ],
-  [source({ directory: 'a\0b' }), 'sources[0].directory: holds a NUL character; write a path'],
+  [source({ directory: 'a\0b' }), 'sources[0].directory: contains a NUL character; write a path'],
   [source({ directory: ' ' }), 'sources[0].directory: is empty; write a path'],
   [source({ directory: '/' }), 'sources[0].directory: this directory has no name of its own; add "name"'],
   [source({ name: ' a' }), /^sources\[0\]\.name: " a" cannot be a name/u],
   [source({ keyPrefix: '/a/' }), /^sources\[0\]\.keyPrefix: "\/a\/" starts with "\/".*; write "a\/"$/u],
-  [source({ keyPrefix: 'a\tb/' }), /^sources\[0\]\.keyPrefix: .* holds a control character/u],
+  [source({ keyPrefix: 'a\tb/' }), /^sources\[0\]\.keyPrefix: .* contains a control character/u],
   [source({ ignore: [''] }), /^sources\[0\]\.ignore\[0\]: is empty/u],
   [source({ symlinks: 'folow' }), /^sources\[0\]\.symlinks: is "folow"; write "follow"/u],
   [
@@ -256,10 +253,10 @@ const errors: readonly Row[] = [
   [rule({ match: ['*.md', '[z-a]'] }), /^rules\[0\]\.match\[1\]: "\[z-a\]" is not a pattern/u],
   [
     rule({ match: 'drafts/' }),
-    'rules[0].match: "drafts/" matches no file, since it ends with "/"; write "drafts/**"',
+    'rules[0].match: "drafts/" matches no file, because it ends with "/"; write "drafts/**"',
   ],
-  [rule({ source: 'dosc2' }), 'rules[0].source: there is no source "dosc2"; the sources are "docs"'],
-  [rule({ source: ['docs', 'doc'] }), 'rules[0].source[1]: there is no source "doc"; did you mean "docs"?'],
+  [rule({ source: 'dosc2' }), 'rules[0].source: source "dosc2" not found; the sources are "docs"'],
+  [rule({ source: ['docs', 'doc'] }), 'rules[0].source[1]: source "doc" not found; did you mean "docs"?'],
   [rule({ source: [] }), /^rules\[0\]\.source: is empty, so the rule would apply to no source/u],
   [rule({ tags: { a: 1 } }), 'rules[0].tags.a: expected a string, found 1; write it as a string: "1"'],
   [rule({ tags: { 'a b': 'x'.repeat(1001) } }), /^rules\[0\]\.tags\["a b"\]: has 1,001 characters/u],
@@ -278,16 +275,19 @@ const errors: readonly Row[] = [
   [rule({ whenTooLargeToIndex: 'ship' }), /^rules\[0\]\.whenTooLargeToIndex: is "ship"; write "skip"/u],
   [
     rule({ expiresIn: '1d', expiresAt: '2026-12-31T00:00:00Z' }),
-    'rules[0].expiresAt: stands beside expiresIn; a rule has one of the two',
+    'rules[0].expiresAt: cannot be combined with expiresIn in one rule',
   ],
-  [rule({ expiresIn: null, expiresAt: '2026-12-31T00:00:00Z' }), /^rules\[0\]\.expiresAt: stands beside/u],
+  [
+    rule({ expiresIn: null, expiresAt: '2026-12-31T00:00:00Z' }),
+    /^rules\[0\]\.expiresAt: cannot be combined/u,
+  ],
   [
     rule({ expiresAt: '2026-12-31T00:00:00Z', renew: false }),
-    /^rules\[0\]\.renew: has no meaning beside expiresAt/u,
+    /^rules\[0\]\.renew: has no effect with expiresAt/u,
   ],
   [
     rule({ expiresAt: '2026-12-31T00:00:00Z', renewBefore: '1d' }),
-    /^rules\[0\]\.renewBefore: has no meaning/u,
+    /^rules\[0\]\.renewBefore: has no effect/u,
   ],
   [
     rule({ expiresIn: '1d', renewBefore: '24h' }),

@@ -29,7 +29,7 @@ test.each([
   ],
   [
     { T: '<your token>' },
-    { kind: 'problem', message: expect.stringMatching(/still holds a placeholder/u) as unknown },
+    { kind: 'problem', message: expect.stringMatching(/still contains a placeholder/u) as unknown },
   ],
 ])('from the environment %j', (env, result) => {
   expect(resolveSecret({ kind: 'env', name: 'T' }, env)).toEqual(result);
@@ -65,7 +65,7 @@ test.each([
   ['a missing file', () => join(temporaryDirectory(), 'x'), /x does not exist; write the secret into it/u],
   ['a directory', () => temporaryDirectory(), /is a directory; name the file/u],
   ['a FIFO, which is not waited for,', () => temporaryFifo(), /is not a regular file; name the file/u],
-  ['an empty file', () => temporaryFile('t', '\n'), /t is empty; it has to hold the secret/u],
+  ['an empty file', () => temporaryFile('t', '\n'), /t is empty; it must contain the secret/u],
   ['a large file', () => temporaryFile('t', 'x'.repeat(70_000)), /t is too large for a secret/u],
 ])('%s is a problem', (_name, create, message) => {
   expect(resolveSecret({ kind: 'file', path: create() }, {})).toEqual({

@@ -8,23 +8,23 @@ const KNOWLEDGE = { source: 'knowledge-base', kbId: 'kb-1' };
 const warnings: readonly (readonly [Row[0], line?: Row[1]])[] = [
   [
     platform({ baseUrl: 'http://x.example' }),
-    'platform.baseUrl: the token would travel in clear; write "https://"',
+    'platform.baseUrl: the token would be sent unencrypted; write "https://"',
   ],
-  [platform({ chatUrl: 'http://x.example' }), /^platform\.chatUrl: the user key would travel in clear/u],
+  [platform({ chatUrl: 'http://x.example' }), /^platform\.chatUrl: the user key would be sent unencrypted/u],
   [platform({ baseUrl: 'http://localhost:8787', chatUrl: 'http://127.0.0.2:1' })],
   [platform({ baseUrl: 'http://[::1]:8787' })],
   [{ ...platform({ operations: 'auto' }), removals: { mode: 'delete' } }],
   [{ ...platform({ operations: 'specified' }), removals: { mode: 'expire' } }],
   [
     { ...platform({ operations: 'specified' }), removals: { mode: 'delete' } },
-    'removals.mode: removed files are let expire instead, since platform.operations is "specified"; write "expire", or "auto" there',
+    'removals.mode: files expire instead, because platform.operations is "specified"; write "expire" here, or "auto" there',
   ],
   [{ service: { listen: '127.1.2.3:9464' } }],
   [{ service: { listen: '[::1]:9464' } }],
   [{ service: { listen: '[::ffff:127.0.0.1]:9464' } }],
   ...['0.0.0.0', '[::]', '10.0.0.1', '[::ffff:10.0.0.1]'].map((host): [Row[0], Row[1]] => [
     { service: { listen: `${host}:9464` } },
-    /^service\.listen: everybody who reaches this address may read .*; write "127\.0\.0\.1:9464" unless/u,
+    /^service\.listen: everybody who can reach this address may read .*; write "127\.0\.0\.1:9464" unless/u,
   ]),
   [
     platform({ baseUrl: 'https://api.botpress.cloud/v1/' }),

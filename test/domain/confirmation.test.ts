@@ -59,7 +59,7 @@ describe('what the platform says', () => {
     expect(word.kind === 'final' ? word.verdict : word.kind).toBe(means);
   });
 
-  test('goes by the answer where it is not known any more whether it was to be indexed', () => {
+  test('goes by the answer where it is unknown any more whether it was to be indexed', () => {
     const file = answer({ status: 'upload_completed' });
     expect(wordOf({ ...file, index: true }, SENT, null).kind).toBe('pending');
     expect(wordOf({ ...file, index: false }, SENT, null).kind).toBe('final');
@@ -105,7 +105,7 @@ describe('what follows', () => {
     expect(stepAfter(failed, SENT, 5, NOW)).toEqual({
       kind: 'settle',
       verdict: 'unsearchable',
-      reason: 'cannot be searched: empty',
+      reason: 'could not be indexed: empty',
     });
   });
 

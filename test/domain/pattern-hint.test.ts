@@ -9,20 +9,20 @@ const docs = {
   hasDirectory: (path: string) => ['reports', 'reports/2026'].includes(path),
 };
 
-const NO_IDEA = 'patterns are compared with paths within the source (docs), and upper case is not lower case';
+const NO_IDEA = 'patterns match paths within the source (docs) and are case-sensitive';
 
 test.each([
-  ['guides/*.md', 'patterns begin within the source docs: write "*.md"'],
-  ['./guides/*.md', 'patterns begin within the source docs: write "*.md"'],
-  ['../guides/a/*.md', 'patterns begin within the source docs: write "a/*.md"'],
-  ['./*.md', 'patterns begin within the source docs: write "*.md"'],
-  ['kb/**/*.md', 'patterns begin within the source docs: write "**/*.md"'],
-  ['/srv/bot/guides/**', 'patterns begin within the source docs: write "**"'],
+  ['guides/*.md', 'patterns are relative to the source docs: write "*.md"'],
+  ['./guides/*.md', 'patterns are relative to the source docs: write "*.md"'],
+  ['../guides/a/*.md', 'patterns are relative to the source docs: write "a/*.md"'],
+  ['./*.md', 'patterns are relative to the source docs: write "*.md"'],
+  ['kb/**/*.md', 'patterns are relative to the source docs: write "**/*.md"'],
+  ['/srv/bot/guides/**', 'patterns are relative to the source docs: write "**"'],
   ['reports', '"reports" is a directory: write "reports/**"'],
   ['/reports/2026', '"reports/2026" is a directory: write "reports/2026/**"'],
   ['reports\\*.md', 'directories are separated by "/": write "reports/*.md"'],
-  ['.md', 'for names that end in it write "*.md"'],
-  ['*.md, *.pdf', 'several patterns are a list: write ["*.md", "*.pdf"]'],
+  ['.md', 'to match names that end in it, write "*.md"'],
+  ['*.md, *.pdf', 'several patterns need a list: write ["*.md", "*.pdf"]'],
   ['*.{md, pdf}', NO_IDEA],
   ['/*.md', NO_IDEA],
   ['guides', NO_IDEA],
@@ -40,7 +40,7 @@ test('a directory within the source may have the name of the source', () => {
 test('the first pattern and source that give an idea give the hint', () => {
   const other = { ...docs, name: 'other', directory: '/srv/other' };
   expect(hintForPatterns(['*.MD', 'other/*.md'], [docs, other])).toBe(
-    'patterns begin within the source other: write "*.md"',
+    'patterns are relative to the source other: write "*.md"',
   );
   expect(hintForPatterns(['*.MD'], [docs, other])).toContain('(docs, other)');
 });

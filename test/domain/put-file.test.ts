@@ -69,7 +69,7 @@ test.each([
     replaced('it has no mark'),
   ],
   ['another id, and its mark', { metadata: MARKED, id: 'file_2' }, {}, replaced('it has another id')],
-  ['another key', { metadata: MARKED, key: 'file_1' }, {}, replaced('it goes by another key')],
+  ['another key', { metadata: MARKED, key: 'file_1' }, {}, replaced('it has another key')],
   ['no mark, as it never had, and its size', {}, {}, OURS],
   ['no mark, and another size', { sizeBytes: 7 }, {}, replaced('it has 7 bytes instead of 5')],
   ['no mark, and nothing in it yet', { sizeBytes: null, status: 'upload_pending' }, {}, UNTOLD],
@@ -97,7 +97,7 @@ test.each([
   ['a tombstone', { sizeBytes: 0, expiresAtMs: 1 }, { isMarked: true }, OURS],
   ['the size of the attempt', {}, {}, OURS],
   ['another size', { sizeBytes: 7 }, {}, replaced('it has 7 bytes instead of 5')],
-  ['another key', { key: 'b.md' }, {}, replaced('it goes by another key')],
+  ['another key', { key: 'b.md' }, {}, replaced('it has another key')],
 ])('after an attempt that was not recorded, it is compared with %s', (_what, found, recorded, expected) => {
   expect(ownershipOf(there(found), put({ ...recorded, sha256: null }))).toEqual(expected);
 });

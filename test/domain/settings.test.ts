@@ -174,7 +174,7 @@ describe('expiry', () => {
       renewing(DAY, 6 * HOUR),
     ],
     ['let expire, overruled', [{ renew: false }, { expires: days(1), renew: true }], renewing(DAY, 6 * HOUR)],
-    ['renew beside expiresAt has no meaning', [{ expires: at, renew: true, renewBeforeMs: HOUR }], at],
+    ['renew beside expiresAt has no effect', [{ expires: at, renew: true, renewBeforeMs: HOUR }], at],
   ];
   test.each(rows)('%s', (_what, rules, expiry) => {
     expect(resolveSettings(rules, 'text/plain').expiry).toEqual(expiry);

@@ -147,7 +147,7 @@ describe('an integration of the hub', () => {
       integration: { title: 'Ours' },
     });
     await expect(start({ integrations: [{ name: 'x', version: 'one' }] })).rejects.toThrow(
-      'x: "one" is no version',
+      'x: "one" is not a version',
     );
   });
 

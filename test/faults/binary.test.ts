@@ -16,7 +16,7 @@ test.each<['upsert' | 'upload', FaultAction, number, string]>([
   ['upsert', { kind: 'status', status: 401, message: 'said to TOKEN' }, 4, '401 Unauthorized: said to ***'],
   ['upsert', { kind: 'status', status: 500, message: 'said to TOKEN' }, 3, '500 Internal: said to ***'],
   ['upsert', { kind: 'hang' }, 3, 'no answer within upload.stallTimeout'],
-  ['upsert', { kind: 'garbage' }, 3, '200 with an answer that makes no sense'],
+  ['upsert', { kind: 'garbage' }, 3, '200 with an unexpected answer'],
   ['upload', { kind: 'apply-then-drop' }, 3, 'connection lost'],
   ['upload', { kind: 'status', status: 403 }, 3, 'the upload address answered 403'],
 ])('sync --once meets %s: %j', async (operation, action, code, words) => {

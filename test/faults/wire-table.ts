@@ -4,8 +4,8 @@ import type { WIRE_FAULTS } from './faults.ts';
 import { answers, failsForNow, nowhere, turnsAway } from './interfaces.ts';
 
 const NO_ANSWER = 'no answer within upload.stallTimeout';
-const STANDS_STILL = 'the answer stood still for upload.stallTimeout';
-const NO_SENSE = '200 with an answer that makes no sense';
+const STANDS_STILL = 'no progress of the answer within upload.stallTimeout';
+const NO_SENSE = '200 with an unexpected answer';
 const LOST = 'connection lost';
 const REFUSED = /^cannot reach .*: connection refused \(ECONNREFUSED\)$/u;
 const UNTRUSTED = /^cannot reach .*: its certificate is not trusted \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\)$/u;

@@ -19,11 +19,11 @@ test('an error says where, what and what to do, apart and in one message', () =>
 
 test('an error of the configuration has all problems, and tells of the first as its own', () => {
   const problem = { file: 'b.json', position: { line: 2, column: 3 }, field: 'rules[0]', message: 'a; b; c' };
-  const whole = { file: 'b.json', position: null, field: '', message: 'there is no such file' };
+  const whole = { file: 'b.json', position: null, field: '', message: 'file not found' };
   expect(configurationError([problem, whole])).toMatchObject({
     ...{ code: 'configuration', place: 'b.json: rules[0]', reason: 'a; b', fix: 'c' },
     problems: [problem, whole],
-    message: 'b.json:2:3: rules[0]: a; b; c\nb.json: there is no such file',
+    message: 'b.json:2:3: rules[0]: a; b; c\nb.json: file not found',
   });
   expect(configurationError([whole])).toMatchObject({ place: 'b.json', fix: null });
   expect(partsOf('no fix')).toEqual({ reason: 'no fix', fix: null });

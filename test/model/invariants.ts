@@ -178,7 +178,7 @@ export function checkEnd(
     const where = `${source.name}:${file.path} as ${id}`;
     switch (claim) {
       case 'behind':
-        demand(what?.includes('gives the same key') === true, `no word of the key it lost: ${where}`);
+        demand(what?.includes('has the same key') === true, `no word of the key it lost: ${where}`);
         break;
       case 'contested':
         demand(what !== null || isMirrored(one, end, others), `neither mirrored nor told: ${where}`);

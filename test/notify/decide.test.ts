@@ -127,7 +127,7 @@ describe('a trouble', () => {
       [`0 began ${D}`],
     ],
     [
-      'out of reach is told when it lasts a minute',
+      'unreachable is told when it lasts a minute',
       [
         [0, snapshot([LOST])],
         [0.5, snapshot([LOST])],
@@ -137,7 +137,7 @@ describe('a trouble', () => {
       ['1 began ["out-of-reach"]', '2 over ["out-of-reach"]'],
     ],
     [
-      'out of reach that passes is not told',
+      'unreachable that passes is not told',
       [
         [0, snapshot([LOST])],
         [0.5, snapshot([])],

@@ -41,7 +41,7 @@ describe('a trouble', () => {
     world.shown = snapshot([]);
     await world.until(() => world.messages().length === 2, 'the recovery is told');
     await world.wait(20 * MINUTE);
-    expect(texts(world).slice(1)).toEqual([expect.stringContaining('no file of docs fails any more')]);
+    expect(texts(world).slice(1)).toEqual([expect.stringContaining('all files of docs are in sync again')]);
     expect(world.outcomes).toEqual(['sent', 'sent']);
   });
 
@@ -65,7 +65,7 @@ describe('a trouble', () => {
     world.shown = snapshot([failing(1), LOST]);
     world.run();
     await world.until(() => world.outcomes.length === 3, 'it is tried again');
-    expect(world.logged[0]).toMatch(/^warn people could not be told: 500/u);
+    expect(world.logged[0]).toMatch(/^warn notification failed: 500/u);
     world.shown = snapshot([failing(3)]);
     await world.wait(MINUTE);
     world.emulator.faults.clear();
@@ -96,7 +96,7 @@ test('a chat that fails is asked less and less often', async () => {
   // After 30 s, 1, 2, 4, 8 min, then every 15 min.
   expect(world.outcomes.length).toBeGreaterThan(8);
   expect(world.outcomes.length).toBeLessThan(19);
-  expect(world.logged[0]).toContain('may be no participant of the conversation');
+  expect(world.logged[0]).toContain('may not be a participant of the conversation');
 });
 
 test('a chat that hangs is left at once when it is time to stop', async () => {
@@ -114,7 +114,7 @@ test('a pass that ends tells what is to be told, and says what it could not', as
   const world = await createNotifyWorld();
   world.shown = snapshot([LOST]);
   await world.notifications().once(new AbortController().signal);
-  expect(texts(world)).toEqual([expect.stringContaining('out of reach')]);
+  expect(texts(world)).toEqual([expect.stringContaining('unreachable')]);
   world.emulator.faults.add({ operation: 'create-message', kind: 'hang' });
   world.shown = snapshot([]);
   const giveUp = new AbortController();
@@ -122,7 +122,7 @@ test('a pass that ends tells what is to be told, and says what it could not', as
   await world.until(() => world.emulator.faults.pending().length === 0, 'it hangs');
   giveUp.abort('no answer within 10 s');
   await told;
-  expect(world.logged).toEqual(['warn people could not be told: no answer within 10 s']);
+  expect(world.logged).toEqual(['warn notification failed: no answer within 10 s']);
 });
 
 test('a summary is told every so often', async () => {
@@ -133,7 +133,7 @@ test('a summary is told every so often', async () => {
   expect(world.messages()).toHaveLength(1);
   await world.wait(2 * MINUTE);
   expect(texts(world).slice(1)).toEqual([
-    'botsync on web1: 3 files in sync (30 B). Sent since 2026-03-01T12:00Z: 1 file (10 B). Troubles: 2 files of docs are not in sync: the first is a.md (500). Run: botsync status -c x',
+    'botsync on web1: 3 files in sync (30 B). Sent since 2026-03-01T12:00Z: 1 file (10 B). Problems: 2 files of docs are not in sync: the first is a.md (500). Run: botsync status -c x',
   ]);
 });
 

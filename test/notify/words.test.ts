@@ -15,21 +15,21 @@ test.each<[Trouble, string, string]>([
   [
     failing(1),
     '1 file of docs is not in sync: a.md (500). Run: botsync status -c x',
-    'no file of docs fails any more.',
+    'all files of docs are in sync again.',
   ],
   [
     many,
     '1,200 files of docs are not in sync: the first is a.md (413 PayloadTooLarge). Run: botsync status -c x',
-    'no file of docs fails any more.',
+    'all files of docs are in sync again.',
   ],
   [
     HALTED,
-    'docs is halted, and nothing of it is sent: it is gone. Look at its directory: a missing one only has to come back; if all is well, run: botsync approve docs -c x',
+    'docs is halted; nothing of it is sent: it is gone. Check its directory. A missing directory only has to be restored; if everything is as it should be, run: botsync approve docs -c x',
     'docs is no longer halted.',
   ],
   [
     expiring(2),
-    '2 files of docs could not be sent again in time and will expire. Run: botsync status -c x',
+    '2 files of docs could not be renewed in time and will expire. Run: botsync status -c x',
     'all files of docs that expire are renewed.',
   ],
   [
@@ -39,8 +39,8 @@ test.each<[Trouble, string, string]>([
   ],
   [
     LOST,
-    'the platform is out of reach, and all files wait. Run: botsync doctor -c x',
-    'the platform can be reached again.',
+    'the platform is unreachable, and all files wait. Run: botsync doctor -c x',
+    'the platform is reachable again.',
   ],
 ])('%j in words', (trouble, began, over) => {
   const host = 'botsync on web1: ';
@@ -61,15 +61,15 @@ const FIGURES: Figures = { files: 1234, bytes: 5_600_000, sentFiles: 0, sentByte
 
 test('a summary in words', () => {
   expect(wordSummary(FIGURES, [], NOW, WORDING)).toBe(
-    'botsync on web1: 1,234 files in sync (5.6 MB). Sent since 2026-03-01T12:00Z: nothing. No troubles.',
+    'botsync on web1: 1,234 files in sync (5.6 MB). Sent since 2026-03-01T12:00Z: nothing. No problems.',
   );
   const busy = { ...FIGURES, sentFiles: 1, sentBytes: 3, nextExpiryMs: NOW + 86_400_000 };
   expect(wordSummary(busy, [failing(1), LOST], NOW, WORDING)).toBe(
     'botsync on web1: 1,234 files in sync (5.6 MB). Sent since 2026-03-01T12:00Z: 1 file (3 B). Next expiry: 2026-03-02T12:00Z. ' +
-      'Troubles: 1 file of docs is not in sync: a.md (500); the platform is out of reach, and all files wait. Run: botsync status -c x',
+      'Problems: 1 file of docs is not in sync: a.md (500); the platform is unreachable, and all files wait. Run: botsync status -c x',
   );
 });
 
 test('a test in words', () => {
-  expect(wordTest(WORDING)).toBe('botsync on web1: this is a test. Messages of botsync arrive here.');
+  expect(wordTest(WORDING)).toBe('botsync on web1: this is a test. Notifications of botsync arrive here.');
 });

@@ -199,7 +199,7 @@ describe('answers', () => {
       const platform = await play([say(200, body)]);
       const outcome = await ASKS[name]?.(catalogOf(platform));
       expect(outcome, name).toMatchObject({
-        failure: { kind: 'transient', message: '200 with an answer that makes no sense' },
+        failure: { kind: 'transient', message: '200 with an unexpected answer' },
       });
     }
   });

@@ -72,7 +72,7 @@ describe('creating a conversation', () => {
     [
       'a tag that is a number',
       { channel: 'x', tags: { a: 'b', n: 1 } },
-      /^tags has a value that is no string: "n"$/u,
+      /^tags has a value that is not a string: "n"$/u,
     ],
     [
       'a megabyte of tags',
@@ -163,7 +163,7 @@ describe('sending a message', () => {
 
   test.each<[number, string, RegExp]>([
     [401, 'credentials', /^401 Odd: said; check platform\.chat\.userKey$/u],
-    [403, 'refused', /^403 Odd: said; the user of platform\.chat\.userKey may be no participant/u],
+    [403, 'refused', /^403 Odd: said; the user of platform\.chat\.userKey may not be a participant/u],
     [404, 'not-found', /^404 Odd: said; check the conversation's id and platform\.chat\.webhookId$/u],
     [400, 'refused', /^400 Odd: said$/u],
     [402, 'quota', /^402/u],

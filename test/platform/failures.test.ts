@@ -104,7 +104,7 @@ describe('what an answer means', () => {
   test('a success that makes no sense may pass', () => {
     expect(failureOf({ status: 200, headers: {}, text: '<html>' }, START, 'bot-unknown')).toEqual({
       kind: 'transient',
-      message: '200 with an answer that makes no sense',
+      message: '200 with an unexpected answer',
     });
     expect(meaning(299, '')).toBe('transient');
   });

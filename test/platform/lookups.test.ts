@@ -57,7 +57,7 @@ test('passages are asked for page by page, by the id of the file that has a key'
 test('a list of passages that leads back to an earlier page is given up', async () => {
   const page = (nextToken: string) => say(200, { passages: [], meta: { nextToken } });
   const platform = await play([page('2'), page('3'), page('2')]);
-  expect(messageOf(await lookups(platform).passagesOf('f', NEVER))).toBe('the list of passages has no end');
+  expect(messageOf(await lookups(platform).passagesOf('f', NEVER))).toBe('the list of passages does not end');
 });
 
 describe('an operation', () => {

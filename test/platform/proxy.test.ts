@@ -93,7 +93,7 @@ test('what kept connections from being made is tried again with the next request
   setEnvironment({ http_proxy: 'http://[nonsense' });
   const client = connect(emulator.baseUrl, { token: emulator.token, useProxy: true });
   const before = failureIn(await client.platform.upsert('demo-bot', upsertBody('a.txt', 3), NEVER));
-  expect(before.message).toContain('$http_proxy is no address');
+  expect(before.message).toContain('$http_proxy is not an address');
   Reflect.deleteProperty(process.env, 'http_proxy');
   await store(client);
 });
@@ -186,7 +186,7 @@ describe('a proxy', () => {
       const name = `http://${host} of $${scheme.toUpperCase()}_PROXY`;
       expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER))).toEqual({
         kind: 'transient',
-        message: `the proxy ${name} wants a user and a password (407); write them into its address as http://USER:PASSWORD@HOST:PORT`,
+        message: `the proxy ${name} requires a user and a password (407); add them to its address: http://USER:PASSWORD@HOST:PORT`,
         notCarriedOut: true,
       });
     },
@@ -199,7 +199,7 @@ describe('a proxy', () => {
       setEnvironment({ HTTP_PROXY: proxy.url });
       const { platform } = connect('http://platform.test', { useProxy: true });
       expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER)).message).toBe(
-        `${status}, perhaps of the proxy ${proxy.url} of $HTTP_PROXY and not of the platform: check its user and password`,
+        `${status}, possibly from the proxy ${proxy.url} of $HTTP_PROXY and not from the platform: check its user and password`,
       );
     },
   );
@@ -218,7 +218,7 @@ describe('a proxy', () => {
       setEnvironment({ HTTP_PROXY: address });
       const { platform } = connect('http://platform.test', { useProxy: true });
       const { message } = failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER));
-      expect(message).toMatch(/^\$HTTP_PROXY is no address; write it as/u);
+      expect(message).toMatch(/^\$HTTP_PROXY is not an address; write it as/u);
       expect(message).not.toContain('s3cr');
     },
   );
@@ -238,7 +238,7 @@ describe('a proxy', () => {
     const { platform } = connect(`${scheme}://platform.test`, { useProxy: true });
     expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER))).toEqual({
       kind: 'transient',
-      message: `the proxy http://${host} of $${scheme}_proxy cannot be reached: connection refused (ECONNREFUSED)`,
+      message: `the proxy http://${host} of $${scheme}_proxy is unreachable: connection refused (ECONNREFUSED)`,
       notCarriedOut: true,
     });
   });
@@ -247,7 +247,7 @@ describe('a proxy', () => {
     setEnvironment({ http_proxy: 'http://proxy.invalid:3128' });
     const { platform } = connect('http://platform.test', { useProxy: true });
     expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER)).message).toMatch(
-      /^the proxy http:\/\/proxy\.invalid:3128 of \$http_proxy cannot be reached: host name/u,
+      /^the proxy http:\/\/proxy\.invalid:3128 of \$http_proxy is unreachable: host name/u,
     );
   });
 
@@ -273,7 +273,8 @@ describe('a proxy', () => {
     const { platform, http } = connect('http://platform.test', { useProxy: true });
     expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER))).toEqual({
       kind: 'transient',
-      message: '$HTTP_PROXY is no address; write it as http://HOST:PORT or http://USER:PASSWORD@HOST:PORT',
+      message:
+        '$HTTP_PROXY is not an address; write it as http://HOST:PORT or http://USER:PASSWORD@HOST:PORT',
     });
     await http.close();
   });

@@ -8,7 +8,7 @@ import { inChunks, listen, makeClient, NEVER, readBody, upsertBody, type ClientO
 const STALL_MS = 1000;
 
 const NO_PROGRESS = 'no progress within upload.stallTimeout';
-const STANDS_STILL = 'the answer stood still for upload.stallTimeout';
+const STANDS_STILL = 'no progress of the answer within upload.stallTimeout';
 const NO_ANSWER = 'no answer within upload.stallTimeout';
 
 /** How a request to such a server ends. Closes everything itself: these tests run side by side. */

@@ -96,7 +96,7 @@ describe('an upsert', () => {
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
     const failure = failureIn(await connectTo(emulator).platform.upsert(BOT, upsertBody('a', 1), NEVER));
-    expect(failure).toEqual({ kind: 'transient', message: '200 with an answer that makes no sense' });
+    expect(failure).toEqual({ kind: 'transient', message: '200 with an unexpected answer' });
   });
 
   test.each([

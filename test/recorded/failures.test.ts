@@ -67,7 +67,7 @@ recorded(
   { quotas: { fileStorageBytes: 15 } },
 );
 
-recorded('a platform that is out of reach', async (scene) => {
+recorded('a platform that is unreachable', async (scene) => {
   scene.fill(1);
   scene.configure({ upload: { giveUpAfter: '1s' } });
   await scene.emulator.conditions.set({ kind: 'refused' });

@@ -115,7 +115,7 @@ recorded('removed files that go', async (scene) => {
   await scene.run(ONCE);
   scene.write('docs/01.md', 'back again');
   scene.configure({ removals: { mode: 'expire' }, sources: [{ directory: './docs', ignore: ['03.md'] }] });
-  scene.note('the first is back, another is left out by the configuration');
+  scene.note('the first is back, another is ignored by the configuration');
   await scene.run(['explain', 'docs/03.md', '--json']);
   await scene.run(ONCE);
 });

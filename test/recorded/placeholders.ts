@@ -27,7 +27,9 @@ const MEASURED: readonly (readonly [RegExp, string])[] = [
   [/"version":"[^"]+","node":"v[^"]+"/gu, '"version":<version>,"node":<version>'],
   [/"delayMs":\d+/gu, '"delayMs":<ms>'],
   [/ \(\d+(?:\.\d)? s\)/gu, ' (<s>)'],
-  [/\b(again in|B in) \d+(?:\.\d)? s\b/gu, '$1 <s>'],
+  [/\bretrying (\S+ )?in \d+(?:\.\d)? s:/gu, 'retrying $1in <s>:'],
+  // A transfer of less than 0.1 s is reported without its duration.
+  [/\bB in \d+(?:\.\d)? s;/gu, 'B;'],
   [/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}/gmu, '<now>  '],
   [/\bLast full pass: \d+ s ago\b/gu, 'Last full pass: <s> ago'],
   [/, the last \d+ s ago\b/gu, ', the last <s> ago'],

@@ -100,7 +100,7 @@ describe('what is left out', () => {
     expect(filter.ignores('secret', false)).toBe(true);
     expect(filter.ignoresFile('dir/a')).toBe(true);
     expect(filter.ignoresFile('a/secret')).toBe(false);
-    expect(filter.whyIgnored('secret')).toMatch(/^its use by botsync/u);
+    expect(filter.whyIgnored('secret')).toMatch(/^botsync itself/u);
   });
 
   test('says which pattern it was', () => {

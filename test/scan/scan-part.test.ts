@@ -73,7 +73,7 @@ test.skipIf(process.getuid?.() === 0)('a path that cannot be looked at is not ta
   chmodSync(`${made}/shut`, 0o700);
 });
 
-test('a file in the place of a directory hides what was below', () => {
+test('a file instead of a directory hides what was below', () => {
   const made = tree('a');
   plant(made, 'b/c');
   expect(part(target(made), 'a/x')).toEqual([]);

@@ -83,8 +83,8 @@ describe('what is no regular file', () => {
     symlinkSync('/dev/zero', `${root}/zero`);
     expect(linesOf(target(root, { symlinks: 'follow' }))).toEqual([
       'skip fifo: FIFO',
-      'skip link: symbolic link to no regular file',
-      'skip zero: symbolic link to no regular file',
+      'skip link: symbolic link to something that is not a regular file',
+      'skip zero: symbolic link to something that is not a regular file',
     ]);
   });
 });

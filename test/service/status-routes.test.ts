@@ -53,7 +53,7 @@ test('/ lists what there is, for those who ask', async () => {
   const { body } = await open('GET', '/');
   expect(body.match(/\/\w+/gu)).toEqual(['/healthz', '/readyz', '/metrics', '/status']);
   expect((await owner('GET', '/')).body).toBe(
-    `${body}POST /approve: lets a halted source (?source=NAME) or all of them go on\nPOST /reload: reads the configuration and its secrets again\n`,
+    `${body}POST /approve: approves a halted source (?source=NAME) or all of them\nPOST /reload: reloads the configuration and its secrets\n`,
   );
 });
 

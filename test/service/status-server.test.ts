@@ -130,11 +130,11 @@ describe('over TCP', () => {
     const { port } = taken.address() as import('node:net').AddressInfo;
     expect(await serveOnAddress({ ...LOCAL, port }, PORTS)).toEqual({
       kind: 'failed',
-      reason: `cannot listen at 127.0.0.1:${port}: something is there already`,
+      reason: `cannot listen at 127.0.0.1:${port}: address in use`,
     });
     expect(await serveOnAddress({ host: '192.0.2.1', port: 0 }, PORTS)).toEqual({
       kind: 'failed',
-      reason: 'cannot listen at 192.0.2.1:0: this machine has no such address',
+      reason: 'cannot listen at 192.0.2.1:0: this machine does not have this address',
     });
   });
 });
@@ -232,7 +232,7 @@ describe('over the socket', () => {
     writeFileSync(`${stateFile}.socket`, 'mine');
     expect(await serveOnSocket(stateFile, PORTS)).toEqual({
       kind: 'failed',
-      reason: `cannot listen at ${stateFile}.socket: something is there already`,
+      reason: `cannot listen at ${stateFile}.socket: address in use`,
     });
     expect(statSync(`${stateFile}.socket`).size).toBe(4);
     expect(await ask(stateFile)).toEqual({ kind: 'absent' });

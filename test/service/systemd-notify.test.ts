@@ -105,7 +105,7 @@ describe('a delivery that fails', () => {
     told.ready('');
     told.stopping();
     await told.flush();
-    expect(warnings).toEqual(['the service manager cannot be told how botsync is: systemd-notify: ENOENT']);
+    expect(warnings).toEqual(['the service manager cannot be notified: systemd-notify: ENOENT']);
   });
 
   test('because the command hangs is given up', async () => {

@@ -229,7 +229,7 @@ function allCompanions(database: Buffer, garbage: Buffer): Files {
   return { '': database, '-wal': garbage, '-shm': garbage, '-journal': garbage };
 }
 
-test('a directory in the place of the state file, or of its log, is told of and left alone', async () => {
+test('a directory instead of the state file, or of its log, is told of and left alone', async () => {
   const { world, stateFile, put, closed } = await createPatient(3);
   for (const end of ['', '-wal', '-shm']) {
     put(end === '' ? {} : closed);

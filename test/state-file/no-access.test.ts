@@ -57,7 +57,7 @@ test.skipIf(process.platform !== 'linux')(
     const { code, stderr } = await site.sync();
     expect(code).toBe(2);
     expect(stderr).toContain(
-      'nothing can be stored below /proc, which the kernel makes up; name another stateFile',
+      'nothing can be stored below /proc, a virtual file system of the kernel; name another stateFile',
     );
   },
 );

@@ -63,8 +63,8 @@ describe('a file system without locks', () => {
       for (const refused of [once, daemon]) {
         expect(refused).toMatchObject({ code: 2, stdout: '' });
         expect(refused?.stderr).toContain(`the state file ${file} cannot be locked`);
-        expect(refused?.stderr).toContain('its file system has no locks');
-        expect(refused?.stderr).toContain('it has to lie on another one');
+        expect(refused?.stderr).toContain('its file system does not support locks');
+        expect(refused?.stderr).toContain('put it on another one');
       }
       // Those who only read take no lock where nobody writes.
       expect([plan?.code, status?.code]).toEqual([0, 0]);

@@ -23,7 +23,7 @@ test('a damaged file that cannot be renamed is unusable, with the damage, the re
   expect(openState(file, { checkThoroughly: false, nowMs: NOW })).toEqual({
     kind: 'unusable',
     reason: expect.stringMatching(
-      /^it is damaged \(file is not a database\), and it cannot be kept under another name: EROFS/u,
+      /^it is damaged \(file is not a database\), and it cannot be renamed: EROFS/u,
     ) as string,
   });
   expect(contentsOf(dirname(file))).toEqual(before);

@@ -286,7 +286,7 @@ test('a file that is busy is so by another program, which is told of as what can
   }).toThrow(
     expect.objectContaining({
       kind: 'unwritable',
-      message: expect.stringMatching(/^another program keeps it locked/u) as string,
+      message: expect.stringMatching(/^another program holds a lock on it/u) as string,
     }) as Error,
   );
 });

@@ -18,12 +18,12 @@ test('files come one by one as they are found by their keys, over many pages', (
   expect(files).toEqual(files.map(({ key }) => store.sent.find(target, key)));
 });
 
-test('a file of which it is not known what the platform has', () => {
+test('a file of which it is unknown what the platform has', () => {
   expect(readOne('NULL')).toMatchObject({ key: 'a', sha256: null });
 });
 
 // The first two are JSON in SQLite's own form, the second of a number that JSON does not know; the others are not.
-test.each(['00', '152d', '1bff', 'ff', 'c3'])('a blob %s in the place of a text is damage', (hex) => {
+test.each(['00', '152d', '1bff', 'ff', 'c3'])('a blob %s instead of a text is damage', (hex) => {
   expect(() => readOne(`x'07'`, `x'${hex}'`)).toThrow(
     expect.objectContaining({ name: 'StateFileError', kind: 'damaged' }) as Error,
   );

@@ -172,7 +172,7 @@ describe('somebody', () => {
     });
   }
 
-  test('puts another directory in the place of its own', async () => {
+  test('puts another directory instead of its own', async () => {
     await checkWriter(
       {
         what: '',
@@ -187,7 +187,7 @@ describe('somebody', () => {
   });
 
   test.each(['skip', 'inside'] as const)(
-    'puts a link to the outside in the place of its directory, links: %s',
+    'puts a link to the outside instead of its directory, links: %s',
     async (symlinks) => {
       const toOutside: Writer = {
         what: '',

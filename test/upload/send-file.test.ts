@@ -111,7 +111,7 @@ describe('without any request', () => {
     symlinkSync('/etc/hostname', `${root}/a.txt`);
     expect(await send()).toEqual({
       kind: 'unreadable',
-      reason: 'a symbolic link was put in its place',
+      reason: 'it was replaced by a symbolic link',
       upserted: false,
     });
     expect(operations(emulator)).toEqual([]);

@@ -19,8 +19,8 @@ import { at, makeSource, open, rewriteSlyly, type TestSource } from './fixture.t
 type Symlinks = SourceRoot['symlinks'];
 
 const LEADS_OUT = 'unreadable: a link leads out of the source';
-const LINK = 'unreadable: a symbolic link was put in its place';
-const NOT_REGULAR = 'unreadable: not a regular file any more';
+const LINK = 'unreadable: it was replaced by a symbolic link';
+const NOT_REGULAR = 'unreadable: no longer a regular file';
 
 /** Opens, reads all, closes; in one line. */
 async function look(source: SourceRoot, path: string): Promise<string> {

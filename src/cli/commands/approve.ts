@@ -27,7 +27,7 @@ export async function approve({ source, ...options }: ApproveOptions): Promise<n
   const { config } = load(options);
   if (source !== undefined && !config.sources.some(({ name }) => name === source)) {
     const names = config.sources.map(({ name }) => name).join(', ');
-    throw new UsageError(`there is no source "${source}"; the config has: ${names}`);
+    throw new UsageError(`source not found: "${source}"; the config has: ${names}`);
   }
   const target = source === undefined ? '/approve' : `/approve?source=${encodeURIComponent(source)}`;
   const answer = await askDaemon(config.stateFile, 'POST', target, AbortSignal.timeout(PATIENCE_MS));
@@ -41,7 +41,7 @@ export async function approve({ source, ...options }: ApproveOptions): Promise<n
       throw new UsageError(answer.reason, EXIT.incomplete);
     case 'ok':
       if (answer.status !== 200)
-        throw new UsageError(`the running botsync could not do it: ${answer.body.trim()}`, EXIT.incomplete);
+        throw new UsageError(`the running botsync reports: ${answer.body.trim()}`, EXIT.incomplete);
       return tell(answer.body, options);
   }
 }
@@ -51,11 +51,11 @@ function tell(body: string, { json }: GlobalOptions): number {
   if (trouble !== null) throw new UsageError(trouble, EXIT.incomplete);
   if (json) printJson({ approved, missing });
   else if (approved.length > 0)
-    print(`Approved, once: ${shown(approved.join(', '))}. botsync status shows how it goes on.`);
-  else if (missing.length === 0) print('Nothing is halted, so there is nothing to approve.');
+    print(`Approved, once: ${shown(approved.join(', '))}. Watch it with: botsync status`);
+  else if (missing.length === 0) print('No source is halted, so there is nothing to approve.');
   if (!json && missing.length > 0)
     print(
-      `Cannot be approved, the directory is missing: ${shown(missing.join(', '))}. It goes on when it is back.`,
+      `Cannot be approved, the directory is missing: ${shown(missing.join(', '))}. The source continues by itself when the directory is back.`,
     );
   return missing.length > 0 && approved.length === 0 ? EXIT.incomplete : EXIT.ok;
 }

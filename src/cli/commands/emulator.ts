@@ -44,7 +44,7 @@ export async function emulator(options: EmulatorCommandOptions): Promise<number>
       );
     });
     const endRehearsal = await rehearse(rehearsal, running.conditions, () => {
-      printError('The outage is over: everything is answered as usual.');
+      printError('The outage is over: requests are answered as usual.');
     });
     print(options.json ? JSON.stringify(describe(running)) : introduce(running, options, rehearsal));
     await ended;
@@ -143,16 +143,16 @@ function introduce(
     '--directory ./docs --yes',
   ].join(' ');
   return [
-    `The local platform listens on ${baseUrl}; a browser shows there what it holds. Ctrl-C ends it.`,
+    `The local platform listens on ${baseUrl}; open it in a browser to see its data. Press Ctrl-C to stop it.`,
     ...describeRehearsal(rehearsal),
     '',
     ownToken === undefined
-      ? 'To sync ./docs to it, paste into another shell (the token opens nothing but this emulator):'
+      ? 'To sync ./docs to it, paste into another shell (the token is valid only for this emulator):'
       : 'To sync ./docs to it, paste into another shell:',
     ...(ownToken === undefined ? [`  export BOTSYNC_TOKEN=${token}`] : []),
     `  ${init}`,
     '',
-    'For messages, in "platform" of the configuration, and in the shell:',
+    'To send messages, add to "platform" in the configuration, and run in the shell:',
     `  "chat": { "webhookId": "${webhookId}", "userKey": "env:BOTSYNC_CHAT_KEY" }`,
     `  export BOTSYNC_CHAT_KEY=${userKey}`,
     '',

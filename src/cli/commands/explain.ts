@@ -1,3 +1,4 @@
+import { placeOf } from '../render/place.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import type { Verdict } from '../../domain/record.ts';
 import { explain as explainFile } from '../../sync/plan/explain.ts';
@@ -34,7 +35,7 @@ export async function explain(options: ExplainOptions): Promise<number> {
 function describe(explanation: Explanation, isAsked: boolean): string[] {
   const { source, path, key, botId, rules, upsert, record, action, reason } = explanation;
   const lines = [
-    `File:    ${shown(`${source}:${path}`)}`,
+    `File:    ${shown(placeOf(source, path))}`,
     `Key:     ${shown(key)} (bot ${shown(botId)})`,
     `Rules:   ${rules.length === 0 ? 'none matches' : rules.map(({ rule, match }) => `rules[${rule}] (${match.join(', ')})`).join(', ')}`,
   ];
@@ -58,7 +59,7 @@ function describe(explanation: Explanation, isAsked: boolean): string[] {
 /** What the platform said, and when it was asked. */
 function describeWord({ verdict, askedAt, nextAskAt }: PlatformWord): string[] {
   const isWaiting = verdict === null && nextAskAt !== null;
-  const said = isWaiting ? 'has not said yet what became of it' : SAID[verdict ?? 'unknown'];
+  const said = isWaiting ? 'has not confirmed it yet' : SAID[verdict ?? 'unknown'];
   const asked = askedAt === null ? 'not asked yet' : `asked last at ${askedAt}`;
   const next = nextAskAt === null ? '' : `, asked next at ${nextAskAt}`;
   return [`Platform: ${said} (${asked}${next})`];
@@ -67,14 +68,14 @@ function describeWord({ verdict, askedAt, nextAskAt }: PlatformWord): string[] {
 const SAID: Readonly<Record<Verdict | 'unknown', string>> = {
   stored: 'has the content',
   searchable: 'has the content, and the bot can search it',
-  unsearchable: 'has the content, and the bot cannot search it',
-  unknown: 'took it, and has not been asked what became of it',
+  unsearchable: 'has the content, but the bot cannot search it',
+  unknown: 'accepted it; not confirmed (the platform cannot be asked)',
 };
 
 const DIFFERS: Readonly<Record<NonNullable<NonNullable<Explanation['record']>['differs']>, string>> = {
-  content: 'the platform was found not to have it as it was sent',
-  facts: 'the platform was found to have it with other tags, metadata, policies or expiry',
-  replaced: "the platform was found to have somebody else's file in its place",
+  content: 'verification found that the platform does not have it as it was sent',
+  facts: 'verification found other tags, metadata, policies or expiry on the platform',
+  replaced: "verification found somebody else's file under its key",
 };
 
 function describeAction(action: Explanation['action']): string {
@@ -82,13 +83,13 @@ function describeAction(action: Explanation['action']): string {
     case 'upload':
       return 'uploads it';
     case 'renew':
-      return 'sends it again before it expires';
+      return 'renews it before it expires';
     case 'update':
-      return 'tells the platform its other settings, without sending it';
+      return 'changes its settings on the platform, without sending it';
     case 'adopt':
-      return 'takes over what the platform has';
+      return 'adopts the file that the platform already has';
     case 'verify':
-      return 'looks whether it changed';
+      return 'checks whether it changed';
     case 'none':
       return 'does nothing';
     case 'skip':

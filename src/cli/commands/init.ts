@@ -62,7 +62,9 @@ export async function init(options: InitOptions): Promise<number> {
 function refuseToOverwrite(file: string, { config, force }: InitOptions): void {
   const format = otherFormat(file);
   if (format !== null)
-    throw new UsageError(`${config}: botsync reads no ${format}; name a file that ends in .json or .jsonc`);
+    throw new UsageError(
+      `${config}: botsync does not read ${format}; name a file that ends in .json or .jsonc`,
+    );
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true)
     throw new UsageError(
       `${config} is a directory; name the file to write: --config ${join(config, CONFIG_NAMES[0])}`,
@@ -72,18 +74,19 @@ function refuseToOverwrite(file: string, { config, force }: InitOptions): void {
   );
   if (twin !== undefined)
     throw new UsageError(
-      `${basename(twin)} is there already, and of two neither would be taken; name it with --config to write it anew, or move it away`,
+      `${basename(twin)} already exists, and with both files botsync would read neither; name it with --config to overwrite it, or move it away`,
     );
-  if (!force && existsSync(file))
-    throw new UsageError(`${config} is there already; --force writes a new one in its place`);
+  if (!force && existsSync(file)) throw new UsageError(`${config} already exists; overwrite it with --force`);
   if (!existsSync(dirname(file)))
-    throw new UsageError(`${dirname(file)} is not there; make it first, or name another place with --config`);
+    throw new UsageError(
+      `${dirname(file)} does not exist; create it first, or name another place with --config`,
+    );
 }
 
 /** The bots to choose from; `null`, and a word about it, when the platform cannot be asked. */
 async function findBots(access: Access, file: string): Promise<readonly Choice<string>[] | null> {
   if (access.workspaceId === null) {
-    printError('Without the id of the workspace its bots cannot be listed.');
+    printError('Bots can be listed only with a workspace id.');
     return null;
   }
   const { baseUrl, chatUrl, workspaceId, token } = access;
@@ -136,7 +139,7 @@ function whatNext(options: InitOptions, { config }: LoadedConfig): string {
   const isTokenMissing = !options.emulator && token?.kind === 'env' && (process.env[token.name] ?? '') === '';
   const directory = config.sources[0]?.directory ?? '';
   return [
-    `${options.config} is written. Next:`,
+    `${options.config} was written. Next:`,
     ...(existsSync(directory) ? [] : [`  mkdir -p ${quoteForShell(directory)}`]),
     ...(isTokenMissing ? [`  export ${token.name}=…`] : []),
     `  ${botsync} doctor${where}`,

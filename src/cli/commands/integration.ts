@@ -27,7 +27,8 @@ const FIRST = [
 export function integration(options: IntegrationOptions): Promise<number> {
   const { name, range } = options;
   for (const text of [name, range]) {
-    if (/^\.{0,2}$/u.test(text)) throw new UsageError(`"${text}" is no name or version of an integration`);
+    if (/^\.{0,2}$/u.test(text))
+      throw new UsageError(`"${text}" is not the name or version of an integration`);
   }
   return withSession(options, 'integration', async ({ administration, signal, secrets }) => {
     const area = administration();

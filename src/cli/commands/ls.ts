@@ -1,3 +1,4 @@
+import { placeOf } from '../render/place.ts';
 import prettyBytes from 'pretty-bytes';
 import { EXIT } from '../../domain/exit-code.ts';
 import type { Config } from '../../config/config.ts';
@@ -93,7 +94,7 @@ export async function ls(options: LsOptions): Promise<number> {
     await withOrphans(options, loaded, ({ source, path, key }) => {
       if (!matches(path ?? key)) return;
       if (options.json) printJson({ kind: 'file', source, path, key, local: 'gone', platform: 'orphan' });
-      else print(line('orphan', `${source}:${path ?? key}`, 'nothing is known of it here'));
+      else print(line('orphan', placeOf(source, path ?? key), 'unknown here'));
     });
   return EXIT.ok;
 }
@@ -118,7 +119,7 @@ function show(entry: FileEntry, json: boolean): void {
     ...(expiresAt === null ? [] : [`until ${expiresAt}`]),
     ...(reason === null ? [] : [reason]),
   ];
-  print(line(platform, `${source}:${path}`, about.join('; ')));
+  print(line(platform, placeOf(source, path), about.join('; ')));
 }
 
 function line(platform: string, file: string, about: string): string {

@@ -29,17 +29,20 @@ export async function reload(options: GlobalOptions): Promise<number> {
   if (answer.status === 404)
     throw new UsageError('the running botsync is an older version; restart it', EXIT.incomplete);
   if (answer.status !== 200)
-    throw new UsageError(`the running botsync could not do it: ${answer.body.trim()}`, EXIT.incomplete);
+    throw new UsageError(`the running botsync reports: ${answer.body.trim()}`, EXIT.incomplete);
   const { problem } = JSON.parse(answer.body) as ReloadOutcome;
   if (problem !== null)
-    throw new UsageError(`not reloaded, the configuration before goes on: ${problem}`, EXIT.incomplete);
+    throw new UsageError(
+      `not reloaded, the previous configuration stays in use: ${problem}`,
+      EXIT.incomplete,
+    );
   const { token } = config.platform;
   const stays = token === null || token.kind === 'file' || options.emulator ? null : secretPlace(token);
   if (options.json) printJson({ reloaded: true });
-  else if (stays === null) print('The running botsync has read its configuration and secrets again.');
+  else if (stays === null) print('The running botsync has reloaded its configuration and secrets.');
   else
     print(
-      `The running botsync has read its configuration again. Its token is from ${stays}, which it cannot see change: another token needs a restart.`,
+      `The running botsync has reloaded its configuration. Its token comes from ${stays}, which a running process cannot reread: another token needs a restart.`,
     );
   return EXIT.ok;
 }

@@ -28,8 +28,7 @@ export interface SearchOptions extends GlobalOptions {
 export function search({ query, tag, limit, source, ...options }: SearchOptions): Promise<number> {
   const { config } = load(options);
   const tags = readTags(tag ?? []);
-  if (query.trim() === '')
-    throw new UsageError('an empty question finds nothing; write what a user would ask');
+  if (query.trim() === '') throw new UsageError('the question is empty; write what a user would ask');
   if (limit !== undefined && !(Number.isInteger(limit) && limit > 0))
     throw new UsageError(`--limit ${limit}: write a whole number above 0`);
   const botId = botOf(source, config);
@@ -38,7 +37,7 @@ export function search({ query, tag, limit, source, ...options }: SearchOptions)
     if (found.kind === 'failed') throw lookupError('the bot could not be asked', found.failure);
     const passages = found.value;
     if (options.json) for (const passage of passages) printJson(passage);
-    else if (passages.length === 0) print('The bot finds nothing.');
+    else if (passages.length === 0) print('Nothing found.');
     else print(passages.flatMap(describeFound).join('\n'));
     return EXIT.ok;
   });
@@ -61,12 +60,12 @@ export function passages({ path: written, ...options }: PassagesOptions): Promis
     if (id.kind === 'failed')
       throw id.failure.kind === 'not-found'
         ? new UsageError(`the bot has no file ${shown(key)}: "botsync explain" says why`, EXIT.incomplete)
-        : lookupError(`${key} could not be asked for`, id.failure);
+        : lookupError(`${key} could not be looked up`, id.failure);
     const made = await client.passagesOf(id.value, signal);
     if (made.kind === 'failed') throw lookupError(`the passages of ${key} could not be listed`, made.failure);
     if (options.json) for (const passage of made.value) printJson(passage);
     else if (made.value.length === 0)
-      print(`Nothing was made of ${shown(key)}: it is not indexed, not yet, or holds no text.`);
+      print(`${shown(key)} has no passages: it is not indexed, not indexed yet, or contains no text.`);
     else print(made.value.flatMap(describePassage).join('\n'));
     return EXIT.ok;
   });
@@ -82,12 +81,12 @@ function botOf(source: string | undefined, { sources }: Config): string {
   if (source !== undefined) {
     const named = sources.find(({ name }) => name === source);
     if (named === undefined)
-      throw new UsageError(`--source ${source}: there is no such source; there are:\n${names}`);
+      throw new UsageError(`--source ${source}: source not found; the sources are:\n${names}`);
     return named.botId;
   }
   const [first, ...others] = new Set(sources.map(({ botId }) => botId));
   if (first === undefined || others.length > 0)
-    throw new UsageError(`several bots get files; say by --source NAME whose bot is asked:\n${names}`);
+    throw new UsageError(`the sources belong to several bots; choose one with --source NAME:\n${names}`);
   return first;
 }
 

@@ -95,8 +95,8 @@ function whereTheFilesAre(options: SyncOptions, { configFile }: Sync): string {
     '',
     `The files are on the local platform (the emulator), which keeps its data in ${emulatorDirectory({ file: configFile })}`,
     'Try next:',
-    `  ${botsync} sync --once ${withConfig}    again: nothing has to be sent`,
-    `  ${botsync} status ${withConfig}         what is in sync, and what expires next`,
-    `  ${botsync} sync --dry-run ${withConfig} after you changed a file: what would be done`,
+    `  ${botsync} sync --once ${withConfig}    again: nothing is sent`,
+    `  ${botsync} status ${withConfig}         which files are in sync, and which expires next`,
+    `  ${botsync} sync --dry-run ${withConfig} after changing a file: what a pass would do`,
   ].join('\n');
 }

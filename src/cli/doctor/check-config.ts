@@ -25,7 +25,7 @@ export function checkConfig({ config, file, warnings }: LoadedConfig, credential
   const counts = `${config.sources.length} ${config.sources.length === 1 ? 'source' : 'sources'}, ${config.rules.length} ${config.rules.length === 1 ? 'rule' : 'rules'}`;
   const unread = otherFormatBeside(file);
   const beside =
-    unread === null ? [] : [doubtful('config', `${unread} is not read`, `move what it says to ${file}`)];
+    unread === null ? [] : [doubtful('config', `${unread} is not read`, `move its contents to ${file}`)];
   return [fine('config', `${file}: ${counts}`), ...found, ...beside];
 }
 

@@ -35,8 +35,8 @@ export async function checkDirectories(
   for (const found of findSources(config, platformName)) {
     const { name } = found.config;
     if (found.kind === 'missing') {
-      const mend = 'make it, mount it, or correct "directory"';
-      diagnoses.push(broken('directories', `${name}: ${found.halt.reason}`, mend));
+      const fix = 'create it, mount it, or correct "directory"';
+      diagnoses.push(broken('directories', `${name}: ${found.halt.reason}`, fix));
       continue;
     }
     const survey = await surveySource(found.source, clock, signal);
@@ -125,8 +125,8 @@ function describeSurvey({ config, root }: Source, survey: Survey): Diagnosis[] {
         ];
   if (firstTrouble === null) return diagnoses;
   const more = troubles === 1 ? '' : ` (and ${(troubles - 1).toLocaleString('en')} more)`;
-  const mend = 'put that right, or ignore it: see "ignore" and .botsyncignore';
-  return [...diagnoses, broken('directories', `${name}: ${firstTrouble}${more}`, mend)];
+  const fix = 'fix it, or ignore the file: see "ignore" and .botsyncignore';
+  return [...diagnoses, broken('directories', `${name}: ${firstTrouble}${more}`, fix)];
 }
 
 /** Rules that match no file work, and are probably not meant. */
@@ -139,12 +139,12 @@ function checkPatterns(config: Config, seen: readonly Source[]): Diagnosis[] {
 function checkWatches({ watch }: Config, directories: number): Diagnosis[] {
   const limit = watch.poll ? null : watchLimit();
   if (limit === null) return [];
-  const counts = `${counted(directories, 'directory', 'directories')} to watch, of ${limit.toLocaleString('en')} that the system allows each user`;
+  const counts = `${counted(directories, 'directory', 'directories')} to watch, of ${limit.toLocaleString('en')} that the system allows per user`;
   // Other programs of the user take their part of it.
   if (directories <= limit * 0.75) return [fine('watches', counts)];
   const needed = 2 ** Math.ceil(Math.log2(directories * 1.5));
-  const mend = `run: sysctl -w fs.inotify.max_user_watches=${needed} (and the same in /etc/sysctl.d/ to keep it)`;
-  return [doubtful('watches', `${counts}; what is not watched is found by rescans only`, mend)];
+  const fix = `run: sysctl -w fs.inotify.max_user_watches=${needed} (and the same in /etc/sysctl.d/ to keep it)`;
+  return [doubtful('watches', `${counts}; changes in the others are found only by rescans`, fix)];
 }
 
 /** `null` where there is no such limit. */

@@ -34,7 +34,7 @@ export async function checkNotify(
         known === null
           ? 'a conversation that is created with the first message'
           : `the conversation ${known}`;
-      return [fine('notify', `people are told in ${where}; doctor --send-test tries it out`)];
+      return [fine('notify', `notifications go to ${where}; test them with doctor --send-test`)];
     });
   });
 }
@@ -47,18 +47,22 @@ export async function sendTest(
 ): Promise<Diagnosis[]> {
   const { config } = loaded;
   if (config.notify === null)
-    return [broken('notify', 'there is nowhere to send a test to', 'add "notify" to the configuration')];
+    return [
+      broken('notify', 'there is no conversation to send a test to', 'add "notify" to the configuration'),
+    ];
   const text = wordTest(describeRun(options, config.file, 'approve'));
   return await withoutUsageErrors(session, async () => {
     const { messenger, close } = openForTest(loaded, options, session);
     try {
       if (messenger === null) {
-        const message = 'there is no conversation yet, and the running botsync is the one to create it';
-        return [doubtful('notify', message, 'its log says why it has not; or stop it, and try again')];
+        const message = 'the conversation does not exist yet; the running botsync will create it';
+        return [doubtful('notify', message, 'see its log for the reason, or stop it and try again')];
       }
       const sent = await messenger.send({ type: 'text', text }, session.signal);
       if (sent.kind === 'failed') return [diagnose(sent.failure)];
-      return [fine('notify', `a test was sent to the conversation ${sent.value}: look whether it is there`)];
+      return [
+        fine('notify', `a test message was sent to the conversation ${sent.value}: check that it arrived`),
+      ];
     } finally {
       close();
     }
@@ -138,7 +142,7 @@ async function withoutUsageErrors(
 }
 
 function diagnose(failure: LookupFailure): Diagnosis {
-  const message = `people cannot be told: ${failure.message}`;
+  const message = `notifications cannot be sent: ${failure.message}`;
   switch (failure.kind) {
     case 'credentials':
       return broken('notify', message, null, EXIT.credentials);

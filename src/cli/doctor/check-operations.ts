@@ -28,7 +28,7 @@ export async function checkOperations(
   signal: AbortSignal,
 ): Promise<Diagnosis[]> {
   if (config.platform.operations === 'specified') {
-    const message = 'platform.operations is "specified": none is used beyond the five that every sync knows';
+    const message = 'platform.operations is "specified": only the five specified operations are used';
     return [fine('operations', message)];
   }
   const bots = [...new Set(config.sources.map(({ botId }) => botId))];
@@ -99,7 +99,7 @@ function describeBot(botId: string, standings: Standings): Diagnosis[] {
   const untried = named('not-tried');
   const parts = [
     ...(served === '' ? [] : [`served: ${served}`]),
-    ...(untried === '' ? [] : [`not tried, as they change files: ${untried}`]),
+    ...(untried === '' ? [] : [`not tried, because they change files: ${untried}`]),
   ];
   const sum = parts.length === 0 ? [] : [fine('operations', `${botId}: ${parts.join('; ')}`)];
   const missing = standings.flatMap(([operation, standing]): Diagnosis[] => {
@@ -113,7 +113,7 @@ function describeBot(botId: string, standings: Standings): Diagnosis[] {
           doubtful('operations', `${what} is not served, so ${LOSSES[operation]}: ${standing.reason}`, null),
         ];
       case 'unknown':
-        return [doubtful('operations', `${what} could not be asked for: ${standing.reason}`, null)];
+        return [doubtful('operations', `${what} could not be looked up: ${standing.reason}`, null)];
     }
   });
   return [...sum, ...missing];

@@ -20,10 +20,7 @@ export async function checkPlatform(
   if (listed.kind === 'failed') return [diagnose('token', 'the bots cannot be listed', listed.failure)];
   const bots = listed.value;
   return [
-    fine(
-      'token',
-      `the platform takes it; the workspace has ${bots.length} ${bots.length === 1 ? 'bot' : 'bots'}`,
-    ),
+    fine('token', `valid; the workspace has ${bots.length} ${bots.length === 1 ? 'bot' : 'bots'}`),
     ...checkBots(config, bots),
     ...(await checkIntegration(config, administration, signal)),
     checkClock(administration.now() - Date.now()),
@@ -32,7 +29,7 @@ export async function checkPlatform(
 
 /** The platform cannot be asked, as the config does not say how. */
 export function notAsked(reason: string): Diagnosis[] {
-  return [doubtful('token', `was not tried: ${reason}`, null)];
+  return [doubtful('token', `was not checked: ${reason}`, null)];
 }
 
 function checkBots({ platform, sources }: Config, bots: readonly BotSummary[]): Diagnosis[] {
@@ -45,11 +42,11 @@ function checkBots({ platform, sources }: Config, bots: readonly BotSummary[]): 
     if (bot !== undefined) return fine('bots', `${id} (${describe(bot.name)})${use}`);
     const known = bots.slice(0, 5).map((one) => `${one.id} (${describe(one.name)})`);
     const more = bots.length > known.length ? ', … ("botsync bots" lists them all)' : '';
-    const mend =
+    const fix =
       known.length === 0
         ? 'the workspace has no bots: check platform.workspaceId'
         : `write one of ${known.join(', ')}${more}`;
-    return broken('bots', `${id}${use} is not in the workspace`, mend);
+    return broken('bots', `${id}${use} is not in the workspace`, fix);
   });
 }
 
@@ -67,17 +64,17 @@ async function checkIntegration(
   }
   if (found.failure.kind !== 'not-found')
     return [diagnose('integration', `${name} cannot be looked up`, found.failure)];
-  const mend = 'check platform.identity.integrationName; one that is not public cannot be looked up';
-  return [doubtful('integration', `${name} is not in the hub`, mend)];
+  const fix = 'check platform.identity.integrationName; private integrations cannot be looked up';
+  return [doubtful('integration', `${name} is not in the hub`, fix)];
 }
 
 /** Whether our clock agrees with the platform's; `skewMs`: how far theirs is ahead of ours. */
 export function checkClock(skewMs: number): Diagnosis {
-  if (skewMs === 0) return fine('clock', "agrees with the platform's");
+  if (skewMs === 0) return fine('clock', "agrees with the platform's clock");
   const off = `is ${ms(Math.abs(skewMs), { long: true })} ${skewMs > 0 ? 'behind' : 'ahead of'} the platform's`;
   return Math.abs(skewMs) < LARGEST_SKEW_MS
     ? fine('clock', off)
-    : doubtful('clock', off, 'set it, best by a time service: timedatectl set-ntp true');
+    : doubtful('clock', off, 'set it, best with a time service: timedatectl set-ntp true');
 }
 
 function diagnose(check: string, what: string, failure: LookupFailure): Diagnosis {

@@ -26,7 +26,7 @@ async function checkStateFile(config: Config, platformName: string, rest: string
   const { stateFile } = config;
   const unwritable = checkWritable(stateFile);
   if (!existsSync(stateFile)) {
-    return [fine('state', `${stateFile} is not there yet: no pass has been made`), ...unwritable];
+    return [fine('state', `${stateFile} does not exist yet: no pass has been made`), ...unwritable];
   }
   try {
     return await withStateFile(stateFile, ({ reader, holder }) => {
@@ -43,7 +43,7 @@ async function checkStateFile(config: Config, platformName: string, rest: string
           broken(
             'state',
             `${source.name} is halted: ${source.halted ?? ''}`,
-            `look at its directory: a missing one only has to come back; if all is well: botsync approve${rest}, or without a daemon botsync sync --once --allow-removals${rest}`,
+            `check its directory. A missing directory only has to be restored; if everything is as it should be, run: botsync approve${rest}, or without a service botsync sync --once --allow-removals${rest}`,
           ),
         ),
         ...(astray === 0
@@ -52,7 +52,7 @@ async function checkStateFile(config: Config, platformName: string, rest: string
               doubtful(
                 'state',
                 `${astray.toLocaleString('en')} failed or refused`,
-                'botsync status says why',
+                'run botsync status for the reasons',
               ),
             ]),
         ...unwritable,
@@ -77,7 +77,7 @@ function checkRoom(stateFile: string): Diagnosis[] {
   return [
     freeBytes >= LITTLE_ROOM_BYTES
       ? fine('disk', room)
-      : doubtful('disk', `only ${room}`, 'make room, or the records cannot be written'),
+      : doubtful('disk', `only ${room}`, 'free some space, or the records cannot be written'),
   ];
 }
 

@@ -48,7 +48,7 @@ function diagnose(botId: string, failure: OptionalFailure): Diagnosis {
     case 'not-served':
       return failure.isTokenRefused === true
         ? broken('token', message, null, EXIT.credentials)
-        : doubtful('token', `was not tried: ${message}`, null);
+        : doubtful('token', `was not checked: ${message}`, null);
     case 'not-found':
       return broken('bots', message, "check the bot's id and platform.baseUrl");
     case 'transient':

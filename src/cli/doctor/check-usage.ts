@@ -24,11 +24,11 @@ export async function checkUsage(
   if (asked.kind === 'failed') return [doubtful('usage', whyNotAsked(asked), null)];
   const usages = asked.value;
   const additions = await planned(config, platformName, signal);
-  const mend = 'make room or get more of it; what takes none goes on';
+  const fix = 'delete files or raise the quota; other files are not affected';
   return [
     ...describeUsage(usages, additions).map((line) => fine('usage', line)),
     ...(additions === null ? [] : excessesOf(usages, additions)).map((excess) =>
-      doubtful('usage', describeExcess(excess), mend),
+      doubtful('usage', describeExcess(excess), fix),
     ),
   ];
 }

@@ -8,7 +8,7 @@ export interface Finding {
   readonly status: 'ok' | 'warn' | 'fail';
   readonly message: string;
   /** What to do about it; `null` when nothing is to be done. */
-  readonly mend: string | null;
+  readonly fix: string | null;
 }
 
 /** A finding with the exit code that it alone would give: 0, 3 or 4. */
@@ -19,22 +19,22 @@ export interface Diagnosis {
 
 /** All is as it should be. */
 export function fine(check: string, message: string): Diagnosis {
-  return { finding: { check, status: 'ok', message, mend: null }, exitCode: EXIT.ok };
+  return { finding: { check, status: 'ok', message, fix: null }, exitCode: EXIT.ok };
 }
 
 /** Works, but is probably not meant, or will not work for long. */
-export function doubtful(check: string, message: string, mend: string | null): Diagnosis {
-  return { finding: { check, status: 'warn', message, mend }, exitCode: EXIT.ok };
+export function doubtful(check: string, message: string, fix: string | null): Diagnosis {
+  return { finding: { check, status: 'warn', message, fix }, exitCode: EXIT.ok };
 }
 
 /** Does not work. `exitCode`: 4 for credentials that the platform refused. */
 export function broken(
   check: string,
   message: string,
-  mend: string | null,
+  fix: string | null,
   exitCode: number = EXIT.incomplete,
 ): Diagnosis {
-  return { finding: { check, status: 'fail', message, mend }, exitCode };
+  return { finding: { check, status: 'fail', message, fix }, exitCode };
 }
 
 /** The exit code of all together: 4 before 3 before 0. */
@@ -43,7 +43,7 @@ export function worst(diagnoses: readonly Diagnosis[]): number {
 }
 
 /** A finding as one line. */
-export function renderFinding({ check, status, message, mend }: Finding): string {
-  const text = mend === null ? message : `${message}; ${mend}`;
+export function renderFinding({ check, status, message, fix }: Finding): string {
+  const text = fix === null ? message : `${message}; ${fix}`;
   return `${status.padEnd(5)} ${check.padEnd(12)} ${shown(text)}`;
 }

@@ -4,10 +4,10 @@ import { optionRows, positionalRow, usageLine, type Row } from './help-text.ts';
 
 /** What the exit codes mean, as README.md has it. */
 const EXIT_CODES: Readonly<Record<keyof typeof EXIT, string>> = {
-  ok: 'Success. A service stopped when it was asked to.',
+  ok: 'Success, or the service was stopped.',
   defect: 'A defect of botsync. Please report it.',
   usage: 'Usage or configuration. The message says what is wrong, where, and what to write instead.',
-  incomplete: 'Finished, but some files are not in sync, or what was asked for could not be done.',
+  incomplete: 'Finished, but some files are not in sync, or the command failed.',
   credentials: 'The platform refused the credentials, or does not know the bot.',
   halted:
     'A guard halted a source: it is missing, replaced or emptied, or too many of its files were deleted.',
@@ -16,16 +16,22 @@ const EXIT_CODES: Readonly<Record<keyof typeof EXIT, string>> = {
 };
 
 const ENVIRONMENT: readonly Row[] = [
-  { name: 'BOTSYNC_CONFIG', text: 'The configuration file where --config names none.' },
-  { name: 'BOTSYNC_TOKEN', text: 'The access token, where the configuration says "env:BOTSYNC_TOKEN".' },
-  { name: 'HTTPS_PROXY, HTTP_PROXY, NO_PROXY', text: 'The proxy to use, and the hosts to reach without it.' },
+  { name: 'BOTSYNC_CONFIG', text: 'The configuration file, unless --config names one.' },
+  { name: 'BOTSYNC_TOKEN', text: 'The access token, if the configuration says "env:BOTSYNC_TOKEN".' },
+  {
+    name: 'HTTPS_PROXY, HTTP_PROXY, NO_PROXY',
+    text: 'The proxy to use, and the hosts to reach without a proxy.',
+  },
   { name: 'NO_COLOR', text: 'No colours in the output.' },
 ];
 
 const FILES: readonly Row[] = [
   { name: 'botsync.config.json', text: 'The configuration.' },
-  { name: '.botsyncignore', text: 'In the directory of a source: patterns of files to leave out.' },
-  { name: '.botsync/state.db', text: 'Next to the configuration: what was sent. Its place is "stateFile".' },
+  { name: '.botsyncignore', text: 'In the directory of a source: patterns of files to ignore.' },
+  {
+    name: '.botsync/state.db',
+    text: 'Next to the configuration: the records of what was sent. Set by "stateFile".',
+  },
 ];
 
 /** What the page says beside what the command line declares. */
@@ -49,9 +55,9 @@ export function manPage(root: Command, { version, homepage }: Edition): string {
     text(
       'botsync sends files from directories of this machine to the file storage of a chat bot, and keeps that storage up to date.',
     ),
-    text('What is sent, and how, is said in a configuration file; botsync init writes one.'),
+    text('A configuration file says what is sent and how; botsync init writes one.'),
     text(
-      'Without --once, botsync sync runs until a signal ends it. Files are deleted on the platform only where the configuration says so.',
+      'Without --once, botsync sync runs until a signal ends it. Files are deleted on the platform only if the configuration says so.',
     ),
     '.SH COMMANDS',
     ...leavesOf(root).flatMap(describe),

@@ -82,7 +82,7 @@ export async function gatherAnswers(interview: Interview): Promise<Answers> {
       read: readUrl,
     }),
     token: await settle(onPlatform, '--token', options.token, {
-      question: 'Where the access token is kept (env:NAME, file:PATH or credential:NAME)',
+      question: 'Where the access token is stored (env:NAME, file:PATH or credential:NAME)',
       fallback: 'env:BOTSYNC_TOKEN',
       read: readTokenPlace,
     }),
@@ -98,7 +98,7 @@ export async function gatherAnswers(interview: Interview): Promise<Answers> {
   const directory = await settleDirectory(options.directory, interview);
   const fromConfig = relativeTo(interview.configFile, directory);
   const keyPrefix = await settle(prompter, '--key-prefix', options.keyPrefix, {
-    question: "What the files' keys begin with (Backspace, Enter: nothing)",
+    question: "Prefix of the files' keys (Backspace, Enter: none)",
     fallback: `${basename(resolve(directory))}/`.replace(/^\/$/u, ''),
     read: readKeyPrefix,
   });
@@ -145,7 +145,7 @@ async function settleBot(
     return { botId: await settle(prompter, '--bot', options.bot, field), botName: null };
   const other = { name: 'another one', value: null };
   const choices = found.map(({ name, value }) => ({ name: `${name} (${value})`, value }));
-  const botId = await prompter.choose<string | null>('Bot that gets the files', [...choices, other]);
+  const botId = await prompter.choose<string | null>('Bot for the files', [...choices, other]);
   if (botId === null) return { botId: await prompter.text(field.question, '', field.read), botName: null };
   return { botId, botName: found.find(({ value }) => value === botId)?.name ?? null };
 }
@@ -166,16 +166,19 @@ async function settleIndex({ options, prompter }: Interview): Promise<readonly s
   return await prompter.choose('What the bot may search', [
     { name: `documents (${DOCUMENTS.join(' ')})`, value: DOCUMENTS },
     { name: 'every file', value: ['**'] },
-    { name: 'nothing, the files are only kept', value: [] },
+    { name: 'nothing; the files are only stored', value: [] },
   ]);
 }
 
 async function settleRemovals({ options, prompter }: Interview): Promise<RemovalMode> {
   if (options.removals !== undefined) return options.removals;
   if (prompter === null) return 'keep';
-  return await prompter.choose('What becomes of a file on the platform when it is deleted here', [
+  return await prompter.choose('What happens on the platform when a file is deleted here', [
     { name: 'keep: it stays there', value: 'keep' },
-    { name: 'expire: it is emptied, and gone within minutes; every platform can do that', value: 'expire' },
+    {
+      name: 'expire: it is emptied and expires within minutes; every platform supports that',
+      value: 'expire',
+    },
     { name: 'delete: it is deleted, if it is still the one that was sent', value: 'delete' },
   ]);
 }
@@ -195,7 +198,9 @@ function demandOptions({ options, prompter, emulatorBot }: Interview): void {
     ...(options.directory === undefined ? ['--directory DIR'] : []),
   ];
   if (missing.length === 0) return;
-  throw new UsageError(`nobody can be asked here: write ${missing.join(' and ')} (see botsync init --help)`);
+  throw new UsageError(
+    `not a terminal, so nothing can be asked; add ${missing.join(' and ')} (see botsync init --help)`,
+  );
 }
 
 /** A directory that was named from here, as the configuration names it. */
@@ -214,5 +219,5 @@ function readTokenPlace(text: string): Reading<unknown> {
   const reading = readSecretReference(text);
   return reading.kind === 'ok' || text.includes(':')
     ? reading
-    : problem('write where the token is kept, such as env:BOTSYNC_TOKEN; never the token itself');
+    : problem('write where the token is stored, such as env:BOTSYNC_TOKEN; never the token itself');
 }

@@ -11,32 +11,32 @@ export function writeConfigText(answers: Answers, schemaAddress: string | null):
     ...(workspaceId === null ? [] : [`"workspaceId": ${quoted(workspaceId)},`]),
     ...(botName === null ? [] : [`// ${shown(botName)}`]),
     `"botId": ${quoted(botId)},`,
-    '// Where the token is kept, never the token itself.',
+    '// Where the token is stored, never the token itself.',
     `"token": ${quoted(token)}`,
   ];
   const prefix = keyPrefix === '' ? '' : `, "keyPrefix": ${quoted(keyPrefix)}`;
   const example = `${keyPrefix}guide.md`;
   const indexRule =
     index.length === 0
-      ? ['// For what the bot may search: { "match": ["*.md", "*.pdf"], "index": true },']
+      ? ['// To let the bot search files: { "match": ["*.md", "*.pdf"], "index": true },']
       : ['// What the bot may search.', `{ "match": ${listed(index)}, "index": true },`];
   return `${[
-    '// Configuration of botsync. An editor shows every field by the schema; so does CONFIGURATION.md of its documentation.',
+    '// Configuration of botsync. All fields: CONFIGURATION.md in its documentation; editors show them by the schema.',
     '{',
     ...(schemaAddress === null ? [] : [`  "$schema": ${quoted(schemaAddress)},`]),
     '  "platform": {',
     ...platform.map((line) => `    ${line}`),
     '  },',
-    `  // Paths start at this file. ${quoted(shown(`${directory}/guide.md`))} becomes the file ${quoted(shown(example))} of the bot.`,
+    `  // Paths are relative to this file. ${quoted(shown(`${directory}/guide.md`))} becomes the file ${quoted(shown(example))} of the bot.`,
     `  "sources": [{ "directory": ${quoted(directory)}${prefix} }],`,
     '  // Every rule that matches a file applies; later ones win, tags merge.',
     '  "rules": [',
     '    { "match": "**", "tags": { "managed-by": "botsync" } },',
     ...indexRule.map((line) => `    ${line}`),
-    '    // The platform deletes these after 30 days; botsync sends them again before that:',
+    '    // The platform deletes these after 30 days; botsync renews them before that:',
     '    // { "match": "reports/**", "expiresIn": "30d" },',
     '  ],',
-    '  // A file that is deleted here: "keep" leaves it on the platform, "expire" empties it and lets it expire, "delete" deletes it.',
+    '  // A file that is deleted here: "keep" leaves it on the platform, "expire" empties it so that it expires within minutes, "delete" deletes it.',
     `  "removals": { "mode": ${quoted(removals)} },`,
     '}',
   ].join('\n')}\n`;

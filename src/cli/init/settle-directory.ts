@@ -28,16 +28,16 @@ export async function settleDirectory(
     const reading = readDirectory(directory);
     if (reading.kind === 'problem') throw new UsageError(`--directory: ${reading.message}`);
     const missing = describeMissing(directory);
-    if (missing !== null) warn(`${missing}; make it before the first pass`);
+    if (missing !== null) warn(`${missing}; create it before the first pass`);
     return directory;
   }
   for (;;) {
-    const directory = await prompter.text('Directory to keep on the platform', './docs', readDirectory);
+    const directory = await prompter.text('Directory to sync', './docs', readDirectory);
     const missing = describeMissing(directory);
     if (missing === null) return directory;
     const isMeant = await prompter.choose(missing, [
       { name: 'name another one', value: false },
-      { name: 'take it all the same; it has to be made before the first pass', value: true },
+      { name: 'use it anyway; create it before the first pass', value: true },
     ]);
     if (isMeant) return directory;
   }
@@ -47,7 +47,7 @@ function readDirectory(text: string): Reading<unknown> {
   const reading = readPath(text);
   if (reading.kind === 'problem') return reading;
   return kindOf(text) === 'other'
-    ? problem(`${shown(text)} is not a directory; name the one that holds the files`)
+    ? problem(`${shown(text)} is not a directory; name the directory that contains the files`)
     : meaning(text);
 }
 

@@ -103,7 +103,7 @@ export class Burst {
     if (unconfirmed > 0) {
       if (this.#hasToldOfWait || quietMs < SILENT_WAIT_MS) return null;
       this.#hasToldOfWait = true;
-      const rest = `: ${done}; the platform is yet to confirm ${countText(unconfirmed, 'file')}`;
+      const rest = `: ${done}; not confirmed yet: ${countText(unconfirmed, 'file')}`;
       return {
         level: 'info',
         words: { style: 'warning', head: 'Sent', rest },
@@ -133,6 +133,6 @@ function describe({ uploaded, renewed, updated, removed, bytes }: Counts, tookMs
   const told = counts
     .filter(([count]) => count > 0)
     .map(([count, what]) => `${count.toLocaleString('en')} ${what}`);
-  if (told.length === 0) return 'the platform has said what became of every file';
+  if (told.length === 0) return 'the platform has confirmed every file';
   return `${told.join(', ')}${bytes > 0 ? `, ${bytesText(bytes)}` : ''} (${durationText(tookMs)})`;
 }

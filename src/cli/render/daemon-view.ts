@@ -28,13 +28,13 @@ import { ProgressWatch } from './progress-watch.ts';
 /** The platform refuses: what is said when it begins, and when it is over. */
 const REFUSED: Readonly<Record<Refusal, { readonly began: string; readonly over: string }>> = {
   credentials: {
-    began: 'the platform refuses the credentials; what needs them waits, and is tried again now and then',
-    over: 'the platform takes the credentials again',
+    began: 'the platform refuses the credentials; files that need them wait and are retried',
+    over: 'the platform accepts the credentials again',
   },
   quota: {
     began:
-      'the platform takes nothing that needs more room; that waits, and is tried again now and then: remove files there, or raise the quota',
-    over: 'the platform takes what needs room again',
+      'a quota is used up; files that need it wait and are retried: delete files on the platform, or raise the quota',
+    over: 'the quota suffices again',
   },
 };
 
@@ -82,7 +82,7 @@ export class DaemonView implements RunObserver {
     neverWaitForReaders({
       1: {
         dropping: () => {
-          this.log.error('standard output is not being read; results are dropped until it is');
+          this.log.error('nobody reads standard output; results are dropped until somebody does');
         },
         resumed: (lines) => {
           printJson({ kind: 'dropped', lines });
@@ -118,22 +118,24 @@ export class DaemonView implements RunObserver {
   stopping(signal: string): void {
     const { inFlight } = this.#watch;
     if (!this.showsProgress) {
-      this.log.info('stopping: what is under way may end, nothing new is begun', { signal });
+      this.log.info('stopping: running transfers may finish, no new ones are started', { signal });
       return;
     }
     const what =
-      inFlight.length === 0 ? '' : `: ${describeInFlight(inFlight)} may end within ${durationText(GRACE_MS)}`;
-    this.log.info(`stopping${what}; Ctrl-C again ends it at once`);
+      inFlight.length === 0
+        ? ''
+        : `: ${describeInFlight(inFlight)} may finish within ${durationText(GRACE_MS)}`;
+    this.log.info(`stopping${what}; press Ctrl-C again to stop at once`);
   }
 
   /** Says what is given up by an end at once. */
   endNow(): void {
     const { inFlight } = this.#watch;
-    const ranFor = `ended at once after ${durationText(performance.now() - this.#startedAtMs)}`;
+    const ranFor = `stopped at once after ${durationText(performance.now() - this.#startedAtMs)}`;
     this.log.warn(
       inFlight.length === 0
         ? ranFor
-        : `${ranFor}; interrupted: ${describeInFlight(inFlight)}; the next start sends what is missing again`,
+        : `${ranFor}; interrupted: ${describeInFlight(inFlight)}; the next start sends what is missing`,
     );
     this.#watch.end();
   }
@@ -173,7 +175,7 @@ export class DaemonView implements RunObserver {
 
   passBegan(trigger: Trigger): void {
     this.log.debug('pass begins', { trigger });
-    if (trigger === 'start') this.log.info('looking at all files …');
+    if (trigger === 'start') this.log.info('checking all files …');
   }
 
   passEnded(trigger: Trigger, _sources: readonly string[], summary: Summary, exitCode: number): void {
@@ -193,7 +195,7 @@ export class DaemonView implements RunObserver {
   }
 
   eventsLost(source: string, reason: string): void {
-    this.log.info('everything is looked at again', { source, reason });
+    this.log.info('rescanning everything', { source, reason });
   }
 
   watchLimited(source: string, message: string): void {

@@ -5,7 +5,10 @@ import type { Transferred } from '../../sync/pass/reporter.ts';
 import { bytesText, durationText } from '../../service/amounts.ts';
 import { placeOf } from './place.ts';
 
-/** What is said of something that was done. */
+/** A shorter transfer is reported without its duration. */
+const SHORTEST_SHOWN_MS = 100;
+
+/** The verbs for something that was done. */
 const DONE: Readonly<Record<'upload' | 'renew' | 'update' | 'adopt' | 'remove', string>> = {
   upload: 'uploaded',
   renew: 'renewed',
@@ -14,7 +17,7 @@ const DONE: Readonly<Record<'upload' | 'renew' | 'update' | 'adopt' | 'remove', 
   remove: 'removed',
 };
 
-/** What is said of something that could not be done. */
+/** The verbs for something that could not be done. */
 const FAILED: Readonly<Record<EventKind, string>> = {
   upload: 'could not upload',
   renew: 'could not renew',
@@ -27,7 +30,7 @@ const FAILED: Readonly<Record<EventKind, string>> = {
   problem: 'problem with',
 };
 
-/** Reasons as they are told of what was done; the others are told as they are. */
+/** Reasons in the words for what was done; the others are printed unchanged. */
 const REASONS: Readonly<Record<string, string>> = {
   'settings-changed': 'its settings changed',
   'renewal-due': 'before it expires',
@@ -52,7 +55,7 @@ export function eventWords(event: FileEvent, transferred?: Transferred): Words {
     case 'skip':
       return words('aside', 'skipped', ` ${place} (${reason})`);
     case 'confirm':
-      return words('ok', outcome ?? 'confirmed', ` ${place} (the platform says: ${reason})`);
+      return words('ok', outcome ?? 'confirmed', ` ${place} (the platform reports: ${reason})`);
     case 'upload':
     case 'renew':
     case 'update':
@@ -74,7 +77,9 @@ function asides({ kind, reason }: FileEvent, transferred: Transferred | undefine
   const why = REASONS[reason] ?? reason;
   if (kind === 'update') return [why, 'the content was not sent again'];
   if (transferred === undefined) return [why];
-  return [`${bytesText(transferred.bytes)} in ${durationText(transferred.durationMs)}`, why];
+  const { bytes, durationMs } = transferred;
+  const size = bytesText(bytes);
+  return [durationMs < SHORTEST_SHOWN_MS ? size : `${size} in ${durationText(durationMs)}`, why];
 }
 
 function words(style: Style, head: string, rest: string): Words {

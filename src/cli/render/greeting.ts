@@ -40,7 +40,7 @@ export function greeting(config: Config, platform: string, version: string, node
 export function waitingFor({ config, standing }: ObservedDaemon): string {
   const { poll, pollIntervalMs, rescanMs } = config.watch;
   const watchedDirectories = standing?.activity.watchedDirectories ?? 0;
-  if (poll) return `everything is looked at every ${durationText(pollIntervalMs)}; Ctrl-C ends it`;
+  if (poll) return `rescanning every ${durationText(pollIntervalMs)}; press Ctrl-C to stop`;
   const directories = watchedDirectories === 1 ? 'directory' : 'directories';
-  return `watching ${watchedDirectories.toLocaleString('en')} ${directories} for changes, everything is looked at again every ${durationText(rescanMs)}; Ctrl-C ends it`;
+  return `watching ${watchedDirectories.toLocaleString('en')} ${directories} for changes, rescanning every ${durationText(rescanMs)}; press Ctrl-C to stop`;
 }

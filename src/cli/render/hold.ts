@@ -18,7 +18,7 @@ export function holdOf(
   if (outage !== null) {
     const nowMs = Date.now();
     return {
-      reason: `platform out of reach: ${outage.reason}`,
+      reason: `platform unreachable: ${outage.reason}`,
       goesOnInMs: outage.nextProbeMs === null ? null : outage.nextProbeMs - nowMs,
       givesUpInMs: giveUpAfterMs === null ? null : outage.sinceMs + giveUpAfterMs - nowMs,
     };

@@ -14,5 +14,5 @@ export function describeInFlight(files: readonly FileInFlight[]): string {
         `${shown(name)}, ${bytesText(sentBytes)} of ${bytesText(sizeBytes)}`,
     );
   const more = files.length > NAMED ? `; and ${files.length - NAMED} more` : '';
-  return `${countText(files.length, 'file')} on the way (${named.join('; ')}${more})`;
+  return `${countText(files.length, 'file')} being sent (${named.join('; ')}${more})`;
 }

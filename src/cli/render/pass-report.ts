@@ -84,11 +84,11 @@ export function describeSummary(
 ): string[] {
   const { overwritten } = summary;
   const { style, head, rest } = summaryWords(summary, isDryRun, isCutShort);
-  const left = isCutShort && notReached > 0 ? `; ${countText(notReached, 'file')} to send not reached` : '';
+  const left = isCutShort && notReached > 0 ? `; ${countText(notReached, 'file')} to send not attempted` : '';
   const lines = [`${style === null ? head : paint(style, head)}${rest}${left}`];
   if (overwritten > 0) {
     const sent = isDryRun ? 'to upload' : 'uploaded';
-    lines.push(`  ${overwritten.toLocaleString('en')} ${sent} over files that do not carry botsync's mark`);
+    lines.push(`  ${overwritten.toLocaleString('en')} ${sent} over files without botsync's mark`);
   }
   return lines;
 }
@@ -103,7 +103,7 @@ export function summaryWords(summary: Summary, isDryRun: boolean, isCutShort: bo
   const rest = `: ${describeDone(summary, isDryRun)}`;
   const words = (style: Style | null, head: string): Words => ({ style, head, rest });
   if (isDryRun) return words(null, 'Dry run, nothing was sent');
-  if (isCutShort) return words('failure', 'NOT IN SYNC, and not everything was looked at');
+  if (isCutShort) return words('failure', 'NOT IN SYNC, and the pass is incomplete');
   if (astray > 0) return words('failure', 'NOT IN SYNC');
   if (unconfirmed > 0) return words('warning', 'Sent, but the platform has not confirmed everything yet');
   return words('ok', sent === 0 ? 'In sync, nothing had to be sent' : 'In sync');
@@ -131,7 +131,7 @@ export function describeDone(summary: Summary, isDryRun: boolean): string {
   const what = [
     counted(uploaded, isDryRun ? 'to upload' : 'uploaded'),
     counted(renewed, isDryRun ? 'to renew' : 'renewed'),
-    counted(updated, isDryRun ? 'whose settings are to change' : 'with other settings'),
+    counted(updated, isDryRun ? 'to change in place' : 'with other settings'),
     counted(adopted, 'on the platform already'),
     counted(removed, isDryRun ? 'to remove' : 'removed'),
     counted(unchanged, 'unchanged'),

@@ -69,16 +69,16 @@ export class PassView implements Reporter, PassObserver {
   /** Somebody asked for a clean end, which may take a while. */
   stopping(signal: string): void {
     if (!this.showsProgress) {
-      this.log.info('stopping: what is under way may end, nothing new is begun', { signal });
+      this.log.info('stopping: running transfers may finish, no new ones are started', { signal });
       return;
     }
     const { inFlight } = this.#progress.tally;
     const what =
       inFlight.length === 0
         ? 'Stopping.'
-        : `Stopping: ${describeInFlight(inFlight)} may end within ${durationText(GRACE_MS)}.`;
+        : `Stopping: ${describeInFlight(inFlight)} may finish within ${durationText(GRACE_MS)}.`;
     const columns = process.stderr.columns || 80;
-    this.#progress.log(`${wrapWords(`${what} Ctrl-C again ends it at once.`, columns - 1)}\n`);
+    this.#progress.log(`${wrapWords(`${what} Press Ctrl-C again to stop at once.`, columns - 1)}\n`);
   }
 
   /** What is under way is broken off now. */
@@ -186,9 +186,6 @@ export class PassView implements Reporter, PassObserver {
 
   #interruptedLines(): string[] {
     if (this.#interrupted.length === 0) return [];
-    return [
-      '',
-      `Interrupted: ${describeInFlight(this.#interrupted)}; the next run sends what is missing again`,
-    ];
+    return ['', `Interrupted: ${describeInFlight(this.#interrupted)}; the next run sends what is missing`];
   }
 }

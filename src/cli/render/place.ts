@@ -1,4 +1,4 @@
-/** A file as people are told of it, by its source and its path there; the source itself goes by its name alone. */
+/** The name of a file for people: its source and its path in the source; for the source itself its name alone. */
 export function placeOf(source: string, path: string): string {
   return path === '.' ? source : `${source}/${path}`;
 }

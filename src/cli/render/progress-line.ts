@@ -41,7 +41,7 @@ const BETWEEN = ' | ';
 export function progressLine(facts: ProgressFacts, columns: number): string {
   switch (facts.kind) {
     case 'looking':
-      return cutEnd(`looking at ${countText(facts.files, 'file')} …`, columns);
+      return cutEnd(`checking ${countText(facts.files, 'file')} …`, columns);
     case 'sending':
       return sendingLine(facts, columns);
     case 'waiting':

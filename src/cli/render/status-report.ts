@@ -1,3 +1,4 @@
+import { placeOf } from './place.ts';
 import ms from 'ms';
 import prettyBytes from 'pretty-bytes';
 import { EXIT } from '../../domain/exit-code.ts';
@@ -37,7 +38,7 @@ export function describeStatus(
 ): string[] {
   const { nowMs, isAsked } = words;
   const lines = [describeVerdict(known, standing, words), ''];
-  const sending = runner === null ? 'interrupted' : runner.outage ? 'waiting for the platform' : 'on the way';
+  const sending = runner === null ? 'interrupted' : runner.outage ? 'waiting for the platform' : 'being sent';
   lines.push(...known.sources.flatMap((source) => describeSource(source, { nowMs, isAsked, sending })));
   const troubles = describeTroubles(standing.troubles, words);
   if (troubles.length > 0) lines.push('', 'Not in sync:', ...troubles.map((line) => `  ${line}`));
@@ -63,7 +64,7 @@ function describeVerdict(
     const what = [
       ...(isLooking ? ['a full pass is running'] : []),
       ...(queued > 0 ? [`${counted(queued, 'change')} waiting`] : []),
-      ...(sending > 0 ? [`${counted(sending, 'file')} on the way`] : []),
+      ...(sending > 0 ? [`${counted(sending, 'file')} being sent`] : []),
     ];
     return `Not in sync yet: ${what.join(', ')}`;
   }
@@ -78,7 +79,7 @@ function describeSource(
   const { name, halted, haltAdvice, files, bytes, nextExpiry } = source;
   const words = isAsked ? describeWords(source) : '';
   const counts: readonly (readonly [number, string])[] = [
-    [source.unconfirmed, 'being indexed, or not confirmed yet'],
+    [source.unconfirmed, 'being indexed or not confirmed yet'],
     [source.sending, sending],
     [source.pending, 'waiting'],
     [source.failed, 'failed'],
@@ -129,7 +130,7 @@ function describeTroubles(troubles: readonly Trouble[], { nowMs }: StatusWords):
         ];
       case 'quota':
         return [
-          `the platform accepts nothing that needs more storage: ${shown(trouble.reason)}${waiting(trouble.waiting)}`,
+          `a quota is used up, and files that need more storage wait: ${shown(trouble.reason)}${waiting(trouble.waiting)}`,
         ];
       case 'outage':
         return [describeOutage(trouble, nowMs)];
@@ -166,7 +167,7 @@ function describeGroup({ files }: FailingGroup, nowMs: number): string[] {
   if (first === undefined) return [];
   const retry = describeRetry(first, nowMs);
   const why = `${shown(first.reason)}${retry === null ? '' : `; ${retry}`}`;
-  const name = ({ source, path }: Failing): string => shown(`${source}:${path}`);
+  const name = ({ source, path }: Failing): string => shown(placeOf(source, path));
   const kind = KINDS[first.kind];
   if (files.length === 1) return [`${name(first)}: ${kind}: ${why}`];
   const more = files.length - FILES_SHOWN;
@@ -195,7 +196,7 @@ function describeRetry({ kind, retry, retryAt }: Failing, nowMs: number): string
     case 'change':
       return `${again} when the file or its rules change`;
     case 'outage':
-      return `${again} when the platform can be reached`;
+      return `${again} when the platform is reachable`;
     case 'ask':
       return retryAt === null
         ? 'the next pass asks the platform again'

@@ -1,3 +1,4 @@
+import { placeOf } from './place.ts';
 import type { DifferenceReason, FileDifference } from '../../sync/catalog/compare.ts';
 import type { Verified } from '../../sync/plan/verify.ts';
 import { print } from './output.ts';
@@ -14,7 +15,7 @@ const WORDS: Readonly<Record<DifferenceReason, string>> = {
   content: 'another content',
   failed: 'failed',
   pending: 'pending',
-  facts: 'other facts',
+  facts: 'other settings',
   replaced: 'replaced',
   unsent: 'not sent',
   'not-removed': 'not removed',
@@ -52,7 +53,7 @@ export class VerifyReport {
     const rows = [...this.#named].flatMap(([reason, files]) => {
       const named = files.map(({ source, path, key, detail }) => [
         WORDS[reason],
-        `${source}:${path ?? key}`,
+        placeOf(source, path ?? key),
         detail,
       ]);
       const more = (reasons[reason] ?? 0) - files.length;
@@ -68,8 +69,8 @@ export function describeVerified({ compared, same, foreign, busy, unread, reason
   const rest = [
     ...found.map(([reason, count]) => counted(count, WORDS[reason])),
     ...(unread > 0 ? [counted(unread, 'could not be read')] : []),
-    ...(busy > 0 ? [counted(busy, 'left out, as they are being sent')] : []),
-    ...(foreign > 0 ? [counted(foreign, 'of others')] : []),
+    ...(busy > 0 ? [counted(busy, 'skipped, being sent')] : []),
+    ...(foreign > 0 ? [counted(foreign, 'by others')] : []),
   ];
   const head = found.length === 0 && unread === 0 ? 'As it was sent' : 'NOT AS IT WAS SENT';
   return `${head}: ${counted(same, 'of')} ${counted(compared, compared === 1 ? 'file' : 'files')}${rest.length === 0 ? '' : `; ${rest.join(', ')}`}`;

@@ -25,7 +25,7 @@ export const createChatConversation: Operation = {
     const { id = `conv_${randomId()}` } = body.value;
     return platform.conversations.findById(id) === null
       ? create(id, caller.user, platform)
-      : refuse(409, 'AlreadyExists', `There is a conversation "${id}" already`);
+      : refuse(409, 'AlreadyExists', `Conversation "${id}" already exists`);
   },
 };
 

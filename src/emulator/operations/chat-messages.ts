@@ -36,7 +36,7 @@ export const getMessage: Operation = {
     if (caller.kind === 'refused') return caller.answer;
     const { id = '' } = request.params;
     const message = platform.messages.findById(id);
-    if (message === null) return refuse(404, 'ResourceNotFound', `There is no message "${id}"`);
+    if (message === null) return refuse(404, 'ResourceNotFound', `Message "${id}" not found`);
     const found = findJoinedConversation(message.conversationId, caller.user, platform);
     return found.kind === 'refused' ? found.answer : succeed({ message: describeMessage(message) });
   },

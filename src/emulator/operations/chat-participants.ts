@@ -25,7 +25,7 @@ export const addParticipant: Operation = {
     if (body.kind === 'refused') return body.answer;
     const { userId } = body.value;
     const user = platform.users.findById(userId);
-    if (user === null) return refuse(404, 'ResourceNotFound', `There is no user "${userId}"`);
+    if (user === null) return refuse(404, 'ResourceNotFound', `User "${userId}" not found`);
     platform.conversations.join(found.conversation.id, userId);
     return created({ participant: describeUser(user) });
   },
@@ -62,7 +62,7 @@ export const getParticipant: Operation = {
     const { userId = '' } = request.params;
     const user = platform.users.findById(userId);
     return user === null || !platform.conversations.hasParticipant(found.conversation.id, userId)
-      ? refuse(404, 'ResourceNotFound', `There is no participant "${userId}"`)
+      ? refuse(404, 'ResourceNotFound', `Participant "${userId}" not found`)
       : succeed({ participant: describeUser(user) });
   },
 };

@@ -25,7 +25,7 @@ export const createUser: Operation = {
     if (body.kind === 'refused') return body.answer;
     const { id = `user_${randomId()}`, ...profile } = body.value;
     if (platform.users.findById(id) !== null) {
-      return refuse(409, 'AlreadyExists', `There is a user "${id}" already`);
+      return refuse(409, 'AlreadyExists', `User "${id}" already exists`);
     }
     const now = platform.now();
     const user = { id, profile, createdAt: now, updatedAt: now };

@@ -50,7 +50,7 @@ function readDestination(
     return refused(403, 'Forbidden', 'The access token is that of another bot');
   }
   const bot = platform.bots.find(id);
-  return bot === null ? refused(404, 'ResourceNotFound', `There is no bot "${id}"`) : { kind: 'bot', bot };
+  return bot === null ? refused(404, 'ResourceNotFound', `Bot "${id}" not found`) : { kind: 'bot', bot };
 }
 
 function copy(
@@ -100,7 +100,7 @@ function whyNotCopied(
 ): OperationResult | null {
   if (!hasContent(source)) return refuse(400, 'InvalidPayload', 'The file has no content to copy');
   if (previous !== null && !overwrite)
-    return refuse(409, 'AlreadyExists', `There is a file of the key "${previous.key}" already`);
+    return refuse(409, 'AlreadyExists', `A file with the key "${previous.key}" already exists`);
   if (previous !== null && !mayOverwrite(previous, request, platform))
     return refuse(403, 'Forbidden', 'The file belongs to another owner');
   if (previous?.id === source.id) return refuse(400, 'InvalidPayload', 'A file cannot be copied to itself');

@@ -17,7 +17,7 @@ export const getIntegration: Operation = {
     const { name = '', version = '' } = request.params;
     const integration = platform.hub.find(name, version);
     return integration === null
-      ? refuse(404, 'ResourceNotFound', `There is no integration "${name}" in version "${version}"`)
+      ? refuse(404, 'ResourceNotFound', `Integration "${name}" not found in version "${version}"`)
       : succeed({ integration: describeIntegration(integration, platform) });
   },
 };

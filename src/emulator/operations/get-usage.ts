@@ -38,7 +38,7 @@ export const getUsage: Operation = {
     const { id = '' } = request.params;
     const isWorkspace = id === platform.identity.workspaceId;
     if (!isWorkspace && platform.bots.find(id) === null) {
-      return refuse(404, 'ResourceNotFound', `There is no workspace and no bot "${id}"`);
+      return refuse(404, 'ResourceNotFound', `No workspace or bot "${id}" found`);
     }
     const given = new URLSearchParams(request.query).get('type');
     const type = TYPES.find((one) => one === given);

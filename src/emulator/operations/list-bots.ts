@@ -18,7 +18,7 @@ export const listBots: Operation = {
     const bots = platform.bots.list();
     const last = bots.findIndex(({ id }) => id === asked.after);
     if (asked.after !== null && last === -1) {
-      return refuse(400, 'InvalidQuery', 'nextToken: was not given out by this list');
+      return refuse(400, 'InvalidQuery', 'nextToken: was not issued by this list');
     }
     const page = cutPage(bots.slice(last + 1), asked.size, ({ id }) => id);
     return succeed({ bots: page.items.map(describeBot), meta: describeMeta(page) });

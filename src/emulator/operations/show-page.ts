@@ -24,7 +24,7 @@ export const showPage: Operation = {
       return text(403, 'This page is only shown under localhost or an IP address.\n');
     platform.expire();
     const view = gather(new URLSearchParams(request.query), platform);
-    return view === null ? text(404, 'There is no such bot or conversation.\n') : page(renderPage(view));
+    return view === null ? text(404, 'Bot or conversation not found.\n') : page(renderPage(view));
   },
 };
 

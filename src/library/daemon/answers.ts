@@ -71,7 +71,7 @@ export class DaemonAnswers {
       },
       reload: () => this.#standing().reload(),
       failed: (error) => {
-        log.error('a question over HTTP could not be answered', { reason: (error as Error).message });
+        log.error('an HTTP request could not be answered', { reason: (error as Error).message });
       },
     };
   }

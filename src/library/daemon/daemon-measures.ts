@@ -46,7 +46,7 @@ export class DaemonMeasures implements SyncObserver {
     // Whatever changes from now on is noticed.
     if (trigger !== 'start') return;
     this.isReady = true;
-    this.#serviceManager.ready('looking at everything');
+    this.#serviceManager.ready('full pass running');
   }
 
   passEnded(trigger: Trigger, sources: readonly string[], _summary: Summary, exitCode: number): void {

@@ -40,7 +40,7 @@ export class DaemonNotifier {
       this.#begin();
     } catch (error) {
       // The daemon meets by itself what is wrong with the state file.
-      this.#log.error('people are told nothing for now', { reason: (error as Error).message });
+      this.#log.error('notifications are paused', { reason: (error as Error).message });
     }
     await this.#close(before);
   }
@@ -80,7 +80,7 @@ export class DaemonNotifier {
       await notifier?.close();
     } catch (error) {
       const reason = (error as Error).message;
-      this.#log.warn('the connection for messages could not be closed', { reason });
+      this.#log.warn('the connection for notifications could not be closed', { reason });
     }
   }
 
@@ -97,7 +97,7 @@ export class DaemonNotifier {
     this.#stopping = stopping;
     const ended = notifications.run(pause, stopping.signal).catch((error: unknown) => {
       // Whatever it is: files are more important. The daemon meets by itself what is wrong with the state file.
-      this.#log.error('people are told nothing any more', { reason: (error as Error).message });
+      this.#log.error('notifications are off', { reason: (error as Error).message });
     });
     const before = this.#ended;
     this.#ended = before.then(() => ended);

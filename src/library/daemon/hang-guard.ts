@@ -18,7 +18,7 @@ export class HangGuard {
     await this.#current?.watch.close();
     const thread = new URL('../chunks/hang-watch-thread.js', import.meta.url);
     const watch = new HangWatch(thread, timeoutMs, (reason) => {
-      this.#log.warn('a file system that hangs would not be noticed', { reason });
+      this.#log.warn('a hanging file system would not be noticed', { reason });
     });
     this.#current = { timeoutMs, watch };
   }

@@ -81,7 +81,7 @@ export class Reloads {
     } catch (error) {
       // A defect is told as well, and ends neither the daemon nor its next reload.
       const reason = error instanceof SyncError ? error.message : sourceStack(error);
-      log.error(`not reloaded, the configuration before goes on: ${reason}`);
+      log.error(`not reloaded, the previous configuration stays in use: ${reason}`);
       if (isReady) serviceManager.ready('not reloaded: the configuration is wrong');
       return { problem: reason };
     }

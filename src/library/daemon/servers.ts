@@ -30,7 +30,7 @@ export class DaemonServers {
     if (wanted === null || service.listen === null) return;
     const attempt = await serveOnAddress(service.listen, this.#ports);
     if (attempt.kind === 'failed') {
-      this.#log.error(`service.listen: ${attempt.reason}; a reload tries again`);
+      this.#log.error(`service.listen: ${attempt.reason}; a reload retries`);
       return;
     }
     this.#listening = { wanted, server: attempt.server };

@@ -70,7 +70,7 @@ export class StateKeeper {
       const error = await this.#serveOnce(serve, isChecked);
       if (error === null) continue;
       if (clock.monotonic() - beganMs >= SOUND_MS) this.#waitMs = 0;
-      await this.#mend(error);
+      await this.#repair(error);
     }
   }
 
@@ -116,12 +116,12 @@ export class StateKeeper {
   }
 
   /** Resolves when the state file may be tried again. */
-  async #mend(error: StateFileError): Promise<void> {
+  async #repair(error: StateFileError): Promise<void> {
     const { stateFile, clock, log } = this.#input;
     switch (error.kind) {
       case 'gone':
         log.error(
-          `THE STATE FILE IS GONE (${error.message}); a new one is built by sending every file again.`,
+          `THE STATE FILE IS MISSING (${error.message}); a new one is built by sending every file again.`,
         );
         await this.#rest(error);
         break;
@@ -136,7 +136,7 @@ export class StateKeeper {
         break;
       }
       case 'unlocked':
-        log.error(`THE STATE FILE WAS NOT LOCKED (${error.message}); the lock is taken again.`);
+        log.error(`THE STATE FILE WAS NOT LOCKED (${error.message}); botsync locks it again.`);
         break;
       case 'unwritable':
         await this.#untilWritable(error.message);
@@ -149,7 +149,7 @@ export class StateKeeper {
   async #rest({ message }: StateFileError): Promise<void> {
     const { stateFile, clock, log, stop } = this.#input;
     if (this.#waitMs > 0) {
-      this.#trouble = `the state file was lost again soon: ${message}`;
+      this.#trouble = `the state file was lost again within a short time: ${message}`;
       log.error(`${this.#trouble}; check the disk`, { stateFile, waitMs: this.#waitMs });
       await clock.sleep(this.#waitMs, stop);
     }
@@ -159,7 +159,7 @@ export class StateKeeper {
   async #untilWritable(reason: string): Promise<void> {
     const { stateFile, clock, log, stop } = this.#input;
     this.#trouble = `the state file cannot be used: ${reason}`;
-    log.error(`${this.#trouble}; nothing is lost: it is tried again`, { stateFile });
+    log.error(`${this.#trouble}; nothing is lost: botsync retries`, { stateFile });
     do await clock.sleep(this.#openAgainMs, stop);
     while (!stop.aborted && !isWritable(stateFile));
     // Each time it is opened in vain SQLite keeps a descriptor.
@@ -176,7 +176,7 @@ export class StateKeeper {
       } catch (error) {
         if (!(error instanceof SyncError) || error.code === 'busy') throw error;
         if (this.#trouble !== error.message)
-          log.error(`${error.message}; nothing is lost: it is tried again`, { stateFile });
+          log.error(`${error.message}; nothing is lost: botsync retries`, { stateFile });
         this.#trouble = error.message;
         await clock.sleep(RETRY_MS, stop);
       }

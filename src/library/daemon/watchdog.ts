@@ -45,8 +45,8 @@ export class Watchdog {
     const still = this.#vitals.standingStill.join(', ');
     if (still !== this.#told) {
       if (still !== '')
-        this.#log.error('work stands still; the service manager is not told that all is well', { still });
-      else this.#log.info('work goes on');
+        this.#log.error('no progress; the watchdog signal to the service manager stops', { still });
+      else this.#log.info('progress again');
       this.#told = still;
     }
     const { watchdogIntervalMs } = this.#serviceManager;

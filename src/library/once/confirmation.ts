@@ -46,7 +46,7 @@ export class Confirmation {
     this.#confirmations?.finishWithin(isAnythingLeft ? this.#waitMs : 0);
     if (this.#left > 0 && this.#waitMs > 0) {
       this.#feed.confirming(this.#words());
-      this.#log.debug('waiting for the platform to say what became of files', {
+      this.#log.debug('waiting for the platform to confirm files', {
         files: this.#left,
         atMostMs: this.#waitMs,
       });

@@ -67,7 +67,7 @@ export class OnceNotifier {
       await this.#notifications?.once(giveUp.signal);
     } catch (error) {
       // The pass is over and its files are where they belong: nothing of that changes.
-      this.#log.error('people could not be told', { reason: (error as Error).message });
+      this.#log.error('notification failed', { reason: (error as Error).message });
     } finally {
       told.abort();
       await patience;

@@ -108,7 +108,7 @@ function unwritable({ config }: OnceRun, { error, cutShort }: Failed): SyncError
   return new SyncError('state-file-failed', {
     place: config.stateFile,
     reason: `cannot be written: ${error.message}`,
-    fix: 'check that this user may write there, make room, then run again: nothing is lost',
+    fix: 'check that this user may write there, free some space, then run again: nothing is lost',
   });
 }
 

@@ -99,7 +99,7 @@ function demandOptional({ operations }: Config['platform']): void {
     throw new SyncError('usage', {
       place: 'platform.operations',
       reason: 'is "specified", and this command needs an operation beyond that',
-      fix: 'leave it out, or write "auto"',
+      fix: 'remove it, or write "auto"',
     });
 }
 

@@ -98,7 +98,7 @@ export class Credentials {
 
   #use(field: SecretField): string {
     const found = this.find(field);
-    if (found === null) throw new Error(`${field} is missing, though it was demanded`);
+    if (found === null) throw new Error(`${field} is missing, although it is required`);
     if (found.kind === 'problem') {
       const place = `${this.#loaded.file}: ${field}`;
       const message = `${place}: ${found.message}`;

@@ -32,8 +32,8 @@ export function comparison(
   if (client === null)
     throw new SyncError('not-served', {
       place: 'platform.operations',
-      reason: 'is "specified": the bots cannot be asked what they have, so that nothing can be compared',
-      fix: 'leave it out, or write "auto"',
+      reason: 'is "specified": the files of the bots cannot be listed, so nothing can be compared',
+      fix: 'remove it, or write "auto"',
     });
   const contents = clients.contents();
   const aheadMs = state.platformAheadMs();
@@ -70,7 +70,7 @@ export async function compare({ feed }: VerifyRun, input: VerificationInput): Pr
     const { failure } = verified;
     const what =
       failure.kind === 'not-served'
-        ? 'what the bots have is not known, and nothing was compared'
+        ? 'the files of the bots are not known, and nothing was compared'
         : 'the files of a bot could not be listed';
     throw platformError(what, failure, 'reads');
   }

@@ -7,7 +7,7 @@ import { withStateFile } from '../read-state-file.ts';
 import type { Stop } from '../stop.ts';
 import { SyncError } from '../sync-error.ts';
 import { compare, comparison, type VerifyRun } from './compare.ts';
-import { mend } from './mend.ts';
+import { repair } from './repair.ts';
 import { memoryOf } from './service-memory.ts';
 import { withBots } from './with-bots.ts';
 
@@ -21,7 +21,7 @@ export async function verify(
   const run = { ...base, loaded, options, stop };
   try {
     const isWriting = options.repair === true || options.prune === true;
-    const result = isWriting ? await mend(run) : await look(run);
+    const result = isWriting ? await repair(run) : await look(run);
     return stop.stop.aborted ? { ...result, outcome: 'interrupted' } : result;
   } catch (error) {
     if (error instanceof ListingError) throw new SyncError('state-file-failed', { reason: error.message });

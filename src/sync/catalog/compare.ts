@@ -93,7 +93,7 @@ function compareRemoved({ expiresAtMs }: SentFile, file: ListedFile | null, nowM
   // Whatever has content was put there since.
   const isOurs = (file.sizeBytes ?? 0) === 0 && file.expiresAtMs !== null && readMark(file.metadata) === null;
   if (!isOurs) return NONE;
-  const detail = `it was removed, and should have expired at ${new Date(expiresAtMs).toISOString()}`;
+  const detail = `it was removed and should have expired at ${new Date(expiresAtMs).toISOString()}`;
   return different('not-removed', detail, null);
 }
 
@@ -118,10 +118,12 @@ function whyReplaced(
 ): string | null {
   // Without a mark of this content, what stands there may be left from the content before.
   if (mark !== null && isMarked && mark.sha256 !== sha256?.toString('hex'))
-    return 'another content was put there, which carries a mark of botsync';
+    return 'somebody else replaced it with other content that has a mark of botsync';
   if (mark !== null) return null;
-  if (isMarked) return 'somebody else put a file there: our mark is gone';
-  return remoteId === null || remoteId === file.id ? null : 'somebody else put a file of another id there';
+  if (isMarked) return 'somebody else replaced it: our mark is missing';
+  return remoteId === null || remoteId === file.id
+    ? null
+    : 'somebody else replaced it with a file of another id';
 }
 
 function failureOf({ status, failedReason }: ListedFile): Comparison | null {
@@ -153,7 +155,7 @@ function factsOf(sent: SentFile, file: ListedFile, terms: CompareTerms): Compari
   const told = terms.toldSettings(sent.settingsDigest);
   const others: string[] = told === null ? [] : otherFacts(file, told);
   if (file.expiresAtMs !== sent.expiresAtMs) others.push('expiresAt');
-  return others.length === 0 ? null : different('facts', `not as it was told: ${others.join(', ')}`, 'facts');
+  return others.length === 0 ? null : different('facts', `settings differ: ${others.join(', ')}`, 'facts');
 }
 
 function foundFile({ sha256 }: SentFile, { id, status, index }: ListedFile, mark: Mark | null): FoundFile {

@@ -41,7 +41,7 @@ export async function listAdoptable(
     const failure = await listOne({ target, botId }, catalog, ports, listings);
     if (failure !== null)
       warn(
-        `bot ${botId}: what it has cannot be found out, so files that it has already are sent again: ${failure}`,
+        `bot ${botId}: its files cannot be listed, so files that it already has are sent again: ${failure}`,
       );
   }
 }

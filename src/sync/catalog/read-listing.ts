@@ -62,7 +62,7 @@ async function readPages(
       if (isEndless)
         return {
           kind: 'transient',
-          message: 'the list of files has no end: the platform names pages again',
+          message: 'the list of files does not end: the platform repeats pages',
         };
     }
     return null;

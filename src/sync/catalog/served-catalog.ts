@@ -95,7 +95,7 @@ export class ServedCatalog {
       });
       if (!wasKnown)
         this.#warn(
-          `bot ${botId}: the operation "${operation}" is not served, so ${LOSSES[operation]}: ${message}; it is asked for again in a day${isByToken ? ', after a reload or a restart' : ''}`,
+          `bot ${botId}: the operation "${operation}" is not served, so ${LOSSES[operation]}: ${message}; botsync tries again in a day${isByToken ? ', after a reload or a restart' : ''}`,
         );
     } else if (known !== null && (answered.kind === 'ok' || answered.failure.kind === 'not-found'))
       this.#memory.noteServed(target, operation);

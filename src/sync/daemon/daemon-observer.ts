@@ -17,7 +17,7 @@ import type { Blockade } from '../pass/blockade.ts';
 export type Trigger =
   'start' | 'reload' | 'rescan' | 'lost' | 'root' | 'ignore-file' | 'approved' | 'recovered';
 
-/** What the platform refuses until someone mends it: whatever comes with these credentials, or whatever needs more room. */
+/** What the platform refuses until somebody fixes it: requests with these credentials, or files that need more storage. */
 export type Refusal = 'credentials' | 'quota';
 
 /** Told how a daemon is doing, beside what happens to each file. */

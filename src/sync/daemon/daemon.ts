@@ -173,10 +173,10 @@ export class Daemon {
     const { refusal, shortage } = this.#blockade;
     const { outage } = this.#syncContext.breaker;
     return [
-      ...(outage === null ? [] : [`the platform is out of reach: ${outage.reason}`]),
-      ...(this.#passes.hasEnded ? [] : ['the first pass is not over']),
+      ...(outage === null ? [] : [`the platform is unreachable: ${outage.reason}`]),
+      ...(this.#passes.hasEnded ? [] : ['the first pass has not ended']),
       ...(refusal === null ? [] : [`the platform refuses the credentials: ${refusal}`]),
-      ...(shortage === null ? [] : [`the platform takes nothing that needs more room: ${shortage}`]),
+      ...(shortage === null ? [] : [`a quota is used up: ${shortage}`]),
       ...this.#halts().map(({ name, reason }) => `${name} is halted: ${reason}`),
     ];
   }

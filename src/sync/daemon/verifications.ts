@@ -88,7 +88,7 @@ export class Verifications {
         ...(disk !== undefined && { disk }),
         onDifference: (difference, target) => {
           observer.differenceFound(difference);
-          this.#mend(difference, target, syncContext);
+          this.#repair(difference, target, syncContext);
         },
         onSame: (sent, found, target) => {
           noteSame(state, target, sent, found, clock.now());
@@ -98,7 +98,7 @@ export class Verifications {
         const { kind, message } = verified.failure;
         // What is not served was told when that was found out.
         if (!stop.aborted && kind !== 'not-served')
-          report.warn(`what the bots have could not be compared: ${message}`);
+          report.warn(`the files of the bots could not be compared: ${message}`);
         return kind === 'not-served';
       }
       state.remote.saveVerification(clock.now(), JSON.stringify(verified.value));
@@ -111,7 +111,7 @@ export class Verifications {
     }
   }
 
-  #mend(difference: FileDifference, target: number, { state, clock, config }: SyncContext): void {
+  #repair(difference: FileDifference, target: number, { state, clock, config }: SyncContext): void {
     const { noted, source, path } = difference;
     const isToMend = noted === 'content' || noted === 'facts';
     if (isToMend && !config.verify.repair) return;

@@ -36,7 +36,7 @@ export async function deleteFile(
     case 'replaced':
       return ownership;
     case 'untold': {
-      const message = 'the platform has not taken all of the file yet';
+      const message = 'the platform has not received the whole file yet';
       return { kind: 'failed', failure: { kind: 'transient', message, answered: true } };
     }
     case 'ours': {

@@ -45,7 +45,7 @@ async function removeFrom(
       summary.kept += removed;
       if (removed > 0 && !stop.aborted)
         report.warn(
-          `${name}: nothing is removed from the platform (${removed} to go), as not everything of the source could be seen`,
+          `${name}: nothing is removed from the platform (${removed} to remove), because a part of the source could not be read`,
         );
       return null;
     }
@@ -60,9 +60,9 @@ function noteHalt(name: string, halt: Halt | null, context: WalkContext): void {
     return;
   }
   context.halts.set(name, halt);
-  const mend = halt.kind === 'missing' ? '' : `; if that is right, ${context.howToAllow}`;
+  const fix = halt.kind === 'missing' ? '' : `; if that is right, ${context.howToAllow}`;
   const what = halt.kind === 'mass-removal' ? 'none of these was' : 'nothing was';
-  const reason = `halted: ${halt.reason}; ${what} removed${mend}`;
+  const reason = `halted: ${halt.reason}; ${what} removed${fix}`;
   noteProblem(context, { source: name, path: '.', key: null, kind: 'problem', reason });
 }
 

@@ -19,7 +19,7 @@ export class IndexWarnings {
     this.#told.add(extension);
     const kind = extension === '' ? 'files without an extension' : `.${extension} files`;
     this.#warn(
-      `a rule says to index ${kind}, which limits.indexableExtensions does not list; they are sent all the same`,
+      `a rule says to index ${kind}, which limits.indexableExtensions does not list; they are sent anyway`,
     );
   }
 }

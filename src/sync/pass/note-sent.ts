@@ -11,7 +11,7 @@ import { noteProblem } from './note-item.ts';
 import type { Sent } from './sender.ts';
 import type { WalkContext } from './sync-context.ts';
 
-const UNSETTLED = 'it was changed again and again while it was read';
+const UNSETTLED = 'it kept changing while it was read';
 
 /** Why a file counts as failed whose last attempt was none. */
 export const NOT_FINISHED = 'an earlier attempt failed, and the file could not be sent again';

@@ -114,7 +114,7 @@ function noteRemoval(ended: RemovalAttempt, { source, id, record, context }: Rem
     case 'replaced': {
       // Nothing of ours is left to remove, so that it is neither tried nor told again.
       state.forget(id);
-      const reason = `removed here, and left alone on the platform: somebody put another file in its place (${ended.reason})`;
+      const reason = `deleted here, but left alone on the platform: somebody else replaced it (${ended.reason})`;
       noteProblem(context, { source: name, path, key, kind: 'problem', reason });
       break;
     }

@@ -210,7 +210,7 @@ class PlannedFile {
   #notePending(failure?: string): void {
     const { state, round, stop } = this.#context;
     const why =
-      failure ?? this.#obstacle ?? (stop.aborted ? 'it was stopped' : 'the platform does not take it now');
+      failure ?? this.#obstacle ?? (stop.aborted ? 'it was stopped' : 'the platform does not accept it now');
     const { path, key } = this.#item;
     const reason = `changed, and not sent yet: ${why}`;
     state.noteProblem({ source: this.#source.config.name, path, key, kind: 'pending', reason }, round.pass);

@@ -77,7 +77,7 @@ async function update(
       state.remote.withdrawVerdict(sending, nowMs + askAfterMs(nowMs - file.sentAtMs));
       return 'answered';
     case 'refused':
-      report.warn(`${file.source}:${file.path}: its content could not be marked: ${failure.message}`);
+      report.warn(`${file.source}/${file.path}: its content could not be marked: ${failure.message}`);
       state.remote.recordMarked(sending, false);
       return 'answered';
     case 'not-served':

@@ -200,10 +200,10 @@ export function createSyncContext(input: SyncContextInput): SyncContext {
       longestOutageMs: waitLimits.outageMs,
       parkAfterMs: input.isWatched ? PARK_AFTER_MS : Infinity,
       opened: (reason) => {
-        report.warn(`the platform is out of reach: ${reason}; it is tried again now and then`);
+        report.warn(`the platform is unreachable: ${reason}; botsync retries`);
       },
       closed: (hasParked) => {
-        report.warn('the platform is in reach again');
+        report.warn('the platform is reachable again');
         input.recovered?.(hasParked);
       },
     }),

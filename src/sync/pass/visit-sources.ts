@@ -137,7 +137,7 @@ async function visit(
   const ended = await walk(sent === undefined ? all : { ...all, sentFirst: sent }, context);
   if (ended !== 'lost' && !context.stop.aborted) rereading.save(context.state);
   if (ended !== 'lost') return { found, walk: { kind: ended, approved: entered.approved }, recorded };
-  const reason = `${source.root} was unmounted, removed or replaced while it was looked at`;
+  const reason = `${source.root} was unmounted, removed or replaced during the scan`;
   return { found, walk: { kind: 'halted', halt: { kind: 'missing', reason } }, recorded };
 }
 

@@ -74,7 +74,7 @@ interface Left {
 }
 
 /** Why a file is listed for removal and not removed. */
-const HELD_BACK = 'removed, and held back by a halt';
+const HELD_BACK = 'deleted; its removal is held back by a halt';
 
 class DryRun {
   readonly summary: Summary = emptySummary();

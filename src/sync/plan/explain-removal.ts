@@ -19,15 +19,15 @@ export function explainRemoval(
 ): { readonly action: 'remove' | 'keep'; readonly reason: string } {
   const halt = haltOnRecord(target, own, input);
   if (halt !== null) {
-    const mend = 'botsync approve lets the daemon go on, --allow-removals a single pass';
+    const fix = 'run botsync approve for the service, or --allow-removals for a single pass';
     return {
       action: 'keep',
-      reason: `the file was removed, but the source is halted: ${halt.reason}; ${mend}`,
+      reason: `the file was deleted, but the source is halted: ${halt.reason}; ${fix}`,
     };
   }
   const { delayMs } = input.config.removals;
-  const when = `a single pass does it at once, a daemon ${formatDuration(delayMs)} after it was noticed`;
-  return { action: 'remove', reason: `the file was removed, and ${howItGoes(target, input)}; ${when}` };
+  const when = `a single pass does it at once, the service ${formatDuration(delayMs)} after it noticed the deletion`;
+  return { action: 'remove', reason: `the file was deleted, and ${howItGoes(target, input)}; ${when}` };
 }
 
 /**
@@ -48,7 +48,7 @@ function haltOnRecord(
 function howItGoes(target: number, { config, state, nowMs }: RemovalInput): string {
   const { mode } = config.removals;
   const written = `removals.mode is "${mode}"`;
-  const isLetExpire = 'is emptied and let expire there';
+  const isLetExpire = 'is emptied there and expires';
   if (mode !== 'delete') return `${isLetExpire}: ${written}`;
   if (config.platform.operations === 'specified')
     return `${isLetExpire}: ${written}, but platform.operations is "specified"`;

@@ -83,8 +83,8 @@ function whyNotPlanned({ source, path, target, own, facts }: Subject, input: Exp
   const ignoredBy = source.filter.whyIgnored(path);
   if (ignoredBy !== null) {
     const isLeft = own !== null && fateOf(own, 'set-aside', mode) === 'keep';
-    const left = isLeft ? '; what the platform has of it is left alone' : '';
-    return without('skip', `left out by ${ignoredBy}${left}`);
+    const left = isLeft ? '; its copy on the platform is left alone' : '';
+    return without('skip', `ignored by ${ignoredBy}${left}`);
   }
   const halt = haltOf(source, target, facts !== undefined, input);
   if (halt !== null) return without('none', `the source is halted: ${halt.reason}`);
@@ -155,7 +155,7 @@ function planTwins({ source, key, target }: Subject, input: LookAheadInput, move
 function ofSend(item: PlannedSend, source: Source): Plan {
   const unreadable = whyUnreadable(source, item.path);
   if (item.kind === 'verify' && unreadable === null)
-    return tried('verify', `${item.reason}: its content is hashed, and sent if it is another`);
+    return tried('verify', `${item.reason}: its content is hashed, and sent if it differs`);
   return ofEvent(outcomeOfSend(item, false, unreadable));
 }
 
@@ -194,8 +194,8 @@ function ofEvent({ event }: Outcome): Plan {
   return tried(event.kind === 'confirm' ? 'none' : event.kind, event.reason);
 }
 
-const NO_SUCH_FILE = 'there is no such file';
-const UNSEEN = 'it cannot be seen';
+const NO_SUCH_FILE = 'file not found';
+const UNSEEN = 'it cannot be read';
 
 function ofFate(fate: Exclude<Fate, 'remove'>): Plan {
   switch (fate) {
@@ -203,11 +203,11 @@ function ofFate(fate: Exclude<Fate, 'remove'>): Plan {
       return without('problem', UNSEEN);
     case 'forget':
     case 'none':
-      return without('none', 'the file is gone, and it never got to the platform');
+      return without('none', 'the file was deleted before it reached the platform');
     case 'tombstone':
-      return without('none', 'the file was removed, and an empty one that expires stands in its place');
+      return without('none', 'the file was deleted; an empty file that expires replaces it on the platform');
     case 'keep':
-      return without('keep', 'there is no such file any more, and what is on the platform is left alone');
+      return without('keep', 'the file was deleted here, and is kept on the platform');
   }
 }
 

@@ -106,7 +106,7 @@ function entryOf(sent: SentFile, found: FoundSource, input: ListInput): FileEntr
     expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
     reason:
       platform === 'to-remove' && halted !== null
-        ? `held back, as the source is halted: ${halted}`
+        ? `held back, because the source is halted: ${halted}`
         : sent.failure,
   };
 }

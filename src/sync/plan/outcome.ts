@@ -21,7 +21,7 @@ export interface Outcome {
 export type Known = AbsentFile & { readonly failure: string | null };
 
 const REPLACED =
-  'somebody else put another file in its place on the platform, which is left alone; change the file, or send it with --force';
+  'somebody else replaced it on the platform, and that file is left alone; change the file, or send it with --force';
 
 const NOTHING: Outcome = { counts: null, event: null, unsent: null, absence: undefined, fate: null };
 const UNCHANGED: Outcome = { ...NOTHING, counts: 'unchanged', absence: null };

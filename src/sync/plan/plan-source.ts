@@ -212,7 +212,7 @@ function* planFile(
   }
   const claim = own === null ? ports.claims.claim(ports.target, key, source, path) : null;
   if (claim?.kind === 'taken') {
-    const reason = `gives the same key as ${claim.source}:${claim.path}, which keeps it; rename one of the two`;
+    const reason = `has the same key as ${claim.source}/${claim.path}, which is sent; rename one of them`;
     yield { kind: 'problem', path, key, fingerprint, reason, hidesFiles: false };
     return;
   }

@@ -262,7 +262,7 @@ class Verification {
       this.#verified.foreign += 1;
       return;
     }
-    const detail = 'it was sent by botsync, and is neither here nor on record';
+    const detail = 'it was sent by botsync, and is neither here nor recorded';
     this.#tell({ key, id: file.id, ...orphan, reason: 'orphan', detail, noted: null });
   }
 

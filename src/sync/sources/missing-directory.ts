@@ -17,7 +17,7 @@ export function describeNearest(directory: string, disk: Disk): string {
   const meant = nearest(basename(missing), directoriesIn(existing, disk));
   return meant === null
     ? `the nearest directory that exists is ${existing}`
-    : `perhaps ${join(existing, meant)}${directory.slice(missing.length)} is meant`;
+    : `did you mean ${join(existing, meant)}${directory.slice(missing.length)}?`;
 }
 
 function nearestExisting(directory: string, disk: Disk): string {

@@ -28,7 +28,7 @@ export function checkRoot(
   const { root, identity } = source;
   if (isEmpty) {
     if (!hasLostFiles(source, target, state, removals)) return [];
-    const reason = `${root} has no files any more, though files of it were recorded`;
+    const reason = `${root} has no files, although files of it were recorded`;
     return [{ kind: 'emptied', reason, directory: identity }];
   }
   return [
@@ -60,7 +60,7 @@ function checkIdentity(
     records.advance();
   }
   if (found * 2 >= looked) return null;
-  const reason = `${root} is another directory than before, and of ${looked} recorded files looked for it has ${found}`;
+  const reason = `${root} is not the same directory as before, and contains ${found} of ${looked} recorded files checked`;
   return { kind: 'replaced', reason, directory: identity };
 }
 
@@ -83,7 +83,7 @@ function checkMounts(
   const mounts = missingMounts(source, state.mounts(source.config.name)).filter(holdsFiles);
   if (mounts.length === 0) return null;
   const places = mounts.map((mount) => `${source.root}/${mount}`).join(', ');
-  return { kind: 'unmounted', reason: `${places}: what was mounted there is not mounted any more`, mounts };
+  return { kind: 'unmounted', reason: `no longer mounted: ${places}`, mounts };
 }
 
 /**

@@ -100,7 +100,7 @@ test('a reader that comes back is told what it missed, in its place', async () =
   writeMany(site, 1500);
   const daemon = startInto(site, ['--json', '--log-level', 'error'], results.fd, log.fd);
   let told = '';
-  const isTold = (): boolean => (told += log.read()).includes('standard output is not being read');
+  const isTold = (): boolean => (told += log.read()).includes('nobody reads standard output');
   await expect.poll(isTold, { ...POLL, timeout: 40_000 }).toBe(true);
   let text = '';
   const hasGap = (): boolean => (text += results.read()).includes('"kind":"dropped"');

@@ -35,7 +35,7 @@ test('texts are cut by the columns that they take', () => {
 });
 
 test('a message is broken between words, and nothing of it is lost', () => {
-  const message = 'Stopping: what is under way may end. Ctrl-C again ends it at once.';
+  const message = 'Stopping: running transfers may finish. Press Ctrl-C again to stop at once.';
   const lines = wrapWords(message, 20).split('\n');
   expect(lines.join(' ')).toBe(message);
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(20);

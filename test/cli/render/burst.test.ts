@@ -63,7 +63,7 @@ test('the word of the platform is waited for, in silence at first', () => {
   expect(burst.news({ ...QUIET, unconfirmed: 1 }, false)).toBeNull();
   pass(10_000);
   expect(text(burst.news({ ...QUIET, unconfirmed: 1 }, false))).toBe(
-    'Sent: 1 uploaded (0.0 s); the platform is yet to confirm 1 file',
+    'Sent: 1 uploaded (0.0 s); not confirmed yet: 1 file',
   );
   expect(burst.news({ ...QUIET, unconfirmed: 1 }, false)).toBeNull();
   expect(text(burst.news(QUIET, false))).toMatch(/^In sync again: 1 uploaded/u);
@@ -78,7 +78,5 @@ test('a pass sums itself up; what it could not confirm is told when the platform
   burst.passEnded(true, 2);
   pass(60_000);
   expect(burst.news({ ...QUIET, unconfirmed: 2 }, false)).toBeNull();
-  expect(text(burst.news(QUIET, false))).toBe(
-    'In sync again: the platform has said what became of every file',
-  );
+  expect(text(burst.news(QUIET, false))).toBe('In sync again: the platform has confirmed every file');
 });

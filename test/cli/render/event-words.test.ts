@@ -23,6 +23,13 @@ test.each<[string, FileEvent, Transferred | undefined, string, string]>([
     'info',
   ],
   [
+    'uploaded docs/video.mp4 (464 B; new)',
+    { kind: 'upload', ...file, reason: 'new', outcome: 'done' },
+    { bytes: 464, durationMs: 99 },
+    'ok',
+    'info',
+  ],
+  [
     'renewed docs/video.mp4 (60 MB in 15 s; before it expires)',
     { kind: 'renew', ...file, reason: 'renewal-due', outcome: 'done' },
     transferred,

@@ -52,18 +52,18 @@ describe('what is sent', () => {
 
 const waiting = {
   kind: 'waiting',
-  reason: 'platform out of reach: connection refused (ECONNREFUSED)',
+  reason: 'platform unreachable: connection refused (ECONNREFUSED)',
   goesOnInMs: 7200,
   givesUpInMs: 110_000,
 } satisfies ProgressFacts;
 
 test('a pause says when it goes on, before all else', () => {
   expect(progressLine(waiting, 120)).toBe(
-    'waiting, next try in 0:08, giving up in 1:50: platform out of reach: connection refused (ECONNREFUSED)',
+    'waiting, next try in 0:08, giving up in 1:50: platform unreachable: connection refused (ECONNREFUSED)',
   );
   expect(progressLine(waiting, 39)).toBe('waiting, next try in 0:08, giving up i…');
   expect(progressLine({ ...waiting, goesOnInMs: null, givesUpInMs: null }, 30)).toBe(
-    'waiting: platform out of reac…',
+    'waiting: platform unreachab…',
   );
 });
 

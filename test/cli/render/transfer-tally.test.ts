@@ -61,6 +61,6 @@ test('what is on its way is told by its largest files', () => {
   const { tally } = tallyAt();
   for (const size of [1, 5, 3, 4, 2]) tally.begin(file(String(size), size * 1000)).progress(500);
   expect(describeInFlight(tally.inFlight)).toBe(
-    '5 files on the way (docs/5, 500 B of 5 kB; docs/4, 500 B of 4 kB; docs/3, 500 B of 3 kB; and 2 more)',
+    '5 files being sent (docs/5, 500 B of 5 kB; docs/4, 500 B of 4 kB; docs/3, 500 B of 3 kB; and 2 more)',
   );
 });

@@ -84,7 +84,7 @@ test.each(['damaged', 'gone'] as const)(
     await clock.advance(DAY);
     expect(served()).toBeGreaterThan(24);
     expect(served()).toBeLessThan(40);
-    expect(keeper.trouble).toBe(`the state file was lost again soon: it is ${kind}`);
+    expect(keeper.trouble).toBe(`the state file was lost again within a short time: it is ${kind}`);
     expect(readdirSync(directory).length).toBeLessThan(3 * 40);
   },
 );

@@ -51,7 +51,7 @@ describe('a file in hand', () => {
 
   test.each([
     ['the platform asked for a pause', 'asked', { pausedForMs: 1 }],
-    ['the platform is out of reach', 'outage', { activity: { platformOutOfReach: true, blocked: null } }],
+    ['the platform is unreachable', 'outage', { activity: { platformOutOfReach: true, blocked: null } }],
   ] as const)('may stand still while %s', (_why, reason, state) => {
     const { world, vitals, after } = create();
     vitals.stages.file.begin();

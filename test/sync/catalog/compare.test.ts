@@ -183,6 +183,6 @@ test('what is the same tells its id, its verdict and its mark', () => {
 test('the reason says which facts are others', () => {
   const terms = { nowMs: NOW, toldSettings: () => toldOf({ ...PLAIN, tags: { a: 'b' } }) };
   expect(compareFile(SENT, { ...LISTED, expiresAtMs: EXPIRY }, terms)).toMatchObject({
-    difference: { detail: 'not as it was told: tags, expiresAt' },
+    difference: { detail: 'settings differ: tags, expiresAt' },
   });
 });

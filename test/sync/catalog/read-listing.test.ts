@@ -131,13 +131,13 @@ test('one that fails for good is given up once patience ends', async () => {
   expect(asked).toBeLessThan(20);
 });
 
-test('a list that leads back to a page has no end', async () => {
+test('a list that leads back to a page does not end', async () => {
   const { read } = await begin(1);
   const tokens = ['a', 'b', 'a'];
   const { failure, asked } = await read(
     () => () => Promise.resolve(ok({ files: [], nextToken: tokens.shift() ?? 'b' })),
   );
-  expect(failure?.message).toContain('no end');
+  expect(failure?.message).toContain('does not end');
   expect(asked).toBe(3);
 });
 

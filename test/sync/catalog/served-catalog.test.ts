@@ -66,7 +66,7 @@ test('an operation that is not served is left alone for a day, and that is told 
   expect(site.catalog.serves(site.at.target, 'list')).toBe(true);
   expect(await site.list()).toBe('not-served');
   expect(site.warnings).toEqual([
-    'bot bot-1: the operation "list" is not served, so what is sent cannot be confirmed, and what the bot has cannot be compared: the platform does not serve this (405); it is asked for again in a day',
+    'bot bot-1: the operation "list" is not served, so uploads cannot be confirmed, and the bot\'s files cannot be verified: the platform does not serve this (405); botsync tries again in a day',
   ]);
   site.nowMs += DAY_MS - 1;
   expect(site.catalog.serves(site.at.target, 'list')).toBe(false);
@@ -156,10 +156,10 @@ test('each operation and each bot stands for itself, with what is lost by it', a
   expect(catalog.serves(site.other.target, 'get')).toBe(true);
   await site.list(site.other);
   expect(site.warnings.map((warning) => warning.replace(/: the platform does not.*/u, ''))).toEqual([
-    'bot bot-1: the operation "get" is not served, so removed files cannot be looked at before they are deleted, and are let expire instead',
-    'bot bot-1: the operation "update" is not served, so files whose settings change, or that are to be renewed, are sent again',
-    'bot bot-1: the operation "delete" is not served, so removed files are let expire instead',
-    'bot other: the operation "list" is not served, so what is sent cannot be confirmed, and what the bot has cannot be compared',
+    'bot bot-1: the operation "get" is not served, so deleted files cannot be checked first, and expire instead',
+    'bot bot-1: the operation "update" is not served, so files with changed settings or due renewals are sent again',
+    'bot bot-1: the operation "delete" is not served, so deleted files expire instead',
+    'bot other: the operation "list" is not served, so uploads cannot be confirmed, and the bot\'s files cannot be verified',
   ]);
   expect(site.asked).toEqual(['get', 'update', 'delete', 'list']);
 });

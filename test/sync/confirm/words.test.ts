@@ -146,11 +146,11 @@ describe('a file that cannot be indexed', () => {
     expect(lastWord(running, 'a.md')).toMatchObject({
       outcome: 'failed',
       reason: 'indexing_failed',
-      error: 'cannot be searched: Nothing in it',
+      error: 'could not be indexed: Nothing in it',
     });
     await untilStatus(world, { files: 0, unsearchable: 1, failed: 0 });
     expect(world.status()).toMatchObject({
-      failures: [{ path: 'a.md', kind: 'failed', reason: 'cannot be searched: Nothing in it' }],
+      failures: [{ path: 'a.md', kind: 'failed', reason: 'could not be indexed: Nothing in it' }],
     });
     await world.wait(20 * MINUTE, 10 * SECOND);
     const last = running.passes.at(-1);
@@ -178,9 +178,9 @@ describe('a file that cannot be indexed', () => {
         source: 'docs',
         path: 'a.md',
         key: 'a.md',
-        reason: 'cannot be searched: Nothing in it',
+        reason: 'could not be indexed: Nothing in it',
         outcome: 'failed',
-        error: 'cannot be searched: Nothing in it',
+        error: 'could not be indexed: Nothing in it',
       },
     ]);
     const planned = await world.plan();
@@ -220,7 +220,7 @@ describe('where it cannot be asked', () => {
       expect(asked(world)).toBe(1);
       expect(running.told.filter((line) => line.includes('platform.token may not do this'))).toHaveLength(1);
       world.write('docs/more.md', 'more');
-      await world.until(() => sentPaths(running).length === 3, 'files are sent all the same');
+      await world.until(() => sentPaths(running).length === 3, 'files are sent anyway');
     },
   );
 

@@ -98,7 +98,7 @@ describe('refused credentials', () => {
   });
 });
 
-test('a platform out of reach is waited for, however long, and then everything arrives', async () => {
+test('a platform unreachabh is waited for, however long, and then everything arrives', async () => {
   const world = await createDaemonWorld({ upload: { giveUpAfter: '1s' } });
   for (let i = 0; i < 30; i++) world.write(`docs/f${i}.md`, `file ${i}`);
   world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 503, times: 1_000_000 });

@@ -163,7 +163,7 @@ test('a source that is emptied file by file is halted', async () => {
   for (let i = 0; i < 4; i++) remove(world, `f${i}.md`);
   await world.wait(30 * MINUTE, 10_000);
   expect(removedKeys(running)).toEqual([]);
-  expect(world.status().sources[0]?.halted).toContain('no files any more');
+  expect(world.status().sources[0]?.halted).toContain('no files, although');
 });
 
 test('one source that is halted does not stop another', async () => {
@@ -199,7 +199,9 @@ test('nothing is removed after a scan that could not see everything', async () =
   remove(world, 'f1.md');
   await world.wait(20 * MINUTE, 10_000);
   expect(removedKeys(running)).toEqual([]);
-  expect(running.told).toContainEqual(expect.stringMatching(/^warn docs: nothing is removed .*\(1 to go\)/u));
+  expect(running.told).toContainEqual(
+    expect.stringMatching(/^warn docs: nothing is removed .*\(1 to remove\)/u),
+  );
   unlinkSync(join(world.directory, 'docs/lost'));
   await world.wait(20 * MINUTE, 10_000);
   await world.until(() => removedKeys(running).length === 1, 'it is put away at last');
@@ -241,9 +243,7 @@ test('what is unmounted below a source while the daemon runs is not removed, and
   await world.wait(10 * MINUTE, 5000);
   expect(removedKeys(running)).toEqual([]);
   await world.wait(10 * MINUTE, 5000);
-  expect(running.daemon.impediments.join()).toContain(
-    `${nas}: what was mounted there is not mounted any more`,
-  );
+  expect(running.daemon.impediments.join()).toContain(`no longer mounted: ${nas}`);
   expect(removedKeys(running)).toEqual([]);
   expect(running.daemon.approve(null).approved).toHaveLength(1);
   await world.wait(5 * MINUTE, 1000);
@@ -267,7 +267,7 @@ test('what is mounted below a source while the daemon runs is watched, and known
   rmdirSync(stick);
   await world.wait(10 * MINUTE, 5000);
   expect(removedKeys(running)).toEqual([]);
-  expect(running.daemon.impediments.join()).toContain('is not mounted any more');
+  expect(running.daemon.impediments.join()).toContain('no longer mounted');
 });
 
 test('removals that met an outage find out by themselves when it is over', async () => {
@@ -278,7 +278,7 @@ test('removals that met an outage find out by themselves when it is over', async
   for (let i = 0; i < 4; i++) remove(world, `f${i}.md`);
   await world.until(
     () => running.daemon.activity.platformOutOfReach,
-    'the platform is taken to be out of reach',
+    'the platform is taken to be unreachable',
   );
   world.emulator.faults.clear();
   await world.wait(30 * MINUTE, 2000);
@@ -300,7 +300,7 @@ test('removals that met an outage find that out also where the first of them has
   for (let i = 1; i < 5; i++) remove(world, `f${i}.md`);
   await world.until(
     () => running.daemon.activity.platformOutOfReach,
-    'the platform is taken to be out of reach',
+    'the platform is taken to be unreachable',
   );
   await world.wait(60 * MINUTE, 5000);
   expect(removedKeys(running)).toEqual(['f1.md', 'f2.md', 'f3.md', 'f4.md']);
@@ -318,7 +318,7 @@ test('an outage is nothing that removals fail of', async () => {
   for (let i = 0; i < 8; i++) remove(world, `f${i}.md`);
   await world.until(
     () => running.daemon.activity.platformOutOfReach,
-    'the platform is taken to be out of reach',
+    'the platform is taken to be unreachable',
   );
   const before = { failures: failures(), requests: requestsFor(world, 'upsert') };
   await world.wait(20 * MINUTE, 2000);

@@ -52,7 +52,7 @@ test('after a long outage all that waited is sent with the first success', async
   expect(running.daemon.activity.outage).toBeNull();
   // Told once when it began, and once when it was over.
   expect(running.told.filter((line) => line.includes('reach'))).toEqual([
-    expect.stringMatching(/^warn the platform is out of reach: 503 .*; it is tried again now and then$/u),
-    'warn the platform is in reach again',
+    expect.stringMatching(/^warn the platform is unreachable: 503 .*; botsync retries$/u),
+    'warn the platform is reachable again',
   ]);
 });

@@ -153,7 +153,7 @@ describe('a reload', () => {
     world.configure({ sources: [{ directory: './docs' }, { directory: './more' }] });
     await running.reload();
     await untilRequested(world, 0, 'the new file is on its way');
-    expect(running.daemon.impediments).toEqual(['the first pass is not over']);
+    expect(running.daemon.impediments).toEqual(['the first pass has not ended']);
     world.emulator.faults.clear();
     await world.until(() => running.daemon.impediments.length === 0, 'it is ready again');
   });
@@ -213,7 +213,7 @@ describe('what the platform refuses', () => {
     world.write('docs/a.md', 'one and much longer');
     await world.until(() => world.status().sources[0]?.files === 1, 'the edit is noticed');
     expect(world.remote('a.md')).toBe('one');
-    expect(running.daemon.impediments).toEqual([expect.stringContaining('more room')]);
+    expect(running.daemon.impediments).toEqual([expect.stringContaining('quota')]);
     expect(running.daemon.activity.blocked).toContain('402');
     const pending = world.status().failures.find(({ path }) => path === 'a.md');
     expect(pending).toMatchObject({ kind: 'pending', reason: expect.stringContaining('402') as string });

@@ -69,7 +69,7 @@ describe('a change is on the platform without a pass', () => {
     const { passes } = await world.start();
     world.write('docs/x.tmp', 'no');
     world.write('docs/.botsyncignore', 'drafts/\n');
-    await world.until(() => passes.length > 1, 'everything is looked at again');
+    await world.until(() => passes.length > 1, 'rescanning everything');
     expect(passes[1]?.trigger).toBe('ignore-file');
     world.write('docs/drafts/x.md', 'no');
     world.write('docs/y.md', 'yes');

@@ -120,9 +120,7 @@ describe('with a new state file', () => {
       sent: () => undefined,
     };
     expect(await world.pass({ report })).toMatchObject({ exitCode: 0, summary: { uploaded: 1, adopted: 0 } });
-    expect(told).toEqual([
-      expect.stringMatching(/^bot bot-1: what it has cannot be found out, so files .* 500/u),
-    ]);
+    expect(told).toEqual([expect.stringMatching(/^bot bot-1: its files cannot be listed, so files .* 500/u)]);
   });
 
   test('a platform that serves no list is asked once', async () => {

@@ -98,7 +98,7 @@ test('a file that somebody replaced is left alone, which is told once', async ()
   for (const name of ['a', 'b', 'c']) remove(world, `docs/${name}`);
   const removing = await passWith(world);
   expect(removing).toMatchObject({ exitCode: 3, summary: { removed: 1, problems: 2, failed: 0, kept: 0 } });
-  const left = 'removed here, and left alone on the platform: somebody put another file in its place';
+  const left = 'deleted here, but left alone on the platform: somebody else replaced it';
   expect(removing.events).toMatchObject([
     { kind: 'problem', path: 'a', key: 'a', reason: `${left} (it has no mark)` },
     { kind: 'problem', path: 'b', key: 'b', reason: `${left} (its mark names another content)` },
@@ -184,7 +184,7 @@ test.each(['get-file', 'delete-file'])(
     remove(world, 'docs/a');
     const first = await passWith(world);
     expect(first).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
-    expect(first.warnings).toEqual([expect.stringMatching(/is not served, so .*let expire instead/u)]);
+    expect(first.warnings).toEqual([expect.stringMatching(/is not served, so .*expire instead/u)]);
     expect(world.emulator.listFiles('bot-1')[0]).toMatchObject({ key: 'a', size: 0, index: false });
     const asked = [countOf(world, 'get-file'), countOf(world, 'delete-file')];
     remove(world, 'docs/b');

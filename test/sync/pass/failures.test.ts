@@ -117,7 +117,7 @@ test('a used-up quota stops what takes more room, and the rest goes on', async (
   expect(world.remote('c-shrinks')).toHaveLength(30);
 });
 
-test('when the platform is out of reach one probe at a time goes out, and the pass gives up in the end', async () => {
+test('when the platform is unreachable one probe at a time goes out, and the pass gives up in the end', async () => {
   const world = await createWorld({ upload: { concurrency: 4, giveUpAfter: '2m', attempts: 2 } });
   for (let n = 0; n < 100; n++) world.write(`docs/${n}`, 'x');
   world.emulator.faults.add({ operation: 'upsert', kind: 'drop', times: Infinity });

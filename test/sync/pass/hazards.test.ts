@@ -34,7 +34,7 @@ test('an interrupted pass does not accept a replaced directory, nor forget that 
   expect(await world.pass({ stop: stopped() })).toMatchObject({ exitCode: 130 });
   expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
   await world.pass({ stop: stopped() });
-  expect(world.status().sources[0]?.halted).toContain('another directory');
+  expect(world.status().sources[0]?.halted).toContain('not the same directory');
 });
 
 test('another device with the same inode is another directory', async () => {

@@ -73,7 +73,7 @@ test('.botsyncignore may begin with a byte order mark, and anything but a file i
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 2 } });
 });
 
-test('a FIFO in the place of .botsyncignore is none and is not waited for', async () => {
+test('a FIFO instead of .botsyncignore is none and is not waited for', async () => {
   const world = await createWorld();
   mkdirSync(join(world.directory, 'docs'), { recursive: true });
   execFileSync('mkfifo', [join(world.directory, 'docs/.botsyncignore')]);

@@ -24,7 +24,7 @@ test('of NFC and NFD twins the first in path order is uploaded, the other is a p
   expect(world.remote(NFC)).toBe('decomposed');
   const problem = first.events.find(({ kind }) => kind === 'problem');
   expect(problem).toMatchObject({ path: NFC, key: NFC });
-  expect(problem?.reason).toContain(`docs:${NFD}`);
+  expect(problem?.reason).toContain(`docs/${NFD}`);
   expect(await world.pass()).toMatchObject({
     requests: 0,
     exitCode: 3,

@@ -172,6 +172,6 @@ test.each([
     expect(world.keys().sort()).toEqual(keys);
     expect(world.remote('a')).toBe('a');
     const { halted } = world.status().sources[0] ?? {};
-    expect(halted?.includes('is another directory than before') ?? false).toBe(mode === 'expire');
+    expect(halted?.includes('is not the same directory as before') ?? false).toBe(mode === 'expire');
   },
 );

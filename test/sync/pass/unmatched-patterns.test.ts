@@ -50,10 +50,10 @@ test('a pass warns of rules and announcements that match no file, and a dry run 
   world.write('docs/b.wav', 'b');
   world.write('more/reports/c.md', 'c');
   const expected = [
-    'rules[1] matches no file ("docs/*.md", "*.pdf"); patterns begin within the source docs: write "*.md"',
-    'rules[2] matches no file ("*.txt"); patterns are compared with paths within the source (more), and upper case is not lower case',
+    'rules[1] matches no file ("docs/*.md", "*.pdf"); patterns are relative to the source docs: write "*.md"',
+    'rules[2] matches no file ("*.txt"); patterns match paths within the source (more) and are case-sensitive',
     'rules[3] matches no file ("reports"); "reports" is a directory: write "reports/**"',
-    'notify.announce matches no file ("*.mp3"); patterns are compared with paths within the source (docs, more), and upper case is not lower case',
+    'notify.announce matches no file ("*.mp3"); patterns match paths within the source (docs, more) and are case-sensitive',
   ];
   const { unmatched } = await world.plan();
   expect(unmatched.map(({ field, message, hint }) => `${field} ${message}; ${hint}`)).toEqual(expected);

@@ -18,15 +18,15 @@ function remove(world: World, ...names: readonly string[]): void {
   for (const name of names) rmSync(join(world.directory, 'docs', name));
 }
 
-const WHEN = 'a single pass does it at once, a daemon 5m after it was noticed';
+const WHEN = 'a single pass does it at once, the service 5m after it noticed the deletion';
 
 test.each([
-  ['expire', 'auto', 'is emptied and let expire there: removals.mode is "expire"'],
+  ['expire', 'auto', 'is emptied there and expires: removals.mode is "expire"'],
   ['delete', 'auto', 'is deleted there if it is still the one that was sent: removals.mode is "delete"'],
   [
     'delete',
     'specified',
-    'is emptied and let expire there: removals.mode is "delete", but platform.operations is "specified"',
+    'is emptied there and expires: removals.mode is "delete", but platform.operations is "specified"',
   ],
 ])(
   'with %s (operations %s) explain says how a removed file goes, and when',
@@ -35,7 +35,7 @@ test.each([
     remove(world, 'a');
     expect(explained(world, 'a')).toMatchObject({
       action: 'remove',
-      reason: `the file was removed, and ${how}; ${WHEN}`,
+      reason: `the file was deleted, and ${how}; ${WHEN}`,
     });
   },
 );
@@ -49,7 +49,7 @@ test('explain says that a file is let expire while deleting is not served', asyn
   expect(explained(world, 'b', 'docs', world.clock.now())).toMatchObject({
     action: 'remove',
     reason: expect.stringContaining(
-      'let expire there: removals.mode is "delete", but the platform did not serve that',
+      'and expires: removals.mode is "delete", but the platform did not serve that',
     ) as unknown,
   });
 });
@@ -65,7 +65,7 @@ test.each(['expire', 'delete'])(
     const halted = {
       action: 'keep',
       reason:
-        'the file was removed, but the source is halted: 2 of 4 files would be removed within an hour, more than removals.maxCount (1); botsync approve lets the daemon go on, --allow-removals a single pass',
+        'the file was deleted, but the source is halted: 2 of 4 files would be removed within an hour, more than removals.maxCount (1); run botsync approve for the service, or --allow-removals for a single pass',
     };
     expect(explained(world, 'a')).toEqual({ ...explained(world, 'a'), ...halted });
     expect(explained(world, 'b')).toMatchObject(halted);
@@ -93,12 +93,12 @@ test('explain says that removals made within the hour count', async () => {
   });
 });
 
-test('explain says that a source is halted which has no files any more', async () => {
+test('explain says that a source is halted which has no files, although', async () => {
   const world = await sentWorld({ mode: 'delete' }, 'auto', ['a', 'b']);
   remove(world, 'a', 'b');
   expect(explained(world, 'a')).toMatchObject({
     action: 'none',
-    reason: expect.stringMatching(/^the source is halted: .* has no files any more/u) as unknown,
+    reason: expect.stringMatching(/^the source is halted: .* has no files, although/u) as unknown,
   });
   expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
 });

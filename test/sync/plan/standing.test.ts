@@ -127,7 +127,7 @@ describe('the exit code, and each trouble once', () => {
       '3 quota',
     ],
     [
-      'the platform is out of reach',
+      'the platform is unreachable',
       { failures: [{ ...failed, reason: 'connection refused' }] },
       { ...daemon, outage },
       '3 outage',

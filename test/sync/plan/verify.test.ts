@@ -169,7 +169,7 @@ function asSent(sent: SentFile | null): CatalogFile {
   };
 }
 
-test('a file with our mark that is neither here nor on record is an orphan', async () => {
+test('a file with our mark that is neither here nor recorded is an orphan', async () => {
   const world = await begin(['a.md']);
   const mark = (source: string): Record<string, unknown> => ({
     metadata: { botsync: markOf(sha('x'), source) },

@@ -18,8 +18,8 @@ function reasonFor(root: string, directory: string): string {
 }
 
 test.each([
-  ['manual', 'manual does not exist (sources[1].directory; perhaps $/manuals is meant)'],
-  ['Manuals/de', 'Manuals/de does not exist (sources[1].directory; perhaps $/manuals/de is meant)'],
+  ['manual', 'manual does not exist (sources[1].directory; did you mean $/manuals?)'],
+  ['Manuals/de', 'Manuals/de does not exist (sources[1].directory; did you mean $/manuals/de?)'],
   [
     'manuals/none/deeper',
     'manuals/none/deeper does not exist (sources[1].directory; the nearest directory that exists is $/manuals)',

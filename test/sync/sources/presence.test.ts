@@ -9,8 +9,8 @@ test.each([
   ['a file', 'file', 'there'],
   ['a link that leads nowhere', 'link', 'there'],
   ['nothing', 'none', 'gone'],
-  ['a directory in the place of a file', 'directory', 'gone'],
-  ['a file in the place of its directory', 'file/below', 'gone'],
+  ['a directory instead of a file', 'directory', 'gone'],
+  ['a file instead of its directory', 'file/below', 'gone'],
   ['what cannot be looked at, whoever asks', 'n'.repeat(300), 'unknown'],
 ])('%s', (_what, name, expected) => {
   const directory = makeTemporaryDirectory('presence');

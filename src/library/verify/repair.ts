@@ -18,7 +18,7 @@ import { SyncError } from '../sync-error.ts';
 import { withBots } from './with-bots.ts';
 
 /** Compares, writes down what was found, and puts right what the options say. Throws `SyncError`. */
-export async function mend(run: VerifyRun): Promise<VerifyResult> {
+export async function repair(run: VerifyRun): Promise<VerifyResult> {
   const { stateFile } = run.loaded.config;
   const lock = lockOf(stateFile);
   try {
@@ -27,7 +27,7 @@ export async function mend(run: VerifyRun): Promise<VerifyResult> {
         run.feed.warn(message);
       });
       try {
-        return await mendWith(run, access, state);
+        return await repairWith(run, access, state);
       } catch (error) {
         if (!(error instanceof StateFileError)) throw error;
         throw new SyncError('state-file-failed', {
@@ -49,7 +49,7 @@ function lockOf(stateFile: string): ReturnType<typeof holdLock> {
   } catch (error) {
     if (!(error instanceof SyncError) || error.code !== 'busy') throw error;
     const hint =
-      'A running daemon puts right what it finds by itself, every verify.every; without --repair and --prune this command looks beside it.';
+      'The running service repairs automatically, every verify.every. Without --repair and --prune this command can run beside it.';
     throw new SyncError('busy', {
       place: error.place,
       reason: error.reason,
@@ -59,7 +59,7 @@ function lockOf(stateFile: string): ReturnType<typeof holdLock> {
   }
 }
 
-async function mendWith(run: VerifyRun, access: PlatformAccess, state: StateStore): Promise<VerifyResult> {
+async function repairWith(run: VerifyRun, access: PlatformAccess, state: StateStore): Promise<VerifyResult> {
   const { options, stop } = run;
   const now = systemClock.now;
   const orphans: FileDifference[] = [];
@@ -75,13 +75,14 @@ async function mendWith(run: VerifyRun, access: PlatformAccess, state: StateStor
     },
   });
   state.remote.saveVerification(now(), JSON.stringify(verified));
-  const repaired = options.repair === true && !stop.stop.aborted ? await repair(run, access, state) : null;
+  const repaired =
+    options.repair === true && !stop.stop.aborted ? await repairByPass(run, access, state) : null;
   const pruned = options.prune === true ? await prune(run, access, state, orphans) : null;
   return { outcome: outcomeOf(verified, repaired, pruned), verified, repaired, pruned };
 }
 
 /** Makes an ordinary pass: it sends what is on record as different. */
-async function repair(
+async function repairByPass(
   { options, loaded, ...run }: VerifyRun,
   access: PlatformAccess,
   state: StateStore,
@@ -134,7 +135,7 @@ async function prune(
     },
   });
   const told = halts.map(({ source, halt }) => {
-    const reason = `halted: ${halt.reason}; look at the orphans, then add --allow-removals`;
+    const reason = `halted: ${halt.reason}; check the orphans, then add --allow-removals`;
     feed.event({ kind: 'problem', source, path: '.', key: null, reason });
     return { source, reason };
   });
