@@ -231,7 +231,7 @@ export class DaemonRun {
     };
   }
 
-  /** Lets go of everything. Throws what was thrown first on the way, such as by the log of an embedding program. */
+  /** Lets go of everything. Throws what was thrown last on the way, such as by the log of an embedding program. */
   async end(): Promise<void> {
     this.#stop.stop.removeEventListener('abort', this.#onStop);
     this.#reloads.end();
@@ -387,7 +387,7 @@ export class DaemonRun {
   }
 }
 
-/** Takes all steps, one after the other. Throws what the first that failed threw. */
+/** Takes all steps, one after the other. Throws what the last that failed threw. */
 async function inTurn(steps: readonly (() => Promise<void> | undefined)[]): Promise<void> {
   const [step, ...rest] = steps;
   if (step === undefined) return;
