@@ -2,15 +2,15 @@
 export interface Stop {
   /** No new work. */
   readonly stop: AbortSignal;
-  /** What is under way is broken off. */
+  /** What is running is broken off. */
   readonly abort: AbortSignal;
 }
 
-/** How long what is under way may go on after a stop, unless it is said otherwise, milliseconds. */
+/** How long what is running may go on after a stop, unless it is said otherwise, milliseconds. */
 export const GRACE_MS = 10_000;
 
 /**
- * A stop as soon as one of some signals aborts; what is under way is broken off some time later.
+ * A stop as soon as one of some signals aborts; what is running is broken off some time later.
  *
  * @param graceMs - how long it may go on, milliseconds. The wait keeps no process alive.
  * @returns with it `release`, after which nothing is broken off any more.

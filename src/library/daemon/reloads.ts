@@ -64,7 +64,7 @@ export class Reloads {
     await this.#underWay;
   }
 
-  /** Reloads after what is under way. `changed`: the files that call for it; `null`: somebody did. */
+  /** Reloads after what is running. `changed`: the files that call for it; `null`: somebody did. */
   async request(changed: readonly string[] | null): Promise<void> {
     if (this.#isUp) this.#underWay = this.#underWay.then(() => this.#reload(changed));
     await this.#underWay;
