@@ -26,6 +26,7 @@ test.each([
     'conv_0123456789, msg_0123456789, conv_abcdefghij, conv_0123456789',
     '<conv-1>, <msg-1>, <conv-2>, <conv-1>',
   ],
+  ['"nextPass":"2026-11-22T08:15:00.000Z","failedAgain":null', '"nextPass":<soon>,"failedAgain":null'],
   ['"durationMs":17,"bytes":17', '"durationMs":<ms>,"bytes":17'],
   ['user_default, 1e4f41ce01e4a53d', 'user_default, 1e4f41ce01e4a53d'],
 ])('%s is recorded as %s', (text, recorded) => {

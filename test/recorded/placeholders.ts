@@ -24,6 +24,7 @@ const MOMENT = /\b(\d{4}-\d\d-\d\d)[T ](\d\d):?(\d\d)(?::?(\d\d(?:\.\d{3})?))?Z/
 /** Where something was drawn, measured, or is a fact of the machine; what is told of it stays. */
 const MEASURED: readonly (readonly [RegExp, string])[] = [
   [/"durationMs":\d+/gu, '"durationMs":<ms>'],
+  [/"(nextPass|failedAgain|renewalsAgain|nextTry)":"[^"]+"/gu, '"$1":<soon>'],
   [/"version":"[^"]+","node":"v[^"]+"/gu, '"version":<version>,"node":<version>'],
   [/"delayMs":\d+/gu, '"delayMs":<ms>'],
   [/ \(\d+(?:\.\d)? s\)/gu, ' (<s>)'],

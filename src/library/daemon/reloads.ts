@@ -47,7 +47,7 @@ export class Reloads {
     await this.#underWay;
   }
 
-  /** Reloads after what is under way, and says what came of it. `changed`: the files that call for it; `null`: somebody did. */
+  /** Reloads after what is running, and says what came of it. `changed`: the files that call for it; `null`: somebody did. */
   request(changed: readonly string[] | null): Promise<ReloadOutcome> {
     if (!this.#isUp) return Promise.resolve({ problem: 'botsync is starting or stopping' });
     // One that failed, as its log did, keeps no other from its turn.
