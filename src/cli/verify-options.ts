@@ -4,7 +4,7 @@ import type { GlobalOptions } from './global-options.ts';
 export interface VerifyOptions extends GlobalOptions {
   /** Contents are read as well. */
   readonly content: boolean;
-  /** What is ours is put right. */
+  /** What is ours is repaired. */
   readonly repair: boolean;
   /** Orphans are removed. */
   readonly prune: boolean;

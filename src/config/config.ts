@@ -65,13 +65,13 @@ export interface Config {
     readonly maxRequestsPerSecond: number | null;
   };
   readonly confirm: {
-    /** How long a single pass waits for the platform to say what became of the files that it sent. */
+    /** How long a single pass waits for the platform to say the status of the files that it sent. */
     readonly waitMs: number;
   };
   readonly verify: {
     /** How often a daemon compares all that the platform has with what was sent; `null`: never. */
     readonly everyMs: number | null;
-    /** Whether it puts right what is ours. */
+    /** Whether it repairs what is ours. */
     readonly repair: boolean;
   };
   readonly watch: {

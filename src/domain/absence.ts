@@ -17,7 +17,7 @@ export interface AbsentFile {
  * - `unknown`: it could not be seen, and may be there.
  * - `forget`: nothing of it is there, and it is gone.
  * - `none`: nothing of it is there.
- * - `tombstone`: an empty file that expires stands in its place.
+ * - `tombstone`: an empty file that expires is in its place.
  * - `remove`: it is to be let expire, or deleted.
  * - `keep`: it is left alone.
  */

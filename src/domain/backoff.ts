@@ -22,7 +22,7 @@ export function retryDelayMs(attempt: number, random: number, askedMs = 0): numb
 const PROBE: Backoff = { firstMs: 1000, longestMs: 30_000 };
 
 /**
- * How long after the n-th failure of an outage (from 1) the platform is tried again, in milliseconds: 1, 2, 4 … 30 s, or
+ * How long after the n-th failure of an outage (from 1) the platform is retried, in milliseconds: 1, 2, 4 … 30 s, or
  * down to half of that by chance. `random` is a number in [0, 1).
  */
 export function probeDelayMs(failure: number, random: number): number {

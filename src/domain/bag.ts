@@ -33,7 +33,7 @@ export class Bag<T extends BagItem> implements Iterable<T> {
     last.bagIndex = item.bagIndex;
   }
 
-  /** What is in it; nothing may be put in or taken out meanwhile. */
+  /** What is in it; nothing may be put in or taken out in the meantime. */
   [Symbol.iterator](): Iterator<T> {
     return this.#items[Symbol.iterator]();
   }

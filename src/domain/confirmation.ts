@@ -5,7 +5,7 @@ import { readMark } from './mark.ts';
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** The platform is asked what became of a file so long after the store took its last byte, milliseconds. */
+/** The platform is asked the status of a file so long after the store took its last byte, milliseconds. */
 export const FIRST_ASKED_AFTER_MS = 1000;
 
 /** Asked for long, it is asked no more rarely than this, milliseconds. */
@@ -33,7 +33,7 @@ export type Word =
 /** Why the platform does not have what the store took. */
 export type LossCause = 'quota' | 'size' | 'other';
 
-/** There is no such file. */
+/** The file does not exist. */
 export const GONE: Word = {
   kind: 'lost',
   said: 'not found',

@@ -2,7 +2,7 @@ import mime from 'mime-types';
 
 const UNKNOWN = 'application/octet-stream';
 
-/** Answers by extension: a tree has few of them and many files. Begun anew when it has many after all. */
+/** Answers by extension: a tree has few of them and many files. Begun again when it has many after all. */
 const MOST_KNOWN = 1000;
 
 const known = new Map<string, string>();

@@ -20,7 +20,7 @@ export interface CatalogFile {
   readonly metadata: JsonObject;
   readonly accessPolicies: readonly string[];
   readonly index: boolean | null;
-  /** Epoch milliseconds; `null`: for ever. */
+  /** Epoch milliseconds; `null`: forever. */
   readonly expiresAtMs: number | null;
   /** Who made it, such as `bot`. */
   readonly ownerType: string | null;
@@ -47,7 +47,7 @@ export const MOST_IDS = 50;
 
 /**
  * What is told of a file without its content. Tags and metadata merge name by name, where `null` takes a name away;
- * what is left out stays. `expiresAtMs`: epoch milliseconds, a whole minute; `null`: for ever.
+ * what is left out stays. `expiresAtMs`: epoch milliseconds, a whole minute; `null`: forever.
  */
 export interface FactsUpdate {
   readonly tags?: Readonly<Record<string, string | null>>;

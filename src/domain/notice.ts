@@ -1,6 +1,6 @@
 /**
  * What people may want to hear of:
- * - `failing`: files that could not be sent, or a platform that is out of reach;
+ * - `failing`: files that could not be sent, or a platform that is unreachable;
  * - `recovered`: the end of a trouble they were told of;
  * - `halted`: a source that a guard stopped;
  * - `expiring`: files that could not be sent again before they expire;

@@ -18,14 +18,14 @@ export type RecordState = 'sending' | 'synced' | 'failed' | 'refused' | 'removin
 export type Absence = 'removed' | 'set-aside';
 
 /**
- * What became of a file on the platform for good, by its own word: it has the content, the bot can also search it, or it
+ * The status of a file on the platform for good, by its own word: it has the content, the bot can also search it, or it
  * could not be indexed.
  */
 export type Verdict = 'stored' | 'searchable' | 'unsearchable';
 
 /**
  * What the platform was found to have otherwise than it was sent: the content, or only what was told of it; `replaced`:
- * somebody else's file stands in its place, and is left alone.
+ * somebody else's file is in its place, and is left alone.
  */
 export type Difference = 'content' | 'facts' | 'replaced';
 

@@ -41,7 +41,7 @@ export interface Summary {
   pending: number;
   /** Files that were sent over files of the platform that botsync did not put there, as far as that is known. */
   overwritten: number;
-  /** Files that were sent, of which the platform has not said yet what became of them. */
+  /** Files that were sent, of which the platform has not said yet their status. */
   unconfirmed: number;
   /** Content bytes the store took. */
   bytes: number;

@@ -5,7 +5,7 @@ const SLOWEST_BYTES_PER_SECOND = 8_000;
 const MOST_TIMEOUTS = 4;
 const MOST_TIMEOUTS_MEASURED = 20;
 
-/** The longest that a transfer may stand still before it is given up, milliseconds. */
+/** The longest that a transfer may make no progress before it is given up, milliseconds. */
 export function longestWaitMs(stallTimeoutMs: number): number {
   return stallTimeoutMs * MOST_TIMEOUTS_MEASURED;
 }
@@ -21,7 +21,7 @@ export interface StandingTransfer {
 }
 
 /**
- * How long a transfer may stand still before it is given up, milliseconds, while the other side is there.
+ * How long a transfer may make no progress before it is given up, milliseconds, while the other side is there.
  *
  * What was handed over may still lie in buffers that nobody can see: the other side is given twice the time that it takes
  * at the rate that was measured, or at the slowest that is borne with.

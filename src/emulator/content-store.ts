@@ -18,7 +18,7 @@ import { readBytes } from './read-bytes.ts';
 /** Bodies up to this size are held in memory and written at once, which is several times faster than a stream. */
 const IN_MEMORY_BYTES = 256 * 1024;
 
-/** How much may wait for the disk: chunks that gather meanwhile are written together. */
+/** How much may wait for the disk: chunks that gather in the meantime are written together. */
 const WRITE_BEHIND_BYTES = 1024 * 1024;
 
 /** What came of a request body: a complete temporary file, or a connection that ended before its last byte. */

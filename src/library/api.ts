@@ -24,15 +24,15 @@ export interface OpenOptions {
    * run, which rejects with that.
    */
   readonly observer?: SyncObserver;
-  /** Ends whatever is under way, as `close` does. */
+  /** Ends whatever is running, as `close` does. */
   readonly signal?: AbortSignal;
-  /** How long what is under way may go on after a stop before it is broken off, milliseconds; ten seconds unless given. */
+  /** How long what is running may go on after a stop before it is broken off, milliseconds; ten seconds unless given. */
   readonly graceMs?: number;
 }
 
 /** What every run takes. */
 export interface RunOptions {
-  /** Ends the run: nothing new is begun, and what is under way has `graceMs` to come to its end. */
+  /** Ends the run: nothing new is begun, and what is running has `graceMs` to come to its end. */
   readonly signal?: AbortSignal;
 }
 
@@ -42,7 +42,7 @@ export interface PassOptions extends RunOptions {
   readonly isForced?: (path: string) => boolean;
   /** Whether it goes ahead, this once, where a guard would halt a source. */
   readonly allowRemovals?: boolean;
-  /** How long it waits at its end for the platform to say what became of the files, milliseconds; `confirm.wait` unless given. */
+  /** How long it waits at its end for the platform to say the status of the files, milliseconds; `confirm.wait` unless given. */
   readonly waitMs?: number;
   /** Whether the platform is asked for its quotas first; what the pass adds is told to `usage`. */
   readonly usage?: boolean;
@@ -56,7 +56,7 @@ export interface PassOptions extends RunOptions {
 export interface PassResult {
   readonly outcome: PassOutcome;
   readonly summary: Summary;
-  /** Whether every file was looked at. */
+  /** Whether every file was checked. */
   readonly sawAll: boolean;
 }
 
@@ -83,9 +83,9 @@ export interface PlanResult {
 export interface VerifyOptions extends RunOptions {
   /** Whether the contents are read as well. */
   readonly content?: boolean;
-  /** Whether what is missing, damaged or told otherwise is put right, by a pass. */
+  /** Whether what is missing, damaged or told otherwise is repaired, by a pass. */
   readonly repair?: boolean;
-  /** Whether files that botsync sent and that are neither here nor on record are removed. */
+  /** Whether files that botsync sent and that are neither here nor recorded are removed. */
   readonly prune?: boolean;
   /** Whether it goes ahead, this once, where a guard would halt a source. */
   readonly allowRemovals?: boolean;
@@ -118,7 +118,7 @@ export interface DaemonOptions extends RunOptions {
   readonly serviceManager?: ServiceManager;
   /**
    * Whether the process is killed when a file system keeps its event loop from turning for `service.hangTimeout`, so that it
-   * can be started anew. Not unless given: the process may be somebody else's.
+   * can be started again. Not unless given: the process may be somebody else's.
    */
   readonly endWhenHung?: boolean;
   /** What people are told to do about a halt. */
@@ -169,7 +169,7 @@ export interface Sync extends AsyncDisposable {
   /** Compares what the bots have with what they were sent. Rejects with `SyncError` when they cannot be asked. */
   verify(options?: VerifyOptions): Promise<VerifyResult>;
   /**
-   * Starts a daemon: a full pass, then whatever changes, until it is stopped. It reads the configuration anew, and follows
+   * Starts a daemon: a full pass, then whatever changes, until it is stopped. It reads the configuration again, and follows
    * its changes. Resolves when it is up; rejects with `SyncError` when it cannot be.
    */
   start(options?: DaemonOptions): Promise<SyncDaemon>;
@@ -179,6 +179,6 @@ export interface Sync extends AsyncDisposable {
    * in their place. Leave the loop to stop the gathering.
    */
   events(options?: { readonly capacity?: number }): AsyncIterableIterator<SyncEvent, undefined>;
-  /** Stops what is under way in order, and lets go of everything. Never rejects. */
+  /** Stops what is running in order, and lets go of everything. Never rejects. */
   close(): Promise<void>;
 }

@@ -91,7 +91,7 @@ export class Notifier {
     });
   }
 
-  /** Breaks off what is under way. */
+  /** Breaks off what is running. */
   async close(): Promise<void> {
     await this.#access.close();
   }

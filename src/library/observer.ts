@@ -39,15 +39,15 @@ export interface PassObserver {
   readonly begin: (counts: Readonly<Summary>) => void;
   /** Why nothing is sent for a while can be asked from now on, for as long as the pass goes on. */
   readonly waitsBy: (waiting: () => Waiting) => void;
-  /** So many files were looked at so far, to find out how much there is to send. */
+  /** So many files were checked so far, to find out how much there is to send. */
   readonly looking: (files: number) => void;
   /** So much is to be sent, as far as is known beforehand. Bytes. */
   readonly expect: (files: number, bytes: number) => void;
   /** All was sent, and the platform is being asked what became of it; in words how far that is. */
   readonly confirming: (words: string) => void;
-  /** What is under way is broken off, because it did not end in time after a stop. */
+  /** What is running is broken off, because it did not end in time after a stop. */
   readonly breakingOff: () => void;
-  /** A single pass has ended. `isCutShort`: some files were not even looked at. */
+  /** A single pass has ended. `isCutShort`: some files were not even checked. */
   readonly end: (summary: Summary, isDryRun: boolean, isCutShort: boolean) => void;
   /** What a pass would do with one file. */
   readonly planned: (event: FileEvent) => void;

@@ -2,18 +2,18 @@
 export interface Stop {
   /** No new work. */
   readonly stop: AbortSignal;
-  /** What is under way is broken off. */
+  /** What is running is broken off. */
   readonly abort: AbortSignal;
 }
 
-/** How long what is under way may go on after a stop, unless it is said otherwise, milliseconds. */
+/** How long what is running may go on after a stop, unless it is said otherwise, milliseconds. */
 export const GRACE_MS = 10_000;
 
 /** The longest wait that a timer takes, milliseconds; it takes a longer one for none. */
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 /**
- * A stop as soon as one of some signals aborts; what is under way is broken off some time later.
+ * A stop as soon as one of some signals aborts; what is running is broken off some time later.
  *
  * @param graceMs - how long it may go on, milliseconds. The wait keeps no process alive.
  * @returns with it `release`, after which nothing is broken off any more.

@@ -38,7 +38,7 @@ export interface SyncErrorParts {
 }
 
 /**
- * Something that people can put right. The message tells all of it: the place, the reason, and what to do. It never holds a
+ * Something that people can fix. The message tells all of it: the place, the reason, and what to do. It never holds a
  * secret. Any other error that the library throws is a defect.
  */
 export class SyncError extends Error {

@@ -108,7 +108,7 @@ interface Masks {
   readonly sources: ReadonlySet<string>;
 }
 
-/** Refused credentials, a platform out of reach and a halt make files fail: one message is enough. */
+/** Refused credentials, an unreachable platform and a halt make files fail: one message is enough. */
 function findMasks(
   { sources, unknown }: Snapshot,
   seen: Sightings,

@@ -31,7 +31,7 @@ export interface NoticeMemory {
   readonly closeAnnouncement: (announcement: Pick<Announcement, 'target' | 'sha256'>) => void;
 }
 
-/** What became of a message: `dropped` will not be tried again. */
+/** The outcome of a message: `dropped` will not be retried. */
 export type MessageOutcome = 'sent' | 'failed' | 'dropped';
 
 /** What telling people needs of the rest of the program. */

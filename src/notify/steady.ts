@@ -13,7 +13,7 @@ export interface Sighting {
 export type Sightings = ReadonlyMap<string, Sighting>;
 
 /**
- * Adds a snapshot to what was seen. A file that is looked at again is neither in sync nor failing for moments, so a
+ * Adds a snapshot to what was seen. A file that is rescanned is neither in sync nor failing for moments, so a
  * trouble that shrank or went away counts as it was until it has stayed so for `settleMs`.
  */
 export function see(seen: Sightings, snapshot: Snapshot, nowMs: number, settleMs: number): Sightings {
@@ -34,7 +34,7 @@ export function see(seen: Sightings, snapshot: Snapshot, nowMs: number, settleMs
   return next;
 }
 
-/** A clock that was set back makes nothing last for ever. */
+/** A clock that was set back makes nothing last forever. */
 function isFresh({ lastMs }: Sighting, nowMs: number, settleMs: number): boolean {
   return nowMs >= lastMs && nowMs - lastMs < settleMs;
 }

@@ -27,7 +27,7 @@ export class PlatformContents {
     const status = read.value;
     if (status >= 200 && status < 300) return ok(hash.digest());
     const message = `the content could not be read (${status})`;
-    // An address that is too old is asked for anew with the next attempt.
+    // An address that is too old is asked for again with the next attempt.
     return status === 403 || status === 404 || status === 429 || status >= 500
       ? failed({ kind: 'transient', message })
       : refused(message);

@@ -70,7 +70,7 @@ export function exchange(
   });
 }
 
-/** A request under way: what undici tells of it, and what may end it. */
+/** A running request: what undici tells of it, and what may end it. */
 class Exchange implements Dispatcher.DispatchHandler, AbortListener {
   bagIndex = -1;
   readonly #monitor: StallMonitor;

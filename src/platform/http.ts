@@ -92,7 +92,7 @@ export class Http {
     }
   }
 
-  /** Closes the connections; what is under way is broken off. */
+  /** Closes the connections; what is running is broken off. */
   async close(): Promise<void> {
     const made = this.#dispatcher;
     await (made instanceof Promise ? await made.catch(() => null) : made)?.destroy();

@@ -23,7 +23,7 @@ export class StallMonitor {
     this.#periodMs = Math.max(1, stallTimeoutMs / CHECKS_A_TIMEOUT);
   }
 
-  /** Requests under way. */
+  /** Running requests. */
   get watches(): Iterable<RequestWatch> {
     return this.#watches;
   }

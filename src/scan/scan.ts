@@ -11,7 +11,7 @@ export type ScanEntry =
   | { readonly kind: 'skip'; readonly path: RelativePath; readonly reason: string }
   /** A file that can never be synced as it is: its name is not valid, its link leads nowhere. */
   | { readonly kind: 'problem'; readonly path: RelativePath; readonly reason: string }
-  /** A file that is there but could not be looked at. */
+  /** A file that is there but could not be checked. */
   | { readonly kind: 'unseen'; readonly path: RelativePath; readonly reason: string }
   /** A directory that cannot be listed, or a link that leads nowhere; `path` ends in `/`, and nothing is known of what lies below it. */
   | { readonly kind: 'unlisted'; readonly path: RelativePath; readonly reason: string }

@@ -1,4 +1,4 @@
-/** How long is waited before a reader that had no room is tried again, milliseconds: at first, and at most. */
+/** How long is waited before a reader that had no room is retried, milliseconds: at first, and at most. */
 const FIRST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 200;
 
@@ -48,7 +48,7 @@ export class BoundedOutput {
     if (this.#waiting.length === 1) this.pump();
   }
 
-  /** Hands on what the reader has room for; the rest is tried again by itself. Returns whether it took anything. */
+  /** Hands on what the reader has room for; the rest is retried by itself. Returns whether it took anything. */
   pump(): boolean {
     let hasMoved = false;
     for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {

@@ -43,10 +43,10 @@ export type RequestOutcome = 'ok' | OptionalFailure['kind'];
 /** How the sending of a file ended, all attempts together. */
 export type UploadResult = 'done' | 'refused' | 'failed';
 
-/** What became of a message to people; `dropped` is not tried again. */
+/** The outcome of a message to people; `dropped` is not tried again. */
 export type NotificationOutcome = 'sent' | 'failed' | 'dropped';
 
-/** Why nothing was sent for a while: the platform asked for it, was out of reach, or refused credentials or quota. */
+/** Why nothing was sent for a while: the platform asked for it, was unreachable, or refused credentials or quota. */
 export type PauseReason = 'asked' | 'outage' | 'blockade';
 
 const OPERATIONS: readonly RequestOperation[] = ['upsert', 'upload', 'list', 'get', 'update', 'delete'];
@@ -221,7 +221,7 @@ class Metrics {
     this.#pauseSeconds.inc({ reason }, seconds);
   }
 
-  /** A whole source was looked at again, without an event that said so. */
+  /** A whole source was rescanned, without an event that said so. */
   rescanned(source: string): void {
     this.#rescans.inc({ source });
   }

@@ -159,7 +159,7 @@ function isLocked(subject: string): boolean {
   }
 }
 
-/** A file as the file system knows it; `null` when it is not there, or cannot be looked at. */
+/** A file as the file system knows it; `null` when it is not there, or cannot be checked. */
 function inodeOf(file: string): string | null {
   try {
     const { dev, ino } = statSync(file, { bigint: true });

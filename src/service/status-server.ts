@@ -16,7 +16,7 @@ import {
 export interface StatusServer {
   /** `127.0.0.1:9464` with the port that was chosen, or the path of the socket. */
   readonly address: string;
-  /** Stops listening and ends all connections, whatever is under way in them. */
+  /** Stops listening and ends all connections, whatever is running in them. */
   readonly close: () => Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 // Conditions on rows of `file`, in SQL.
 
-/** An empty file that expires stands in its place. One whose removal was begun and not answered may still be there. */
+/** An empty file that expires is in its place. One whose removal was begun and not answered may still be there. */
 export const IS_PUT_AWAY = "state = 'removing' AND expires_at IS NOT NULL";
 
 /** The last attempt to remove it failed. */

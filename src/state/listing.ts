@@ -36,7 +36,7 @@ export class PlatformListing {
   constructor() {
     this.#database = orListingError(() => new DatabaseSync(''));
     orListingError(() => {
-      // What is lost with the process is listed anew.
+      // What is lost with the process is listed again.
       this.#database.exec(
         `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -${CACHE_KIB};
          CREATE TABLE listed (number INTEGER PRIMARY KEY, key TEXT NOT NULL, file TEXT NOT NULL) STRICT;`,
@@ -48,7 +48,7 @@ export class PlatformListing {
     );
   }
 
-  /** Takes in a page of files. Of a key that comes twice the later counts: it was made anew while the pages were read. */
+  /** Takes in a page of files. Of a key that comes twice the later counts: it was made again while the pages were read. */
   add(files: readonly ListedFile[]): void {
     orListingError(() => {
       this.#add.run(JSON.stringify(files.map((file) => [file.key, toText(file)])));

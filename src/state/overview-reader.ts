@@ -13,7 +13,7 @@ export interface SourceTally {
   readonly stored: number;
   /** Of those: the platform says that the bot can search them. */
   readonly searchable: number;
-  /** Sent, while the platform has not said yet what became of them. */
+  /** Sent, while the platform has not said yet their status. */
   readonly unconfirmed: number;
   readonly unconfirmedBytes: number;
   /** The platform has them, and could not index them. */
@@ -242,7 +242,7 @@ const HAS_PROBLEM =
 /** The platform was found to have it otherwise. */
 const IS_OTHERWISE = "state = 'synced' AND absence IS NULL AND differs IS NOT NULL";
 
-/** It failed, and may be being tried again just now. */
+/** It failed, and may be being retried just now. */
 const IS_FAILED = "(state = 'failed' OR (state = 'sending' AND failure IS NOT NULL)) AND absence IS NULL";
 
 /** It is being sent, or was when botsync ended, and did not fail before. */

@@ -10,7 +10,7 @@ export interface Pages<Place, Row, Item> {
 }
 
 /**
- * Rows in their order, read page by page. They may change meanwhile: a place is met at most once, and every one that is
+ * Rows in their order, read page by page. They may change in the meantime: a place is met at most once, and every one that is
  * there all the time is met, with what its row held when its page was read.
  */
 export class PageCursor<Place, Row, Item> {
@@ -47,7 +47,7 @@ export class PageCursor<Place, Row, Item> {
     this.#current = this.#pages.itemOf(row);
   }
 
-  /** Moves to the first after a place, read anew. */
+  /** Moves to the first after a place, read again. */
   protected seek(place: Place): void {
     this.#rows = [];
     this.#next = 0;

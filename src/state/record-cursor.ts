@@ -88,7 +88,7 @@ export class RecordCursor extends PageCursor<readonly [path: string, key: string
     });
   }
 
-  /** Moves to the first record after a path, read anew: for when rows of this source were moved meanwhile. */
+  /** Moves to the first record after a path, read again: for when rows of this source were moved in the meantime. */
   seekAfter(path: RelativePath): void {
     this.seek([path, HIGHEST_TEXT]);
   }
@@ -97,7 +97,7 @@ export class RecordCursor extends PageCursor<readonly [path: string, key: string
 /** Sorts after every key. */
 const HIGHEST_TEXT = '\u{10ffff}';
 
-/** Whether a column holds what became of a file for good, or that it is not known. */
+/** Whether a column holds the status of a file for good, or that it is not known. */
 export function isVerdict(value: unknown): value is Verdict | null {
   return VERDICTS.has(value);
 }

@@ -78,7 +78,7 @@ export class RemoteStore extends RemoteReader {
     );
   }
 
-  /** Asks again later, unless the file was sent anew meanwhile. `trouble`: what is wrong with it by now. */
+  /** Asks again later, unless the file was sent again in the meantime. `trouble`: what is wrong with it by now. */
   askAgain(
     sending: Sending,
     { askAtMs, trouble }: { readonly askAtMs: number; readonly trouble: string | null },
@@ -90,12 +90,12 @@ export class RemoteStore extends RemoteReader {
     );
   }
 
-  /** Puts off what is to be done about a file, unless it was sent anew meanwhile. */
+  /** Puts off what is to be done about a file, unless it was sent again in the meantime. */
   postpone(sending: Sending, askAtMs: number): void {
     this.#write(`UPDATE file SET ask_at = ? WHERE ${IS_SENDING}`, askAtMs, ...valuesOf(sending));
   }
 
-  /** Asks no more about a file, unless it was sent anew meanwhile. */
+  /** Asks no more about a file, unless it was sent again in the meantime. */
   stopAsking(sending: Sending): void {
     this.#write(`UPDATE file SET ask_at = NULL, failure = NULL WHERE ${IS_SENDING}`, ...valuesOf(sending));
   }
@@ -106,7 +106,7 @@ export class RemoteStore extends RemoteReader {
   }
 
   /**
-   * Records what became of a file for good, unless it was sent anew meanwhile; where its mark is still to be set that is
+   * Records the status of a file for good, unless it was sent again in the meantime; where its mark is still to be set that is
    * due now. `reason`: why it is not searchable.
    */
   recordVerdict(
@@ -122,7 +122,7 @@ export class RemoteStore extends RemoteReader {
     );
   }
 
-  /** Takes a verdict back, unless the file was sent anew meanwhile: the platform is asked again what became of it. */
+  /** Takes a verdict back, unless the file was sent again in the meantime: the platform is asked again what became of it. */
   withdrawVerdict(sending: Sending, askAtMs: number): void {
     this.#write(
       `UPDATE file SET verdict = NULL, ask_at = ? WHERE ${IS_SENDING}`,
@@ -131,7 +131,7 @@ export class RemoteStore extends RemoteReader {
   }
 
   /**
-   * Records that the platform does not have what the store took, unless the file was sent anew meanwhile. `resendAtMs`:
+   * Records that the platform does not have what the store took, unless the file was sent again in the meantime. `resendAtMs`:
    * when it is to be sent again; `null`: with the next rescan, if it is not refused.
    */
   recordLoss(sending: Sending, { state, reason, resendAtMs }: RecordedLoss, nowMs: number): void {
@@ -150,7 +150,7 @@ export class RemoteStore extends RemoteReader {
     );
   }
 
-  /** Records that the mark of a content was set, or that it never will be, unless the file was sent anew meanwhile. */
+  /** Records that the mark of a content was set, or that it never will be, unless the file was sent again in the meantime. */
   recordMarked(sending: Sending, isMarked: boolean): void {
     this.#write(
       `UPDATE file SET mark_due = 0, marked = max(marked, ?), ask_at = NULL WHERE ${IS_SENDING}`,

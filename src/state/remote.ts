@@ -143,7 +143,7 @@ export class RemoteReader {
     return times;
   }
 
-  /** How many files of a target wait for the platform to say what became of them. */
+  /** How many files of a target wait for the platform to say their status. */
   countUnconfirmed(target: number): number {
     const [row] = this.query(
       `SELECT count(*) FROM file INDEXED BY file_ask WHERE target = ? AND ${IS_UNCONFIRMED}`,
@@ -152,7 +152,7 @@ export class RemoteReader {
     return Number(row?.[0]);
   }
 
-  /** Files of a target of which the platform has not said for too long what became of them, with what is wrong: at most `limit`. */
+  /** Files of a target of which the platform has not said for too long their status, with what is wrong: at most `limit`. */
   overdue(target: number, limit: number): Overdue[] {
     const rows = this.query(
       `SELECT source, path, key, failure FROM file INDEXED BY file_ask
@@ -176,7 +176,7 @@ export class RemoteReader {
     );
   }
 
-  /** Whether a file was not sent anew since. */
+  /** Whether a file was not sent again since. */
   isCurrent(sending: Sending): boolean {
     return this.query(`SELECT 1 FROM file WHERE ${IS_SENDING}`, ...valuesOf(sending)).length > 0;
   }

@@ -25,7 +25,7 @@ export interface SendFailure {
   readonly upserted: boolean;
 }
 
-/** Until when the platform keeps a file, and when it is to be sent again; epoch milliseconds, `null`: for ever, never. */
+/** Until when the platform keeps a file, and when it is to be sent again; epoch milliseconds, `null`: forever, never. */
 export interface Lifetime {
   readonly expiresAtMs: number | null;
   readonly renewAtMs: number | null;
@@ -201,7 +201,7 @@ export class StateStore extends StateReader {
     this.#write('INSERT INTO removal (source, at) VALUES (?, ?)', source, nowMs);
   }
 
-  /** Drops the removals of a source that the guard counts: someone has looked at them. */
+  /** Drops the removals of a source that the guard counts: someone has checked them. */
   forgetRemovals(source: string): void {
     this.#write('DELETE FROM removal WHERE source = ?', source);
   }
@@ -275,7 +275,7 @@ export class StateStore extends StateReader {
     );
   }
 
-  /** Drops the problems of a path and of what lies below it, which is looked at again. */
+  /** Drops the problems of a path and of what lies below it, which is rescanned. */
   dropProblemsAt(source: string, path: string): void {
     this.#write('DELETE FROM problem WHERE source = ? AND path = ?', source, path);
     this.#write(

@@ -4,7 +4,7 @@ export interface AttemptOutcome {
    * - `answer`: the platform and its store took it, or refused it for good: they are there.
    * - `unreachable`: no connection was made.
    * - `failure`: another failure that may be the platform's: a 5xx, a timeout, a lost connection.
-   * - `own`: a failure that says nothing of the platform, such as 429 or a file that was written to meanwhile.
+   * - `own`: a failure that says nothing of the platform, such as 429 or a file that was written to in the meantime.
    * - `nothing`: the attempt did not get as far as the platform.
    */
   readonly met: 'answer' | 'unreachable' | 'failure' | 'own' | 'nothing';
@@ -14,7 +14,7 @@ export interface AttemptOutcome {
   readonly retryReason?: string | null;
 }
 
-/** Since when the platform has been out of reach, and when it is tried next (`null`: with the next change); epoch milliseconds. */
+/** Since when the platform has been unreachable, and when it is tried next (`null`: with the next change); epoch milliseconds. */
 export interface Outage {
   readonly sinceMs: number;
   readonly nextProbeMs: number | null;

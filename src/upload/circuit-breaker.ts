@@ -24,7 +24,7 @@ interface Waiter {
 
 /** One file or removal on its way to the platform, with all its attempts. */
 export class Errand {
-  /** Failures that count against it: others got through meanwhile. */
+  /** Failures that count against it: others got through in the meantime. */
   failures = 0;
   /** How many answers there had been when it first failed; `null`: it has not. */
   answersBeforeFailure: number | null = null;
@@ -60,7 +60,7 @@ export class Errand {
 }
 
 /**
- * Keeps requests from a platform that is out of reach. Closed, everything goes through. It opens with the first failure
+ * Keeps requests from a platform that is unreachable. Closed, everything goes through. It opens with the first failure
  * that may be the platform's while nothing else succeeds; then one attempt at a time probes (half-open), those that wait
  * taking turns, until one gets an answer. Shared by all workers.
  *
@@ -105,7 +105,7 @@ export class CircuitBreaker {
     return this.#state;
   }
 
-  /** Whether the platform is taken to be out of reach. */
+  /** Whether the platform is taken to be unreachable. */
   get isOpen(): boolean {
     return this.#state !== 'closed';
   }
@@ -130,7 +130,7 @@ export class CircuitBreaker {
     return this.isOpen && this.#clock.monotonic() - this.#sinceMs >= this.#options.parkAfterMs;
   }
 
-  /** The outage as people are told of it; `null`: there is none. */
+  /** The outage as people see it; `null`: there is none. */
   get outage(): Outage | null {
     if (!this.isOpen) return null;
     const aheadMs = this.#clock.now() - this.#clock.monotonic();
@@ -142,7 +142,7 @@ export class CircuitBreaker {
     };
   }
 
-  /** How long until the platform is tried again, milliseconds. */
+  /** How long until the platform is retried, milliseconds. */
   get untilProbeMs(): number {
     return Math.max(0, this.#nextProbeMs - this.#clock.monotonic());
   }
@@ -169,7 +169,7 @@ export class CircuitBreaker {
       const isProbe = admission === 'probe';
       try {
         const made = await transfer(async () => {
-          // While it waited for its place others may have found that the platform is out of reach.
+          // While it waited for its place others may have found that the platform is unreachable.
           if (!isProbe && this.isOpen) return 'not-now';
           const answersBefore = this.#answers;
           const result = await make();

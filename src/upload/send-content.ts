@@ -6,7 +6,7 @@ import type { PreparedUpsert } from '../domain/limits.ts';
 export type ContentSent =
   | {
       readonly kind: 'sent';
-      /** As it was asked for, epoch milliseconds; `null`: for ever. */
+      /** As it was asked for, epoch milliseconds; `null`: forever. */
       readonly expiresAtMs: number | null;
       /** The platform's id of the file; `null`: it was not told. */
       readonly remoteId: string | null;

@@ -34,7 +34,7 @@ const read = promisify(readCallback);
 
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** A source's file, opened once: what is stated, read and sent is this one file, whatever happens to its path meanwhile. */
+/** A source's file, opened once: what is stated, read and sent is this one file, whatever happens to its path in the meantime. */
 export class SourceFile {
   readonly fd: number;
   /** What it is recognised by later on, as it was when it was opened. */

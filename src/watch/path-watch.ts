@@ -27,7 +27,7 @@ interface Plan {
  * name on the way to each file, links on the way included, and the files themselves.
  *
  * A watch of chokidar stays with the directory or file that it was placed on. So `place` has to be called after each hint:
- * it places all watches anew when anything on the way is not what it was.
+ * it places all watches again when anything on the way is not what it was.
  */
 export class PathWatch {
   readonly #clock: Clock;

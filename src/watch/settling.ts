@@ -10,13 +10,13 @@ const LOOKS_AT_ONCE = 1000;
 /** Batches follow each other no sooner. The first path after a pause does not wait for it. */
 const BATCH_SPACING_MS = 10;
 
-/** What looks temporary has to stand still so many times as long, but at least … */
+/** What looks temporary has to be unchanged so many times as long, but at least … */
 const TEMPORARY_SETTLES = 4;
 
 /** … this long: a program may pause before it renames what it wrote. */
 const TEMPORARY_SETTLE_MS = 2000;
 
-/** How long a path that looks temporary (see `looksTemporary`) has to stand still, milliseconds. */
+/** How long a path that looks temporary (see `looksTemporary`) has to be unchanged, milliseconds. */
 export function temporarySettleMs(settleMs: number): number {
   return Math.max(TEMPORARY_SETTLES * settleMs, TEMPORARY_SETTLE_MS);
 }
@@ -52,9 +52,9 @@ interface Burst {
 }
 
 /**
- * Holds paths back until they stand still.
+ * Holds paths back until they are unchanged.
  *
- * Two maps hold the same entries. A map keeps the order of insertion, and a path that moves is inserted anew, so one
+ * Two maps hold the same entries. A map keeps the order of insertion, and a path that moves is inserted again, so one
  * map is sorted by how long its paths stand still, the other by how long they wait, and nothing is ever sorted. What looks
  * temporary is in a third: it does not become due by waiting, as sending what will be renamed is of no use to anyone.
  */
@@ -215,7 +215,7 @@ export class Settling {
         this.#byAge.delete(path);
         taken.push(path);
       } else {
-        // Written without an event, as through a mapping: it has to stand still once more.
+        // Written without an event, as through a mapping: it has to be unchanged once more.
         entry.facts = facts;
         entry.stillSinceMs = nowMs;
         byStillness.set(path, entry);

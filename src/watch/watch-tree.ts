@@ -13,7 +13,7 @@ import { WatchedDirectories, type WatchedDirectory } from './watched-directories
 export interface WatchListener {
   /**
    * Something happened to these paths, and they have stood still since for `settleMs` (or waited for `maxDelayMs`):
-   * look at them again, and at everything below them. A directory above one may have become a link meanwhile.
+   * look at them again, and at everything below them. A directory above one may have become a link in the meantime.
    */
   readonly settled: (paths: readonly string[]) => void;
   /** Events were or may have been lost, from `fromMs` on (epoch milliseconds): everything has to be looked at again. */
@@ -28,7 +28,7 @@ export interface WatchOptions {
   readonly root: string;
   /** Whether a directory, by its path relative to the root, is left out with all below it. */
   readonly ignoresDirectory: (path: string) => boolean;
-  /** So long a path has to stand still. */
+  /** So long a path has to be unchanged. */
   readonly settleMs: number;
   /** A path that never stands still is told of after so long. */
   readonly maxDelayMs: number;
@@ -107,7 +107,7 @@ class Tree implements TreeWatcher {
         this.#held.clear();
       },
       calm: (reason) => {
-        // Directories that came in the burst may not be watched, others' watches may have died: begin anew, then tell.
+        // Directories that came in the burst may not be watched, others' watches may have died: begin again, then tell.
         this.#lostReason = reason;
         this.#directories.watchAll();
       },

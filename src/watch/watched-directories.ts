@@ -36,7 +36,7 @@ export interface WatchedDirectory {
  *
  * A directory is watched first and listed then, so that an entry is either listed or told of by an event. A watch
  * belongs to the directory that was found at its path: when that one is moved or deleted the watch goes with it, or
- * dies. So whenever an entry of that name comes or goes, all watches at and below it are dropped and placed anew.
+ * dies. So whenever an entry of that name comes or goes, all watches at and below it are dropped and placed again.
  */
 export class WatchedDirectories {
   readonly #options: WatchedDirectoriesOptions;
@@ -71,7 +71,7 @@ export class WatchedDirectories {
     return this.#listing !== null;
   }
 
-  /** Drops all watches and places them anew; `complete` is told at the end. */
+  /** Drops all watches and places them again; `complete` is told at the end. */
   watchAll(): void {
     if (this.#root !== null) this.#drop(this.#root);
     this.#root = this.#adopt(null, '');

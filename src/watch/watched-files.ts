@@ -5,7 +5,7 @@ import { PathWatch } from './path-watch.ts';
 /** What watching single files needs from outside. */
 export interface WatchedFilesOptions {
   readonly clock: Clock;
-  /** So long all files have to stand still before a change is told of. */
+  /** So long all files have to be unchanged before a change is told of. */
   readonly settleMs: number;
   /** How often the files are compared with what they were, for changes that no event told of. */
   readonly compareMs: number;
@@ -55,7 +55,7 @@ export class WatchedFiles {
     this.#ended = this.#ended.then(() => this.#run(stop.signal));
   }
 
-  /** Ends it; `start` begins anew. Must not be waited for within `changed`. */
+  /** Ends it; `start` begins again. Must not be waited for within `changed`. */
   async stop(): Promise<void> {
     this.#stop?.abort();
     this.#stop = null;

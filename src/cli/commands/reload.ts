@@ -8,7 +8,7 @@ import { print } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** A reload waits for the one before it, and for what is under way under the old configuration to be handed over. */
+/** A reload waits for the one before it, and for what is running under the old configuration to be handed over. */
 const PATIENCE_MS = 60_000;
 
 /** `botsync reload`: has the running daemon read its configuration and secrets again. Returns the exit code; throws `UsageError`. */

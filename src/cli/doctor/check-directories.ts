@@ -18,7 +18,7 @@ interface Survey {
   troubles: number;
   /** The first of them, with the reason. */
   firstTrouble: string | null;
-  /** Whether every file was looked at. */
+  /** Whether every file was checked. */
   isComplete: boolean;
 }
 
@@ -104,7 +104,7 @@ function isReadable(file: string): boolean {
     accessSync(file, constants.R_OK);
     return true;
   } catch (error) {
-    // Removed meanwhile, which is nobody's fault.
+    // Removed in the meantime, which is nobody's fault.
     return (error as NodeJS.ErrnoException).code === 'ENOENT';
   }
 }

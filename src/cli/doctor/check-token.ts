@@ -30,7 +30,7 @@ export async function checkToken(
         ? fine('token', `the platform accepts it for the files of bot ${botId}`)
         : diagnose(botId, listed.failure);
     found.push(diagnosis);
-    // A token that is refused for one bot is refused for all, and a platform that is out of reach is so for all.
+    // A token that is refused for one bot is refused for all, and a platform that is unreachable is so for all.
     if (diagnosis.finding.check === 'token' && diagnosis.finding.status === 'fail') return found;
   }
   return [

@@ -12,9 +12,9 @@ const SILENT_WAIT_MS = 10_000;
 /** So many files that are not in sync are remembered one by one. */
 const MOST_TROUBLES = 10_000;
 
-/** How a daemon stands when nothing is under way. */
+/** How a daemon stands when nothing is running. */
 export interface BurstStanding {
-  /** Files of which the platform has not said yet what became of them. */
+  /** Files of which the platform has not said yet their status. */
   readonly unconfirmed: number;
   /** Whether a source is halted or the platform refuses something. */
   readonly isHindered: boolean;
@@ -91,7 +91,7 @@ export class Burst {
   /**
    * What is to be said now; `null`: nothing. To be asked now and then while something is pending.
    *
-   * @param isBusy - whether a pass is under way, changes wait, files are on their way, or the platform is out of reach.
+   * @param isBusy - whether a pass is under way, changes wait, files are on their way, or the platform is unreachable.
    */
   news(standing: BurstStanding, isBusy: boolean): BurstNews | null {
     const quietMs = this.#monotonic() - this.#lastMs;

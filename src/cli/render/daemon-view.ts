@@ -140,7 +140,7 @@ export class DaemonView implements RunObserver {
     this.#watch.end();
   }
 
-  /** Says how many files were looked at so far, to find out how much there is to send. */
+  /** Says how many files were checked so far, to find out how much there is to send. */
   looking(files: number): void {
     this.#watch.looking(files);
   }

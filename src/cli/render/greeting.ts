@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import type { ObservedDaemon } from '../../library/observer.ts';
 import { durationText } from '../../service/amounts.ts';
 
-/** What a daemon is, as it is told when it starts. */
+/** What a daemon is, as it is reported when it starts. */
 export interface Greeting {
   /** For people, a line each. */
   readonly lines: readonly string[];
@@ -13,7 +13,7 @@ export interface Greeting {
 /**
  * What a daemon says first: what runs, by which configuration, for which platform, and what it keeps up to date there.
  *
- * @param platform - its address, or what stands in its place.
+ * @param platform - its address, or what is in its place.
  */
 export function greeting(config: Config, platform: string, version: string, node: string): Greeting {
   const sources = config.sources.map(({ name, directory, keyPrefix, botId }) => ({

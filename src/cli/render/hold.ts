@@ -8,7 +8,7 @@ const SHORT_MS = 1000;
  * Why nothing is sent for a while, for a progress line; `null`: something may be.
  *
  * @param pausedForMs - how long the platform has asked us to wait from now.
- * @param giveUpAfterMs - an outage is waited for so long; `null`: for ever.
+ * @param giveUpAfterMs - an outage is waited for so long; `null`: forever.
  */
 export function holdOf(
   outage: Outage | null,

@@ -35,7 +35,7 @@ export class PassView implements Reporter, PassObserver {
   readonly #troubles = new TroubleList();
   readonly #progress: Progress;
   #hold: () => Hold | null = () => null;
-  /** What the pass under way has come to so far, and when it began. */
+  /** What the running pass has come to so far, and when it began. */
   #pass: { readonly counts: Summary; readonly beganMs: number } | null = null;
   #interrupted: readonly FileInFlight[] = [];
 
@@ -81,7 +81,7 @@ export class PassView implements Reporter, PassObserver {
     this.#progress.log(`${wrapWords(`${what} Press Ctrl-C again to stop at once.`, columns - 1)}\n`);
   }
 
-  /** What is under way is broken off now. */
+  /** What is running is broken off now. */
   breakingOff(): void {
     this.#interrupted = this.#progress.tally.inFlight;
   }
@@ -99,7 +99,7 @@ export class PassView implements Reporter, PassObserver {
     this.end(counts, false, true);
   }
 
-  /** Says how many files were looked at so far, to find out how much there is to send. */
+  /** Says how many files were checked so far, to find out how much there is to send. */
   looking(files: number): void {
     if (this.showsProgress) this.#progress.look(files);
   }
@@ -156,7 +156,7 @@ export class PassView implements Reporter, PassObserver {
       );
   }
 
-  /** Prints the end of a pass or a dry run; `isCutShort`: some files were not even looked at. */
+  /** Prints the end of a pass or a dry run; `isCutShort`: some files were not even checked. */
   end(summary: Summary, isDryRun: boolean, isCutShort: boolean): void {
     this.stop();
     this.#pass = null;

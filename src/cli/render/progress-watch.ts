@@ -47,7 +47,7 @@ export class ProgressWatch {
     if (this.#isShown && this.#isFirst) this.#progress.look(files);
   }
 
-  /** Says how much the pass under way has to send. */
+  /** Says how much the running pass has to send. */
   expect(files: number, bytes: number): void {
     if (this.#isShown && this.#isFirst) this.#progress.expect(files, bytes);
   }
@@ -95,7 +95,7 @@ export class ProgressWatch {
     if (!isBusy && !this.#burst.isPending) this.end();
   }
 
-  /** Nothing is under way: the next change is counted from nothing. */
+  /** Nothing is running: the next change is counted from nothing. */
   #rest(): void {
     this.#progress.stop();
     this.#progress.tally.reset();

@@ -3,7 +3,7 @@ import { LiveLine } from './live-line.ts';
 import { progressLine, type ProgressFacts } from './progress-line.ts';
 import { TransferTally, type FileInFlight } from './transfer-tally.ts';
 
-/** The line is drawn anew so often, milliseconds. */
+/** The line is drawn again so often, milliseconds. */
 const FRAME_MS = 125;
 
 /** What is over sooner shows no line, milliseconds. */

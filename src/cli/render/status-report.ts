@@ -25,7 +25,7 @@ export interface StatusWords {
   readonly nowMs: number;
   /** What is to be run where no pass was made yet. */
   readonly nextStep: string;
-  /** Whether the platform is asked what became of the files. */
+  /** Whether the platform is asked the status of the files. */
   readonly isAsked: boolean;
 }
 
@@ -154,7 +154,7 @@ function waiting(files: number): string {
   return files === 0 ? '' : `; ${counted(files, 'file')} waiting`;
 }
 
-/** A platform that cannot be reached: since when, and when it is tried again. */
+/** A platform that cannot be reached: since when, and when it is retried. */
 function describeOutage(outage: Extract<Trouble, { kind: 'outage' }>, nowMs: number): string {
   const { since, nextTry, reason, waiting: files } = outage;
   const lasts = describeSpan(nowMs - Date.parse(since));
@@ -187,7 +187,7 @@ const KINDS: Readonly<Record<Failing['kind'], string>> = {
   pending: 'waiting',
 };
 
-/** When a file is tried again; `null`: that is said elsewhere. */
+/** When a file is retried; `null`: that is said elsewhere. */
 function describeRetry({ kind, retry, retryAt }: Failing, nowMs: number): string | null {
   const again = kind === 'problem' ? 'checked again' : 'retried';
   switch (retry) {

@@ -4,7 +4,7 @@ import type { GlobalOptions } from '../global-options.ts';
 import { PassView } from './pass-view.ts';
 import { VerifyReport } from './verify-report.ts';
 
-/** What a person or a program sees of a comparison, and of a pass that puts right what it found. */
+/** What a person or a program sees of a comparison, and of a pass that repairs what it found. */
 export class VerifyView extends PassView {
   readonly #report: VerifyReport;
 

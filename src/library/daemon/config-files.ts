@@ -5,7 +5,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../service/logger.ts';
 import { WatchedFiles } from '../../watch/watched-files.ts';
 
-/** Files have to stand still for so long before they are read, milliseconds. */
+/** Files have to be unchanged for so long before they are read, milliseconds. */
 const SETTLE_MS = 500;
 
 /** How often the files are compared with what they were, for what no event told, milliseconds. */
@@ -52,7 +52,7 @@ export class ConfigFiles {
     });
   }
 
-  /** The files are about to be read anew: what they hold now is no change any more. */
+  /** The files are about to be read again: what they hold now is no change any more. */
   accept(): Promise<void> {
     return this.#files.accept();
   }

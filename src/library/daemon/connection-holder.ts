@@ -40,7 +40,7 @@ export class ConnectionHolder<Held extends HeldConnection> {
     return before;
   }
 
-  /** Closes a connection once what is under way by it has settled. */
+  /** Closes a connection once what is running by it has settled. */
   retire(connection: Held, settled: Promise<void> = Promise.resolve()): void {
     const closed = this.#close(connection, settled).finally(() => this.#closing.delete(closed));
     this.#closing.add(closed);

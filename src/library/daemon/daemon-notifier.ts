@@ -51,7 +51,7 @@ export class DaemonNotifier {
     this.#begin();
   }
 
-  /** Ends it: the state file is about to be closed. What is under way is broken off. */
+  /** Ends it: the state file is about to be closed. What is running is broken off. */
   async detach(): Promise<void> {
     this.#run = null;
     this.#notifications = null;

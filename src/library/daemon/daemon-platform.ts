@@ -62,7 +62,7 @@ export class DaemonPlatform {
     return this.#connections.take(next);
   }
 
-  /** Closes a way once what is under way by it has settled. */
+  /** Closes a way once what is running by it has settled. */
   retire(access: PlatformAccess, settled: Promise<void> | undefined): void {
     this.#connections.retire(access, settled);
   }

@@ -376,7 +376,7 @@ export class DaemonRun {
     await this.#files.adopt(next);
   }
 
-  /** `before`: the way to the platform that is used no more once what is under way by it has ended. */
+  /** `before`: the way to the platform that is used no more once what is running by it has ended. */
   async #reloadDaemon(before: PlatformAccess | null): Promise<void> {
     let settled: Promise<void> | undefined;
     try {

@@ -7,7 +7,7 @@ import type { StateStore } from '../../state/state-store.ts';
 import { openStateFile } from '../open-state-file.ts';
 import { SyncError } from '../sync-error.ts';
 
-/** How long is waited before a state file that could not be used is tried again, milliseconds. */
+/** How long is waited before a state file that could not be used is retried, milliseconds. */
 const RETRY_MS = 15_000;
 
 /** Waits double up to this while new state files are lost soon as well, milliseconds. */
@@ -19,7 +19,7 @@ const LONGEST_OPEN_AGAIN_MS = 300_000;
 /** A new state file that was of use for so long did not fail for the reason of the one before, milliseconds. */
 const SOUND_MS = 600_000;
 
-/** Room that there should be before a state file is tried again, bytes. */
+/** Room that there should be before a state file is retried, bytes. */
 const PROBE_BYTES = 65_536;
 
 /** What a state keeper is given. */
@@ -115,7 +115,7 @@ export class StateKeeper {
     }
   }
 
-  /** Resolves when the state file may be tried again. */
+  /** Resolves when the state file may be retried. */
   async #repair(error: StateFileError): Promise<void> {
     const { stateFile, clock, log } = this.#input;
     switch (error.kind) {

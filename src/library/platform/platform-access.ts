@@ -12,7 +12,7 @@ import { createClients, type Clients } from './clients.ts';
 import { Credentials } from './credentials.ts';
 import { openHttp } from './open-http.ts';
 
-/** Messages are given up sooner than files: nobody waits for them, and they are tried again. */
+/** Messages are given up sooner than files: nobody waits for them, and they are retried. */
 const MESSAGE_PATIENCE = { attempts: 3, giveUpAfterMs: 30_000, stallTimeoutMs: 10_000 };
 
 /** What is told beside the results. */
@@ -96,7 +96,7 @@ export class PlatformAccess {
     this.#http.pacer.endWaits();
   }
 
-  /** Closes the connections; what is under way is broken off. */
+  /** Closes the connections; what is running is broken off. */
   async close(): Promise<void> {
     await this.#http.close();
   }

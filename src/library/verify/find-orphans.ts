@@ -9,7 +9,7 @@ import { comparison } from './compare.ts';
 import { memoryOf } from './service-memory.ts';
 import { withBots } from './with-bots.ts';
 
-/** Asks the bots what they have, and tells of each file that is neither here nor on record. Throws `SyncError`. */
+/** Asks the bots what they have, and tells of each file that is neither here nor recorded. Throws `SyncError`. */
 export async function findOrphans(
   base: RunBase,
   loaded: LoadedConfig,

@@ -17,7 +17,7 @@ import type { PlatformAccess } from '../platform/platform-access.ts';
 import { SyncError } from '../sync-error.ts';
 import { withBots } from './with-bots.ts';
 
-/** Compares, writes down what was found, and puts right what the options say. Throws `SyncError`. */
+/** Compares, writes down what was found, and repairs what the options say. Throws `SyncError`. */
 export async function repair(run: VerifyRun): Promise<VerifyResult> {
   const { stateFile } = run.loaded.config;
   const lock = lockOf(stateFile);

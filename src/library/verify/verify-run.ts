@@ -11,7 +11,7 @@ import { repair } from './repair.ts';
 import { memoryOf } from './service-memory.ts';
 import { withBots } from './with-bots.ts';
 
-/** Compares what the bots have with what was sent, and puts right what the options say. Throws `SyncError`. */
+/** Compares what the bots have with what was sent, and repairs what the options say. Throws `SyncError`. */
 export async function verify(
   base: RunBase,
   loaded: LoadedConfig,

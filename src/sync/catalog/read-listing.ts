@@ -30,7 +30,7 @@ export async function readListing(
   }
 }
 
-/** The next page is asked for before one is taken in: the platform gets on with it meanwhile. No more than one is ahead. */
+/** The next page is asked for before one is taken in: the platform gets on with it in the meantime. No more than one is ahead. */
 async function readPages(
   at: BotAtTarget,
   catalog: Pick<ServedCatalog, 'list'>,

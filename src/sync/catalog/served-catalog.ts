@@ -38,7 +38,7 @@ export class ServedCatalog {
     this.#warn = warn;
   }
 
-  /** Whether an operation may be asked for at a target. One that only the token may not is asked for once anew: it may be another. */
+  /** Whether an operation may be asked for at a target. One that only the token may not is asked for once again: it may be another. */
   serves(target: number, operation: OptionalOperation): boolean {
     const isNewToken = !this.#asked.has(nameOf(target, operation));
     if (isNewToken && this.#memory.unserved(target, operation)?.isByToken === true) return true;

@@ -7,7 +7,7 @@ export interface Approval {
   readonly missing: readonly string[];
 }
 
-/** Halts that someone has looked at. Each holds for one pass that was made to its end, and for that halt alone. */
+/** Halts that someone has checked. Each holds for one pass that was made to its end, and for that halt alone. */
 export class Approvals {
   readonly #given = new Map<string, Halt>();
 

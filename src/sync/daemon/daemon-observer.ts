@@ -11,7 +11,7 @@ import type { Blockade } from '../pass/blockade.ts';
  * - `lost`: more happened at a time than is followed file by file.
  * - `root`: a source's directory came, went or was replaced.
  * - `ignore-file`: the patterns in a source's directory changed.
- * - `approved`: someone looked at what was halted.
+ * - `approved`: someone checked what was halted.
  * - `recovered`: the platform is in reach again after an outage that files did not wait for.
  */
 export type Trigger =

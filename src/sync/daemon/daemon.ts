@@ -52,7 +52,7 @@ export interface DaemonInput {
   readonly howToAllow: string;
   /** No new work once it aborts. */
   readonly stop: AbortSignal;
-  /** Breaks off what is under way. */
+  /** Breaks off what is running. */
   readonly abort: AbortSignal;
 }
 
@@ -72,9 +72,9 @@ export class Daemon {
   readonly #dueDates: DueDates;
   readonly #verifications: Verifications;
   readonly #approvals = new Approvals();
-  /** Shared by all settings: what is under way at a reload goes on. */
+  /** Shared by all settings: what is running at a reload goes on. */
   readonly #flights = new Flights();
-  /** Ends what is under way under any settings. */
+  /** Ends what is running under any settings. */
   readonly #broken = new AbortController();
   readonly #tickBell = new Bell();
   readonly #refusalNews: RefusalNews;
@@ -124,7 +124,7 @@ export class Daemon {
     this.#syncContext = this.#createEngine();
   }
 
-  /** Runs until it is asked to stop. Throws `StateFileError`; nothing is under way any more then. */
+  /** Runs until it is asked to stop. Throws `StateFileError`; nothing is running any more then. */
   async run(): Promise<void> {
     const { stop } = this.#input;
     try {
@@ -144,7 +144,7 @@ export class Daemon {
   }
 
   /**
-   * Goes on under other settings. Resolves once they are in use; what is under way then goes on under the old ones, until
+   * Goes on under other settings. Resolves once they are in use; what is running then goes on under the old ones, until
    * `whenSettled` resolves. After the end of the run nothing is left that could use them.
    */
   async reload(settings: DaemonSettings): Promise<{ readonly whenSettled: Promise<void> }> {
@@ -199,7 +199,7 @@ export class Daemon {
     });
   }
 
-  /** Files that were sent, of which the platform has not said yet what became of them. */
+  /** Files that were sent, of which the platform has not said yet their status. */
   get unconfirmed(): number {
     return this.#syncContext.confirmations?.unconfirmed ?? 0;
   }

@@ -5,7 +5,7 @@ import { OVERDUE_AFTER_MS } from '../plan/overview.ts';
 import { removeWhatIsDue } from '../pass/pass.ts';
 import { targetOf, type FoundSource } from '../sources/source.ts';
 
-/** What could not be renewed or removed when it was due is tried again after so long, milliseconds. */
+/** What could not be renewed or removed when it was due is retried after so long, milliseconds. */
 const AGAIN_MS = 60_000;
 
 /**
@@ -14,7 +14,7 @@ const AGAIN_MS = 60_000;
  */
 const FAILED_AGAIN_MS = 300_000;
 
-/** Removals are tried again no sooner than this, milliseconds. */
+/** Removals are retried no sooner than this, milliseconds. */
 const SHORTEST_AGAIN_MS = 2000;
 
 /** Knows which renewals and removals are due between passes. It keeps no timers: the daemon asks often. */
@@ -35,7 +35,7 @@ export class DueDates {
     this.#sourceNamed = sourceNamed;
   }
 
-  /** When renewals that failed are tried again, by the monotonic clock. */
+  /** When renewals that failed are retried, by the monotonic clock. */
   get failedRenewalsAgainMs(): number {
     return this.#failedAgainAtMs;
   }

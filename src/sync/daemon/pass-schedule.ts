@@ -6,7 +6,7 @@ import type { Trigger } from './daemon-observer.ts';
 /** After lost events a pass rests as long as the last one took, so that it takes half the time at most; but no longer than this. */
 const LONGEST_REST_MS = 60_000;
 
-/** When the platform refused, it is tried again after so long: a person who fixed it should not wait as long as it was broken. */
+/** When the platform refused, it is retried after so long: a person who fixed it should not wait as long as it was broken. */
 const RETRY: Backoff = { firstMs: 60_000, longestMs: 15 * 60_000 };
 
 /** How much a rescan comes sooner or later than told, so that many machines do not come at once. */
@@ -36,7 +36,7 @@ export class PassSchedule {
   /** By the wall clock: a machine that slept has time to make up for. */
   #dueAtWallMs = Infinity;
   #restUntilMs = 0;
-  /** When the platform refused, it is tried again then, by the monotonic clock; `null`: it did not. */
+  /** When the platform refused, it is retried then, by the monotonic clock; `null`: it did not. */
   #retryAtMs: number | null = null;
   #refusals = 0;
   /** Whether the pass that began last was to try again what was refused. */
@@ -100,7 +100,7 @@ export class PassSchedule {
     return this.#dueAtMs === Infinity ? null : this.#dueAtMs;
   }
 
-  /** When what the platform refused is tried again, by the monotonic clock; `null`: it refused nothing. */
+  /** When what the platform refused is retried, by the monotonic clock; `null`: it refused nothing. */
   get retryAtMs(): number | null {
     return this.#retryAtMs;
   }

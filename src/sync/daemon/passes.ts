@@ -37,11 +37,11 @@ export class Passes {
   readonly #input: PassesInput;
   #isUnderWay = false;
   #hasEnded = false;
-  /** What stood in the way before the pass that is under way. */
+  /** What stood in the way before the running pass. */
   #blockadeBefore: Blockade | null = null;
-  /** Whether the pass that is under way, or was last, tries again what failed. */
+  /** Whether the running pass, or was last, tries again what failed. */
   #isRetryingFailed = false;
-  /** Failed files are tried again then, by the monotonic clock. */
+  /** Failed files are retried then, by the monotonic clock. */
   #failedAgainAtMs = 0;
 
   constructor(input: PassesInput) {

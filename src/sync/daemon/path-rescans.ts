@@ -84,7 +84,7 @@ export class PathRescans {
     this.#toBulk({ source, path, askedAtMs: this.#clock.now() });
   }
 
-  /** Rescans until the context stops. Throws `StateFileError`; then nothing is under way any more. */
+  /** Rescans until the context stops. Throws `StateFileError`; then nothing is running any more. */
   async run(syncContext: SyncContext): Promise<void> {
     const fresh = new Workers(FILES_AHEAD, syncContext.fail, syncContext.detach);
     const bulk = new Workers(BULK_FILES_AHEAD, syncContext.fail, syncContext.detach);

@@ -94,7 +94,7 @@ export class SourceWatch {
   }
 
   /**
-   * Takes the source as it was found now; watches anew what is another directory, ignores other files or has other mounts. Resolves when
+   * Takes the source as it was found now; watches again what is another directory, ignores other files or has other mounts. Resolves when
    * it is watched, to whether anything was different.
    */
   meet(found: FoundSource): Promise<boolean> {

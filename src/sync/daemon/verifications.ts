@@ -29,7 +29,7 @@ export interface VerificationsInput {
 
 /**
  * Compares all that the bots have with what they were sent, now and then and in no hurry: its requests come behind those
- * of files. What is found different is written down, and put right by rescans of paths.
+ * of files. What is found different is written down, and repaired by rescans of paths.
  */
 export class Verifications {
   readonly #input: VerificationsInput;

@@ -77,7 +77,7 @@ export class Watches {
     await Promise.race([ready, aborted(stop)]);
   }
 
-  /** Takes note of how a pass that begins found sources. Each promise says whether its watch had to be made anew. */
+  /** Takes note of how a pass that begins found sources. Each promise says whether its watch had to be made again. */
   meet(found: readonly FoundSource[]): Promise<boolean>[] {
     this.#lostFromMs.clear();
     return found.flatMap((one) => this.#watches.get(one.config.name)?.meet(one) ?? []);

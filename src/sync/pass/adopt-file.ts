@@ -71,7 +71,7 @@ function record(
   };
   state.remote.rememberSettings(digest, () => toldOf(settings));
   state.remote.recordAdopted(id, adopted, clock.now());
-  // Of most the platform has said what became of them: there is nothing to ask.
+  // Of most the platform has said their status: there is nothing to ask.
   if (adopted.askAtMs !== null) confirmations?.noteSent();
   const { kind, counts, reason } = ADOPTED;
   summary[counts] += 1;

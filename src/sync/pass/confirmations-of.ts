@@ -2,7 +2,7 @@ import { targetOf } from '../sources/source.ts';
 import { Confirmations } from './confirmations.ts';
 import type { SyncContext } from './sync-context.ts';
 
-/** What asks, under a context, what became of the files that were sent; `null`: the platform is not asked. */
+/** What asks, under a context, the status of the files that were sent; `null`: the platform is not asked. */
 export function confirmationsOf(context: Omit<SyncContext, 'confirmations'>): Confirmations | null {
   const { config, platformName, state, catalog, clock, report, flights, platform, breaker, stop, onWord } =
     context;

@@ -40,7 +40,7 @@ export interface ConfirmationPorts extends WordPorts, MarkPorts {
   readonly catalog: ServedCatalog;
   /** Where the files of the configuration are, each place once. */
   readonly bots: readonly BotAtTarget[];
-  /** Whether a bot is not to be asked just now: the platform is out of reach, or refuses whatever is for it. */
+  /** Whether a bot is not to be asked just now: the platform is unreachable, or refuses whatever is for it. */
   readonly isBarred: (botId: string) => boolean;
   /** No new question once it aborts, and none is waited for. */
   readonly stop: AbortSignal;
@@ -50,7 +50,7 @@ export interface ConfirmationPorts extends WordPorts, MarkPorts {
 type Asked = 'answered' | 'failure';
 
 /**
- * Asks the platform what became of the files that were sent, in batches and beside all else, until it has said so for
+ * Asks the platform the status of the files that were sent, in batches and beside all else, until it has said so for
  * good. What is to be asked stands in the state file: whatever happens to a question, it is asked again.
  */
 export class Confirmations {

@@ -7,7 +7,7 @@ type Flight = (hadToWait: boolean) => Promise<void>;
 
 /**
  * Files on their way to the platform, and from it: nothing is done to a key twice at the same time. Outlives a reload,
- * as what is under way then does.
+ * as what is running then does.
  */
 export class Flights {
   /** Of each key: resolves when its flight has ended, however it did. */

@@ -31,7 +31,7 @@ interface Haste {
   readonly longestAskMs: number;
 }
 
-/** Records and reports what the platform says of a file, unless it was sent anew since it was asked. */
+/** Records and reports what the platform says of a file, unless it was sent again since it was asked. */
 export function noteWord(word: Word, file: Unconfirmed, bot: BotAtTarget, ports: WordPorts & Haste): void {
   const { state, clock, attempts } = ports;
   const sending = sendingOf(file, bot);

@@ -12,7 +12,7 @@ export interface PassInput {
   readonly isForced: (path: string) => boolean;
   /** Whether to let through, this once, what a guard would halt a source for. */
   readonly isAllowed: (source: string, halt: Halt) => boolean;
-  /** Whether files that failed, and have not changed since, are tried again: by default they are. */
+  /** Whether files that failed, and have not changed since, are retried: by default they are. */
   readonly retriesFailed?: boolean;
   /** What keeps files from being sent is taken as known already, and not tried. */
   readonly blockade?: Blockade;

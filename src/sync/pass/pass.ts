@@ -34,7 +34,7 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
     input.onFound?.(found);
     const isFirst = syncContext.round.pass === 0;
     syncContext.round = newRound(state.nextPassNumber(), input.blockade);
-    // What is under way now may change what the pass reads of its record before it comes to it.
+    // What is running now may change what the pass reads of its record before it comes to it.
     syncContext.round.hadRescans = syncContext.flights.count > 0;
     const context = passContext(syncContext, input, workers);
     state.correctMoments(clock.now());
@@ -146,7 +146,7 @@ export async function removeWhatIsDue(found: FoundSource, syncContext: SyncConte
   }
 }
 
-/** So many files of a bot of which the platform has not said for a day what became of them are told of by a pass. */
+/** So many files of a bot of which the platform has not said for a day their status are told of by a pass. */
 const OVERDUE_NAMED = 1000;
 
 /** Counts the files that wait for the platform's word, and tells of those that have waited too long. */

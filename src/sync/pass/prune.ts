@@ -22,7 +22,7 @@ export interface PruneInput {
   readonly platform: FilePlatform;
   readonly clock: Clock;
   readonly ports: AskPorts;
-  /** Whether somebody has looked at what a guard would halt. */
+  /** Whether somebody has checked what a guard would halt. */
   readonly isAllowed: boolean;
   readonly onEvent: (event: FileEvent) => void;
 }

@@ -11,7 +11,7 @@ import type { PassContext } from './sync-context.ts';
  * As many are under way at a time as uploads would be; all are over when it returns.
  *
  * @param recorded - files the source had on record before the pass.
- * @param approved - what someone has looked at that would have halted the source.
+ * @param approved - what someone has checked that would have halted the source.
  * @param context - its workers are idle. Throws what a removal threw.
  * @returns the halt when there are too many, and nothing was removed.
  */

@@ -25,7 +25,7 @@ export class OutageTurn {
     this.#context = context;
   }
 
-  /** Whether a removal may wait for the platform to be tried again. */
+  /** Whether a removal may wait for the platform to be retried. */
   take(): boolean {
     const { isWatched, breaker } = this.#context;
     if (!isWatched) return true;
@@ -46,7 +46,7 @@ export async function removeFile(
   const { state, summary, flights, breaker, isWatched } = context;
   const id = { target, key: record.key };
   if (isWatched && breaker.isOpen && flights.has(id)) {
-    // What is under way waits for the platform, and this would wait for it.
+    // What is running waits for the platform, and this would wait for it.
     summary.pending += 1;
     return;
   }
@@ -129,7 +129,7 @@ function noteRemoval(ended: RemovalAttempt, { source, id, record, context }: Rem
   }
 }
 
-/** Whether a record still says what it said on its page: meanwhile the file may be back, or its key another's. */
+/** Whether a record still says what it said on its page: in the meantime the file may be back, or its key another's. */
 function isStillDue(id: RowId, source: string, record: FileRecord, state: StateReader): boolean {
   const now = state.find(id);
   return now?.absence === 'removed' && now.source === source && now.path === record.path;

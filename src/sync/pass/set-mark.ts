@@ -49,7 +49,7 @@ export async function setMark(
   }
   let asked: 'answered' | 'failure' = 'answered';
   await flights.run(id, null, async () => {
-    // Since it was found to be due, the file may have been sent anew: the mark would be that of another content.
+    // Since it was found to be due, the file may have been sent again: the mark would be that of another content.
     if (state.remote.isCurrent(sending)) asked = await update(file, bot, ports, signal);
   });
   return asked;

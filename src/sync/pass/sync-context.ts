@@ -59,9 +59,9 @@ export interface SyncContextInput {
   readonly flights: Flights;
   /** No new work once it aborts. */
   readonly stop: AbortSignal;
-  /** What is under way is not waited for once it aborts, and goes on by itself. */
+  /** What is running is not waited for once it aborts, and goes on by itself. */
   readonly detach: AbortSignal;
-  /** Breaks off what is under way. */
+  /** Breaks off what is running. */
   readonly abort: AbortSignal;
 }
 
@@ -84,7 +84,7 @@ export const NO_CHANGE_FEED: ChangeFeed = {
 
 /** How long is waited for what, milliseconds: a single pass has to end, a daemon has time. */
 export interface WaitLimits {
-  /** For a platform that is out of reach. */
+  /** For a platform that is unreachable. */
   readonly outageMs: number;
   /** For a platform that asked for a pause. */
   readonly pauseMs: number;
@@ -128,7 +128,7 @@ export type Standing = 'halted' | 'incomplete' | 'complete';
 export interface SyncContext extends Omit<SyncContextInput, 'catalog'> {
   /** What the platform has; `null`: it is not asked. */
   readonly catalog: ServedCatalog | null;
-  /** What asks the platform what became of the files that were sent; `null`: nothing does. */
+  /** What asks the platform the status of the files that were sent; `null`: nothing does. */
   readonly confirmations: Confirmations | null;
   /** When it was made, by either clock. */
   readonly beganAt: { readonly wallMs: number; readonly monotonicMs: number };
@@ -159,7 +159,7 @@ export interface WalkContext extends SyncContext {
   readonly workers: Workers;
   /** Files to send again whatever the records say, by their path in the source. */
   readonly isForced: (path: string) => boolean;
-  /** Whether files that failed, and have not changed since, are tried again. */
+  /** Whether files that failed, and have not changed since, are retried. */
   readonly retriesFailed: boolean;
 }
 
@@ -175,7 +175,7 @@ export interface PassContext extends WalkContext {
  */
 const PARK_AFTER_MS = 60_000;
 
-/** Makes a context. Nothing is under way yet. */
+/** Makes a context. Nothing is running yet. */
 export function createSyncContext(input: SyncContextInput): SyncContext {
   const { config, clock, report, waitLimits } = input;
   const { concurrency } = config.upload;

@@ -112,7 +112,7 @@ export class Transfers {
     if (free <= this.#limits.reserved) return undefined;
     const [large] = this.#large;
     const bytesUnderWay = large === undefined ? 0 : this.#largeBytes();
-    // One large content is always under way, so that it does not wait for ever behind small ones.
+    // One large content is always under way, so that it does not wait forever behind small ones.
     if (large !== undefined && bytesUnderWay === 0) return this.#large.shift();
     if (this.#small.length > 0) return this.#small.shift();
     if (large === undefined || bytesUnderWay + this.#weight(large) > this.#budgetBytes()) return undefined;

@@ -36,7 +36,7 @@ export class Unsent {
   forget(source: string, path: string): void {
     const place = placeOf(source, path);
     this.#forget(place);
-    // Among many it waits for the next pass, which begins anew.
+    // Among many it waits for the next pass, which begins again.
     if (this.#places.size > FEW) return;
     for (const other of this.#places.keys()) if (other.startsWith(`${place}/`)) this.#forget(other);
   }

@@ -12,7 +12,7 @@ const NOTHING_SENT: ReadonlyMap<string, SentFirst> = new Map();
 /** How the walk over a source ended. Removals need a complete one: what was not seen may still be there. */
 export type SourceWalk =
   | { readonly kind: 'halted'; readonly halt: Halt }
-  /** `approved`: what would have halted it, had nobody looked at it. */
+  /** `approved`: what would have halted it, had nobody checked it. */
   | { readonly kind: 'complete' | 'incomplete'; readonly approved: readonly Halt[] };
 
 /** A source that the pass came to. */

@@ -26,7 +26,7 @@ export interface WalkRange {
 
 /**
  * How a walk ended: `incomplete` when something could not be seen, which may still be there; `lost` when the source's
- * directory was unmounted or replaced meanwhile.
+ * directory was unmounted or replaced in the meantime.
  */
 export type WalkEnd = 'complete' | 'incomplete' | 'lost';
 

@@ -96,7 +96,7 @@ class DryRun {
     this.#onEvent = onEvent;
   }
 
-  /** The sources of which every file was looked at. */
+  /** The sources of which every file was checked. */
   get seen(): Source[] {
     return this.#ends.flatMap(({ source, isComplete }) => (isComplete ? [source] : []));
   }

@@ -17,7 +17,7 @@ export interface Estimate {
 /**
  * Counts ahead of a pass what it will send: a pass itself knows that only at its end. `null` when stopped.
  *
- * @param seen - told how many files were looked at so far.
+ * @param seen - told how many files were checked so far.
  */
 export async function estimate(
   input: LookAheadInput,

@@ -48,14 +48,14 @@ export interface PlatformWord {
   readonly nextAskAt: string | null;
 }
 
-/** What is known of a file that cannot be looked at. */
+/** What is known of a file that cannot be checked. */
 interface UnseenInput {
   readonly config: Config;
   readonly platformName: string;
   readonly state: StateReader;
 }
 
-/** Explains one path of a source whose directory cannot be looked at: nothing is done for it, and what is on record stays. */
+/** Explains one path of a source whose directory cannot be checked: nothing is done for it, and what is on record stays. */
 export function explainUnseen(
   { config: source, halt }: Extract<FoundSource, { kind: 'missing' }>,
   path: RelativePath,

@@ -37,7 +37,7 @@ export interface FileEntry {
   readonly source: string;
   readonly path: string;
   readonly key: string | null;
-  /** Whether it is here; `unknown`: it cannot be looked at. */
+  /** Whether it is here; `unknown`: it cannot be checked. */
   readonly local: 'there' | 'gone' | 'unknown';
   readonly platform: PlatformState;
   readonly bytes: number;

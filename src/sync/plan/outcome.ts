@@ -29,7 +29,7 @@ const UNCHANGED: Outcome = { ...NOTHING, counts: 'unchanged', absence: null };
 /**
  * What an item that sends nothing comes to.
  *
- * @param known - of the record of one that is held or absent; `null`: the record is gone meanwhile.
+ * @param known - of the record of one that is held or absent; `null`: the record is gone in the meantime.
  */
 export function outcomeOf(
   item: Exclude<PlanItem, PlannedSend>,
@@ -45,7 +45,7 @@ export function outcomeOf(
       const { path, key, record } = item;
       if (record.differs === 'replaced') return replaced(path, key, record.fingerprint);
       const held = { ...NOTHING, unsent: record.fingerprint, absence: null };
-      // It was reported when it failed, and that it is to be tried again is no news.
+      // It was reported when it failed, and that it is to be retried is no news.
       if (record.state === 'failed') return { ...held, counts: 'failed' };
       const failure = known?.failure ?? 'unknown';
       if (record.state === 'synced') {

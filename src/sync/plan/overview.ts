@@ -18,7 +18,7 @@ export interface SourceStatus {
   readonly stored: number;
   /** Of those: the platform says that the bot can search them. */
   readonly searchable: number;
-  /** Sent, while the platform has not said yet what became of them. */
+  /** Sent, while the platform has not said yet their status. */
   readonly unconfirmed: number;
   /** The platform has them, and could not index them: the bot does not find them. */
   readonly unsearchable: number;
@@ -27,7 +27,7 @@ export interface SourceStatus {
   readonly sending: number;
   /** Refused, by the platform or before they were sent. */
   readonly refused: number;
-  /** Files that could not be looked at or read, or that may not be sent. */
+  /** Files that could not be checked or read, or that may not be sent. */
   readonly problems: number;
   /** Files that changed and wait, since something stands in the way of them all. */
   readonly pending: number;

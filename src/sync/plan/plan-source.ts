@@ -110,7 +110,7 @@ export interface PlanPorts {
   /** Our own, by which the file system stamps files. */
   readonly wallClock: () => number;
   readonly isForced: (path: string) => boolean;
-  /** Whether files that failed, and have not changed since, are tried again. */
+  /** Whether files that failed, and have not changed since, are retried. */
   readonly retriesFailed: boolean;
   /**
    * Whether a file may have another content though its fingerprint is the same. Asked only of those whose fingerprints

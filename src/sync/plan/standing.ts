@@ -24,9 +24,9 @@ export interface Doing {
   readonly shortage: string | null;
   /** When everything is looked at next; `null`: now. */
   readonly nextPass: string | null;
-  /** When what failed is tried again; `null`: now. */
+  /** When what failed is retried; `null`: now. */
   readonly failedAgain: string | null;
-  /** When renewals that failed are tried again. */
+  /** When renewals that failed are retried. */
   readonly renewalsAgain: string | null;
 }
 
@@ -37,7 +37,7 @@ export interface Running extends Partial<Doing> {
 }
 
 /**
- * When a file that is not in sync is tried again:
+ * When a file that is not in sync is retried:
  * - `now`: it is being tried.
  * - `change`: when it or its rules change.
  * - `halt`: when its source is not halted any more.
@@ -47,7 +47,7 @@ export interface Running extends Partial<Doing> {
  */
 export type Retry = 'now' | 'change' | 'halt' | 'outage' | 'ask' | 'pass';
 
-/** A file that is not in sync, and when it is tried again. */
+/** A file that is not in sync, and when it is retried. */
 export interface Failing extends Omit<NotInSync, 'retry'> {
   readonly retry: Retry;
   /** ISO 8601; `null`: it is not known, or now. */
@@ -59,7 +59,7 @@ export interface Known extends Omit<Overview, 'failures'> {
   readonly failures: readonly Failing[];
 }
 
-/** Files that are not in sync for the same reason, and are tried again at the same time. */
+/** Files that are not in sync for the same reason, and are retried at the same time. */
 export interface FailingGroup {
   readonly kind: 'files';
   readonly files: readonly Failing[];
@@ -96,7 +96,7 @@ export interface Standing {
   readonly exitCode: number;
 }
 
-/** Adds to what is on record when each failure is tried again. `running`: who runs on the state file. */
+/** Adds to what is on record when each failure is retried. `running`: who runs on the state file. */
 export function withRetries(overview: Overview, running: Running | null): Known {
   const halted = new Set(overview.sources.flatMap((one) => (one.halted === null ? [] : [one.name])));
   const failures = overview.failures.map((one) => ({ ...one, ...retryOf(one, running, halted) }));
@@ -181,7 +181,7 @@ function causes({ lastPass }: Known, running: Running | null, failing: Failings)
   ];
 }
 
-/** What nobody has looked at. A botsync that is about to look at everything is no trouble. */
+/** What nobody has checked. A botsync that is about to look at everything is no trouble. */
 function unseen({ lastPass, failures }: Known, running: Running | null): Trouble[] {
   if (running !== null) return [];
   if (lastPass === null) return [{ kind: 'no-pass' }];

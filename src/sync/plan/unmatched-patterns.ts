@@ -15,7 +15,7 @@ export interface UnmatchedPattern {
 /**
  * Which rules and patterns to announce have matched no file of the sources that they apply to.
  *
- * @param seen - the sources of which every file was looked at. Of what applies to another nothing can be said, nor of
+ * @param seen - the sources of which every file was checked. Of what applies to another nothing can be said, nor of
  * what applies to sources without any files.
  */
 export function unmatchedPatterns(

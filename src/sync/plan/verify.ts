@@ -30,7 +30,7 @@ export interface Verified {
   same: number;
   /** Files of the bot that are not ours. */
   foreign: number;
-  /** Files that were being sent, or changed, meanwhile. */
+  /** Files that were being sent, or changed, in the meantime. */
   busy: number;
   /** Files whose content could not be read. */
   unread: number;
@@ -70,7 +70,7 @@ const ASKED_TOGETHER = 8;
 /** A list lags behind by no more than this, milliseconds. */
 const LONGEST_LAG_MS = 600_000;
 
-/** Answers that leave open only what became of the file. */
+/** Answers that leave open only the status of the file. */
 const WITHOUT_FILE = new Set<OptionalFailure['kind']>(['not-found', 'not-served']);
 
 /**

@@ -7,7 +7,7 @@ import type { Source } from './source.ts';
 
 /** A source whose directory can be what it was, ready to be walked; or why nothing is done for it. */
 export type EnteredSource =
-  /** `approved`: what would have halted it, had nobody looked at it. */
+  /** `approved`: what would have halted it, had nobody checked it. */
   | { readonly kind: 'open'; readonly entries: Iterable<ScanEntry>; readonly approved: readonly Halt[] }
   | { readonly kind: 'halted'; readonly halt: Halt };
 
@@ -18,7 +18,7 @@ const EMPTY = new Set<ScanEntry['kind']>(['tick', 'skip', 'problem']);
  * Begins a scan of a whole source, and checks that its directory can be what it was last time (see `checkRoot`). Yields
  * `null` now and then, for the caller to let others run: before the first file there may be a million names to put in order.
  *
- * @param isAllowed - whether someone has looked at a halt and lets it through.
+ * @param isAllowed - whether someone has checked a halt and lets it through.
  */
 export function* enterSource(
   source: Source,

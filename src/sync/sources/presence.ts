@@ -8,7 +8,7 @@ type SourceLookup = Pick<Source, 'disk' | 'root'>;
 /**
  * Whether a path that once led to a file still may: `gone` only for certain. A directory in its place means that the
  * file is gone, and so does another spelling of its name, where the file system finds the file under both; what cannot be
- * looked at is `unknown`.
+ * checked is `unknown`.
  */
 export function presenceOf(
   { disk, root }: SourceLookup,

@@ -122,7 +122,7 @@ function missing(config: SourceConfig, reason: string): FoundSource {
 function readIgnoreFile(directory: string): string[] | 'too-large' {
   let fd: number | null = null;
   try {
-    // Anyone who can write to the source may put a FIFO there: opening one would wait for ever.
+    // Anyone who can write to the source may put a FIFO there: opening one would wait forever.
     fd = openSync(`${directory}/${IGNORE_FILE}`, constants.O_RDONLY | constants.O_NONBLOCK);
     const facts = fstatSync(fd);
     if (!facts.isFile()) return [];
@@ -140,7 +140,7 @@ function readIgnoreFile(directory: string): string[] | 'too-large' {
   }
 }
 
-/** The files that are never synced: the config, its schema beside it, those that hold a secret, the state file with what stands beside it. */
+/** The files that are never synced: the config, its schema beside it, those that hold a secret, the state file with what is next to it. */
 function protectedFiles(config: Config): { readonly whole: readonly string[]; readonly stem: string } {
   const secrets = [config.platform.token, config.platform.chat?.userKey];
   const schema = join(dirname(config.file), SCHEMA_COPY);
@@ -188,7 +188,7 @@ function listDirectory(directory: string): string[] {
   }
 }
 
-/** What stands beside the state file under its name: SQLite's files, the lock with its own, the socket, a probe, damaged ones. */
+/** What is next to the state file under its name: SQLite's files, the lock with its own, the socket, a probe, damaged ones. */
 const COMPANION = /^(?:|-(?:wal|shm|journal)|\.lock(?:-journal|\.json)?|\.socket|\.probe|\.damaged-.*)$/u;
 
 /** A file's paths within a directory, by each of the names that both have; nothing when it lies elsewhere. */
