@@ -27,7 +27,7 @@ describe('init without a terminal', () => {
     expect(outcome.stderr).toBe(
       `warning: guides does not exist (the nearest directory that exists is ${directory}); create it before the first pass\n`,
     );
-    expect(outcome.stdout).toMatch(/^botsync\.config\.json is written. Next:\n/u);
+    expect(outcome.stdout).toMatch(/^botsync\.config\.json was written. Next:\n/u);
     expect(outcome.stdout).toMatch(/export BOTSYNC_TOKEN=…\n.* doctor\n.* sync --dry-run\n/u);
     const page = /Every field: (.*)\n$/u.exec(outcome.stdout)?.[1] ?? '';
     expect(readFileSync(page, 'utf8')).toContain('# Configuration');
@@ -92,7 +92,7 @@ describe('init without a terminal', () => {
   test.each<[string[], RegExp]>([
     [[], /not a terminal, so nothing can be asked; add --bot ID and --directory DIR/u],
     [['--bot', 'b'], /not a terminal, so nothing can be asked; add --directory DIR/u],
-    [['--directory', 'd', '--yes'], /write --bot ID/u],
+    [['--directory', 'd', '--yes'], /add --bot ID/u],
     [['--bot', 'a', '--bot', 'b', '--directory', 'd'], /--bot may be given once/u],
     [['--bot', 'a b', '--directory', 'd'], /^--bot: contains a space/u],
     [['--bot', 'b', '--directory', '~/d'], /^--directory: "~" is not expanded/u],
@@ -106,14 +106,14 @@ describe('init without a terminal', () => {
     ],
     [['--bot', 'b', '--directory', '/'], /has no name of its own/u],
     [['--bot', 'b', '--directory', '$HOME/d'], /^--directory: "\$HOME" is not expanded/u],
-    [['--bot', 'b', '--directory', 'file'], /^--directory: file is not a directory; name the one/u],
+    [['--bot', 'b', '--directory', 'file'], /^--directory: file is not a directory; name the directory/u],
     [['--bot', '', '--directory', 'd'], /^--bot: is empty; write the id of the bot/u],
     [
       ['--bot', 'b', '--directory', 'd', '-c', 'bot.yaml'],
       /bot\.yaml: botsync does not read YAML; name a file/u,
     ],
     [['--bot', 'b', '--directory', 'd', '-c', '.'], /is a directory; .* --config botsync\.config\.json/u],
-    [['--bot', 'b', '--directory', 'd', '-c', 'no/where.json'], /no is not there; make it first/u],
+    [['--bot', 'b', '--directory', 'd', '-c', 'no/where.json'], /no does not exist; create it first/u],
   ])('%j is a mistake that is told, and nothing is written', async (args, message) => {
     const directory = temporaryDirectory();
     writeFileSync(join(directory, 'file'), '');
@@ -176,7 +176,7 @@ describe.runIf(hasTerminal)('init on a terminal', () => {
       ['What happens on the platform', DOWN],
       ['emptied', DOWN + ENTER],
     ]);
-    expect(screen).toContain('new.json is written. Next:');
+    expect(screen).toContain('new.json was written. Next:');
     expect(screen).not.toContain('\u001b[31mTwo');
     expect(screen).not.toContain(emulator.token);
     expect(code).toBe(0);

@@ -58,7 +58,7 @@ test.each<[string, FileEvent, Transferred | undefined, string, string]>([
     'info',
   ],
   [
-    'searchable docs/video.mp4 (the platform says: indexing_completed)',
+    'searchable docs/video.mp4 (the platform reports: indexing_completed)',
     { kind: 'confirm', ...file, reason: 'indexing_completed', outcome: 'searchable' },
     undefined,
     'ok',

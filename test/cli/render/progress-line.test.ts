@@ -63,7 +63,7 @@ test('a pause says when it goes on, before all else', () => {
   );
   expect(progressLine(waiting, 39)).toBe('waiting, next try in 0:08, giving up i…');
   expect(progressLine({ ...waiting, goesOnInMs: null, givesUpInMs: null }, 30)).toBe(
-    'waiting: platform unreachab…',
+    'waiting: platform unreachable…',
   );
 });
 
@@ -74,7 +74,7 @@ test('what is waited for at the end keeps its time', () => {
 });
 
 test('files are counted as they are looked at', () => {
-  expect(progressLine({ kind: 'looking', files: 12_345 }, 80)).toBe('looking at 12,345 files …');
+  expect(progressLine({ kind: 'looking', files: 12_345 }, 80)).toBe('checking 12,345 files …');
 });
 
 test('every line fits, whatever names there are', () => {
