@@ -121,7 +121,11 @@ export class StateStore extends StateReader {
 
   /** Takes back an intent: no upsert was sent, so what was on record is still so. */
   takeBack({ target, key }: RowId, state: RecordState): void {
-    this.#write('UPDATE file SET state = ? WHERE target = ? AND key = ?', state, target, key);
+    this.#write(
+      `UPDATE file SET state = ?1, changed_at = iif(?1 = 'synced', coalesce(sent_at, changed_at), changed_at)
+       WHERE target = ?2 AND key = ?3`,
+      ...[state, target, key],
+    );
   }
 
   /** Records that the platform was sent exactly these bytes. */

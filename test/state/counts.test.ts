@@ -253,6 +253,16 @@ describe('counts', () => {
     expect(store.overview.since(NOW + 4)).toEqual(nothing);
   });
 
+  test('what was about to be sent, and was not, is nothing that was done', async () => {
+    const { store, target } = begin();
+    const id = addSending(store, target, 'docs', 'a');
+    const sentAs = { expiresAtMs: null, renewAtMs: null, askAtMs: null, isMarkDue: false, isMarked: true };
+    store.recordSynced(id, attempt(), SHA, { ...sentAs, remoteId: null }, NOW);
+    await store.beginSending(id, 'docs', 'a' as RelativePath, attempt(), NOW + 5);
+    store.takeBack(id, 'synced');
+    expect(store.overview.since(NOW)).toMatchObject({ sent: 0, updated: 0, lastMs: null });
+  });
+
   test('a removal that failed counts as failed, until its file is left out or nothing is to be removed', () => {
     const { store, target } = begin();
     const id = addSynced(store, target, 'docs', 'a');

@@ -80,7 +80,12 @@ describe('the life of a row', () => {
     expect(store.find(id)).toEqual({ ...before, ...begun });
     // Where no upsert was sent, what was on record is so again.
     store.takeBack(id, 'synced');
-    expect(store.find(id)).toEqual({ ...before, ...begun, state: 'synced' });
+    expect(store.find(id)).toEqual({
+      ...before,
+      ...begun,
+      state: 'synced',
+      changedAtMs: before?.changedAtMs,
+    });
   });
 
   test.each(['failed', 'refused'] as const)('%s', (state) => {

@@ -54,6 +54,27 @@ test('a fresh edit during a long outage is tried at once, and brings the others 
   expect(world.clock.monotonic() - fromMs).toBeLessThanOrEqual(5 * SECOND);
 });
 
+test('in a long outage all that is new or edited counts as not in sync', async () => {
+  const world = await createDaemonWorld({ watch: { rescan: '10h' } });
+  world.write('docs/a.md', 'a');
+  const running = await world.start();
+  refuseUpserts(world, 503);
+  world.write('docs/b.md', 'b');
+  await world.until(() => running.daemon.activity.platformOutOfReach, 'the outage is noticed');
+  await world.wait(2 * MINUTE, 500);
+  for (const name of ['c', 'd', 'e']) world.write(`docs/${name}.md`, name);
+  world.write('docs/a.md', 'edited');
+  await world.wait(5 * SECOND, 500);
+  const { sources, sinceLastPass } = world.status();
+  const [docs] = sources;
+  expect((docs?.failed ?? 0) + (docs?.pending ?? 0) + (docs?.sending ?? 0)).toBe(5);
+  expect(docs?.files).toBe(0);
+  expect(sinceLastPass?.updated).toBe(0);
+  world.emulator.faults.clear();
+  await world.until(() => world.keys().length === 5, 'all arrive');
+  await world.until(() => (world.status().sources[0]?.pending ?? 1) === 0, 'nothing waits any more');
+});
+
 test('a store that is away is an outage, though the platform takes the upserts', async () => {
   const world = await createDaemonWorld({ watch: { rescan: '10h' } });
   const running = await world.start();
