@@ -27,18 +27,9 @@ export type PlatformFailure =
 /** What may come of asking for one thing: it may not exist as well (interface.md, Errors: 404). */
 export type LookupFailure = PlatformFailure | { readonly kind: 'not-found'; readonly message: string };
 
-/**
- * What may come of an operation that a platform need not serve. `isByToken`: it may serve it to another token;
- * `isTokenRefused`: the token is not accepted for anything.
- */
+/** What may come of an operation that a platform need not serve. `isByToken`: it may serve it to another token. */
 export type OptionalFailure =
-  | LookupFailure
-  | {
-      readonly kind: 'not-served';
-      readonly message: string;
-      readonly isByToken?: true;
-      readonly isTokenRefused?: true;
-    };
+  LookupFailure | { readonly kind: 'not-served'; readonly message: string; readonly isByToken?: true };
 
 /** A value, or the failure to get one. */
 export type Outcome<T, F = PlatformFailure> =

@@ -1,18 +1,16 @@
 import type { BigIntStats } from 'node:fs';
-import { lstat, opendir, readlink } from 'node:fs/promises';
+import { lstat, readlink } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 
 /** Longer chains of links are loops, as for the system. */
 const MOST_LINKS = 40;
 
-/** A larger directory costs too much to be read at each event. */
-const MOST_ENTRIES = 500;
-
 /** The way to a file, link by link. */
 export interface PathSteps {
-  /** Real directories in which a name is looked up on the way, as far as they exist. */
-  readonly directories: ReadonlySet<string>;
-  /** What is looked up there: directories, links, and the file itself, which may not exist. No link is in the way to them. */
+  /**
+   * What is looked up on the way, in order: directories, links, and the file itself, which may not exist. No link is in the
+   * way to them.
+   */
   readonly entries: ReadonlySet<string>;
   /** Those of the entries that exist and are no links. */
   readonly targets: ReadonlySet<string>;
@@ -22,7 +20,6 @@ export interface PathSteps {
 
 /** Follows a path as the system does when it opens it. `path` is absolute. Throws nothing. */
 export async function stepsTo(path: string): Promise<PathSteps> {
-  const directories = new Set<string>();
   const entries = new Set<string>();
   const targets = new Set<string>();
   const identities: string[] = [];
@@ -35,7 +32,6 @@ export async function stepsTo(path: string): Promise<PathSteps> {
       continue;
     }
     const entry = join(directory, name);
-    directories.add(directory);
     entries.add(entry);
     const stats = await statsOf(entry);
     identities.push(stats === null ? `${entry} absent` : `${entry} ${stats.dev}:${stats.ino}`);
@@ -51,22 +47,7 @@ export async function stepsTo(path: string): Promise<PathSteps> {
     if (isAbsolute(target)) directory = resolve('/');
     names.unshift(...namesOf(target));
   }
-  return { directories, entries, targets, identity: identities.join('\n') };
-}
-
-/** Whether a directory has so many entries that reading it at each event would be a burden. Throws nothing. */
-export async function isCrowded(directory: string): Promise<boolean> {
-  let entries = 0;
-  try {
-    for await (const entry of await opendir(directory, { bufferSize: MOST_ENTRIES })) {
-      if (entry.name !== '') entries += 1;
-      if (entries > MOST_ENTRIES) return true;
-    }
-  } catch {
-    // One that cannot be read cannot be watched either.
-    return true;
-  }
-  return false;
+  return { entries, targets, identity: identities.join('\n') };
 }
 
 function namesOf(path: string): string[] {

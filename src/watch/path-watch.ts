@@ -1,10 +1,7 @@
-import { basename, dirname, join } from 'node:path';
-import type { FSWatcher } from 'chokidar';
-import type { Clock } from '../domain/clock.ts';
-import { isCrowded, stepsTo } from './path-steps.ts';
-
-/** Watches that are not in place by then are replaced all the same. */
-const READY_LIMIT_MS = 10_000;
+import { watch, type FSWatcher } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { stepsTo } from './path-steps.ts';
+import { watchFailureOf } from './watch-failure.ts';
 
 /** What a `PathWatch` tells. */
 export interface PathWatchListener {
@@ -14,113 +11,89 @@ export interface PathWatchListener {
   readonly limited: (reason: string) => void;
 }
 
-/** What is to be watched: for chokidar the directories and files, and the entries of directories that matter. */
+/** What is to be watched. */
 interface Plan {
-  readonly paths: readonly string[];
-  readonly entries: ReadonlySet<string>;
+  /** For each directory or file to watch, the names in its events that matter: its entries on the way, and its own. */
+  readonly watches: ReadonlyMap<string, ReadonlySet<string>>;
   /** Equal plans need no other watches. */
   readonly identity: string;
 }
 
 /**
- * Watches single files with chokidar, in whatever way they are replaced: the directories in which the system looks up a
- * name on the way to each file, links on the way included, and the files themselves.
+ * Watches single files, in whatever way they are replaced: the directories in which the system looks up a name on the way
+ * to each file, links on the way included, and the files themselves. Of the other entries of these directories, which may
+ * be as busy as `/tmp`, nothing is read: an event has the name of its entry.
  *
- * A watch of chokidar stays with the directory or file that it was placed on. So `place` has to be called after each hint:
- * it places all watches again when anything on the way is not what it was.
+ * A watch stays with the directory or file that it was placed on. So `place` has to be called after each hint: it places
+ * all watches again when anything on the way is not what it was.
  */
 export class PathWatch {
-  readonly #clock: Clock;
   readonly #listener: PathWatchListener;
-  #watcher: FSWatcher | null = null;
+  #watchers: FSWatcher[] = [];
   #placed: string | null = null;
-  /** Aborts when the watches are in place. */
-  #ready = AbortSignal.abort();
   #isClosed = false;
 
-  constructor(clock: Clock, listener: PathWatchListener) {
-    this.#clock = clock;
+  constructor(listener: PathWatchListener) {
     this.#listener = listener;
   }
 
   /** Watches these files, absolute paths, and no others; cheap when nothing on the way to them was replaced. */
   async place(files: readonly string[]): Promise<void> {
-    const plan = await planFor(files);
-    if (plan.identity === this.#placed) return;
-    // Its watches are shared by path: the old ones have to go first.
-    await this.#drop();
-    const chokidar = await this.#load();
-    if (this.#isClosed || chokidar === null) return;
-    const { entries } = plan;
-    const watched = new Set(plan.paths);
-    const watcher = chokidar.watch([...plan.paths], {
-      depth: 0,
-      ignored: (path) => !watched.has(path) && !entries.has(path),
-      ignoreInitial: true,
-      followSymlinks: false,
-      ignorePermissionErrors: true,
-    });
-    this.#placed = plan.identity;
-    this.#watcher = watcher;
-    const { hint, limited } = this.#listener;
-    // What happened before the watches were in place was not told of.
-    const ready = new AbortController();
-    this.#ready = ready.signal;
-    watcher.on('ready', () => {
-      ready.abort();
-      hint();
-    });
-    watcher.on('all', hint);
-    // chokidar passes over events that follow each other closely.
-    watcher.on('raw', (kind: string, name: string | null, about: unknown) => {
-      const { watchedPath } = about as { readonly watchedPath: string };
-      if (name !== null && name !== basename(watchedPath) && !entries.has(join(watchedPath, name))) return;
-      // Another file or directory of the same name may have the inode of the one before.
-      if (kind === 'rename' && this.#watcher === watcher) this.#placed = null;
-      hint();
-    });
-    watcher.on('error', (error) => {
-      limited(error instanceof Error ? error.message : String(error));
-    });
+    const { watches, identity } = await planFor(files);
+    if (this.#isClosed || identity === this.#placed) return;
+    this.#drop();
+    this.#placed = identity;
+    // What is above comes first: whatever is replaced before its own watch is in place is told of from there.
+    for (const [path, names] of watches) this.#watch(path, names);
+    // What happened between the plan and the watches was not told of.
+    this.#listener.hint();
   }
 
   /** Ends it: no watch is left. */
-  async close(): Promise<void> {
+  close(): void {
     this.#isClosed = true;
-    await this.#drop();
+    this.#drop();
   }
 
-  /** Only who watches single files needs it. */
-  async #load(): Promise<typeof import('chokidar') | null> {
+  #watch(path: string, names: ReadonlySet<string>): void {
     try {
-      return await import('chokidar');
+      const watcher = watch(path, (kind, name) => {
+        if (name !== null && !names.has(name)) return;
+        // Another file or directory of the same name may have the inode of the one before.
+        if (kind === 'rename') this.#placed = null;
+        this.#listener.hint();
+      });
+      this.#watchers.push(watcher);
+      watcher.on('error', (error) => {
+        this.#fail(error);
+      });
     } catch (error) {
-      // Another version may have been installed over the one that runs.
-      this.#listener.limited((error as Error).message);
-      return null;
+      this.#fail(error as NodeJS.ErrnoException);
     }
   }
 
-  async #drop(): Promise<void> {
-    // One that is closed while it places its watches leaves some of them, and the next would take them for live.
-    if (this.#watcher !== null) await this.#clock.sleep(READY_LIMIT_MS, this.#ready);
-    await this.#watcher?.close();
-    this.#watcher = null;
+  #fail(error: NodeJS.ErrnoException): void {
+    // One that is gone is told of by the directory above; one that may not be listed, by what is below it.
+    if (watchFailureOf(error) !== null) this.#listener.limited(error.message);
+  }
+
+  #drop(): void {
+    for (const watcher of this.#watchers) watcher.close();
+    this.#watchers = [];
     this.#placed = null;
   }
 }
 
 async function planFor(files: readonly string[]): Promise<Plan> {
   const steps = await Promise.all(files.map(stepsTo));
-  const entries = new Set(steps.flatMap((one) => [...one.entries]));
-  const targets = new Set(steps.flatMap((one) => [...one.targets]));
-  const paths = new Set<string>();
-  for (const directory of new Set(steps.flatMap((one) => [...one.directories]))) {
-    // chokidar reads a directory at each event: what matters in a large one is watched by itself, and so it is in the root,
-    // since chokidar takes the root for gone after its first reading, and drops the watches of all below it.
-    if (dirname(directory) !== directory && !(await isCrowded(directory))) paths.add(directory);
-    else for (const entry of targets) if (dirname(entry) === directory) paths.add(entry);
+  const watches = new Map<string, Set<string>>();
+  const add = (path: string, name: string): void => {
+    watches.set(path, (watches.get(path) ?? new Set([basename(path)])).add(name));
+  };
+  for (const { entries, targets } of steps) {
+    for (const entry of entries) add(dirname(entry), basename(entry));
+    // A file has other names, and other directories, when there are hard links to it.
+    for (const target of targets) add(target, basename(target));
   }
-  const identity = [...steps.map((one) => one.identity), ...[...paths].sort()].join('\n');
-  return { paths: [...paths], entries, identity };
+  return { watches, identity: steps.map((one) => one.identity).join('\n') };
 }

@@ -74,9 +74,8 @@ export class WatchedFiles {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
     let isLimitTold = false;
-    const watch = new PathWatch(clock, {
+    const watch = new PathWatch({
       hint: () => {
         this.#hint();
       },
@@ -94,7 +93,7 @@ export class WatchedFiles {
         await this.#untilHint();
       }
     } finally {
-      await watch.close();
+      watch.close();
     }
   }
 

@@ -4,11 +4,7 @@ import { asked, confirmed, createAskedWorld, HOUR, MINUTE, untilStatus } from '.
 import { FAULTS, SLOW, type Cause, type FaultName } from './faults.ts';
 
 /** Each of them says that the platform, or this token, does without the operation. */
-const NOT_SERVED: ReadonlySet<FaultName> = new Set<FaultName>([
-  '401 Unauthorized',
-  '403 Forbidden',
-  '405 MethodNotFound',
-]);
+const NOT_SERVED: ReadonlySet<FaultName> = new Set<FaultName>(['403 Forbidden', '405 MethodNotFound']);
 
 /** Faults that strike requests, and are seen at once. */
 const STRIKES = (Object.entries(FAULTS) as [FaultName, Cause][]).flatMap(([name, cause]) =>

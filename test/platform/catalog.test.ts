@@ -229,7 +229,7 @@ describe('refusals', () => {
     ['404 of the other shape', 404, { type: 'ResourceNotFound', description: 'no' }, 'not-found'],
     ['405', 405, {}, 'not-served'],
     ['501', 501, '', 'not-served'],
-    ['401', 401, { type: 'Unauthorized', message: 'no' }, 'not-served'],
+    ['401', 401, { type: 'Unauthorized', message: 'no' }, 'credentials'],
     ['403', 403, { type: 'Forbidden', message: 'no' }, 'not-served'],
     ['403 QuotaExceeded', 403, { type: 'QuotaExceeded', message: 'no' }, 'quota'],
     ['402', 402, { type: 'PaymentRequired', message: 'no' }, 'quota'],

@@ -66,7 +66,7 @@ describe('an operation', () => {
     ['404 without a type', 404, 'nothing here', 'not-served'],
     ['405', 405, {}, 'not-served'],
     ['501', 501, {}, 'not-served'],
-    ['401', 401, { type: 'Unauthorized', message: 'no' }, 'not-served'],
+    ['401', 401, { type: 'Unauthorized', message: 'no' }, 'credentials'],
     ['403', 403, { type: 'Forbidden', message: 'no' }, 'not-served'],
     ['404 ResourceNotFound', 404, { type: 'ResourceNotFound', message: 'no file' }, 'not-found'],
     ['400', 400, { type: 'InvalidPayload', message: 'no' }, 'refused'],

@@ -57,7 +57,7 @@ test('the emulator is understood', async () => {
 });
 
 test.each<[string, number, unknown, string]>([
-  ['401', 401, { type: 'Unauthorized', message: 'no' }, 'not-served'],
+  ['401', 401, { type: 'Unauthorized', message: 'no' }, 'credentials'],
   ['403', 403, { type: 'Forbidden', message: 'no' }, 'not-served'],
   ['404 MethodNotFound', 404, { type: 'MethodNotFound' }, 'not-served'],
   ['404 ResourceNotFound', 404, { type: 'ResourceNotFound' }, 'not-found'],

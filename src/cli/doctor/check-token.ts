@@ -46,9 +46,7 @@ function diagnose(botId: string, failure: OptionalFailure): Diagnosis {
     case 'credentials':
       return broken('token', message, null, EXIT.credentials);
     case 'not-served':
-      return failure.isTokenRefused === true
-        ? broken('token', message, null, EXIT.credentials)
-        : doubtful('token', `was not checked: ${message}`, null);
+      return doubtful('token', `was not checked: ${message}`, null);
     case 'not-found':
       return broken('bots', message, "check the bot's id and platform.baseUrl");
     case 'transient':

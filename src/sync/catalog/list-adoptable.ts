@@ -46,7 +46,7 @@ export async function listAdoptable(
   }
 }
 
-/** Lists one bot. Returns why that did not work; `null`: it did, or was stopped. */
+/** Lists one bot. Returns why that did not work; `null`: it did, was stopped, or the uploads tell why. */
 async function listOne(
   at: BotAtTarget,
   catalog: Pick<ServedCatalog, 'list'>,
@@ -55,7 +55,10 @@ async function listOne(
 ): Promise<string | null> {
   try {
     const listed = await readListing(at, catalog, ports);
-    if (listed.kind === 'failed') return ports.stop.aborted ? null : listed.failure.message;
+    if (listed.kind === 'failed') {
+      const isToldByUploads = listed.failure.kind === 'credentials';
+      return ports.stop.aborted || isToldByUploads ? null : listed.failure.message;
+    }
     listings.add(at.target, listed.value);
     return null;
   } catch (error) {

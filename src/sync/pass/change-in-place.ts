@@ -81,9 +81,9 @@ async function changeOnce(task: InPlaceTask, context: WalkContext): Promise<InPl
     case 'not-served':
     case 'not-found':
     case 'refused':
-      // Sending the file says what is wrong with it, if anything is.
-      return { kind: 'needs-content' };
     case 'credentials':
+      // Sending the file says what is wrong with it or with the credentials, if anything is.
+      return { kind: 'needs-content' };
     case 'quota':
     case 'transient':
       return { kind: 'failed', failure };

@@ -83,8 +83,9 @@ function failureOf(failure: OptionalFailure): RemovalAttempt | NotServed {
     case 'not-found':
       return { kind: 'gone' };
     case 'not-served':
-      return { kind: 'not-served' };
+    // The upsert that lets the file expire decides whether the credentials are refused.
     case 'credentials':
+      return { kind: 'not-served' };
     case 'quota':
     case 'refused':
     case 'transient':

@@ -212,7 +212,7 @@ class PlannedFile {
     const why =
       failure ?? this.#obstacle ?? (stop.aborted ? 'it was stopped' : 'the platform does not accept it now');
     const { path, key } = this.#item;
-    const reason = `${this.#before === null ? 'new' : 'changed'}, and not sent yet: ${why}`;
+    const reason = `changed, and not sent yet: ${why}`;
     state.noteProblem({ source: this.#source.config.name, path, key, kind: 'pending', reason }, round.pass);
   }
 
@@ -270,11 +270,6 @@ class PlannedFile {
     } else state.takeBack(this.#id, this.#before.state);
   }
 
-  /** Whether nothing else says that it is not in sync: of a stopped pass, that it is new does. */
-  get #isNews(): boolean {
-    return this.#item.record !== null || !this.#context.stop.aborted;
-  }
-
   /** Notes that it is not on the platform as it is. */
   #noteUnsent(sent: Sent): void {
     const { round, config, clock, changeFeed, isWatched } = this.#context;
@@ -285,7 +280,7 @@ class PlannedFile {
       const { settleMs, maxDelayMs } = config.watch;
       round.unsent.addVanished(fingerprint, clock.monotonic() + settleMs + maxDelayMs);
       changeFeed.rescan(name, path);
-    } else if (sent.kind === 'not-tried' && this.#isNews && isStillThere(this.#source)) {
+    } else if (sent.kind === 'not-tried' && this.#item.record !== null && isStillThere(this.#source)) {
       // Of a directory that came in the place of the source's there is nothing to say.
       this.#notePending();
     }

@@ -1,16 +1,7 @@
-import {
-  chmodSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createSite, run, type Site } from '../../cli/binary.ts';
+import { createSite, type Site } from '../../cli/binary.ts';
 import { launch, POLL, remote, says, type Daemon } from '../../cli/running-daemon.ts';
 
 type Written = Record<string, unknown> & { readonly platform: object };
@@ -103,29 +94,4 @@ test('a token that a Kubernetes volume swaps is used from then on', async () => 
   daemon.child.kill('SIGTERM');
   const { stderr, stdout } = await daemon.ended;
   expect(stderr + stdout).not.toContain(site.emulator.token);
-});
-
-test('the watching of single files is loaded by the daemon alone', async () => {
-  const site = await createSite();
-  const modules = (name: string): string => {
-    const directory = join(site.directory, name);
-    // What Node writes for coverage names all that a process loaded.
-    const reports = readdirSync(directory).map((file) => readFileSync(join(directory, file), 'utf8'));
-    return reports.flatMap((text) => text.match(/"url":"file:[^"]+"/gu) ?? []).join('\n');
-  };
-  const covered = (name: string): Record<string, string> => ({
-    ...site.env,
-    NODE_V8_COVERAGE: join(site.directory, name),
-  });
-  await Promise.all([
-    run(site.directory, ['sync', '--once'], covered('once')),
-    run(site.directory, ['status'], covered('status')),
-  ]);
-  const daemon = await launch(site, [], covered('daemon'));
-  daemon.child.kill('SIGTERM');
-  await daemon.ended;
-  expect(modules('once')).toMatch(/dist\/chunks\/sync\.js"/u);
-  expect(modules('status')).toMatch(/dist\/chunks\/status\.js"/u);
-  expect(modules('once') + modules('status')).not.toContain('chokidar');
-  expect(modules('daemon')).toContain('chokidar');
 });

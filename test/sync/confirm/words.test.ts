@@ -208,21 +208,28 @@ describe('where it cannot be asked', () => {
     expect(sentPaths(running)).toHaveLength(3);
   });
 
-  test.each([401, 403])(
-    'a %i means that this token may not, and no credentials are refused',
-    async (status) => {
-      const world = await createAskedWorld();
-      world.emulator.faults.add({ operation: 'list-files', kind: 'status', status, times: Infinity });
-      plant(world, 2);
-      const running = await world.start();
-      await world.wait(MINUTE);
-      expect(running.daemon.refusal).toBeNull();
-      expect(asked(world)).toBe(1);
-      expect(running.told.filter((line) => line.includes('platform.token may not do this'))).toHaveLength(1);
-      world.write('docs/more.md', 'more');
-      await world.until(() => sentPaths(running).length === 3, 'files are sent anyway');
-    },
-  );
+  test.each([
+    [401, 'is asked again', 0],
+    [403, 'means that this token may not', 1],
+  ])('a %i %s, and no credentials are refused', async (status, _what, lines) => {
+    const world = await createAskedWorld();
+    world.emulator.faults.add({ operation: 'list-files', kind: 'status', status, times: Infinity });
+    plant(world, 2);
+    const running = await world.start();
+    await world.wait(MINUTE);
+    expect(running.daemon.refusal).toBeNull();
+    expect(running.told).toHaveLength(lines);
+    expect(running.told.filter((line) => line.includes('platform.token may not do this'))).toHaveLength(
+      lines,
+    );
+    // With growing delays.
+    expect(asked(world)).toBeLessThanOrEqual(10);
+    expect(asked(world) > 1).toBe(status === 401);
+    world.write('docs/more.md', 'more');
+    await world.until(() => sentPaths(running).length === 3, 'files are sent all the same');
+    world.emulator.faults.clear();
+    if (status === 401) await world.until(() => confirmed(running).length === 3, 'they are confirmed then');
+  });
 
   test('failures pass, and nothing counts against the file', async () => {
     const world = await createAskedWorld();

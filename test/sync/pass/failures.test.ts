@@ -335,3 +335,24 @@ test('a file that grows while it is sent is sent again, and only what was read w
   expect(outcome).toMatchObject({ exitCode: 0, summary: { uploaded: 1, bytes: 1_000_000 } });
   expect(world.remote('log')).toHaveLength(1_000_000);
 });
+
+test('a token that is refused is told once, as that: nothing is taken for not served', async () => {
+  const world = await createWorld({ upload: { concurrency: 1 } });
+  const { emulator } = world;
+  world.configure({ platform: { botId: 'bot-1', baseUrl: emulator.baseUrl, operations: 'auto' } });
+  for (let n = 0; n < 3; n++) world.write(`docs/${n}`, 'x');
+  const refused = { kind: 'status', status: 401, type: 'Unauthorized', times: Infinity } as const;
+  for (const operation of ['list-files', 'upsert'] as const) emulator.faults.add({ operation, ...refused });
+  const told: string[] = [];
+  const report = {
+    event: () => undefined,
+    warn: (message: string) => told.push(message),
+    retrying: () => undefined,
+    sent: () => undefined,
+  };
+  expect(await world.pass({ report })).toMatchObject({ exitCode: 4 });
+  expect(told).toEqual([]);
+  emulator.faults.clear();
+  expect(await world.pass({ report })).toMatchObject({ exitCode: 0, summary: { uploaded: 3 } });
+  expect(told).toEqual([]);
+});
