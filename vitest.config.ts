@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** The rooms of src/ whose tests start no command, and the contract with the platform. */
@@ -51,8 +52,8 @@ const COMMANDS = [
 export default defineConfig({
   test: {
     testTimeout: 30_000,
-    // Tests wait for what they start as much as they work.
-    maxWorkers: '100%',
+    // Tests wait for what they start as much as they work: one more than there are cores keeps these busy.
+    maxWorkers: availableParallelism() + 1,
     sequence: { shuffle: true },
     coverage: { provider: 'v8', include: ['src/**/*.ts'] },
     projects: [
