@@ -20,6 +20,36 @@ export function credentialAdvice(
     : `${checked}; ${tokenAdvice(token, reloadOnChange, alike(options))}, ${others}`;
 }
 
+/** A file that the platform took nothing of. */
+export interface RefusedFile {
+  /** The name of its source. */
+  readonly source: string;
+  /** Why, beginning with the status of the answer. */
+  readonly error: string;
+}
+
+/**
+ * What to check after a pass that the platform refused, by the files that failed: the bot, where all that it said is that it
+ * does not know it (404), else the credentials, and where they are from.
+ */
+export function refusalAdvice(
+  { platform, sources }: Config,
+  refused: readonly RefusedFile[],
+  options: Pick<GlobalOptions, 'config' | 'emulator'>,
+): string {
+  const platformName = `${platform.baseUrl} (platform.baseUrl)`;
+  const unknown = new Set(refused.flatMap(({ source, error }) => (error.startsWith('404') ? [source] : [])));
+  const bots = new Set(sources.flatMap(({ name, botId }) => (unknown.has(name) ? [botId] : [])));
+  const doctor = `or run: botsync doctor${alike(options)}`;
+  if (bots.size > 0 && !refused.some(({ error }) => /^40[13]/u.test(error))) {
+    const which = `the bot${bots.size === 1 ? '' : 's'} ${[...bots].join(', ')}`;
+    return `${platformName} does not know ${which}: check botId and platform.workspaceId, ${doctor}`;
+  }
+  const { token } = platform;
+  const place = token === null ? '' : ` (from ${secretPlace(token)})`;
+  return `${platformName} refuses the credentials: check platform.token${place}, platform.workspaceId and the bot ids, ${doctor}`;
+}
+
 /** Where a secret is, in words. */
 export function secretPlace(reference: SecretReference): string {
   switch (reference.kind) {

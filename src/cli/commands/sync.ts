@@ -6,9 +6,8 @@ import type { Sync } from '../../library/api.ts';
 import { load } from '../../library/load.ts';
 import { keepHeapSmall } from '../../service/heap.ts';
 import { listenForStop } from '../../service/stop-signals.ts';
-import { secretPlace } from '../credential-advice.ts';
+import { refusalAdvice } from '../credential-advice.ts';
 import { exitCodeOf } from '../exit-code-of.ts';
-import { alike } from '../global-options.ts';
 import { invocation, print } from '../render/output.ts';
 import { PassView } from '../render/pass-view.ts';
 import { demandForcedFile } from '../demand-forced-file.ts';
@@ -68,7 +67,7 @@ async function syncOnce(options: SyncOptions, opened: Sync, view: PassView): Pro
       howToAllow: 'run once with --allow-removals',
     });
     if (!signals.stop.aborted) warnIfUnused(view);
-    if (outcome === 'credentials') view.warn(whatToCheck(options));
+    if (outcome === 'credentials') view.warn(refusalAdvice(load(options).config, view.refusals, options));
     if (options.emulator && !options.json && outcome === 'in-sync') print(whereTheFilesAre(options, opened));
     return exitCodeOf(outcome);
   } finally {
@@ -79,13 +78,6 @@ async function syncOnce(options: SyncOptions, opened: Sync, view: PassView): Pro
 
 function endNow(): void {
   process.exit(EXIT.interrupted);
-}
-
-/** The platform refused the credentials: which they are, and where they are from. */
-function whatToCheck(options: SyncOptions): string {
-  const { token, baseUrl } = load(options).config.platform;
-  const place = token === null ? '' : ` (from ${secretPlace(token)})`;
-  return `${baseUrl} (platform.baseUrl) refuses the credentials: check platform.token${place}, platform.workspaceId and the bot ids, or run: botsync doctor${alike(options)}`;
 }
 
 function whereTheFilesAre(options: SyncOptions, { configFile }: Sync): string {

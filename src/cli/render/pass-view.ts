@@ -4,6 +4,7 @@ import { GRACE_MS } from '../../library/stop.ts';
 import type { Additions, Usages } from '../../domain/usage.ts';
 import type { PassObserver, Waiting } from '../../library/observer.ts';
 import type { OutgoingFile, Reporter, Transferred, TransferWatch } from '../../sync/pass/reporter.ts';
+import type { RefusedFile } from '../credential-advice.ts';
 import { logReader, logSettings } from '../command-log.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { durationText } from '../../service/amounts.ts';
@@ -38,6 +39,8 @@ export class PassView implements Reporter, PassObserver {
   /** What the running pass has come to so far, and when it began. */
   #pass: { readonly counts: Summary; readonly beganMs: number } | null = null;
   #interrupted: readonly FileInFlight[] = [];
+  /** By source and reason: many files fail alike. */
+  readonly #refusals = new Map<string, RefusedFile>();
 
   constructor({ json, logLevel, logFormat }: GlobalOptions) {
     const reader = logReader();
@@ -52,6 +55,11 @@ export class PassView implements Reporter, PassObserver {
     this.log = createLog(logSettings({ logLevel, logFormat }, reader), (lines) => {
       this.#progress.log(lines);
     });
+  }
+
+  /** The files that failed with an answer of 401, 403 or 404, one for each source and reason. */
+  get refusals(): readonly RefusedFile[] {
+    return [...this.#refusals.values()];
   }
 
   /** A pass begins, which counts there. */
@@ -115,6 +123,9 @@ export class PassView implements Reporter, PassObserver {
   }
 
   event(event: FileEvent, transferred?: Transferred): void {
+    const { source, error } = event;
+    if (error !== undefined && /^40[134]\b/u.test(error))
+      this.#refusals.set(`${source} ${error}`, { source, error });
     if (this.#json) printJson(event);
     else this.#troubles.add(event);
     if (this.#logsFiles)

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
+import { refusalAdvice } from '../../src/cli/credential-advice.ts';
+
+const CONFIG = {
+  platform: { baseUrl: 'https://p', token: { kind: 'env', name: 'TOKEN' } },
+  sources: [
+    { name: 'docs', botId: 'bot-1' },
+    { name: 'more', botId: 'bot-2' },
+    { name: 'again', botId: 'bot-1' },
+  ],
+} as unknown as Config;
+
+const OPTIONS = { config: 'c.json', emulator: false };
+
+const unknown = { source: 'docs', error: '404 ResourceNotFound: no such bot' };
+
+const CREDENTIALS =
+  'https://p (platform.baseUrl) refuses the credentials: check platform.token (from the environment variable TOKEN), platform.workspaceId and the bot ids, or run: botsync doctor -c c.json';
+
+test.each([
+  [
+    'a bot that the platform does not know',
+    [unknown],
+    'https://p (platform.baseUrl) does not know the bot bot-1: check botId and platform.workspaceId, or run: botsync doctor -c c.json',
+  ],
+  [
+    'two of them',
+    [unknown, { ...unknown, source: 'again' }, { ...unknown, source: 'more' }],
+    'https://p (platform.baseUrl) does not know the bots bot-1, bot-2: check botId and platform.workspaceId, or run: botsync doctor -c c.json',
+  ],
+  ['a token that is refused', [{ source: 'docs', error: '401 Unauthorized' }], CREDENTIALS],
+  ['one of them', [unknown, { source: 'more', error: '403 Forbidden' }], CREDENTIALS],
+  ['nothing that is known', [], CREDENTIALS],
+])('what to check for %s', (_what, refused, advice) => {
+  expect(refusalAdvice(CONFIG, refused, OPTIONS)).toBe(advice);
+});
