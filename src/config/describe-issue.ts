@@ -48,11 +48,23 @@ export function describeIssue(issue: Issue, value: unknown, root: SchemaNode): F
 export function nearest(name: string, known: readonly string[]): string | null {
   if (known.length === 0) return null;
   const folded = new Map(known.map((one) => [one.toLowerCase(), one]));
-  const candidate = closest(name.toLowerCase(), [...folded.keys()]);
+  const written = name.toLowerCase();
+  const swapped = [...folded.keys()].find((one) => isSwapOf(written, one));
+  if (swapped !== undefined) return folded.get(swapped) ?? null;
+  const candidate = closest(written, [...folded.keys()]);
   const near =
-    distance(name.toLowerCase(), candidate) <=
-    Math.max(1, Math.floor(Math.min(name.length, candidate.length) / 3));
+    distance(written, candidate) <= Math.max(1, Math.floor(Math.min(name.length, candidate.length) / 3));
   return near ? (folded.get(candidate) ?? null) : null;
+}
+
+/** Whether two neighbouring letters changed places, which counts as two changes in a distance. */
+function isSwapOf(written: string, name: string): boolean {
+  if (written === name) return false;
+  let at = 0;
+  while (written[at] === name[at]) at += 1;
+  return (
+    written.slice(0, at) + (written[at + 1] ?? '') + (written[at] ?? '') + written.slice(at + 2) === name
+  );
 }
 
 const KINDS: Readonly<Record<string, string>> = {

@@ -118,6 +118,8 @@ test.each([
     'Unknown command: conversation creat. Did you mean create?\nSee botsync conversation --help.',
   ],
   [['sync', '--onse'], 'Unknown option: --onse. Did you mean --once?\nSee botsync sync --help.'],
+  [['sync', '--onec'], 'Unknown option: --onec. Did you mean --once?\nSee botsync sync --help.'],
+  [['snyc'], 'Unknown command: snyc. Did you mean sync?\nSee botsync --help.'],
   [['sync', '--onse=1'], 'Unknown option: --onse. Did you mean --once?\nSee botsync sync --help.'],
   [['--onse', 'sync'], 'Unknown option: --onse. Did you mean --once?\nSee botsync sync --help.'],
   [['sync', '-once'], 'Unknown option: -once. Did you mean --once?\nSee botsync sync --help.'],
