@@ -30,6 +30,15 @@ test('files are listed with what is known of them, by what is asked for', async 
     'long.md',
   ]);
   expect(await list(site, 'sub/**')).toHaveLength(1);
+  for (const more of [[], ['--json']])
+    expect(await run(site.directory, ['ls', 'nope', ...more], site.env)).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'no file matches nope\n',
+    });
+  // The file is there, and is not among those that were asked for.
+  const wanted = await run(site.directory, ['ls', 'a.md', '--failed'], site.env);
+  expect(wanted).toMatchObject({ code: 0, stdout: '', stderr: '' });
   expect(await list(site, '--kept')).toEqual(['kept.md gone kept']);
   expect(await list(site, '--failed')).toEqual(['long.md there refused']);
   expect((await list(site, '--unindexed')).map((one) => one.split(' ')[0])).toEqual(['i.md']);

@@ -69,8 +69,14 @@ export async function ls(options: LsOptions): Promise<number> {
   const { config } = loaded;
   const matches = matcherOf(options.glob);
   const { kept, failed, unindexed, orphans, toRemove } = options;
+  let matched = 0;
+  const isMatch = (path: string): boolean => {
+    if (!matches(path)) return false;
+    matched += 1;
+    return true;
+  };
   const isWanted = (entry: FileEntry): boolean =>
-    matches(entry.path) &&
+    isMatch(entry.path) &&
     (!(kept || failed || unindexed || toRemove) ||
       (kept && entry.platform === 'kept') ||
       (failed && FAILED.has(entry.platform)) ||
@@ -92,10 +98,11 @@ export async function ls(options: LsOptions): Promise<number> {
     });
   if (orphans)
     await withOrphans(options, loaded, ({ source, path, key }) => {
-      if (!matches(path ?? key)) return;
+      if (!isMatch(path ?? key)) return;
       if (options.json) printJson({ kind: 'file', source, path, key, local: 'gone', platform: 'orphan' });
       else print(line('orphan', placeOf(source, path ?? key), 'unknown here'));
     });
+  if (options.glob !== undefined && matched === 0) printError(`no file matches ${shown(options.glob)}`);
   return EXIT.ok;
 }
 
