@@ -32,6 +32,30 @@ function access(fields: Record<string, unknown>, emulator: PlatformAccessInput['
 
 type PlatformAccessInput = ConstructorParameters<typeof PlatformAccess>[0];
 
+test('a secret that is not there is a problem of the configuration, with its place', () => {
+  const { made } = access({ platform: { ...PLATFORM, token: 'env:NO_SUCH_VARIABLE' } });
+  const error = catchError(() => made.clients.files());
+  expect(error).toMatchObject({
+    code: 'configuration',
+    problems: [
+      {
+        field: 'platform.token',
+        position: { line: expect.any(Number) as number, column: expect.any(Number) as number },
+        message: expect.stringMatching(/^the environment variable NO_SUCH_VARIABLE is not set/u) as string,
+      },
+    ],
+  });
+});
+
+function catchError(task: () => unknown): unknown {
+  try {
+    task();
+  } catch (error) {
+    return error;
+  }
+  return null;
+}
+
 test('each secret is read once, and its warnings are told once, whichever clients use it', () => {
   const [token, userKey] = [openSecret('the-token'), openSecret('the-key')];
   const chat = { webhookId: 'w', userKey: `file:${userKey}` };

@@ -102,7 +102,12 @@ export class Credentials {
     if (found.kind === 'problem') {
       const place = `${this.#loaded.file}: ${field}`;
       const message = `${place}: ${found.message}`;
-      throw new SyncError('configuration', { place, ...partsOf(found.message), message });
+      const { file, locate } = this.#loaded;
+      const problem = { file, position: locate(field.split('.')), field, message: found.message };
+      throw new SyncError('configuration', {
+        ...{ place, ...partsOf(found.message), message },
+        problems: [problem],
+      });
     }
     const { value, warnings } = found;
     if (!this.#used.has(field)) {
