@@ -38,8 +38,9 @@ export function converse(
   args: readonly string[],
   env: Record<string, string>,
   dialogue: Dialogue,
+  prefix: readonly string[] = [],
 ): Promise<{ code: number | null; screen: string }> {
-  const child = openTerminal(cwd, args, env);
+  const child = openTerminal(cwd, args, env, prefix);
   let screen = '';
   let seen = 0;
   const left = [...dialogue];

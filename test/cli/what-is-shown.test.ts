@@ -18,7 +18,7 @@ test.runIf(hasTerminal)(
       ['to stop at once.', CTRL_C],
     ]);
     expect(code).toBe(130);
-    expect(screen).toMatch(/Stopping: 1 file being sent \(docs\/lectures\/video\.mp4, .*B of/u);
+    expect(screen).toMatch(/\r\nStopping: 1 file being sent \(docs\/lectures\/video\.mp4, .*B of/u);
     expect(screen).toMatch(
       /Interrupted: 1 file being sent \(docs\/lectures\/video\.mp4, [\d.]+ [kM]?B of 8 MB\)/u,
     );
@@ -26,6 +26,27 @@ test.runIf(hasTerminal)(
       /\u001b\[31mNOT IN SYNC, and the pass is incomplete\u001b\[39m: 1 uploaded, 1 pending, .*\(/u,
     );
     expect(screen).not.toContain('(0.0 s)');
+  },
+);
+
+test.runIf(hasTerminal)(
+  'the second Ctrl-C says what was interrupted also where it ended the reader of the results',
+  async () => {
+    const site = await createSite();
+    site.write('docs/video.mp4', Buffer.alloc(8_000_000));
+    await site.emulator.conditions.set(SLOW);
+    const piped = ['bash', '-c', '"$@" | cat', 'bash'];
+    const { screen } = await converse(
+      site.directory,
+      ['sync', '--once'],
+      site.env,
+      [
+        ['video.mp4 ', CTRL_C],
+        ['to stop at once.', CTRL_C],
+      ],
+      piped,
+    );
+    expect(screen).toMatch(/Interrupted: 1 .*video\.mp4/u);
   },
 );
 

@@ -121,6 +121,8 @@ export class DaemonView implements RunObserver {
       this.log.info('stopping: running transfers may finish, no new ones are started', { signal });
       return;
     }
+    // The terminal has echoed "^C" at the beginning of the line.
+    if (signal === 'SIGINT') this.#watch.log('\n');
     const what =
       inFlight.length === 0
         ? ''

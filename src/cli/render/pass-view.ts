@@ -86,7 +86,9 @@ export class PassView implements Reporter, PassObserver {
         ? 'Stopping.'
         : `Stopping: ${describeInFlight(inFlight)} may finish within ${durationText(GRACE_MS)}.`;
     const columns = process.stderr.columns || 80;
-    this.#progress.log(`${wrapWords(`${what} Press Ctrl-C again to stop at once.`, columns - 1)}\n`);
+    // The terminal has echoed "^C" at the beginning of the line.
+    const start = signal === 'SIGINT' ? '\n' : '';
+    this.#progress.log(`${start}${wrapWords(`${what} Press Ctrl-C again to stop at once.`, columns - 1)}\n`);
   }
 
   /** What is running is broken off now. */
@@ -105,6 +107,8 @@ export class PassView implements Reporter, PassObserver {
     counts.pending += this.#interrupted.length;
     counts.durationMs = Math.round(performance.now() - beganMs);
     this.end(counts, false, true);
+    // Ctrl-C has ended whoever reads standard output through a pipe as well.
+    if (!process.stdout.isTTY && this.#interrupted.length > 0) this.log.warn(this.#interruptedWords());
   }
 
   /** Says how many files were checked so far, to find out how much there is to send. */
@@ -197,6 +201,10 @@ export class PassView implements Reporter, PassObserver {
 
   #interruptedLines(): string[] {
     if (this.#interrupted.length === 0) return [];
-    return ['', `Interrupted: ${describeInFlight(this.#interrupted)}; the next run sends what is missing`];
+    return ['', this.#interruptedWords()];
+  }
+
+  #interruptedWords(): string {
+    return `Interrupted: ${describeInFlight(this.#interrupted)}; the next run sends what is missing`;
   }
 }
