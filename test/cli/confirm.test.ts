@@ -84,7 +84,7 @@ describe('sync --once', () => {
     };
     await expect
       .poll(afterAPass, POLL)
-      .toMatch(/^A pass: {2}does nothing \(sent, and not changed since; cannot be searched/mu);
+      .toMatch(/^A pass: {2}does nothing \(sent, and not changed since; could not be indexed/mu);
     expect((await run(site.directory, ['status'], site.env)).stdout).toContain('1 NOT SEARCHABLE');
     expect((await site.sync('--force')).lines()[0]).toMatchObject({ kind: 'upload', reason: 'forced' });
   });
@@ -145,9 +145,9 @@ describe('sync --once', () => {
 
   test.each([
     [['--wait', 'soon'], '--wait: "soon" is not a duration'],
-    [['--wait', '0s'], '--wait: "0s" is no time at all'],
+    [['--wait', '0s'], '--wait: "0s" is zero'],
     [['--wait', '30d'], '--wait: "30d" is too long; write at most "24d"'],
-    [['--wait', '1m', '--no-wait'], 'write one of the two'],
+    [['--wait', '1m', '--no-wait'], 'use only one of them'],
   ])('%j is refused', async (options, message) => {
     const site = await askedSite();
     const ended = await site.sync(...options);

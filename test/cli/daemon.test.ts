@@ -75,9 +75,9 @@ describe('botsync sync', () => {
   });
 
   test.each([
-    [['--allow-removals'], '--allow-removals goes with --once'],
-    [['--force'], '--force goes with --once'],
-    [['--once', '--dry-run'], 'write one of the two'],
+    [['--allow-removals'], '--allow-removals needs --once'],
+    [['--force'], '--force needs --once'],
+    [['--once', '--dry-run'], 'use only one of them'],
   ])('takes no %j', async (args, message) => {
     const site = await createSite();
     const { code, stderr } = await run(site.directory, ['sync', ...args], site.env);

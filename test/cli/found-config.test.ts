@@ -30,5 +30,5 @@ test('a configuration above is used and told, but to programs; init writes where
   expect((await run(deep, ['status'], { ...site.env, BOTSYNC_CONFIG: `${file}c` })).code).not.toBe(2);
   mkdirSync(join(deep, 'more'));
   const written = await run(deep, ['init', '--bot', 'b', '--directory', 'more']);
-  expect(written.stdout).toMatch(/^botsync\.config\.json is written/u);
+  expect(written.stdout).toMatch(/^botsync\.config\.json was written/u);
 });

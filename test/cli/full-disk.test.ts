@@ -12,7 +12,7 @@ test('a disk that fills up in the midst ends the pass at once: exit 3, a summary
   const full = await site.sync('--log-level', 'silent');
   expect(full.code).toBe(3);
   expect(full.lines().at(-1)).toMatchObject({ kind: 'summary' });
-  expect(full.stderr).toContain('make room, then run again');
+  expect(full.stderr).toContain('free some space, then run again');
   unmount(small);
   const after = await site.sync('--log-level', 'silent');
   expect(after.code).toBe(0);
@@ -32,7 +32,7 @@ test('a disk that is full when all was sent: exit 3, one summary, the fix; later
   const full = await running.ended;
   expect(full.code).toBe(3);
   expect(full.lines().map(({ kind }) => kind)).toEqual(['upload', 'summary']);
-  expect(full.stderr).toContain('make room, then run again');
+  expect(full.stderr).toContain('free some space, then run again');
   for (const name of ballast) rmSync(join(small, name));
   // That the file arrived is not on record: to be sure, it is sent again.
   expect((await site.sync()).lines()).toMatchObject([

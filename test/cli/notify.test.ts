@@ -35,7 +35,7 @@ async function stop({ child, ended }: Running): Promise<Ended> {
   return await ended;
 }
 
-/** What people were told, in all conversations of the bot. */
+/** What notification sent, in all conversations of the bot. */
 function messages({ emulator }: ChatSite): Record<string, unknown>[] {
   return emulator
     .listConversations('bot-1')
@@ -141,7 +141,7 @@ describe('sync --once', () => {
     expect((await site.botsync('sync', '--once')).code).toBe(5);
     expect(texts(site)).toEqual([
       expect.stringMatching(
-        /gone is halted, .* does not exist \(.*\)\. Check its directory\. .* --allow-removals -c /u,
+        /gone is halted; .* does not exist \(.*\)\. Check its directory\. .* --allow-removals -c /u,
       ),
     ]);
     site.configure({ botId: 'bot-1' }, { notify: { conversation: { channel: 'channel' } } });
@@ -199,7 +199,7 @@ describe('sync --once', () => {
       'debug',
     );
     expect(code).toBe(3);
-    expect(stderr).toContain('people were told');
+    expect(stderr).toContain('notification sent');
     expect(site.emulator.counts.size).toBe(0);
   });
 });

@@ -20,7 +20,7 @@ test.each([
 });
 
 test.each([
-  [{ slow: 'very' }, '--slow very: write a number of bytes a second'],
+  [{ slow: 'very' }, '--slow very: write a number of bytes per second'],
   [{ slow: '0' }, '--slow 0: write a number'],
   [{ fail: 200 }, '--fail takes a status from 400 to 599'],
   [{ fail: NaN }, '--fail takes a status'],

@@ -44,7 +44,7 @@ test('sync --once --json prints a line a file and a summary last; standard error
       },
     },
   ]);
-  expect(first.stderr).toMatch(/^uploaded docs\/a\.md \(\d+ B in \d\.\d s; new\)\n$/u);
+  expect(first.stderr).toMatch(/^uploaded docs\/a\.md \(\d+ B(?: in \d\.\d s)?; new\)\n$/u);
   const second = await site.sync();
   expect(second.lines()).toMatchObject([{ kind: 'summary', unchanged: 1, uploaded: 0 }]);
   expect(second.stderr).toBe('');

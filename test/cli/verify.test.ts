@@ -26,7 +26,7 @@ test('nothing is found where nothing is different, and what is found is told', a
   expect(found.code).toBe(3);
   expect(found.stdout).toMatch(/^missing +docs\/a\.md +the bot does not have it$/mu);
   expect(found.stdout).toMatch(/^replaced +docs\/b\.md +somebody else replaced it/mu);
-  expect(found.stdout).toContain('NOT AS IT WAS SENT: 1 of 3 files; 1 missing, 1 replaced, 1 of others');
+  expect(found.stdout).toContain('NOT AS IT WAS SENT: 1 of 3 files; 1 missing, 1 replaced, 1 by others');
   const json = await site.verify('--json');
   expect(json.code).toBe(3);
   expect(json.lines()).toEqual([
