@@ -7,8 +7,10 @@ const NO_ANSWER = 'no answer within upload.stallTimeout';
 const STANDS_STILL = 'no progress of the answer within upload.stallTimeout';
 const NO_SENSE = '200 with an unexpected answer';
 const LOST = 'connection lost';
-const REFUSED = /^cannot reach .*: connection refused \(ECONNREFUSED\)$/u;
-const UNTRUSTED = /^cannot reach .*: its certificate is not trusted \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\)$/u;
+const REFUSED =
+  /cannot reach .*: connection refused \(ECONNREFUSED\)(?:\nIs it running\? Try: botsync doctor)?$/u;
+const UNTRUSTED =
+  /cannot reach .*: its certificate is not trusted \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\)(?:\nIs it running\? Try: botsync doctor)?$/u;
 
 /** It may have been carried out, and nobody knows: tried again where that does no harm. */
 const uncertain = (says: Words): Row =>

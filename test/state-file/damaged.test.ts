@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   createPatient,
   eachRow,
@@ -62,6 +62,9 @@ function flipped(bytes: Buffer, from: number, to: number, count: number, seed: n
 }
 
 const SEED = 20260301;
+
+// Hundreds of state files are opened in one test, each with writes that wait for the disk.
+vi.setConfig({ testTimeout: 120_000 });
 
 describe('the database', () => {
   test('truncated at every page, and within every page', async () => {
