@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { describeSpan } from '../../src/cli/render/quantity.ts';
 import { describeStatus, type Runner } from '../../src/cli/render/status-report.ts';
 import { emptySummary } from '../../src/domain/report.ts';
+import { withoutColour, type Paint } from '../../src/service/colour.ts';
 import { EMPTY_SOURCE, type NotInSync, type Overview } from '../../src/sync/plan/overview.ts';
 import { standingOf, withRetries } from '../../src/sync/plan/standing.ts';
 
@@ -38,11 +39,23 @@ const failing = (path: string, more: Partial<NotInSync> = {}): NotInSync => ({
   ...more,
 });
 
-function lines(overview: Partial<Overview>, runner: Runner | null = null): string[] {
+function lines(
+  overview: Partial<Overview>,
+  runner: Runner | null = null,
+  paint: Paint = withoutColour,
+): string[] {
   const known = withRetries({ ...calm, ...overview }, runner);
-  const words = { nowMs, nextStep: 'botsync sync --once', isAsked: true };
+  const words = { nowMs, nextStep: 'botsync sync --once', isAsked: true, paint };
   return describeStatus(known, standingOf(known, runner), runner, words);
 }
+
+test.each([
+  ['ok', {}, 'ok<In sync>'],
+  ['failure', { failures: [failing('a.md')] }, 'failure<NOT IN SYNC>'],
+  ['halted', { sources: [{ ...docs, halted: 'empty' }] }, 'halted<NOT IN SYNC>'],
+])('the verdict is painted: %s', (_style, overview, verdict) => {
+  expect(lines(overview, null, (style, text) => `${style}<${text}>`)[0]).toBe(verdict);
+});
 
 test('all is in sync', () => {
   expect(lines({})).toEqual([

@@ -11,6 +11,7 @@ import { load, platformName } from '../../library/load.ts';
 import { withStateFile } from '../../library/read-state-file.ts';
 import { print, printError } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
+import { paintFor } from '../render/paint.ts';
 import { describeStatus } from '../render/status-report.ts';
 import { describeUsage, usageForPrograms } from '../render/usage-report.ts';
 import type { Session } from '../session.ts';
@@ -53,7 +54,8 @@ export async function status(options: StatusOptions): Promise<number> {
     } else {
       const nextStep = `botsync sync --once${alike(options)}`;
       const isAsked = config.platform.operations !== 'specified';
-      const lines = describeStatus(known, standing, daemon, { nowMs: Date.now(), nextStep, isAsked });
+      const words = { nowMs: Date.now(), nextStep, isAsked, paint: paintFor(1) };
+      const lines = describeStatus(known, standing, daemon, words);
       if (asked !== null)
         lines.push('', "Usage, in the platform's units:", ...indented(describeUsage(asked, null)));
       print(lines.join('\n'));

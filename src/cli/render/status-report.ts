@@ -4,6 +4,7 @@ import prettyBytes from 'pretty-bytes';
 import { EXIT } from '../../domain/exit-code.ts';
 import type { SincePass, SourceStatus } from '../../sync/plan/overview.ts';
 import type { Failing, FailingGroup, Known, Running, Standing, Trouble } from '../../sync/plan/standing.ts';
+import type { Paint, Style } from '../../service/colour.ts';
 import { shown } from './output.ts';
 import { describeDone } from './pass-report.ts';
 import { counted, describeSpan } from './quantity.ts';
@@ -27,6 +28,7 @@ export interface StatusWords {
   readonly nextStep: string;
   /** Whether the platform is asked the status of the files. */
   readonly isAsked: boolean;
+  readonly paint: Paint;
 }
 
 /** How things stand as lines for people: the verdict, the sources, what is wrong, what is going on, the last pass. */
@@ -36,10 +38,12 @@ export function describeStatus(
   runner: Runner | null,
   words: StatusWords,
 ): string[] {
-  const { nowMs, isAsked } = words;
-  const lines = [describeVerdict(known, standing, words), ''];
+  const { nowMs, isAsked, paint } = words;
+  const lines = [paint(verdictStyle(standing), describeVerdict(known, standing, words)), ''];
   const sending = runner === null ? 'interrupted' : runner.outage ? 'waiting for the platform' : 'being sent';
-  lines.push(...known.sources.flatMap((source) => describeSource(source, { nowMs, isAsked, sending })));
+  lines.push(
+    ...known.sources.flatMap((source) => describeSource(source, { nowMs, isAsked, sending, paint })),
+  );
   const troubles = describeTroubles(standing.troubles, words);
   if (troubles.length > 0) lines.push('', 'Not in sync:', ...troubles.map((line) => `  ${line}`));
   const story = [
@@ -48,6 +52,12 @@ export function describeStatus(
     ...describeVerification(known, nowMs),
   ];
   return story.length === 0 ? lines : [...lines, '', ...story];
+}
+
+function verdictStyle({ exitCode, troubles }: Standing): Style {
+  if (exitCode === EXIT.ok) return 'ok';
+  if (exitCode === EXIT.halted) return 'halted';
+  return troubles.length > 0 ? 'failure' : 'warning';
 }
 
 /** How things stand, in one line. */
@@ -74,7 +84,14 @@ function describeVerdict(
 
 function describeSource(
   source: SourceStatus,
-  { nowMs, isAsked, sending }: Pick<StatusWords, 'nowMs' | 'isAsked'> & { readonly sending: string },
+  {
+    nowMs,
+    isAsked,
+    sending,
+    paint,
+  }: Pick<StatusWords, 'nowMs' | 'isAsked' | 'paint'> & {
+    readonly sending: string;
+  },
 ): string[] {
   const { name, halted, haltAdvice, files, bytes, nextExpiry } = source;
   const words = isAsked ? describeWords(source) : '';
@@ -97,7 +114,7 @@ function describeSource(
     ...expiry,
   ];
   const advice = haltAdvice === null ? '' : `; ${haltAdvice}`;
-  const halt = halted === null ? [] : [`  HALTED: ${shown(`${halted}${advice}`)}`];
+  const halt = halted === null ? [] : [`  ${paint('halted', 'HALTED')}: ${shown(`${halted}${advice}`)}`];
   return [`${shown(name)}: ${parts.join('; ')}`, ...halt];
 }
 
