@@ -72,7 +72,8 @@ describe('the platform is asked until it has said what became of a file', () => 
     plant(world, 230);
     const running = await world.start();
     await world.until(() => confirmed(running).length === 230, 'all are confirmed');
-    expect(asked(world)).toBeLessThanOrEqual(6);
+    // Five would do; where sending is slow, the first ones are asked about before there are fifty.
+    expect(asked(world)).toBeLessThanOrEqual(10);
   });
 
   test('one question at a time', async () => {
