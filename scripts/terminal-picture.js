@@ -87,7 +87,7 @@ async function play() {
   await screen(PROMPT);
   type('clear; botsync sync');
   press('Enter');
-  await screen(/watching for changes/u);
+  await screen(/for changes/u);
   appendFileSync(join(directory, 'docs/welcome.md'), 'We are open on Sundays.\n');
   rmSync(join(directory, 'docs/guides/prices.html'));
   await screen(/welcome\.md/u);
@@ -97,7 +97,7 @@ async function play() {
   await screen(PROMPT);
   type('botsync status');
   press('Enter');
-  await screen(/Last pass:/u);
+  await screen(/Last full pass:/u);
   return [sending, (await screen(PROMPT)).replace(/\n\$ ?$/u, '')];
 }
 
