@@ -27,7 +27,14 @@ function nextStep(failure: OptionalFailure): string | null {
   if (failure.kind === 'credentials') return 'Try: botsync doctor';
   if (failure.kind !== 'transient' || failure.notCarriedOut !== true || failure.answered === true)
     return null;
-  return `${IS_LOCAL.test(failure.message) ? 'Is it running?' : 'Check the address and the network.'} Try: botsync doctor`;
+  return `${adviceFor(failure.message)} Try: botsync doctor`;
+}
+
+/** What to look at when no connection was made. */
+function adviceFor(message: string): string {
+  if (message.includes('certificate is not trusted'))
+    return 'If it is from an authority of your own, name that in NODE_EXTRA_CA_CERTS.';
+  return IS_LOCAL.test(message) ? 'Is it running?' : 'Check the address and the network.';
 }
 
 /** An address of this machine. */

@@ -65,9 +65,13 @@ export function failsForNow(says: Words): Others {
   };
 }
 
-/** Certainly not carried out: all is tried again, after the pause that was asked for. */
-export function turnsAway(says: Words, waits: ToldCell['waits'] = 'no-time'): Others {
-  return alike(repeats(says, waits), untold(2, says, waits));
+/** Certainly not carried out: all is retried, after the pause that was asked for. `inCommand`: what a command says of it. */
+export function turnsAway(
+  says: Words,
+  waits: ToldCell['waits'] = 'no-time',
+  inCommand: Words = says,
+): Others {
+  return alike(repeats(inCommand, waits), untold(2, says, waits));
 }
 
 /** Nothing is wrong with the answer. */

@@ -7,10 +7,11 @@ const NO_ANSWER = 'no answer within upload.stallTimeout';
 const STANDS_STILL = 'no progress of the answer within upload.stallTimeout';
 const NO_SENSE = '200 with an unexpected answer';
 const LOST = 'connection lost';
-const REFUSED =
-  /cannot reach .*: connection refused \(ECONNREFUSED\)(?:\nIs it running\? Try: botsync doctor)?$/u;
-const UNTRUSTED =
-  /cannot reach .*: its certificate is not trusted \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\)(?:\nIs it running\? Try: botsync doctor)?$/u;
+const REFUSED = 'connection refused \\(ECONNREFUSED\\)';
+const UNTRUSTED = 'its certificate is not trusted \\(UNABLE_TO_VERIFY_LEAF_SIGNATURE\\)';
+const IS_IT_RUNNING = 'Is it running\\? Try: botsync doctor';
+const TRUST_IT =
+  'If it is from an authority of your own, name that in NODE_EXTRA_CA_CERTS\\. Try: botsync doctor';
 
 /** It may have been carried out, and nobody knows: tried again where that does no harm. */
 const uncertain = (says: Words): Row =>
@@ -26,8 +27,11 @@ const harmless = (): Row => row({ upsert: arrives(), upload: arrives(), ...answe
 const skewed = (): Row => row({ upsert: arrives({ tries: 2 }), upload: arrives(), ...answers() });
 
 /** Files of all bots are struck at once where the platform is not reached; from the store only one is. */
-const unreached = (says: Words): Row =>
-  row({ upsert: outage(says), upload: retried(says), ...turnsAway(says) });
+const unreached = (why: string, hint: string): Row => {
+  const says = new RegExp(`^[^\\n]*\\bcannot reach [^\\n]*: ${why}$`, 'u');
+  const inCommand = new RegExp(`^[^\\n]*: cannot reach [^\\n]*: ${why}\\n${hint}$`, 'u');
+  return row({ upsert: outage(says), upload: retried(says), ...turnsAway(says, 'no-time', inCommand) });
+};
 
 /** A store's success has no content to make sense of. */
 const senseless = (): Row => row({ upsert: retried(NO_SENSE), upload: believed(), ...failsForNow(NO_SENSE) });
@@ -56,8 +60,8 @@ export const WIRE_TABLE: Readonly<Record<keyof typeof WIRE_FAULTS, Row>> = {
     upload: inBothModes(impossible('without an address nothing is uploaded')),
     ...nowhere('only an upsert is answered with an uploadUrl'),
   }),
-  'nobody listens': unreached(REFUSED),
-  'an unknown certificate authority': unreached(UNTRUSTED),
+  'nobody listens': unreached(REFUSED, IS_IT_RUNNING),
+  'an unknown certificate authority': unreached(UNTRUSTED, TRUST_IT),
   'a redirect to elsewhere': uncertain(
     /307: redirected to http:\/\/127\.0\.0\.1:\d+, which is not followed/u,
   ),
