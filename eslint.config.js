@@ -18,8 +18,11 @@ const mayImport = {
   watch: ['domain'],
   service: ['domain'],
   notify: ['domain'],
-  emulator: [],
+  web: [],
+  emulator: ['web'],
   sync: ['domain', 'config', 'scan', 'state', 'upload', 'watch', 'service'],
+  words: ['domain', 'service', 'sync'],
+  page: ['domain', 'config', 'service', 'sync', 'web', 'words'],
   library: [
     'domain',
     'config',
@@ -32,6 +35,9 @@ const mayImport = {
     'notify',
     'emulator',
     'sync',
+    'web',
+    'words',
+    'page',
   ],
 };
 

@@ -17,6 +17,8 @@ const ENGINE = [
     'systemd',
     'upload',
     'watch',
+    'web',
+    'words',
   ].map((room) => `test/${room}/**/*.test.ts`),
   // Lines that stand still for half a minute, and daemons that live through hours, are long.
   'test/platform/!(stall).test.ts',
@@ -40,7 +42,6 @@ const COMMANDS = [
     'init',
     'mask-secrets',
     'render/*',
-    'status-report',
     'usage',
   ].map((name) => `test/cli/${name}.test.ts`),
 ];

@@ -3,9 +3,9 @@ import prettyBytes from 'pretty-bytes';
 import type { ConversationResource, MessageResource } from './chat-resources.ts';
 import type { SizedFile } from './file-resource.ts';
 import type { FileStatus } from './file-status.ts';
-import { html, type Html } from './html.ts';
+import { html, type Html } from '../web/html.ts';
 import type { EmulatorBot } from './options.ts';
-import { STYLE_ELEMENT } from './page-style.ts';
+import { STYLE_ELEMENT } from '../web/style.ts';
 
 /** A stretch of a list: `page` counts from 1. */
 export interface PageSlice<T> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Html, html } from '../../src/emulator/html.ts';
+import { Html, html } from '../../src/web/html.ts';
 import type { Emulator } from '../../src/emulator/emulator.ts';
 import { call, put, send, start, store, upsert, upsertHeaders } from './fixture.ts';
 import type { Reply } from './fixture.ts';

@@ -1,4 +1,4 @@
-import { placeOf } from '../render/place.ts';
+import { placeOf } from '../../words/place.ts';
 import prettyBytes from 'pretty-bytes';
 import { EXIT } from '../../domain/exit-code.ts';
 import type { Config } from '../../config/config.ts';

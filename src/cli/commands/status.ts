@@ -12,7 +12,7 @@ import { withStateFile } from '../../library/read-state-file.ts';
 import { print, printError } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
 import { paintFor } from '../render/paint.ts';
-import { describeStatus } from '../render/status-report.ts';
+import { describeStatus } from '../../words/status.ts';
 import { describeUsage, usageForPrograms } from '../render/usage-report.ts';
 import type { Session } from '../session.ts';
 import { whyNotAsked } from '../../library/usage.ts';

@@ -15,13 +15,13 @@ import type { GlobalOptions } from '../global-options.ts';
 import { Repetitions } from './repetitions.ts';
 import { durationText } from '../../service/amounts.ts';
 import { retryWords } from '../../service/retry-words.ts';
-import { eventLevel, eventWords } from './event-words.ts';
+import { eventLevel, eventWords } from '../../words/event.ts';
 import { describeInFlight } from './in-flight.ts';
 import { drainOutput, neverWaitForReaders } from './output.ts';
-import { placeOf } from './place.ts';
+import { placeOf } from '../../words/place.ts';
 import { printJson } from './print-json.ts';
-import { describeVerified } from './verify-report.ts';
-import { describeSummary, summaryWords } from './pass-report.ts';
+import { describeVerified } from '../../words/verified.ts';
+import { describeSummary, summaryWords } from '../../words/pass.ts';
 import { greeting, waitingFor } from './greeting.ts';
 import { ProgressWatch } from './progress-watch.ts';
 

@@ -1,26 +1,13 @@
-import { placeOf } from './place.ts';
+import { placeOf } from '../../words/place.ts';
 import type { DifferenceReason, FileDifference } from '../../sync/catalog/compare.ts';
 import type { Verified } from '../../sync/plan/verify.ts';
+import { describeVerified, DIFFERENCE_WORDS } from '../../words/verified.ts';
 import { print } from './output.ts';
 import { printJson } from './print-json.ts';
 import { renderTable } from './table.ts';
 
 /** So many files are named for each reason; the rest are counted. */
 const NAMED_A_REASON = 20;
-
-/** What people read for a reason. */
-const WORDS: Readonly<Record<DifferenceReason, string>> = {
-  missing: 'missing',
-  size: 'another size',
-  content: 'another content',
-  failed: 'failed',
-  pending: 'pending',
-  facts: 'other settings',
-  replaced: 'replaced',
-  unsent: 'not sent',
-  'not-removed': 'not removed',
-  orphan: 'orphan',
-};
 
 /** Tells what a comparison finds: each file as it is found with `--json`, else a table at the end. */
 export class VerifyReport {
@@ -52,30 +39,15 @@ export class VerifyReport {
   #table({ reasons }: Verified): string[] {
     const rows = [...this.#named].flatMap(([reason, files]) => {
       const named = files.map(({ source, path, key, detail }) => [
-        WORDS[reason],
+        DIFFERENCE_WORDS[reason],
         placeOf(source, path ?? key),
         detail,
       ]);
       const more = (reasons[reason] ?? 0) - files.length;
-      return more > 0 ? [...named, [WORDS[reason], `… and ${more} more`, '--json lists them all']] : named;
+      return more > 0
+        ? [...named, [DIFFERENCE_WORDS[reason], `… and ${more} more`, '--json lists them all']]
+        : named;
     });
     return rows.length === 0 ? [] : [...renderTable(['Reason', 'File', 'Found'], rows), ''];
   }
-}
-
-/** The counts of a comparison in a line for people. */
-export function describeVerified({ compared, same, foreign, busy, unread, reasons }: Verified): string {
-  const found = Object.entries(reasons) as [DifferenceReason, number][];
-  const rest = [
-    ...found.map(([reason, count]) => counted(count, WORDS[reason])),
-    ...(unread > 0 ? [counted(unread, 'could not be read')] : []),
-    ...(busy > 0 ? [counted(busy, 'skipped, being sent')] : []),
-    ...(foreign > 0 ? [counted(foreign, 'by others')] : []),
-  ];
-  const head = found.length === 0 && unread === 0 ? 'As it was sent' : 'NOT AS IT WAS SENT';
-  return `${head}: ${counted(same, 'of')} ${counted(compared, compared === 1 ? 'file' : 'files')}${rest.length === 0 ? '' : `; ${rest.join(', ')}`}`;
-}
-
-function counted(count: number, what: string): string {
-  return `${count.toLocaleString('en')} ${what}`;
 }

@@ -3,7 +3,7 @@ import type { OperationResult } from '../answer.ts';
 import { describeConversation, describeMessage } from '../chat-resources.ts';
 import { describeSized } from '../file-resource.ts';
 import { aboutNoFile, type Operation } from '../operation.ts';
-import { PAGE_POLICY } from '../page-style.ts';
+import { PAGE_POLICY } from '../../web/style.ts';
 import { renderPage, type PageView, type PageSlice } from '../page.ts';
 import type { Platform } from '../platform.ts';
 import type { EmulatorRequest } from '../request.ts';

@@ -1,8 +1,8 @@
-import { isHalt, type EventKind, type FileEvent } from '../../domain/report.ts';
-import type { LogLevel, Words } from '../../service/log-line.ts';
-import type { Style } from '../../service/colour.ts';
-import type { Transferred } from '../../sync/pass/reporter.ts';
-import { bytesText, durationText } from '../../service/amounts.ts';
+import { isHalt, type EventKind, type FileEvent } from '../domain/report.ts';
+import type { LogLevel, Words } from '../service/log-line.ts';
+import type { Style } from '../service/colour.ts';
+import type { Transferred } from '../sync/pass/reporter.ts';
+import { bytesText, durationText } from '../service/amounts.ts';
 import { placeOf } from './place.ts';
 
 /** A shorter transfer is reported without its duration. */

@@ -1,14 +1,14 @@
 import { placeOf } from './place.ts';
 import ms from 'ms';
 import prettyBytes from 'pretty-bytes';
-import { EXIT } from '../../domain/exit-code.ts';
-import type { SincePass, SourceStatus } from '../../sync/plan/overview.ts';
-import type { Failing, FailingGroup, Known, Running, Standing, Trouble } from '../../sync/plan/standing.ts';
-import type { Paint, Style } from '../../service/colour.ts';
-import { shown } from './output.ts';
-import { describeDone } from './pass-report.ts';
+import { EXIT } from '../domain/exit-code.ts';
+import type { SincePass, SourceStatus } from '../sync/plan/overview.ts';
+import type { Failing, FailingGroup, Known, Running, Standing, Trouble } from '../sync/plan/standing.ts';
+import type { Paint, Style } from '../service/colour.ts';
+import { escapeControls as shown } from '../domain/escape.ts';
+import { describeDone } from './pass.ts';
 import { counted, describeSpan } from './quantity.ts';
-import { describeVerified } from './verify-report.ts';
+import { describeVerified } from './verified.ts';
 
 /** So many reasons are shown to people, and so many files of each. */
 const GROUPS_SHOWN = 20;

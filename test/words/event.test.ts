@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { eventLevel, eventWords } from '../../../src/cli/render/event-words.ts';
-import type { FileEvent } from '../../../src/domain/report.ts';
-import { textOf } from '../../../src/service/log-line.ts';
-import type { Transferred } from '../../../src/sync/pass/reporter.ts';
+import { eventLevel, eventWords } from '../../src/words/event.ts';
+import type { FileEvent } from '../../src/domain/report.ts';
+import { textOf } from '../../src/service/log-line.ts';
+import type { Transferred } from '../../src/sync/pass/reporter.ts';
 
 const file = { source: 'docs', path: 'video.mp4', key: 'video.mp4' };
 const transferred = { bytes: 60_000_000, durationMs: 15_200 };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { describeSpan } from '../../src/cli/render/quantity.ts';
-import { describeStatus, type Runner } from '../../src/cli/render/status-report.ts';
+import { describeSpan } from '../../src/words/quantity.ts';
+import { describeStatus, type Runner } from '../../src/words/status.ts';
 import { emptySummary } from '../../src/domain/report.ts';
 import { withoutColour, type Paint } from '../../src/service/colour.ts';
 import { EMPTY_SOURCE, type NotInSync, type Overview } from '../../src/sync/plan/overview.ts';

@@ -1,8 +1,8 @@
-import { isHalt, type FileEvent, type Summary } from '../../domain/report.ts';
-import { withoutColour, type Paint, type Style } from '../../service/colour.ts';
-import type { Words } from '../../service/log-line.ts';
-import { bytesText, countText, durationText } from '../../service/amounts.ts';
-import { shown } from './output.ts';
+import { isHalt, type FileEvent, type Summary } from '../domain/report.ts';
+import { withoutColour, type Paint, type Style } from '../service/colour.ts';
+import type { Words } from '../service/log-line.ts';
+import { bytesText, countText, durationText } from '../service/amounts.ts';
+import { escapeControls as shown } from '../domain/escape.ts';
 import { placeOf } from './place.ts';
 
 /** So many files are named for each reason; the rest are counted. */

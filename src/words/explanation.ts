@@ -1,0 +1,78 @@
+import type { Verdict } from '../domain/record.ts';
+import { escapeControls as shown } from '../domain/escape.ts';
+import type { Explanation, PlatformWord } from '../sync/plan/explanation.ts';
+import { placeOf } from './place.ts';
+
+/** An explanation as lines for people. `isAsked`: whether the platform is asked the status of files. */
+export function describeExplanation(explanation: Explanation, isAsked: boolean): string[] {
+  const { source, path, key, botId, rules, upsert, record, action, reason } = explanation;
+  const lines = [
+    `File:    ${shown(placeOf(source, path))}`,
+    `Key:     ${shown(key)} (bot ${shown(botId)})`,
+    `Rules:   ${rules.length === 0 ? 'none matches' : rules.map(({ rule, match }) => `rules[${rule}] (${match.join(', ')})`).join(', ')}`,
+  ];
+  if (record === null) lines.push('Record:  none');
+  else {
+    lines.push(`Record:  ${record.state}, since ${record.changedAt}`);
+    if (record.sha256 !== null) lines.push(`         content ${record.sha256} (SHA-256)`);
+    if (record.expiresAt !== null) lines.push(`         expires at ${record.expiresAt}`);
+    if (record.differs !== null) lines.push(`         ${DIFFERS[record.differs]}`);
+    if (record.failure !== null) lines.push(`         ${shown(record.failure)}`);
+    if (record.state === 'synced' && isAsked) lines.push(...describeWord(record.platform));
+  }
+  if (upsert !== null) {
+    const [first = '', ...rest] = JSON.stringify(upsert, null, 2).split('\n');
+    lines.push(`Upsert:  ${first}`, ...rest.map((line) => `         ${shown(line)}`));
+  }
+  lines.push(`A pass:  ${describeAction(action)} (${shown(reason)})`);
+  return lines;
+}
+
+/** What the platform said, and when it was asked. */
+function describeWord({ verdict, askedAt, nextAskAt }: PlatformWord): string[] {
+  const isWaiting = verdict === null && nextAskAt !== null;
+  const said = isWaiting ? 'has not confirmed it yet' : SAID[verdict ?? 'unknown'];
+  const asked = askedAt === null ? 'not asked yet' : `asked last at ${askedAt}`;
+  const next = nextAskAt === null ? '' : `, asked next at ${nextAskAt}`;
+  return [`Platform: ${said} (${asked}${next})`];
+}
+
+const SAID: Readonly<Record<Verdict | 'unknown', string>> = {
+  stored: 'has the content',
+  searchable: 'has the content, and the bot can search it',
+  unsearchable: 'has the content, but the bot cannot search it',
+  unknown: 'accepted it; not confirmed (the platform cannot be asked)',
+};
+
+const DIFFERS: Readonly<Record<NonNullable<NonNullable<Explanation['record']>['differs']>, string>> = {
+  content: 'verification found that the platform does not have it as it was sent',
+  facts: 'verification found other tags, metadata, policies or expiry on the platform',
+  replaced: "verification found somebody else's file under its key",
+};
+
+function describeAction(action: Explanation['action']): string {
+  switch (action) {
+    case 'upload':
+      return 'uploads it';
+    case 'renew':
+      return 'renews it before it expires';
+    case 'update':
+      return 'changes its settings on the platform, without sending it';
+    case 'adopt':
+      return 'adopts the file that the platform already has';
+    case 'verify':
+      return 'checks whether it changed';
+    case 'none':
+      return 'does nothing';
+    case 'skip':
+      return 'leaves it out';
+    case 'refuse':
+      return 'refuses it';
+    case 'problem':
+      return 'reports it as a problem';
+    case 'remove':
+      return 'removes it from the platform';
+    case 'keep':
+      return 'keeps it on the platform';
+  }
+}
