@@ -267,6 +267,26 @@ export class StateReader {
     return rows.map(([path, renewAtMs]) => ({ path, renewAtMs }) as RenewalDue);
   }
 
+  /** The files of a source that are to be renewed next, at most `limit` (moments by the platform's time). */
+  nextRenewals(
+    target: number,
+    source: string,
+    limit: number,
+  ): (RenewalDue & { readonly expiresAtMs: number })[] {
+    const rows = this.all(
+      `SELECT path, renew_at, expires_at FROM file INDEXED BY file_renewal
+       WHERE target = ? AND source = ? AND renew_at IS NOT NULL AND expires_at IS NOT NULL AND absence IS NULL
+       ORDER BY renew_at, path LIMIT ?`,
+      ...[target, source, limit],
+    );
+    mustMakeSense(rows.every(([path, ...moments]) => isText(path) && moments.every(isMoment)));
+    return rows.map(([path, renewAtMs, expiresAtMs]) => ({
+      path: path as string,
+      renewAtMs: renewAtMs as number,
+      expiresAtMs: expiresAtMs as number,
+    }));
+  }
+
   /** How many removals of a source were carried out since a moment. */
   countRemovals(source: string, sinceMs: number): number {
     return Number(

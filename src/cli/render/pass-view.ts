@@ -20,7 +20,7 @@ import { describeUsage, usageForPrograms } from './usage-report.ts';
 import { describeSummary, TroubleList } from '../../words/pass.ts';
 import { Progress, type Hold } from './progress.ts';
 import { wrapWords } from './text-width.ts';
-import type { FileInFlight } from './transfer-tally.ts';
+import type { FileInFlight } from '../../library/transfer-tally.ts';
 
 /**
  * What a person or a program sees of a pass. Results go to standard output: JSON Lines with `--json`, else a summary.
