@@ -5,6 +5,7 @@ import { NoticeReader } from './notices.ts';
 import { guarded, type Database, type SqlValue, type Statement } from './database.ts';
 import { REMOVAL_FAILED, REMOVAL_IS_DUE } from './conditions.ts';
 import { PageCursor } from './page-cursor.ts';
+import { HistoryReader } from './history.ts';
 import { OverviewReader } from './overview-reader.ts';
 import { RemoteReader } from './remote.ts';
 import { SentFileReader } from './sent-files.ts';
@@ -71,6 +72,8 @@ export class StateReader {
   readonly sent = new SentFileReader((sql, ...values) => this.all(sql, ...values));
   /** How everything stands. */
   readonly overview = new OverviewReader((sql, ...values) => this.all(sql, ...values));
+  /** What was done in the last days. */
+  readonly history: HistoryReader = new HistoryReader((sql, ...values) => this.all(sql, ...values));
   readonly #statements = new Map<string, Statement>();
   /** Numbers of targets that were never used. */
   readonly #unused = new Map<string, number>();
