@@ -4,13 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { isIP, type AddressInfo } from 'node:net';
 import { formatAddress, isLoopback, type ListenAddress } from '../domain/listen-address.ts';
 import { locateSocket } from './daemon-socket.ts';
-import {
-  statusRoutes,
-  text,
-  type ControlPorts,
-  type StatusPorts,
-  type StatusRoutes,
-} from './status-routes.ts';
+import { MOST_BODY_BYTES, type PageSite, type SiteAnswer } from './page-site.ts';
+import { statusRoutes, text, type ControlPorts, type StatusPorts } from './status-routes.ts';
 
 /** A listener that answers until it is closed. */
 export interface StatusServer {
@@ -32,20 +27,39 @@ export interface ClientLimits {
   readonly patienceMs: number;
 }
 
-const LIMITS: ClientLimits = { connections: 32, patienceMs: 10_000 };
+const SOCKET_LIMITS: ClientLimits = { connections: 32, patienceMs: 10_000 };
+
+/** All open pages that are kept up to date, and room for those who ask for metrics beside them. */
+const ADDRESS_LIMITS: ClientLimits = { connections: 160, patienceMs: 10_000 };
 
 /**
- * Answers over TCP, to reading requests alone. Where only this machine can reach the address, a request has to name it
- * by its number or as localhost: a web page whose name was pointed here (DNS rebinding) is turned away with 421.
+ * Answers over TCP. Where only this machine can reach the address, a request has to name it by its number or as localhost:
+ * a web page whose name was pointed here (DNS rebinding) is turned away with 421.
+ *
+ * @param site - the page; `null`: there is none, and only reading requests are answered.
  */
 export async function serveOnAddress(
   address: ListenAddress,
   ports: StatusPorts,
-  limits = LIMITS,
+  site: PageSite | null,
+  limits = ADDRESS_LIMITS,
 ): Promise<ServeAttempt> {
   const routes = statusRoutes(ports, null);
   const isOurName = isLoopback(address.host) ? namesThisMachine : () => true;
-  const server = httpServer(routes, isOurName, limits);
+  const answer = async (request: IncomingMessage): Promise<SiteAnswer> => {
+    const { method = '', url = '', headers, socket } = request;
+    if (!isOurName(headers.host))
+      return { kind: 'whole', ...text(421, 'unexpected host name; use the IP address or localhost') };
+    const [path = '', query = ''] = url.split('?', 2);
+    const fromSite = await site?.answer({
+      ...{ method, path, query: new URLSearchParams(query), headers },
+      client: socket.remoteAddress ?? '',
+      port: socket.localPort ?? 0,
+      body: () => bodyOf(request),
+    });
+    return fromSite ?? { kind: 'whole', ...(await routes(method, url)) };
+  };
+  const server = httpServer(answer, ports.failed, limits);
   server.listen({ host: address.host, port: address.port });
   const problem = await listening(server);
   if (problem !== null) {
@@ -62,7 +76,7 @@ export async function serveOnAddress(
 export async function serveOnSocket(
   stateFile: string,
   ports: ControlPorts,
-  limits = LIMITS,
+  limits = SOCKET_LIMITS,
 ): Promise<ServeAttempt> {
   const place = locateSocket(stateFile);
   if (place.kind === 'absent')
@@ -73,7 +87,12 @@ export async function serveOnSocket(
     release();
     return { kind: 'failed', reason: `cannot listen at ${path}: ${reason}` };
   };
-  const server = httpServer(statusRoutes(ports, ports), () => true, limits);
+  const routes = statusRoutes(ports, ports);
+  const answer = async ({ method = '', url = '' }: IncomingMessage): Promise<SiteAnswer> => ({
+    kind: 'whole',
+    ...(await routes(method, url)),
+  });
+  const server = httpServer(answer, ports.failed, limits);
   // Nobody else gets in, not even between the making of the socket and its mode.
   const umask = process.umask(0o077);
   try {
@@ -94,8 +113,8 @@ export async function serveOnSocket(
 }
 
 function httpServer(
-  routes: StatusRoutes,
-  isOurName: (host: string | undefined) => boolean,
+  answer: (request: IncomingMessage) => Promise<SiteAnswer>,
+  failed: (error: unknown) => void,
   { connections, patienceMs }: ClientLimits,
 ): Server {
   const server = createServer({
@@ -109,27 +128,50 @@ function httpServer(
   // Answers to requests that were sent ahead would pile up for a client that reads none.
   server.maxRequestsPerSocket = 1;
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    void respond(request, response, routes, isOurName);
+    void answer(request)
+      .catch((error: unknown): SiteAnswer => {
+        // A client that went away in the midst of its request is no failure.
+        if (request.errored === null) failed(error);
+        return { kind: 'whole', ...text(500, 'internal error; see the log') };
+      })
+      .then((made) => {
+        send(made, request.method === 'HEAD', response);
+      });
   });
   return server;
 }
 
-async function respond(
-  { method = '', url = '', headers }: IncomingMessage,
-  response: ServerResponse,
-  routes: StatusRoutes,
-  isOurName: (host: string | undefined) => boolean,
-): Promise<void> {
-  const answer = isOurName(headers.host)
-    ? await routes(method, url)
-    : text(421, 'unexpected host name; use the IP address or localhost');
-  response.writeHead(answer.status, {
-    ...answer.headers,
-    'content-length': Buffer.byteLength(answer.body),
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-  });
-  response.end(method === 'HEAD' ? undefined : answer.body);
+function send(answer: SiteAnswer, isHead: boolean, response: ServerResponse): void {
+  const shields = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+  switch (answer.kind) {
+    case 'whole': {
+      const length = { 'content-length': Buffer.byteLength(answer.body) };
+      response.writeHead(answer.status, { ...answer.headers, ...length, ...shields });
+      response.end(isHead ? undefined : answer.body);
+      return;
+    }
+    case 'stream':
+      // Nobody would tell that it ended.
+      if (response.destroyed) return;
+      response.writeHead(200, { ...answer.headers, ...shields });
+      // It may well be silent for longer than any other connection; its own heartbeat finds out who is gone.
+      response.socket?.setTimeout(0);
+      answer.begin(response);
+  }
+}
+
+/** The body of a request as text; `null`: it is too large. Rejects when the client goes away. */
+async function bodyOf(request: IncomingMessage): Promise<string | null> {
+  if (Number(request.headers['content-length'] ?? 0) > MOST_BODY_BYTES) return null;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  // What is left unread does not end the connection before it was answered.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MOST_BODY_BYTES) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 function namesThisMachine(host: string | undefined): boolean {

@@ -84,7 +84,7 @@ async function ended(socket: Socket): Promise<string> {
 
 describe('over TCP', () => {
   test('answers at a port that the system chose, without a body for HEAD', async () => {
-    const { address } = serving(await serveOnAddress(LOCAL, PORTS));
+    const { address } = serving(await serveOnAddress(LOCAL, PORTS, null));
     expect(address).toMatch(/^127\.0\.0\.1:[1-9]\d+$/u);
     const answer = await get(address, {});
     expect(answer).toMatchObject({ status: 200, body: `{"pid":${process.pid}}\n` });
@@ -94,7 +94,7 @@ describe('over TCP', () => {
   });
 
   test('takes no approval', async () => {
-    const { address } = serving(await serveOnAddress(LOCAL, PORTS));
+    const { address } = serving(await serveOnAddress(LOCAL, PORTS, null));
     const response = await fetch(`http://${address}/approve`, { method: 'POST', body: 'x'.repeat(1e6) });
     expect(response.status).toBe(404);
   });
@@ -111,12 +111,12 @@ describe('over TCP', () => {
     ['[localhost]', 421],
     ['a:b:c', 421],
   ])('on loopback the name %j gives %i', async (host, status) => {
-    const { address } = serving(await serveOnAddress(LOCAL, PORTS));
+    const { address } = serving(await serveOnAddress(LOCAL, PORTS, null));
     expect(await get(address, { host })).toMatchObject({ status });
   });
 
   test('at an address that others reach too, any name will do', async () => {
-    const { address } = serving(await serveOnAddress({ host: '0.0.0.0', port: 0 }, PORTS));
+    const { address } = serving(await serveOnAddress({ host: '0.0.0.0', port: 0 }, PORTS, null));
     const host = 'monitor.example';
     expect(await get(address.replace('0.0.0.0', '127.0.0.1'), { host })).toMatchObject({ status: 200 });
   });
@@ -128,11 +128,11 @@ describe('over TCP', () => {
     });
     await once(taken, 'listening');
     const { port } = taken.address() as import('node:net').AddressInfo;
-    expect(await serveOnAddress({ ...LOCAL, port }, PORTS)).toEqual({
+    expect(await serveOnAddress({ ...LOCAL, port }, PORTS, null)).toEqual({
       kind: 'failed',
       reason: `cannot listen at 127.0.0.1:${port}: address in use`,
     });
-    expect(await serveOnAddress({ host: '192.0.2.1', port: 0 }, PORTS)).toEqual({
+    expect(await serveOnAddress({ host: '192.0.2.1', port: 0 }, PORTS, null)).toEqual({
       kind: 'failed',
       reason: 'cannot listen at 192.0.2.1:0: this machine does not have this address',
     });
@@ -147,14 +147,14 @@ describe('clients that hang', () => {
     ['wait for what does not come', 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'],
     ['keep a connection', 'GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n'],
   ])('and %s are let go', async (_what, sent) => {
-    const server = serving(await serveOnAddress(LOCAL, HANGING, HASTY));
+    const server = serving(await serveOnAddress(LOCAL, HANGING, null, HASTY));
     const socket = await connected(server);
     socket.write(sent);
     await ended(socket);
   });
 
   test('and drip a request are let go', async () => {
-    const server = serving(await serveOnAddress(LOCAL, PORTS, HASTY));
+    const server = serving(await serveOnAddress(LOCAL, PORTS, null, HASTY));
     const socket = await connected(server);
     socket.write('GET /status HTTP/1.1\r\n');
     const drip = setInterval(() => socket.write('x: y\r\n'), 20);
@@ -165,7 +165,7 @@ describe('clients that hang', () => {
   });
 
   test('and are too many are turned away', async () => {
-    const server = serving(await serveOnAddress(LOCAL, PORTS, { connections: 1, patienceMs: 60_000 }));
+    const server = serving(await serveOnAddress(LOCAL, PORTS, null, { connections: 1, patienceMs: 60_000 }));
     const first = await connected(server);
     expect(await ended(await connected(server))).toBe('');
     first.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
@@ -173,7 +173,9 @@ describe('clients that hang', () => {
   });
 
   test('do not keep the server from closing', async () => {
-    const server = serving(await serveOnAddress(LOCAL, HANGING, { connections: 9, patienceMs: 600_000 }));
+    const server = serving(
+      await serveOnAddress(LOCAL, HANGING, null, { connections: 9, patienceMs: 600_000 }),
+    );
     const idle = await connected(server);
     const waiting = await connected(server);
     waiting.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n');

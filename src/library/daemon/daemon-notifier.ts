@@ -2,7 +2,7 @@ import type { Delivery } from '../../domain/delivery.ts';
 import type { Notifications } from '../../notify/notifications.ts';
 import type { Log } from '../../service/logger.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import { Bell } from '../../sync/daemon/bell.ts';
+import { Bell } from '../../service/bell.ts';
 import type { Daemon } from '../../sync/daemon/daemon.ts';
 import type { Health } from '../take-snapshot.ts';
 import type { Notifier, NotifiedRun } from '../notifier.ts';

@@ -155,7 +155,7 @@ export class DaemonRun {
     await this.#notifier.adopt(notifier);
     for (const warning of this.#loaded.warnings) log.warn(renderProblem(warning));
     this.#watchdog = new Watchdog(this.#vitals, this.#serviceManager, this.#metrics, log);
-    this.#servers = new DaemonServers(this.#answers.ports(this.#metrics, log), log);
+    this.#servers = new DaemonServers(this.#answers.ports(this.#metrics, log), null, log);
     await this.#servers.adjust(this.#loaded.config);
     this.#reloads.begin();
     await this.#files.adopt(this.#loaded);

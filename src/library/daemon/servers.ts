@@ -1,18 +1,22 @@
 import type { Config } from '../../config/config.ts';
 import { formatAddress } from '../../domain/listen-address.ts';
 import type { Log } from '../../service/logger.ts';
+import type { PageSite } from '../../service/page-site.ts';
 import type { ControlPorts } from '../../service/status-routes.ts';
 import { serveOnAddress, serveOnSocket, type StatusServer } from '../../service/status-server.ts';
 
 /** Where a daemon answers: on its socket, and at an address when the config names one. */
 export class DaemonServers {
   readonly #ports: ControlPorts;
+  readonly #site: PageSite | null;
   readonly #log: Log;
   #socket: StatusServer | null = null;
   #listening: { readonly wanted: string; readonly server: StatusServer } | null = null;
 
-  constructor(ports: ControlPorts, log: Log) {
+  /** @param site - the page; `null`: there is none. */
+  constructor(ports: ControlPorts, site: PageSite | null, log: Log) {
     this.#ports = ports;
+    this.#site = site;
     this.#log = log;
   }
 
@@ -28,7 +32,7 @@ export class DaemonServers {
     await this.#listening?.server.close();
     this.#listening = null;
     if (wanted === null || service.listen === null) return;
-    const attempt = await serveOnAddress(service.listen, this.#ports);
+    const attempt = await serveOnAddress(service.listen, this.#ports, this.#site);
     if (attempt.kind === 'failed') {
       this.#log.error(`service.listen: ${attempt.reason}; a reload retries`);
       return;
@@ -41,6 +45,7 @@ export class DaemonServers {
   async close(): Promise<void> {
     await this.#socket?.close();
     await this.#listening?.server.close();
+    this.#site?.close();
     this.#socket = null;
     this.#listening = null;
   }

@@ -7,7 +7,7 @@ import type { FilePlatform } from '../../domain/file-platform.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { activityOf } from './activity.ts';
 import { Approvals, type Approval } from './approvals.ts';
-import { Bell } from './bell.ts';
+import { Bell } from '../../service/bell.ts';
 import type { Blockade } from '../pass/blockade.ts';
 import { RefusalNews, type DaemonActivity, type DaemonObserver, type Trigger } from './daemon-observer.ts';
 import { DueDates } from './due-dates.ts';

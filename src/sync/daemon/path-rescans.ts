@@ -1,6 +1,6 @@
 import type { RelativePath } from '../../domain/brands.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { Bell } from './bell.ts';
+import { Bell } from '../../service/bell.ts';
 import type { SyncContext } from '../pass/sync-context.ts';
 import { isDirectory, rescanPath } from './rescan-path.ts';
 import { RescanQueue, type QueuedRescan } from './rescan-queue.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from '../domain/clock.ts';
 
 /** Lets a loop sleep until there is something to do. A ring that nobody waits for is kept for the next who does. */
 export class Bell {

@@ -1,0 +1,270 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { Clock } from '../domain/clock.ts';
+import { AttemptLimit } from './attempt-limit.ts';
+import { readAction, type PageAction } from './page-action.ts';
+import { PageSessions, type PageSession } from './page-sessions.ts';
+import type { PageAccess, PageSource } from './page-source.ts';
+import { PageStreams } from './page-streams.ts';
+import { originOf } from './request-origin.ts';
+import { text, type StatusAnswer } from './status-routes.ts';
+
+/** What the site does beside showing pages. */
+export interface SitePorts {
+  /** Does what a signed-in visitor asked for; in a sentence what it came to. */
+  readonly act: (action: Exclude<PageAction, { readonly kind: 'sign-out' }>) => string | Promise<string>;
+  /** Notes who did what. `fields` never hold a secret. */
+  readonly note: (level: 'info' | 'warn', message: string, fields: object) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+/** A request for the site. */
+export interface SiteRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  /** The client's IP address. */
+  readonly client: string;
+  /** The port that was asked. */
+  readonly port: number;
+  /** The body as text; `null`: it is larger than `MOST_BODY_BYTES`. */
+  readonly body: () => Promise<string | null>;
+}
+
+/** An answer, or a stream of events that begins with these headers. */
+export type SiteAnswer =
+  | ({ readonly kind: 'whole' } & StatusAnswer)
+  | {
+      readonly kind: 'stream';
+      readonly headers: Readonly<Record<string, string>>;
+      readonly begin: (response: ServerResponse) => void;
+    };
+
+/** A form of the page is much smaller, bytes. */
+export const MOST_BODY_BYTES = 8192;
+
+/** Wrong secrets, and forms that are none of ours. */
+const FAILURES = { burst: 5, everyMs: 12_000, clients: 1000 };
+
+const ACTIONS = { burst: 20, everyMs: 1000, clients: 1000 };
+
+const WRONG_SECRET = 'That is not the secret that service.control names.';
+const SIGNED_OUT = 'You are signed out, so nothing was done.';
+const OTHER_SESSION = 'This page was from an earlier session, so nothing was done. Try again.';
+
+/** The page at `/`, its events at `/events`, and what may be done from it: `POST /session` and `POST /control`. */
+export class PageSite {
+  readonly #page: PageSource;
+  readonly #ports: SitePorts;
+  readonly #sessions: PageSessions;
+  readonly #streams: PageStreams;
+  readonly #failures: AttemptLimit;
+  readonly #actions: AttemptLimit;
+  /** `null`: nothing can be done from the page. */
+  #secretHash: Buffer | null = null;
+
+  constructor(page: PageSource, ports: SitePorts, clock: Clock) {
+    this.#page = page;
+    this.#ports = ports;
+    this.#sessions = new PageSessions(clock.monotonic);
+    this.#streams = new PageStreams(page, clock, ports.failed);
+    this.#failures = new AttemptLimit(FAILURES, clock.monotonic);
+    this.#actions = new AttemptLimit(ACTIONS, clock.monotonic);
+  }
+
+  /** Asks for another secret from now on, `null`: for none, and then nothing can be done. Ends all sessions if it is another. */
+  adopt(secret: string | null): void {
+    const hash = secret === null ? null : hashOf(secret);
+    const before = this.#secretHash;
+    if (hash === before || (hash !== null && before?.equals(hash) === true)) return;
+    this.#secretHash = hash;
+    this.#sessions.endAll();
+    this.#streams.accessChanged();
+  }
+
+  /** Ends all streams. */
+  close(): void {
+    this.#streams.close();
+  }
+
+  /** Answers what is for the site; `null`: it is not. */
+  async answer(request: SiteRequest): Promise<SiteAnswer | null> {
+    const { method, path } = request;
+    const isRead = method === 'GET' || method === 'HEAD';
+    switch (path) {
+      case '/':
+        return isRead
+          ? await this.#show(request)
+          : refuse(405, '/ takes GET and HEAD', { allow: 'GET, HEAD' });
+      case '/events':
+        return isRead
+          ? this.#stream(request)
+          : refuse(405, '/events takes GET and HEAD', { allow: 'GET, HEAD' });
+      case '/session':
+      case '/control':
+        if (this.#secretHash === null) return null;
+        // A page that was answered to a form may be loaded again.
+        if (isRead) return redirect(request);
+        if (method !== 'POST') return refuse(405, `${path} takes POST`, { allow: 'POST' });
+        return await this.#take(request);
+      default:
+        return null;
+    }
+  }
+
+  async #show(request: SiteRequest): Promise<SiteAnswer> {
+    const session = this.#sessions.use(tokenIn(request));
+    const access = this.#accessOf(session, session?.notice ?? null);
+    const document = await this.#document(200, request, access);
+    if (session !== null && request.method === 'GET') session.notice = null;
+    return document;
+  }
+
+  #stream(request: SiteRequest): SiteAnswer {
+    if (originOf(request.headers) === 'foreign') return refuse(403, 'only pages of this address may listen');
+    if (!this.#streams.hasRoom) return refuse(503, 'too many pages are open', { 'retry-after': '60' });
+    const headers = { ...SHIELDS, 'content-type': 'text/event-stream' };
+    if (request.method === 'HEAD') return { kind: 'whole', status: 200, headers, body: '' };
+    const token = tokenIn(request);
+    const begin = (response: ServerResponse): void => {
+      this.#streams.add(response, request.query, () => this.#sessions.isOpen(token));
+    };
+    return { kind: 'stream', headers, begin };
+  }
+
+  /** Takes a form. */
+  async #take(request: SiteRequest): Promise<SiteAnswer> {
+    const { headers, path } = request;
+    if (originOf(headers) !== 'own') return refuse(403, 'only pages of this address may send forms');
+    if (!/^application\/x-www-form-urlencoded(?:;|$)/iu.test(headers['content-type'] ?? ''))
+      return refuse(415, 'only forms are taken');
+    const body = await request.body();
+    if (body === null) return refuse(413, `a form has at most ${MOST_BODY_BYTES} bytes`);
+    const form = new URLSearchParams(body);
+    // From here to the note of a failure nothing is waited for: forms that come at once are counted one by one.
+    const waitMs = this.#failures.waitMs(request.client);
+    if (waitMs > 0) return await this.#tooMany(request, null, waitMs);
+    return await (path === '/session' ? this.#signIn(request, form) : this.#control(request, form));
+  }
+
+  async #signIn(request: SiteRequest, form: URLSearchParams): Promise<SiteAnswer> {
+    const { client } = request;
+    const secretHash = this.#secretHash;
+    if (secretHash === null || !timingSafeEqual(hashOf(form.get('secret') ?? ''), secretHash))
+      return await this.#fail(request, null, 'the page: a wrong secret', WRONG_SECRET);
+    this.#ports.note('info', 'the page: signed in', { client });
+    return redirect(request, cookie(request, this.#sessions.begin()));
+  }
+
+  async #control(request: SiteRequest, form: URLSearchParams): Promise<SiteAnswer> {
+    const { client } = request;
+    const token = tokenIn(request);
+    const session = this.#sessions.use(token);
+    if (token === null || session === null)
+      return await this.#fail(request, null, 'the page: a form without a session', SIGNED_OUT);
+    if (!timingSafeEqual(hashOf(form.get('csrf') ?? ''), hashOf(session.csrfToken)))
+      return await this.#fail(request, session, 'the page: a form of another session', OTHER_SESSION);
+    const action = readAction(form.get('action') ?? '');
+    if (action === null) return refuse(400, 'no action of the page');
+    if (action.kind === 'sign-out') {
+      this.#sessions.end(token);
+      this.#streams.accessChanged();
+      this.#ports.note('info', 'the page: signed out', { client });
+      return redirect(request, cookie(request, null));
+    }
+    const waitMs = this.#actions.waitMs(client);
+    if (waitMs > 0) return await this.#tooMany(request, session, waitMs);
+    this.#actions.note(client);
+    const { kind, ...about } = action;
+    const outcome = await this.#ports.act(action);
+    this.#ports.note('info', `the page: ${kind}`, { ...about, outcome, client });
+    session.notice = outcome;
+    return redirect(request);
+  }
+
+  async #fail(
+    request: SiteRequest,
+    session: PageSession | null,
+    message: string,
+    notice: string,
+  ): Promise<SiteAnswer> {
+    this.#failures.note(request.client);
+    this.#ports.note('warn', message, { client: request.client });
+    return await this.#document(403, request, this.#accessOf(session, notice));
+  }
+
+  async #tooMany(request: SiteRequest, session: PageSession | null, waitMs: number): Promise<SiteAnswer> {
+    const seconds = Math.ceil(waitMs / 1000);
+    const notice = `Too many attempts; wait ${seconds} ${seconds === 1 ? 'second' : 'seconds'}. Nothing was done.`;
+    return await this.#document(429, request, this.#accessOf(session, notice), {
+      'retry-after': String(seconds),
+    });
+  }
+
+  #accessOf(session: PageSession | null, notice: string | null): PageAccess {
+    if (this.#secretHash === null) return { kind: 'look-only' };
+    return session === null
+      ? { kind: 'locked', notice }
+      : { kind: 'open', csrfToken: session.csrfToken, notice };
+  }
+
+  async #document(
+    status: number,
+    { query }: SiteRequest,
+    access: PageAccess,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<SiteAnswer> {
+    const headers = {
+      ...SHIELDS,
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': this.#page.policy,
+      'x-frame-options': 'DENY',
+      ...more,
+    };
+    return { kind: 'whole', status, headers, body: await this.#page.document(query, access) };
+  }
+}
+
+/** What keeps other pages away. By "no-referrer" forms of the page itself would come from an origin that is not known. */
+const SHIELDS = {
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+function refuse(status: number, why: string, headers: Readonly<Record<string, string>> = {}): SiteAnswer {
+  const answer = text(status, why);
+  return { kind: 'whole', ...answer, headers: { ...answer.headers, ...headers } };
+}
+
+/** Back to the page as it was looked at. */
+function redirect({ query }: SiteRequest, headers: Readonly<Record<string, string>> = {}): SiteAnswer {
+  const asked = query.toString();
+  const location = asked === '' ? '/' : `/?${asked}`;
+  return { kind: 'whole', status: 303, headers: { ...SHIELDS, ...headers, location }, body: '' };
+}
+
+/** Cookies do not tell ports apart, and there may be another botsync on this machine. */
+function cookieName({ port }: SiteRequest): string {
+  return `botsync-session-${port}`;
+}
+
+function cookie(request: SiteRequest, token: string | null): Record<string, string> {
+  // A proxy may speak https for us, and then the cookie is for that alone.
+  const secure = request.headers.origin?.startsWith('https:') === true ? '; Secure' : '';
+  const life = token === null ? '; Max-Age=0' : '';
+  const value = `${cookieName(request)}=${token ?? ''}; HttpOnly; SameSite=Strict; Path=/${secure}${life}`;
+  return { 'set-cookie': value };
+}
+
+function tokenIn(request: SiteRequest): string | null {
+  const begin = `${cookieName(request)}=`;
+  const cookies = (request.headers.cookie ?? '').split(';').map((one) => one.trim());
+  return cookies.find((one) => one.startsWith(begin))?.slice(begin.length) ?? null;
+}
+
+/** Texts of any length are compared by hash, in a time that tells nothing of them. */
+function hashOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,253 @@
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '../domain/clock.ts';
+import { Bell } from './bell.ts';
+import type { PageSource } from './page-source.ts';
+
+/** So many pages are kept up to date at a time. */
+const MOST_STREAMS = 100;
+
+/** The parts are made at most so often, milliseconds. */
+const ROUND_MS = 1000;
+
+/** To make them takes this part of the time at most, unless that kept pages from news for longer than this, milliseconds. */
+const ROUND_PART = 0.05;
+const LONGEST_ROUND_MS = 10_000;
+
+/** What no change told of, such as ages, is shown as it is after so long, milliseconds. */
+const REFRESH_MS = 60_000;
+
+/** So often something is sent, for those on the way who end silent connections, milliseconds. */
+const HEARTBEAT_MS = 15_000;
+
+/** A browser that lost its stream comes back after so long, milliseconds. */
+const RETRY_MS = 3000;
+
+/** What a page looks at; all streams of one view get the same. */
+interface View {
+  readonly query: URLSearchParams;
+  readonly mayAct: boolean;
+  /** As they were made last; `null`: never. */
+  parts: ReadonlyMap<string, string> | null;
+  madeAtMs: number;
+  /** Which news were there when they were made. */
+  news: number;
+  hasFailed: boolean;
+}
+
+/** One open page. */
+interface Stream {
+  readonly response: ServerResponse;
+  readonly query: URLSearchParams;
+  /** Equal for queries that mean the same. */
+  readonly asked: string;
+  readonly mayAct: () => boolean;
+  /** What the page shows, as far as it was sent. */
+  shown: ReadonlyMap<string, string> | null;
+  /** Messages that the system has not taken yet, because the client reads too little. */
+  unread: number;
+  /** Whether there were some at the last heartbeat. */
+  wasBehind: boolean;
+}
+
+/**
+ * Keeps open pages up to date, by server-sent events. While nobody looks it does nothing at all, not even listen for
+ * changes; and what several look at is made once for all of them.
+ */
+export class PageStreams {
+  readonly #page: Pick<PageSource, 'parts' | 'subscribe'>;
+  readonly #clock: Clock;
+  readonly #failed: (error: unknown) => void;
+  readonly #streams = new Set<Stream>();
+  readonly #views = new Map<string, View>();
+  readonly #bell = new Bell();
+  /** Counts changes, of those between two rounds one. */
+  #news = 0;
+  #hasChanged = false;
+  #nextRoundMs = -Infinity;
+  #nextHeartbeatMs = 0;
+  #running: AbortController | null = null;
+
+  /** @param failed - told why parts could not be made. */
+  constructor(page: Pick<PageSource, 'parts' | 'subscribe'>, clock: Clock, failed: (error: unknown) => void) {
+    this.#page = page;
+    this.#clock = clock;
+    this.#failed = failed;
+  }
+
+  /** Whether one more page can be kept up to date. */
+  get hasRoom(): boolean {
+    return this.#streams.size < MOST_STREAMS;
+  }
+
+  /**
+   * Keeps the page behind a response up to date until either side ends it. The headers must be written already.
+   *
+   * @param mayAct - whether the visitor may act now.
+   */
+  add(response: ServerResponse, query: URLSearchParams, mayAct: () => boolean): void {
+    const sorted = new URLSearchParams(query);
+    sorted.sort();
+    const state = { shown: null, unread: 0, wasBehind: false };
+    const stream: Stream = { response, query, asked: sorted.toString(), mayAct, ...state };
+    this.#streams.add(stream);
+    response.once('close', () => {
+      this.#streams.delete(stream);
+      if (this.#streams.size === 0) this.#running?.abort();
+    });
+    // A client that goes is no failure.
+    response.on('error', () => undefined);
+    this.#write(stream, `retry: ${RETRY_MS}\n\n`);
+    if (this.#running === null) void this.#run();
+    else this.#bell.ring();
+  }
+
+  /** What visitors may do has changed. */
+  accessChanged(): void {
+    this.#bell.ring();
+  }
+
+  /** Ends all streams. */
+  close(): void {
+    for (const { response } of this.#streams) response.destroy();
+    this.#running?.abort();
+  }
+
+  async #run(): Promise<void> {
+    const running = new AbortController();
+    this.#running = running;
+    const unsubscribe = this.#page.subscribe(() => {
+      if (this.#hasChanged) return;
+      this.#hasChanged = true;
+      this.#bell.ring();
+    });
+    this.#nextHeartbeatMs = this.#clock.monotonic() + HEARTBEAT_MS;
+    try {
+      while (!running.signal.aborted) {
+        const nowMs = this.#clock.monotonic();
+        if (nowMs >= this.#nextHeartbeatMs) this.#heartbeat(nowMs);
+        if (nowMs >= this.#nextRoundMs && this.#isRoundDue(nowMs)) await this.#round(running.signal);
+        await this.#bell.wait(this.#clock, this.#restMs(), running.signal);
+      }
+    } finally {
+      unsubscribe();
+      this.#views.clear();
+      this.#running = null;
+      // Somebody came while the last one left.
+      if (this.#streams.size > 0) void this.#run();
+    }
+  }
+
+  /** Until when there is nothing to do, as far as is known, from now, milliseconds. */
+  #restMs(): number {
+    const nowMs = this.#clock.monotonic();
+    const oldestMs = Math.min(...[...this.#views.values()].map(({ madeAtMs }) => madeAtMs));
+    const dueMs = this.#isRoundDue(nowMs) ? this.#nextRoundMs : oldestMs + REFRESH_MS;
+    return Math.max(0, Math.min(dueMs, this.#nextHeartbeatMs) - nowMs);
+  }
+
+  #isRoundDue(nowMs: number): boolean {
+    for (const stream of this.#streams) {
+      const view = this.#views.get(keyOf(stream));
+      if (view === undefined || this.#isStale(view, nowMs)) return true;
+      if (stream.shown !== view.parts && stream.unread === 0) return true;
+    }
+    return false;
+  }
+
+  #isStale({ news, madeAtMs }: View, nowMs: number): boolean {
+    return this.#hasChanged || news !== this.#news || nowMs - madeAtMs >= REFRESH_MS;
+  }
+
+  /** Makes anew what is looked at and may have changed, and sends what did. */
+  async #round(signal: AbortSignal): Promise<void> {
+    const beganMs = this.#clock.monotonic();
+    // What changes from now on is news again.
+    if (this.#hasChanged) this.#news += 1;
+    this.#hasChanged = false;
+    const views = new Map<string, View>();
+    for (const stream of this.#streams) {
+      const key = keyOf(stream);
+      views.set(key, views.get(key) ?? this.#views.get(key) ?? viewOf(stream));
+    }
+    this.#views.clear();
+    for (const [key, view] of views) this.#views.set(key, view);
+    let made = 0;
+    for (const [key, view] of views) {
+      if (view.news !== this.#news || beganMs - view.madeAtMs >= REFRESH_MS) {
+        await this.#make(view);
+        made += 1;
+      }
+      if (signal.aborted) return;
+      this.#send(key, view);
+    }
+    const endedMs = this.#clock.monotonic();
+    if (made === 0) return;
+    const restMs = Math.min((endedMs - beganMs) / ROUND_PART, LONGEST_ROUND_MS);
+    this.#nextRoundMs = Math.max(beganMs + ROUND_MS, endedMs + restMs);
+  }
+
+  async #make(view: View): Promise<void> {
+    view.news = this.#news;
+    try {
+      view.parts = await this.#page.parts(view.query, view.mayAct);
+      view.hasFailed = false;
+    } catch (error) {
+      if (!view.hasFailed) this.#failed(error);
+      view.hasFailed = true;
+    }
+    view.madeAtMs = this.#clock.monotonic();
+  }
+
+  #send(key: string, { parts }: View): void {
+    if (parts === null) return;
+    const made = new Map<ReadonlyMap<string, string> | null, string | null>();
+    for (const stream of this.#streams) {
+      // Whoever has not read what came before gets what has changed since then, once that is read.
+      if (stream.shown === parts || stream.unread > 0 || keyOf(stream) !== key) continue;
+      let message = made.get(stream.shown);
+      if (message === undefined) made.set(stream.shown, (message = messageOf(stream.shown, parts)));
+      stream.shown = parts;
+      if (message !== null) this.#write(stream, message);
+    }
+  }
+
+  #write(stream: Stream, message: string): void {
+    if (stream.response.destroyed) return;
+    stream.unread += 1;
+    stream.response.write(message, () => {
+      stream.unread -= 1;
+      if (stream.unread === 0) this.#bell.ring();
+    });
+  }
+
+  /** Shows that the streams are alive, and ends those whose client reads nothing. */
+  #heartbeat(nowMs: number): void {
+    this.#nextHeartbeatMs = nowMs + HEARTBEAT_MS;
+    for (const stream of this.#streams) {
+      const isBehind = stream.unread > 0;
+      if (isBehind && stream.wasBehind) stream.response.destroy();
+      else if (!isBehind) this.#write(stream, ': alive\n\n');
+      stream.wasBehind = isBehind;
+    }
+  }
+}
+
+/** Equal for streams that look at the same. */
+function keyOf({ asked, mayAct }: Stream): string {
+  return `${mayAct() ? 'act' : 'look'}?${asked}`;
+}
+
+function viewOf({ query, mayAct }: Stream): View {
+  return { query, mayAct: mayAct(), parts: null, madeAtMs: -Infinity, news: -1, hasFailed: false };
+}
+
+/** Tells of the parts that are not shown as they are now; `null`: all are. */
+function messageOf(
+  shown: ReadonlyMap<string, string> | null,
+  parts: ReadonlyMap<string, string>,
+): string | null {
+  const changed = [...parts].filter(([id, markup]) => shown?.get(id) !== markup);
+  return changed.length === 0
+    ? null
+    : `event: parts\ndata: ${JSON.stringify(Object.fromEntries(changed))}\n\n`;
+}
