@@ -1,4 +1,5 @@
 import type { Known, Running, Standing } from '../sync/plan/standing.ts';
+import type { HistoryBucket } from '../domain/history.ts';
 import type { Style } from '../service/colour.ts';
 import type { LogLevel } from '../service/log-line.ts';
 
@@ -21,8 +22,8 @@ export interface PageFacts {
   readonly sources: readonly SourceFacts[];
   readonly transfers: Transfers;
   readonly requests: Requests;
-  /** The last 24 hours by the minute, oldest first; minutes in which nothing happened are left out. */
-  readonly history: readonly HistoryMinute[];
+  /** The last 24 hours by the minute, oldest first; minutes in which nothing was done are left out. */
+  readonly history: readonly HistoryBucket[];
   readonly renewals: readonly Renewal[];
   /** The newest first. */
   readonly events: readonly PageEvent[];
@@ -79,17 +80,6 @@ export interface Requests {
   /** Our own limits, where the configuration has any. */
   readonly ownRequestsPerSecond: number | null;
   readonly ownBytesPerSecond: number | null;
-}
-
-/** What happened within a minute. */
-export interface HistoryMinute {
-  readonly startMs: number;
-  readonly sentFiles: number;
-  readonly sentBytes: number;
-  readonly failed: number;
-  readonly requests: number;
-  /** Requests a minute that the platform granted then; `null`: it is not known. */
-  readonly requestLimit: number | null;
 }
 
 /** A file that is renewed before it expires. */

@@ -1,6 +1,7 @@
 import { bytesText, countText } from '../service/amounts.ts';
 import { html, type Html } from '../web/html.ts';
-import type { HistoryMinute, PageFacts } from './facts.ts';
+import type { HistoryBucket } from '../domain/history.ts';
+import type { PageFacts } from './facts.ts';
 import { command, part } from './markup.ts';
 import { renderPlot } from './plot.ts';
 
@@ -59,7 +60,7 @@ export function renderHistory({ history, requests, nowMs, commandEnd }: PageFact
   return part('history', 'Last 24 hours', '', content);
 }
 
-function quartersOf(history: readonly HistoryMinute[], nowMs: number): Quarter[] {
+function quartersOf(history: readonly HistoryBucket[], nowMs: number): Quarter[] {
   const beginMs = (Math.floor(nowMs / BUCKET_MS) + 1 - BUCKETS) * BUCKET_MS;
   const quarters = Array.from({ length: BUCKETS }, (): Quarter => ({
     sentFiles: 0,

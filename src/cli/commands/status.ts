@@ -13,7 +13,7 @@ import { print, printError } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
 import { paintFor } from '../render/paint.ts';
 import { describeStatus } from '../../words/status.ts';
-import { describeUsage, usageForPrograms } from '../render/usage-report.ts';
+import { describeUsage, usageForPrograms } from '../../words/usage.ts';
 import type { Session } from '../session.ts';
 import { whyNotAsked } from '../../library/usage.ts';
 
