@@ -63,9 +63,12 @@ export function renderDocument(
         </header>
         <main>
           ${take('verdict')} ${renderAccess(access, query)}
-          ${answer === null ? html`` : renderAnswer(query.file, answer)} ${take('sources')}
-          ${take('under-way')} ${take('not-in-sync')} ${take('history')} ${take('renewals')} ${take('events')}
-          ${take('usage')}
+          ${answer === null ? html`` : renderAnswer(query.file, answer)}
+          <div class="columns">
+            <div>${take('sources')} ${take('under-way')} ${take('not-in-sync')}</div>
+            <div>${take('history')} ${take('renewals')} ${take('usage')}</div>
+          </div>
+          ${take('events')}
         </main>
         <footer>
           <p class="soft">

@@ -1,5 +1,5 @@
 import { bytesText, countText } from '../service/amounts.ts';
-import type { Trouble } from '../sync/plan/standing.ts';
+import type { Failing, Trouble } from '../sync/plan/standing.ts';
 import { html, type Html } from '../web/html.ts';
 import { adviceFor, type Advice } from '../words/advice.ts';
 import { describeCause } from '../words/status.ts';
@@ -102,9 +102,10 @@ function titleOf(trouble: Trouble, facts: PageFacts): { title: string; detail: s
     }
     case 'files': {
       const [first] = trouble.files;
-      const what = first?.retry === 'change' ? 'cannot be synced' : 'could not be synced';
+      const { length } = trouble.files;
+      const what = first === undefined ? 'not in sync' : FILES_TITLES[first.kind];
       return {
-        title: `${countText(trouble.files.length, 'file')} ${what}`,
+        title: `${countText(length, 'file')} ${what.replace('are', length === 1 ? 'is' : 'are')}`,
         detail: first?.reason ?? null,
       };
     }
@@ -114,6 +115,17 @@ function titleOf(trouble: Trouble, facts: PageFacts): { title: string; detail: s
       return { title: 'Not all files were checked', detail: describeCause(trouble, nowMs) };
   }
 }
+
+/** What is said of files that are not in sync, by their kind. */
+const FILES_TITLES: Readonly<Record<Failing['kind'], string>> = {
+  failed: 'could not be synced',
+  sending: 'could not be sent',
+  refused: 'are refused',
+  unsearchable: 'are not searchable',
+  refuse: 'are refused',
+  problem: 'cannot be synced',
+  pending: 'are waiting',
+};
 
 function sum({ known }: PageFacts, count: 'unconfirmed'): number {
   return known.sources.reduce((total, one) => total + one[count], 0);

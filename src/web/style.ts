@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { DAEMON_STYLE } from './daemon-style.ts';
 import { Html } from './html.ts';
 import { LIVE_SCRIPT_SOURCE } from './live-script.ts';
 
-const PAGE_STYLE = `
+const COMMON_STYLE = `
 :root {
   color-scheme: light dark;
   --ink: light-dark(#1d2430, #e4e8ef); --soft: light-dark(#5d6878, #98a3b3); --line: light-dark(#dfe4ea, #2c3440);
@@ -52,7 +53,9 @@ ol.messages li:first-child { border-top: 0; }
 pre { margin: .2rem 0 0; white-space: pre-wrap; overflow-wrap: anywhere; font: .87em/1.45 ui-monospace, monospace; }
 `;
 
-/** The stylesheet of the page; as it stands, since the policy names it by its hash. */
+const PAGE_STYLE = COMMON_STYLE + DAEMON_STYLE;
+
+/** The stylesheet of the pages; as it stands, since the policy names it by its hash. */
 export const STYLE_ELEMENT = new Html(`<style>${PAGE_STYLE}</style>`);
 
 const STYLE_HASH = createHash('sha256').update(PAGE_STYLE).digest('base64');

@@ -202,6 +202,7 @@ export const KIND_WORDS: Readonly<Record<Failing['kind'], string>> = {
   failed: 'failed',
   sending: 'interrupted',
   refused: 'refused',
+  unsearchable: 'not searchable',
   refuse: 'refused',
   problem: 'problem',
   pending: 'waiting',
