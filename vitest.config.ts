@@ -42,6 +42,7 @@ const COMMANDS = [
     'init',
     'mask-secrets',
     'render/*',
+    'status/*',
     'usage',
   ].map((name) => `test/cli/${name}.test.ts`),
 ];
