@@ -41,6 +41,7 @@ const COMMANDS = [
     'emulator-options',
     'init',
     'mask-secrets',
+    'parser',
     'render/*',
     'usage',
   ].map((name) => `test/cli/${name}.test.ts`),
