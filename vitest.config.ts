@@ -41,6 +41,7 @@ const COMMANDS = [
     'emulator-options',
     'init',
     'mask-secrets',
+    'parser',
     'render/*',
     'status/*',
     'usage',
