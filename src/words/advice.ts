@@ -71,6 +71,7 @@ function filesAdvice(
   const { source, path, retry } = first;
   const directory = directoryOf(source);
   const file = quoteForShell(directory === null ? placeOf(source, path) : `${directory}/${path}`);
+  if (retry === 'halt') return wait('Retried once the source is no longer halted.', null);
   return retry === 'change'
     ? fix(
         'Not retried until the file or its rules change. To see what is sent and why it is refused:',
