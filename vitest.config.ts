@@ -10,6 +10,7 @@ const ENGINE = [
     'domain',
     'emulator',
     'notify',
+    'page',
     'scan',
     'service',
     'state',
