@@ -21,7 +21,7 @@ const mayImport = {
   web: [],
   emulator: ['web'],
   sync: ['domain', 'config', 'scan', 'state', 'upload', 'watch', 'service'],
-  words: ['domain', 'service', 'sync'],
+  words: ['domain', 'config', 'service', 'sync'],
   page: ['domain', 'config', 'service', 'sync', 'web', 'words'],
   library: [
     'domain',

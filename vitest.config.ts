@@ -22,7 +22,7 @@ const ENGINE = [
   ].map((room) => `test/${room}/**/*.test.ts`),
   // Lines that stand still for half a minute, and daemons that live through hours, are long.
   'test/platform/!(stall).test.ts',
-  'test/library/{event-queue,stop,sync-error}.test.ts',
+  'test/library/{event-queue,stop,sync-error,transfer-tally,daemon/repetitions}.test.ts',
   'test/sync/daemon/!(deletions|guards|hazards|long-outages|verifications).test.ts',
 ];
 
@@ -41,7 +41,9 @@ const COMMANDS = [
     'emulator-options',
     'init',
     'mask-secrets',
+    'parser',
     'render/*',
+    'status/*',
     'usage',
   ].map((name) => `test/cli/${name}.test.ts`),
 ];

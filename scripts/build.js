@@ -4,6 +4,7 @@
 import { build } from 'esbuild';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { withStableNames } from './chunk-names.js';
+import { leanPackages } from './lean-packages.js';
 import { libraryTypes } from './library-types.js';
 import { writeManPage } from './man-page.js';
 
@@ -34,6 +35,7 @@ const built = await build({
   mainFields: ['module', 'main'],
   external: Object.keys(dependencies),
   metafile: true,
+  plugins: [leanPackages],
   // Bundled CommonJS asks for Node's own modules by require.
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",

@@ -1,4 +1,4 @@
-import yargs, { type Argv } from 'yargs';
+import type { Argv } from 'yargs';
 import { EXIT } from '../domain/exit-code.ts';
 import { SyncError } from '../library/sync-error.ts';
 import { version } from '../library/version.ts';
@@ -16,6 +16,7 @@ import { checkWords, helpLine, reworded, withDashes } from './help/check-words.t
 import { readCommands, type Command } from './help/command-catalog.ts';
 import { followWords, hasOption, isNamed, optionsOf, type Place } from './help/follow-words.ts';
 import { helpText } from './help/help-text.ts';
+import { createParser } from './parser.ts';
 import { addPlatformCommands } from './platform-commands.ts';
 import { addSetupCommands } from './setup-commands.ts';
 import { addSyncCommands } from './sync-commands.ts';
@@ -126,8 +127,8 @@ function withPathsLast(args: readonly string[]): string[] {
 }
 
 function program(done: (code: number) => void, args: readonly string[], place: Place): Argv {
-  // Both are declared as options, and done before yargs is asked: it would write the help of every command at each start.
-  return declareCommands(yargs().help(false).version(false), done)
+  // Help and version are declared as options, and done before yargs is asked.
+  return declareCommands(createParser(), done)
     .middleware((options) => {
       if (options['no-color']) forbidColour();
       refuseOddOptions(options, args, place);

@@ -1,10 +1,10 @@
 import type { LoadedConfig } from '../config/load-config.ts';
 import { renderProblem } from '../config/problem.ts';
 import { EXIT } from '../domain/exit-code.ts';
-import { listenForStop } from '../service/stop-signals.ts';
 import { systemClock } from '../service/system-clock.ts';
 import { createCommandLog } from './command-log.ts';
 import type { GlobalOptions } from './global-options.ts';
+import { listenForStop } from './stop-listener.ts';
 import { load } from '../library/load.ts';
 import type { Clients } from '../library/platform/clients.ts';
 import type { Credentials } from '../library/platform/credentials.ts';
@@ -44,10 +44,7 @@ export async function runSession(
   notices: Notices,
   task: (session: Session) => Promise<number>,
 ): Promise<number> {
-  const signals = listenForStop(
-    () => undefined,
-    () => process.exit(EXIT.interrupted),
-  );
+  const signals = listenForStop();
   try {
     const { env } = process;
     const run = { loaded, useEmulator, env, command: name, clock: systemClock, notices };

@@ -113,7 +113,19 @@ export function addSyncCommands(
             default: false,
             description: 'Also show quotas',
           })
-          .example('$0 status', 'State and problems'),
+          .option('watch', {
+            alias: 'w',
+            type: 'string',
+            description: 'Keep showing the status until q or Ctrl-C; asks every DURATION',
+            defaultDescription: '2s',
+          })
+          .check(({ usage, watch }) => {
+            if (usage && watch !== undefined)
+              throw new UsageError('--usage and --watch: use only one of them');
+            return true;
+          })
+          .example('$0 status', 'State and problems')
+          .example('$0 status --watch', 'Follow what a service does'),
       async (options) => {
         const { status } = await import('./commands/status.ts');
         done(await status(options));

@@ -15,7 +15,7 @@ export function suggestContentType(path: string): string {
   const extension = name.slice(dot + 1).toLowerCase();
   let type = known.get(extension);
   if (type === undefined) {
-    type = mime.lookup(extension) || UNKNOWN;
+    type = mime.types[extension] ?? UNKNOWN;
     if (known.size >= MOST_KNOWN) known.clear();
     known.set(extension, type);
   }

@@ -2,7 +2,7 @@ import type { OptionalFailure, Outcome } from '../domain/failure.ts';
 import { excessesOf, type Additions, type Usages } from '../domain/usage.ts';
 import type { PlatformUsage } from '../platform/usage.ts';
 import { escapeControls } from '../domain/escape.ts';
-import { describeExcess } from './describe-excess.ts';
+import { describeExcess } from '../words/describe-excess.ts';
 import type { EventFeed } from './events.ts';
 
 /** Asks how much of the quotas is used, and tells that, what a plan would add, and which quotas that would go over. */

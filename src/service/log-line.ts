@@ -56,9 +56,17 @@ export function logLine(
 
 /** A moment by the clock on the wall, such as "2026-11-22 13:07:13". */
 function localTime(time: Date): string {
-  const two = (part: number): string => String(part).padStart(2, '0');
   const date = [time.getFullYear(), two(time.getMonth() + 1), two(time.getDate())].join('-');
-  return `${date} ${[time.getHours(), time.getMinutes(), time.getSeconds()].map(two).join(':')}`;
+  return `${date} ${timeOfDay(time)}`;
+}
+
+/** The clock on the wall, such as "13:07:13". */
+export function timeOfDay(time: Date): string {
+  return [time.getHours(), time.getMinutes(), time.getSeconds()].map(two).join(':');
+}
+
+function two(part: number): string {
+  return String(part).padStart(2, '0');
 }
 
 function valueText(value: unknown): string {

@@ -16,7 +16,7 @@ const LONGEST_ROUND_MS = 10_000;
 /** What no change told of, such as ages, is shown as it is after so long, milliseconds. */
 const REFRESH_MS = 60_000;
 
-/** So often something is sent, for those on the way who end silent connections, milliseconds. */
+/** So often the time is sent, so that neither a page nor anybody on the way takes the stream for dead, milliseconds. */
 const HEARTBEAT_MS = 15_000;
 
 /** A browser that lost its stream comes back after so long, milliseconds. */
@@ -223,7 +223,7 @@ export class PageStreams {
     for (const stream of this.#streams) {
       const isBehind = stream.unread > 0;
       if (isBehind && stream.wasBehind) stream.response.destroy();
-      else if (!isBehind) this.#write(stream, ': alive\n\n');
+      else if (!isBehind) this.#write(stream, `event: clock\ndata: ${Math.round(this.#clock.now())}\n\n`);
       stream.wasBehind = isBehind;
     }
   }

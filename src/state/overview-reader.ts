@@ -68,7 +68,7 @@ export interface Failure {
   readonly source: string;
   readonly path: string;
   readonly key: string | null;
-  readonly kind: 'failed' | 'sending' | 'refused' | 'refuse' | 'problem' | 'pending';
+  readonly kind: 'failed' | 'sending' | 'refused' | 'unsearchable' | 'refuse' | 'problem' | 'pending';
   readonly reason: string;
   readonly retry: RetryCause;
   /** The moment that is on record, epoch milliseconds; `null`: there is none. */
@@ -147,7 +147,7 @@ export class OverviewReader {
              WHEN ask_at IS NOT NULL THEN 'resend' WHEN renew_at <= ?3 AND expires_at > ?3 THEN 'renewal' ELSE 'pass' END,
            iif(state = 'failed', ask_at, NULL) FROM ${OWN}
          WHERE state IN ('failed', 'sending', 'refused') AND absence IS NULL AND NOT ${HAS_PROBLEM}
-       UNION ALL SELECT source, path, key, iif(verdict IS NULL, 'problem', 'failed'), failure,
+       UNION ALL SELECT source, path, key, iif(verdict IS NULL, 'problem', 'unsearchable'), failure,
            iif(verdict IS NULL, 'ask', 'change'), iif(verdict IS NULL, ask_at, NULL) FROM ${OWN}
          WHERE state = 'synced' AND failure IS NOT NULL AND absence IS NULL AND differs IS NULL AND NOT ${HAS_PROBLEM}
        UNION ALL SELECT source, path, key, 'failed', failure, 'pass', NULL FROM ${OWN}

@@ -173,4 +173,22 @@ export const MIGRATIONS: readonly string[] = [
     summary     TEXT NOT NULL           -- JSON
   ) STRICT;
   `,
+  `
+  -- What was done: a row for each minute of the last day and for each hour before that in which there was anything.
+  CREATE TABLE history (
+    span          INTEGER NOT NULL CHECK (span IN (60000, 3600000)),  -- ms
+    start         INTEGER NOT NULL,     -- epoch ms
+    sent_files    INTEGER NOT NULL,
+    sent_bytes    INTEGER NOT NULL,
+    updated       INTEGER NOT NULL,     -- files of which other facts were told, without their content
+    adopted       INTEGER NOT NULL,     -- files that the platform had already
+    removed       INTEGER NOT NULL,
+    failed        INTEGER NOT NULL,     -- attempts
+    refused       INTEGER NOT NULL,     -- before they were sent
+    requests      INTEGER NOT NULL,     -- that the platform answered
+    throttled     INTEGER NOT NULL,     -- of those: answered with 429
+    request_limit INTEGER,              -- requests a minute, the lowest of that time; NULL: not known
+    PRIMARY KEY (span, start)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

@@ -5,6 +5,7 @@ import { NoticeReader } from './notices.ts';
 import { guarded, type Database, type SqlValue, type Statement } from './database.ts';
 import { REMOVAL_FAILED, REMOVAL_IS_DUE } from './conditions.ts';
 import { PageCursor } from './page-cursor.ts';
+import { HistoryReader } from './history.ts';
 import { OverviewReader } from './overview-reader.ts';
 import { RemoteReader } from './remote.ts';
 import { SentFileReader } from './sent-files.ts';
@@ -71,6 +72,8 @@ export class StateReader {
   readonly sent = new SentFileReader((sql, ...values) => this.all(sql, ...values));
   /** How everything stands. */
   readonly overview = new OverviewReader((sql, ...values) => this.all(sql, ...values));
+  /** What was done in the last days. */
+  readonly history: HistoryReader = new HistoryReader((sql, ...values) => this.all(sql, ...values));
   readonly #statements = new Map<string, Statement>();
   /** Numbers of targets that were never used. */
   readonly #unused = new Map<string, number>();
@@ -265,6 +268,26 @@ export class StateReader {
       ...[target, source, untilMs, after?.renewAtMs ?? 0, after?.path ?? '', untilMs, failedUntilMs],
     );
     return rows.map(([path, renewAtMs]) => ({ path, renewAtMs }) as RenewalDue);
+  }
+
+  /** The files of a source that are to be renewed next, at most `limit` (moments by the platform's time). */
+  nextRenewals(
+    target: number,
+    source: string,
+    limit: number,
+  ): (RenewalDue & { readonly expiresAtMs: number })[] {
+    const rows = this.all(
+      `SELECT path, renew_at, expires_at FROM file INDEXED BY file_renewal
+       WHERE target = ? AND source = ? AND renew_at IS NOT NULL AND expires_at IS NOT NULL AND absence IS NULL
+       ORDER BY renew_at, path LIMIT ?`,
+      ...[target, source, limit],
+    );
+    mustMakeSense(rows.every(([path, ...moments]) => isText(path) && moments.every(isMoment)));
+    return rows.map(([path, renewAtMs, expiresAtMs]) => ({
+      path: path as string,
+      renewAtMs: renewAtMs as number,
+      expiresAtMs: expiresAtMs as number,
+    }));
   }
 
   /** How many removals of a source were carried out since a moment. */

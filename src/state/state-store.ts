@@ -4,6 +4,7 @@ import type { Absence, RecordState } from '../domain/record.ts';
 import type { RereadState } from '../domain/rereading.ts';
 import { statSync } from 'node:fs';
 import { StateFileError, type Database, type SqlValue } from './database.ts';
+import { HistoryStore } from './history.ts';
 import { NoticeStore } from './notices.ts';
 import { RemoteStore } from './remote-store.ts';
 import { StateReader, type RowId, type SeenSource, type SyncTarget } from './state-reader.ts';
@@ -67,6 +68,15 @@ export class StateStore extends StateReader {
     },
     () => this.#group.durable(),
   );
+  override readonly history: HistoryStore = new HistoryStore(
+    (sql, ...values) => this.all(sql, ...values),
+    (sql, ...values) => {
+      this.statement(sql).run(...values);
+    },
+    () => {
+      this.#group.writeIncidental();
+    },
+  );
   readonly #group: WriteGroup;
   readonly #targets = new Map<string, number>();
   readonly #file: string;
@@ -75,7 +85,7 @@ export class StateStore extends StateReader {
   /** @param file - where the database is. */
   constructor(database: Database, file: string) {
     super(database);
-    this.#group = new WriteGroup(database, `${file}-wal`);
+    this.#group = new WriteGroup(database, `${file}-wal`, this.history);
     this.#file = file;
     this.#inode = inodeOf(file);
   }
@@ -339,6 +349,7 @@ export class StateStore extends StateReader {
   override close(): void {
     try {
       this.#group.close();
+      this.history.close();
       this.#emptyLog();
     } finally {
       super.close();

@@ -8,6 +8,14 @@ const OLDEST_GROUP_MS = 50;
 /** Flushes follow each other no faster than this, in milliseconds: those who come in between share the next. */
 const FLUSH_INTERVAL_MS = 20;
 
+/** What is written when something is written anyway, and may as well be missing. */
+export interface Incidental {
+  /** Whether there is anything to write. */
+  readonly isPending: boolean;
+  /** Writes it, in a transaction of its own. */
+  readonly write: () => void;
+}
+
 interface Waiter {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
@@ -23,6 +31,7 @@ interface Waiter {
 export class WriteGroup {
   readonly #database: Database;
   readonly #logFile: string;
+  readonly #incidental: Incidental;
   #log: number | null = null;
   #waiters: Waiter[] = [];
   #flushing = false;
@@ -30,10 +39,14 @@ export class WriteGroup {
   /** A group was rolled back: what it held is gone, so nothing that comes after may count on it. */
   #lost: Error | null = null;
 
-  /** @param logFile - the database's write-ahead log; SQLite takes no locks on it, so that it may be open here as well. */
-  constructor(database: Database, logFile: string) {
+  /**
+   * @param logFile - the database's write-ahead log; SQLite takes no locks on it, so that it may be open here as well.
+   * @param incidental - written after each group.
+   */
+  constructor(database: Database, logFile: string, incidental: Incidental) {
     this.#database = database;
     this.#logFile = logFile;
+    this.#incidental = incidental;
   }
 
   /** Carries out a write within the open group. Throws `StateFileError`. */
@@ -60,9 +73,34 @@ export class WriteGroup {
   commit(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+    if (!this.#isOpen() && this.#lost === null) return;
     this.#guardedGroup(() => {
-      if (this.#isOpen()) this.#database.exec('COMMIT');
+      this.#database.exec('COMMIT');
     });
+    this.writeIncidental();
+  }
+
+  /**
+   * Writes what is incidental, unless a group is open, after which it is written. In a transaction of its own, so that what
+   * goes wrong with it takes nothing else along; and nobody is told.
+   */
+  writeIncidental(): void {
+    if (this.#lost !== null || this.#isOpen() || !this.#incidental.isPending) return;
+    try {
+      this.#database.exec('BEGIN IMMEDIATE');
+      this.#incidental.write();
+      this.#database.exec('COMMIT');
+    } catch {
+      this.#rollBackQuietly();
+    }
+  }
+
+  #rollBackQuietly(): void {
+    try {
+      if (this.#isOpen()) this.#database.exec('ROLLBACK');
+    } catch {
+      // The next group meets what is wrong.
+    }
   }
 
   /** Runs something on the open group. A full disk ends the whole transaction, not only the statement that met it. */

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { DAEMON_STYLE } from './daemon-style.ts';
 import { Html } from './html.ts';
+import { LIVE_SCRIPT_SOURCE } from './live-script.ts';
 
-const PAGE_STYLE = `
+const COMMON_STYLE = `
 :root {
   color-scheme: light dark;
   --ink: light-dark(#1d2430, #e4e8ef); --soft: light-dark(#5d6878, #98a3b3); --line: light-dark(#dfe4ea, #2c3440);
@@ -44,13 +46,31 @@ nav.pages { display: flex; gap: 1rem; padding: .7rem .1rem; font-size: .9rem; }
 ol.messages { list-style: none; margin: 0; padding: 0; }
 ol.messages li { padding: .6rem .9rem; border-top: 1px solid var(--line); }
 ol.messages li:first-child { border-top: 0; }
+.live { margin: 0; color: var(--soft); font-size: .87rem; min-height: 1.5em; }
+.live:not(:empty)::before { content: "● "; color: var(--good); font-size: .7em; vertical-align: .15em; }
+[data-live-state="lost"] .live { color: var(--bad); }
+[data-live-state="lost"] .live::before { content: "○ "; color: inherit; }
 pre { margin: .2rem 0 0; white-space: pre-wrap; overflow-wrap: anywhere; font: .87em/1.45 ui-monospace, monospace; }
 `;
 
-/** The stylesheet of the page; as it stands, since the policy names it by its hash. */
+const PAGE_STYLE = COMMON_STYLE + DAEMON_STYLE;
+
+/** The stylesheet of the pages; as it stands, since the policy names it by its hash. */
 export const STYLE_ELEMENT = new Html(`<style>${PAGE_STYLE}</style>`);
 
 const STYLE_HASH = createHash('sha256').update(PAGE_STYLE).digest('base64');
 
-/** Nothing but this stylesheet may be applied, and nothing at all run, loaded, framed or sent. */
-export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+/**
+ * Nothing but this stylesheet may be applied, nothing run but the script of live-script.ts, nothing loaded but from
+ * where the page came from, and nothing sent elsewhere. Neither `style` attributes nor event handlers work.
+ */
+export const PAGE_POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${STYLE_HASH}'`,
+  `script-src ${LIVE_SCRIPT_SOURCE}`,
+  "connect-src 'self'",
+  'img-src data:',
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');

@@ -94,7 +94,20 @@ function describeSource(
   },
 ): string[] {
   const { name, halted, haltAdvice, files, bytes, nextExpiry } = source;
-  const words = isAsked ? describeWords(source) : '';
+  const words = isAsked ? describeWords(source) : [];
+  const expiry = nextExpiry === null ? [] : [`next expiry in ${until(nextExpiry, nowMs)} (${nextExpiry})`];
+  const parts = [
+    `${counted(files, 'file')} in sync, ${prettyBytes(bytes)}${words.length === 0 ? '' : ` (${words.join(', ')})`}`,
+    ...describeOthers(source, sending),
+    ...expiry,
+  ];
+  const advice = haltAdvice === null ? '' : `; ${haltAdvice}`;
+  const halt = halted === null ? [] : [`  ${paint('halted', 'HALTED')}: ${shown(`${halted}${advice}`)}`];
+  return [`${shown(name)}: ${parts.join('; ')}`, ...halt];
+}
+
+/** How many files of a source are not simply in sync, by what they are. `sending`: what is said of those on their way. */
+export function describeOthers(source: SourceStatus, sending: string): string[] {
   const counts: readonly (readonly [number, string])[] = [
     [source.unconfirmed, 'being indexed or not confirmed yet'],
     [source.sending, sending],
@@ -107,28 +120,17 @@ function describeSource(
     [source.kept, 'kept on the platform (no longer synced)'],
     [source.expiring, 'COULD NOT BE RENEWED IN TIME'],
   ];
-  const expiry = nextExpiry === null ? [] : [`next expiry in ${until(nextExpiry, nowMs)} (${nextExpiry})`];
-  const parts = [
-    `${counted(files, 'file')} in sync, ${prettyBytes(bytes)}${words}`,
-    ...counts.flatMap(([count, what]) => (count > 0 ? [`${count.toLocaleString('en')} ${what}`] : [])),
-    ...expiry,
-  ];
-  const advice = haltAdvice === null ? '' : `; ${haltAdvice}`;
-  const halt = halted === null ? [] : [`  ${paint('halted', 'HALTED')}: ${shown(`${halted}${advice}`)}`];
-  return [`${shown(name)}: ${parts.join('; ')}`, ...halt];
+  return counts.flatMap(([count, what]) => (count > 0 ? [`${count.toLocaleString('en')} ${what}`] : []));
 }
 
-/** What the platform says of the files that are in sync. */
-function describeWords({ files, stored, searchable }: SourceStatus): string {
+/** What the platform says of the files of a source that are in sync. */
+export function describeWords({ files, stored, searchable }: SourceStatus): string[] {
   const known: readonly (readonly [number, string])[] = [
     [searchable, 'searchable'],
     [stored, 'stored'],
     [files - searchable - stored, 'sent, not confirmed'],
   ];
-  const words = known.flatMap(([count, what]) =>
-    count > 0 ? [`${count.toLocaleString('en')} ${what}`] : [],
-  );
-  return words.length === 0 ? '' : ` (${words.join(', ')})`;
+  return known.flatMap(([count, what]) => (count > 0 ? [`${count.toLocaleString('en')} ${what}`] : []));
 }
 
 /** What is wrong, but for what is said with each source. */
@@ -136,35 +138,35 @@ function describeTroubles(troubles: readonly Trouble[], { nowMs }: StatusWords):
   const groups = troubles.filter((one) => one.kind === 'files');
   const hidden = groups.slice(GROUPS_SHOWN).reduce((sum, { files }) => sum + files.length, 0);
   const lines = troubles.flatMap((trouble): string[] => {
-    switch (trouble.kind) {
-      case 'state-file':
-        return [shown(trouble.reason)];
-      case 'credentials':
-        return [
-          trouble.reason === null
-            ? 'the platform refused the credentials of the last pass; run: botsync doctor'
-            : `the platform refuses the credentials: ${shown(trouble.reason)}${waiting(trouble.waiting)}`,
-        ];
-      case 'quota':
-        return [
-          `a quota is used up, and files that need more storage wait: ${shown(trouble.reason)}${waiting(trouble.waiting)}`,
-        ];
-      case 'outage':
-        return [describeOutage(trouble, nowMs)];
-      case 'files':
-        return groups.indexOf(trouble) < GROUPS_SHOWN ? describeGroup(trouble, nowMs) : [];
-      case 'interrupted':
-        return ['the last pass was interrupted, so some files may not have been checked'];
-      case 'left-out':
-        return [`${counted(trouble.files, 'file')} not attempted by the last pass`];
-      case 'halted':
-      case 'expiring':
-      case 'no-pass':
-        return [];
-    }
+    if (trouble.kind !== 'files') return [describeCause(trouble, nowMs) ?? []].flat();
+    return groups.indexOf(trouble) < GROUPS_SHOWN ? describeGroup(trouble, nowMs) : [];
   });
   if (hidden > 0) lines.push(`… and ${counted(hidden, 'file')} with other reasons; --json lists them`);
   return lines;
+}
+
+/** A trouble that is no matter of single files, in a sentence; `null`: it is told with its source. */
+export function describeCause(trouble: Exclude<Trouble, FailingGroup>, nowMs: number): string | null {
+  switch (trouble.kind) {
+    case 'state-file':
+      return shown(trouble.reason);
+    case 'credentials':
+      return trouble.reason === null
+        ? 'the platform refused the credentials of the last pass; run: botsync doctor'
+        : `the platform refuses the credentials: ${shown(trouble.reason)}${waiting(trouble.waiting)}`;
+    case 'quota':
+      return `a quota is used up, and files that need more storage wait: ${shown(trouble.reason)}${waiting(trouble.waiting)}`;
+    case 'outage':
+      return describeOutage(trouble, nowMs);
+    case 'interrupted':
+      return 'the last pass was interrupted, so some files may not have been checked';
+    case 'left-out':
+      return `${counted(trouble.files, 'file')} not attempted by the last pass`;
+    case 'halted':
+    case 'expiring':
+    case 'no-pass':
+      return null;
+  }
 }
 
 function waiting(files: number): string {
@@ -185,7 +187,7 @@ function describeGroup({ files }: FailingGroup, nowMs: number): string[] {
   const retry = describeRetry(first, nowMs);
   const why = `${shown(first.reason)}${retry === null ? '' : `; ${retry}`}`;
   const name = ({ source, path }: Failing): string => shown(placeOf(source, path));
-  const kind = KINDS[first.kind];
+  const kind = KIND_WORDS[first.kind];
   if (files.length === 1) return [`${name(first)}: ${kind}: ${why}`];
   const more = files.length - FILES_SHOWN;
   return [
@@ -195,17 +197,22 @@ function describeGroup({ files }: FailingGroup, nowMs: number): string[] {
   ];
 }
 
-const KINDS: Readonly<Record<Failing['kind'], string>> = {
+/** What people read for the kind of a file that is not in sync. */
+export const KIND_WORDS: Readonly<Record<Failing['kind'], string>> = {
   failed: 'failed',
   sending: 'interrupted',
   refused: 'refused',
+  unsearchable: 'not searchable',
   refuse: 'refused',
   problem: 'problem',
   pending: 'waiting',
 };
 
-/** When a file is retried; `null`: that is said elsewhere. */
-function describeRetry({ kind, retry, retryAt }: Failing, nowMs: number): string | null {
+/** When a file is retried; `null`: that is said with its source. */
+export function describeRetry(
+  { kind, retry, retryAt }: Pick<Failing, 'kind' | 'retry' | 'retryAt'>,
+  nowMs: number,
+): string | null {
   const again = kind === 'problem' ? 'checked again' : 'retried';
   switch (retry) {
     case 'now':

@@ -4,7 +4,7 @@ import { describe as describeValue, describeResource } from '../../src/cli/rende
 import { maskSecrets } from '../../src/cli/render/mask-secrets.ts';
 import { platformError } from '../../src/library/platform-failure.ts';
 import { renderTable } from '../../src/cli/render/table.ts';
-import { describeUsage } from '../../src/cli/render/usage-report.ts';
+import { describeUsage } from '../../src/words/usage.ts';
 import { removalExpiry } from '../../src/domain/expiry.ts';
 import type { LookupFailure, OptionalFailure, Outcome } from '../../src/domain/failure.ts';
 import type { JsonObject } from '../../src/domain/json.ts';

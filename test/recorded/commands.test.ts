@@ -93,6 +93,8 @@ recorded('mistakes on the command line', async (scene) => {
   await scene.run(['sinc']);
   await scene.run(['sync', '--once', '--no-such']);
   await scene.run(['sync', '--once', '--dry-run']);
+  await scene.run(['status', '--watch']);
+  await scene.run(['status', '--watch', '--usage']);
   await scene.run(['explain', 'botsync.config.json', '--json']);
   await scene.run(['approve', 'nothing', '--json']);
   await scene.run(['approve', '--json']);

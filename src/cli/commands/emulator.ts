@@ -5,7 +5,7 @@ import { readDuration } from '../../config/duration.ts';
 import { readSecretReference } from '../../config/values.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { startEmulator, type Emulator } from '../../emulator/emulator.ts';
-import { listenForStop } from '../../service/stop-signals.ts';
+import { listenForStop } from '../stop-listener.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { describeRehearsal, readRehearsal, rehearse, type Rehearsal } from '../rehearsal.ts';
 import { holdLock } from '../../library/hold-lock.ts';
@@ -36,12 +36,11 @@ export async function emulator(options: EmulatorCommandOptions): Promise<number>
   try {
     const running = await start(options, dataDir);
     const ended = new Promise<void>((resolveEnded) => {
-      listenForStop(
-        () => {
+      listenForStop({
+        stopping: () => {
           resolveEnded();
         },
-        () => process.exit(EXIT.interrupted),
-      );
+      });
     });
     const endRehearsal = await rehearse(rehearsal, running.conditions, () => {
       printError('The outage is over: requests are answered as usual.');

@@ -18,7 +18,7 @@ import { findOrphans } from '../../library/verify/find-orphans.ts';
 import { EventFeed } from '../../library/events.ts';
 import { stopBy } from '../../library/stop.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
-import { listenForStop } from '../../service/stop-signals.ts';
+import { listenForStop } from '../stop-listener.ts';
 import { PassView } from '../render/pass-view.ts';
 
 /** Options of `botsync ls`. */
@@ -38,10 +38,7 @@ async function withOrphans(
   onOrphan: Parameters<typeof findOrphans>[3],
 ): Promise<void> {
   const view = new PassView(options);
-  const signals = listenForStop(
-    () => undefined,
-    () => process.exit(EXIT.interrupted),
-  );
+  const signals = listenForStop();
   const stop = stopBy([signals.stop]);
   const base = { target: options, env: process.env, log: view.log, feed: new EventFeed([view]) };
   try {

@@ -1,6 +1,6 @@
 import { EXIT } from '../../domain/exit-code.ts';
 import { openSync } from '../../library/open-sync.ts';
-import { listenForStop } from '../../service/stop-signals.ts';
+import { listenForStop } from '../stop-listener.ts';
 import { openServiceManager, type ServiceManager } from '../../service/systemd-notify.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
 import { DaemonView } from '../render/daemon-view.ts';
@@ -15,15 +15,14 @@ export async function syncDaemon(options: GlobalOptions): Promise<number> {
     view.warn(message);
   });
   const sync = openSync({ config, emulator, log: view.log, observer: view });
-  const signals = listenForStop(
-    (signal) => {
+  const signals = listenForStop({
+    stopping: (signal) => {
       view.stopping(signal);
     },
-    () => {
+    endingNow: () => {
       view.endNow();
-      process.exit(EXIT.interrupted);
     },
-  );
+  });
   const reloads = new ReloadSignal(() => {
     signals.request('SIGHUP');
   });

@@ -1,11 +1,10 @@
 import { renderProblem } from '../../config/problem.ts';
-import { EXIT } from '../../domain/exit-code.ts';
 import { emulatorDirectory } from '../../config/config.ts';
 import { openSync } from '../../library/open-sync.ts';
 import type { Sync } from '../../library/api.ts';
 import { load } from '../../library/load.ts';
 import { keepHeapSmall } from '../../service/heap.ts';
-import { listenForStop } from '../../service/stop-signals.ts';
+import { listenForStop } from '../stop-listener.ts';
 import { refusalAdvice } from '../credential-advice.ts';
 import { exitCodeOf } from '../exit-code-of.ts';
 import { invocation, print } from '../render/output.ts';
@@ -32,7 +31,7 @@ async function showPlan(options: SyncOptions, opened: Sync, view: PassView): Pro
   const { usage } = options;
   const { isForced, warnIfUnused } = forced(options);
   // Without a request there is nothing to end in order.
-  const signals = usage ? listenForStop(() => undefined, endNow) : null;
+  const signals = usage ? listenForStop() : null;
   try {
     const plan = { isForced, usage, ...(signals !== null && { signal: signals.stop }) };
     const { outcome, summary, unmatched } = await opened.plan(plan);
@@ -50,15 +49,14 @@ async function syncOnce(options: SyncOptions, opened: Sync, view: PassView): Pro
   const { usage, allowRemovals } = options;
   const waitMs = waitMsOf(options);
   const { isForced, warnIfUnused } = forced(options);
-  const signals = listenForStop(
-    (signal) => {
+  const signals = listenForStop({
+    stopping: (signal) => {
       view.stopping(signal);
     },
-    () => {
+    endingNow: () => {
       view.endNow();
-      endNow();
     },
-  );
+  });
   try {
     const { outcome } = await opened.pass({
       ...{ isForced, allowRemovals, usage, signal: signals.stop },
@@ -74,10 +72,6 @@ async function syncOnce(options: SyncOptions, opened: Sync, view: PassView): Pro
     view.stop();
     signals.release();
   }
-}
-
-function endNow(): void {
-  process.exit(EXIT.interrupted);
 }
 
 function whereTheFilesAre(options: SyncOptions, { configFile }: Sync): string {

@@ -4,7 +4,7 @@ import type { PruneResult } from '../../library/api.ts';
 import { openSync } from '../../library/open-sync.ts';
 import { SyncError } from '../../library/sync-error.ts';
 import { keepHeapSmall } from '../../service/heap.ts';
-import { listenForStop } from '../../service/stop-signals.ts';
+import { listenForStop } from '../stop-listener.ts';
 import { exitCodeOf } from '../exit-code-of.ts';
 import { print, shown } from '../render/output.ts';
 import { VerifyView } from '../render/verify-view.ts';
@@ -17,15 +17,14 @@ export async function verify(options: VerifyOptions): Promise<number> {
   const view = new VerifyView(options);
   const sync = openSync({ config, emulator, log: view.log, observer: view });
   for (const warning of sync.warnings) view.warn(renderProblem(warning));
-  const signals = listenForStop(
-    (signal) => {
+  const signals = listenForStop({
+    stopping: (signal) => {
       view.stopping(signal);
     },
-    () => {
+    endingNow: () => {
       view.endNow();
-      process.exit(EXIT.interrupted);
     },
-  );
+  });
   try {
     const what = { content, repair, prune, allowRemovals, estimate: view.showsProgress };
     const { outcome, pruned } = await sync.verify({ ...what, signal: signals.stop });

@@ -25,6 +25,7 @@ const OPTION_VALUES: Readonly<Record<string, Value>> = {
   tag: { name: 'NAME=VALUE', kind: 'free' },
   limit: { name: 'NUMBER', kind: 'free' },
   wait: { name: 'DURATION', kind: 'free' },
+  watch: { name: 'DURATION', kind: 'free' },
   'indexing-delay': { name: 'DURATION', kind: 'free' },
   'fail-for': { name: 'DURATION', kind: 'free' },
   fail: { name: 'STATUS', kind: 'free' },

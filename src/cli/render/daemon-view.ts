@@ -7,39 +7,19 @@ import type { Verified } from '../../sync/plan/verify.ts';
 import type { Refusal, Trigger } from '../../sync/daemon/daemon-observer.ts';
 import type { OutgoingFile, Transferred, TransferWatch } from '../../sync/pass/reporter.ts';
 import type { ObservedDaemon, RunObserver } from '../../library/observer.ts';
+import { DaemonNews } from '../../library/daemon/daemon-news.ts';
 import { GRACE_MS } from '../../library/stop.ts';
 import { version } from '../../library/version.ts';
 import { logReader, logSettings } from '../command-log.ts';
 import { credentialAdvice } from '../credential-advice.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { Repetitions } from './repetitions.ts';
 import { durationText } from '../../service/amounts.ts';
-import { retryWords } from '../../service/retry-words.ts';
-import { eventLevel, eventWords } from '../../words/event.ts';
 import { describeInFlight } from './in-flight.ts';
 import { drainOutput, neverWaitForReaders } from './output.ts';
-import { placeOf } from '../../words/place.ts';
 import { printJson } from './print-json.ts';
-import { describeVerified } from '../../words/verified.ts';
-import { describeSummary, summaryWords } from '../../words/pass.ts';
+import { describeSummary } from '../../words/pass.ts';
 import { greeting, waitingFor } from './greeting.ts';
 import { ProgressWatch } from './progress-watch.ts';
-
-/** The platform refuses: what is said when it begins, and when it is over. */
-const REFUSED: Readonly<Record<Refusal, { readonly began: string; readonly over: string }>> = {
-  credentials: {
-    began: 'the platform refuses the credentials; files that need them wait and are retried',
-    over: 'the platform accepts the credentials again',
-  },
-  quota: {
-    began:
-      'a quota is used up; files that need it wait and are retried: delete files on the platform, or raise the quota',
-    over: 'the quota suffices again',
-  },
-};
-
-/** So many differences of one comparison are logged; the rest are counted. */
-const DIFFERENCES_LOGGED = 100;
 
 /** What a daemon tells: log lines, results as JSON Lines with `--json`, and a line for the service manager. */
 export class DaemonView implements RunObserver {
@@ -54,11 +34,7 @@ export class DaemonView implements RunObserver {
   /** `null` until it has begun. */
   #daemon: ObservedDaemon | null = null;
   readonly #startedAtMs = performance.now();
-  #overdue = 0;
-  /** Found by the comparison that is under way. */
-  #differences = 0;
-  #wasInSync: boolean | null = null;
-  readonly #repetitions = new Repetitions();
+  readonly #news: DaemonNews;
 
   /** @param serviceManager - is told how each pass ended, for people. */
   constructor(options: GlobalOptions, serviceManager: () => Pick<ServiceManager, 'status'>) {
@@ -76,6 +52,9 @@ export class DaemonView implements RunObserver {
     this.log = createLog({ ...settings, level: options.logLevel ?? 'info', isTimed: true }, (lines) => {
       this.#watch.log(lines);
     });
+    this.#news = new DaemonNews(this.log, () =>
+      this.#daemon === null ? null : credentialAdvice(this.#daemon.config, options),
+    );
     this.#options = options;
     this.#isForPeople = settings.format === 'pretty';
     this.#serviceManager = serviceManager;
@@ -154,8 +133,7 @@ export class DaemonView implements RunObserver {
 
   event(event: FileEvent, transferred?: Transferred): void {
     if (this.#options.json) printJson(event);
-    const level = this.#repetitions.isToldFailure(event.error) ? 'debug' : eventLevel(event);
-    this.log.say(level, eventWords(event, transferred), { ...event, ...transferred });
+    this.#news.event(event, transferred);
     this.#watch.note(event, transferred);
   }
 
@@ -164,11 +142,11 @@ export class DaemonView implements RunObserver {
   }
 
   warn(message: string): void {
-    this.log.warn(message);
+    this.#news.warn(message);
   }
 
   retrying(path: string, reason: string, delayMs: number): void {
-    this.log.say('info', retryWords(path, reason, delayMs), { path, reason, delayMs: Math.round(delayMs) });
+    this.#news.retrying(path, reason, delayMs);
   }
 
   sent(bytes: number): void {
@@ -176,62 +154,43 @@ export class DaemonView implements RunObserver {
   }
 
   passBegan(trigger: Trigger): void {
-    this.log.debug('pass begins', { trigger });
-    if (trigger === 'start') this.log.info('checking all files …');
+    this.#news.passBegan(trigger);
   }
 
-  passEnded(trigger: Trigger, _sources: readonly string[], summary: Summary, exitCode: number): void {
+  passEnded(trigger: Trigger, sources: readonly string[], summary: Summary, exitCode: number): void {
     if (this.#options.json) printJson({ kind: 'summary', ...summary });
-    const [line = ''] = describeSummary(summary, false, false);
-    const isInSync = exitCode === EXIT.ok;
-    const { uploaded, renewed, removed } = summary;
-    const isNews = trigger !== 'rescan' || isInSync !== this.#wasInSync || uploaded + renewed + removed > 0;
-    this.#wasInSync = isInSync;
-    const isTold = this.#repetitions.isToldPass(summary);
-    const level = isInSync ? (isNews ? 'info' : 'debug') : isTold ? 'debug' : 'warn';
-    this.#watch.passEnded(isInSync, summary.unconfirmed);
-    this.log.say(level, summaryWords(summary, false, false), { trigger });
+    this.#watch.passEnded(exitCode === EXIT.ok, summary.unconfirmed);
+    this.#news.passEnded(trigger, sources, summary, exitCode);
     if (trigger === 'start' && this.#isForPeople && this.#daemon !== null)
       this.log.info(waitingFor(this.#daemon));
+    const [line = ''] = describeSummary(summary, false, false);
     this.#serviceManager().status(line);
   }
 
   eventsLost(source: string, reason: string): void {
-    this.log.info('rescanning everything', { source, reason });
+    this.#news.eventsLost(source, reason);
   }
 
   watchLimited(source: string, message: string): void {
-    this.log.warn(message, { source });
+    this.#news.watchLimited(source, message);
   }
 
   renewalsOverdue(count: number): void {
-    if (count > this.#overdue)
-      this.log.error('files will expire that could not be renewed in time', { files: count });
-    else if (count === 0 && this.#overdue > 0) this.log.info('all files are renewed again');
-    this.#overdue = count;
+    this.#news.renewalsOverdue(count);
   }
 
   refused(kind: Refusal, reason: string | null): void {
-    const { began, over } = REFUSED[kind];
-    this.#repetitions.refused(kind, reason);
-    const config = kind === 'credentials' ? this.#daemon?.config : undefined;
-    const whatToDo = config === undefined ? '' : `: ${credentialAdvice(config, this.#options)}`;
-    if (reason === null) this.log.info(over);
-    else this.log.error(`${began}${whatToDo}`, { reason });
+    this.#news.refused(kind, reason);
   }
 
-  differenceFound({ source, path, key, reason, detail }: FileDifference): void {
+  differenceFound(difference: FileDifference): void {
+    const { source, path, key, reason, detail } = difference;
     if (this.#options.json) printJson({ kind: 'verify', source, path, key, reason, detail });
-    this.#differences += 1;
-    if (this.#differences > DIFFERENCES_LOGGED) return;
-    if (this.#isForPeople)
-      this.log.warn(`${placeOf(source, path ?? key)} is not as it was sent: ${reason} (${detail})`);
-    else this.log.warn('not as it was sent', { source, path, key, reason, detail });
+    this.#news.differenceFound(difference);
   }
 
   verified(verified: Verified): void {
     if (this.#options.json) printJson({ kind: 'verification', ...verified });
-    this.log[this.#differences > 0 ? 'warn' : 'info'](describeVerified(verified));
-    this.#differences = 0;
+    this.#news.verified(verified);
   }
 }

@@ -1,6 +1,6 @@
 import { bytesText, countText } from '../../service/amounts.ts';
 import { shown } from './output.ts';
-import type { FileInFlight } from './transfer-tally.ts';
+import type { FileInFlight } from '../../library/transfer-tally.ts';
 
 /** So many are named. */
 const NAMED = 3;

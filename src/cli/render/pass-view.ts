@@ -16,11 +16,11 @@ import { print, shown, writeError } from './output.ts';
 import { paintFor } from './paint.ts';
 import { placeOf } from '../../words/place.ts';
 import { printJson } from './print-json.ts';
-import { describeUsage, usageForPrograms } from './usage-report.ts';
+import { describeUsage, usageForPrograms } from '../../words/usage.ts';
 import { describeSummary, TroubleList } from '../../words/pass.ts';
 import { Progress, type Hold } from './progress.ts';
 import { wrapWords } from './text-width.ts';
-import type { FileInFlight } from './transfer-tally.ts';
+import type { FileInFlight } from '../../library/transfer-tally.ts';
 
 /**
  * What a person or a program sees of a pass. Results go to standard output: JSON Lines with `--json`, else a summary.

@@ -1,7 +1,7 @@
 import { shown } from './output.ts';
 import { bytesText, clockText, countText, durationText } from '../../service/amounts.ts';
 import { cutEnd, cutStart, widthOf } from './text-width.ts';
-import type { Expected, FileInFlight, Rate } from './transfer-tally.ts';
+import type { Expected, FileInFlight, Rate } from '../../library/transfer-tally.ts';
 
 /** What a progress line tells. */
 export type ProgressFacts =

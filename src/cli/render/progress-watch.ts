@@ -4,7 +4,7 @@ import type { OutgoingFile, Transferred, TransferWatch } from '../../sync/pass/r
 import { holdOf } from './hold.ts';
 import { writeError } from './output.ts';
 import { Progress, type Hold } from './progress.ts';
-import type { FileInFlight } from './transfer-tally.ts';
+import type { FileInFlight } from '../../library/transfer-tally.ts';
 import { Burst, type BurstNews } from './burst.ts';
 
 /** It is looked so often whether all is over, milliseconds. */

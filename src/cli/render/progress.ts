@@ -1,7 +1,7 @@
 import type { OutgoingFile, TransferWatch } from '../../sync/pass/reporter.ts';
 import { LiveLine } from './live-line.ts';
 import { progressLine, type ProgressFacts } from './progress-line.ts';
-import { TransferTally, type FileInFlight } from './transfer-tally.ts';
+import { TransferTally, type FileInFlight } from '../../library/transfer-tally.ts';
 
 /** The line is drawn again so often, milliseconds. */
 const FRAME_MS = 125;

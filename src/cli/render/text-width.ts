@@ -10,13 +10,13 @@ export function widthOf(text: string): number {
 /** The beginning of a text that fits into so many columns, with an ellipsis where something is missing. */
 export function cutEnd(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
-  return `${fitting(graphemes(text), columns - 1).join('')}…`;
+  return `${fitting(graphemesOf(text), columns - 1).join('')}…`;
 }
 
 /** The end of a text that fits into so many columns, with an ellipsis where something is missing: of a path it tells most. */
 export function cutStart(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
-  return `…${fitting(graphemes(text).reverse(), columns - 1)
+  return `…${fitting(graphemesOf(text).reverse(), columns - 1)
     .reverse()
     .join('')}`;
 }
@@ -46,6 +46,7 @@ function fitting(parts: readonly string[], columns: number): string[] {
   return kept;
 }
 
-function graphemes(text: string): string[] {
+/** The characters of a text as people see them. */
+export function graphemesOf(text: string): string[] {
   return [...segmenter.segment(text)].map(({ segment }) => segment);
 }

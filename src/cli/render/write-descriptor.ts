@@ -28,16 +28,17 @@ export function writeSome(standard: StandardDescriptor, fd: number, bytes: Buffe
   }
 }
 
-/** Writes everything, however long the reader takes. */
-export function writeAll(standard: StandardDescriptor, text: string): void {
+/** Writes everything, however long the reader takes. Returns whether there is still a reader. */
+export function writeAll(standard: StandardDescriptor, text: string): boolean {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length;) {
     const taken = writeSome(standard, standard, bytes.subarray(at));
-    if (taken === null) return;
+    if (taken === null) return false;
     at += taken;
     // A pipe that is full, set to non-blocking by Node itself or by another process that shares it.
     if (taken === 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
   }
+  return true;
 }
 
 /** A descriptor that leads to the same place and never waits for its reader. A file on a disk has none to wait for. */

@@ -7,7 +7,13 @@ import type { ControlPorts } from '../../service/status-routes.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import type { Daemon } from '../../sync/daemon/daemon.ts';
 import { overview, type Overview } from '../../sync/plan/overview.ts';
-import { standingOf, withRetries, type Running } from '../../sync/plan/standing.ts';
+import {
+  standingOf,
+  withRetries,
+  type Known,
+  type Running,
+  type Standing,
+} from '../../sync/plan/standing.ts';
 import type { RunTarget } from '../run-target.ts';
 import { platformName } from '../load.ts';
 import { measure } from './measure.ts';
@@ -89,14 +95,26 @@ export class DaemonAnswers {
 
   /** What `botsync status --json` prints. Throws `StateFileError`. */
   status(): unknown {
-    const { loaded, daemon, trouble } = this.#standing();
-    const running: Running = { ...(daemon?.activity ?? { isFirstPassOver: false }), trouble };
-    const known = withRetries(this.#overview() ?? NOTHING_KNOWN, running);
+    const { loaded } = this.#standing();
+    const { known, running, standing } = this.facts();
     return {
       ...known,
-      inSync: standingOf(known, running).exitCode === EXIT.ok,
+      inSync: standing.exitCode === EXIT.ok,
       daemon: { ...findHolder(loaded.config.stateFile), ...running, notReady: this.impediments },
     };
+  }
+
+  /** How everything stands. Throws `StateFileError`. */
+  facts(): { readonly known: Known; readonly running: Running; readonly standing: Standing } {
+    const { daemon, trouble } = this.#standing();
+    const running: Running = { ...(daemon?.activity ?? { isFirstPassOver: false }), trouble };
+    const known = withRetries(this.#overview() ?? NOTHING_KNOWN, running);
+    return { known, running, standing: standingOf(known, running) };
+  }
+
+  /** How long the overview of now is given out again, milliseconds. */
+  get staleForMs(): number {
+    return Math.max(0, (this.#seen?.untilMs ?? 0) - this.#monotonic());
   }
 
   /** What metrics say of the sources. Throws `StateFileError`. */

@@ -4,6 +4,7 @@ import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem } from '../../config/problem.ts';
 import type { Log } from '../../service/logger.ts';
 import { createMetrics, type Metrics } from '../../service/metrics.ts';
+import { PageSite } from '../../service/page-site.ts';
 import { NOBODY_LISTENS, type ServiceManager } from '../../service/systemd-notify.ts';
 import { observed, observedCatalog, type RequestObserver } from '../../service/observed-platform.ts';
 import type { ProcessLock } from '../../service/process-lock.ts';
@@ -12,7 +13,6 @@ import { StateFileError } from '../../state/database.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { Daemon, type DaemonSettings } from '../../sync/daemon/daemon.ts';
 import type { Verified } from '../../sync/plan/verify.ts';
-import { countAhead } from '../count-ahead.ts';
 import { quoteForShell } from '../../config/permissions.ts';
 import { lookAtFile } from '../../watch/file-contents.ts';
 import type { DaemonOptions, ReloadOutcome } from '../api.ts';
@@ -25,9 +25,11 @@ import type { RunTarget } from '../run-target.ts';
 import type { Stop } from '../stop.ts';
 import type { PlatformAccess } from '../platform/platform-access.ts';
 import { version } from '../version.ts';
-import { DaemonAnswers } from './answers.ts';
+import { DaemonAnswers, type DaemonState } from './answers.ts';
 import { ConfigFiles } from './config-files.ts';
+import { runCounting } from './counting.ts';
 import { DaemonPlatform } from './daemon-platform.ts';
+import { DaemonPage } from './page/daemon-page.ts';
 import { HangGuard } from './hang-guard.ts';
 import { Reloads } from './reloads.ts';
 import { DaemonServers } from './servers.ts';
@@ -75,6 +77,7 @@ export class DaemonRun {
   readonly #stop: Stop;
   readonly #vitals: DaemonVitals;
   readonly #answers: DaemonAnswers;
+  readonly #page: DaemonPage;
   readonly #notifier: DaemonNotifier;
   readonly #platform: DaemonPlatform;
   readonly #files: ConfigFiles;
@@ -95,9 +98,8 @@ export class DaemonRun {
   #daemon: Daemon | null = null;
 
   constructor(input: DaemonInput, loaded: LoadedConfig) {
-    const { target, env, log, feed, stop, content, serviceManager = NOBODY_LISTENS } = input;
+    const { target, env, feed, stop, content, serviceManager = NOBODY_LISTENS } = input;
     this.#options = target;
-    this.#log = log;
     this.#loaded = loaded;
     this.#stop = stop;
     this.#serviceManager = serviceManager;
@@ -107,7 +109,20 @@ export class DaemonRun {
       this.#notifier.wake();
     };
     this.#measures = new DaemonMeasures(serviceManager, () => this.#metrics, onPassEnded);
-    this.#feed = feed.also(this.#measures);
+    const daemonState = (): DaemonState => ({
+      loaded: this.#loaded,
+      daemon: this.#daemon,
+      state: this.#state,
+      trouble: this.#keeper?.trouble ?? null,
+      lastSuccessMs: this.#measures.lastSuccessMs,
+      reload: () => this.reload(),
+    });
+    this.#answers = new DaemonAnswers(target, systemClock.monotonic, daemonState);
+    const platform = (): PlatformAccess | null => this.#platform.current;
+    this.#page = new DaemonPage({ target, answers: this.#answers, daemonState, platform });
+    this.#feed = feed.also(this.#measures).also(this.#page.observer);
+    const log = this.#page.logBeside(input.log);
+    this.#log = log;
     this.#notifier = new DaemonNotifier(log);
     this.#platform = new DaemonPlatform(target, env, log);
     this.#hangGuard = input.endWhenHung === true ? new HangGuard(log) : null;
@@ -132,14 +147,6 @@ export class DaemonRun {
       activity: () => this.#daemon?.activity ?? null,
       uploadSettings: () => this.#loaded.config.upload,
     });
-    this.#answers = new DaemonAnswers(target, systemClock.monotonic, () => ({
-      loaded: this.#loaded,
-      daemon: this.#daemon,
-      state: this.#state,
-      trouble: this.#keeper?.trouble ?? null,
-      lastSuccessMs: this.#measures.lastSuccessMs,
-      reload: () => this.reload(),
-    }));
   }
 
   /** Takes up what is kept for the whole run. Throws `SyncError`. */
@@ -155,7 +162,7 @@ export class DaemonRun {
     await this.#notifier.adopt(notifier);
     for (const warning of this.#loaded.warnings) log.warn(renderProblem(warning));
     this.#watchdog = new Watchdog(this.#vitals, this.#serviceManager, this.#metrics, log);
-    this.#servers = new DaemonServers(this.#answers.ports(this.#metrics, log), null, log);
+    this.#servers = new DaemonServers(this.#answers.ports(this.#metrics, log), this.#createSite(log), log);
     await this.#servers.adjust(this.#loaded.config);
     this.#reloads.begin();
     await this.#files.adopt(this.#loaded);
@@ -174,6 +181,25 @@ export class DaemonRun {
     });
     await this.#keeper.untilStopped((state) => this.#serve(state));
     this.#log.info('stopped');
+  }
+
+  /** The page, for as long as the run. */
+  #createSite(log: Log): PageSite {
+    const failed = (error: unknown): void => {
+      log.error('the page could not be made', { reason: (error as Error).message });
+    };
+    const act = (): string => '';
+    return new PageSite(
+      this.#page,
+      {
+        act,
+        note: (level, message, fields) => {
+          log[level](message, fields);
+        },
+        failed,
+      },
+      systemClock,
+    );
   }
 
   /** Reads the configuration again, once what is running of that is over. */
@@ -294,7 +320,7 @@ export class DaemonRun {
           this.#metrics?.notificationEnded(outcome);
         },
       });
-      await this.#counting(state, () => daemon.run());
+      await this.#runCounting(state, () => daemon.run());
     } finally {
       await this.#notifier.detach();
       this.#daemon = null;
@@ -302,39 +328,17 @@ export class DaemonRun {
     }
   }
 
-  /** Tells those who want to know, while the daemon begins, how much the first pass has to send. */
-  async #counting(state: StateStore, run: () => Promise<void>): Promise<void> {
-    if (!this.#estimates) {
-      await run();
-      return;
-    }
-    const ended = new AbortController();
+  /** Whether somebody wants to know how much the first pass has to send, so that it is counted. */
+  #runCounting(state: StateStore, run: () => Promise<void>): Promise<void> {
     const { config } = this.#loaded;
-    const counting = countAhead(
-      {
-        config,
-        platformName: platformName(this.#options, config),
-        state,
-        platformNow: () => this.#platform.current?.clients.files().now() ?? Date.now(),
-        isForced: () => false,
-        seen: (files) => {
-          this.#feed.looking(files);
-        },
-      },
-      AbortSignal.any([ended.signal, this.#stop.stop]),
-    ).then(
-      (ahead) => {
-        if (ahead !== null && !ended.signal.aborted) this.#feed.expect(ahead.files, ahead.bytes);
-      },
-      // The daemon meets what the count meets, and tells of it.
-      () => undefined,
+    if (!this.#estimates && config.service.listen === null) return run();
+    const platformNow = (): number => this.#platform.current?.clients.files().now() ?? Date.now();
+    const name = platformName(this.#options, config);
+    return runCounting(
+      { config, platformName: name, state, platformNow, stop: this.#stop.stop },
+      this.#feed,
+      run,
     );
-    try {
-      await run();
-    } finally {
-      ended.abort();
-      await counting;
-    }
   }
 
   #settings(): DaemonSettings {

@@ -1,5 +1,5 @@
-import { QUOTAS, type Additions, type Quota, type Usages } from '../../domain/usage.ts';
-import { figure, QUOTA_NAMES } from '../../library/describe-excess.ts';
+import { QUOTAS, type Additions, type Quota, type Usages } from '../domain/usage.ts';
+import { figure, QUOTA_NAMES } from './describe-excess.ts';
 
 /** What is used and allowed, and what a plan would add, as lines for people. The numbers are the platform's own. */
 export function describeUsage(usages: Usages, additions: Additions | null): string[] {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Repetitions } from '../../../src/cli/render/repetitions.ts';
+import { Repetitions } from '../../../src/library/daemon/repetitions.ts';
 import { emptySummary } from '../../../src/domain/report.ts';
 
 const REASON = '401 Unauthorized: The access token is missing or invalid';

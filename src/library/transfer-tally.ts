@@ -1,5 +1,5 @@
-import type { OutgoingFile, TransferWatch } from '../../sync/pass/reporter.ts';
-import { placeOf } from '../../words/place.ts';
+import type { OutgoingFile, TransferWatch } from '../sync/pass/reporter.ts';
+import { placeOf } from '../words/place.ts';
 
 /** What a small file costs beside its bytes, expressed in bytes: small files take requests, not bandwidth. */
 const FILE_WEIGHT = 64 * 1024;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { describeInFlight } from '../../../src/cli/render/in-flight.ts';
-import { TransferTally } from '../../../src/cli/render/transfer-tally.ts';
+import { describeInFlight } from '../../src/cli/render/in-flight.ts';
+import { TransferTally } from '../../src/library/transfer-tally.ts';
 
 const file = (path: string, sizeBytes: number) => ({ source: 'docs', path, sizeBytes });
 

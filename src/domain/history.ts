@@ -1,0 +1,90 @@
+/** What was done in a time, counted. */
+export interface HistoryCounts {
+  /** Files whose content was sent, and their bytes. */
+  readonly sentFiles: number;
+  readonly sentBytes: number;
+  /** Files of which other facts were told, without sending their content. */
+  readonly updated: number;
+  /** Files that the platform had already, though nothing was on record of them. */
+  readonly adopted: number;
+  readonly removed: number;
+  /** Attempts with a file that failed; each new attempt counts. */
+  readonly failed: number;
+  /** Files that were refused before they were sent; each pass that finds them counts. */
+  readonly refused: number;
+  /** Requests that the platform answered; its store counts none. */
+  readonly requests: number;
+  /** Of those: refused because of the rate limit (429). */
+  readonly throttled: number;
+}
+
+/** What was done from a moment on, for a minute, an hour or any other span. */
+export interface HistoryBucket extends HistoryCounts {
+  /** Epoch milliseconds. */
+  readonly startMs: number;
+  readonly spanMs: number;
+  /** The platform's rate limit, requests a minute, the lowest of that time; `null`: none was told or found. */
+  readonly requestLimit: number | null;
+}
+
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+
+/** Minutes are kept for so long, then only the hours that they are in, milliseconds. */
+export const MINUTES_KEPT_MS = DAY_MS;
+
+/** Hours are kept for so long, milliseconds. */
+export const HOURS_KEPT_MS = 30 * DAY_MS;
+
+/** Counts of nothing. */
+export const NOTHING_DONE: HistoryCounts = {
+  ...{ sentFiles: 0, sentBytes: 0, updated: 0, adopted: 0, removed: 0, failed: 0, refused: 0 },
+  ...{ requests: 0, throttled: 0 },
+};
+
+/** The start of the minute, hour or other span that a moment is in, milliseconds. */
+export function startOf(momentMs: number, spanMs: number): number {
+  return Math.floor(momentMs / spanMs) * spanMs;
+}
+
+/** A bucket with more counted into it, and a limit that held meanwhile. */
+export function added<T extends HistoryBucket>(
+  bucket: T,
+  counts: Partial<HistoryCounts>,
+  requestLimit: number | null,
+): T {
+  return {
+    ...bucket,
+    ...sumOf(bucket, counts),
+    requestLimit: lowest(bucket.requestLimit, requestLimit),
+  };
+}
+
+/** Buckets together, as one that begins at a moment and is so long. */
+export function together(
+  buckets: readonly HistoryBucket[],
+  { startMs, spanMs }: Pick<HistoryBucket, 'startMs' | 'spanMs'>,
+): HistoryBucket {
+  const empty: HistoryBucket = { ...NOTHING_DONE, startMs, spanMs, requestLimit: null };
+  return buckets.reduce((sum, one) => added(sum, one, one.requestLimit), empty);
+}
+
+function sumOf(one: HistoryCounts, other: Partial<HistoryCounts>): HistoryCounts {
+  return {
+    sentFiles: one.sentFiles + (other.sentFiles ?? 0),
+    sentBytes: one.sentBytes + (other.sentBytes ?? 0),
+    updated: one.updated + (other.updated ?? 0),
+    adopted: one.adopted + (other.adopted ?? 0),
+    removed: one.removed + (other.removed ?? 0),
+    failed: one.failed + (other.failed ?? 0),
+    refused: one.refused + (other.refused ?? 0),
+    requests: one.requests + (other.requests ?? 0),
+    throttled: one.throttled + (other.throttled ?? 0),
+  };
+}
+
+function lowest(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
+}

@@ -1,0 +1,178 @@
+import type { FileEvent, Summary } from '../../../domain/report.ts';
+import { renderDocument, renderParts } from '../../../page/document.ts';
+import { readPageQuery } from '../../../page/query.ts';
+import type { PageAccess, PageSource } from '../../../service/page-source.ts';
+import type { Log } from '../../../service/logger.ts';
+import type { Trigger } from '../../../sync/daemon/daemon-observer.ts';
+import type { OutgoingFile, Transferred, TransferWatch } from '../../../sync/pass/reporter.ts';
+import { PAGE_POLICY } from '../../../web/style.ts';
+import type { SyncObserver } from '../../observer.ts';
+import type { RunTarget } from '../../run-target.ts';
+import { TransferTally } from '../../transfer-tally.ts';
+import type { PlatformAccess } from '../../platform/platform-access.ts';
+import type { DaemonAnswers, DaemonState } from '../answers.ts';
+import { DaemonNews } from '../daemon-news.ts';
+import { explainForPage } from './explain-file.ts';
+import { gatherFacts } from './page-facts.ts';
+import { RecentEvents } from './recent-events.ts';
+import { RecentUsage } from './recent-usage.ts';
+
+/** What is on its way is shown anew so often, milliseconds. */
+const BUSY_MS = 1000;
+
+/** What the page of a daemon is made from. */
+export interface DaemonPageInput {
+  readonly target: RunTarget;
+  readonly answers: DaemonAnswers;
+  readonly daemonState: () => DaemonState;
+  /** The way to the platform; `null`: there is none yet. */
+  readonly platform: () => PlatformAccess | null;
+}
+
+/** The page of a daemon: watches what happens, and puts together what people look at. Nothing is put together for nobody. */
+export class DaemonPage implements PageSource {
+  readonly policy = PAGE_POLICY;
+  /** Told of everything as it happens. */
+  readonly observer: SyncObserver;
+  readonly #input: DaemonPageInput;
+  readonly #startedAtMs = Date.now();
+  readonly #tally = new TransferTally(() => performance.now());
+  readonly #events: RecentEvents;
+  readonly #usage: RecentUsage;
+  readonly #subscribers = new Set<() => void>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(input: DaemonPageInput) {
+    this.#input = input;
+    const changed = (): void => {
+      this.#changed();
+    };
+    this.#events = new RecentEvents(Date.now, changed);
+    this.#usage = new RecentUsage(input.platform, changed);
+    this.observer = this.#createObserver(new DaemonNews(this.#events, () => null));
+  }
+
+  /** A log whose lines the page shows too. */
+  logBeside(log: Log): Log {
+    return this.#events.beside(log);
+  }
+
+  document = async (params: URLSearchParams, access: PageAccess): Promise<string> => {
+    const query = readPageQuery(params);
+    const { target, daemonState, platform } = this.#input;
+    const catalog = platform()?.clients.catalog() ?? null;
+    const answer =
+      query.file === '' ? null : await explainForPage(query.file, target, daemonState(), catalog);
+    return renderDocument(this.#facts(), query, access, answer);
+  };
+
+  parts = (params: URLSearchParams, mayAct: boolean): Promise<ReadonlyMap<string, string>> =>
+    Promise.resolve(renderParts(this.#facts(), readPageQuery(params), mayAct));
+
+  subscribe = (changed: () => void): (() => void) => {
+    this.#subscribers.add(changed);
+    this.#changed();
+    return () => {
+      this.#subscribers.delete(changed);
+      if (this.#subscribers.size > 0 || this.#timer === null) return;
+      clearTimeout(this.#timer);
+      this.#timer = null;
+    };
+  };
+
+  #facts(): ReturnType<typeof gatherFacts> {
+    const { target, answers, daemonState, platform } = this.#input;
+    return gatherFacts(
+      {
+        ...{ target, answers, daemonState },
+        events: this.#events,
+        tally: this.#tally,
+        pausedForMs: () => platform()?.pausedForMs() ?? 0,
+        usage: () => this.#usage.lastKnown(),
+        startedAtMs: this.#startedAtMs,
+      },
+      Date.now(),
+    );
+  }
+
+  /** Tells those who look, now and once more when what the state file says is read anew. */
+  #changed(): void {
+    if (this.#subscribers.size === 0) return;
+    for (const changed of this.#subscribers) changed();
+    this.#timer ??= setTimeout(
+      () => {
+        this.#timer = null;
+        // What is on its way goes on without any event.
+        if (this.#isBusy()) this.#changed();
+        else for (const changed of this.#subscribers) changed();
+      },
+      Math.max(BUSY_MS, this.#input.answers.staleForMs),
+    ).unref();
+  }
+
+  #isBusy(): boolean {
+    const activity = this.#input.daemonState().daemon?.activity;
+    return (
+      this.#tally.inFlightCount > 0 ||
+      (activity !== undefined && (activity.activity !== 'watching' || activity.queued + activity.sending > 0))
+    );
+  }
+
+  #createObserver(news: DaemonNews): SyncObserver {
+    const tally = this.#tally;
+    const changed = (): void => {
+      this.#changed();
+    };
+    return {
+      event: (event: FileEvent, transferred?: Transferred) => {
+        news.event(event, transferred);
+        changed();
+      },
+      warn: (message) => {
+        news.warn(message);
+      },
+      retrying: (path, reason, delayMs) => {
+        news.retrying(path, reason, delayMs);
+      },
+      sending: (file: OutgoingFile): TransferWatch => {
+        changed();
+        return tally.begin(file);
+      },
+      sent: (bytes) => {
+        tally.done(bytes);
+      },
+      expect: (files, bytes) => {
+        tally.expected = files === 0 ? null : { files, bytes };
+        changed();
+      },
+      passBegan: (trigger: Trigger) => {
+        news.passBegan(trigger);
+        if (tally.inFlightCount === 0) tally.reset();
+        changed();
+      },
+      passEnded: (trigger: Trigger, sources: readonly string[], summary: Summary, exitCode: number) => {
+        news.passEnded(trigger, sources, summary, exitCode);
+        tally.expected = null;
+        changed();
+      },
+      eventsLost: (source, reason) => {
+        news.eventsLost(source, reason);
+      },
+      watchLimited: (source, message) => {
+        news.watchLimited(source, message);
+      },
+      renewalsOverdue: (count) => {
+        news.renewalsOverdue(count);
+      },
+      refused: (kind, reason) => {
+        news.refused(kind, reason);
+      },
+      differenceFound: (difference) => {
+        news.differenceFound(difference);
+      },
+      verified: (verified) => {
+        news.verified(verified);
+      },
+    };
+  }
+}

@@ -1,0 +1,126 @@
+import { hostname } from 'node:os';
+import type { Config } from '../../../config/config.ts';
+import { quoteForShell } from '../../../config/permissions.ts';
+import { DAY_MS, MINUTE_MS, startOf, type HistoryBucket } from '../../../domain/history.ts';
+import type { PageFacts, Renewal, Requests, SourceFacts, Transfers } from '../../../page/facts.ts';
+import type { StateStore } from '../../../state/state-store.ts';
+import { targetOf } from '../../../sync/sources/source.ts';
+import { platformName } from '../../load.ts';
+import type { RunTarget } from '../../run-target.ts';
+import type { TransferTally } from '../../transfer-tally.ts';
+import { version } from '../../version.ts';
+import type { DaemonAnswers, DaemonState } from '../answers.ts';
+import type { RecentEvents } from './recent-events.ts';
+
+/** So many paths that a halted source would remove are named, and so many renewals. */
+const REMOVALS_NAMED = 100;
+const RENEWALS_NAMED = 10;
+
+/** What the facts of the page are gathered from. */
+export interface FactsInput {
+  readonly target: RunTarget;
+  readonly daemonState: () => DaemonState;
+  readonly answers: Pick<DaemonAnswers, 'facts'>;
+  readonly events: Pick<RecentEvents, 'newestFirst'>;
+  readonly tally: TransferTally;
+  /** How long the platform has asked us to wait from now, milliseconds. */
+  readonly pausedForMs: () => number;
+  readonly usage: () => PageFacts['usage'];
+  /** Epoch milliseconds. */
+  readonly startedAtMs: number;
+}
+
+/** Gathers what the page shows. Throws `StateFileError`. `nowMs`: epoch milliseconds. */
+export function gatherFacts(input: FactsInput, nowMs: number): PageFacts {
+  const { target, daemonState, answers, events, tally } = input;
+  const { loaded, daemon, state } = daemonState();
+  const { config } = loaded;
+  const facts = answers.facts();
+  const history = state?.history.buckets(nowMs - DAY_MS, nowMs) ?? [];
+  const isFirstPass = facts.running.isFirstPassOver !== true;
+  return {
+    ...facts,
+    nowMs,
+    version: version(),
+    host: hostname(),
+    pid: process.pid,
+    startedAtMs: input.startedAtMs,
+    commandEnd: `${target.emulator ? ' --emulator' : ''} -c ${quoteForShell(config.file)}`,
+    isAsked: config.platform.operations !== 'specified',
+    sources: config.sources.map((source): SourceFacts => {
+      const isHalted = facts.known.sources.some(
+        ({ name, halted }) => name === source.name && halted !== null,
+      );
+      const { name, directory, botId, keyPrefix } = source;
+      return {
+        ...{ name, directory, botId, keyPrefix },
+        notices: config.watch.poll
+          ? { kind: 'polling', everyMs: config.watch.pollIntervalMs }
+          : { kind: 'watching', directories: daemon?.watchedDirectories.get(name) ?? 0 },
+        wouldRemove: isHalted && state !== null ? removalsOf(name, state, target, config) : [],
+      };
+    }),
+    transfers: transfersOf(tally, isFirstPass, facts.running.activity !== 'watching'),
+    requests: requestsOf(history, config, nowMs, input.pausedForMs()),
+    history,
+    renewals: state === null ? [] : renewalsOf(state, target, config),
+    events: events.newestFirst,
+    usage: input.usage(),
+  };
+}
+
+function removalsOf(name: string, state: StateStore, target: RunTarget, config: Config): string[] {
+  const id = targetIdOf(name, state, target, config);
+  return state
+    .removalsDue(id, name, '', Number.MAX_SAFE_INTEGER, true)
+    .slice(0, REMOVALS_NAMED)
+    .map(({ path }) => path);
+}
+
+function renewalsOf(state: StateStore, target: RunTarget, config: Config): Renewal[] {
+  return config.sources
+    .flatMap(({ name }) =>
+      state
+        .nextRenewals(targetIdOf(name, state, target, config), name, RENEWALS_NAMED)
+        .map((renewal) => ({ ...renewal, source: name })),
+    )
+    .sort((a, b) => a.renewAtMs - b.renewAtMs)
+    .slice(0, RENEWALS_NAMED);
+}
+
+function targetIdOf(name: string, state: StateStore, target: RunTarget, config: Config): number {
+  const source = config.sources.find((one) => one.name === name);
+  return source === undefined ? -1 : state.targetId(targetOf(config, source, platformName(target, config)));
+}
+
+function transfersOf(tally: TransferTally, isFirstPass: boolean, isPass: boolean): Transfers {
+  const { expected, inFlight } = tally;
+  const { bytesPerSecond, leftMs } = tally.rate();
+  const nowMs = performance.now();
+  return {
+    inFlight: inFlight.map(({ beganMs, ...flight }) => ({ ...flight, forMs: Math.max(0, nowMs - beganMs) })),
+    bytesPerSecond: inFlight.length > 0 || isPass ? bytesPerSecond : 0,
+    leftMs: isPass ? leftMs : null,
+    firstPass:
+      isFirstPass && expected !== null
+        ? { files: tally.files, bytes: tally.bytes, ofFiles: expected.files, ofBytes: expected.bytes }
+        : null,
+  };
+}
+
+function requestsOf(
+  history: readonly HistoryBucket[],
+  { upload }: Config,
+  nowMs: number,
+  pausedForMs: number,
+): Requests {
+  const minuteMs = startOf(nowMs, MINUTE_MS) - MINUTE_MS;
+  const last = history.find(({ startMs, spanMs }) => startMs === minuteMs && spanMs === MINUTE_MS);
+  return {
+    lastMinute: last?.requests ?? 0,
+    limit: history.findLast(({ requestLimit }) => requestLimit !== null)?.requestLimit ?? null,
+    pausedForMs,
+    ownRequestsPerSecond: upload.maxRequestsPerSecond,
+    ownBytesPerSecond: upload.maxBytesPerSecond,
+  };
+}

@@ -1,0 +1,195 @@
+import type { PageAccess } from '../service/page-source.ts';
+import { countText } from '../service/amounts.ts';
+import type { Advice } from '../words/advice.ts';
+import { html, Html } from '../web/html.ts';
+import { LIVE_SCRIPT_ELEMENT, LIVE_STATUS } from '../web/live-script.ts';
+import { relativeTime } from '../web/relative-time.ts';
+import { STYLE_ELEMENT } from '../web/style.ts';
+import type { PageFacts } from './facts.ts';
+import { renderHistory } from './history.ts';
+import { renderEvents, renderRenewals, renderUsage } from './lists.ts';
+import { actionButton, command, name, path } from './markup.ts';
+import { renderNotInSync } from './not-in-sync.ts';
+import type { PageQuery } from './query.ts';
+import { renderSources } from './sources.ts';
+import { renderUnderWay } from './under-way.ts';
+import { sign, verdictOf, type Verdict } from './verdict.ts';
+
+/** What is known of the file that a visitor asked for: lines, as `botsync explain` prints them, or why there are none. */
+export type FileAnswer =
+  | { readonly kind: 'explained'; readonly lines: readonly string[] }
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+/** The parts of the page that change, by the id of their element. */
+export function renderParts(facts: PageFacts, query: PageQuery, mayAct: boolean): Map<string, string> {
+  const verdict = verdictOf(facts);
+  const parts: readonly (readonly [string, Html])[] = [
+    ['page-title', html`<title id="page-title">${titleOf(verdict, facts)}</title>`],
+    ['verdict', renderVerdict(verdict, facts, mayAct)],
+    ['sources', renderSources(facts, mayAct)],
+    ['under-way', renderUnderWay(facts)],
+    ['not-in-sync', renderNotInSync(facts, query, mayAct)],
+    ['history', renderHistory(facts)],
+    ['renewals', renderRenewals(facts)],
+    ['usage', renderUsage(facts)],
+    ['events', renderEvents(facts)],
+  ];
+  return new Map(parts.map(([id, { markup }]) => [id, markup]));
+}
+
+/** The whole page. `answer`: `null` when no file was asked for. */
+export function renderDocument(
+  facts: PageFacts,
+  query: PageQuery,
+  access: PageAccess,
+  answer: FileAnswer | null,
+): string {
+  const { nowMs, version, host, pid, startedAtMs } = facts;
+  const parts = renderParts(facts, query, access.kind === 'open');
+  const take = (id: string): Html => new Html(parts.get(id) ?? '');
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width" />
+        <link rel="icon" href="data:," />
+        ${take('page-title')} ${STYLE_ELEMENT}
+      </head>
+      <body data-live="/events" data-now="${nowMs}">
+        <a class="skip" href="#verdict">Skip to the content</a>
+        <header class="top">
+          <h1>botsync <small>on ${name(host)}</small></h1>
+          ${LIVE_STATUS} ${renderSearch(query)}
+        </header>
+        <main>
+          ${take('verdict')} ${renderAccess(access, query)}
+          ${answer === null ? html`` : renderAnswer(query.file, answer)}
+          <div class="columns">
+            <div>${take('sources')} ${take('under-way')} ${take('not-in-sync')}</div>
+            <div>${take('history')} ${take('renewals')} ${take('usage')}</div>
+          </div>
+          ${take('events')}
+        </main>
+        <footer>
+          <p class="soft">
+            botsync ${version}, process ${pid}, started ${relativeTime('ago', startedAtMs, nowMs)}. For
+            programs:
+            <a href="/status">status</a>, <a href="/metrics">metrics</a>, <a href="/readyz">readiness</a>.
+          </p>
+        </footer>
+        ${LIVE_SCRIPT_ELEMENT}
+      </body>
+    </html> `.markup;
+}
+
+/** What a tab of the browser is called: how everything stands comes first, as it is cut at the end. */
+function titleOf({ title, mood }: Verdict, { host }: PageFacts): string {
+  return `${mood === 'needs-you' ? '! ' : ''}${title} – botsync on ${host}`;
+}
+
+/** How everything stands, and what to type. */
+function renderVerdict(verdict: Verdict, facts: PageFacts, mayAct: boolean): Html {
+  const { mood, title, detail, advice, others } = verdict;
+  const { outage = null } = facts.running;
+  const halted = facts.standing.troubles.find((one) => one.kind === 'halted');
+  return html`<section id="verdict" class="verdict ${mood}" aria-labelledby="verdict-title">
+    ${sign(mood)}
+    <div>
+      <h2 id="verdict-title">${name(title)}</h2>
+      ${detail === null ? html`` : html`<p>${name(detail)}</p>`}
+      ${outage === null ? html`` : renderOutage(outage, facts.nowMs)}
+      ${advice === null ? html`` : renderAdvice(advice, facts)}
+      ${
+        mayAct && mood === 'needs-you' && halted !== undefined
+          ? html`<p>
+              ${actionButton(`Approve ${halted.source}`, { kind: 'approve', source: halted.source })}
+            </p>`
+          : html``
+      }
+      ${
+        others === 0
+          ? html``
+          : html`<p><a href="#not-in-sync">${countText(others, 'other problem')}</a> below.</p>`
+      }
+    </div>
+  </section> `;
+}
+
+function renderOutage(outage: NonNullable<PageFacts['running']['outage']>, nowMs: number): Html {
+  const { since, nextTry } = outage;
+  const again =
+    nextTry === null ? html`with the next change` : relativeTime('in', Date.parse(nextTry), nowMs);
+  return html`<p>For ${relativeTime('for', Date.parse(since), nowMs)}; next attempt ${again}.</p>`;
+}
+
+function renderAdvice({ text, command: args }: Advice, { commandEnd }: PageFacts): Html {
+  return html`<p>${text}</p>
+    ${args === null ? html`` : html`<p>${command(args, commandEnd)}</p>`}`;
+}
+
+function renderSearch({ file }: PageQuery): Html {
+  return html`<form class="search" method="get" action="/#explained" role="search" aria-label="A file">
+    <label for="file">What about this file?</label>
+    <input
+      id="file"
+      type="search"
+      name="file"
+      value="${file}"
+      placeholder="source/path"
+      autocomplete="off"
+      spellcheck="false"
+    />
+    <button type="submit">Explain</button>
+  </form>`;
+}
+
+function renderAnswer(file: string, answer: FileAnswer): Html {
+  const content =
+    answer.kind === 'explained'
+      ? html`<pre tabindex="0">${answer.lines.join('\n')}</pre>`
+      : html`<p class="empty">${name(answer.reason)}</p>`;
+  return html`<section id="explained" aria-labelledby="explained-title">
+    <h2 id="explained-title">
+      ${path(file)} <small><a href="/">close</a></small>
+    </h2>
+    <div class="card">${content}</div>
+  </section>`;
+}
+
+/** What a visitor may do beside looking. */
+function renderAccess(access: PageAccess, query: PageQuery): Html {
+  switch (access.kind) {
+    case 'look-only':
+      return html``;
+    case 'locked':
+      return html`<section id="access" aria-label="Sign in">
+        ${renderNotice(access.notice)}
+        <details ${access.notice === null ? html`` : html`open`}>
+          <summary>Sign in to approve, rescan and retry from this page</summary>
+          <form class="sign-in" method="post" action="/session${queryText(query)}">
+            <label for="secret">Secret (service.control)</label>
+            <input id="secret" type="password" name="secret" autocomplete="current-password" required />
+            <button type="submit">Sign in</button>
+          </form>
+        </details>
+      </section>`;
+    case 'open':
+      return html`<section id="access" aria-label="Actions">
+        ${renderNotice(access.notice)}
+        <form id="control" method="post" action="/control${queryText(query)}">
+          <input type="hidden" name="csrf" value="${access.csrfToken}" />
+          ${actionButton('Rescan everything now', { kind: 'rescan', source: null })}
+          ${actionButton('Sign out', { kind: 'sign-out' })}
+        </form>
+      </section>`;
+  }
+}
+
+function renderNotice(notice: string | null): Html {
+  return html`<p class="notice" role="status">${notice ?? ''}</p>`;
+}
+
+function queryText(query: PageQuery): string {
+  const chosen = Object.entries(query).filter(([, value]) => value !== '');
+  return chosen.length === 0 ? '' : `?${new URLSearchParams(chosen as [string, string][]).toString()}`;
+}

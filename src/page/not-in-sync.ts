@@ -1,0 +1,152 @@
+import { countText } from '../service/amounts.ts';
+import type { Failing, FailingGroup, Trouble } from '../sync/plan/standing.ts';
+import { html, type Html } from '../web/html.ts';
+import { placeOf } from '../words/place.ts';
+import { describeCause, describeRetry, KIND_WORDS } from '../words/status.ts';
+import type { PageFacts } from './facts.ts';
+import { actionButton, command, name, part, path, soon } from './markup.ts';
+import type { PageQuery } from './query.ts';
+import { adviceOf } from './verdict.ts';
+
+/** What an answer may grow to: so many groups, and so many files of all of them. */
+const GROUPS_SHOWN = 25;
+const FILES_SHOWN = 200;
+
+/** What is not in sync or not searchable, by reason, with when it is retried and what helps. */
+export function renderNotInSync(facts: PageFacts, query: PageQuery, mayAct: boolean): Html {
+  const { troubles } = facts.standing;
+  const causes = troubles.filter((one) => one.kind !== 'files');
+  const groups = troubles.filter((one) => one.kind === 'files');
+  const all = groups.reduce((total, { files }) => total + files.length, 0);
+  const matching = groups.flatMap((group) => {
+    const files = group.files.filter((file) => matches(file, query));
+    return files.length === 0 ? [] : [{ ...group, files }];
+  });
+  const found = matching.reduce((total, { files }) => total + files.length, 0);
+  const note =
+    all === 0 ? '' : isFiltered(query) ? `${found} of ${countText(all, 'file')}` : countText(all, 'file');
+  const content = html`${causes.map((cause) => renderCause(cause, facts))}
+  ${all === 0 ? html`` : renderFilter(facts, query)}
+  ${found === 0 && all > 0 ? html`<p class="empty">No file matches this filter.</p>` : html``}
+  ${renderGroups(matching, facts, mayAct)}
+  ${troubles.length === 0 ? html`<p class="empty">Everything is in sync, as far as it has been checked.</p>` : html``}`;
+  return part('not-in-sync', 'Not in sync', note, html`<div class="card">${content}</div>`);
+}
+
+function isFiltered({ source, kind, text }: PageQuery): boolean {
+  return source !== '' || kind !== '' || text !== '';
+}
+
+function matches({ source, path: file, kind, reason }: Failing, query: PageQuery): boolean {
+  const text = query.text.toLowerCase();
+  return (
+    (query.source === '' || source === query.source) &&
+    (query.kind === '' || KIND_WORDS[kind] === query.kind) &&
+    (text === '' || `${placeOf(source, file)}\n${reason}`.toLowerCase().includes(text))
+  );
+}
+
+function renderCause(trouble: Exclude<Trouble, FailingGroup>, facts: PageFacts): Html {
+  const sentence = describeCause(trouble, facts.nowMs) ?? ofSource(trouble, facts);
+  const advice = adviceOf(trouble, facts);
+  return html`<div class="trouble">
+    <p>${name(sentence)}</p>
+    <p class="soft">${advice.text}</p>
+    ${advice.command === null ? html`` : html`<p>${command(advice.command, facts.commandEnd)}</p>`}
+  </div>`;
+}
+
+/** A trouble of a whole source, in a sentence. */
+function ofSource(trouble: Exclude<Trouble, FailingGroup>, { known }: PageFacts): string {
+  if (trouble.kind !== 'halted' && trouble.kind !== 'expiring') return 'not all files were checked';
+  const source = known.sources.find((one) => one.name === trouble.source);
+  return trouble.kind === 'halted'
+    ? `${trouble.source} is halted: ${source?.halted ?? ''}`
+    : `${countText(source?.expiring ?? 0, 'file')} of ${trouble.source} could not be renewed in time`;
+}
+
+function renderFilter({ known }: PageFacts, { source, kind, text }: PageQuery): Html {
+  const option = (value: string, chosen: string, label = value): Html =>
+    html`<option value="${value}" ${value === chosen ? html`selected` : html``}>${label}</option>`;
+  const kinds = [...new Set(Object.values(KIND_WORDS))];
+  return html`<form
+    class="filter"
+    method="get"
+    action="/#not-in-sync"
+    role="search"
+    aria-label="Files not in sync"
+  >
+    <label
+      >Source
+      <select name="source">
+        ${option('', source, 'all')} ${known.sources.map((one) => option(one.name, source))}
+      </select></label
+    >
+    <label
+      >Kind
+      <select name="kind">
+        ${option('', kind, 'all')} ${kinds.map((one) => option(one, kind))}
+      </select></label
+    >
+    <label>Contains <input type="search" name="text" value="${text}" autocomplete="off" /></label>
+    <button type="submit">Filter</button>
+  </form>`;
+}
+
+function renderGroups(groups: readonly FailingGroup[], facts: PageFacts, mayAct: boolean): Html[] {
+  let left = FILES_SHOWN;
+  const shown = groups.slice(0, GROUPS_SHOWN).map((group) => {
+    const files = group.files.slice(0, left);
+    left -= files.length;
+    return renderGroup(group, files, facts, mayAct);
+  });
+  const hidden = groups.slice(GROUPS_SHOWN).reduce((total, { files }) => total + files.length, 0);
+  if (hidden === 0) return shown;
+  return [
+    ...shown,
+    html`<p class="trouble soft">
+      … and ${countText(hidden, 'file')} with other reasons; to list them:
+      ${command('ls --failed', facts.commandEnd)}
+    </p>`,
+  ];
+}
+
+function renderGroup(
+  group: FailingGroup,
+  files: readonly Failing[],
+  facts: PageFacts,
+  mayAct: boolean,
+): Html {
+  const [first] = group.files;
+  if (first === undefined) return html``;
+  const { nowMs, commandEnd } = facts;
+  const advice = adviceOf(group, facts);
+  const more = group.files.length - files.length;
+  const when =
+    first.retryAt !== null && (first.retry === 'pass' || first.retry === 'ask')
+      ? html`<span class="soft"
+          >${first.retry === 'ask' ? 'the platform is asked again' : 'retried'}
+          ${soon(Date.parse(first.retryAt), nowMs)}</span
+        >`
+      : html`<span class="soft">${describeRetry(first, nowMs) ?? 'waits until the source continues'}</span>`;
+  return html`<details class="trouble" ${group.files.length <= 5 ? html`open` : html``}>
+    <summary>
+      <strong>${countText(group.files.length, 'file')} ${KIND_WORDS[first.kind]}:</strong>
+      ${name(first.reason)}; ${when}
+    </summary>
+    <ul class="paths">
+      ${files.map(
+        ({ source, path: file }) =>
+          html`<li>
+            <a href="/?${new URLSearchParams({ file: placeOf(source, file) }).toString()}#explained"
+              >${path(placeOf(source, file))}</a
+            >
+            ${mayAct ? actionButton('Retry', { kind: 'retry', source, path: file }) : html``}
+          </li>`,
+      )}
+    </ul>
+    ${more > 0 ? html`<p class="soft">… and ${countText(more, 'more file', 'more files')}</p>` : html``}
+    <p class="soft">${advice.text}</p>
+    ${advice.command === null ? html`` : html`<p>${command(advice.command, commandEnd)}</p>`}
+  </details>`;
+}

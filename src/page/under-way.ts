@@ -1,0 +1,96 @@
+import { bytesText, countText, durationText } from '../service/amounts.ts';
+import { html, type Html } from '../web/html.ts';
+import { name, part, path, soon } from './markup.ts';
+import type { Flight, PageFacts } from './facts.ts';
+
+/** So many files on their way are named. */
+const FLIGHTS_SHOWN = 20;
+
+/** What is being sent, what waits, and why nothing is sent where that is so. */
+export function renderUnderWay(facts: PageFacts): Html {
+  const { running, transfers, nowMs } = facts;
+  const { inFlight, bytesPerSecond, leftMs, firstPass } = transfers;
+  const { activity, queued = 0, nextPass = null } = running;
+  const pauses = pausesOf(facts);
+  const rate = bytesPerSecond >= 1 ? `${bytesText(bytesPerSecond)}/s` : '';
+  const left = leftMs === null ? '' : `about ${durationText(leftMs)} left`;
+  const note = [rate, left].filter((text) => text !== '').join(', ');
+  const doing = { starting: 'Starting', pass: 'Full pass running', watching: 'Waiting for changes' };
+  const more = inFlight.length - FLIGHTS_SHOWN;
+  const content = html`<div class="card pad">
+    <p>
+      ${activity === undefined ? 'Starting' : doing[activity]}${
+        queued > 0 ? `; ${countText(queued, 'change')} waiting` : ''
+      }${
+        activity === 'watching' && nextPass !== null
+          ? html`; next full pass ${soon(Date.parse(nextPass), nowMs)}`
+          : html``
+      }
+    </p>
+    ${firstPass === null ? html`` : renderFirstPass(firstPass)}
+    ${pauses.map((pause) => html`<p>${pause}</p>`)}
+    ${
+      inFlight.length === 0
+        ? html``
+        : html`<ul class="flights">
+            ${inFlight.slice(0, FLIGHTS_SHOWN).map(renderFlight)}
+          </ul>`
+    }
+    ${more > 0 ? html`<p class="soft">… and ${countText(more, 'more file', 'more files')}</p>` : html``}
+  </div>`;
+  return part('under-way', 'Under way', note, content);
+}
+
+function renderFirstPass({
+  files,
+  bytes,
+  ofFiles,
+  ofBytes,
+}: NonNullable<PageFacts['transfers']['firstPass']>): Html {
+  const label = `${files.toLocaleString('en')} of ${countText(ofFiles, 'file')} sent, ${bytesText(bytes)} of ${bytesText(ofBytes)}`;
+  return html`<p>
+    <progress
+      max="${Math.max(1, ofBytes)}"
+      value="${Math.min(bytes, ofBytes)}"
+      aria-label="First pass"
+    ></progress>
+    ${label}
+  </p>`;
+}
+
+function renderFlight({ name: file, sizeBytes, sentBytes, forMs }: Flight): Html {
+  const amount = `${bytesText(sentBytes)} of ${bytesText(sizeBytes)}`;
+  return html`<li data-key="${file}">
+    ${path(file)}
+    <progress max="${Math.max(1, sizeBytes)}" value="${sentBytes}" aria-label="${amount}"></progress>
+    <span class="soft">${amount}, for ${durationText(forMs)}</span>
+  </li> `;
+}
+
+/** Why less is sent than could be, and whose wish that is. */
+function pausesOf({ requests, running, nowMs }: PageFacts): Html[] {
+  const { pausedForMs, ownRequestsPerSecond, ownBytesPerSecond } = requests;
+  const own = [
+    ...(ownRequestsPerSecond === null ? [] : [`${ownRequestsPerSecond.toLocaleString('en')} requests/s`]),
+    ...(ownBytesPerSecond === null ? [] : [`${bytesText(ownBytesPerSecond)}/s`]),
+  ];
+  const { outage = null, refusal = null, shortage = null } = running;
+  return [
+    ...(pausedForMs > 0
+      ? [html`Paused: the platform asked us to wait; continuing ${soon(nowMs + pausedForMs, nowMs)}`]
+      : []),
+    ...(outage === null
+      ? []
+      : [
+          html`Paused: the platform is unreachable;
+          ${
+            outage.nextTry === null
+              ? html`retried with the next change`
+              : html`next attempt ${soon(Date.parse(outage.nextTry), nowMs)}`
+          }`,
+        ]),
+    ...(refusal === null ? [] : [html`Paused: the platform refuses the credentials (${name(refusal)})`]),
+    ...(shortage === null ? [] : [html`Paused for files that need more storage (${name(shortage)})`]),
+    ...(own.length === 0 ? [] : [html`Limited by the configuration to ${own.join(' and ')}`]),
+  ];
+}

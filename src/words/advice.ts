@@ -1,0 +1,89 @@
+import { placeOf } from './place.ts';
+import { quoteForShell } from '../config/permissions.ts';
+import type { SourceStatus } from '../sync/plan/overview.ts';
+import type { Trouble } from '../sync/plan/standing.ts';
+
+/** What people can do about a trouble. */
+export interface Advice {
+  /** `decide`: somebody has to decide; `fix`: somebody has to change something; `wait`: botsync retries by itself. */
+  readonly need: 'decide' | 'fix' | 'wait';
+  /** A sentence or two; where there is a command, the last leads to it. */
+  readonly text: string;
+  /** What follows `botsync`, without the options that name the configuration; `null`: there is nothing to run. */
+  readonly command: string | null;
+}
+
+/** What to do about a trouble of a running daemon. `directoryOf`: where the files of a source are. */
+export function adviceFor(
+  trouble: Trouble,
+  sources: readonly SourceStatus[],
+  directoryOf: (source: string) => string | null,
+): Advice {
+  switch (trouble.kind) {
+    case 'state-file':
+      return fix('botsync retries by itself once the state file can be used. To check:', 'doctor');
+    case 'credentials':
+      return fix(
+        'Check the token, the workspace and the bot ids. To see which of them is refused:',
+        'doctor',
+      );
+    case 'quota':
+      return fix(
+        'Delete files on the platform, or raise the quota. To see how much is used:',
+        'status --usage',
+      );
+    case 'outage':
+      return wait(
+        'botsync retries by itself; if the platform is down, wait. To check the connection:',
+        'doctor',
+      );
+    case 'halted':
+      return haltAdvice(trouble.source, sources);
+    case 'expiring':
+      return fix('Files will expire because they could not be renewed. To list them:', 'ls --failed');
+    case 'files':
+      return filesAdvice(trouble, directoryOf);
+    case 'interrupted':
+    case 'left-out':
+    case 'no-pass':
+      return wait('A full pass checks all files:', 'rescan');
+  }
+}
+
+function haltAdvice(name: string, sources: readonly SourceStatus[]): Advice {
+  const status = sources.find((one) => one.name === name);
+  // What nobody can approve goes on by itself once the directory is back.
+  if (status === undefined || status.haltAdvice === null)
+    return fix('botsync continues by itself once the directory is back.', null);
+  return {
+    need: 'decide',
+    text: 'If this is a mistake, put the files back. If it is right, approve it:',
+    command: `approve ${quoteForShell(name)}`,
+  };
+}
+
+function filesAdvice(
+  { files }: Extract<Trouble, { kind: 'files' }>,
+  directoryOf: (source: string) => string | null,
+): Advice {
+  const [first] = files;
+  if (first === undefined) return wait('botsync retries by itself.', null);
+  const { source, path, retry } = first;
+  const directory = directoryOf(source);
+  const file = quoteForShell(directory === null ? placeOf(source, path) : `${directory}/${path}`);
+  if (retry === 'halt') return wait('Retried once the source is no longer halted.', null);
+  return retry === 'change'
+    ? fix(
+        'Not retried until the file or its rules change. To see what is sent and why it is refused:',
+        `explain ${file}`,
+      )
+    : wait('botsync retries by itself. To retry now:', `rescan ${file}`);
+}
+
+function fix(text: string, command: string | null): Advice {
+  return { need: 'fix', text, command };
+}
+
+function wait(text: string, command: string | null): Advice {
+  return { need: 'wait', text, command };
+}

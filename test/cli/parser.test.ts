@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import mime from 'mime-types';
+import { expect, test } from 'vitest';
+import { createParser } from '../../src/cli/parser.ts';
+import { BINARY } from './binary.ts';
+
+test('a command runs without its help being drawn', async () => {
+  const ran: string[] = [];
+  const parser = createParser().command('go', 'Go', {}, () => void ran.push('go'));
+  await parser.parseAsync(['go']);
+  const internals = parser as unknown as {
+    getInternalMethods: () => { getUsageInstance: () => { hasCachedHelpMessage: () => boolean } };
+  };
+  expect(ran).toEqual(['go']);
+  expect(internals.getInternalMethods().getUsageInstance().hasCachedHelpMessage()).toBe(false);
+});
+
+test('the built command starts without making ready for every emoji, and knows every content type', async () => {
+  expect(readFileSync(join(dirname(BINARY), 'start.js'), 'utf8')).not.toMatch(/RGI_Emoji|Intl\.Segmenter/);
+  const table = join(dirname(BINARY), '../chunks/mime-db.js');
+  expect(Object.values((await import(table)) as object)).toContainEqual({ types: mime.types });
+});
