@@ -79,6 +79,22 @@ export function addSyncCommands(
       },
     )
     .command(
+      'rescan [path]',
+      'Make the running service check again now, and retry what failed',
+      (command) =>
+        command
+          .positional('path', {
+            type: 'string',
+            description: 'A file or directory of a source; without it, everything',
+          })
+          .example('$0 rescan', 'Check everything now instead of at the next rescan')
+          .example('$0 rescan docs/prices.md', 'Retry a failed file'),
+      async (options) => {
+        const { rescan } = await import('./commands/rescan.ts');
+        done(await rescan(options));
+      },
+    )
+    .command(
       'reload',
       'Make the running service reload its configuration and secrets',
       (command) => command.example('$0 reload', 'After a change, where service.reloadOnChange is off'),

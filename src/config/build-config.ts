@@ -43,6 +43,7 @@ export function buildConfig(written: WrittenConfig, file: string): Config {
     },
     service: {
       listen: service.listen,
+      control: service.control === null ? null : buildReference(service.control, directory),
       hangTimeoutMs: service.hangTimeout,
       reloadOnChange: service.reloadOnChange,
     },

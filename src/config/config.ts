@@ -84,6 +84,8 @@ export interface Config {
   readonly service: {
     /** `null`: nowhere. */
     readonly listen: ListenAddress | null;
+    /** What people sign in with to act from the page; `null`: nobody can. */
+    readonly control: SecretReference | null;
     /** A daemon whose event loop stands still for so long is ended. */
     readonly hangTimeoutMs: number;
     /** Whether a daemon takes up changes of the config and of secrets in files without being asked. */

@@ -29,6 +29,7 @@ export function crossCheck(value: unknown, configFile: string): Finding[] {
     ...checkRules(draft.rules),
     ...checkWatch(draft.watch),
     ...checkListen(draft.service),
+    ...checkControl(draft.service),
     ...checkRemovals(draft),
     ...checkNotify(value, draft),
     ...checkStateFile(draft, configFile),
@@ -126,6 +127,17 @@ function checkListen({ listen }: ConfigDraft['service']): Finding[] {
   if (listen === undefined || listen === null || isLoopback(listen.host)) return [];
   const message = `everybody who can reach this address may read the status, including the names of files; write ${quote(formatAddress({ host: '127.0.0.1', port: listen.port }))} unless a firewall protects it`;
   return [warning(['service', 'listen'], message)];
+}
+
+function checkControl({ listen, control }: ConfigDraft['service']): Finding[] {
+  if (control === undefined || control === null || listen === undefined) return [];
+  const path = ['service', 'control'];
+  if (listen === null)
+    return [error(path, 'is for the page, and there is none; add "listen": "127.0.0.1:9464" beside it')];
+  if (isLoopback(listen.host)) return [];
+  const message =
+    'the secret would be sent unencrypted to this address; listen at "127.0.0.1" and reach it through an SSH tunnel, or a proxy that speaks https';
+  return [warning(path, message)];
 }
 
 function checkRemovals({ platform, removals }: ConfigDraft): Finding[] {

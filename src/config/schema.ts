@@ -246,9 +246,16 @@ const verify = z.strictObject({
 export const serviceSchema = z.strictObject({
   listen: text(readListenAddress, {
     description:
-      'IP address and port at which the service answers /healthz, /readyz, /metrics and /status over HTTP; null: nowhere.',
+      'IP address and port at which the service shows a page, and answers /healthz, /readyz, /metrics and /status over HTTP; null: nowhere.',
     examples: ['127.0.0.1:9464', '[::1]:9464'],
     pattern: LISTEN_PATTERN,
+  })
+    .nullable()
+    .prefault(null),
+  control: secret({
+    description:
+      'Where the secret is that lets people act from the page: approve, rescan, retry. It has at least 16 characters; null: nobody can.',
+    examples: ['file:/etc/botsync/control', 'env:BOTSYNC_CONTROL'],
   })
     .nullable()
     .prefault(null),

@@ -11,12 +11,13 @@ export interface SecretFile {
 
 /** The files of a configuration's secrets, those that systemd hands over among them. `env`: the process's environment. */
 export function secretFiles(
-  { platform: { token, chat } }: Pick<Config, 'platform'>,
+  { platform: { token, chat }, service: { control } }: Pick<Config, 'platform' | 'service'>,
   env: Readonly<Record<string, string | undefined>>,
 ): SecretFile[] {
   const named: [string, SecretReference | null][] = [
     ['platform.token', token],
     ['platform.chat.userKey', chat?.userKey ?? null],
+    ['service.control', control],
   ];
   return named.flatMap(([field, reference]) => {
     const path = reference === null ? null : pathOf(reference, env);

@@ -125,7 +125,8 @@ export class PageStreams {
       while (!running.signal.aborted) {
         const nowMs = this.#clock.monotonic();
         if (nowMs >= this.#nextHeartbeatMs) this.#heartbeat(nowMs);
-        if (nowMs >= this.#nextRoundMs && this.#isRoundDue(nowMs)) await this.#round(running.signal);
+        if (nowMs >= this.#nextRoundMs && this.#isAnyStale(nowMs)) await this.#makeStale(nowMs);
+        this.#sendNews();
         await this.#bell.wait(this.#clock, this.#restMs(), running.signal);
       }
     } finally {
@@ -137,19 +138,18 @@ export class PageStreams {
     }
   }
 
-  /** Until when there is nothing to do, as far as is known, from now, milliseconds. */
+  /** For how long there is nothing to do, as far as is known, milliseconds. */
   #restMs(): number {
     const nowMs = this.#clock.monotonic();
     const oldestMs = Math.min(...[...this.#views.values()].map(({ madeAtMs }) => madeAtMs));
-    const dueMs = this.#isRoundDue(nowMs) ? this.#nextRoundMs : oldestMs + REFRESH_MS;
+    const dueMs = this.#isAnyStale(nowMs) ? this.#nextRoundMs : oldestMs + REFRESH_MS;
     return Math.max(0, Math.min(dueMs, this.#nextHeartbeatMs) - nowMs);
   }
 
-  #isRoundDue(nowMs: number): boolean {
+  #isAnyStale(nowMs: number): boolean {
     for (const stream of this.#streams) {
       const view = this.#views.get(keyOf(stream));
       if (view === undefined || this.#isStale(view, nowMs)) return true;
-      if (stream.shown !== view.parts && stream.unread === 0) return true;
     }
     return false;
   }
@@ -158,9 +158,8 @@ export class PageStreams {
     return this.#hasChanged || news !== this.#news || nowMs - madeAtMs >= REFRESH_MS;
   }
 
-  /** Makes anew what is looked at and may have changed, and sends what did. */
-  async #round(signal: AbortSignal): Promise<void> {
-    const beganMs = this.#clock.monotonic();
+  /** Makes anew what is looked at and may have changed. */
+  async #makeStale(beganMs: number): Promise<void> {
     // What changes from now on is news again.
     if (this.#hasChanged) this.#news += 1;
     this.#hasChanged = false;
@@ -171,17 +170,11 @@ export class PageStreams {
     }
     this.#views.clear();
     for (const [key, view] of views) this.#views.set(key, view);
-    let made = 0;
-    for (const [key, view] of views) {
-      if (view.news !== this.#news || beganMs - view.madeAtMs >= REFRESH_MS) {
-        await this.#make(view);
-        made += 1;
-      }
-      if (signal.aborted) return;
-      this.#send(key, view);
-    }
+    const stale = [...views.values()].filter(
+      ({ news, madeAtMs }) => news !== this.#news || beganMs - madeAtMs >= REFRESH_MS,
+    );
+    for (const view of stale) await this.#make(view);
     const endedMs = this.#clock.monotonic();
-    if (made === 0) return;
     const restMs = Math.min((endedMs - beganMs) / ROUND_PART, LONGEST_ROUND_MS);
     this.#nextRoundMs = Math.max(beganMs + ROUND_MS, endedMs + restMs);
   }
@@ -198,15 +191,19 @@ export class PageStreams {
     view.madeAtMs = this.#clock.monotonic();
   }
 
-  #send(key: string, { parts }: View): void {
-    if (parts === null) return;
-    const made = new Map<ReadonlyMap<string, string> | null, string | null>();
+  /** Sends to each page the parts that it does not show as they are now. */
+  #sendNews(): void {
+    const made = new Map<View, Map<Stream['shown'], string | null>>();
     for (const stream of this.#streams) {
+      const view = this.#views.get(keyOf(stream));
       // Whoever has not read what came before gets what has changed since then, once that is read.
-      if (stream.shown === parts || stream.unread > 0 || keyOf(stream) !== key) continue;
-      let message = made.get(stream.shown);
-      if (message === undefined) made.set(stream.shown, (message = messageOf(stream.shown, parts)));
-      stream.shown = parts;
+      if (view === undefined || view.parts === null || stream.shown === view.parts || stream.unread > 0)
+        continue;
+      const messages = made.get(view) ?? new Map<Stream['shown'], string | null>();
+      made.set(view, messages);
+      let message = messages.get(stream.shown);
+      if (message === undefined) messages.set(stream.shown, (message = messageOf(stream.shown, view.parts)));
+      stream.shown = view.parts;
       if (message !== null) this.#write(stream, message);
     }
   }

@@ -13,6 +13,8 @@ export interface StatusPorts {
 export interface ControlPorts extends StatusPorts {
   /** Lets a halted source go on, `null` all of them; the result, or a promise of it, is answered as JSON. */
   readonly approve: (source: string | null) => unknown;
+  /** Looks again now, at one path of a source or (`path` `null`) at everything; the result is answered as JSON. */
+  readonly rescan: (source: string | null, path: string | null) => unknown;
   /** Reads the configuration again; the result, or a promise of it, is answered as JSON. */
   readonly reload: () => unknown;
 }
@@ -36,7 +38,7 @@ interface Route {
 /**
  * The routes `/healthz`, `/readyz`, `/metrics` and `/status`, with a list of them at `/`.
  *
- * @param control - adds `POST /approve?source=NAME` and `POST /reload`; for a listener that strangers cannot reach.
+ * @param control - adds `POST /approve?source=NAME`, `POST /rescan` and `POST /reload`; for a listener that strangers cannot reach.
  */
 export function statusRoutes(ports: StatusPorts, control: ControlPorts | null): StatusRoutes {
   const routes = new Map<string, Route>([
@@ -50,6 +52,11 @@ export function statusRoutes(ports: StatusPorts, control: ControlPorts | null): 
       method: 'POST',
       about: 'approves a halted source (?source=NAME) or all of them',
       answer: async (query) => json(await control.approve(query.get('source'))),
+    });
+    routes.set('/rescan', {
+      method: 'POST',
+      about: 'rescans a path (?source=NAME&path=PATH) or everything',
+      answer: async (query) => json(await control.rescan(query.get('source'), query.get('path'))),
     });
     routes.set('/reload', {
       method: 'POST',

@@ -49,7 +49,7 @@ test('fills in the defaults, resolves paths, and counts durations in millisecond
     confirm: { waitMs: 30_000 },
     verify: { everyMs: 86_400_000, repair: true },
     watch: { settleMs: 500, maxDelayMs: 10_000, rescanMs: 900_000, poll: false, pollIntervalMs: 10_000 },
-    service: { listen: null, hangTimeoutMs: 300_000, reloadOnChange: true },
+    service: { listen: null, control: null, hangTimeoutMs: 300_000, reloadOnChange: true },
     notify: null,
     stateFile: '/etc/botsync/.botsync/state.db',
   });

@@ -135,6 +135,14 @@ const errors: readonly Row[] = [
     { service: { listen: '127.0.0.1:65536' } },
     'service.listen: port 65536 does not exist; write one up to 65535',
   ],
+  [
+    { service: { control: 'env:BOTSYNC_CONTROL' } },
+    'service.control: is for the page, and there is none; add "listen": "127.0.0.1:9464" beside it',
+  ],
+  [
+    { service: { listen: null, control: 'file:control' } },
+    /^service\.control: is for the page, and there is none/u,
+  ],
   [{ service: { hangTimeout: '500ms' } }, 'service.hangTimeout: "500ms" is too short; write at least "1s"'],
   [{ service: { listen: 9464 } }, /^service\.listen: expected a string, found 9464/u],
   [{ listen: '127.0.0.1:9464' }, 'listen: unknown field; did you mean "service.listen"?'],

@@ -22,6 +22,7 @@ const warnings: readonly (readonly [Row[0], line?: Row[1]])[] = [
   [{ service: { listen: '127.1.2.3:9464' } }],
   [{ service: { listen: '[::1]:9464' } }],
   [{ service: { listen: '[::ffff:127.0.0.1]:9464' } }],
+  [{ service: { listen: '127.0.0.1:9464', control: 'env:BOTSYNC_CONTROL' } }],
   ...['0.0.0.0', '[::]', '10.0.0.1', '[::ffff:10.0.0.1]'].map((host): [Row[0], Row[1]] => [
     { service: { listen: `${host}:9464` } },
     /^service\.listen: everybody who can reach this address may read .*; write "127\.0\.0\.1:9464" unless/u,
@@ -103,3 +104,11 @@ test.each(warnings.map(([fields, line]) => ({ fields, line })))(
     expectLines(told.warnings, line === undefined ? [] : [line]);
   },
 );
+
+test('a secret for the page at an address that others reach draws a warning of its own', () => {
+  const told = linesOf(configText({ service: { listen: '10.0.0.1:9464', control: 'env:BOTSYNC_CONTROL' } }));
+  expectLines(told.warnings, [
+    /^service\.listen: everybody/u,
+    /^service\.control: the secret would be sent unencrypted to this address; listen at "127\.0\.0\.1"/u,
+  ]);
+});

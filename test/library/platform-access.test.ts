@@ -119,3 +119,33 @@ test('the fingerprint tells addresses, secrets and settings of transfers apart, 
   expect(new Set([own, ...others]).size).toBe(5);
   expect(others.join()).not.toContain('two');
 });
+
+const LISTENING = { listen: '127.0.0.1:0' };
+
+test.each([
+  ['0123456789abcde', /^the secret has only 15 characters; write one of at least 16, such as: openssl/u],
+  ['', /is empty; it must contain the secret/u],
+])('%j is no secret for the page', (secret, message) => {
+  const control = `file:${temporaryFile('control', secret)}`;
+  const fields = { platform: PLATFORM, service: { ...LISTENING, control } };
+  const error = catchError(() => access(fields).made.credentials.control());
+  expect(error).toMatchObject({
+    code: 'configuration',
+    problems: [{ field: 'service.control', message: expect.stringMatching(message) as string }],
+  });
+});
+
+test('the secret for the page is one that is never shown, and may be missing beside the emulator', async () => {
+  const secret = '0123456789abcdef';
+  const control = `file:${temporaryFile('control', secret)}`;
+  const { made } = access({ platform: PLATFORM, service: { ...LISTENING, control } });
+  expect(made.credentials.control()).toBe(secret);
+  expect(made.credentials.secrets).toEqual([secret]);
+  expect(access({ platform: PLATFORM }).made.credentials.control()).toBeNull();
+  const missing = { platform: PLATFORM, service: { ...LISTENING, control: 'env:NO_SUCH_VARIABLE' } };
+  const beside = access(missing, (await start()).emulator);
+  expect(beside.made.credentials.control()).toBeNull();
+  expect(beside.warnings).toEqual([
+    expect.stringMatching(/^service\.control: the environment variable NO_SUCH_VARIABLE is not set/u),
+  ]);
+});

@@ -15,6 +15,7 @@ function world() {
         ? Promise.reject(new Error('token'))
         : Promise.resolve({ contentType: 'text/x', body: 'up 1\n' }),
     status: () => Promise.resolve({ sources: [] }),
+    rescan: (source, path) => ({ source, path }),
     reload: () => ({ problem: null }),
     approve: (source) => {
       state.approved.push(source);
@@ -53,7 +54,7 @@ test('/ lists what there is, for those who ask', async () => {
   const { body } = await open('GET', '/');
   expect(body.match(/\/\w+/gu)).toEqual(['/healthz', '/readyz', '/metrics', '/status']);
   expect((await owner('GET', '/')).body).toBe(
-    `${body}POST /approve: approves a halted source (?source=NAME) or all of them\nPOST /reload: reloads the configuration and its secrets\n`,
+    `${body}POST /approve: approves a halted source (?source=NAME) or all of them\nPOST /rescan: rescans a path (?source=NAME&path=PATH) or everything\nPOST /reload: reloads the configuration and its secrets\n`,
   );
 });
 
@@ -66,6 +67,10 @@ test('the owner approves, a source or all; others see no such thing', async () =
   expect(await owner('POST', '/approve')).toMatchObject({ status: 200 });
   expect(await owner('GET', '/approve')).toMatchObject({ status: 405, headers: { allow: 'POST' } });
   expect(await open('POST', '/approve')).toMatchObject({ status: 404 });
+  expect(await open('POST', '/rescan')).toMatchObject({ status: 404 });
+  expect(await owner('POST', '/rescan?source=a%26b&path=c/d')).toMatchObject({
+    body: '{"source":"a&b","path":"c/d"}\n',
+  });
   expect(state.approved).toEqual(['my docs', null]);
 });
 

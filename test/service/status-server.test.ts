@@ -24,6 +24,7 @@ const PORTS: ControlPorts = {
   metrics: () => Promise.resolve({ contentType: 'text/plain', body: 'up 1\n' }),
   status: () => ({ pid: process.pid }),
   approve: (source) => ({ approved: source }),
+  rescan: () => ({}),
   reload: () => ({ problem: null }),
   failed: (error) => {
     throw error;

@@ -2,6 +2,7 @@ import { EXIT } from '../../domain/exit-code.ts';
 import { askDaemon } from '../../service/ask-daemon.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
 import { load } from '../../library/load.ts';
+import { approvalWords } from '../../words/asked.ts';
 import { print, shown } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
 import { UsageError } from '../usage-error.ts';
@@ -49,13 +50,10 @@ export async function approve({ source, ...options }: ApproveOptions): Promise<n
 function tell(body: string, { json }: GlobalOptions): number {
   const { approved, missing, trouble } = JSON.parse(body) as ApprovalAnswer;
   if (trouble !== null) throw new UsageError(trouble, EXIT.incomplete);
+  const words = approvalWords({ approved, missing }).map(shown);
   if (json) printJson({ approved, missing });
   else if (approved.length > 0)
-    print(`Approved, once: ${shown(approved.join(', '))}. Watch it with: botsync status`);
-  else if (missing.length === 0) print('No source is halted, so there is nothing to approve.');
-  if (!json && missing.length > 0)
-    print(
-      `Cannot be approved, the directory is missing: ${shown(missing.join(', '))}. The source continues by itself when the directory is back.`,
-    );
+    print([`${words[0] ?? ''} Watch it with: botsync status`, ...words.slice(1)].join('\n'));
+  else print(words.join('\n'));
   return missing.length > 0 && approved.length === 0 ? EXIT.incomplete : EXIT.ok;
 }

@@ -36,6 +36,7 @@ export function checkSecrets({ config, file }: LoadedConfig, credentials: Creden
   return [
     ...checkSecret(file, 'platform.token', credentials, broken),
     ...checkSecret(file, 'platform.chat.userKey', credentials, missingKey),
+    ...checkSecret(file, 'service.control', credentials, broken),
   ];
 }
 

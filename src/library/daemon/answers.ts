@@ -75,6 +75,10 @@ export class DaemonAnswers {
         const { daemon, trouble } = this.#standing();
         return { ...(daemon?.approve(source) ?? { approved: [], missing: [] }), trouble };
       },
+      rescan: (source, path) => {
+        const { daemon, trouble } = this.#standing();
+        return { rescan: daemon?.rescan(source, path) ?? null, trouble };
+      },
       reload: () => this.#standing().reload(),
       failed: (error) => {
         log.error('an HTTP request could not be answered', { reason: (error as Error).message });

@@ -49,6 +49,7 @@ export class DaemonPlatform {
     try {
       // What it takes is found to be missing now, not when it is needed.
       access.clients.files();
+      access.credentials.control();
       const input = { options: this.#options, loaded, access, clock: systemClock, log };
       return { access, notifier: await Notifier.open({ ...input, howToApprove: 'approve' }) };
     } catch (error) {

@@ -7,7 +7,10 @@ import type { Emulator } from '../../emulator/emulator.ts';
 import { configurationError, partsOf, SyncError } from '../sync-error.ts';
 
 /** A field of the configuration that names a secret. */
-export type SecretField = 'platform.token' | 'platform.chat.userKey';
+export type SecretField = 'platform.token' | 'platform.chat.userKey' | 'service.control';
+
+/** Whoever reaches the page may guess, so that a short secret will not do, characters. */
+const SHORTEST_CONTROL_SECRET = 16;
 
 /**
  * Where the platform is and as whom it is called: as the configuration says, or the emulator in its place, which needs
@@ -71,9 +74,24 @@ export class Credentials {
     return this.#use('platform.chat.userKey');
   }
 
+  /**
+   * The secret with which people act from the page; `null`: nobody can. Throws `SyncError` when it is not where the
+   * configuration says, or is too short; beside the emulator, which needs no secrets, that is warned of.
+   */
+  control(): string | null {
+    const found = this.find('service.control');
+    if (found === null) return null;
+    if (found.kind === 'problem' && this.#emulator !== null) {
+      this.#warn(`service.control: ${found.message}; until then nobody can act from the page`);
+      return null;
+    }
+    return this.#use('service.control');
+  }
+
   /** Where the configuration keeps a secret; `null`: it names none, or the emulator's is taken. */
   referenceOf(field: SecretField): SecretReference | null {
     const { token, chat } = this.#loaded.config.platform;
+    if (field === 'service.control') return this.#loaded.config.service.control;
     if (this.#emulator !== null) return null;
     return field === 'platform.token' ? token : (chat?.userKey ?? null);
   }
@@ -88,12 +106,21 @@ export class Credentials {
   }
 
   #read(field: SecretField): SecretResult | null {
+    if (field === 'service.control') return this.#readControl();
     if (this.#emulator !== null) {
       const { token, userKey } = this.#emulator;
       return { kind: 'ok', value: field === 'platform.token' ? token : userKey, warnings: [] };
     }
     const reference = this.referenceOf(field);
     return reference === null ? null : resolveSecret(reference, this.#env);
+  }
+
+  #readControl(): SecretResult | null {
+    const reference = this.referenceOf('service.control');
+    const found = reference === null ? null : resolveSecret(reference, this.#env);
+    if (found?.kind !== 'ok' || found.value.length >= SHORTEST_CONTROL_SECRET) return found;
+    const message = `the secret has only ${found.value.length} characters; write one of at least ${SHORTEST_CONTROL_SECRET}, such as: openssl rand -hex 16`;
+    return { kind: 'problem', message };
   }
 
   #use(field: SecretField): string {

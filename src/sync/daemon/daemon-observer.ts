@@ -12,10 +12,11 @@ import type { Blockade } from '../pass/blockade.ts';
  * - `root`: a source's directory came, went or was replaced.
  * - `ignore-file`: the patterns in a source's directory changed.
  * - `approved`: someone checked what was halted.
+ * - `asked`: someone wants it now.
  * - `recovered`: the platform is in reach again after an outage that files did not wait for.
  */
 export type Trigger =
-  'start' | 'reload' | 'rescan' | 'lost' | 'root' | 'ignore-file' | 'approved' | 'recovered';
+  'start' | 'reload' | 'rescan' | 'lost' | 'root' | 'ignore-file' | 'approved' | 'asked' | 'recovered';
 
 /** What the platform refuses until somebody fixes it: requests with these credentials, or files that need more storage. */
 export type Refusal = 'credentials' | 'quota';

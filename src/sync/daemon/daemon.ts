@@ -7,6 +7,7 @@ import type { FilePlatform } from '../../domain/file-platform.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { activityOf } from './activity.ts';
 import { Approvals, type Approval } from './approvals.ts';
+import { judgeRescan, type AskedRescan } from './asked-rescan.ts';
 import { Bell } from '../../service/bell.ts';
 import type { Blockade } from '../pass/blockade.ts';
 import { RefusalNews, type DaemonActivity, type DaemonObserver, type Trigger } from './daemon-observer.ts';
@@ -166,6 +167,21 @@ export class Daemon {
     const approval = this.#approvals.give(this.#syncContext.halts, source);
     if (approval.approved.length > 0) this.#schedule.want('approved');
     return approval;
+  }
+
+  /**
+   * Looks again now: at everything, or at one path of a source and what lies below it. Failed files are tried again.
+   *
+   * @param source - `null`: all; one alone means all as well, since a pass is over everything.
+   */
+  rescan(source: string | null, path: string | null): AskedRescan {
+    const wanted: AskedRescan =
+      source === null || path === null
+        ? { kind: 'pass' }
+        : judgeRescan(source, path, this.#watches.found(source), this.#syncContext, this.refusal);
+    if (wanted.kind === 'pass') this.#schedule.want('asked');
+    if (wanted.kind === 'path' && source !== null && path !== null) this.#rescans.want(source, path);
+    return wanted;
   }
 
   /** What keeps the daemon from being of full service now; empty when nothing does. */

@@ -12,13 +12,14 @@ const RETRY: Backoff = { firstMs: 60_000, longestMs: 15 * 60_000 };
 /** How much a rescan comes sooner or later than told, so that many machines do not come at once. */
 const JITTER = 0.1;
 
-/** What a pass is made for, the weakest first: of several that are wanted the strongest counts. One that was approved of tries everything again. */
+/** What a pass is made for, the weakest first: of several that are wanted the strongest counts. One that was asked for, or approved of, tries everything again. */
 const STRENGTH: readonly Trigger[] = [
   'lost',
   'rescan',
   'ignore-file',
   'root',
   'recovered',
+  'asked',
   'approved',
   'reload',
   'start',

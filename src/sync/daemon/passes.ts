@@ -95,9 +95,11 @@ export class Passes {
     const rewatched: Promise<boolean>[] = [];
     const before = syncContext.round.blockade;
     const isAnew = trigger === 'start' || trigger === 'reload';
-    const retriesAll = isAnew || trigger === 'approved' || schedule.mayRetry;
+    const isAsked = trigger === 'approved' || trigger === 'asked';
+    const retriesAll = isAnew || isAsked || schedule.mayRetry;
     const isFailedDue = clock.monotonic() >= this.#failedAgainAtMs;
-    const retriesFailed = isAnew || trigger === 'recovered' || isFailedDue || (retriesAll && before.isOn);
+    const isRetry = isAnew || trigger === 'recovered' || trigger === 'asked';
+    const retriesFailed = isRetry || isFailedDue || (retriesAll && before.isOn);
     if (retriesFailed) this.#failedAgainAtMs = clock.monotonic() + watch.rescanMs * FAILED_AGAIN_PART;
     this.#isRetryingFailed = retriesFailed && (retriesAll || !before.isOn);
     this.#isUnderWay = true;

@@ -142,7 +142,7 @@ function readIgnoreFile(directory: string): string[] | 'too-large' {
 
 /** The files that are never synced: the config, its schema beside it, those that hold a secret, the state file with what is next to it. */
 function protectedFiles(config: Config): { readonly whole: readonly string[]; readonly stem: string } {
-  const secrets = [config.platform.token, config.platform.chat?.userKey];
+  const secrets = [config.platform.token, config.platform.chat?.userKey, config.service.control];
   const schema = join(dirname(config.file), SCHEMA_COPY);
   const whole = [
     config.file,

@@ -1,0 +1,90 @@
+import { resolve } from 'node:path';
+import type { Config } from '../../config/config.ts';
+import { EXIT } from '../../domain/exit-code.ts';
+import { load, platformName } from '../../library/load.ts';
+import { askDaemon } from '../../service/ask-daemon.ts';
+import type { AskedRescan } from '../../sync/daemon/asked-rescan.ts';
+import { findSources } from '../../sync/sources/source.ts';
+import { rescanWords } from '../../words/asked.ts';
+import { alike, type GlobalOptions } from '../global-options.ts';
+import { locateFile } from '../locate-file.ts';
+import { print, shown } from '../render/output.ts';
+import { printJson } from '../render/print-json.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** Options of `botsync rescan`. */
+export interface RescanOptions extends GlobalOptions {
+  /** A file or directory of a source; without it, everything. */
+  readonly path: string | undefined;
+}
+
+interface RescanAnswer {
+  /** `null`: the daemon is starting. */
+  readonly rescan: AskedRescan | null;
+  /** Why the daemon cannot work now. */
+  readonly trouble: string | null;
+}
+
+/** A part of a source, or everything. */
+interface Wanted {
+  readonly source: string | null;
+  readonly path: string | null;
+}
+
+const PATIENCE_MS = 10_000;
+
+/** `botsync rescan`: has the running daemon look again now. Returns the exit code; throws `UsageError`. */
+export async function rescan(options: RescanOptions): Promise<number> {
+  const { config } = load(options);
+  const wanted = locate(options, config);
+  const query = new URLSearchParams(
+    Object.entries(wanted).filter((field): field is [string, string] => field[1] !== null),
+  ).toString();
+  const target = query === '' ? '/rescan' : `/rescan?${query}`;
+  const answer = await askDaemon(config.stateFile, 'POST', target, AbortSignal.timeout(PATIENCE_MS));
+  switch (answer.kind) {
+    case 'absent':
+      throw new UsageError(
+        `no botsync is running on this state file; run: botsync sync --once${alike(options)}`,
+        EXIT.incomplete,
+      );
+    case 'failed':
+      throw new UsageError(answer.reason, EXIT.incomplete);
+    case 'ok':
+      break;
+  }
+  if (answer.status === 404)
+    throw new UsageError('the running botsync is an older version; restart it', EXIT.incomplete);
+  if (answer.status !== 200)
+    throw new UsageError(`the running botsync reports: ${answer.body.trim()}`, EXIT.incomplete);
+  return tell(JSON.parse(answer.body) as RescanAnswer, wanted, options);
+}
+
+function tell(
+  { rescan: asked, trouble }: RescanAnswer,
+  { source, path }: Wanted,
+  options: RescanOptions,
+): number {
+  if (trouble !== null) throw new UsageError(trouble, EXIT.incomplete);
+  if (asked === null) throw new UsageError('botsync is starting or stopping', EXIT.incomplete);
+  const words = shown(rescanWords(asked, source, path));
+  if (asked.kind === 'halted')
+    throw new UsageError(
+      `${words} After checking, run: botsync approve ${source ?? ''}${alike(options)}`,
+      EXIT.incomplete,
+    );
+  if (asked.kind !== 'pass' && asked.kind !== 'path') throw new UsageError(words, EXIT.incomplete);
+  if (options.json) printJson({ rescan: asked.kind, source, path });
+  else print(`${words} Watch it with: botsync status${alike(options)}`);
+  return EXIT.ok;
+}
+
+function locate(options: RescanOptions, config: Config): Wanted {
+  if (options.path === undefined) return { source: null, path: null };
+  const directory = resolve(options.path);
+  const source = config.sources.find((one) => one.directory === directory);
+  // A pass is over everything: there is no smaller one for a whole source.
+  if (source !== undefined && options.path !== '') return { source: source.name, path: null };
+  const { found, path } = locateFile(options.path, findSources(config, platformName(options, config)));
+  return { source: found.config.name, path };
+}

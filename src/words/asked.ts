@@ -1,0 +1,42 @@
+import type { Approval } from '../sync/daemon/approvals.ts';
+import type { AskedRescan } from '../sync/daemon/asked-rescan.ts';
+
+/** What came of an approval, a sentence each; `names` are shown as they are. */
+export function approvalWords({ approved, missing }: Approval): string[] {
+  if (approved.length === 0 && missing.length === 0)
+    return ['No source is halted, so there is nothing to approve.'];
+  return [
+    ...(approved.length === 0 ? [] : [`Approved, once: ${approved.join(', ')}.`]),
+    ...(missing.length === 0
+      ? []
+      : [
+          `Cannot be approved, the directory is missing: ${missing.join(', ')}. The source continues by itself when the directory is back.`,
+        ]),
+  ];
+}
+
+/**
+ * What comes of it when somebody wants a look now, in a sentence or two.
+ *
+ * @param source - `null` for all.
+ * @param path - relative to the source; `null` for everything.
+ */
+export function rescanWords(asked: AskedRescan, source: string | null, path: string | null): string {
+  const file = `${source ?? ''}: ${path ?? ''}`;
+  switch (asked.kind) {
+    case 'pass':
+      return 'Everything is being checked, and failed files are retried.';
+    case 'path':
+      return asked.waitsFor === null
+        ? `Being checked now: ${file}.`
+        : `Being checked now: ${file}. It can be sent only when the platform takes files again: ${asked.waitsFor}.`;
+    case 'unknown-source':
+      return `The running botsync has no source named ${source ?? ''}.`;
+    case 'outside':
+      return `${path ?? ''} is not a path in the source ${source ?? ''}.`;
+    case 'ignored':
+      return `${file} is ignored, so it is not sent.`;
+    case 'halted':
+      return `${source ?? ''} is halted: ${asked.reason}.`;
+  }
+}
