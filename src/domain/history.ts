@@ -32,7 +32,7 @@ export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
 /** Minutes are kept for so long, then only the hours that they are in, milliseconds. */
-export const MINUTES_KEPT_MS = DAY_MS;
+export const MINUTES_KEPT_MS = 24 * HOUR_MS;
 
 /** Hours are kept for so long, milliseconds. */
 export const HOURS_KEPT_MS = 30 * DAY_MS;

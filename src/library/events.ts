@@ -90,8 +90,8 @@ export class EventFeed implements Reporter, PassObserver, StartObserver, DaemonO
     this.#queues.clear();
   }
 
-  event(file: FileEvent, transferred?: Transferred): void {
-    for (const one of this.#observers) one.event?.(file, transferred);
+  event(file: FileEvent, transferred?: Transferred, isKnown?: boolean): void {
+    for (const one of this.#observers) one.event?.(file, transferred, isKnown);
     this.#push({ kind: 'file', file, ...(transferred !== undefined && { transferred }) });
   }
 

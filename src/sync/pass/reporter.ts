@@ -24,8 +24,8 @@ export interface Transferred {
 
 /** Told what a pass does, as it happens. */
 export interface Reporter {
-  /** `transferred`: of a file whose content was sent. */
-  readonly event: (event: FileEvent, transferred?: Transferred) => void;
+  /** `transferred`: of a file whose content was sent. `isKnown`: an earlier pass met and told the same. */
+  readonly event: (event: FileEvent, transferred?: Transferred, isKnown?: boolean) => void;
   /** Something that people should know and that is no file's event. */
   readonly warn: (message: string) => void;
   /** A file is about to be sent, again after a failure: for people who watch. */
