@@ -58,3 +58,28 @@ export async function startShop(): Promise<Emulator> {
   clock.now = PICTURE_TIME;
   return emulator;
 }
+
+/** Gives an emulator some of all that its page can show; returns the address of one page of each kind. */
+export async function fillEmulator(emulator: Emulator): Promise<string[]> {
+  const { id } = await store(emulator, 'docs/guide.md', 'abc', {
+    index: true,
+    tags: { kind: 'page', 'managed-by': 'botsync' },
+    metadata: { team: 'sales' },
+    indexing: { configuration: {} },
+    accessPolicies: ['public_content', 'integrations'],
+    expiresAt: '2026-03-03T12:01:00Z',
+  });
+  await store(emulator, 'docs/archive.zip', 'abc', { index: true });
+  await upsert(emulator, { key: 'pending.mp4', size: 60_000_000 });
+  const url = `${emulator.baseUrl}/v1/chat/conversations`;
+  const { body } = await call(url, 'POST', upsertHeaders(emulator), { channel: 'c', tags: { topic: 'x' } });
+  const { id: conversationId } = (body as { conversation: { id: string } }).conversation;
+  await call(
+    `${emulator.chatUrl}/${emulator.webhookId}/messages`,
+    'POST',
+    { 'x-user-key': emulator.userKey },
+    { conversationId, payload: { type: 'text', text: 'Hello' } },
+  );
+  await emulator.conditions.set({ kind: 'new-ids' });
+  return ['/', `/?file=${id}`, `/?conversation=${conversationId}`].map((path) => emulator.baseUrl + path);
+}
