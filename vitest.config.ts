@@ -30,6 +30,7 @@ const ENGINE = [
 /** Commands that are over soon: what starts them waits for nothing. */
 const COMMANDS = [
   'test/security/**/*.test.ts',
+  'test/browser/{live-script,emulator-page}.test.ts',
   'test/library/{daemon/daemon-platform,platform-access,take-snapshot}.test.ts',
   ...[
     'commands',
