@@ -34,6 +34,11 @@ export function addSyncCommands(
             default: false,
             description: 'Show quotas, and what this run would add',
           })
+          .option('open', {
+            type: 'boolean',
+            default: false,
+            description: 'Show the page of the service in a browser, and its address in the log',
+          })
           .option('wait', {
             type: 'string',
             requiresArg: true,
@@ -45,7 +50,7 @@ export function addSyncCommands(
             default: false,
             description: 'Do not wait; the next pass asks',
           })
-          .check(({ once, dryRun, force, allowRemovals, wait, noWait, usage }) => {
+          .check(({ once, dryRun, force, allowRemovals, wait, noWait, usage, open }) => {
             if (once && dryRun) throw new UsageError('--once and --dry-run: use only one of them');
             if (allowRemovals && !once)
               throw new UsageError('--allow-removals needs --once; for the service use botsync approve');
@@ -55,6 +60,8 @@ export function addSyncCommands(
               throw new UsageError('--wait and --no-wait need --once');
             if (wait !== undefined && noWait)
               throw new UsageError('--wait and --no-wait: use only one of them');
+            if (open && (once || dryRun))
+              throw new UsageError('--open is for the service; use it without --once and --dry-run');
             if (usage && !once && !dryRun) throw new UsageError('--usage needs --once or --dry-run');
             return true;
           })

@@ -15,6 +15,8 @@ export interface SyncOptions extends GlobalOptions {
   readonly noWait: boolean;
   /** Whether the platform is asked for its quotas, and what the run would add is told beside them. */
   readonly usage: boolean;
+  /** Whether the page of the daemon is shown in a browser. */
+  readonly open: boolean;
 }
 
 /** What `--force` stands for. */

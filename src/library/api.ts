@@ -125,6 +125,8 @@ export interface DaemonOptions extends RunOptions {
   readonly howToAllow?: string;
   /** Whether it is counted, beside the first pass, how much there is to send; that is told to `expect`. */
   readonly estimate?: boolean;
+  /** Told each address at which it begins to answer over HTTP, such as `127.0.0.1:9464`: see `service.listen`. */
+  readonly listening?: (address: string) => void;
 }
 
 /** What came of a reload. */

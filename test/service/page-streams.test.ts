@@ -42,7 +42,7 @@ async function open({ address }: SiteWorld, query = '', headers = {}): Promise<O
   onTestFinished(leave);
   return {
     ...{ response, got, leave },
-    heartbeats: () => state.text.split(': alive\n\n').length - 1,
+    heartbeats: () => state.text.split('event: clock\n').length - 1,
     text: () => state.text,
     isOver: () => state.isOver,
   };

@@ -31,6 +31,7 @@ import { ConfigFiles } from './config-files.ts';
 import { runCounting } from './counting.ts';
 import { DaemonPlatform } from './daemon-platform.ts';
 import { DaemonPage } from './page/daemon-page.ts';
+import { pageControl } from './page-control.ts';
 import { HangGuard } from './hang-guard.ts';
 import { Reloads } from './reloads.ts';
 import { DaemonServers } from './servers.ts';
@@ -80,6 +81,8 @@ export class DaemonRun {
   readonly #vitals: DaemonVitals;
   readonly #answers: DaemonAnswers;
   readonly #page: DaemonPage;
+  readonly #site: PageSite;
+  readonly #listening: (address: string) => void;
   readonly #notifier: DaemonNotifier;
   readonly #platform: DaemonPlatform;
   readonly #files: ConfigFiles;
@@ -125,6 +128,8 @@ export class DaemonRun {
     this.#feed = feed.also(this.#measures).also(this.#history).also(this.#page.observer);
     const log = this.#page.logBeside(input.log);
     this.#log = log;
+    this.#site = new PageSite(this.#page, pageControl(daemonState, log), systemClock);
+    this.#listening = input.listening ?? (() => undefined);
     this.#notifier = new DaemonNotifier(log);
     this.#platform = new DaemonPlatform(target, env, log, this.#history.answered);
     this.#hangGuard = input.endWhenHung === true ? new HangGuard(log) : null;
@@ -164,7 +169,9 @@ export class DaemonRun {
     await this.#notifier.adopt(notifier);
     for (const warning of this.#loaded.warnings) log.warn(renderProblem(warning));
     this.#watchdog = new Watchdog(this.#vitals, this.#serviceManager, this.#metrics, log);
-    this.#servers = new DaemonServers(this.#answers.ports(this.#metrics, log), this.#createSite(log), log);
+    this.#site.adopt(access.credentials.control());
+    const ports = this.#answers.ports(this.#metrics, log);
+    this.#servers = new DaemonServers(ports, this.#site, log, this.#listening);
     await this.#servers.adjust(this.#loaded.config);
     this.#reloads.begin();
     await this.#files.adopt(this.#loaded);
@@ -183,25 +190,6 @@ export class DaemonRun {
     });
     await this.#keeper.untilStopped((state) => this.#serve(state));
     this.#log.info('stopped');
-  }
-
-  /** The page, for as long as the run. */
-  #createSite(log: Log): PageSite {
-    const failed = (error: unknown): void => {
-      log.error('the page could not be made', { reason: (error as Error).message });
-    };
-    const act = (): string => '';
-    return new PageSite(
-      this.#page,
-      {
-        act,
-        note: (level, message, fields) => {
-          log[level](message, fields);
-        },
-        failed,
-      },
-      systemClock,
-    );
   }
 
   /** Reads the configuration again, once what is running of that is over. */
@@ -379,6 +367,7 @@ export class DaemonRun {
     this.#loaded = next;
     await this.#notifier.adopt(notifier);
     await this.#reloadDaemon(before);
+    this.#site.adopt(access.credentials.control());
     await this.#servers?.adjust(next.config);
     await this.#hangGuard?.adjust(next.config);
     await this.#files.adopt(next);

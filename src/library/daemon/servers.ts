@@ -8,16 +8,18 @@ import { serveOnAddress, serveOnSocket, type StatusServer } from '../../service/
 /** Where a daemon answers: on its socket, and at an address when the config names one. */
 export class DaemonServers {
   readonly #ports: ControlPorts;
-  readonly #site: PageSite | null;
+  readonly #site: PageSite;
   readonly #log: Log;
+  readonly #listens: (address: string) => void;
   #socket: StatusServer | null = null;
   #listening: { readonly wanted: string; readonly server: StatusServer } | null = null;
 
-  /** @param site - the page; `null`: there is none. */
-  constructor(ports: ControlPorts, site: PageSite | null, log: Log) {
+  /** @param listens - told each address at which it begins to listen. */
+  constructor(ports: ControlPorts, site: PageSite, log: Log, listens: (address: string) => void) {
     this.#ports = ports;
     this.#site = site;
     this.#log = log;
+    this.#listens = listens;
   }
 
   /** Answers where the configuration says; a place that cannot be had is told of, and is no reason to end. */
@@ -39,13 +41,14 @@ export class DaemonServers {
     }
     this.#listening = { wanted, server: attempt.server };
     this.#log.info('listening', { address: attempt.server.address });
+    this.#listens(attempt.server.address);
   }
 
   /** Ends all answering. */
   async close(): Promise<void> {
     await this.#socket?.close();
     await this.#listening?.server.close();
-    this.#site?.close();
+    this.#site.close();
     this.#socket = null;
     this.#listening = null;
   }
