@@ -167,6 +167,10 @@ export class DaemonView implements RunObserver {
     this.log.warn(message);
   }
 
+  inform(message: string): void {
+    this.log.info(message);
+  }
+
   retrying(path: string, reason: string, delayMs: number): void {
     this.log.say('info', retryWords(path, reason, delayMs), { path, reason, delayMs: Math.round(delayMs) });
   }

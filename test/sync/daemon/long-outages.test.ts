@@ -53,6 +53,6 @@ test('after a long outage all that waited is sent with the first success', async
   // Told once when it began, and once when it was over.
   expect(running.told.filter((line) => line.includes('reach'))).toEqual([
     expect.stringMatching(/^warn the platform is unreachable: 503 .*; botsync retries$/u),
-    'warn the platform is reachable again',
+    'inform the platform is reachable again',
   ]);
 });
