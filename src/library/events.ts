@@ -13,6 +13,7 @@ import { passOutcomeOf, type PassOutcome } from './pass-outcome.ts';
  * - `file`: something became of a file, or of a whole source (`path` is "." then); `transferred` is what sending it took.
  * - `planned`: what a pass would do with a file.
  * - `warning`: something that people should know and that is no file's event.
+ * - `notice`: the same of something that asks nothing of them, such as the end of an outage.
  * - `retrying`: a file is about to be sent again, after a failure.
  * - `sent`: so many bytes of content went out since the last event of this kind.
  * - `expected`: so much is to be sent, as far as is known beforehand.
@@ -28,7 +29,7 @@ import { passOutcomeOf, type PassOutcome } from './pass-outcome.ts';
 export type SyncEvent =
   | { readonly kind: 'file'; readonly file: FileEvent; readonly transferred?: Transferred }
   | { readonly kind: 'planned'; readonly file: FileEvent }
-  | { readonly kind: 'warning'; readonly message: string }
+  | { readonly kind: 'warning' | 'notice'; readonly message: string }
   | {
       readonly kind: 'retrying';
       readonly path: string;
@@ -115,6 +116,11 @@ export class EventFeed implements Reporter, PassObserver, StartObserver, DaemonO
   warn(message: string): void {
     for (const one of this.#observers) one.warn?.(message);
     this.#push({ kind: 'warning', message });
+  }
+
+  inform(message: string): void {
+    for (const one of this.#observers) one.inform?.(message);
+    this.#push({ kind: 'notice', message });
   }
 
   retrying(path: string, reason: string, delayMs: number): void {

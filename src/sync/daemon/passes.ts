@@ -159,6 +159,9 @@ function countFinds(report: Reporter, found: (source: string) => void): Reporter
     warn: (message) => {
       report.warn(message);
     },
+    inform: (message) => {
+      report.inform?.(message);
+    },
     retrying: (path, reason, delayMs) => {
       report.retrying(path, reason, delayMs);
     },

@@ -28,6 +28,8 @@ export interface Reporter {
   readonly event: (event: FileEvent, transferred?: Transferred, isKnown?: boolean) => void;
   /** Something that people should know and that is no file's event. */
   readonly warn: (message: string) => void;
+  /** Something that people may like to know, and that asks nothing of them. */
+  readonly inform?: (message: string) => void;
   /** A file is about to be sent, again after a failure: for people who watch. */
   readonly retrying: (path: string, reason: string, delayMs: number) => void;
   /** Content bytes that were sent. */
