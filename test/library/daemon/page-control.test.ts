@@ -130,11 +130,11 @@ test('from the page everything is rescanned, and a failed file is tried again', 
   await expect.poll(() => triggers, POLL).toEqual(['start', 'asked']);
   expect(sent).toEqual([]);
   expect(await press(cookie, { kind: 'retry', source: 'docs', path: 'a.md' })).toBe(
-    'Being checked now: docs: a.md.',
+    'Being checked now: docs/a.md.',
   );
   await expect.poll(() => sent, POLL).toEqual(['a.md']);
   expect(log()).toContain(
-    '{"message":"the page: retry","source":"docs","path":"a.md","outcome":"Being checked now: docs: a.md.","client":"127.0.0.1"}',
+    '{"message":"the page: retry","source":"docs","path":"a.md","outcome":"Being checked now: docs/a.md.","client":"127.0.0.1"}',
   );
 });
 
