@@ -1,5 +1,6 @@
 import type { Approval } from '../sync/daemon/approvals.ts';
 import type { AskedRescan } from '../sync/daemon/asked-rescan.ts';
+import { placeOf } from './place.ts';
 
 /** What came of an approval, a sentence each; `names` are shown as they are. */
 export function approvalWords({ approved, missing }: Approval): string[] {
@@ -22,7 +23,7 @@ export function approvalWords({ approved, missing }: Approval): string[] {
  * @param path - relative to the source; `null` for everything.
  */
 export function rescanWords(asked: AskedRescan, source: string | null, path: string | null): string {
-  const file = `${source ?? ''}: ${path ?? ''}`;
+  const file = placeOf(source ?? '', path ?? '');
   switch (asked.kind) {
     case 'pass':
       return 'Everything is being checked, and failed files are retried.';

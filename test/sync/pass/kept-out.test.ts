@@ -8,8 +8,10 @@ test('config, secrets and state file are not synced under another name either', 
   const world = await createWorld({ sources: [{ directory: './docs', symlinks: 'follow' }] });
   world.configure({
     platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, token: 'file:./conf/token' },
+    service: { listen: '127.0.0.1:0', control: 'file:./conf/control' },
   });
   world.write('conf/token', 'very secret');
+  world.write('conf/control', 'just as secret');
   world.write('conf/note', 'n');
   world.write('botsync.config.json', '{}');
   symlinkSync('../conf', join(world.directory, 'docs/linked'));
