@@ -139,6 +139,23 @@ export function addSyncCommands(
       },
     )
     .command(
+      'history',
+      'What was done in the last hours or days',
+      (command) =>
+        command
+          .option('since', {
+            type: 'string',
+            requiresArg: true,
+            default: '24h',
+            description: 'How far back, up to 30 days',
+          })
+          .example('$0 history --since 7d', 'The last week, day by day'),
+      async (options) => {
+        const { history } = await import('./commands/history.ts');
+        done(await history(options));
+      },
+    )
+    .command(
       'ls [glob]',
       'List files with their state here and on the platform',
       (command) =>

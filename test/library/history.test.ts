@@ -108,6 +108,8 @@ test('a daemon counts, and so does a repair; nobody else does', async () => {
   const events = sync.events();
   const daemon = await sync.start();
   for await (const { kind } of events) if (kind === 'pass-ended') break;
+  // It is read beside the daemon that writes it.
+  await expect.poll(() => historyOf(site).sentFiles).toBe(1);
   await daemon.stop();
   const after = historyOf(site);
   expect(after).toMatchObject({ sentFiles: 1, sentBytes: 1, failed: 0 });
