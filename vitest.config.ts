@@ -45,6 +45,7 @@ const COMMANDS = [
     'mask-secrets',
     'parser',
     'render/*',
+    'settle-directory',
     'status/*',
     'usage',
   ].map((name) => `test/cli/${name}.test.ts`),
