@@ -13,7 +13,7 @@ export function describeExplanation(explanation: Explanation, isAsked: boolean):
   ];
   if (record === null) lines.push('Record:  none');
   else {
-    lines.push(`Record:  ${record.state}, since ${record.changedAt}`);
+    lines.push(`Record:  ${describeState(record.state)}, since ${record.changedAt}`);
     if (record.sha256 !== null) lines.push(`         content ${record.sha256} (SHA-256)`);
     if (record.expiresAt !== null) lines.push(`         expires at ${record.expiresAt}`);
     if (record.differs !== null) lines.push(`         ${DIFFERS[record.differs]}`);
@@ -27,6 +27,23 @@ export function describeExplanation(explanation: Explanation, isAsked: boolean):
   lines.push(`A pass:  ${describeAction(action)} (${shown(reason)})`);
   return lines;
 }
+
+/** The state on record: `synced`, or `synced, removed` of a file that is not in its source any more. */
+function describeState(written: string): string {
+  const [state = '', absence] = written.split(', ');
+  const known = STATES[state] ?? state;
+  return absence === undefined ? known : `${known}; ${ABSENCES[absence] ?? absence}`;
+}
+
+const STATES: Readonly<Record<string, string>> = {
+  sending: 'being sent, or interrupted while it was sent',
+  removing: 'being removed from the platform',
+};
+
+const ABSENCES: Readonly<Record<string, string>> = {
+  removed: 'deleted here',
+  'set-aside': 'no longer synced: ignored, or its key changed',
+};
 
 /** What the platform said, and when it was asked. */
 function describeWord({ verdict, askedAt, nextAskAt }: PlatformWord): string[] {
