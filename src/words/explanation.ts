@@ -49,8 +49,8 @@ const ABSENCES: Readonly<Record<string, string>> = {
 function describeWord({ verdict, askedAt, nextAskAt }: PlatformWord): string[] {
   const isWaiting = verdict === null && nextAskAt !== null;
   const said = isWaiting ? 'has not confirmed it yet' : SAID[verdict ?? 'unknown'];
-  const asked = askedAt === null ? 'not asked yet' : `asked last at ${askedAt}`;
-  const next = nextAskAt === null ? '' : `, asked next at ${nextAskAt}`;
+  const asked = askedAt === null ? 'not checked yet' : `last checked at ${askedAt}`;
+  const next = nextAskAt === null ? '' : `, next check at ${nextAskAt}`;
   return [`Platform: ${said} (${asked}${next})`];
 }
 
@@ -82,7 +82,7 @@ function describeAction(action: Explanation['action']): string {
     case 'none':
       return 'does nothing';
     case 'skip':
-      return 'leaves it out';
+      return 'skips it';
     case 'refuse':
       return 'refuses it';
     case 'problem':
