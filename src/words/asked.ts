@@ -10,7 +10,7 @@ export function approvalWords({ approved, missing }: Approval): string[] {
     ...(missing.length === 0
       ? []
       : [
-          `Not approved, because the directory is missing: ${missing.join(", ")}. The source continues when the directory exists again.`,
+          `Not approved, because the directory is missing: ${missing.join(', ')}. The source continues when the directory exists again.`,
         ]),
   ];
 }
