@@ -46,6 +46,7 @@ const COMMANDS = [
     'parser',
     'render/*',
     'show-page',
+    'settle-directory',
     'status/*',
     'usage',
   ].map((name) => `test/cli/${name}.test.ts`),

@@ -145,7 +145,7 @@ async function prune(
     },
   });
   const told = halts.map(({ source, halt }) => {
-    const reason = `halted: ${halt.reason}; check the orphans, then add --allow-removals`;
+    const reason = `halted: ${halt.reason}; check the orphans, then run: botsync verify --prune --allow-removals`;
     feed.event({ kind: 'problem', source, path: '.', key: null, reason });
     return { source, reason };
   });

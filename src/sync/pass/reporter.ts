@@ -8,9 +8,9 @@ export interface OutgoingFile {
   readonly sizeBytes: number;
 }
 
-/** Told how the sending of one file goes on. */
+/** Follows the sending of one file. */
 export interface TransferWatch {
-  /** So many bytes more were handed to the connection. */
+  /** Bytes that were handed to the connection since the last call. */
   readonly progress: (bytes: number) => void;
   /** The attempt is over, however it ended. */
   readonly ended: () => void;
@@ -22,7 +22,7 @@ export interface Transferred {
   readonly durationMs: number;
 }
 
-/** Told what a pass does, as it happens. */
+/** Receives what a pass does, as it happens. */
 export interface Reporter {
   /** `transferred`: of a file whose content was sent. `isKnown`: an earlier pass met and told the same. */
   readonly event: (event: FileEvent, transferred?: Transferred, isKnown?: boolean) => void;
