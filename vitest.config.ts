@@ -10,6 +10,7 @@ const ENGINE = [
     'domain',
     'emulator',
     'notify',
+    'page',
     'scan',
     'service',
     'state',
@@ -29,6 +30,7 @@ const ENGINE = [
 /** Commands that are over soon: what starts them waits for nothing. */
 const COMMANDS = [
   'test/security/**/*.test.ts',
+  'test/browser/{live-script,emulator-page}.test.ts',
   'test/library/{daemon/daemon-platform,platform-access,take-snapshot}.test.ts',
   ...[
     'commands',
@@ -44,6 +46,7 @@ const COMMANDS = [
     'parser',
     'render/*',
     'show-page',
+    'settle-directory',
     'status/*',
     'usage',
   ].map((name) => `test/cli/${name}.test.ts`),

@@ -27,7 +27,7 @@ export function addSyncCommands(
           .option('allow-removals', {
             type: 'boolean',
             default: false,
-            description: 'Ignore the guards in this run',
+            description: 'Make removals that a guard would halt, in this run only',
           })
           .option('usage', {
             type: 'boolean',
@@ -48,7 +48,7 @@ export function addSyncCommands(
           .option('no-wait', {
             type: 'boolean',
             default: false,
-            description: 'Do not wait; the next pass asks',
+            description: 'Do not wait for the confirmation; the next pass checks it',
           })
           .check(({ once, dryRun, force, allowRemovals, wait, noWait, usage, open }) => {
             if (once && dryRun) throw new UsageError('--once and --dry-run: use only one of them');
@@ -139,6 +139,23 @@ export function addSyncCommands(
       },
     )
     .command(
+      'history',
+      'What was done in the last hours or days',
+      (command) =>
+        command
+          .option('since', {
+            type: 'string',
+            requiresArg: true,
+            default: '24h',
+            description: 'How far back, up to 30 days',
+          })
+          .example('$0 history --since 7d', 'The last week, day by day'),
+      async (options) => {
+        const { history } = await import('./commands/history.ts');
+        done(await history(options));
+      },
+    )
+    .command(
       'ls [glob]',
       'List files with their state here and on the platform',
       (command) =>
@@ -196,7 +213,7 @@ export function addSyncCommands(
           .option('allow-removals', {
             type: 'boolean',
             default: false,
-            description: 'Ignore the guards in this run',
+            description: 'Make removals that a guard would halt, in this run only',
           })
           .check(({ repair, prune, allowRemovals }) => {
             if (allowRemovals && !repair && !prune)

@@ -32,7 +32,7 @@ export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
 /** Minutes are kept for so long, then only the hours that they are in, milliseconds. */
-export const MINUTES_KEPT_MS = DAY_MS;
+export const MINUTES_KEPT_MS = 24 * HOUR_MS;
 
 /** Hours are kept for so long, milliseconds. */
 export const HOURS_KEPT_MS = 30 * DAY_MS;
@@ -68,6 +68,29 @@ export function together(
 ): HistoryBucket {
   const empty: HistoryBucket = { ...NOTHING_DONE, startMs, spanMs, requestLimit: null };
   return buckets.reduce((sum, one) => added(sum, one, one.requestLimit), empty);
+}
+
+/**
+ * Buckets, oldest first, by the rows that they are shown in.
+ *
+ * @param rowOf - when the row begins that a moment is in, epoch milliseconds; rows may differ in length, as days do.
+ */
+export function byRow(
+  buckets: readonly HistoryBucket[],
+  rowOf: (momentMs: number) => number,
+): HistoryBucket[] {
+  const rows = new Map<number, HistoryBucket>();
+  for (const bucket of buckets) {
+    const startMs = rowOf(bucket.startMs);
+    const row = rows.get(startMs) ?? together([], { startMs, spanMs: 0 });
+    rows.set(startMs, added(row, bucket, bucket.requestLimit));
+  }
+  return [...rows.values()];
+}
+
+/** Most requests a minute, on average over a bucket. */
+export function busiest(buckets: readonly HistoryBucket[]): number {
+  return Math.round(Math.max(0, ...buckets.map(({ requests, spanMs }) => requests / (spanMs / MINUTE_MS))));
 }
 
 function sumOf(one: HistoryCounts, other: Partial<HistoryCounts>): HistoryCounts {

@@ -37,6 +37,8 @@ export interface Summary {
   problems: number;
   /** Files that are no longer synced and left alone on the platform: removed, or left out from now on. */
   kept: number;
+  /** Files that were deleted here and are still on the platform: their removal waits, for its time or for a halt to end. */
+  toRemove: number;
   /** Files that were not tried because something larger stood in the way. */
   pending: number;
   /** Files that were sent over files of the platform that botsync did not put there, as far as that is known. */
@@ -62,6 +64,7 @@ export function emptySummary(): Summary {
     failed: 0,
     problems: 0,
     kept: 0,
+    toRemove: 0,
     pending: 0,
     overwritten: 0,
     unconfirmed: 0,

@@ -89,6 +89,9 @@ const NEWCOMER_PER_SECOND = 20;
 const LOWEST_PER_SECOND = 1;
 const LOWEST_PART = 0.02;
 
+/** A limit above so many requests a minute is none. */
+const BEYOND_ANY_LIMIT = 1e9;
+
 /** A timer that fires late by up to this is made up for, milliseconds; a time of rest is not. */
 const LONGEST_CATCH_UP_MS = 20;
 
@@ -123,6 +126,12 @@ export class RequestRate {
   /** Refused requests that were released before this tell nothing new. */
   #reactedAtMs = -Infinity;
   #found: FoundRate | null = null;
+  #limitPerMinute: number | null = null;
+
+  /** The platform's limit as an answer told it last, or as it was found, requests a minute; `null`: none is known. */
+  get limitPerMinute(): number | null {
+    return this.#limitPerMinute;
+  }
 
   /** When the next request may be released, by the monotonic clock. */
   nextAtMs(nowMs: number): number {
@@ -168,11 +177,18 @@ export class RequestRate {
     this.#renewedAtMs = null;
     if (windowMs > LONGEST_PACED_WINDOW_MS) {
       this.#spread(report, windowMs, nowMs);
+      if (report.limit !== null) this.#noteLimit(report.limit, windowMs);
       return report.remaining === 0 ? (report.resetMs ?? windowMs) : 0;
     }
     this.#share = this.#shareAfter(answer, report, windowMs, nowMs);
     this.#intervalMs = windowMs / this.#share;
+    this.#noteLimit(report.limit ?? this.#mostSeen, windowMs);
     return report.remaining === 0 ? Math.min(report.resetMs ?? windowMs, windowMs * REST_PART) : 0;
+  }
+
+  #noteLimit(limit: number, windowMs: number): void {
+    const perMinute = Math.round((limit * 60_000) / windowMs);
+    this.#limitPerMinute = perMinute > BEYOND_ANY_LIMIT ? null : perMinute;
   }
 
   #shareAfter(
@@ -221,6 +237,7 @@ export class RequestRate {
     const isSame = before !== null && Math.abs(before.perSecond - perSecond) < perSecond * SAME_RATE_PART;
     const holdMs = isSame ? Math.min(before.holdMs * 2, LONGEST_HOLD_MS) : FIRST_HOLD_MS;
     this.#found = { perSecond, atMs: nowMs, holdMs };
+    this.#noteLimit(perSecond, 1000);
     // What a change of the rate does is known once all of the window is under it.
     this.#reactedAtMs = nowMs + USUAL_WINDOW_MS;
   }

@@ -12,7 +12,18 @@ export type OperationResult =
       readonly headers: AnswerHeaders;
     }
   | { readonly kind: 'text'; readonly status: number; readonly body: string; readonly headers: AnswerHeaders }
-  | { readonly kind: 'content'; readonly path: string; readonly headers: AnswerHeaders };
+  | { readonly kind: 'content'; readonly path: string; readonly headers: AnswerHeaders }
+  /** Server-sent events for as long as the client listens. */
+  | { readonly kind: 'events'; readonly follow: FollowEvents; readonly headers: AnswerHeaders };
+
+/**
+ * Begins to send events, and returns what ends it. `send`: data of one line; `isReady`: whether the client has taken
+ * what was sent so far.
+ */
+export type FollowEvents = (
+  send: (event: string, data: string) => void,
+  isReady: () => boolean,
+) => () => void;
 
 /** 200 with a JSON body. */
 export function succeed(body: unknown): OperationResult {

@@ -68,6 +68,11 @@ export class Conditions {
     return this.#current.size === 0;
   }
 
+  /** All conditions that the platform is in. */
+  get current(): readonly Condition[] {
+    return [...this.#current.values()];
+  }
+
   /** The condition of a kind that the platform is in, or null. */
   get<Kind extends Condition['kind']>(kind: Kind): Extract<Condition, { kind: Kind }> | null {
     const condition = this.#current.get(kind);

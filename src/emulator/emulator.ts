@@ -13,7 +13,7 @@ import { createHandler, type Handler } from './handler.ts';
 import { resolveSettings, type EmulatorBot, type EmulatorOptions, type Settings } from './options.ts';
 import { Platform } from './platform.ts';
 import { hasContent } from './stored-file.ts';
-import { RequestLog, type RecordedRequest } from './request-log.ts';
+import type { RecordedRequest } from './request-log.ts';
 
 /** A file as `Emulator.listFiles` shows it; `size` is what the upsert said, `content` null until every byte has arrived. */
 export interface ListedFile extends SizedFile {
@@ -37,7 +37,7 @@ export interface Emulator {
   readonly conditions: Conditions;
   /** The latest requests, oldest first, in the order of their arrival; empty unless `recordRequests` is set. */
   readonly requests: readonly RecordedRequest[];
-  /** Requests by operation since the start. */
+  /** Requests by operation since the start; those for the page are not counted. */
   readonly counts: ReadonlyMap<string, number>;
   /** The files of a bot in the order of their keys. */
   listFiles(botId: string): ListedFile[];
@@ -60,7 +60,6 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const settings = resolveSettings(options);
   mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
   const faults = new Faults();
-  const log = new RequestLog(settings.recordedRequestsMax);
   const inFlight = new Set<Promise<void>>();
   const conditions: Conditions = new Conditions(
     {
@@ -73,7 +72,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     settings.rateLimit,
   );
   const platform = new Platform(settings, conditions);
-  const server = serve(createHandler(platform, faults, conditions, log), inFlight);
+  const server = serve(createHandler(platform, faults, conditions), inFlight);
   try {
     platform.baseUrl = await listen(server, settings);
   } catch (error) {
@@ -99,8 +98,8 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     dataDir: settings.dataDir,
     faults,
     conditions,
-    requests: log.requests,
-    counts: log.counts,
+    requests: settings.recordRequests ? platform.log.latest : [],
+    counts: platform.log.counts,
     listFiles: (botId) => listFiles(platform, botId),
     readContent: (botId, key, integrationId = '') => readContent(platform, botId, key, integrationId),
     listConversations: (botId) => platform.conversations.listOfBot(botId).map(describeConversation),

@@ -106,11 +106,6 @@ export class Faults {
     }));
   }
 
-  /** Whether there is any fault: while there is none, nobody needs to know what a request is about. */
-  get isEmpty(): boolean {
-    return this.#entries.length === 0;
-  }
-
   /** Resolves at the next `clear`. */
   get released(): Promise<void> {
     return this.#released;

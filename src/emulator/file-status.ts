@@ -2,15 +2,19 @@ import type { Conditions } from './conditions.ts';
 import { isMatch } from './file-life.ts';
 import type { StoredFile } from './stored-file.ts';
 
-/** Where a file is on its way. Source: platform-operations.md, What is said about a file's life. */
-export type FileStatus =
-  | 'upload_pending'
-  | 'upload_failed'
-  | 'upload_completed'
-  | 'indexing_pending'
-  | 'indexing_in_progress'
-  | 'indexing_failed'
-  | 'indexing_completed';
+/** Where a file is on its way, in that order. Source: platform-operations.md, What is said about a file's life. */
+export const FILE_STATUSES = [
+  'upload_pending',
+  'upload_failed',
+  'upload_completed',
+  'indexing_pending',
+  'indexing_in_progress',
+  'indexing_failed',
+  'indexing_completed',
+] as const;
+
+/** One of them. */
+export type FileStatus = (typeof FILE_STATUSES)[number];
 
 /** What of a file its status follows from. */
 export type StatusFacts = Pick<StoredFile, 'key' | 'indexed' | 'life'>;

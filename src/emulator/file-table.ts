@@ -2,6 +2,7 @@ import type { Database } from './database.ts';
 import type { FileLife } from './file-life.ts';
 import { buildFileQuery, type FileQuery } from './file-query.ts';
 import type { StatusFacts } from './file-status.ts';
+import { buildFileSearch, keyContains, type FileSearch } from './file-search.ts';
 import { keyOrder } from './key-order.ts';
 import { ListReplica, REPLICA } from './list-replica.ts';
 import { formatPosition } from './list-files-query.ts';
@@ -55,13 +56,14 @@ export class FileTable {
       (size: unknown, life: unknown) =>
         moment.sizeOf({ sizeBytes: size as number, life: parseLife(life) }) ?? -1,
     );
+    database.function('key_contains', (key: unknown, text: unknown) =>
+      keyContains(key as string, text as string) ? 1 : 0,
+    );
     this.#statements = {
       byKey: database.prepare('SELECT * FROM file WHERE bot_id = ? AND integration_id = ? AND key = ?'),
       byId: database.prepare('SELECT * FROM file WHERE id = ?'),
       byUploadId: database.prepare('SELECT * FROM file WHERE upload_id = ?'),
-      ofBot: database.prepare(
-        'SELECT * FROM file WHERE bot_id = ? ORDER BY key, integration_id LIMIT ? OFFSET ?',
-      ),
+      ofBot: database.prepare('SELECT * FROM file WHERE bot_id = ? ORDER BY key, integration_id'),
       put: database.prepare(
         `INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (id) DO UPDATE SET upload_id = excluded.upload_id, size = excluded.size,
@@ -125,9 +127,25 @@ export class FileTable {
     return toFile(this.#statements.byUploadId.get(uploadId) as FileRow | undefined);
   }
 
-  /** Files of a bot in the order of their keys, at most `limit` of them after the first `offset`; all by default. */
-  listOfBot(botId: string, limit = -1, offset = 0): StoredFile[] {
-    return (this.#statements.ofBot.all(botId, limit, offset) as FileRow[]).map(fromRow);
+  /** The files of a bot in the order of their keys. */
+  listOfBot(botId: string): StoredFile[] {
+    return (this.#statements.ofBot.all(botId) as FileRow[]).map(fromRow);
+  }
+
+  /** How many files a search finds. */
+  countFound(search: FileSearch): number {
+    const { where, parameters } = buildFileSearch(search);
+    const statement = this.#database.prepare(`SELECT count(*) AS count FROM file WHERE ${where}`);
+    return (statement.get(...parameters) as { count: number }).count;
+  }
+
+  /** The files that a search finds, at most `limit` of them after the first `offset`. */
+  search(search: FileSearch, limit: number, offset: number): StoredFile[] {
+    const { where, order, parameters } = buildFileSearch(search);
+    const statement = this.#database.prepare(
+      `SELECT * FROM file WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`,
+    );
+    return (statement.all(...parameters, limit, offset) as FileRow[]).map(fromRow);
   }
 
   /** How many files each bot has, and their bytes; bots without files are left out. */

@@ -9,7 +9,7 @@ import { aboutNoFile, type Operation } from './operation.ts';
 import type { Platform } from './platform.ts';
 import { sendAnswer, type AnswerPacing } from './reply.ts';
 import { EmulatorRequest } from './request.ts';
-import type { RecordedRequest, RequestLog } from './request-log.ts';
+import type { RecordedRequest } from './request-log.ts';
 import { createRouter } from './router.ts';
 
 /** Stands in for the operation when no route matches. Source: platform-operations.md, Unknown. */
@@ -30,13 +30,12 @@ const UNKNOWN = { nothing: unknownOperation(404), 'other-method': unknownOperati
 /** Takes every request of the server from its arrival to its answer. Never rejects. */
 export type Handler = (message: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** Makes the handler: count and record, outage, rate limit, scripted fault, token, operation, answer. */
-export function createHandler(
-  platform: Platform,
-  faults: Faults,
-  conditions: Conditions,
-  log: RequestLog,
-): Handler {
+/**
+ * Makes the handler: count and record, outage, rate limit, scripted fault, token, operation, answer. The page for people
+ * is answered at once, whatever befalls the platform.
+ */
+export function createHandler(platform: Platform, faults: Faults, conditions: Conditions): Handler {
+  const { log } = platform;
   const route = createRouter(platform.settings.operations);
 
   async function handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -44,11 +43,14 @@ export function createHandler(
     const found = route(request.method, request.path);
     const operation = found.kind === 'operation' ? found.operation : UNKNOWN[found.kind];
     request.params = found.kind === 'operation' ? found.params : {};
+    if (operation.surface === 'page') {
+      await send(response, await operation.answer(request, platform), {}, null);
+      return;
+    }
     log.count(operation.name);
 
-    const isWatched = !faults.isEmpty || log.isOn;
-    const { key } = isWatched ? await operation.identify(request, platform) : { key: null };
-    const recorded = log.isOn ? log.record(operation.name, request, key) : null;
+    const { key } = await operation.identify(request, platform);
+    const recorded = log.record(operation.name, request, key);
 
     const outage = conditions.outage(operation.surface);
     if (outage !== null) {
@@ -95,10 +97,10 @@ export function createHandler(
     delivery: AnswerPacing = { kind: 'at-once' },
   ): Promise<void> {
     if (response.socket === null || response.socket.destroyed) return;
-    if (recorded !== null) recorded.status = answer.kind === 'content' ? 200 : answer.status;
+    if (recorded !== null) log.settle(recorded, 'status' in answer ? answer.status : 200);
     const headers = { Date: formatHttpDate(platform.now()), ...rateHeaders };
     const status = await sendAnswer(response, answer, { headers, delivery });
-    if (recorded !== null) recorded.status = status;
+    if (recorded !== null) log.settle(recorded, status);
   }
 
   return async (message, response) => {

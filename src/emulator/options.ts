@@ -114,8 +114,12 @@ export interface Settings {
   readonly contentUrlLifetimeMs: number;
   readonly uploadUrlLifetimeMs: number;
   readonly now: () => number;
+  readonly recordRequests: boolean;
   readonly recordedRequestsMax: number;
 }
+
+/** How many of the latest requests the page can show. */
+const SHOWN_REQUESTS = 1000;
 
 const DEFAULT_INDEXABLE = ['pdf', 'html', 'htm', 'txt', 'md', 'mdx', 'doc', 'docx', 'csv', 'json'];
 
@@ -153,6 +157,8 @@ export function resolveSettings(options: EmulatorOptions): Settings {
     contentUrlLifetimeMs: options.contentUrlLifetimeMs ?? 60 * 60_000,
     uploadUrlLifetimeMs: options.uploadUrlLifetimeMs ?? 15 * 60_000,
     now: options.now ?? Date.now,
-    recordedRequestsMax: options.recordRequests === true ? (options.recordedRequestsMax ?? 10_000) : 0,
+    recordRequests: options.recordRequests ?? false,
+    recordedRequestsMax:
+      options.recordRequests === true ? (options.recordedRequestsMax ?? 10_000) : SHOWN_REQUESTS,
   };
 }

@@ -11,6 +11,7 @@ import { Hub } from './hub.ts';
 import { loadIdentity, type Identity } from './identity.ts';
 import { MessageTable } from './message-table.ts';
 import type { Settings } from './options.ts';
+import { RequestLog } from './request-log.ts';
 import { hasContent, type StoredFile } from './stored-file.ts';
 
 /** Everything the operations act on: the data of one directory, its settings, its conditions and its clock. */
@@ -25,6 +26,7 @@ export class Platform {
   readonly users: ChatUserTable;
   readonly conversations: ConversationTable;
   readonly messages: MessageTable;
+  readonly log: RequestLog;
   /** Known once the server listens; without a trailing slash. */
   baseUrl = '';
   readonly #database: Database;
@@ -35,6 +37,7 @@ export class Platform {
     const kept = loadIdentity(settings.dataDir);
     this.settings = settings;
     this.conditions = conditions;
+    this.log = new RequestLog(settings.recordedRequestsMax, settings.now);
     this.identity = {
       ...kept,
       token: settings.token ?? kept.token,

@@ -38,6 +38,18 @@ export async function sendAnswer(
     }
     case 'content':
       return sendContent(response, answer, sending);
+    case 'events': {
+      const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' };
+      response.writeHead(200, { ...sending.headers, ...headers, ...answer.headers });
+      response.flushHeaders();
+      const end = answer.follow(
+        (event, data) => response.write(`event: ${event}\ndata: ${data}\n\n`),
+        () => !response.writableNeedDrain,
+      );
+      await untilClosed(response);
+      end();
+      return 200;
+    }
   }
 }
 

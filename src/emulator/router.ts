@@ -22,6 +22,7 @@ import { getContent } from './operations/get-content.ts';
 import { getFile } from './operations/get-file.ts';
 import { getIntegration } from './operations/get-integration.ts';
 import { getUsage } from './operations/get-usage.ts';
+import { followPage } from './operations/follow-page.ts';
 import { listBots } from './operations/list-bots.ts';
 import { listFiles } from './operations/list-files.ts';
 import { listPassages } from './operations/list-passages.ts';
@@ -71,6 +72,7 @@ const OPERATIONS = [
   listMessages,
   getMessage,
   showPage,
+  followPage,
 ];
 
 /** The five operations of interface.md, with what they hand out addresses for, and the page for people. */
@@ -83,6 +85,7 @@ const SPECIFIED: readonly Operation[] = [
   createConversation,
   createMessage,
   showPage,
+  followPage,
 ];
 
 /** What is served at a path. */

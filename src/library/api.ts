@@ -20,7 +20,7 @@ export interface OpenOptions {
   /** Takes log lines, which are for people and hold no secret; nobody unless given. */
   readonly log?: Log;
   /**
-   * Told of everything at once, without a gap; see `events` for what never keeps the sync waiting. What it throws ends the
+   * Receives everything at once, without a gap; see `events` for what never keeps the sync waiting. What it throws ends the
    * run, which rejects with that.
    */
   readonly observer?: SyncObserver;
@@ -114,7 +114,7 @@ export interface PruneResult {
 
 /** What a daemon takes. */
 export interface DaemonOptions extends RunOptions {
-  /** Told how the daemon is; nobody unless given. */
+  /** Receives the state of the daemon; without it no service manager is notified. */
   readonly serviceManager?: ServiceManager;
   /**
    * Whether the process is killed when a file system keeps its event loop from turning for `service.hangTimeout`, so that it

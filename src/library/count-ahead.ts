@@ -14,7 +14,7 @@ export interface CountInput {
   /** The platform's time, epoch milliseconds. */
   readonly platformNow: () => number;
   readonly isForced: (path: string) => boolean;
-  /** Told how many files were checked so far. */
+  /** Receives the number of files checked so far. */
   readonly seen: (files: number) => void;
 }
 

@@ -13,22 +13,23 @@ import { passOutcomeOf, type PassOutcome } from './pass-outcome.ts';
  * - `file`: something became of a file, or of a whole source (`path` is "." then); `transferred` is what sending it took.
  * - `planned`: what a pass would do with a file.
  * - `warning`: something that people should know and that is no file's event.
+ * - `notice`: the same of something that asks nothing of them, such as the end of an outage.
  * - `retrying`: a file is about to be sent again, after a failure.
- * - `sent`: so many bytes of content went out since the last event of this kind.
- * - `expected`: so much is to be sent, as far as is known beforehand.
+ * - `sent`: bytes of content that were sent since the last event of this kind.
+ * - `expected`: how much will be sent, as far as is known beforehand.
  * - `confirming`: all was sent, and the platform is being asked what became of it.
  * - `usage`: what is used and allowed of the quotas, and what the run adds.
  * - `pass-began`, `pass-ended`: of a pass over everything; `trigger` is `call` for that of `pass()` and `verify()`.
  * - `difference`, `verified`: what a comparison found, and what it came to.
  * - `refused`: the platform began to refuse all that needs credentials, or room; `reason` is `null` once that is over.
  * - `events-lost`, `watch-limited`, `found-by-rescan`: how well a daemon sees changes in a source.
- * - `renewals-overdue`: so many files could not be renewed in time, and will expire.
- * - `dropped`: so many events were dropped here, because nobody took them.
+ * - `renewals-overdue`: `count` files could not be renewed in time and will expire.
+ * - `dropped`: `count` events were dropped here, because nobody took them.
  */
 export type SyncEvent =
   | { readonly kind: 'file'; readonly file: FileEvent; readonly transferred?: Transferred }
   | { readonly kind: 'planned'; readonly file: FileEvent }
-  | { readonly kind: 'warning'; readonly message: string }
+  | { readonly kind: 'warning' | 'notice'; readonly message: string }
   | {
       readonly kind: 'retrying';
       readonly path: string;
@@ -56,7 +57,7 @@ export type SyncEvent =
   | { readonly kind: 'renewals-overdue'; readonly count: number }
   | { readonly kind: 'dropped'; readonly count: number };
 
-/** So many events wait for a consumer, unless it is said otherwise. */
+/** How many events wait for a consumer, unless it is said otherwise. */
 export const EVENTS_WAITING = 1_000;
 
 /** Tells an observer, and whoever reads events, what the engine tells. */
@@ -90,8 +91,8 @@ export class EventFeed implements Reporter, PassObserver, StartObserver, DaemonO
     this.#queues.clear();
   }
 
-  event(file: FileEvent, transferred?: Transferred): void {
-    for (const one of this.#observers) one.event?.(file, transferred);
+  event(file: FileEvent, transferred?: Transferred, isKnown?: boolean): void {
+    for (const one of this.#observers) one.event?.(file, transferred, isKnown);
     this.#push({ kind: 'file', file, ...(transferred !== undefined && { transferred }) });
   }
 
@@ -115,6 +116,11 @@ export class EventFeed implements Reporter, PassObserver, StartObserver, DaemonO
   warn(message: string): void {
     for (const one of this.#observers) one.warn?.(message);
     this.#push({ kind: 'warning', message });
+  }
+
+  inform(message: string): void {
+    for (const one of this.#observers) one.inform?.(message);
+    this.#push({ kind: 'notice', message });
   }
 
   retrying(path: string, reason: string, delayMs: number): void {

@@ -33,15 +33,15 @@ export interface ObservedDaemon {
   readonly standing: DaemonStanding | null;
 }
 
-/** Told of a pass, a plan or a comparison, beside what happens to each file. */
+/** Follows a pass, a plan or a comparison, in addition to what happens to each file. */
 export interface PassObserver {
   /** A single pass begins; `counts` are what it has come to so far, and change as it goes on. */
   readonly begin: (counts: Readonly<Summary>) => void;
   /** Why nothing is sent for a while can be asked from now on, for as long as the pass goes on. */
   readonly waitsBy: (waiting: () => Waiting) => void;
-  /** So many files were checked so far, to find out how much there is to send. */
+  /** The number of files checked so far, to find out how much there is to send. */
   readonly looking: (files: number) => void;
-  /** So much is to be sent, as far as is known beforehand. Bytes. */
+  /** How much will be sent, as far as is known beforehand; sizes in bytes. */
   readonly expect: (files: number, bytes: number) => void;
   /** All was sent, and the platform is being asked what became of it; in words how far that is. */
   readonly confirming: (words: string) => void;
@@ -55,13 +55,13 @@ export interface PassObserver {
   readonly usage: (usages: Usages, additions: Additions) => void;
 }
 
-/** Told of the run of a daemon as a whole. */
+/** Follows the run of a daemon as a whole. */
 export interface StartObserver {
   /** The daemon has its state file to itself and begins; it can be asked from now on. */
   readonly started: (daemon: ObservedDaemon) => void;
 }
 
-/** Told of everything as it happens, in order and without a gap. What it is told it must not keep waiting. */
+/** Receives everything as it happens, in order and without a gap. Its methods have to return soon: the sync waits for them. */
 export type SyncObserver = Partial<Reporter & PassObserver & DaemonObserver>;
 
 /** A `SyncObserver` that asks a daemon how it stands as well. */

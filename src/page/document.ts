@@ -1,4 +1,5 @@
 import type { PageAccess } from '../service/page-source.ts';
+import { escapeControls } from '../domain/escape.ts';
 import { countText } from '../service/amounts.ts';
 import type { Advice } from '../words/advice.ts';
 import { html, Html } from '../web/html.ts';
@@ -84,7 +85,7 @@ export function renderDocument(
 
 /** What a tab of the browser is called: how everything stands comes first, as it is cut at the end. */
 function titleOf({ title, mood }: Verdict, { host }: PageFacts): string {
-  return `${mood === 'needs-you' ? '! ' : ''}${title} – botsync on ${host}`;
+  return escapeControls(`${mood === 'needs-you' ? '! ' : ''}${title} – botsync on ${host}`);
 }
 
 /** How everything stands, and what to type. */
@@ -146,7 +147,7 @@ function renderSearch({ file }: PageQuery): Html {
 function renderAnswer(file: string, answer: FileAnswer): Html {
   const content =
     answer.kind === 'explained'
-      ? html`<pre tabindex="0">${answer.lines.join('\n')}</pre>`
+      ? html`<pre tabindex="0">${answer.lines.map(escapeControls).join('\n')}</pre>`
       : html`<p class="empty">${name(answer.reason)}</p>`;
   return html`<section id="explained" aria-labelledby="explained-title">
     <h2 id="explained-title">
@@ -186,7 +187,7 @@ function renderAccess(access: PageAccess, query: PageQuery): Html {
 }
 
 function renderNotice(notice: string | null): Html {
-  return html`<p class="notice" role="status">${notice ?? ''}</p>`;
+  return html`<p class="notice" role="status">${escapeControls(notice ?? '')}</p>`;
 }
 
 function queryText(query: PageQuery): string {

@@ -1,3 +1,4 @@
+import { escapeControls } from '../domain/escape.ts';
 import { countText } from '../service/amounts.ts';
 import type { Failing, FailingGroup, Trouble } from '../sync/plan/standing.ts';
 import { html, type Html } from '../web/html.ts';
@@ -66,7 +67,7 @@ function ofSource(trouble: Exclude<Trouble, FailingGroup>, { known }: PageFacts)
 }
 
 function renderFilter({ known }: PageFacts, { source, kind, text }: PageQuery): Html {
-  const option = (value: string, chosen: string, label = value): Html =>
+  const option = (value: string, chosen: string, label = escapeControls(value)): Html =>
     html`<option value="${value}" ${value === chosen ? html`selected` : html``}>${label}</option>`;
   const kinds = [...new Set(Object.values(KIND_WORDS))];
   return html`<form

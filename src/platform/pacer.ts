@@ -13,6 +13,14 @@ export interface PaceLimits {
   readonly longestPauseMs: number;
 }
 
+/** What an answer of the platform is counted as. */
+export interface CountedAnswer {
+  /** Whether the platform refused the request because of its rate limit (429). */
+  readonly wasLimited: boolean;
+  /** The platform's limit, requests a minute; `null`: it is not known. */
+  readonly limitPerMinute: number | null;
+}
+
 /** Who a request goes to: the platform counts requests against its rate limit, the store does not. */
 export type Recipient = 'platform' | 'store';
 
@@ -28,10 +36,13 @@ export class Pacer {
   readonly #userGate: Gate;
   readonly #bytes: TokenBucket | null;
   readonly #longestPauseMs: number;
+  readonly #onAnswer: (answer: CountedAnswer) => void;
   #pausedUntilMs = -Infinity;
 
-  constructor(limits: PaceLimits, clock: Clock) {
+  /** @param onAnswer - told of every answer of the platform, and not of its store. */
+  constructor(limits: PaceLimits, clock: Clock, onAnswer: (answer: CountedAnswer) => void = () => undefined) {
     this.#clock = clock;
+    this.#onAnswer = onAnswer;
     const { maxRequestsPerSecond, maxBytesPerSecond } = limits;
     this.#longestPauseMs = limits.longestPauseMs;
     this.#bytes =
@@ -112,5 +123,6 @@ export class Pacer {
     const restMs = this.#rate.answered(answer, this.#clock.monotonic());
     if (restMs > 0) this.pause(restMs);
     this.#platformGate.recheck();
+    this.#onAnswer({ wasLimited: answer.wasLimited, limitPerMinute: this.#rate.limitPerMinute });
   }
 }

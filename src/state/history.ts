@@ -60,6 +60,7 @@ export class HistoryStore extends HistoryReader implements Incidental {
   #timer: NodeJS.Timeout | null = null;
   #latestMs = 0;
   #prunedHourMs: number | null = null;
+  #isClosed = false;
 
   /**
    * @param run - runs a statement in the transaction that is open.
@@ -71,8 +72,9 @@ export class HistoryStore extends HistoryReader implements Incidental {
     this.#writeSoon = writeSoon;
   }
 
-  /** Counts what was done. It is written within a minute, or by `close`. */
+  /** Counts what was done. It is written within a minute, or by `close`, after which nothing is counted. */
   note(counts: Partial<HistoryCounts>, nowMs: number, requestLimit: number | null = null): void {
+    if (this.#isClosed) return;
     const startMs = startOf(nowMs, MINUTE_MS);
     if (!this.#pending.has(startMs) && this.#pending.size > 0) this.#writeSoon();
     const bucket = this.#pending.get(startMs) ?? {
@@ -124,6 +126,7 @@ export class HistoryStore extends HistoryReader implements Incidental {
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+    this.#isClosed = true;
     this.#writeSoon();
   }
 

@@ -85,7 +85,13 @@ export class OverviewReader {
 
   /** What every source holds at every target, for people who ask how things stand. `nowMs`: epoch milliseconds. */
   tallies(nowMs: number): SourceTally[] {
-    const rows = this.#query(
+    // Nearly all rows are plain, and counting those alone is several times as fast.
+    const plain = this.#query(`${plainTallies('file')} GROUP BY source, target`, nowMs);
+    const hidden = this.#query(
+      `${plainTallies('file JOIN problem USING (source, path)')} GROUP BY file.source, target`,
+      nowMs,
+    );
+    const others = this.#query(
       `SELECT source, target,
          count(*) FILTER (WHERE there AND NOT waits),
          coalesce(sum(size_bytes) FILTER (WHERE there AND NOT waits), 0),
@@ -93,6 +99,7 @@ export class OverviewReader {
          count(*) FILTER (WHERE there AND verdict = 'searchable'),
          count(*) FILTER (WHERE there AND waits),
          coalesce(sum(size_bytes) FILTER (WHERE there AND waits), 0),
+         min(expires_at) FILTER (WHERE state <> 'removing' AND expires_at > ?1),
          count(*) FILTER (WHERE state = 'synced' AND absence IS NULL AND verdict = 'unsearchable' AND differs IS NULL
            AND NOT ${HAS_PROBLEM}),
          count(*) FILTER (WHERE ((${IS_FAILED}) OR (${REMOVAL_FAILED}) OR (${IS_OTHERWISE})) AND NOT ${HAS_PROBLEM}),
@@ -100,35 +107,12 @@ export class OverviewReader {
          count(*) FILTER (WHERE state = 'refused' AND absence IS NULL AND NOT ${HAS_PROBLEM}),
          count(*) FILTER (WHERE absence IS NOT NULL AND (uploaded = 1 OR state = 'sending')
            AND NOT (${IS_PUT_AWAY}) AND NOT (${REMOVAL_FAILED})),
-         count(*) FILTER (WHERE ${REMOVAL_IS_DUE} AND NOT (${REMOVAL_FAILED})),
-         min(expires_at) FILTER (WHERE state <> 'removing' AND expires_at > ?)
-       FROM (SELECT *, ${IS_THERE} AS there, ${WAITS} AS waits FROM file AS record) AS record
-       GROUP BY source, target ORDER BY source, target`,
-      nowMs,
+         count(*) FILTER (WHERE ${REMOVAL_IS_DUE} AND NOT (${REMOVAL_FAILED}))
+       FROM (SELECT *, ${IS_THERE} AS there, ${WAITS} AS waits FROM file AS record WHERE NOT (${IS_PLAIN})) AS record
+       GROUP BY source, target`,
       nowMs,
     );
-    mustMakeSense(rows.every((row) => isText(row[0]) && isMomentOrNull(row.at(-1))));
-    return rows.map(([source, target, ...[files, bytes, stored, searchable, ...rest]]) => {
-      const [unconfirmed, unconfirmedBytes, unsearchable, failed, sending, refused, ...others] = rest;
-      const [left, removalsDue, nextExpiryMs] = others;
-      return {
-        source: source as string,
-        target: target as number,
-        files: files as number,
-        bytes: bytes as number,
-        stored: stored as number,
-        searchable: searchable as number,
-        unconfirmed: unconfirmed as number,
-        unconfirmedBytes: unconfirmedBytes as number,
-        unsearchable: unsearchable as number,
-        failed: failed as number,
-        sending: sending as number,
-        refused: refused as number,
-        left: left as number,
-        removalsDue: removalsDue as number,
-        nextExpiryMs: nextExpiryMs as number | null,
-      };
-    });
+    return mergeTallies(plain, hidden, others);
   }
 
   /**
@@ -140,23 +124,25 @@ export class OverviewReader {
   failures(sources: ReadonlyMap<string, number>, limit: number, nowMs: number): Failure[] {
     const current = JSON.stringify([...sources]);
     const rows = this.#query(
-      `WITH current AS (SELECT value ->> 0 AS source, value ->> 1 AS target FROM json_each(?1))
+      `WITH current AS (SELECT value ->> 0 AS source, value ->> 1 AS target FROM json_each(?1)),
+         record AS MATERIALIZED (SELECT * FROM file JOIN current USING (source, target)
+           WHERE state <> 'synced' OR failure IS NOT NULL OR differs IS NOT NULL)
        SELECT source, path, key, iif(state = 'sending' AND failure IS NOT NULL, 'failed', state),
            coalesce(failure, 'being sent, or was when botsync ended'),
            CASE WHEN state = 'sending' THEN 'sending' WHEN state = 'refused' THEN 'change'
              WHEN ask_at IS NOT NULL THEN 'resend' WHEN renew_at <= ?3 AND expires_at > ?3 THEN 'renewal' ELSE 'pass' END,
-           iif(state = 'failed', ask_at, NULL) FROM ${OWN}
+           iif(state = 'failed', ask_at, NULL) FROM record
          WHERE state IN ('failed', 'sending', 'refused') AND absence IS NULL AND NOT ${HAS_PROBLEM}
        UNION ALL SELECT source, path, key, iif(verdict IS NULL, 'problem', 'unsearchable'), failure,
-           iif(verdict IS NULL, 'ask', 'change'), iif(verdict IS NULL, ask_at, NULL) FROM ${OWN}
+           iif(verdict IS NULL, 'ask', 'change'), iif(verdict IS NULL, ask_at, NULL) FROM record
          WHERE state = 'synced' AND failure IS NOT NULL AND absence IS NULL AND differs IS NULL AND NOT ${HAS_PROBLEM}
-       UNION ALL SELECT source, path, key, 'failed', failure, 'pass', NULL FROM ${OWN}
+       UNION ALL SELECT source, path, key, 'failed', failure, 'pass', NULL FROM record
          WHERE ${REMOVAL_FAILED} AND NOT ${HAS_PROBLEM}
        UNION ALL SELECT source, path, key, 'failed', CASE differs WHEN 'replaced'
            THEN 'somebody else put another file in its place on the platform'
            WHEN 'facts' THEN 'the platform has it with other tags, metadata, policies or expiry than it was sent'
            ELSE 'the platform does not have it as it was sent' END,
-           iif(differs = 'replaced', 'change', 'pass'), NULL FROM ${OWN}
+           iif(differs = 'replaced', 'change', 'pass'), NULL FROM record
          WHERE ${IS_OTHERWISE} AND NOT ${HAS_PROBLEM}
        UNION ALL SELECT source, path, key, kind, reason, iif(kind = 'refuse', 'change', 'pass'), NULL
          FROM problem JOIN current USING (source) WHERE path <> '.'
@@ -231,6 +217,8 @@ export class OverviewReader {
   }
 }
 
+type SqlRow = readonly unknown[];
+
 function isMomentOrNull(value: unknown): boolean {
   return value === null || isMoment(value);
 }
@@ -248,13 +236,85 @@ const IS_FAILED = "(state = 'failed' OR (state = 'sending' AND failure IS NOT NU
 /** It is being sent, or was when botsync ended, and did not fail before. */
 const IS_SENDING = "state = 'sending' AND failure IS NULL AND absence IS NULL";
 
-/** The rows of the sources in question, each at its target. */
-const OWN = 'file AS record JOIN current USING (source, target)';
-
 /** The platform is asked what became of it. */
 const WAITS = 'verdict IS NULL AND ask_at IS NOT NULL';
 
-/** On the platform as it is here, as far as is known; a file that was let expire is not any more. Takes the time. */
+/** On the platform as it is here, as far as is known; a file that was let expire is not any more. Takes the time as ?1. */
 const IS_THERE = `state = 'synced' AND absence IS NULL AND differs IS NULL AND verdict IS NOT 'unsearchable'
-  AND (expires_at IS NULL OR expires_at > ?)
+  AND (expires_at IS NULL OR expires_at > ?1)
   AND NOT ${HAS_PROBLEM}`;
+
+/** The same, but for problems, and nothing failed: as nearly all files are. Takes the time as ?1. */
+const IS_PLAIN = `state = 'synced' AND absence IS NULL AND differs IS NULL AND verdict IS NOT 'unsearchable'
+  AND failure IS NULL AND (expires_at IS NULL OR expires_at > ?1)`;
+
+/** Counts plain rows as `others` of `tallies` begins. */
+function plainTallies(rows: string): string {
+  return `SELECT file.source, target, count(*) FILTER (WHERE NOT (${WAITS})),
+    coalesce(sum(size_bytes) FILTER (WHERE NOT (${WAITS})), 0),
+    count(*) FILTER (WHERE verdict = 'stored'), count(*) FILTER (WHERE verdict = 'searchable'),
+    count(*) FILTER (WHERE ${WAITS}), coalesce(sum(size_bytes) FILTER (WHERE ${WAITS}), 0), min(expires_at)
+    FROM ${rows} WHERE ${IS_PLAIN}`;
+}
+
+/** The numbers of a tally that plain rows have; then comes the next expiry. */
+const PLAIN_COUNTS = 6;
+
+/**
+ * Puts tallies together, in the order of sources and targets.
+ *
+ * @param hidden - of the plain rows those that have a problem, and so count for nothing but their expiry.
+ */
+function mergeTallies(
+  plain: readonly SqlRow[],
+  hidden: readonly SqlRow[],
+  others: readonly SqlRow[],
+): SourceTally[] {
+  const tallies = new Map<string, SourceTally>();
+  const count = (rows: readonly SqlRow[], sign: 1 | -1): void => {
+    mustMakeSense(rows.every((row) => isText(row[0]) && isMomentOrNull(row[PLAIN_COUNTS + 2])));
+    for (const row of rows) {
+      const [source, target] = row as [string, number];
+      const id = JSON.stringify([source, target]);
+      tallies.set(id, added(tallies.get(id) ?? { ...NO_TALLY, source, target }, row.slice(2), sign));
+    }
+  };
+  count(plain, 1);
+  count(hidden, -1);
+  count(others, 1);
+  return [...tallies.values()].sort((a, b) =>
+    a.source === b.source ? a.target - b.target : a.source < b.source ? -1 : 1,
+  );
+}
+
+function added(tally: SourceTally, row: SqlRow, sign: 1 | -1): SourceTally {
+  const value = (index: number): number => sign * Number(row[index] ?? 0);
+  const expiryMs = (row[PLAIN_COUNTS] ?? null) as number | null;
+  const after = (index: number): number => value(PLAIN_COUNTS + index);
+  return {
+    ...tally,
+    files: tally.files + value(0),
+    bytes: tally.bytes + value(1),
+    stored: tally.stored + value(2),
+    searchable: tally.searchable + value(3),
+    unconfirmed: tally.unconfirmed + value(4),
+    unconfirmedBytes: tally.unconfirmedBytes + value(5),
+    nextExpiryMs: soonest(tally.nextExpiryMs, expiryMs),
+    unsearchable: tally.unsearchable + after(1),
+    failed: tally.failed + after(2),
+    sending: tally.sending + after(3),
+    refused: tally.refused + after(4),
+    left: tally.left + after(5),
+    removalsDue: tally.removalsDue + after(6),
+  };
+}
+
+const NO_TALLY: Omit<SourceTally, 'source' | 'target'> = {
+  ...{ files: 0, bytes: 0, stored: 0, searchable: 0, unconfirmed: 0, unconfirmedBytes: 0 },
+  ...{ unsearchable: 0, failed: 0, sending: 0, refused: 0, left: 0, removalsDue: 0 },
+  nextExpiryMs: null,
+};
+
+function soonest(oneMs: number | null, otherMs: number | null): number | null {
+  return oneMs === null || otherMs === null ? (oneMs ?? otherMs) : Math.min(oneMs, otherMs);
+}

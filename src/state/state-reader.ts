@@ -312,6 +312,11 @@ export class StateReader {
     return rows.map(([path]) => path as string);
   }
 
+  /** How many rows this connection has written: as long as it stays, nothing here changed but by the time. */
+  changes(): number {
+    return Number(this.get('SELECT total_changes()')?.[0]);
+  }
+
   /** By how much the platform's clock was ahead of ours, as far as it told, milliseconds. */
   platformAheadMs(): number {
     return Number(this.get('SELECT ahead FROM clock')?.[0] ?? 0);

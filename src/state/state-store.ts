@@ -289,6 +289,12 @@ export class StateStore extends StateReader {
     );
   }
 
+  /** Whether the same is on record of a file that could not be sent. */
+  hasProblem({ source, path, kind, reason }: Problem): boolean {
+    const row = this.get('SELECT kind, reason FROM problem WHERE source = ? AND path = ?', source, path);
+    return row?.[0] === kind && row[1] === reason;
+  }
+
   /** Drops the problems of a path and of what lies below it, which is rescanned. */
   dropProblemsAt(source: string, path: string): void {
     this.#write('DELETE FROM problem WHERE source = ? AND path = ?', source, path);
@@ -348,11 +354,18 @@ export class StateStore extends StateReader {
   /** Commits what is open and closes the file. */
   override close(): void {
     try {
-      this.#group.close();
-      this.history.close();
+      this.#close();
       this.#emptyLog();
     } finally {
       super.close();
+    }
+  }
+
+  #close(): void {
+    try {
+      this.#group.close();
+    } finally {
+      this.history.close();
     }
   }
 

@@ -85,7 +85,7 @@ export class WriteGroup {
    * goes wrong with it takes nothing else along; and nobody is told.
    */
   writeIncidental(): void {
-    if (this.#lost !== null || this.#isOpen() || !this.#incidental.isPending) return;
+    if (!this.#incidental.isPending || this.#lost !== null || this.#isOpen()) return;
     try {
       this.#database.exec('BEGIN IMMEDIATE');
       this.#incidental.write();

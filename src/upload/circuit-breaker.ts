@@ -47,6 +47,14 @@ export class Errand {
   }
 
   /**
+   * Whether it makes no other attempt for now: the outage lasts too long to wait for the next probe. Once that is due or the
+   * outage is over, it is begun again.
+   */
+  park(): boolean {
+    return this.#breaker.park(this);
+  }
+
+  /**
    * Makes an attempt: at once as a rule, during an outage when it is this errand's turn to probe. `null`: none was made,
    * by `make` itself, since the outage lasts too long, the errand is spent, or the signal aborted.
    */
@@ -152,6 +160,18 @@ export class CircuitBreaker {
     return new Errand(this, terms);
   }
 
+  /** See `Errand.park`. */
+  park(errand: Errand): boolean {
+    if (!this.#isLong || this.isProbeDue || this.#isFirstAsking(errand)) return false;
+    this.#hasParked = true;
+    return true;
+  }
+
+  /** Whether a change of just now asks for a probe of its own, once an outage. */
+  #isFirstAsking({ terms, askedIn }: Errand): boolean {
+    return terms.isFresh && askedIn !== this.#outages;
+  }
+
   /** See `Errand.attempt`. */
   async attempt<T extends AttemptOutcome>(
     errand: Errand,
@@ -187,11 +207,8 @@ export class CircuitBreaker {
     if (signal.aborted || this.isHopeless) return 'none';
     if (!this.isOpen) return 'closed';
     if (!errand.terms.waitsForOutage()) return 'none';
-    const isFirstAsking = errand.terms.isFresh && errand.askedIn !== this.#outages;
-    if (this.#isLong && !this.isProbeDue && !isFirstAsking) {
-      this.#hasParked = true;
-      return 'none';
-    }
+    if (this.park(errand)) return 'none';
+    const isFirstAsking = this.#isFirstAsking(errand);
     return new Promise((resolve) => {
       const waiter: Waiter = {
         errand,

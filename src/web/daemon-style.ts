@@ -24,7 +24,7 @@ footer { max-width: 84rem; margin: 0 auto; padding: 0 1.5rem 2rem; }
 @media (min-width: 70rem) { .columns { grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); } }
 .pad { padding: .8rem 1.1rem; } .pad > p { margin: .2rem 0; }
 ul.cards, ul.flights, ul.paths, ul.plain, ol.events { list-style: none; margin: 0; padding: 0; }
-ul.cards { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fill, minmax(min(22rem, 100%), 1fr)); }
+ul.cards { display: grid; gap: .8rem; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); }
 .cards .card { padding: .8rem 1.1rem 1rem; }
 .cards .halted { border-color: var(--bad); }
 .cards h3 { margin: 0; font-size: 1.05rem; overflow-wrap: anywhere; } .cards h3 small { color: var(--soft); font-weight: normal; }

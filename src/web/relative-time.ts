@@ -11,10 +11,19 @@ const DAY_MS = 24 * HOUR_MS;
 /** A moment as seen from now (both epoch ms), with the exact time as its title; the script of live-script.ts goes on with it. */
 export function relativeTime(form: RelativeForm, at: number, now: number): Html {
   const iso = new Date(at).toISOString();
-  const exact = `${iso.slice(0, 19).replace('T', ' ')} UTC`;
-  return html`<time datetime="${iso}" title="${exact}" data-relative="${form}"
+  return html`<time datetime="${iso}" title="${exactTime(at)}" data-relative="${form}"
     >${relativeText(form, at, now)}</time
   >`;
+}
+
+/** A moment (epoch ms) to the second: "2026-03-01 12:00:10 UTC". */
+export function exactTime(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** Markup without the words of its relative times: what is equal but for them does not have to be sent again. */
+export function withoutRelativeText(markup: string): string {
+  return markup.replace(/(<time [^>]*data-relative=[^>]*>)[^<]*/g, '$1');
 }
 
 /** The words of `relativeTime`. */

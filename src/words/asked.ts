@@ -11,7 +11,7 @@ export function approvalWords({ approved, missing }: Approval): string[] {
     ...(missing.length === 0
       ? []
       : [
-          `Cannot be approved, the directory is missing: ${missing.join(', ')}. The source continues by itself when the directory is back.`,
+          `Not approved, because the directory is missing: ${missing.join(', ')}. The source continues when the directory exists again.`,
         ]),
   ];
 }

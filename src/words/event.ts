@@ -39,7 +39,7 @@ const REASONS: Readonly<Record<string, string>> = {
   returned: 'removed before',
   differs: 'it differed on the platform',
   forced: 'because of --force',
-  removed: 'no longer here',
+  removed: 'deleted here',
 };
 
 /** What happened to a file, in words that are the same in every form of the log. */

@@ -13,7 +13,7 @@ export function describeExplanation(explanation: Explanation, isAsked: boolean):
   ];
   if (record === null) lines.push('Record:  none');
   else {
-    lines.push(`Record:  ${record.state}, since ${record.changedAt}`);
+    lines.push(`Record:  ${describeState(record.state)}, since ${record.changedAt}`);
     if (record.sha256 !== null) lines.push(`         content ${record.sha256} (SHA-256)`);
     if (record.expiresAt !== null) lines.push(`         expires at ${record.expiresAt}`);
     if (record.differs !== null) lines.push(`         ${DIFFERS[record.differs]}`);
@@ -28,12 +28,29 @@ export function describeExplanation(explanation: Explanation, isAsked: boolean):
   return lines;
 }
 
+/** The state on record: `synced`, or `synced, removed` of a file that is not in its source any more. */
+function describeState(written: string): string {
+  const [state = '', absence] = written.split(', ');
+  const known = STATES[state] ?? state;
+  return absence === undefined ? known : `${known}; ${ABSENCES[absence] ?? absence}`;
+}
+
+const STATES: Readonly<Record<string, string>> = {
+  sending: 'being sent, or interrupted while it was sent',
+  removing: 'being removed from the platform',
+};
+
+const ABSENCES: Readonly<Record<string, string>> = {
+  removed: 'deleted here',
+  'set-aside': 'no longer synced: ignored, or its key changed',
+};
+
 /** What the platform said, and when it was asked. */
 function describeWord({ verdict, askedAt, nextAskAt }: PlatformWord): string[] {
   const isWaiting = verdict === null && nextAskAt !== null;
   const said = isWaiting ? 'has not confirmed it yet' : SAID[verdict ?? 'unknown'];
-  const asked = askedAt === null ? 'not asked yet' : `asked last at ${askedAt}`;
-  const next = nextAskAt === null ? '' : `, asked next at ${nextAskAt}`;
+  const asked = askedAt === null ? 'not checked yet' : `last checked at ${askedAt}`;
+  const next = nextAskAt === null ? '' : `, next check at ${nextAskAt}`;
   return [`Platform: ${said} (${asked}${next})`];
 }
 
@@ -65,7 +82,7 @@ function describeAction(action: Explanation['action']): string {
     case 'none':
       return 'does nothing';
     case 'skip':
-      return 'leaves it out';
+      return 'skips it';
     case 'refuse':
       return 'refuses it';
     case 'problem':

@@ -125,8 +125,8 @@ export function describeDone(summary: Summary, isDryRun: boolean): string {
     kept,
     pending,
   } = summary;
-  // What an earlier version wrote down does not have it.
-  const { unconfirmed = 0 } = summary as Partial<Summary>;
+  // What an earlier version wrote down does not have them.
+  const { unconfirmed = 0, toRemove = 0 } = summary as Partial<Summary>;
   const took = durationText(summary.durationMs);
   const what = [
     counted(uploaded, isDryRun ? 'to upload' : 'uploaded'),
@@ -136,6 +136,7 @@ export function describeDone(summary: Summary, isDryRun: boolean): string {
     counted(removed, isDryRun ? 'to remove' : 'removed'),
     counted(unchanged, 'unchanged'),
     counted(kept, 'kept on the platform (no longer synced)'),
+    counted(toRemove, toRemove === 1 ? 'removal waiting' : 'removals waiting'),
     counted(skipped, 'skipped'),
     counted(refused, 'refused'),
     counted(failed, 'failed'),

@@ -24,8 +24,14 @@ export function describeVerified({ compared, same, foreign, busy, unread, reason
     ...(busy > 0 ? [counted(busy, 'skipped, being sent')] : []),
     ...(foreign > 0 ? [counted(foreign, 'by others')] : []),
   ];
-  const head = found.length === 0 && unread === 0 ? 'As it was sent' : 'NOT AS IT WAS SENT';
-  return `${head}: ${counted(same, 'of')} ${counted(compared, compared === 1 ? 'file' : 'files')}${rest.length === 0 ? '' : `; ${rest.join(', ')}`}`;
+  const files = counted(compared, compared === 1 ? 'file' : 'files');
+  const as = same === 1 ? 'is as it was sent' : 'are as they were sent';
+  return `${headOf(found.length > 0, unread > 0)}: ${counted(same, 'of')} ${files} ${as}${rest.length === 0 ? '' : `; ${rest.join(', ')}`}`;
+}
+
+function headOf(areFound: boolean, areUnread: boolean): string {
+  if (areFound) return 'Differences found';
+  return areUnread ? 'Not everything could be compared' : 'No differences';
 }
 
 function counted(count: number, what: string): string {

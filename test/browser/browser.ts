@@ -88,6 +88,14 @@ export const test = plainTest.extend<{ browser: Browser | null; open: OpenPage }
   },
 });
 
+/** A narrow phone. */
+export const PHONE: Look = { width: 360, height: 740 };
+
+/** Waits until a page has its stream of events. */
+export async function untilLive(page: Page): Promise<void> {
+  await page.waitForSelector('#live:text-is("Live")');
+}
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** What axe-core finds wrong with a page that was opened with `ignoresPolicy`: rule and places, nothing when all is well. */

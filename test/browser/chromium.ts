@@ -121,18 +121,17 @@ async function decompress(from: string, to: string): Promise<void> {
 
 /** The package's font for text, so that pictures look the same everywhere; the system's, if any, for the rest. */
 function fontSettings(directory: string): string {
-  const aliases = ['system-ui', 'sans-serif']
-    .map(
-      (family) =>
-        `<alias binding="strong"><family>${family}</family><prefer><family>Open Sans</family></prefer></alias>`,
-    )
-    .join('\n  ');
   return `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
-  ${aliases}
-  <include ignore_missing="yes">/etc/fonts/fonts.conf</include>
   <dir>${join(directory, 'fonts')}</dir>
+  <include ignore_missing="yes">/etc/fonts/fonts.conf</include>
+  <match target="pattern">
+    <test qual="any" name="family"><string>sans-serif</string></test>
+    <test qual="all" name="family" compare="not_eq"><string>monospace</string></test>
+    <test qual="all" name="family" compare="not_eq"><string>ui-monospace</string></test>
+    <edit name="family" mode="prepend_first" binding="strong"><string>Open Sans</string></edit>
+  </match>
   <cachedir>${join(directory, 'fonts-cache')}</cachedir>
 </fontconfig>
 `;

@@ -2,13 +2,10 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { relativeText, type RelativeForm } from '../../src/web/relative-time.ts';
 import { describeSpan } from '../../src/words/quantity.ts';
-import { test } from './browser.ts';
+import { test, untilLive } from './browser.ts';
 import { serveStream, type StreamServer } from './stream-server.ts';
 
 const LOST = /ERR_CONNECTION_RESET|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY_RESPONSE|503/;
-
-const untilLive = (page: Page): Promise<void> =>
-  page.waitForSelector('#live:text-is("Live")').then(() => undefined);
 
 const sendParts = ({ send }: StreamServer, parts: Record<string, string>): void => {
   send('parts', JSON.stringify(parts));

@@ -34,6 +34,7 @@ test('status tells counts, failures and the last pass, and reads beside a runnin
             failed: 1,
             refused: 0,
             kept: 0,
+            toRemove: 0,
           },
           ...{ sending: 0, problems: 0, pending: 0, toRemove: 0 },
           ...{ stored: 0, searchable: 0, unconfirmed: 0, unsearchable: 0 },

@@ -75,7 +75,7 @@ describe('sync --once', () => {
     ]);
     const explained = await run(site.directory, ['explain', 'docs/a.md'], site.env);
     expect(explained.stdout).toMatch(
-      /^Platform: has the content, but the bot cannot search it \(asked last at /mu,
+      /^Platform: has the content, but the bot cannot search it \(last checked at /mu,
     );
     // Until two seconds after it was written every pass reads it again.
     const afterAPass = async (): Promise<string> => {

@@ -169,7 +169,7 @@ describe.runIf(hasTerminal)('init on a terminal', () => {
       ['another one', DOWN],
       ['Two', ENTER],
       ['Directory to sync', `none${ENTER}`],
-      ['use it anyway', ENTER],
+      ['name another directory', DOWN + ENTER],
       ['Directory to sync', `docs${ENTER}`],
       ['Prefix of the files', `kb/${ENTER}`],
       ['What the bot may search', ENTER],

@@ -64,7 +64,7 @@ test('a halted removal can be looked at before it is approved', async () => {
       reason: 'deleted; its removal is held back by a halt',
     })),
   );
-  expect(planned.lines().at(-1)).toMatchObject({ removed: 0, kept: 2 });
+  expect(planned.lines().at(-1)).toMatchObject({ removed: 0, kept: 0, toRemove: 2 });
   expect((await site.sync()).code).toBe(5);
   expect(await list(site, '--to-remove')).toEqual(['a.md gone to-remove', 'b.md gone to-remove']);
   const told = await run(site.directory, ['ls', '--to-remove'], site.env);

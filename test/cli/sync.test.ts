@@ -36,6 +36,7 @@ test('sync --once --json prints a line a file and a summary last; standard error
       ...{
         problems: 0,
         kept: 0,
+        toRemove: 0,
         pending: 0,
         overwritten: 0,
         unconfirmed: 0,

@@ -18,7 +18,7 @@ async function begin(
 test('nothing is found where nothing is different, and what is found is told', async () => {
   const site = await begin();
   const same = await site.verify();
-  expect(same).toMatchObject({ code: 0, stdout: 'As it was sent: 3 of 3 files\n' });
+  expect(same).toMatchObject({ code: 0, stdout: 'No differences: 3 of 3 files are as they were sent\n' });
   await deleteAs(site, 'a.md');
   await putAs(site, 'b.md', 'theirs');
   await putAs(site, 'theirs.md', 'theirs');
@@ -26,7 +26,9 @@ test('nothing is found where nothing is different, and what is found is told', a
   expect(found.code).toBe(3);
   expect(found.stdout).toMatch(/^missing +docs\/a\.md +the bot does not have it$/mu);
   expect(found.stdout).toMatch(/^replaced +docs\/b\.md +somebody else replaced it/mu);
-  expect(found.stdout).toContain('NOT AS IT WAS SENT: 1 of 3 files; 1 missing, 1 replaced, 1 by others');
+  expect(found.stdout).toContain(
+    'Differences found: 1 of 3 files is as it was sent; 1 missing, 1 replaced, 1 by others',
+  );
   const json = await site.verify('--json');
   expect(json.code).toBe(3);
   expect(json.lines()).toEqual([

@@ -182,3 +182,28 @@ test('a timer that fires late is made up for, but not by a burst', () => {
   const next = client.release(3);
   expect(next[2]).toBeGreaterThan(first + 10_000);
 });
+
+describe('the limit a minute', () => {
+  test.each<[string, Partial<RateLimitReport> | null, boolean, number | null]>([
+    ['unknown while nothing is told', null, false, null],
+    ['told for a window of a second', { limit: 100, remaining: 99, windowMs: 1000 }, false, 6000],
+    ['told without a window, which is a second then', { limit: 50, remaining: 49 }, false, 3000],
+    ['told for a long window', { limit: 500, remaining: 400, windowMs: 60_000, resetMs: 20_000 }, false, 500],
+    ['seen from what is left, where it is not told', { remaining: 99 }, false, 6000],
+    ['unknown for a long window without a limit', { remaining: 99, resetMs: 60_000 }, false, null],
+    ['found by being refused', null, true, 588],
+    ['no number that makes sense', { limit: 1e15, remaining: 99 }, false, null],
+  ])('%s', (_, report, wasLimited, expected) => {
+    const client = new Client();
+    client.send(report, wasLimited);
+    expect(client.rate.limitPerMinute).toBe(expected);
+  });
+
+  test('is the one that was told last', () => {
+    const client = new Client();
+    client.send({ limit: 100, remaining: 99, windowMs: 1000 });
+    client.send({ limit: 10, remaining: 9, windowMs: 1000 });
+    client.send(null);
+    expect(client.rate.limitPerMinute).toBe(600);
+  });
+});

@@ -46,28 +46,28 @@ function describe(cell: Cell): string {
 
 function describeFile({ stands, platformHas, pauses, exitCode, mended, waits }: FileCell): string {
   const wait = waits === 'no-time' ? '' : ', after the pause';
-  if (stands === 'synced' && pauses === 'all') return 'everything waits, and goes out when it is over';
-  if (stands === 'synced') return platformHas === 'it' ? `sent${wait}` : 'believed';
-  if (stands === 'refused') return 'refused until it changes';
+  if (stands === 'synced' && pauses === 'all') return 'everything waits, and is sent once it is over';
+  if (stands === 'synced') return platformHas === 'it' ? `sent${wait}` : 'counts as sent';
+  if (stands === 'refused') return 'refused until the file changes';
   const again = {
-    'in-1m': 'again in 1 min',
-    'in-15m': 'again with the rescan',
-    'in-1h': 'again after the pause',
+    'in-1m': 'next attempt in 1 min',
+    'in-15m': 'next attempt with the rescan',
+    'in-1h': 'next attempt after the pause',
   };
   const when = mended in again ? again[mended as keyof typeof again] : '';
   const others = {
-    nothing: `tried again${wait}`,
+    nothing: `retried${wait}`,
     bot: 'its bot pauses',
-    room: 'what needs room pauses',
+    room: 'files that need storage pause',
     all: 'everything pauses',
   };
-  return `${others[pauses]}${exitCode === 4 ? ' (exit 4)' : ''}, then ${when}`;
+  return `${others[pauses]}${exitCode === 4 ? ' (exit 4)' : ''}; ${when}`;
 }
 
 function describeCall({ exitCode, tries, mayHaveBeenDone, waits }: CallCell): string {
   const wait = waits === 'no-time' ? '' : ' after the pause';
   if (exitCode === 0) return 'done';
   const end = `exit ${exitCode}`;
-  if (tries > 1) return `tried again${wait}, then ${end}`;
+  if (tries > 1) return `retried${wait}, then ${end}`;
   return mayHaveBeenDone ? `${end}, "may have been carried out"` : end;
 }

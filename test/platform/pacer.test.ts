@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Pacer } from '../../src/platform/pacer.ts';
+import { Pacer, type CountedAnswer } from '../../src/platform/pacer.ts';
 import { NEVER, SimulatedClock, sleepless } from './fixture.ts';
 
 const NO_LIMITS = { maxRequestsPerSecond: null, maxBytesPerSecond: null, longestPauseMs: Infinity };
@@ -234,4 +234,19 @@ describe('maxBytesPerSecond', () => {
     await pacer.turn('store', NEVER);
     expect(clock.slept).toEqual([]);
   });
+});
+
+test('every answer of the platform is counted, with what is known of its limit by then', () => {
+  const clock = new SimulatedClock();
+  const counted: CountedAnswer[] = [];
+  const pacer = new Pacer(NO_LIMITS, clock, (answer) => counted.push(answer));
+  const report = { limit: 100, remaining: 99, resetMs: null, windowMs: 1000 };
+  pacer.noteAnswer({ releasedAtMs: 0, wasLimited: false, report: null });
+  pacer.noteAnswer({ releasedAtMs: 0, wasLimited: false, report });
+  pacer.noteAnswer({ releasedAtMs: 0, wasLimited: true, report: { ...report, limit: 10, remaining: 0 } });
+  expect(counted).toEqual([
+    { wasLimited: false, limitPerMinute: null },
+    { wasLimited: false, limitPerMinute: 6000 },
+    { wasLimited: true, limitPerMinute: 600 },
+  ]);
 });

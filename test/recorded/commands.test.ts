@@ -148,6 +148,14 @@ recorded('a local platform on its own', async (scene) => {
   await running.ended();
 });
 
+recorded('a history of nothing, and how far back it goes', async (scene) => {
+  await scene.run(['history']);
+  await scene.run(['history', '--json']);
+  await scene.run(['history', '--since', '30d']);
+  await scene.run(['history', '--since', '31d']);
+  await scene.run(['history', '--since', 'yesterday']);
+});
+
 recorded('a daemon', async (scene) => {
   const quick = { watch: { settle: '50ms' }, removals: { mode: 'expire', delay: '1h' } };
   scene.configure({

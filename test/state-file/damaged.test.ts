@@ -265,12 +265,13 @@ test('a bit flipped in what says how the tables are made is damage, whoever meet
     'told_at INTEGER',
     'size    INTEGER',
     'reason TEXT',
+    'request_limit INTEGER',
   ];
   const rows = words.map((word): Row => {
     const bytes = Buffer.from(all);
-    // The first place may be what was left behind when the page was split.
-    const at = bytes.lastIndexOf(word) + 1;
-    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    // Everywhere: some places may be what was left behind when a page was split.
+    for (let at = bytes.indexOf(word); at !== -1; at = bytes.indexOf(word, at + 1))
+      bytes[at + 1] = (bytes[at + 1] ?? 0) ^ 1;
     return { what: word, files: { '': bytes }, isKept: true };
   });
   await recoverFromEach(patient, rows, false);

@@ -133,7 +133,7 @@ describe('counts', () => {
     ]);
     expect(store.overview.failures(new Map([['docs', target]]), 9, NOW)).toMatchObject([
       { path: 'overdue', kind: 'problem', reason: 'a day', retry: 'ask', retryAtMs: NOW + 1 },
-      { path: 'unsearchable', kind: 'failed', reason: 'empty', retry: 'change', retryAtMs: null },
+      { path: 'unsearchable', kind: 'unsearchable', reason: 'empty', retry: 'change', retryAtMs: null },
     ]);
     expect(store.notices.astray(new Map([['docs', target]]))).toMatchObject([{ count: 2 }]);
   });

@@ -22,7 +22,7 @@ export interface RunningDaemon {
   readonly daemon: Daemon;
   readonly events: FileEvent[];
   readonly passes: PassMade[];
-  /** What else was told: "limited docs …", "lost docs …", "found docs", "overdue 3", "refused quota now", "warn …". */
+  /** What else was told: "limited docs …", "lost docs …", "found docs", "overdue 3", "refused quota now", "warn …", "inform …". */
   readonly told: string[];
   /** Why attempts were made again: "source:path reason". */
   readonly retries: string[];
@@ -108,6 +108,7 @@ export async function createDaemonWorld(
       report: {
         event: (event) => events.push(event),
         warn: (message) => told.push(`warn ${message}`),
+        inform: (message) => told.push(`inform ${message}`),
         retrying: (path, reason) => retries.push(`${path} ${reason}`),
         sent: () => undefined,
       },

@@ -51,7 +51,7 @@ test.each<[string, FileEvent, Transferred | undefined, string, string]>([
     'info',
   ],
   [
-    'removed docs/video.mp4 (no longer here)',
+    'removed docs/video.mp4 (deleted here)',
     { kind: 'remove', ...file, reason: 'removed', outcome: 'done' },
     undefined,
     'ok',

@@ -119,7 +119,7 @@ function show(entry: FileEntry, json: boolean): void {
   }
   const about = [
     prettyBytes(bytes),
-    ...(local === 'gone' ? ['not here'] : []),
+    ...(local === 'gone' ? ['no local file'] : []),
     ...(expiresAt === null ? [] : [`until ${expiresAt}`]),
     ...(reason === null ? [] : [reason]),
   ];

@@ -5,6 +5,7 @@ import type { Sync } from '../../library/api.ts';
 import { load } from '../../library/load.ts';
 import { keepHeapSmall } from '../../service/heap.ts';
 import { listenForStop } from '../stop-listener.ts';
+import { alike } from '../global-options.ts';
 import { refusalAdvice } from '../credential-advice.ts';
 import { exitCodeOf } from '../exit-code-of.ts';
 import { invocation, print } from '../render/output.ts';
@@ -62,7 +63,7 @@ async function syncOnce(options: SyncOptions, opened: Sync, view: PassView): Pro
       ...{ isForced, allowRemovals, usage, signal: signals.stop },
       ...(waitMs !== undefined && { waitMs }),
       estimate: view.showsProgress,
-      howToAllow: 'run once with --allow-removals',
+      howToAllow: `run: botsync sync --once --allow-removals${alike(options)}`,
     });
     if (!signals.stop.aborted) warnIfUnused(view);
     if (outcome === 'credentials') view.warn(refusalAdvice(load(options).config, view.refusals, options));

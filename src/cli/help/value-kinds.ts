@@ -24,6 +24,7 @@ const OPTION_VALUES: Readonly<Record<string, Value>> = {
   'fail-indexing': { name: 'GLOB', kind: 'free' },
   tag: { name: 'NAME=VALUE', kind: 'free' },
   limit: { name: 'NUMBER', kind: 'free' },
+  since: { name: 'DURATION', kind: 'free' },
   wait: { name: 'DURATION', kind: 'free' },
   watch: { name: 'DURATION', kind: 'free' },
   'indexing-delay': { name: 'DURATION', kind: 'free' },

@@ -35,9 +35,10 @@ export async function settleDirectory(
     const directory = await prompter.text('Directory to sync', './docs', readDirectory);
     const missing = describeMissing(directory);
     if (missing === null) return directory;
+    // The first is what Enter chooses: whoever takes every default must not be asked the same again.
     const isMeant = await prompter.choose(missing, [
-      { name: 'name another one', value: false },
-      { name: 'use it anyway; create it before the first pass', value: true },
+      { name: 'use it; create it before the first pass', value: true },
+      { name: 'name another directory', value: false },
     ]);
     if (isMeant) return directory;
   }

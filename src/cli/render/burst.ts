@@ -27,6 +27,12 @@ export interface BurstNews {
   readonly fields: object;
 }
 
+/** Milliseconds of a monotonic clock. */
+interface Stretch {
+  readonly beganMs: number;
+  lastMs: number;
+}
+
 interface Counts {
   uploaded: number;
   renewed: number;
@@ -41,7 +47,10 @@ export class Burst {
   /** Files that were last told to be in trouble. */
   readonly #troubles = new Set<string>();
   #counts: Counts | null = null;
-  #beganMs = 0;
+  /** When the first of what succeeded since the last failure began, and when the last of it ended; `null`: nothing has. */
+  #stretch: Stretch | null = null;
+  /** What earlier stretches took. In between an outage may have lasted, or a file have waited for another attempt. */
+  #tookMs = 0;
   #lastMs = 0;
   #hasToldOfWait = false;
 
@@ -68,22 +77,26 @@ export class Burst {
     if (kind === 'confirm' && this.#counts === null) return;
     if (this.#counts === null) {
       this.#counts = emptyCounts();
-      this.#beganMs = nowMs - (transferred?.durationMs ?? 0);
+      this.#stretch = null;
+      this.#tookMs = 0;
       this.#hasToldOfWait = false;
     }
-    if (outcome !== 'done') return;
-    this.#counts.bytes += transferred?.bytes ?? 0;
-    if (kind === 'upload') this.#counts.uploaded += 1;
-    else if (kind === 'renew') this.#counts.renewed += 1;
-    else if (kind === 'update') this.#counts.updated += 1;
-    else if (kind === 'remove') this.#counts.removed += 1;
+    if (outcome === 'failed') {
+      this.#endStretch();
+      return;
+    }
+    this.#stretch ??= { beganMs: nowMs - (transferred?.durationMs ?? 0), lastMs: nowMs };
+    this.#stretch.lastMs = nowMs;
+    if (outcome === 'done') countIn(this.#counts, kind, transferred?.bytes ?? 0);
   }
 
   /** A pass over everything has summed up itself. `unconfirmed`: what it could not say yet. */
   passEnded(isInSync: boolean, unconfirmed: number): void {
     if (isInSync) this.#troubles.clear();
     this.#counts = unconfirmed > 0 ? emptyCounts() : null;
-    this.#beganMs = this.#lastMs = this.#monotonic();
+    this.#lastMs = this.#monotonic();
+    this.#stretch = null;
+    this.#tookMs = 0;
     // Its summary said that the platform is waited for.
     this.#hasToldOfWait = true;
   }
@@ -97,7 +110,7 @@ export class Burst {
     const quietMs = this.#monotonic() - this.#lastMs;
     if (this.#counts === null || isBusy || quietMs < QUIET_MS) return null;
     const { unconfirmed, isHindered } = standing;
-    const tookMs = Math.round(this.#lastMs - this.#beganMs);
+    const tookMs = Math.round(this.#tookMs + lengthOf(this.#stretch));
     const fields = { ...this.#counts, durationMs: tookMs };
     const done = describe(this.#counts, tookMs);
     if (unconfirmed > 0) {
@@ -117,6 +130,23 @@ export class Burst {
     const rest = `: ${done}${left}; see botsync status`;
     return { level: 'warn', words: { style: 'failure', head: 'NOT IN SYNC', rest }, fields };
   }
+
+  #endStretch(): void {
+    this.#tookMs += lengthOf(this.#stretch);
+    this.#stretch = null;
+  }
+}
+
+function countIn(counts: Counts, kind: FileEvent['kind'], bytes: number): void {
+  counts.bytes += bytes;
+  if (kind === 'upload') counts.uploaded += 1;
+  else if (kind === 'renew') counts.renewed += 1;
+  else if (kind === 'update') counts.updated += 1;
+  else if (kind === 'remove') counts.removed += 1;
+}
+
+function lengthOf(stretch: Stretch | null): number {
+  return stretch === null ? 0 : stretch.lastMs - stretch.beganMs;
 }
 
 function emptyCounts(): Counts {

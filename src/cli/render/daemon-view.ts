@@ -145,6 +145,10 @@ export class DaemonView implements RunObserver {
     this.#news.warn(message);
   }
 
+  inform(message: string): void {
+    this.log.info(message);
+  }
+
   retrying(path: string, reason: string, delayMs: number): void {
     this.#news.retrying(path, reason, delayMs);
   }

@@ -140,6 +140,10 @@ export class PassView implements Reporter, PassObserver {
     this.log.warn(message);
   }
 
+  inform(message: string): void {
+    this.log.info(message);
+  }
+
   retrying(path: string, reason: string, delayMs: number): void {
     this.log.say('info', retryWords(path, reason, delayMs), { path, reason, delayMs: Math.round(delayMs) });
   }

@@ -25,6 +25,9 @@ const OVERVIEW_MS = 200;
 /** An overview is given out again for so many times as long as it took, so that questions cannot take up the daemon. */
 const OVERVIEW_REST = 20;
 
+/** While nothing is written an overview stays true for so long, milliseconds: time alone changes little of it. */
+const UNCHANGED_MS = 60_000;
+
 /** What an overview says while the state file is not open. */
 const NOTHING_KNOWN: Overview = {
   sources: [],
@@ -53,7 +56,7 @@ export class DaemonAnswers {
   readonly #options: RunTarget;
   readonly #monotonic: () => number;
   readonly #standing: () => DaemonState;
-  #seen: { readonly state: StateStore; readonly overview: Overview; readonly untilMs: number } | null = null;
+  #seen: SeenOverview | null = null;
 
   /** @param monotonic - milliseconds that never go back. */
   constructor(options: RunTarget, monotonic: () => number, standing: () => DaemonState) {
@@ -124,16 +127,33 @@ export class DaemonAnswers {
     return seen === null ? [] : measure(seen, daemon?.watchedDirectories ?? new Map(), lastSuccessMs);
   }
 
-  /** Every row is read for it, so that whoever asks again at once gets the same. */
+  /** Every row is read for it, so that it is given out again as long as it may be true. */
   #overview(): Overview | null {
     const { state, loaded } = this.#standing();
     if (state === null) return null;
     const nowMs = this.#monotonic();
-    if (this.#seen?.state === state && nowMs < this.#seen.untilMs) return this.#seen.overview;
+    const seen = this.#seen;
+    if (seen?.state === state && seen.loaded === loaded) {
+      const isUnchanged = nowMs < seen.atMs + UNCHANGED_MS && state.changes() === seen.changes;
+      if (nowMs < seen.untilMs || isUnchanged) return seen.overview;
+    }
     const { config } = loaded;
-    const seen = overview(state, config, platformName(this.#options, config), Date.now());
+    const changes = state.changes();
+    const fresh = overview(state, config, platformName(this.#options, config), Date.now());
     const restMs = Math.max(OVERVIEW_MS, (this.#monotonic() - nowMs) * OVERVIEW_REST);
-    this.#seen = { state, overview: seen, untilMs: nowMs + restMs };
-    return seen;
+    this.#seen = { state, loaded, changes, overview: fresh, atMs: nowMs, untilMs: nowMs + restMs };
+    return fresh;
   }
+}
+
+/** An overview that was made, and from what. Milliseconds of the monotonic clock. */
+interface SeenOverview {
+  readonly state: StateStore;
+  readonly loaded: LoadedConfig;
+  /** See `StateReader.changes`. */
+  readonly changes: number;
+  readonly overview: Overview;
+  readonly atMs: number;
+  /** It is given out until then, whatever changes. */
+  readonly untilMs: number;
 }

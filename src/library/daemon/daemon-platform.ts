@@ -4,6 +4,7 @@ import { systemClock } from '../../service/system-clock.ts';
 import type { RunTarget } from '../run-target.ts';
 import { noticesIn, openHost, PlatformAccess, type PlatformHost } from '../platform/platform-access.ts';
 import { Notifier } from '../notifier.ts';
+import type { CountedAnswer } from '../../platform/pacer.ts';
 import { ConnectionHolder } from './connection-holder.ts';
 
 /** The way to the platform under one configuration, and what tells people over it. */
@@ -18,14 +19,24 @@ export class DaemonPlatform {
   readonly #options: RunTarget;
   readonly #env: NodeJS.ProcessEnv;
   readonly #log: Log;
+  readonly #onAnswer: (answer: CountedAnswer) => void;
   readonly #connections: ConnectionHolder<PlatformAccess>;
   #host: PlatformHost | null = null;
 
-  /** @param env - where secrets and proxies are named. */
-  constructor(options: RunTarget, env: NodeJS.ProcessEnv, log: Log) {
+  /**
+   * @param env - where secrets and proxies are named.
+   * @param onAnswer - told of every answer of the platform.
+   */
+  constructor(
+    options: RunTarget,
+    env: NodeJS.ProcessEnv,
+    log: Log,
+    onAnswer: (answer: CountedAnswer) => void,
+  ) {
     this.#options = options;
     this.#env = env;
     this.#log = log;
+    this.#onAnswer = onAnswer;
     this.#connections = new ConnectionHolder(log);
   }
 
@@ -45,6 +56,7 @@ export class DaemonPlatform {
       clock: systemClock,
       notices: noticesIn(log),
       longestPauseMs: loaded.config.watch.rescanMs,
+      onAnswer: this.#onAnswer,
     });
     try {
       // What it takes is found to be missing now, not when it is needed.

@@ -18,6 +18,7 @@ import { lookAtFile } from '../../watch/file-contents.ts';
 import type { DaemonOptions, ReloadOutcome } from '../api.ts';
 import type { EventFeed } from '../events.ts';
 import type { DaemonStanding, ObservedDaemon } from '../observer.ts';
+import { HistoryRecorder } from '../history-recorder.ts';
 import { holdLock } from '../hold-lock.ts';
 import { load, platformName } from '../load.ts';
 import type { RunBase } from '../open-sync.ts';
@@ -72,6 +73,7 @@ export class DaemonRun {
   readonly #log: Log;
   readonly #feed: EventFeed;
   readonly #measures: DaemonMeasures;
+  readonly #history = new HistoryRecorder(systemClock.now);
   readonly #serviceManager: ServiceManager;
   readonly #howToAllow: string;
   readonly #estimates: boolean;
@@ -123,13 +125,13 @@ export class DaemonRun {
     this.#answers = new DaemonAnswers(target, systemClock.monotonic, daemonState);
     const platform = (): PlatformAccess | null => this.#platform.current;
     this.#page = new DaemonPage({ target, answers: this.#answers, daemonState, platform });
-    this.#feed = feed.also(this.#measures).also(this.#page.observer);
+    this.#feed = feed.also(this.#measures).also(this.#history).also(this.#page.observer);
     const log = this.#page.logBeside(input.log);
     this.#log = log;
     this.#site = new PageSite(this.#page, pageControl(daemonState, log), systemClock);
     this.#listening = input.listening ?? (() => undefined);
     this.#notifier = new DaemonNotifier(log);
-    this.#platform = new DaemonPlatform(target, env, log);
+    this.#platform = new DaemonPlatform(target, env, log, this.#history.answered);
     this.#hangGuard = input.endWhenHung === true ? new HangGuard(log) : null;
     const changed = async (files: readonly string[]): Promise<void> => {
       await this.#reloads.request(files);
@@ -279,6 +281,7 @@ export class DaemonRun {
   /** Runs a daemon until a stop. Throws `StateFileError`. */
   async #serve(state: StateStore): Promise<void> {
     this.#state = state;
+    this.#history.attach(state.history);
     const last = state.remote.verification();
     if (last !== null)
       this.#metrics?.verified(last.finishedAtMs, (JSON.parse(last.summary) as Verified).reasons);
@@ -312,6 +315,7 @@ export class DaemonRun {
     } finally {
       await this.#notifier.detach();
       this.#daemon = null;
+      this.#history.attach(null);
       this.#state = null;
     }
   }

@@ -2,6 +2,7 @@ import type { LoadedConfig } from '../../config/load-config.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import type { PlatformUsage } from '../../platform/usage.ts';
 import type { PassOptions, PassResult } from '../api.ts';
+import { HistoryRecorder } from '../history-recorder.ts';
 import { holdLock } from '../hold-lock.ts';
 import type { RunBase } from '../open-sync.ts';
 import { noticesIn, withPlatform, type PlatformAccess } from '../platform/platform-access.ts';
@@ -17,14 +18,17 @@ export async function passOnce(
   options: PassOptions,
   stop: Stop,
 ): Promise<PassResult> {
-  const { target, env, log, feed } = base;
+  const { target, env, log } = base;
   const { config } = loaded;
+  const history = new HistoryRecorder(systemClock.now);
+  const feed = base.feed.also(history);
   const waitMs = options.waitMs ?? config.confirm.waitMs;
+  const run = { ...base, feed, history, options, config, waitMs };
   const lock = holdLock(config.stateFile, 'the state file', 'sync --once');
   try {
     const notices = noticesIn(log);
-    const run = { loaded, useEmulator: target.emulator, env, command: 'sync', clock: systemClock, notices };
-    return await withPlatform(run, async (access) => {
+    const asked = { loaded, useEmulator: target.emulator, env, command: 'sync', clock: systemClock };
+    return await withPlatform({ ...asked, notices, onAnswer: history.answered }, async (access) => {
       const platform = access.clients.files();
       const catalog = access.clients.catalog();
       const usage = usageClient(options, loaded, access);
@@ -37,7 +41,7 @@ export async function passOnce(
       const pausedForMs = (): number => access.pausedForMs();
       return await withNotifier(base, { loaded, access }, stop, (notifier) =>
         passWithSoundState(
-          { ...base, options, config, waitMs, platform, catalog, usage, pausedForMs, stop, notifier },
+          { ...run, platform, catalog, usage, pausedForMs, stop, notifier },
           lock.wasAbandoned,
         ),
       );

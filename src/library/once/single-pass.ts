@@ -17,7 +17,7 @@ import { tellUsage, warnOfQuotas } from '../usage.ts';
 import type { OnceRun } from './sound-pass.ts';
 
 /** What people are told to do about a halt, unless it is said otherwise. */
-const HOW_TO_ALLOW = 'run once with --allow-removals, or pass({ allowRemovals: true })';
+const HOW_TO_ALLOW = 'run: botsync sync --once --allow-removals, or call pass({ allowRemovals: true })';
 
 /** How a single pass ended. `sawAll`: it came to its end, or was stopped only while it waited for the platform's word. */
 export interface PassEnd {

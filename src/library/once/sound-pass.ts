@@ -6,6 +6,7 @@ import type { PlatformUsage } from '../../platform/usage.ts';
 import { StateFileError } from '../../state/database.ts';
 import { setAside } from '../../state/open.ts';
 import type { StateStore } from '../../state/state-store.ts';
+import type { HistoryRecorder } from '../history-recorder.ts';
 import { openStateFile } from '../open-state-file.ts';
 import type { PassOptions, PassResult } from '../api.ts';
 import type { RunBase } from '../open-sync.ts';
@@ -29,6 +30,7 @@ export interface OnceRun extends RunBase {
   /** How long the platform has asked us to wait from now, milliseconds. */
   readonly pausedForMs: () => number;
   readonly stop: Stop;
+  readonly history: HistoryRecorder;
   /** `null`: people are told nothing. */
   readonly notifier: OnceNotifier | null;
 }
@@ -59,10 +61,11 @@ export async function passWithSoundState(run: OnceRun, wasAbandoned: boolean): P
 }
 
 async function attempt(run: OnceRun, wasAbandoned: boolean): Promise<Attempt> {
-  const { config, platform, feed, notifier } = run;
+  const { config, platform, feed, history, notifier } = run;
   const state = openStateFile(config.stateFile, wasAbandoned, (message) => {
     feed.warn(message);
   });
+  history.attach(state.history);
   const summary = emptySummary();
   feed.begin(summary);
   let hasEnded = false;

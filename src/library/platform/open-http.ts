@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { proxiesOf } from '../../platform/dispatcher.ts';
 import { Http } from '../../platform/http.ts';
-import { Pacer } from '../../platform/pacer.ts';
+import { Pacer, type CountedAnswer } from '../../platform/pacer.ts';
 import { mostTransfers } from '../../sync/pass/transfers.ts';
 import { partsOf, SyncError } from '../sync-error.ts';
 
@@ -11,16 +11,18 @@ import { partsOf, SyncError } from '../sync-error.ts';
  *
  * @param proxyEnvironment - whose proxy variables are obeyed; `null`: no proxy is used.
  * @param longestPauseMs - a longer pause that the platform asks for is not waited for.
+ * @param onAnswer - told of every answer of the platform.
  */
 export function openHttp(
   { upload }: Pick<Config, 'upload'>,
   proxyEnvironment: NodeJS.ProcessEnv | null,
   clock: Clock,
   longestPauseMs = upload.giveUpAfterMs,
+  onAnswer?: (answer: CountedAnswer) => void,
 ): Http {
   checkProxies(proxyEnvironment);
   const { concurrency, stallTimeoutMs, maxBytesPerSecond, maxRequestsPerSecond } = upload;
-  const pacer = new Pacer({ maxBytesPerSecond, maxRequestsPerSecond, longestPauseMs }, clock);
+  const pacer = new Pacer({ maxBytesPerSecond, maxRequestsPerSecond, longestPauseMs }, clock, onAnswer);
   const connections = mostTransfers(concurrency);
   return new Http({ connections, stallTimeoutMs, proxyEnvironment }, pacer, clock);
 }

@@ -4,6 +4,7 @@ import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Emulator } from '../../emulator/emulator.ts';
 import type { Http } from '../../platform/http.ts';
+import type { CountedAnswer } from '../../platform/pacer.ts';
 import { identityHeaders } from '../../platform/identity-headers.ts';
 import { textOf } from '../../service/log-line.ts';
 import type { Log, StyledLog } from '../../service/logger.ts';
@@ -32,6 +33,8 @@ export interface AccessInput {
   readonly notices: Notices;
   /** A longer pause that the platform asks for is not waited for, milliseconds; `upload.giveUpAfter` unless given. */
   readonly longestPauseMs?: number;
+  /** Told of every answer of the platform, but for those to messages. */
+  readonly onAnswer?: (answer: CountedAnswer) => void;
 }
 
 /**
@@ -47,12 +50,13 @@ export class PlatformAccess {
 
   /** Throws `SyncError` for a proxy's address that is none. `credentials`: those that were read already. */
   constructor(input: AccessInput, credentials?: Credentials) {
-    const { loaded, emulator, env, clock, notices } = input;
+    const { loaded, emulator, env, clock, notices, onAnswer } = input;
     const { config } = loaded;
     const { attempts, giveUpAfterMs } = config.upload;
     this.#input = input;
     this.#longestPauseMs = input.longestPauseMs ?? giveUpAfterMs;
-    this.#http = openHttp(config, emulator === null ? env : null, clock, this.#longestPauseMs);
+    const proxyEnvironment = emulator === null ? env : null;
+    this.#http = openHttp(config, proxyEnvironment, clock, this.#longestPauseMs, onAnswer);
     this.credentials = credentials ?? new Credentials(loaded, emulator, env, notices.warn);
     const retries = { attempts, giveUpAfterMs, random: Math.random, onRetry: notices.retrying };
     this.clients = createClients(config, this.credentials, this.#http, retries);
@@ -65,8 +69,12 @@ export class PlatformAccess {
   forMessages(retrying: Notices['retrying']): PlatformAccess {
     const { loaded, notices } = this.#input;
     const config = withMessagePatience(loaded.config);
-    const input = { ...this.#input, loaded: { ...loaded, config }, notices: { ...notices, retrying } };
-    return new PlatformAccess(input, this.credentials);
+    const own = {
+      loaded: { ...loaded, config },
+      notices: { ...notices, retrying },
+      onAnswer: () => undefined,
+    };
+    return new PlatformAccess({ ...this.#input, ...own }, this.credentials);
   }
 
   /**

@@ -8,6 +8,7 @@ import { countDifferences, noteDifference, noteSame } from '../../sync/pass/veri
 import type { Verified } from '../../sync/plan/verify.ts';
 import type { PassResult, PruneResult, VerifyResult } from '../api.ts';
 import { comparison, compare, type VerifyRun } from './compare.ts';
+import { HistoryRecorder } from '../history-recorder.ts';
 import { holdLock } from '../hold-lock.ts';
 import { platformName } from '../load.ts';
 import { singlePass } from '../once/single-pass.ts';
@@ -17,17 +18,25 @@ import type { PlatformAccess } from '../platform/platform-access.ts';
 import { SyncError } from '../sync-error.ts';
 import { withBots } from './with-bots.ts';
 
+/** A comparison that is followed by what repairs. */
+interface RepairRun extends VerifyRun {
+  readonly history: HistoryRecorder;
+}
+
 /** Compares, writes down what was found, and repairs what the options say. Throws `SyncError`. */
 export async function repair(run: VerifyRun): Promise<VerifyResult> {
   const { stateFile } = run.loaded.config;
   const lock = lockOf(stateFile);
+  const history = new HistoryRecorder(systemClock.now);
+  const repairRun = { ...run, feed: run.feed.also(history), history };
   try {
-    return await withBots(run, 'verify', async (access) => {
+    const repairByBots = async (access: PlatformAccess): Promise<VerifyResult> => {
       const state = openStateFile(stateFile, lock.wasAbandoned, (message) => {
         run.feed.warn(message);
       });
+      history.attach(state.history);
       try {
-        return await repairWith(run, access, state);
+        return await repairWith(repairRun, access, state);
       } catch (error) {
         if (!(error instanceof StateFileError)) throw error;
         throw new SyncError('state-file-failed', {
@@ -37,7 +46,8 @@ export async function repair(run: VerifyRun): Promise<VerifyResult> {
       } finally {
         closeQuietly(state);
       }
-    });
+    };
+    return await withBots(run, 'verify', repairByBots, history.answered);
   } finally {
     lock.release();
   }
@@ -59,7 +69,7 @@ function lockOf(stateFile: string): ReturnType<typeof holdLock> {
   }
 }
 
-async function repairWith(run: VerifyRun, access: PlatformAccess, state: StateStore): Promise<VerifyResult> {
+async function repairWith(run: RepairRun, access: PlatformAccess, state: StateStore): Promise<VerifyResult> {
   const { options, stop } = run;
   const now = systemClock.now;
   const orphans: FileDifference[] = [];
@@ -83,7 +93,7 @@ async function repairWith(run: VerifyRun, access: PlatformAccess, state: StateSt
 
 /** Makes an ordinary pass: it sends what is on record as different. */
 async function repairByPass(
-  { options, loaded, ...run }: VerifyRun,
+  { options, loaded, ...run }: RepairRun,
   access: PlatformAccess,
   state: StateStore,
 ): Promise<PassResult> {
@@ -135,7 +145,7 @@ async function prune(
     },
   });
   const told = halts.map(({ source, halt }) => {
-    const reason = `halted: ${halt.reason}; check the orphans, then add --allow-removals`;
+    const reason = `halted: ${halt.reason}; check the orphans, then run: botsync verify --prune --allow-removals`;
     feed.event({ kind: 'problem', source, path: '.', key: null, reason });
     return { source, reason };
   });

@@ -1,4 +1,5 @@
 import { systemClock } from '../../service/system-clock.ts';
+import type { CountedAnswer } from '../../platform/pacer.ts';
 import { noticesIn, withPlatform, type PlatformAccess } from '../platform/platform-access.ts';
 import type { VerifyRun } from './compare.ts';
 
@@ -7,10 +8,11 @@ export async function withBots<T>(
   { target, env, log, loaded, stop }: Pick<VerifyRun, 'target' | 'env' | 'log' | 'loaded' | 'stop'>,
   command: string,
   task: (access: PlatformAccess) => Promise<T>,
+  onAnswer: (answer: CountedAnswer) => void = () => undefined,
 ): Promise<T> {
   const notices = noticesIn(log);
   const run = { loaded, useEmulator: target.emulator, env, command, clock: systemClock, notices };
-  return await withPlatform(run, (access) => {
+  return await withPlatform({ ...run, onAnswer }, (access) => {
     stop.stop.addEventListener('abort', () => {
       access.endWaits();
     });

@@ -21,7 +21,7 @@ export type Trigger =
 /** What the platform refuses until somebody fixes it: requests with these credentials, or files that need more storage. */
 export type Refusal = 'credentials' | 'quota';
 
-/** Told how a daemon is doing, beside what happens to each file. */
+/** Follows a daemon, in addition to what happens to each file. */
 export interface DaemonObserver {
   readonly passBegan: (trigger: Trigger) => void;
   readonly passEnded: (
@@ -36,7 +36,7 @@ export interface DaemonObserver {
   readonly watchLimited: (source: string, message: string) => void;
   /** A rescan found a change that no event had told of. */
   readonly foundByRescan: (source: string) => void;
-  /** So many files could not be renewed when it was time, and will expire. */
+  /** The number of files that could not be renewed in time and will expire. */
   readonly renewalsOverdue: (count: number) => void;
   /** The platform began to refuse, and everything of that kind waits; `null`: it takes it again. */
   readonly refused: (kind: Refusal, reason: string | null) => void;

@@ -150,14 +150,17 @@ const UNWATCHED: TransferWatch = { progress: () => undefined, ended: () => undef
 /** A reporter that tells, beside all else, of every change that a rescan finds: an event should have told of it before. */
 function countFinds(report: Reporter, found: (source: string) => void): Reporter {
   return {
-    event: (event: FileEvent, transferred) => {
+    event: (event: FileEvent, transferred, isKnown) => {
       const { kind, reason, source } = event;
       if (kind === 'remove' || (kind === 'upload' && (reason === 'new' || reason === 'changed')))
         found(source);
-      report.event(event, transferred);
+      report.event(event, transferred, isKnown);
     },
     warn: (message) => {
       report.warn(message);
+    },
+    inform: (message) => {
+      report.inform?.(message);
     },
     retrying: (path, reason, delayMs) => {
       report.retrying(path, reason, delayMs);

@@ -42,7 +42,7 @@ async function removeFrom(
       // What would be removed after a complete walk is left alone for now.
       const { state, summary, stop, report } = context;
       const { removed } = state.countRecorded(state.targetId(found.source.syncTarget), name);
-      summary.kept += removed;
+      summary.toRemove += removed;
       if (removed > 0 && !stop.aborted)
         report.warn(
           `${name}: nothing is removed from the platform (${removed} to remove), because a part of the source could not be read`,

@@ -34,7 +34,8 @@ export function noteItem(
   if (event === null) return;
   const { kind, path, key, reason, error } = event;
   const failure = error === undefined ? null : ({ outcome: 'failed', error } as const);
-  report.event({ kind, source: name, path, key, reason, ...failure });
+  // What stands on record of a file was told when it was recorded.
+  report.event({ kind, source: name, path, key, reason, ...failure }, undefined, item.kind === 'hold');
 }
 
 /** Counts, reports and remembers a file that was not sent and has no row of its own to say so. */
@@ -44,9 +45,10 @@ export function noteProblem(
 ): void {
   const { kind, source, path, key, reason } = problem;
   summary[kind === 'refuse' ? 'refused' : 'problems'] += 1;
+  const isKnown = state.hasProblem(problem);
   state.noteProblem(problem, round.pass);
   // The order of fields in JSON Lines is that of every other event.
-  report.event({ kind, source, path, key, reason });
+  report.event({ kind, source, path, key, reason }, undefined, isKnown);
 }
 
 function noteAbsent(

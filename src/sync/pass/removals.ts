@@ -28,7 +28,7 @@ export async function removeMissing(
   const halt = guardOf(source, recorded, approved, context);
   const isConfirmed = approved.some(({ kind }) => kind === 'replaced' || kind === 'emptied');
   if (halt !== null && !isConfirmed && !context.isAllowed(name, halt)) {
-    summary.kept += removed;
+    summary.toRemove += removed;
     return halt;
   }
   // A person who allowed it has confirmed it. A new name must have been looked at before its old one goes.
@@ -38,8 +38,8 @@ export async function removeMissing(
   summary.failed += held;
   const tried = await removeAll(source, target, missingSinceMs, context);
   if (halt !== null) state.forgetRemovals(name);
-  // The others are left alone for now, as they are meant to be.
-  summary.kept += removed - held - tried;
+  // The time of the others has not come.
+  summary.toRemove += removed - held - tried;
   return null;
 }
 

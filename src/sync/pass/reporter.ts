@@ -8,9 +8,9 @@ export interface OutgoingFile {
   readonly sizeBytes: number;
 }
 
-/** Told how the sending of one file goes on. */
+/** Follows the sending of one file. */
 export interface TransferWatch {
-  /** So many bytes more were handed to the connection. */
+  /** Bytes that were handed to the connection since the last call. */
   readonly progress: (bytes: number) => void;
   /** The attempt is over, however it ended. */
   readonly ended: () => void;
@@ -22,12 +22,14 @@ export interface Transferred {
   readonly durationMs: number;
 }
 
-/** Told what a pass does, as it happens. */
+/** Receives what a pass does, as it happens. */
 export interface Reporter {
-  /** `transferred`: of a file whose content was sent. */
-  readonly event: (event: FileEvent, transferred?: Transferred) => void;
+  /** `transferred`: of a file whose content was sent. `isKnown`: an earlier pass met and told the same. */
+  readonly event: (event: FileEvent, transferred?: Transferred, isKnown?: boolean) => void;
   /** Something that people should know and that is no file's event. */
   readonly warn: (message: string) => void;
+  /** Something that people may like to know, and that asks nothing of them. */
+  readonly inform?: (message: string) => void;
   /** A file is about to be sent, again after a failure: for people who watch. */
   readonly retrying: (path: string, reason: string, delayMs: number) => void;
   /** Content bytes that were sent. */

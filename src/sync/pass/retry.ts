@@ -42,6 +42,8 @@ export function retryFile<R>(
   const errand = breaker.errand(ports);
   const next = ({ retryAfterMs = 0, pauseMs }: FileAttempt<R>): RetryWait | null => {
     if (errand.isSpent || retryAfterMs > longestPauseMs || breaker.isHopeless) return null;
+    // Nobody is told of an attempt that is not made.
+    if (breaker.isOpen && errand.park()) return null;
     if (breaker.isOpen) return { delayMs: breaker.untilProbeMs, isInAttempt: true };
     return { delayMs: pauseMs ?? retryDelayMs(Math.max(1, errand.failures), random(), retryAfterMs) };
   };

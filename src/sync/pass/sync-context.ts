@@ -203,7 +203,7 @@ export function createSyncContext(input: SyncContextInput): SyncContext {
         report.warn(`the platform is unreachable: ${reason}; botsync retries`);
       },
       closed: (hasParked) => {
-        report.warn('the platform is reachable again');
+        report.inform?.('the platform is reachable again');
         input.recovered?.(hasParked);
       },
     }),

@@ -192,7 +192,7 @@ class DryRun {
     const { state, config, now } = this.#input;
     const name = source.config.name;
     if (!isComplete) {
-      this.summary.kept += missing.length;
+      this.summary.toRemove += missing.length;
       return;
     }
     const recent = state.countRemovals(name, now() - REMOVAL_WINDOW_MS);
@@ -200,7 +200,7 @@ class DryRun {
     const recorded = present + removed - movedAway + recent;
     const halt = guardRemovals(missing.length, recent, recorded, config.removals);
     if (halt !== null) {
-      this.summary.kept += missing.length;
+      this.summary.toRemove += missing.length;
       // So that somebody can look at them before approving.
       for (const { record } of missing) this.#tellRemoval(name, record, HELD_BACK);
       this.#halt(name, halt);

@@ -19,7 +19,7 @@ export function explainRemoval(
 ): { readonly action: 'remove' | 'keep'; readonly reason: string } {
   const halt = haltOnRecord(target, own, input);
   if (halt !== null) {
-    const fix = 'run botsync approve for the service, or --allow-removals for a single pass';
+    const fix = 'run: botsync approve, or without the service botsync sync --once --allow-removals';
     return {
       action: 'keep',
       reason: `the file was deleted, but the source is halted: ${halt.reason}; ${fix}`,

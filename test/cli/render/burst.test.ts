@@ -36,6 +36,21 @@ test('one line sums up many changes, once all is quiet', () => {
   expect(burst.news(QUIET, false)).toBeNull();
 });
 
+test('what an outage lasted is not what the sending took', () => {
+  const { burst, pass } = burstAt();
+  burst.note(done('a'), { bytes: 1, durationMs: 400 });
+  pass(60_000);
+  burst.note(failed('b'));
+  pass(1_200_000);
+  burst.note(done('b'), { bytes: 1, durationMs: 300 });
+  pass(500);
+  burst.note(done('c'), { bytes: 1, durationMs: 100 });
+  pass(2000);
+  const news = burst.news(QUIET, false);
+  expect(text(news)).toBe('In sync again: 3 uploaded, 3 B (1.2 s)');
+  expect(news?.fields).toMatchObject({ durationMs: 1200 });
+});
+
 test('nothing is in sync while a file is not, and it is again once that one is', () => {
   const { burst, pass } = burstAt();
   burst.note(done('a'), { bytes: 1, durationMs: 0 });

@@ -151,7 +151,7 @@ describe('a file that cannot be indexed', () => {
     });
     await untilStatus(world, { files: 0, unsearchable: 1, failed: 0 });
     expect(world.status()).toMatchObject({
-      failures: [{ path: 'a.md', kind: 'failed', reason: 'could not be indexed: Nothing in it' }],
+      failures: [{ path: 'a.md', kind: 'unsearchable', reason: 'could not be indexed: Nothing in it' }],
     });
     await world.wait(20 * MINUTE, 10 * SECOND);
     const last = running.passes.at(-1);

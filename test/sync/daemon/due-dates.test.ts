@@ -157,7 +157,7 @@ test('a removal that failed is no failure any more once its file is back and lef
   world.write('docs/.botsyncignore', '*.tmp\n');
   await world.until(() => running.passes.length > 1, 'another pass ends');
   expect(running.passes.at(-1)).toMatchObject({ exitCode: 0, summary: { failed: 0, skipped: 1 } });
-  expect(running.passes.at(-1)?.summary.kept).toBeGreaterThanOrEqual(0);
+  expect(running.passes.at(-1)?.summary.toRemove).toBeGreaterThanOrEqual(0);
   await world.until(() => world.status().sources[0]?.failed === 0, 'that is on record');
   expect(world.status().failures).toEqual([]);
 });

@@ -28,7 +28,7 @@ describe('a removed file', () => {
     expect(world.keys()).toEqual(['f0.md', 'f2.md']);
   });
 
-  test('counts as kept while it waits', async () => {
+  test('counts as a removal that waits', async () => {
     const world = await createDaemonWorld(EXPIRE);
     plant(world, 3);
     const running = await world.start();
@@ -36,7 +36,7 @@ describe('a removed file', () => {
     await world.wait(10_000);
     await running.reload();
     await world.until(() => running.passes.length === 2, 'the pass after the reload');
-    expect(running.passes.at(-1)?.summary).toMatchObject({ kept: 1, removed: 0, unchanged: 2 });
+    expect(running.passes.at(-1)?.summary).toMatchObject({ toRemove: 1, kept: 0, removed: 0, unchanged: 2 });
   });
 
   test('that is back before stays', async () => {

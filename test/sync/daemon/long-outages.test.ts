@@ -37,6 +37,20 @@ describe('a file that gets nothing but 500, and is the only one to send,', () =>
   });
 });
 
+test('in a long outage each probe that fails is told of once', async () => {
+  const world = await createDaemonWorld({ watch: { rescan: '12h' } });
+  plant(world, 3);
+  const running = await world.start();
+  refuseUpserts(world, 503);
+  for (const name of ['a', 'b']) world.write(`docs/${name}.md`, name);
+  await world.wait(3 * MINUTE, 2 * SECOND);
+  const told = running.retries.length;
+  const failed = running.events.length;
+  await world.wait(5 * MINUTE, 2 * SECOND);
+  expect(running.retries.length).toBe(told);
+  expect(running.events.length).toBeGreaterThan(failed);
+});
+
 test('after a long outage all that waited is sent with the first success', async () => {
   const world = await createDaemonWorld({ watch: { rescan: '12h' } });
   plant(world, 3);
@@ -53,6 +67,6 @@ test('after a long outage all that waited is sent with the first success', async
   // Told once when it began, and once when it was over.
   expect(running.told.filter((line) => line.includes('reach'))).toEqual([
     expect.stringMatching(/^warn the platform is unreachable: 503 .*; botsync retries$/u),
-    'warn the platform is reachable again',
+    'inform the platform is reachable again',
   ]);
 });

@@ -298,7 +298,7 @@ test('deletions count in the guard within the hour', async () => {
   for (const name of ['a', 'b']) remove(world, `docs/${name}`);
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 2 } });
   remove(world, 'docs/c');
-  expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0, kept: 1 } });
+  expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0, kept: 0, toRemove: 1 } });
   expect(world.keys()).toEqual(['c', 'd']);
   expect(await world.pass({ allowRemovals: true })).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
   expect(world.keys()).toEqual(['d']);

@@ -280,7 +280,7 @@ test.skipIf(process.getuid?.() === 0)('what cannot be read is a problem, never a
   expect(await world.pass()).toMatchObject({
     exitCode: 3,
     requests: 0,
-    summary: { problems: 1, unchanged: 1, kept: 1 },
+    summary: { problems: 1, unchanged: 1, kept: 0, toRemove: 1 },
   });
   chmodSync(join(world.directory, 'docs/sub'), 0o700);
 });

@@ -91,14 +91,14 @@ test('of a file that never got to the platform nothing is left when it is remove
   expect(statesOf(world)).toEqual(['synced']);
 });
 
-test('what is not removed because something could not be seen counts as kept, in the plan and in the pass', async () => {
+test('what is not removed because something could not be seen counts as waiting, in the plan and in the pass', async () => {
   const world = await createWorld({ ...EXPIRE, sources: [{ directory: './docs', symlinks: 'inside' }] });
   world.write('docs/a', 'a');
   world.write('docs/b', 'b');
   await world.pass();
   remove(world, 'docs/a');
   symlinkSync('nowhere', join(world.directory, 'docs/lost'));
-  const counts = { removed: 0, kept: 1, problems: 1 };
+  const counts = { removed: 0, kept: 0, toRemove: 1, problems: 1 };
   expect(await world.plan()).toMatchObject({ exitCode: 3, summary: counts });
   expect(await world.pass()).toMatchObject({ exitCode: 3, requests: 0, summary: counts });
   expect(await world.pass()).toMatchObject({ exitCode: 3, requests: 0, summary: counts });

@@ -310,7 +310,7 @@ test.each<[string, Happening]>([
         ...[1, 2, 3, 4].map((n) => remove(`docs/${n}`)),
         { kind: 'break' },
       ],
-      summary: { removed: 0, kept: 4, problems: 1 },
+      summary: { removed: 0, toRemove: 4, kept: 0, problems: 1 },
     },
   ],
   [
@@ -324,7 +324,7 @@ test.each<[string, Happening]>([
         'pass',
         { kind: 'break' },
       ],
-      summary: { removed: 0, problems: 1, kept: 4 },
+      summary: { removed: 0, problems: 1, toRemove: 4, kept: 0 },
     },
   ],
   [
@@ -353,7 +353,7 @@ test.each<[string, Happening]>([
         ...upTo(12).map((n) => rename(`more/${n}`, `docs/${n}`)),
         ...upTo(23).map((n) => remove(`more/${n}`)),
       ],
-      summary: { removed: 0, problems: 1, kept: 11 },
+      summary: { removed: 0, problems: 1, toRemove: 11, kept: 0 },
     },
   ],
   [

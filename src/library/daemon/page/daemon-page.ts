@@ -147,7 +147,10 @@ export class DaemonPage implements PageSource {
       },
       passBegan: (trigger: Trigger) => {
         news.passBegan(trigger);
+        // What the first pass has to send may have been counted before it began.
+        const { expected } = tally;
         if (tally.inFlightCount === 0) tally.reset();
+        tally.expected = expected;
         changed();
       },
       passEnded: (trigger: Trigger, sources: readonly string[], summary: Summary, exitCode: number) => {

@@ -1,0 +1,57 @@
+import type { HistoryCounts } from '../domain/history.ts';
+import type { FileEvent } from '../domain/report.ts';
+import type { CountedAnswer } from '../platform/pacer.ts';
+import type { HistoryStore } from '../state/history.ts';
+import type { Transferred } from '../sync/pass/reporter.ts';
+import type { SyncObserver } from './observer.ts';
+
+/** Counts what a run does in the history of its state file, while it has one. */
+export class HistoryRecorder implements SyncObserver {
+  readonly #now: () => number;
+  #history: HistoryStore | null = null;
+
+  /** @param now - epoch milliseconds. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Goes on with another state file; `null`: nothing is counted. */
+  attach(history: HistoryStore | null): void {
+    this.#history = history;
+  }
+
+  event(event: FileEvent, transferred?: Transferred, isKnown = false): void {
+    const counts = isKnown ? null : countsOf(event, transferred);
+    if (counts !== null) this.#history?.note(counts, this.#now());
+  }
+
+  /** Takes note of an answer of the platform. */
+  readonly answered = ({ wasLimited, limitPerMinute }: CountedAnswer): void => {
+    this.#history?.note({ requests: 1, throttled: Number(wasLimited) }, this.#now(), limitPerMinute);
+  };
+}
+
+/** As what something that happened to a file is counted; `null`: not at all. */
+export function countsOf(
+  { kind, outcome }: FileEvent,
+  transferred: Transferred | undefined,
+): Partial<HistoryCounts> | null {
+  if (outcome === 'failed') return { failed: 1 };
+  if (kind === 'refuse') return { refused: 1 };
+  if (outcome !== 'done') return null;
+  switch (kind) {
+    case 'upload':
+    case 'renew':
+      return { sentFiles: 1, sentBytes: transferred?.bytes ?? 0 };
+    case 'update':
+      return { updated: 1 };
+    case 'adopt':
+      return { adopted: 1 };
+    case 'remove':
+      return { removed: 1 };
+    case 'skip':
+    case 'problem':
+    case 'confirm':
+      return null;
+  }
+}

@@ -1,0 +1,248 @@
+import { expect, test } from 'vitest';
+import { renderDocument, renderParts } from '../../src/page/document.ts';
+import { readPageQuery } from '../../src/page/query.ts';
+import { at, factsOf, NOW_MS, type Scene } from './facts.ts';
+
+const EVERYTHING = readPageQuery(new URLSearchParams());
+const LOOKING = { kind: 'look-only' } as const;
+
+function page(scene: Scene, search = ''): string {
+  return renderDocument(factsOf(scene), readPageQuery(new URLSearchParams(search)), LOOKING, null);
+}
+
+/** What a person reads in a part. */
+function read(id: string, scene: Scene, { search = '', mayAct = false } = {}): string {
+  const parts = renderParts(factsOf(scene), readPageQuery(new URLSearchParams(search)), mayAct);
+  return (parts.get(id) ?? '')
+    .replace(/<[^>]*>/gu, ' ')
+    .replace(/\s+/gu, ' ')
+    .replace(/&#(\d+);/gu, (_, code: string) => String.fromCharCode(Number(code)))
+    .trim();
+}
+
+const HOSTILE = [
+  '<img src=x onerror=alert(1)>.md',
+  '"><script>alert(1)</script>',
+  "' onmouseover='alert(1)",
+  'a\u202egnp.exe',
+  'line\nbreak\u0007.md',
+  `${'ä'.repeat(127)}x`,
+];
+
+test.each(HOSTILE)('the name %j stays a name wherever it stands', (name) => {
+  const scene: Scene = {
+    sources: [{ name, halted: name, toRemove: 1 }],
+    failures: [{ source: name, path: name, reason: name, retryAt: null }],
+    running: { refusal: name, shortage: name, outage: { since: at(-5), nextTry: null, reason: name } },
+    facts: {
+      host: name,
+      commandEnd: name,
+      sources: [
+        {
+          ...{ name, directory: name, botId: name, keyPrefix: name, wouldRemove: [name] },
+          notices: { kind: 'watching', directories: 1 },
+        },
+      ],
+      transfers: {
+        ...{ bytesPerSecond: 1, leftMs: null, firstPass: null },
+        inFlight: [{ name, sizeBytes: 2, sentBytes: 1, forMs: 5 }],
+      },
+      renewals: [{ source: name, path: name, renewAtMs: NOW_MS, expiresAtMs: NOW_MS }],
+      events: [{ id: 1, atMs: NOW_MS, level: 'warn', style: null, text: name }],
+      usage: { lines: [name], askedAtMs: NOW_MS },
+    },
+  };
+  const plain: Scene = {
+    ...JSON.parse(JSON.stringify(scene).replaceAll(JSON.stringify(name).slice(1, -1), 'name')),
+  } as Scene;
+  const answer = { kind: 'explained', lines: [name] } as const;
+  const query = { file: name, source: name, kind: name, text: name };
+  const written = renderDocument(factsOf(scene), query, { kind: 'locked', notice: name }, answer);
+  const harmless = renderDocument(
+    factsOf(plain),
+    { file: 'name', source: 'name', kind: 'name', text: 'name' },
+    { kind: 'locked', notice: 'name' },
+    { kind: 'explained', lines: ['name'] },
+  );
+  // It adds no element and no attribute, and no control character to what is shown.
+  expect(written.match(/<[a-z!/]/giu)?.length).toBe(harmless.match(/<[a-z!/]/giu)?.length);
+  expect(written.match(/="/gu)?.length).toBe(harmless.match(/="/gu)?.length);
+  expect(written.replace(/="[^"]*"/gu, '')).not.toMatch(
+    /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u,
+  );
+});
+
+test('a source says where it is, how it stands, and what a halt would remove', () => {
+  const scene: Scene = {
+    sources: [
+      { name: 'docs', halted: 'too many removals', haltAdvice: 'run: …', toRemove: 102, failed: 2 },
+      { name: 'old', files: 0, bytes: 0, kept: 7 },
+    ],
+  };
+  const { sources } = factsOf(scene);
+  const [docs] = sources;
+  const facts = docs === undefined ? [] : [{ ...docs, keyPrefix: 'kb/', wouldRemove: ['a.md', 'b.md'] }];
+  const text = read('sources', { ...scene, facts: { sources: facts } });
+  expect(text).toContain('docs /srv/docs Halted: too many removals');
+  expect(text).toContain('102 files would be removed from the platform a.md b.md … and 100 more');
+  expect(text).toContain('1,204 files , 3.4 MB (1,204 searchable)');
+  expect(text).toContain('2 failed, 102 to remove from the platform');
+  expect(text).toContain('bot-1 , keys begin with kb/ Changes 3 directories watched');
+  expect(text).toMatch(/old no longer configured .*7 kept on the platform \(no longer synced\)$/u);
+});
+
+test('what is under way has its bytes, its rate, and the reasons of pauses with whose wish they are', () => {
+  const text = read('under-way', {
+    running: {
+      activity: 'pass',
+      queued: 2,
+      outage: { since: at(-60), nextTry: at(20), reason: 'refused' },
+    },
+    facts: {
+      transfers: {
+        bytesPerSecond: 2_000_000,
+        leftMs: 65_000,
+        firstPass: { files: 3, bytes: 5_000_000, ofFiles: 10, ofBytes: 20_000_000 },
+        inFlight: [{ name: 'docs/a.mp4', sizeBytes: 9_000_000, sentBytes: 4_000_000, forMs: 2000 }],
+      },
+      requests: {
+        ...{ lastMinute: 3, limit: 600, pausedForMs: 12_000 },
+        ...{ ownRequestsPerSecond: 5, ownBytesPerSecond: 1_000_000 },
+      },
+    },
+  });
+  expect(text).toContain('Under way 2 MB/s, about 1 min 5 s left');
+  expect(text).toContain('Full pass running; 2 changes waiting');
+  expect(text).toContain('3 of 10 files sent, 5 MB of 20 MB');
+  expect(text).toContain('the platform asked us to wait; continuing in 12 s');
+  expect(text).toContain('the platform is unreachable; next attempt in 20 s');
+  expect(text).toContain('Limited by the configuration to 5 requests/s and 1 MB/s');
+  expect(text).toContain('docs/a.mp4 4 MB of 9 MB, for 2.0 s');
+});
+
+const FAILURES = [
+  { path: 'a.md', reason: '500: busy', retryAt: null },
+  { path: 'b.md', kind: 'refused' as const, retry: 'change' as const, reason: '400: too large' },
+  { source: 'faq', path: 'c.md', kind: 'unsearchable' as const, retry: 'change' as const, reason: 'no text' },
+];
+const SOURCES = [{ name: 'docs' }, { name: 'faq' }];
+
+test('files that are not in sync are grouped by reason, with when each is retried and what helps', () => {
+  const text = read('not-in-sync', { sources: SOURCES, failures: FAILURES });
+  expect(text).toContain('Not in sync 3 files');
+  expect(text).toMatch(/1 file failed: 500: busy ; retried in 1 min docs\/a\.md botsync retries by itself/u);
+  expect(text).toContain('botsync rescan /srv/docs/a.md -c /etc/botsync.json');
+  expect(text).toContain(
+    '1 file refused: 400: too large ; retried when the file or its rules change docs/b.md',
+  );
+  expect(text).toContain('1 file not searchable: no text ;');
+});
+
+test.each([
+  ['source=faq', ['faq/c.md']],
+  ['kind=refused', ['docs/b.md']],
+  ['kind=not+searchable', ['faq/c.md']],
+  ['text=BUSY', ['docs/a.md']],
+  ['text=docs%2F', ['docs/a.md', 'docs/b.md']],
+  ['source=docs&text=c.md', []],
+])('the filter %s shows %j', (search, expected) => {
+  const text = read('not-in-sync', { sources: SOURCES, failures: FAILURES }, { search });
+  expect(
+    text.match(/\b(?:docs|faq)\/\w\.md(?! -c)/gu)?.filter((name) => !name.startsWith('srv')) ?? [],
+  ).toEqual(expect.arrayContaining(expected));
+  expect(text).toContain(`${expected.length} of 3 files`);
+  if (expected.length === 0) expect(text).toContain('No file matches this filter.');
+});
+
+test('with ten thousand files that failed for ten thousand reasons a page stays small', () => {
+  const failures = Array.from({ length: 10_000 }, (_, index) => ({
+    path: `directory/${'long '.repeat(10)}${index}.md`,
+    reason: `500: reason ${index} ${'x'.repeat(100)}`,
+  }));
+  const document = page({ failures });
+  expect(document.length).toBeLessThan(200_000);
+  expect(read('not-in-sync', { failures })).toContain('… and 9,975 files with other reasons');
+  const alike = failures.map(({ path }) => ({ path, reason: 'the same' }));
+  expect(page({ failures: alike }).length).toBeLessThan(200_000);
+  expect(read('not-in-sync', { failures: alike })).toContain('… and 9,800 more files');
+});
+
+test('buttons are there for whoever signed in alone, and hold no token', () => {
+  const scene: Scene = {
+    sources: [{ name: 'docs', halted: 'too many', haltAdvice: 'run: …' }],
+    failures: [{ path: 'a b.md', reason: '500' }],
+  };
+  const markup = (mayAct: boolean): string =>
+    [...renderParts(factsOf(scene), EVERYTHING, mayAct).values()].join('');
+  expect(markup(false)).not.toContain('form="control"');
+  expect(markup(true)).toContain('value="action=approve&#38;source=docs"');
+  expect(markup(true)).toContain('value="action=retry&#38;source=docs&#38;path=a+b.md"');
+  const open = { kind: 'open', csrfToken: 'TOKEN', notice: 'docs was approved' } as const;
+  const document = renderDocument(factsOf(scene), EVERYTHING, open, null);
+  expect(document).toContain('<input type="hidden" name="csrf" value="TOKEN" />');
+  expect(document).toContain('docs was approved');
+  expect(markup(true)).not.toContain('TOKEN');
+});
+
+test('history is drawn by the quarter of an hour, with the limit, and said in words', () => {
+  const minute = (minutesAgo: number, counts: object) => ({
+    startMs: NOW_MS - minutesAgo * 60_000,
+    spanMs: 60_000,
+    ...{ sentFiles: 0, sentBytes: 0, updated: 0, adopted: 0, removed: 0, failed: 0, refused: 0 },
+    ...{ requests: 0, throttled: 0, requestLimit: null },
+    ...counts,
+  });
+  const scene: Scene = {
+    facts: {
+      history: [
+        minute(1500, { sentFiles: 1000 }),
+        minute(20, { sentFiles: 3, sentBytes: 1000, requests: 30, requestLimit: 600 }),
+        minute(19, { sentFiles: 4, sentBytes: 2000, requests: 50, requestLimit: 600, failed: 2 }),
+      ],
+      requests: {
+        ...{ lastMinute: 7, limit: 600, pausedForMs: 0 },
+        ...{ ownRequestsPerSecond: null, ownBytesPerSecond: null },
+      },
+    },
+  };
+  const text = read('history', scene);
+  expect(text).toContain('Files sent 7 files');
+  expect(text).toContain('most: 7 files in 15 min');
+  expect(text).toContain('Bytes sent 3 kB');
+  expect(text).toContain('Failed attempts 2');
+  expect(text).toContain('Requests 7 a minute now; the limit is 600 a minute');
+  expect(text).toContain('most: 50 a minute');
+  expect(renderParts(factsOf(scene), EVERYTHING, false).get('history')).toContain('class="limit"');
+});
+
+test('renewals, events and quotas are listed; what is not known is left out', () => {
+  const facts = {
+    renewals: [
+      { source: 'docs', path: 'a.md', renewAtMs: NOW_MS + 3_600_000, expiresAtMs: NOW_MS + 7_200_000 },
+    ],
+    events: [
+      { id: 2, atMs: NOW_MS - 1000, level: 'error' as const, style: null, text: 'the disk is full' },
+      {
+        id: 1,
+        atMs: NOW_MS - 60_000,
+        level: 'info' as const,
+        style: 'ok' as const,
+        text: 'uploaded docs/a.md',
+      },
+    ],
+    usage: { lines: ['storage: 5 of 10 used'], askedAtMs: NOW_MS - 60_000 },
+  };
+  expect(read('renewals', { facts })).toContain('docs/a.md in 1 h in 2 h');
+  expect(read('events', { facts })).toMatch(
+    /the last 2 1 s ago error: the disk is full 1 min ago uploaded docs\/a\.md$/u,
+  );
+  expect(read('usage', { facts })).toContain('storage: 5 of 10 used');
+  expect(read('usage', {})).toBe('');
+});
+
+test('without scripts the page is whole, and names nothing outside itself', () => {
+  const document = page({});
+  for (const id of renderParts(factsOf(), EVERYTHING, false).keys()) expect(document).toContain(`id="${id}"`);
+  expect(document.match(/(?:src|href|action)="(?!\/|#|data:,)/gu)).toBeNull();
+  expect(document).toContain('<html lang="en">');
+});

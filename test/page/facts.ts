@@ -1,0 +1,82 @@
+import type { PageFacts, SourceFacts } from '../../src/page/facts.ts';
+import { EMPTY_SOURCE, type NotInSync, type SourceStatus } from '../../src/sync/plan/overview.ts';
+import { standingOf, withRetries, type Running } from '../../src/sync/plan/standing.ts';
+
+/** The moment of all pages of tests. */
+export const NOW_MS = Date.parse('2026-11-22T12:00:00Z');
+
+/** A moment so many seconds from then, ISO 8601. */
+export function at(seconds: number): string {
+  return new Date(NOW_MS + seconds * 1000).toISOString();
+}
+
+const WATCHING: Running = {
+  activity: 'watching',
+  isFirstPassOver: true,
+  watchedDirectories: 3,
+  queued: 0,
+  sending: 0,
+  outage: null,
+  refusal: null,
+  shortage: null,
+  nextPass: at(600),
+  failedAgain: at(60),
+  renewalsAgain: null,
+  trouble: null,
+};
+
+/** What a page is made from: how the sources stand, which files are not in sync, what the daemon does, and the rest. */
+export interface Scene {
+  readonly sources?: readonly (Partial<SourceStatus> & { readonly name: string })[];
+  readonly failures?: readonly (Pick<NotInSync, 'path' | 'reason'> & Partial<NotInSync>)[];
+  readonly running?: Partial<Running>;
+  readonly facts?: Partial<PageFacts>;
+}
+
+/** The facts of a daemon with one source "docs" of 1,204 files, all in sync unless the scene says otherwise. */
+export function factsOf(scene: Scene = {}): PageFacts {
+  const running = { ...WATCHING, ...scene.running };
+  const sources = (scene.sources ?? [{ name: 'docs' }]).map((source) => ({
+    ...EMPTY_SOURCE,
+    ...{ files: 1204, bytes: 3_400_000, searchable: 1204 },
+    ...source,
+  }));
+  const failures = (scene.failures ?? []).map((failure) => ({
+    ...{ source: 'docs', key: failure.path, kind: 'failed' as const, retry: 'pass' as const, retryAt: null },
+    ...failure,
+  }));
+  const known = withRetries(
+    { sources, failures, lastPass: null, sinceLastPass: null, lastVerification: null },
+    running,
+  );
+  return {
+    nowMs: NOW_MS,
+    version: '1.2.3',
+    host: 'web1',
+    pid: 4711,
+    startedAtMs: NOW_MS - 3_600_000,
+    commandEnd: ' -c /etc/botsync.json',
+    isAsked: true,
+    known,
+    running,
+    standing: standingOf(known, running),
+    sources: sources.map(({ name }): SourceFacts => ({
+      name,
+      directory: `/srv/${name}`,
+      botId: 'bot-1',
+      keyPrefix: '',
+      notices: { kind: 'watching', directories: 3 },
+      wouldRemove: [],
+    })),
+    transfers: { inFlight: [], bytesPerSecond: 0, leftMs: null, firstPass: null },
+    requests: {
+      ...{ lastMinute: 0, limit: null, pausedForMs: 0 },
+      ...{ ownRequestsPerSecond: null, ownBytesPerSecond: null },
+    },
+    history: [],
+    renewals: [],
+    events: [],
+    usage: null,
+    ...scene.facts,
+  };
+}
