@@ -124,7 +124,8 @@ export class PageSite {
   #stream(request: SiteRequest): SiteAnswer {
     if (originOf(request.headers) === 'foreign') return refuse(403, 'only pages of this address may listen');
     if (!this.#streams.hasRoom) return refuse(503, 'too many pages are open', { 'retry-after': '60' });
-    const headers = { ...SHIELDS, 'content-type': 'text/event-stream' };
+    // nginx would hold events back until it has many.
+    const headers = { ...SHIELDS, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
     if (request.method === 'HEAD') return { kind: 'whole', status: 200, headers, body: '' };
     const token = tokenIn(request);
     const begin = (response: ServerResponse): void => {

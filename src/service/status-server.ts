@@ -162,7 +162,6 @@ function send(answer: SiteAnswer, isHead: boolean, response: ServerResponse): vo
 
 /** The body of a request as text; `null`: it is too large. Rejects when the client goes away. */
 async function bodyOf(request: IncomingMessage): Promise<string | null> {
-  if (Number(request.headers['content-length'] ?? 0) > MOST_BODY_BYTES) return null;
   const chunks: Buffer[] = [];
   let bytes = 0;
   // What is left unread does not end the connection before it was answered.

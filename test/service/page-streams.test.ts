@@ -182,6 +182,20 @@ describe('an open page', () => {
   });
 });
 
+test('a client that reads late gets what is newest, not all that came between', async () => {
+  const world = await createSiteWorld();
+  const page = await opened(world);
+  page.response.pause();
+  for (let count = 0; count < 3; count += 1) {
+    // More than the system takes for a client that does not read.
+    world.change('events', `${count}`.repeat(16_000_000));
+    await wait(world, 1500);
+  }
+  page.response.resume();
+  await reached(world, () => page.got.at(-1)?.['events']?.startsWith('2') === true, 'the newest comes');
+  expect(page.got.map(({ events }) => events?.[0])).toEqual(['<', '0', '2']);
+});
+
 describe('what a visitor may do', () => {
   test('shows in the parts while the session lasts', async () => {
     const world = await createSiteWorld();
