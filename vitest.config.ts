@@ -1,5 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/longest-first.ts';
+import { makeMemoryDirectory } from './test/memory-directory.ts';
 
 /** The rooms of src/ whose tests start no command, and the contract with the platform. */
 const ENGINE = [
@@ -52,6 +54,9 @@ const COMMANDS = [
   ].map((name) => `test/cli/${name}.test.ts`),
 ];
 
+// Thousands of state files are written through to the disk otherwise, and deleted a moment later.
+const temporary = process.env['TMPDIR'] ?? makeMemoryDirectory();
+
 /**
  * `npm test` runs all but the last project, into which falls what no other names; `npm run test:all` runs all.
  * `npx vitest run test/crash` finds a test wherever it is.
@@ -61,7 +66,8 @@ export default defineConfig({
     testTimeout: 30_000,
     // Tests wait for what they start as much as they work: one more than there are cores keeps these busy.
     maxWorkers: availableParallelism() + 1,
-    sequence: { shuffle: true },
+    sequence: { shuffle: true, sequencer: LongestFirst },
+    env: temporary === null ? {} : { TMPDIR: temporary },
     coverage: { provider: 'v8', include: ['src/**/*.ts'] },
     projects: [
       // One process for many files: what a test changes that others share, the environment among it, it puts back.

@@ -16,5 +16,7 @@ const LONGEST = 5000;
 /** Reads the query of an address. Anything else in it is ignored. */
 export function readPageQuery(params: URLSearchParams): PageQuery {
   const text = (name: string): string => (params.get(name) ?? '').slice(0, LONGEST).trim();
-  return { file: text('file'), source: text('source'), kind: text('kind'), text: text('text') };
+  // The name of a file may end with a space.
+  const file = (params.get('file') ?? '').slice(0, LONGEST);
+  return { file, source: text('source'), kind: text('kind'), text: text('text') };
 }

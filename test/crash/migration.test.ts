@@ -33,7 +33,7 @@ const OLDER_FILES: readonly OlderFile[] = [
     },
     isInSync: false,
   },
-  ...[1, 2, 3].map((version) => ({
+  ...[1, 2, 3, 4].map((version) => ({
     what: `version ${version}`,
     version,
     make: async (file: string, round: CrashRound) => {

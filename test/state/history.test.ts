@@ -91,6 +91,26 @@ describe('counts', () => {
     expect(seen(file)).toEqual(both);
   });
 
+  test.each<[(number | null)[], number | null]>([
+    [[null, null], null],
+    [[null, 6000], 6000],
+    [[6000, null], 6000],
+    [[3000, 6000], 3000],
+    [[6000, 3000], 3000],
+  ])(
+    'of one minute, written one after the other with the limits %j, have the limit %j',
+    (limits, expected) => {
+      const { store } = begin();
+      for (const limit of limits) {
+        store.history.note({ requests: 1 }, NOW, limit);
+        store.savePass(1, NOW, 0, '{}');
+        vi.advanceTimersByTime(50);
+        expect(store.history.isPending).toBe(false);
+      }
+      expect(all(store)).toEqual([bucket(MINUTE, MINUTE_MS, { requests: 2, requestLimit: expected })]);
+    },
+  );
+
   test('survive the process, and those of the next one are added', () => {
     const { store, file } = begin();
     store.history.note({ sentFiles: 1 }, NOW);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import type { PathFilter } from '../../scan/filter.ts';
 
 /** Where Linux says what is mounted for this process. */
@@ -18,11 +18,28 @@ interface MountedSource {
 export function mountsBelow({ realRoot, filter }: Pick<MountedSource, 'realRoot' | 'filter'>): string[] {
   let text: string;
   try {
-    text = readFileSync(MOUNT_INFO, 'latin1');
+    text = readMountInfo();
   } catch {
     return [];
   }
   return parseMounts(text, realRoot).filter((mount) => !filter.ignoresFile(`${mount}/file`));
+}
+
+/** Read into again and again: `readFileSync` makes another one each time, which takes as long as the reading. */
+const room = Buffer.alloc(64 * 1024);
+
+function readMountInfo(): string {
+  const descriptor = openSync(MOUNT_INFO, 'r');
+  try {
+    let text = '';
+    for (;;) {
+      const bytes = readSync(descriptor, room);
+      if (bytes === 0) return text;
+      text += room.toString('latin1', 0, bytes);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /**
@@ -31,13 +48,24 @@ export function mountsBelow({ realRoot, filter }: Pick<MountedSource, 'realRoot'
  */
 export function parseMounts(text: string, realRoot: string): string[] {
   const below = realRoot.endsWith('/') ? realRoot : `${realRoot}/`;
+  const points = mountPoints(text)
+    .filter((point) => point.startsWith(below) && point !== below)
+    .map((point) => point.slice(below.length));
+  return [...new Set(points)].sort();
+}
+
+/** What was read last: a daemon asks every few seconds, and is told the same. */
+let last: { readonly text: string; readonly points: readonly string[] } = { text: '', points: [] };
+
+function mountPoints(text: string): readonly string[] {
+  if (text === last.text) return last.points;
   const points = text.split('\n').flatMap((line) => {
     const [placed = '', described = ''] = line.split(' - ');
     const point = decode(placed.split(' ')[4] ?? '');
-    if (described.startsWith('autofs ') || point?.startsWith(below) !== true || point === below) return [];
-    return [point.slice(below.length)];
+    return described.startsWith('autofs ') || point === null ? [] : [point];
   });
-  return [...new Set(points)].sort();
+  last = { text, points };
+  return points;
 }
 
 /** Whether all is mounted still that was when a source was found. */

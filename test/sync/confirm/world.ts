@@ -12,15 +12,17 @@ export const SECOND = 1000;
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 
-/** A world of daemons whose platform is asked what it has, and in which markdown is indexed. */
+/** A world of daemons whose platform is asked what it has, and in which markdown is indexed. `grainMs`: see `ManualClock`. */
 export async function createAskedWorld(
   fields: Record<string, unknown> = {},
   options: Partial<EmulatorOptions> = {},
+  grainMs = 0,
 ): Promise<DaemonWorld> {
   const world = await createDaemonWorld(
     // A verification finds what was lost as well, and asks for lists of its own.
     { rules: [{ match: '*.md', index: true }], verify: { every: null }, ...fields },
     options,
+    grainMs,
   );
   ask(world);
   noteAdopted(world);
