@@ -134,6 +134,15 @@ test.each<[string, (site: ChatSite) => unknown, number, Partial<Finding>]>([
     { check: 'secrets', status: 'warn' },
   ],
   [
+    'a secret for the page that is too short',
+    (site) => {
+      site.write('control', 'short');
+      site.configure({}, { service: { listen: '127.0.0.1:0', control: 'file:control' } });
+    },
+    3,
+    { check: 'secrets', status: 'fail' },
+  ],
+  [
     'a token that others can read',
     (site) => {
       site.write('token', site.emulator.token);
