@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import { expect, onTestFinished } from 'vitest';
 import { test, untilLive } from './browser.ts';
 import { startDaemonSite, type DaemonSite } from './daemon-site.ts';
 
-const PATIENCE = { timeout: 240_000, interval: 500 };
+const PATIENCE = { timeout: 180_000, interval: 500 };
 
 /** Of all that there are so many are refused, since they are too large: they stand in the state file and in the page. */
 const FILES = 100_000;
@@ -71,9 +71,9 @@ test(
     const page = await open(site.address);
     await expect
       .poll(() => page.textContent('#verdict-title'), PATIENCE)
-      .toBe(`${(FILES - IN_SYNC).toLocaleString('en')} files are refused`);
+      .toBe('At least 10,000 files are refused');
     await untilLive(page);
-    await page.waitForSelector('#under-way:has-text("Waiting for changes")');
+    await page.waitForSelector('#under-way:has-text("Waiting for changes")', { timeout: 60_000 });
 
     const markup = await (await fetch(site.address)).text();
     expect(Buffer.byteLength(markup)).toBeLessThan(200_000);
@@ -88,5 +88,8 @@ test(
     // It is still live.
     site.write('docs/new.md', '');
     await page.waitForSelector('#events:has-text("uploaded docs/new.md")', { timeout: 30_000 });
+    await site.daemon.stop();
+    // So many files are too many for what comes after a test.
+    rmSync(join(site.directory, 'docs'), { recursive: true });
   },
 );
