@@ -17,7 +17,7 @@ import { quoteForShell } from '../../config/permissions.ts';
 import { lookAtFile } from '../../watch/file-contents.ts';
 import type { DaemonOptions, ReloadOutcome } from '../api.ts';
 import type { EventFeed } from '../events.ts';
-import type { DaemonStanding, ObservedDaemon } from '../observer.ts';
+import type { DaemonSituation, ObservedDaemon } from '../observer.ts';
 import { HistoryRecorder } from '../history-recorder.ts';
 import { holdLock } from '../hold-lock.ts';
 import { load, platformName } from '../load.ts';
@@ -215,19 +215,19 @@ export class DaemonRun {
   /** What those who watch it may ask. */
   #observed(): ObservedDaemon {
     const config = (): Config => this.#loaded.config;
-    const standing = (): DaemonStanding | null => this.#standing;
+    const situation = (): DaemonSituation | null => this.#situation;
     return {
       get config() {
         return config();
       },
-      get standing() {
-        return standing();
+      get situation() {
+        return situation();
       },
     };
   }
 
   /** How the daemon stands, for those who watch it; `null` while there is none. */
-  get #standing(): DaemonStanding | null {
+  get #situation(): DaemonSituation | null {
     const daemon = this.#daemon;
     if (daemon === null) return null;
     const pausedForMs = (): number => this.#platform.current?.pausedForMs() ?? 0;
