@@ -7,7 +7,7 @@ import { describeCause, describeRetry, KIND_WORDS } from '../words/status.ts';
 import type { PageFacts } from './facts.ts';
 import { actionButton, command, name, part, path, soon } from './markup.ts';
 import type { PageQuery } from './query.ts';
-import { adviceOf } from './verdict.ts';
+import { adviceOf, atLeast } from './verdict.ts';
 
 /** What an answer may grow to: so many groups, and so many files of all of them. */
 const GROUPS_SHOWN = 25;
@@ -24,8 +24,8 @@ export function renderNotInSync(facts: PageFacts, query: PageQuery, mayAct: bool
     return files.length === 0 ? [] : [{ ...group, files }];
   });
   const found = matching.reduce((total, { files }) => total + files.length, 0);
-  const note =
-    all === 0 ? '' : isFiltered(query) ? `${found} of ${countText(all, 'file')}` : countText(all, 'file');
+  const some = `${atLeast(facts, 'at least ')}${countText(all, 'file')}`;
+  const note = all === 0 ? '' : isFiltered(query) ? `${found} of ${some}` : some;
   const content = html`${causes.map((cause) => renderCause(cause, facts))}
   ${all === 0 ? html`` : renderFilter(facts, query)}
   ${found === 0 && all > 0 ? html`<p class="empty">No file matches this filter.</p>` : html``}

@@ -1,4 +1,5 @@
 import { bytesText, countText } from '../service/amounts.ts';
+import { MOST_FAILURES } from '../sync/plan/overview.ts';
 import type { Failing, Trouble } from '../sync/plan/standing.ts';
 import { html, type Html } from '../web/html.ts';
 import { adviceFor, type Advice } from '../words/advice.ts';
@@ -105,7 +106,7 @@ function titleOf(trouble: Trouble, facts: PageFacts): { title: string; detail: s
       const { length } = trouble.files;
       const what = first === undefined ? 'not in sync' : FILES_TITLES[first.kind];
       return {
-        title: `${countText(length, 'file')} ${what.replace('are', length === 1 ? 'is' : 'are')}`,
+        title: `${atLeast(facts, 'At least ')}${countText(length, 'file')} ${what.replace('are', length === 1 ? 'is' : 'are')}`,
         detail: first?.reason ?? null,
       };
     }
@@ -114,6 +115,11 @@ function titleOf(trouble: Trouble, facts: PageFacts): { title: string; detail: s
     case 'no-pass':
       return { title: 'Not all files were checked', detail: describeCause(trouble, nowMs) };
   }
+}
+
+/** What stands before a number of files where not all are named that are not in sync; else nothing. */
+export function atLeast({ known }: PageFacts, words: string): string {
+  return known.failures.length >= MOST_FAILURES ? words : '';
 }
 
 /** What is said of files that are not in sync, by their kind. */

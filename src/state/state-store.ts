@@ -3,9 +3,10 @@ import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Absence, RecordState } from '../domain/record.ts';
 import type { RereadState } from '../domain/rereading.ts';
 import { statSync } from 'node:fs';
-import { StateFileError, type Database, type SqlValue } from './database.ts';
+import { StateFileError, type Database, type Query, type SqlValue } from './database.ts';
 import { HistoryStore } from './history.ts';
-import { NoticeStore } from './notices.ts';
+import { NoticeStore, type Change } from './notices.ts';
+import { ProblemStore } from './problems.ts';
 import { RemoteStore } from './remote-store.ts';
 import { StateReader, type RowId, type SeenSource, type SyncTarget } from './state-reader.ts';
 import { WriteGroup } from './write-group.ts';
@@ -44,32 +45,18 @@ export interface SentAs extends Lifetime {
   readonly isMarked: boolean;
 }
 
-/** A file that could not be sent and has no row of its own to say so. */
-export interface Problem {
-  readonly source: string;
-  readonly path: string;
-  readonly key: string | null;
-  readonly kind: 'refuse' | 'problem' | 'pending';
-  readonly reason: string;
-}
-
 /** The state file, open for writing: one row a file. All times in epoch milliseconds. Methods throw `StateFileError`. */
 export class StateStore extends StateReader {
-  override readonly notices: NoticeStore = new NoticeStore(
-    (sql, ...values) => this.all(sql, ...values),
-    (sql, ...values) => {
-      this.#write(sql, ...values);
-    },
-  );
-  override readonly remote: RemoteStore = new RemoteStore(
-    (sql, ...values) => this.all(sql, ...values),
-    (sql, ...values) => {
-      this.#write(sql, ...values);
-    },
-    () => this.#group.durable(),
+  readonly #query: Query = (sql, ...values) => this.all(sql, ...values);
+  readonly #change: Change = (sql, ...values) => {
+    this.#write(sql, ...values);
+  };
+  override readonly notices: NoticeStore = new NoticeStore(this.#query, this.#change);
+  override readonly remote: RemoteStore = new RemoteStore(this.#query, this.#change, () =>
+    this.#group.durable(),
   );
   override readonly history: HistoryStore = new HistoryStore(
-    (sql, ...values) => this.all(sql, ...values),
+    this.#query,
     (sql, ...values) => {
       this.statement(sql).run(...values);
     },
@@ -77,6 +64,8 @@ export class StateStore extends StateReader {
       this.#group.writeIncidental();
     },
   );
+  /** Files that could not be sent and have no row of their own to say so. */
+  readonly problems = new ProblemStore(this.#query, this.#change);
   readonly #group: WriteGroup;
   readonly #targets = new Map<string, number>();
   readonly #file: string;
@@ -274,41 +263,6 @@ export class StateStore extends StateReader {
       nowMs,
     );
     this.#write('UPDATE removal SET at = ? WHERE at > ?', nowMs, nowMs);
-  }
-
-  /** Notes a file that could not be sent; the number of the pass tells it from one that is over. */
-  noteProblem({ source, path, key, kind, reason }: Problem, pass: number): void {
-    this.#write(
-      'INSERT OR REPLACE INTO problem (source, path, key, kind, reason, pass) VALUES (?, ?, ?, ?, ?, ?)',
-      source,
-      path,
-      key,
-      kind,
-      reason,
-      pass,
-    );
-  }
-
-  /** Whether the same is on record of a file that could not be sent. */
-  hasProblem({ source, path, kind, reason }: Problem): boolean {
-    const row = this.get('SELECT kind, reason FROM problem WHERE source = ? AND path = ?', source, path);
-    return row?.[0] === kind && row[1] === reason;
-  }
-
-  /** Drops the problems of a path and of what lies below it, which is rescanned. */
-  dropProblemsAt(source: string, path: string): void {
-    this.#write('DELETE FROM problem WHERE source = ? AND path = ?', source, path);
-    this.#write(
-      "DELETE FROM problem WHERE source = ? AND path >= ? || '/' AND path < ? || '0'",
-      source,
-      path,
-      path,
-    );
-  }
-
-  /** Drops the problems of a source that a pass did not see again. */
-  dropProblemsBefore(source: string, pass: number): void {
-    this.#write('DELETE FROM problem WHERE source = ? AND pass < ?', source, pass);
   }
 
   /** Remembers how a source looked. */

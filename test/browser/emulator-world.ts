@@ -4,7 +4,7 @@ import { makeTemporaryDirectory } from '../temporary-directory.ts';
 import { onTestFinished } from 'vitest';
 
 /** When it is in the pictures: ten o'clock on some day. */
-export const PICTURE_TIME = Date.parse('2026-03-02T10:00:00Z');
+const PICTURE_TIME = Date.parse('2026-03-02T10:00:00Z');
 
 const MINUTE_MS = 60_000;
 

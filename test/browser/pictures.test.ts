@@ -56,7 +56,7 @@ const SCENES: Readonly<Record<string, Scene>> = {
       site.write('docs/media/repair.mp4', Buffer.alloc(25_000_000, 'repair'));
     },
     title: /first full pass is running/,
-    detail: /\d of 11 files sent/,
+    detail: /of 11 files sent \(\d\d(?:\.\d)? MB of 85 MB/,
   },
   failure: {
     fields: { ...INDEXED, limits: { fileBytes: 2_000_000 } },
@@ -77,9 +77,12 @@ const SCENES: Readonly<Record<string, Scene>> = {
     title: /docs is halted/,
   },
   away: {
-    fields: { ...INDEXED, upload: { attempts: 2 } },
+    fields: INDEXED,
     prepare: async (site) => {
       fillSite(site);
+      await passOnce(site);
+      for (let tour = 1; tour <= 24; tour += 1)
+        site.write(`docs/tours/tour-${String(tour).padStart(2, '0')}.md`, `# Tour ${tour}\n`);
       await site.emulator.conditions.set({ kind: 'unavailable', status: 503 });
     },
     title: /platform is unreachable/,

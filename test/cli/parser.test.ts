@@ -16,8 +16,12 @@ test('a command runs without its help being drawn', async () => {
   expect(internals.getInternalMethods().getUsageInstance().hasCachedHelpMessage()).toBe(false);
 });
 
-test('the built command starts without making ready for every emoji, and knows every content type', async () => {
+test('the built command loads nothing for emojis, fetch or HTTP/2, and knows every content type', async () => {
   expect(readFileSync(join(dirname(BINARY), 'start.js'), 'utf8')).not.toMatch(/RGI_Emoji|Intl\.Segmenter/);
-  const table = join(dirname(BINARY), '../chunks/mime-db.js');
-  expect(Object.values((await import(table)) as object)).toContainEqual({ types: mime.types });
+  expect(readFileSync(chunk('undici'), 'utf8')).not.toMatch(/node:http2|node:undici|lib\/web\/fetch\/index/);
+  const { default: undici } = (await import(chunk('undici'))) as { default: object };
+  expect(Object.keys(undici)).toEqual(['Agent', 'Pool', 'EnvHttpProxyAgent', 'buildConnector']);
+  expect(Object.values((await import(chunk('mime-db'))) as object)).toContainEqual({ types: mime.types });
 });
+
+const chunk = (name: string): string => join(dirname(BINARY), `../chunks/${name}.js`);

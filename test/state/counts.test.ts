@@ -140,8 +140,8 @@ describe('counts', () => {
 
   test('failures, with the reason, in path order', () => {
     const { store } = planted();
-    store.noteProblem({ source: 'docs', path: 'g', key: null, kind: 'problem', reason: 'unreadable' }, 1);
-    store.noteProblem({ source: 'docs', path: 'h', key: 'h', kind: 'refuse', reason: 'too large' }, 1);
+    store.problems.note({ source: 'docs', path: 'g', key: null, kind: 'problem', reason: 'unreadable' }, 1);
+    store.problems.note({ source: 'docs', path: 'h', key: 'h', kind: 'refuse', reason: 'too large' }, 1);
     const passed = { retry: 'pass', retryAtMs: null };
     const changed = { retry: 'change', retryAtMs: null };
     const all = [
@@ -183,7 +183,7 @@ describe('counts', () => {
   test('a file is told of once, and why a source is halted is no matter of a file', () => {
     const { store, target } = planted();
     for (const path of ['failed', 'refused', 'sending', 'synced', '.'])
-      store.noteProblem({ source: 'docs', path, key: path, kind: 'pending', reason: 'it waits' }, 1);
+      store.problems.note({ source: 'docs', path, key: path, kind: 'pending', reason: 'it waits' }, 1);
     expect(store.overview.tallies(NOW)[0]).toMatchObject({ files: 1, failed: 0, sending: 0, refused: 0 });
     expect(store.overview.problems().get('docs')).toEqual({ refuse: 0, problem: 0, pending: 4 });
     const told = store.overview.failures(new Map([['docs', target]]), 10, NOW);

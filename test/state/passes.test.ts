@@ -5,14 +5,14 @@ describe('problems, sources, passes', () => {
   test('a problem is renewed by its source and path, and dropped when a pass did not see it again', () => {
     const { store } = begin();
     const note = (source: string, at: string, reason: string, pass: number): void => {
-      store.noteProblem({ source, path: at, key: null, kind: 'refuse', reason }, pass);
+      store.problems.note({ source, path: at, key: null, kind: 'refuse', reason }, pass);
     };
     note('docs', 'a', 'first', 1);
     note('docs', 'b', 'first', 1);
     note('more', 'a', 'first', 1);
     note('docs', 'b', 'second', 2);
-    store.noteProblem({ source: 'docs', path: 'c', key: null, kind: 'problem', reason: 'x' }, 2);
-    store.noteProblem({ source: 'docs', path: '.', key: null, kind: 'problem', reason: 'halted: x' }, 2);
+    store.problems.note({ source: 'docs', path: 'c', key: null, kind: 'problem', reason: 'x' }, 2);
+    store.problems.note({ source: 'docs', path: '.', key: null, kind: 'problem', reason: 'halted: x' }, 2);
     expect(store.overview.problems()).toEqual(
       new Map([
         ['docs', { refuse: 2, problem: 1, pending: 0 }],
@@ -21,7 +21,7 @@ describe('problems, sources, passes', () => {
     );
     expect(store.overview.haltNotice('docs')).toBe('halted: x');
     expect(store.overview.haltNotice('more')).toBeNull();
-    store.dropProblemsBefore('docs', 2);
+    store.problems.dropBefore('docs', 2);
     expect(
       store.overview
         .failures(

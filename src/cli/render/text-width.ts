@@ -1,6 +1,7 @@
 import stringWidth from 'string-width';
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+/** Made when a text is cut for the first time: it takes as long as a small module. */
+let segmenter: Intl.Segmenter | null = null;
 
 /** How many columns of a terminal a text takes. */
 export function widthOf(text: string): number {
@@ -48,5 +49,6 @@ function fitting(parts: readonly string[], columns: number): string[] {
 
 /** The characters of a text as people see them. */
 export function graphemesOf(text: string): string[] {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   return [...segmenter.segment(text)].map(({ segment }) => segment);
 }

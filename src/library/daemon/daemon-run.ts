@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import type { Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem } from '../../config/problem.ts';
 import type { Log } from '../../service/logger.ts';
@@ -17,7 +16,6 @@ import { quoteForShell } from '../../config/permissions.ts';
 import { lookAtFile } from '../../watch/file-contents.ts';
 import type { DaemonOptions, ReloadOutcome } from '../api.ts';
 import type { EventFeed } from '../events.ts';
-import type { DaemonStanding, ObservedDaemon } from '../observer.ts';
 import { HistoryRecorder } from '../history-recorder.ts';
 import { holdLock } from '../hold-lock.ts';
 import { load, platformName } from '../load.ts';
@@ -31,8 +29,9 @@ import { ConfigFiles } from './config-files.ts';
 import { runCounting } from './counting.ts';
 import { DaemonPlatform } from './daemon-platform.ts';
 import { DaemonPage } from './page/daemon-page.ts';
-import { pageControl } from './page-control.ts';
+import { pageControl } from './page/page-control.ts';
 import { HangGuard } from './hang-guard.ts';
+import { observedDaemon } from './observed-daemon.ts';
 import { Reloads } from './reloads.ts';
 import { DaemonServers } from './servers.ts';
 import { StateKeeper } from './state-keeper.ts';
@@ -93,6 +92,14 @@ export class DaemonRun {
     this.#serviceManager.stopping();
     this.#platform.current?.endWaits();
   };
+  readonly #daemonState = (): DaemonState => ({
+    loaded: this.#loaded,
+    daemon: this.#daemon,
+    state: this.#state,
+    trouble: this.#keeper?.trouble ?? null,
+    lastSuccessMs: this.#measures.lastSuccessMs,
+    reload: () => this.reload(),
+  });
   #lock: ProcessLock | null = null;
   #metrics: Metrics | null = null;
   #servers: DaemonServers | null = null;
@@ -114,21 +121,13 @@ export class DaemonRun {
       this.#notifier.wake();
     };
     this.#measures = new DaemonMeasures(serviceManager, () => this.#metrics, onPassEnded);
-    const daemonState = (): DaemonState => ({
-      loaded: this.#loaded,
-      daemon: this.#daemon,
-      state: this.#state,
-      trouble: this.#keeper?.trouble ?? null,
-      lastSuccessMs: this.#measures.lastSuccessMs,
-      reload: () => this.reload(),
-    });
-    this.#answers = new DaemonAnswers(target, systemClock.monotonic, daemonState);
+    this.#answers = new DaemonAnswers(target, systemClock.monotonic, this.#daemonState);
     const platform = (): PlatformAccess | null => this.#platform.current;
-    this.#page = new DaemonPage({ target, answers: this.#answers, daemonState, platform });
+    this.#page = new DaemonPage({ target, answers: this.#answers, daemonState: this.#daemonState, platform });
     this.#feed = feed.also(this.#measures).also(this.#history).also(this.#page.observer);
     const log = this.#page.logBeside(input.log);
     this.#log = log;
-    this.#site = new PageSite(this.#page, pageControl(daemonState, log), systemClock);
+    this.#site = new PageSite(this.#page, pageControl(this.#daemonState, log), systemClock);
     this.#listening = input.listening ?? (() => undefined);
     this.#notifier = new DaemonNotifier(log);
     this.#platform = new DaemonPlatform(target, env, log, this.#history.answered);
@@ -160,7 +159,7 @@ export class DaemonRun {
   async begin(): Promise<void> {
     const log = this.#log;
     this.#lock = holdLock(this.#loaded.config.stateFile, 'the state file', 'sync');
-    this.#feed.started(this.#observed());
+    this.#feed.started(observedDaemon(this.#daemonState, () => this.#platform.current?.pausedForMs() ?? 0));
     await this.#hangGuard?.adjust(this.#loaded.config);
     this.#metrics = await createMetrics(version(), () => this.#answers.measures());
     await this.#files.followAlso(this.#loaded);
@@ -210,41 +209,6 @@ export class DaemonRun {
   /** What `botsync status --json` prints. Throws `StateFileError`. */
   status(): unknown {
     return this.#answers.status();
-  }
-
-  /** What those who watch it may ask. */
-  #observed(): ObservedDaemon {
-    const config = (): Config => this.#loaded.config;
-    const standing = (): DaemonStanding | null => this.#standing;
-    return {
-      get config() {
-        return config();
-      },
-      get standing() {
-        return standing();
-      },
-    };
-  }
-
-  /** How the daemon stands, for those who watch it; `null` while there is none. */
-  get #standing(): DaemonStanding | null {
-    const daemon = this.#daemon;
-    if (daemon === null) return null;
-    const pausedForMs = (): number => this.#platform.current?.pausedForMs() ?? 0;
-    return {
-      get activity() {
-        return daemon.activity;
-      },
-      get isHindered() {
-        return daemon.impediments.length > 0;
-      },
-      get unconfirmed() {
-        return daemon.unconfirmed;
-      },
-      get pausedForMs() {
-        return pausedForMs();
-      },
-    };
   }
 
   /** Lets go of everything. Throws what was thrown last on the way, such as by the log of an embedding program. */

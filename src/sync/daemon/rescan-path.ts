@@ -26,7 +26,7 @@ export async function rescanPath(
   // Our own state file may be among them: what is written for it must not lead to the next rescan.
   if (source.filter.ignoresFile(path)) return;
   syncContext.round.hadRescans = true;
-  state.dropProblemsAt(name, path);
+  state.problems.dropAt(name, path);
   syncContext.round.unsent.forget(name, path);
   const listed = otherSpellingOf(source, path);
   if (listed !== null) syncContext.changeFeed.rescan(name, listed);

@@ -54,7 +54,7 @@ async function removeFrom(
 
 /** A halt is a problem of the source itself, which has the path `.`; the one before is over. */
 function noteHalt(name: string, halt: Halt | null, context: WalkContext): void {
-  context.state.dropProblemsAt(name, '.');
+  context.state.problems.dropAt(name, '.');
   if (halt === null) {
     context.halts.delete(name);
     return;
@@ -71,7 +71,7 @@ function remember(found: FoundSource, walk: SourceWalk, halt: Halt | null, conte
   const { name, directory } = found.config;
   const isOther = found.kind === 'found' && !isStillThere(found.source);
   standings.set(name, isOther ? 'halted' : walk.kind);
-  if (walk.kind !== 'halted') state.dropProblemsBefore(name, round.pass);
+  if (walk.kind !== 'halted') state.problems.dropBefore(name, round.pass);
   if (walk.kind !== 'halted' && found.kind === 'found')
     state.remote.endAdoption(state.targetId(found.source.syncTarget), name);
   const halted = halt?.reason ?? null;

@@ -1,4 +1,4 @@
-import type { Problem } from '../../state/state-store.ts';
+import type { Problem } from '../../state/problems.ts';
 import type { WalkContext } from './sync-context.ts';
 import { outcomeOf } from '../plan/outcome.ts';
 import type { PlanItem, PlannedSend } from '../plan/plan-source.ts';
@@ -45,8 +45,8 @@ export function noteProblem(
 ): void {
   const { kind, source, path, key, reason } = problem;
   summary[kind === 'refuse' ? 'refused' : 'problems'] += 1;
-  const isKnown = state.hasProblem(problem);
-  state.noteProblem(problem, round.pass);
+  const isKnown = state.problems.has(problem);
+  state.problems.note(problem, round.pass);
   // The order of fields in JSON Lines is that of every other event.
   report.event({ kind, source, path, key, reason }, undefined, isKnown);
 }

@@ -213,7 +213,7 @@ class PlannedFile {
       failure ?? this.#obstacle ?? (stop.aborted ? 'it was stopped' : 'the platform does not accept it now');
     const { path, key } = this.#item;
     const reason = `changed, and not sent yet: ${why}`;
-    state.noteProblem({ source: this.#source.config.name, path, key, kind: 'pending', reason }, round.pass);
+    state.problems.note({ source: this.#source.config.name, path, key, kind: 'pending', reason }, round.pass);
   }
 
   /** Resolves once the intent to send is on disk. */

@@ -70,8 +70,8 @@ export interface Overview {
 /** A renewal is due some time before the file expires; so late it did not work, milliseconds. */
 export const OVERDUE_AFTER_MS = 60_000;
 
-/** More failures than anybody reads. */
-const MOST_FAILURES = 10_000;
+/** More failures than anybody reads: there may be others where so many are named. */
+export const MOST_FAILURES = 10_000;
 
 /**
  * Sums up what the state file knows. What a source holds at another bot or identity than its present one, and what

@@ -1,7 +1,7 @@
-import type { Log } from '../../service/logger.ts';
-import type { SitePorts } from '../../service/page-site.ts';
-import type { Daemon } from '../../sync/daemon/daemon.ts';
-import { approvalWords, rescanWords } from '../../words/asked.ts';
+import type { Log } from '../../../service/logger.ts';
+import type { SitePorts } from '../../../service/page-site.ts';
+import type { Daemon } from '../../../sync/daemon/daemon.ts';
+import { approvalWords, rescanWords } from '../../../words/asked.ts';
 
 /** A daemon that may be told what to do. */
 export interface Controlled {
