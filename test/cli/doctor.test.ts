@@ -281,3 +281,13 @@ test('doctor without a config says so', async () => {
   expect(outcome).toMatchObject({ code: 3, stderr: '' });
   expect(outcome.stdout).toMatch(/^fail {2}config {7}none\.json: file not found/mu);
 });
+
+test('beside the emulator a secret for the page that is not set is only mentioned', async () => {
+  const site = await createChatSite();
+  const service = { listen: '127.0.0.1:0', control: 'env:NO_SUCH_VARIABLE' };
+  site.configure({}, { service });
+  const { code, found } = await examine(site, '--emulator');
+  expect(code).toBe(0);
+  expect(standing(found)).toContain('secrets warn');
+  expect((await examine(site)).code).toBe(3);
+});

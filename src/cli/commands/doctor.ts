@@ -55,7 +55,7 @@ async function examine(
   return await runSession(loaded, emulator, 'doctor', notices, async (session) => {
     const checks: readonly Check[] = [
       () => checkConfig(loaded, session.credentials),
-      () => checkSecrets(loaded, session.credentials),
+      () => checkSecrets(loaded, session.credentials, emulator),
       () => askPlatform(loaded, name, session),
       () => checkDirectories(config, name, systemClock, session.signal),
       () => checkState(config, name, options),
