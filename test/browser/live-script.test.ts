@@ -101,6 +101,9 @@ test('a tab that nobody looks at has no connection, and comes up to date when so
       document.dispatchEvent(new Event('visibilitychange'))`);
   await look(true);
   await expect.poll(server.open).toBe(0);
+  // Whatever the page asked for before this has come by now.
+  await page.evaluate(`fetch('/').then((answer) => answer.text())`);
+  expect(server.streams).toEqual(['/events']);
   await look(false);
   await expect.poll(server.open).toBe(1);
 });

@@ -88,6 +88,7 @@ test(
     // It is still live.
     site.write('docs/new.md', '');
     await page.waitForSelector('#events:has-text("uploaded docs/new.md")', { timeout: 30_000 });
+    await page.close();
     await site.daemon.stop();
     // So many files are too many for what comes after a test.
     rmSync(join(site.directory, 'docs'), { recursive: true });

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
-import { excessWidth, test, untilLive, violations, type Look, type OpenPage } from './browser.ts';
+import { excessWidth, PHONE, test, untilLive, violations, type Look, type OpenPage } from './browser.ts';
 import { fillSite, passOnce, startDaemonSite, type SiteOptions } from './daemon-site.ts';
 import { startShop } from './emulator-world.ts';
 
@@ -20,8 +20,8 @@ const MOST_BYTES = 150_000;
 const LOOKS: Readonly<Record<string, Look>> = {
   light: { width: 1180, height: 780 },
   dark: { width: 1180, height: 780, dark: true },
-  phone: { width: 360, height: 740 },
-  'phone-dark': { width: 360, height: 740, dark: true },
+  phone: PHONE,
+  'phone-dark': { ...PHONE, dark: true },
 };
 
 /** What stands in the documentation, as `scene-look`. */
@@ -136,9 +136,17 @@ async function takeAll(
     expect(await excessWidth(page)).toBe(0);
     await take(page, `${name}-${kind}`);
   }
-  const page = await open(address, { ignoresPolicy: true });
-  await ready(page);
-  expect(await violations(page)).toEqual([]);
+  for (const look of [{}, { dark: true }, PHONE]) {
+    const page = await open(address, { ...look, ignoresPolicy: true });
+    await ready(page);
+    // What is folded up has to be right as well.
+    await page.evaluate(`for (const one of document.querySelectorAll('details')) one.open = true`);
+    expect(await violations(page)).toEqual([]);
+    for (const width of [360, 480, 700, 832, 1000, 1280, 2560]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect([width, await excessWidth(page)]).toEqual([width, 0]);
+    }
+  }
 }
 
 test('the emulator', async ({ open }) => {
