@@ -15,8 +15,8 @@ export interface Waiting {
   readonly giveUpAfterMs: number;
 }
 
-/** How a daemon stands; each property is found out when it is asked for. */
-export interface DaemonStanding {
+/** What a daemon is doing now, for those who watch it; each property is found out when it is asked for. */
+export interface DaemonSituation {
   readonly activity: DaemonActivity;
   /** Whether a source is halted or the platform refuses something. */
   readonly isHindered: boolean;
@@ -30,7 +30,7 @@ export interface ObservedDaemon {
   /** What is in force now; another one after a reload. */
   readonly config: Config;
   /** `null` while it is starting, or cannot use its state file. */
-  readonly standing: DaemonStanding | null;
+  readonly situation: DaemonSituation | null;
 }
 
 /** Follows a pass, a plan or a comparison, in addition to what happens to each file. */

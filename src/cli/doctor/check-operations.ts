@@ -14,11 +14,11 @@ import { SyncError } from '../../library/sync-error.ts';
 const NOBODY = 'botsync-doctor-asks-for-nothing';
 
 /** How it stands with one operation at one bot. `unknown`: it could not be asked for. */
-type Standing =
+type Availability =
   | { readonly kind: 'served' | 'not-tried' }
   | { readonly kind: 'not-served' | 'unknown'; readonly reason: string };
 
-type Standings = readonly (readonly [OptionalOperation, Standing])[];
+type Availabilities = readonly (readonly [OptionalOperation, Availability])[];
 
 /** Asks of each bot which operations beyond those of every sync it is served. Nothing that changes files is asked for. */
 export async function checkOperations(
@@ -40,20 +40,20 @@ export async function checkOperations(
   return found;
 }
 
-async function askBot(botId: string, clients: Clients, signal: AbortSignal): Promise<Standings> {
+async function askBot(botId: string, clients: Clients, signal: AbortSignal): Promise<Availabilities> {
   const catalog = clients.catalog();
   if (catalog === null) return [];
   const lookups = clients.lookups(botId);
   return [
-    ['list', standingAfter(await catalog.list(botId, { kind: 'ids', ids: [NOBODY] }, signal))],
-    ['get', standingAfter(await catalog.get(botId, NOBODY, signal))],
-    ['search', standingAfter(await lookups.search({ query: NOBODY, tags: {}, limit: 1 }, signal))],
-    ['passages', standingAfter(await lookups.passagesOf(NOBODY, signal))],
+    ['list', availabilityAfter(await catalog.list(botId, { kind: 'ids', ids: [NOBODY] }, signal))],
+    ['get', availabilityAfter(await catalog.get(botId, NOBODY, signal))],
+    ['search', availabilityAfter(await lookups.search({ query: NOBODY, tags: {}, limit: 1 }, signal))],
+    ['passages', availabilityAfter(await lookups.passagesOf(NOBODY, signal))],
   ];
 }
 
 /** What an answer says of its operation: one that refuses what was asked for is there. */
-function standingAfter(outcome: Outcome<unknown, OptionalFailure>): Standing {
+function availabilityAfter(outcome: Outcome<unknown, OptionalFailure>): Availability {
   if (outcome.kind === 'ok') return { kind: 'served' };
   const { kind, message: reason } = outcome.failure;
   switch (kind) {
@@ -70,7 +70,7 @@ function standingAfter(outcome: Outcome<unknown, OptionalFailure>): Standing {
 }
 
 /** What only a sync finds out, as it changes files: the state file remembers it. */
-async function readRemembered(config: Config, platformName: string, botId: string): Promise<Standings> {
+async function readRemembered(config: Config, platformName: string, botId: string): Promise<Availabilities> {
   const source = config.sources.find((one) => one.botId === botId);
   if (source === undefined) return [];
   const unserved = (operation: OptionalOperation): Promise<UnservedOperation | null> =>
@@ -81,20 +81,20 @@ async function readRemembered(config: Config, platformName: string, botId: strin
       if (error instanceof SyncError) return null;
       throw error;
     });
-  const standing = (known: UnservedOperation | null): Standing => {
+  const availability = (known: UnservedOperation | null): Availability => {
     if (known === null) return { kind: 'not-tried' };
     const since = ms(Math.max(0, Date.now() - known.askedAtMs), { long: true });
     return { kind: 'not-served', reason: `${known.reason} (a sync found that ${since} ago)` };
   };
   return [
-    ['update', standing(await unserved('update'))],
-    ['delete', standing(await unserved('delete'))],
+    ['update', availability(await unserved('update'))],
+    ['delete', availability(await unserved('delete'))],
   ];
 }
 
-function describeBot(botId: string, standings: Standings): Diagnosis[] {
-  const named = (kind: Standing['kind']): string =>
-    standings.flatMap(([operation, standing]) => (standing.kind === kind ? [operation] : [])).join(', ');
+function describeBot(botId: string, found: Availabilities): Diagnosis[] {
+  const named = (kind: Availability['kind']): string =>
+    found.flatMap(([operation, availability]) => (availability.kind === kind ? [operation] : [])).join(', ');
   const served = named('served');
   const untried = named('not-tried');
   const parts = [
@@ -102,18 +102,22 @@ function describeBot(botId: string, standings: Standings): Diagnosis[] {
     ...(untried === '' ? [] : [`not tried, because they change files: ${untried}`]),
   ];
   const sum = parts.length === 0 ? [] : [fine('operations', `${botId}: ${parts.join('; ')}`)];
-  const missing = standings.flatMap(([operation, standing]): Diagnosis[] => {
+  const missing = found.flatMap(([operation, availability]): Diagnosis[] => {
     const what = `${botId}: ${operation}`;
-    switch (standing.kind) {
+    switch (availability.kind) {
       case 'served':
       case 'not-tried':
         return [];
       case 'not-served':
         return [
-          doubtful('operations', `${what} is not served, so ${LOSSES[operation]}: ${standing.reason}`, null),
+          doubtful(
+            'operations',
+            `${what} is not served, so ${LOSSES[operation]}: ${availability.reason}`,
+            null,
+          ),
         ];
       case 'unknown':
-        return [doubtful('operations', `${what} could not be looked up: ${standing.reason}`, null)];
+        return [doubtful('operations', `${what} could not be looked up: ${availability.reason}`, null)];
     }
   });
   return [...sum, ...missing];

@@ -13,7 +13,7 @@ const SILENT_WAIT_MS = 10_000;
 const MOST_TROUBLES = 10_000;
 
 /** How a daemon stands when nothing is running. */
-export interface BurstStanding {
+export interface BurstSituation {
   /** Files of which the platform has not said yet their status. */
   readonly unconfirmed: number;
   /** Whether a source is halted or the platform refuses something. */
@@ -106,10 +106,10 @@ export class Burst {
    *
    * @param isBusy - whether a pass is under way, changes wait, files are on their way, or the platform is unreachable.
    */
-  news(standing: BurstStanding, isBusy: boolean): BurstNews | null {
+  news(situation: BurstSituation, isBusy: boolean): BurstNews | null {
     const quietMs = this.#monotonic() - this.#lastMs;
     if (this.#counts === null || isBusy || quietMs < QUIET_MS) return null;
-    const { unconfirmed, isHindered } = standing;
+    const { unconfirmed, isHindered } = situation;
     const tookMs = Math.round(this.#tookMs + lengthOf(this.#stretch));
     const fields = { ...this.#counts, durationMs: tookMs };
     const done = describe(this.#counts, tookMs);

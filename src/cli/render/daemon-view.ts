@@ -44,7 +44,7 @@ export class DaemonView implements RunObserver {
       reader === 'terminal' && settings.format === 'pretty' && process.env['TERM'] !== 'dumb';
     this.#watch = new ProgressWatch(
       this.showsProgress,
-      () => this.#daemon?.standing ?? null,
+      () => this.#daemon?.situation ?? null,
       ({ level, words, fields }) => {
         this.log.say(level, words, fields);
       },

@@ -37,9 +37,9 @@ export function greeting(config: Config, platform: string, version: string, node
 }
 
 /** What a daemon waits for when all was looked at. */
-export function waitingFor({ config, standing }: ObservedDaemon): string {
+export function waitingFor({ config, situation }: ObservedDaemon): string {
   const { poll, pollIntervalMs, rescanMs } = config.watch;
-  const watchedDirectories = standing?.activity.watchedDirectories ?? 0;
+  const watchedDirectories = situation?.activity.watchedDirectories ?? 0;
   if (poll) return `rescanning every ${durationText(pollIntervalMs)}; press Ctrl-C to stop`;
   const directories = watchedDirectories === 1 ? 'directory' : 'directories';
   return `watching ${watchedDirectories.toLocaleString('en')} ${directories} for changes, rescanning every ${durationText(rescanMs)}; press Ctrl-C to stop`;

@@ -1,4 +1,4 @@
-import type { DaemonStanding } from '../../library/observer.ts';
+import type { DaemonSituation } from '../../library/observer.ts';
 import type { FileEvent } from '../../domain/report.ts';
 import type { OutgoingFile, Transferred, TransferWatch } from '../../sync/pass/reporter.ts';
 import { holdOf } from './hold.ts';
@@ -15,7 +15,7 @@ export class ProgressWatch {
   readonly #progress: Progress;
   readonly #burst = new Burst(() => performance.now());
   readonly #isShown: boolean;
-  readonly #standing: () => DaemonStanding | null;
+  readonly #situation: () => DaemonSituation | null;
   readonly #tell: (news: BurstNews) => void;
   #timer: NodeJS.Timeout | null = null;
   /** Whether the first pass is not over: how much the others have to send is not counted. */
@@ -23,11 +23,11 @@ export class ProgressWatch {
 
   /**
    * @param isShown - whether there is a terminal for a line of progress.
-   * @param standing - `null` while no daemon runs.
+   * @param situation - `null` while no daemon runs.
    */
-  constructor(isShown: boolean, standing: () => DaemonStanding | null, tell: (news: BurstNews) => void) {
+  constructor(isShown: boolean, situation: () => DaemonSituation | null, tell: (news: BurstNews) => void) {
     this.#isShown = isShown;
-    this.#standing = standing;
+    this.#situation = situation;
     this.#tell = tell;
     this.#progress = new Progress({ terminal: process.stderr, write: writeError, hold: () => this.#hold() });
   }
@@ -86,11 +86,11 @@ export class ProgressWatch {
   }
 
   #look(): void {
-    const standing = this.#standing();
+    const situation = this.#situation();
     const isBusy = this.#isBusy();
     if (!isBusy) this.#rest();
-    if (standing === null) return;
-    const news = this.#burst.news(standing, isBusy);
+    if (situation === null) return;
+    const news = this.#burst.news(situation, isBusy);
     if (news !== null) this.#tell(news);
     if (!isBusy && !this.#burst.isPending) this.end();
   }
@@ -102,7 +102,7 @@ export class ProgressWatch {
   }
 
   #isBusy(): boolean {
-    const activity = this.#standing()?.activity;
+    const activity = this.#situation()?.activity;
     if (activity === undefined) return false;
     return (
       activity.activity !== 'watching' || activity.queued + activity.sending > 0 || activity.outage !== null
@@ -110,14 +110,14 @@ export class ProgressWatch {
   }
 
   #hold(): Hold | null {
-    const standing = this.#standing();
-    if (standing === null) return null;
-    const { outage } = standing.activity;
+    const situation = this.#situation();
+    if (situation === null) return null;
+    const { outage } = situation.activity;
     const told = outage && {
       sinceMs: Date.parse(outage.since),
       nextProbeMs: outage.nextTry === null ? null : Date.parse(outage.nextTry),
       reason: outage.reason,
     };
-    return holdOf(told, standing.pausedForMs, null);
+    return holdOf(told, situation.pausedForMs, null);
   }
 }

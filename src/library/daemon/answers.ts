@@ -37,7 +37,7 @@ const NOTHING_KNOWN: Overview = {
   lastVerification: null,
 };
 
-/** How a daemon stands: what answers are made of. */
+/** A daemon and what it works with now: what answers are made of. */
 export interface DaemonState {
   readonly loaded: LoadedConfig;
   /** `null` while there is none, and so for the state. */
@@ -55,14 +55,14 @@ export interface DaemonState {
 export class DaemonAnswers {
   readonly #options: RunTarget;
   readonly #monotonic: () => number;
-  readonly #standing: () => DaemonState;
+  readonly #daemonState: () => DaemonState;
   #seen: SeenOverview | null = null;
 
   /** @param monotonic - milliseconds that never go back. */
-  constructor(options: RunTarget, monotonic: () => number, standing: () => DaemonState) {
+  constructor(options: RunTarget, monotonic: () => number, daemonState: () => DaemonState) {
     this.#options = options;
     this.#monotonic = monotonic;
-    this.#standing = standing;
+    this.#daemonState = daemonState;
   }
 
   /** What answers over the socket and the status port are made of. */
@@ -75,14 +75,14 @@ export class DaemonAnswers {
       metrics: () => metrics.render(),
       status: () => this.status(),
       approve: (source) => {
-        const { daemon, trouble } = this.#standing();
+        const { daemon, trouble } = this.#daemonState();
         return { ...(daemon?.approve(source) ?? { approved: [], missing: [] }), trouble };
       },
       rescan: (source, path) => {
-        const { daemon, trouble } = this.#standing();
+        const { daemon, trouble } = this.#daemonState();
         return { rescan: daemon?.rescan(source, path) ?? null, trouble };
       },
-      reload: () => this.#standing().reload(),
+      reload: () => this.#daemonState().reload(),
       failed: (error) => {
         log.error('an HTTP request could not be answered', { reason: (error as Error).message });
       },
@@ -91,14 +91,14 @@ export class DaemonAnswers {
 
   /** What keeps the daemon from being of full service now; empty when nothing does. */
   get impediments(): string[] {
-    const { trouble, daemon } = this.#standing();
+    const { trouble, daemon } = this.#daemonState();
     if (trouble !== null) return [trouble];
     return daemon?.impediments ?? ['starting'];
   }
 
   /** What `botsync status --json` prints. Throws `StateFileError`. */
   status(): unknown {
-    const { loaded } = this.#standing();
+    const { loaded } = this.#daemonState();
     const { known, running, standing } = this.facts();
     return {
       ...known,
@@ -109,7 +109,7 @@ export class DaemonAnswers {
 
   /** How everything stands. Throws `StateFileError`. */
   facts(): { readonly known: Known; readonly running: Running; readonly standing: Standing } {
-    const { daemon, trouble } = this.#standing();
+    const { daemon, trouble } = this.#daemonState();
     const running: Running = { ...(daemon?.activity ?? { isFirstPassOver: false }), trouble };
     const known = withRetries(this.#overview() ?? NOTHING_KNOWN, running);
     return { known, running, standing: standingOf(known, running) };
@@ -122,14 +122,14 @@ export class DaemonAnswers {
 
   /** What metrics say of the sources. Throws `StateFileError`. */
   measures(): SourceMeasures[] {
-    const { daemon, lastSuccessMs } = this.#standing();
+    const { daemon, lastSuccessMs } = this.#daemonState();
     const seen = this.#overview();
     return seen === null ? [] : measure(seen, daemon?.watchedDirectories ?? new Map(), lastSuccessMs);
   }
 
   /** Every row is read for it, so that it is given out again as long as it may be true. */
   #overview(): Overview | null {
-    const { state, loaded } = this.#standing();
+    const { state, loaded } = this.#daemonState();
     if (state === null) return null;
     const nowMs = this.#monotonic();
     const seen = this.#seen;

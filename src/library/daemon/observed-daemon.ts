@@ -1,4 +1,4 @@
-import type { DaemonStanding, ObservedDaemon } from '../observer.ts';
+import type { DaemonSituation, ObservedDaemon } from '../observer.ts';
 import type { DaemonState } from './answers.ts';
 
 /**
@@ -14,14 +14,14 @@ export function observedDaemon(
     get config() {
       return daemonState().loaded.config;
     },
-    get standing() {
+    get situation() {
       const { daemon } = daemonState();
-      return daemon && standingOf(daemon, pausedForMs);
+      return daemon && situationOf(daemon, pausedForMs);
     },
   };
 }
 
-function standingOf(daemon: NonNullable<DaemonState['daemon']>, pausedForMs: () => number): DaemonStanding {
+function situationOf(daemon: NonNullable<DaemonState['daemon']>, pausedForMs: () => number): DaemonSituation {
   return {
     get activity() {
       return daemon.activity;

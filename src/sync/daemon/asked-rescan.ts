@@ -23,15 +23,15 @@ export function judgeRescan(
   source: string,
   path: string,
   found: FoundSource | undefined,
-  { config, standings, state, breaker }: Pick<SyncContext, 'config' | 'standings' | 'state' | 'breaker'>,
+  { config, walkStates, state, breaker }: Pick<SyncContext, 'config' | 'walkStates' | 'state' | 'breaker'>,
   refusal: string | null,
 ): AskedRescan {
   if (!config.sources.some(({ name }) => name === source)) return { kind: 'unknown-source' };
   if (!isWithinSource(path)) return { kind: 'outside' };
-  const standing = standings.get(source);
+  const walkState = walkStates.get(source);
   const halted = state.source(source)?.halted ?? null;
-  if (standing === 'halted' && halted !== null) return { kind: 'halted', reason: halted };
-  if (standing === undefined || standing === 'halted' || found?.kind !== 'found') return { kind: 'pass' };
+  if (walkState === 'halted' && halted !== null) return { kind: 'halted', reason: halted };
+  if (walkState === undefined || walkState === 'halted' || found?.kind !== 'found') return { kind: 'pass' };
   if (found.source.filter.ignoresFile(path)) return { kind: 'ignored' };
   return { kind: 'path', waitsFor: breaker.outage?.reason ?? refusal };
 }

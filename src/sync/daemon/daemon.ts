@@ -295,7 +295,7 @@ export class Daemon {
     const { clock } = this.#input;
     while (!syncContext.stop.aborted) {
       this.#input.checkInPlace();
-      await this.#watches.check(syncContext, (name) => syncContext.standings.set(name, 'halted'));
+      await this.#watches.check(syncContext, (name) => syncContext.walkStates.set(name, 'halted'));
       // Under new settings nothing is known before something was tried.
       if (this.#passes.hasEnded || this.#blockade.isOn) this.#refusalNews.update(this.#blockade);
       this.#schedule.checkWallClock();
@@ -313,12 +313,12 @@ export class Daemon {
   }
 
   /** In an outage that nobody waits for, one file after the other finds out whether it is over. */
-  #probe({ breaker, config, platformName, standings }: SyncContext): void {
+  #probe({ breaker, config, platformName, walkStates }: SyncContext): void {
     if (!breaker.isProbeDue) return;
     const { state } = this.#input;
     for (const after of [this.#probed, { source: '', path: '' }]) {
       for (const source of [...config.sources].sort((a, b) => (a.name < b.name ? -1 : 1))) {
-        if (source.name < after.source || standings.get(source.name) === 'halted') continue;
+        if (source.name < after.source || walkStates.get(source.name) === 'halted') continue;
         const target = state.targetId(targetOf(config, source, platformName));
         const path = state.nextUnsent(target, source.name, source.name === after.source ? after.path : '');
         if (path === null) continue;

@@ -52,7 +52,7 @@ export class DueDates {
    * made up for within a minute, as after a night's sleep they are. What no pass has come to yet has to wait.
    */
   findRenewals(syncContext: SyncContext, want: (source: string, path: string) => void): void {
-    const { state, config, platformName, clock, standings } = syncContext;
+    const { state, config, platformName, clock, walkStates } = syncContext;
     if (clock.monotonic() < this.#renewalsAgainAtMs) return;
     const nowMs = planningTime(syncContext)();
     const areFailedDue = clock.monotonic() >= this.#failedAgainAtMs;
@@ -60,10 +60,10 @@ export class DueDates {
     const failedUntilMs = areFailedDue ? Number.MAX_SAFE_INTEGER : nowMs + 2 * FAILED_AGAIN_MS;
     let late = 0;
     for (const source of config.sources) {
-      const standing = standings.get(source.name);
-      if (standing === undefined) continue;
+      const walkState = walkStates.get(source.name);
+      if (walkState === undefined) continue;
       const target = state.targetId(targetOf(config, source, platformName));
-      const isHalted = standing === 'halted';
+      const isHalted = walkState === 'halted';
       const overdue = state.countOverdue(target, source.name, nowMs - OVERDUE_AFTER_MS);
       const sinceMs = this.#overdueSinceMs.get(source.name) ?? clock.monotonic();
       if (overdue === 0) this.#overdueSinceMs.delete(source.name);
@@ -104,7 +104,7 @@ export class DueDates {
     state,
     config,
     platformName,
-    standings,
+    walkStates,
     waitLimits,
     clock,
   }: SyncContext): FoundSource[] {
@@ -114,7 +114,7 @@ export class DueDates {
       if (own === undefined || found === undefined || this.#held.has(source)) return [];
       if (state.targetId(targetOf(config, own, platformName)) !== target) return [];
       // After a walk that could not see everything nothing is removed.
-      return standings.get(source) === 'complete' ? [found] : [];
+      return walkStates.get(source) === 'complete' ? [found] : [];
     });
   }
 }

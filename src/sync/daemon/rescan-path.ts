@@ -19,10 +19,10 @@ export async function rescanPath(
   workers: Workers,
   transfer: Transfer,
 ): Promise<void> {
-  const { state, standings } = syncContext;
+  const { state, walkStates } = syncContext;
   const { name } = source.config;
-  const standing = standings.get(name);
-  if (standing === undefined || standing === 'halted' || !isStillThere(source)) return;
+  const walkState = walkStates.get(name);
+  if (walkState === undefined || walkState === 'halted' || !isStillThere(source)) return;
   // Our own state file may be among them: what is written for it must not lead to the next rescan.
   if (source.filter.ignoresFile(path)) return;
   syncContext.round.hadRescans = true;
@@ -43,7 +43,7 @@ export async function rescanPath(
   const ended = await walk(range, { ...syncContext, ...walked });
   if (ended !== 'incomplete') return;
   syncContext.round.unseen.add(name);
-  if (standings.get(name) === 'complete') standings.set(name, 'incomplete');
+  if (walkStates.get(name) === 'complete') walkStates.set(name, 'incomplete');
 }
 
 /** Whether a path of a source is a directory now, which may hold any number of files. */

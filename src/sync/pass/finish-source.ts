@@ -67,10 +67,10 @@ function noteHalt(name: string, halt: Halt | null, context: WalkContext): void {
 }
 
 function remember(found: FoundSource, walk: SourceWalk, halt: Halt | null, context: WalkContext): void {
-  const { state, standings, round } = context;
+  const { state, walkStates, round } = context;
   const { name, directory } = found.config;
   const isOther = found.kind === 'found' && !isStillThere(found.source);
-  standings.set(name, isOther ? 'halted' : walk.kind);
+  walkStates.set(name, isOther ? 'halted' : walk.kind);
   if (walk.kind !== 'halted') state.problems.dropBefore(name, round.pass);
   if (walk.kind !== 'halted' && found.kind === 'found')
     state.remote.endAdoption(state.targetId(found.source.syncTarget), name);

@@ -39,7 +39,7 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
     const context = passContext(syncContext, input, workers);
     state.correctMoments(clock.now());
     state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
-    for (const one of found) if (!isAsBefore(one, context)) context.standings.set(one.config.name, 'halted');
+    for (const one of found) if (!isAsBefore(one, context)) context.walkStates.set(one.config.name, 'halted');
     await findAdoptable(found, context);
     const visited = await visitSources(found, keyGroups(found), isFirst, context);
     await workers.idle();

@@ -121,8 +121,8 @@ export interface Round {
   hadRescans: boolean;
 }
 
-/** How a source stands: `halted` is left alone, of `incomplete` something could not be seen. */
-export type Standing = 'halted' | 'incomplete' | 'complete';
+/** How the last walk left a source: `halted` is left alone, of `incomplete` something could not be seen. */
+export type WalkState = 'halted' | 'incomplete' | 'complete';
 
 /** What all that is done under one configuration shares: passes, and rescans of single paths between and during them. */
 export interface SyncContext extends Omit<SyncContextInput, 'catalog'> {
@@ -142,7 +142,7 @@ export interface SyncContext extends Omit<SyncContextInput, 'catalog'> {
   /** For fresh changes. */
   readonly fresh: Transfer;
   /** By name; a source that no pass has come to yet has none. */
-  readonly standings: Map<string, Standing>;
+  readonly walkStates: Map<string, WalkState>;
   /** Why sources are halted, by name. */
   readonly halts: Map<string, Halt>;
   round: Round;
@@ -222,7 +222,7 @@ export function createSyncContext(input: SyncContextInput): SyncContext {
     }),
     bulk: (exchange, sizeBytes) => transfers.run('bulk', sizeBytes, exchange),
     fresh: (exchange, sizeBytes) => transfers.run('fresh', sizeBytes, exchange),
-    standings: new Map(),
+    walkStates: new Map(),
     halts: new Map(),
     round: newRound(0),
     fail: () => {

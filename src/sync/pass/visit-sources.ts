@@ -63,14 +63,14 @@ type Entered = ReadonlyMap<FoundSource, EnteredSource>;
  * turn to be walked is now need not be entered again for that; a walk that comes to a source later checks its directory again.
  */
 async function admitRescans(groups: readonly FoundSource[][], context: PassContext): Promise<Entered> {
-  const { standings, isAllowed } = context;
+  const { walkStates, isAllowed } = context;
   const firsts = new Map<FoundSource, EnteredSource>();
   for (const group of groups) {
     for (const found of group) {
       const { name } = found.config;
       const entered = found.kind === 'found' ? await enter(found.source, context, isAllowed) : null;
-      if (entered?.kind !== 'open') standings.set(name, 'halted');
-      else if (standings.get(name) !== 'complete') standings.set(name, 'incomplete');
+      if (entered?.kind !== 'open') walkStates.set(name, 'halted');
+      else if (walkStates.get(name) !== 'complete') walkStates.set(name, 'incomplete');
       if (entered !== null && found === group[0]) firsts.set(found, entered);
     }
   }
@@ -111,7 +111,7 @@ async function sendAllInterrupted(
   const before: Source[] = [];
   for (const one of found) {
     if (one.kind === 'missing') continue;
-    if (context.standings.get(one.config.name) !== 'halted')
+    if (context.walkStates.get(one.config.name) !== 'halted')
       sent.set(one.config.name, await sendInterrupted(one.source, [...before], context));
     before.push(one.source);
   }

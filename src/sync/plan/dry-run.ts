@@ -9,7 +9,7 @@ import type { Additions } from '../../domain/usage.ts';
 import { compareContent } from '../../upload/compare-content.ts';
 import { lookAhead, type Ahead, type LookAheadInput } from './look-ahead.ts';
 import { Moves } from './moves.ts';
-import { outcomeOf, outcomeOfSend, type Outcome } from './outcome.ts';
+import { outcomeOf, outcomeOfSend, type ItemOutcome } from './outcome.ts';
 import { PlannedAdditions } from './planned-additions.ts';
 import { isPlannedSend, type PlanItem, type PlannedSend } from './plan-source.ts';
 import type { RowId } from '../../state/state-reader.ts';
@@ -118,7 +118,7 @@ class DryRun {
     }
   }
 
-  async #send(item: PlannedSend, { source, target }: Item): Promise<Outcome> {
+  async #send(item: PlannedSend, { source, target }: Item): Promise<ItemOutcome> {
     const { path, key } = item;
     if (item.record === null) this.#input.claims.keep(target, key, source, path);
     const isSame = item.kind === 'verify' && (await this.#hasKnownContent(item, source, target));
@@ -169,7 +169,7 @@ class DryRun {
     if (fate === null) this.#count(outcome, ahead);
   }
 
-  #count({ counts, event, unsent }: Outcome, { source }: Item): void {
+  #count({ counts, event, unsent }: ItemOutcome, { source }: Item): void {
     if (counts !== null) this.summary[counts] += 1;
     if (unsent !== null) this.#unsent.add(sizeAndMtimeOf(unsent));
     if (event === null) return;

@@ -14,7 +14,7 @@ import { matchingRules, recordOf, type Explanation } from './explanation.ts';
 import { explainRemoval } from './explain-removal.ts';
 import { portsToLook, type LookAheadInput } from './look-ahead.ts';
 import { Moves } from './moves.ts';
-import { outcomeOf, outcomeOfSend, type Outcome } from './outcome.ts';
+import { outcomeOf, outcomeOfSend, type ItemOutcome } from './outcome.ts';
 import { isPlannedSend, planSource, type PlanItem, type PlannedSend } from './plan-source.ts';
 import { isBehindLink, presenceOf, whyUnreadable } from '../sources/presence.ts';
 import { enterSource } from '../sources/enter-source.ts';
@@ -37,7 +37,7 @@ export function explain(source: Source, path: RelativePath, input: ExplainInput)
   const stored = state.find({ target, key });
   const own = stored !== null && stored.source === source.config.name && stored.path === path ? stored : null;
   const facts = look(() => statSync(`${source.root}/${path}`));
-  const subject: Subject = { source, path, key, target, stored, own, facts };
+  const subject: ExplainedFile = { source, path, key, target, stored, own, facts };
   const { action, reason, isTried } = whyNotPlanned(subject, input) ?? planOf(subject, input);
   return {
     source: source.config.name,
@@ -53,7 +53,7 @@ export function explain(source: Source, path: RelativePath, input: ExplainInput)
 }
 
 /** The file that is explained. */
-interface Subject {
+interface ExplainedFile {
   readonly source: Source;
   readonly path: RelativePath;
   readonly key: FileKey;
@@ -78,7 +78,10 @@ function tried(action: Explanation['action'], reason: string): Plan {
 }
 
 /** Why a pass does not come to a file; `null`: it does. */
-function whyNotPlanned({ source, path, target, own, facts }: Subject, input: ExplainInput): Plan | null {
+function whyNotPlanned(
+  { source, path, target, own, facts }: ExplainedFile,
+  input: ExplainInput,
+): Plan | null {
   const { mode } = input.config.removals;
   const ignoredBy = source.filter.whyIgnored(path);
   if (ignoredBy !== null) {
@@ -111,7 +114,7 @@ function haltOf(
   return step.value.kind === 'halted' ? step.value.halt : null;
 }
 
-function planOf(subject: Subject, explained: ExplainInput): Plan {
+function planOf(subject: ExplainedFile, explained: ExplainInput): Plan {
   const { config, sources, state, nowMs } = explained;
   const { source, path, key, target, own } = subject;
   const input = {
@@ -135,7 +138,7 @@ function planOf(subject: Subject, explained: ExplainInput): Plan {
 }
 
 /** Plans the files of earlier sources that give the same key at the same target, as a pass would before. */
-function planTwins({ source, key, target }: Subject, input: LookAheadInput, moves: Moves): void {
+function planTwins({ source, key, target }: ExplainedFile, input: LookAheadInput, moves: Moves): void {
   const { state, claims, sources } = input;
   for (const one of sources) {
     if (one.kind === 'missing' || one.source.position >= source.position) continue;
@@ -161,7 +164,7 @@ function ofSend(item: PlannedSend, source: Source): Plan {
 
 function ofItem(
   item: Exclude<PlanItem, PlannedSend>,
-  { stored, own, target }: Subject,
+  { stored, own, target }: ExplainedFile,
   input: ExplainInput,
 ): Plan {
   const outcome = outcomeOf(item, item.kind === 'absent' ? own : stored, input.config.removals.mode);
@@ -189,7 +192,7 @@ function ofItem(
   }
 }
 
-function ofEvent({ event }: Outcome): Plan {
+function ofEvent({ event }: ItemOutcome): Plan {
   if (event === null) return tried('none', 'unchanged');
   return tried(event.kind === 'confirm' ? 'none' : event.kind, event.reason);
 }
@@ -213,7 +216,7 @@ function ofFate(fate: Exclude<Fate, 'remove'>): Plan {
 
 /** The body of the upsert, were it sent. */
 function upsertOf(
-  { source, path, key, facts }: Subject,
+  { source, path, key, facts }: ExplainedFile,
   { config, state, nowMs }: ExplainInput,
 ): UpsertBody | null {
   if (facts === undefined) return null;

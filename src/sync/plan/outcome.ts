@@ -5,7 +5,7 @@ import type { FileEvent, Summary } from '../../domain/report.ts';
 import type { PlanItem, PlannedSend } from './plan-source.ts';
 
 /** What an item of a plan comes to: what a pass does and reports, a dry run reports, and `explain` puts into words. */
-export interface Outcome {
+export interface ItemOutcome {
   /** Where the summary counts it. */
   readonly counts: Exclude<keyof Summary, 'unconfirmed' | 'bytes' | 'durationMs'> | null;
   readonly event: Pick<FileEvent, 'kind' | 'path' | 'key' | 'reason' | 'error'> | null;
@@ -18,13 +18,13 @@ export interface Outcome {
 }
 
 /** What the state file knows of a file beyond its plan. */
-export type Known = AbsentFile & { readonly failure: string | null };
+export type KnownFile = AbsentFile & { readonly failure: string | null };
 
 const REPLACED =
   'somebody else replaced it on the platform, and that file is left alone; change the file, or send it with --force';
 
-const NOTHING: Outcome = { counts: null, event: null, unsent: null, absence: undefined, fate: null };
-const UNCHANGED: Outcome = { ...NOTHING, counts: 'unchanged', absence: null };
+const NOTHING: ItemOutcome = { counts: null, event: null, unsent: null, absence: undefined, fate: null };
+const UNCHANGED: ItemOutcome = { ...NOTHING, counts: 'unchanged', absence: null };
 
 /**
  * What an item that sends nothing comes to.
@@ -33,9 +33,9 @@ const UNCHANGED: Outcome = { ...NOTHING, counts: 'unchanged', absence: null };
  */
 export function outcomeOf(
   item: Exclude<PlanItem, PlannedSend>,
-  known: Known | null,
+  known: KnownFile | null,
   removals: RemovalMode,
-): Outcome {
+): ItemOutcome {
   switch (item.kind) {
     case 'tick':
       return NOTHING;
@@ -81,7 +81,7 @@ export function outcomeOf(
  * @param isSame - whether it has the content on record after all, or the one that the platform has.
  * @param unreadable - why it cannot be read.
  */
-export function outcomeOfSend(item: PlannedSend, isSame: boolean, unreadable: string | null): Outcome {
+export function outcomeOfSend(item: PlannedSend, isSame: boolean, unreadable: string | null): ItemOutcome {
   const { path, key, fingerprint, record } = item;
   if (isSame && item.found === null)
     return record?.differs === 'replaced' ? replaced(path, key, fingerprint) : UNCHANGED;
@@ -94,7 +94,7 @@ export function outcomeOfSend(item: PlannedSend, isSame: boolean, unreadable: st
 }
 
 /** A file as it was sent, in whose place on the platform is somebody else's. */
-function replaced(path: string, key: string, unsent: Fingerprint): Outcome {
+function replaced(path: string, key: string, unsent: Fingerprint): ItemOutcome {
   const event = { kind: 'problem', path, key, reason: REPLACED } as const;
   return { ...NOTHING, counts: 'problems', event, unsent, absence: null };
 }
@@ -110,6 +110,6 @@ export function kindOfSend({ kind, reason, isInPlace, record }: PlannedSend) {
 /** As what a file is reported, and counted, that the platform has already though nothing was on record of it. */
 export const ADOPTED = { kind: 'adopt', counts: 'adopted', reason: 'on the platform already' } as const;
 
-function passedOver({ path, reason }: { path: string; reason: string }, key: string | null): Outcome {
+function passedOver({ path, reason }: { path: string; reason: string }, key: string | null): ItemOutcome {
   return { ...NOTHING, counts: 'skipped', event: { kind: 'skip', path, key, reason } };
 }

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { FileKey, RelativePath } from '../../../src/domain/brands.ts';
 import type { FileRecord } from '../../../src/domain/record.ts';
-import { outcomeOf, outcomeOfSend, type Known, type Outcome } from '../../../src/sync/plan/outcome.ts';
+import {
+  outcomeOf,
+  outcomeOfSend,
+  type KnownFile,
+  type ItemOutcome,
+} from '../../../src/sync/plan/outcome.ts';
 import type { PlanItem, PlannedSend } from '../../../src/sync/plan/plan-source.ts';
 import { fingerprint, PLAIN } from '../../domain/fixture.ts';
 
@@ -19,14 +24,14 @@ const record: FileRecord = {
   verdict: null,
   differs: null,
 };
-const sent: Known = { state: 'synced', uploaded: true, expiresAtMs: null, failure: null };
-const neverSent: Known = { ...sent, state: 'failed', uploaded: false };
+const sent: KnownFile = { state: 'synced', uploaded: true, expiresAtMs: null, failure: null };
+const neverSent: KnownFile = { ...sent, state: 'failed', uploaded: false };
 const refused = { ...record, state: 'refused' as const };
 const problem = { kind: 'problem', path: place.path, reason: 'odd', hidesFiles: false } as const;
 const said = { record, fingerprint: found, reason: 'why' };
 
 /** Of an outcome what is not nothing; an event as its kind, key and reason. */
-function written({ counts, event, unsent, absence, fate }: Outcome): Record<string, unknown> {
+function written({ counts, event, unsent, absence, fate }: ItemOutcome): Record<string, unknown> {
   const all = {
     counts,
     event: event && `${event.kind} ${event.path} (${event.key ?? '-'}): ${event.reason}`,
@@ -39,7 +44,7 @@ function written({ counts, event, unsent, absence, fate }: Outcome): Record<stri
 
 type Item = Exclude<PlanItem, PlannedSend>;
 
-test.each<[string, Item, Known | null, Record<string, unknown>]>([
+test.each<[string, Item, KnownFile | null, Record<string, unknown>]>([
   ['a breath', { kind: 'tick' }, null, {}],
   [
     'an unchanged file',
