@@ -65,7 +65,7 @@ test.each(['expire', 'delete'])(
     const halted = {
       action: 'keep',
       reason:
-        'the file was deleted, but the source is halted: 2 of 4 files would be removed within an hour, more than removals.maxCount (1); run botsync approve for the service, or --allow-removals for a single pass',
+        'the file was deleted, but the source is halted: 2 of 4 files would be removed within an hour, more than removals.maxCount (1); run: botsync approve, or without the service botsync sync --once --allow-removals',
     };
     expect(explained(world, 'a')).toEqual({ ...explained(world, 'a'), ...halted });
     expect(explained(world, 'b')).toMatchObject(halted);
