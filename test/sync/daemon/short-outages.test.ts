@@ -64,10 +64,14 @@ test('in a long outage all that is new or edited counts as not in sync', async (
   await world.wait(2 * MINUTE, 500);
   for (const name of ['c', 'd', 'e']) world.write(`docs/${name}.md`, name);
   world.write('docs/a.md', 'edited');
-  await world.wait(5 * SECOND, 500);
+  const waiting = (): number => {
+    const [docs] = world.status().sources;
+    return (docs?.failed ?? 0) + (docs?.pending ?? 0) + (docs?.sending ?? 0);
+  };
+  // The kernel tells of them in its own time.
+  await world.until(() => waiting() === 5, 'all of them are seen');
   const { sources, sinceLastPass } = world.status();
   const [docs] = sources;
-  expect((docs?.failed ?? 0) + (docs?.pending ?? 0) + (docs?.sending ?? 0)).toBe(5);
   expect(docs?.files).toBe(0);
   expect(sinceLastPass?.updated).toBe(0);
   world.emulator.faults.clear();
