@@ -72,6 +72,7 @@ function renderFilter({ known }: PageFacts, { source, kind, text }: PageQuery): 
   const kinds = [...new Set(Object.values(KIND_WORDS))];
   return html`<form
     class="filter"
+    data-live-form
     method="get"
     action="/#not-in-sync"
     role="search"

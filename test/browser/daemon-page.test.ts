@@ -211,6 +211,30 @@ test('everything is in reach of the keyboard, and stays where one is while it ch
   expect(await page.locator('#not-in-sync details').first().getAttribute('open')).toBe('');
 });
 
+test('the filter shows what matches while it is typed, and stays in the address', async ({ open }) => {
+  const site = await startDaemonSite({
+    fields: { limits: { fileBytes: 10 } },
+    prepare: ({ write }) => {
+      write('docs/guide.md', 'much too large');
+      write('docs/other.md', 'much too large');
+    },
+  });
+  const page = await open(site.address);
+  await untilLive(page);
+  await untilTitle(page, '2 files are refused');
+  await page.evaluate(MARK);
+  await page.locator('[name=text]').pressSequentially('guide');
+  await untilText(page, '#not-in-sync', '1 of 2 files');
+  expect(await page.locator('#not-in-sync li').allTextContents()).toEqual([
+    expect.stringContaining('docs/guide.md') as string,
+  ]);
+  expect(await page.inputValue('[name=text]')).toBe('guide');
+  expect(await page.evaluate('document.activeElement.name')).toBe('text');
+  expect(await isSame(page)).toBe(true);
+  await page.reload();
+  expect(await page.textContent('#not-in-sync')).toContain('1 of 2 files');
+});
+
 /** Serves a page of somebody else, at another port. */
 async function serveForeign(markup: string): Promise<string> {
   const server = createServer((_, response) => {

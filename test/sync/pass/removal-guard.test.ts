@@ -20,7 +20,10 @@ test.each([
   for (let n = 0; n < gone; n++) remove(world, `docs/${n}`);
   world.write('docs/new', 'new');
   const halted = await world.pass();
-  expect(halted).toMatchObject({ exitCode: 5, summary: { removed: 0, uploaded: 1, toRemove: gone, kept: 0 } });
+  expect(halted).toMatchObject({
+    exitCode: 5,
+    summary: { removed: 0, uploaded: 1, toRemove: gone, kept: 0 },
+  });
   expect(halted.events.at(-1)).toMatchObject({ kind: 'problem', path: '.', key: null });
   expect(world.keys()).toHaveLength(files + 1);
   expect(world.status().sources[0]?.halted).toContain('would be removed');
