@@ -120,7 +120,7 @@ function renderOutage(outage: NonNullable<PageFacts['running']['outage']>, nowMs
   const { since, nextTry } = outage;
   const again =
     nextTry === null ? html`with the next change` : relativeTime('in', Date.parse(nextTry), nowMs);
-  return html`<p>For ${relativeTime('for', Date.parse(since), nowMs)}; next attempt ${again}.</p>`;
+  return html`<p>Failing for ${relativeTime('for', Date.parse(since), nowMs)}; next attempt ${again}.</p>`;
 }
 
 function renderAdvice({ text, command: args }: Advice, { commandEnd }: PageFacts): Html {
@@ -130,7 +130,7 @@ function renderAdvice({ text, command: args }: Advice, { commandEnd }: PageFacts
 
 function renderSearch({ file }: PageQuery): Html {
   return html`<form class="search" method="get" action="/#explained" role="search" aria-label="A file">
-    <label for="file">What about this file?</label>
+    <label for="file">Look up a file</label>
     <input
       id="file"
       type="search"

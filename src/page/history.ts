@@ -41,7 +41,7 @@ export function renderHistory({ history, requests, nowMs, commandEnd }: PageFact
       summary: bytesText(bytes),
     }),
     renderPlot({
-      title: 'Failed attempts',
+      title: 'Failures',
       values: quarters.map((quarter) => quarter.failed),
       isBad: true,
       format: (value) => `${value.toLocaleString('en')} in 15 min`,

@@ -30,7 +30,7 @@ export function renderNotInSync(facts: PageFacts, query: PageQuery, mayAct: bool
   ${all === 0 ? html`` : renderFilter(facts, query)}
   ${found === 0 && all > 0 ? html`<p class="empty">No file matches this filter.</p>` : html``}
   ${renderGroups(matching, facts, mayAct)}
-  ${troubles.length === 0 ? html`<p class="empty">Everything is in sync, as far as it has been checked.</p>` : html``}`;
+  ${troubles.length === 0 ? html`<p class="empty">No problems.</p>` : html``}`;
   return part('not-in-sync', 'Not in sync', note, html`<div class="card">${content}</div>`);
 }
 

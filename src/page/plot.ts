@@ -46,7 +46,8 @@ export function renderPlot({ title, values, isBad = false, limits = [], format, 
       ${line === '' ? html`` : html`<path class="limit" d="${new Html(line)}"></path>`}
     </svg>
     <p class="axis soft" aria-hidden="true">
-      <span>24 h ago</span><span>most: ${escapeControls(format(most))}</span><span>now</span>
+      <span>24 h ago</span><span>${most === 0 ? '' : `peak: ${escapeControls(format(most))}`}</span
+      ><span>now</span>
     </p>
   </figure> `;
 }

@@ -44,8 +44,8 @@ function renderSource(status: SourceStatus, facts: PageFacts, mayAct: boolean): 
         others.length === 0
           ? html``
           : html`<div>
-              <dt>Others</dt>
-              <dd>${others.join(', ')}</dd>
+              <dt>Other files</dt>
+              <dd>${others.join(', ').toLowerCase()}</dd>
             </div>`
       }
       ${source === undefined ? html`` : renderPlace(source)}${expiry}
@@ -68,16 +68,16 @@ function renderPlace({ botId, keyPrefix, notices }: SourceFacts): Html {
   const prefix = keyPrefix === '' ? html`` : html`, keys begin with ${path(keyPrefix)}`;
   const how =
     notices.kind === 'polling'
-      ? `looked at every ${durationText(notices.everyMs)}`
+      ? `checked every ${durationText(notices.everyMs)}`
       : notices.directories === 0
         ? 'not watched'
-        : `${countText(notices.directories, 'directory', 'directories')} watched`;
+        : countText(notices.directories, 'directory', 'directories');
   return html`<div>
       <dt>Bot</dt>
       <dd>${path(botId)}${prefix}</dd>
     </div>
     <div>
-      <dt>Changes</dt>
+      <dt>Watching</dt>
       <dd>${how}</dd>
     </div>`;
 }

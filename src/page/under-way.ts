@@ -1,6 +1,6 @@
 import { bytesText, countText, durationText } from '../service/amounts.ts';
 import { html, type Html } from '../web/html.ts';
-import { name, part, path, soon } from './markup.ts';
+import { ago, name, part, path, soon } from './markup.ts';
 import type { Flight, PageFacts } from './facts.ts';
 
 /** So many files on their way are named. */
@@ -9,6 +9,7 @@ const FLIGHTS_SHOWN = 20;
 /** What is being sent, what waits, and why nothing is sent where that is so. */
 export function renderUnderWay(facts: PageFacts): Html {
   const { running, transfers, nowMs } = facts;
+  const { lastPass } = facts.known;
   const { inFlight, bytesPerSecond, leftMs, firstPass } = transfers;
   const { activity, queued = 0, nextPass = null } = running;
   const pauses = pausesOf(facts);
@@ -21,9 +22,9 @@ export function renderUnderWay(facts: PageFacts): Html {
     <p>
       ${activity === undefined ? 'Starting' : doing[activity]}${
         queued > 0 ? `; ${countText(queued, 'change')} waiting` : ''
-      }${
+      }${lastPass === null ? html`` : html`; last full pass ${ago(Date.parse(lastPass.finishedAt), nowMs)}`}${
         activity === 'watching' && nextPass !== null
-          ? html`; next full pass ${soon(Date.parse(nextPass), nowMs)}`
+          ? html`, next ${soon(Date.parse(nextPass), nowMs)}`
           : html``
       }
     </p>
@@ -33,7 +34,7 @@ export function renderUnderWay(facts: PageFacts): Html {
       inFlight.length === 0
         ? html``
         : html`<ul class="flights">
-            ${inFlight.slice(0, FLIGHTS_SHOWN).map(renderFlight)}
+            ${inFlight.slice(0, FLIGHTS_SHOWN).map((flight) => renderFlight(flight, nowMs))}
           </ul>`
     }
     ${more > 0 ? html`<p class="soft">… and ${countText(more, 'more file', 'more files')}</p>` : html``}
@@ -47,7 +48,7 @@ function renderFirstPass({
   ofFiles,
   ofBytes,
 }: NonNullable<PageFacts['transfers']['firstPass']>): Html {
-  const label = `${files.toLocaleString('en')} of ${countText(ofFiles, 'file')} sent, ${bytesText(bytes)} of ${bytesText(ofBytes)}`;
+  const label = `${files.toLocaleString('en')} of ${countText(ofFiles, 'file')} sent; ${bytesText(bytes)} of ${bytesText(ofBytes)} transferred`;
   return html`<p>
     <progress
       max="${Math.max(1, ofBytes)}"
@@ -58,12 +59,12 @@ function renderFirstPass({
   </p>`;
 }
 
-function renderFlight({ name: file, sizeBytes, sentBytes, forMs }: Flight): Html {
+function renderFlight({ name: file, sizeBytes, sentBytes, forMs }: Flight, nowMs: number): Html {
   const amount = `${bytesText(sentBytes)} of ${bytesText(sizeBytes)}`;
   return html`<li data-key="${file}">
     ${path(file)}
     <progress max="${Math.max(1, sizeBytes)}" value="${sentBytes}" aria-label="${amount}"></progress>
-    <span class="soft">${amount}, for ${durationText(forMs)}</span>
+    <span class="soft">${amount}, started ${ago(nowMs - forMs, nowMs)}</span>
   </li> `;
 }
 
@@ -71,8 +72,10 @@ function renderFlight({ name: file, sizeBytes, sentBytes, forMs }: Flight): Html
 function pausesOf({ requests, running, nowMs }: PageFacts): Html[] {
   const { pausedForMs, ownRequestsPerSecond, ownBytesPerSecond } = requests;
   const own = [
-    ...(ownRequestsPerSecond === null ? [] : [`${ownRequestsPerSecond.toLocaleString('en')} requests/s`]),
-    ...(ownBytesPerSecond === null ? [] : [`${bytesText(ownBytesPerSecond)}/s`]),
+    ...(ownRequestsPerSecond === null
+      ? []
+      : [`${ownRequestsPerSecond.toLocaleString('en')} requests/s (upload.maxRequestsPerSecond)`]),
+    ...(ownBytesPerSecond === null ? [] : [`${bytesText(ownBytesPerSecond)}/s (upload.maxBytesPerSecond)`]),
   ];
   const { outage = null, refusal = null, shortage = null } = running;
   return [
@@ -91,6 +94,6 @@ function pausesOf({ requests, running, nowMs }: PageFacts): Html[] {
         ]),
     ...(refusal === null ? [] : [html`Paused: the platform refuses the credentials (${name(refusal)})`]),
     ...(shortage === null ? [] : [html`Paused for files that need more storage (${name(shortage)})`]),
-    ...(own.length === 0 ? [] : [html`Limited by the configuration to ${own.join(' and ')}`]),
+    ...(own.length === 0 ? [] : [html`Limited to ${own.join(' and ')}`]),
   ];
 }

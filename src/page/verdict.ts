@@ -3,6 +3,7 @@ import { MOST_FAILURES } from '../sync/plan/overview.ts';
 import type { Failing, Trouble } from '../sync/plan/standing.ts';
 import { html, type Html } from '../web/html.ts';
 import { adviceFor, type Advice } from '../words/advice.ts';
+import { placeOf } from '../words/place.ts';
 import { describeCause } from '../words/status.ts';
 import type { PageFacts } from './facts.ts';
 
@@ -71,8 +72,9 @@ function busy({ standing, transfers }: PageFacts): { title: string; detail: stri
     const how =
       firstPass === null
         ? 'All files are being checked.'
-        : `${firstPass.files.toLocaleString('en')} of ${countText(firstPass.ofFiles, 'file')} sent (${bytesText(firstPass.bytes)} of ${bytesText(firstPass.ofBytes)}).`;
-    return { title: 'The first full pass is running', detail: `${how} Nothing needs to be done.` };
+        : `${firstPass.files.toLocaleString('en')} of ${countText(firstPass.ofFiles, 'file')} sent; ${bytesText(firstPass.bytes)} of ${bytesText(firstPass.ofBytes)} transferred.`;
+    const title = firstPass === null ? 'Checking all files' : 'Sending files';
+    return { title, detail: `${how} Nothing needs to be done.` };
   }
   const what = [
     ...(sending > 0 ? [`${countText(sending, 'file')} being sent`] : []),
@@ -94,7 +96,8 @@ function titleOf(trouble: Trouble, facts: PageFacts): { title: string; detail: s
       return { title: 'The platform is unreachable', detail: trouble.reason };
     case 'halted': {
       const source = known.sources.find(({ name }) => name === trouble.source);
-      return { title: `${trouble.source} is halted`, detail: source?.halted ?? null };
+      const decide = source?.haltAdvice == null ? '' : ': your decision is needed';
+      return { title: `${trouble.source} is halted${decide}`, detail: source?.halted ?? null };
     }
     case 'expiring': {
       const source = known.sources.find(({ name }) => name === trouble.source);
@@ -103,12 +106,14 @@ function titleOf(trouble: Trouble, facts: PageFacts): { title: string; detail: s
     }
     case 'files': {
       const [first] = trouble.files;
+      if (first === undefined) return { title: 'Not in sync', detail: null };
+      const { kind, source, path, reason } = first;
       const { length } = trouble.files;
-      const what = first === undefined ? 'not in sync' : FILES_TITLES[first.kind];
-      return {
-        title: `${atLeast(facts, 'At least ')}${countText(length, 'file')} ${what.replace('are', length === 1 ? 'is' : 'are')}`,
-        detail: first?.reason ?? null,
-      };
+      const title =
+        length === 1
+          ? `${placeOf(source, path)} ${FILES_TITLES[kind].replace('are', 'is')}`
+          : `${atLeast(facts, 'At least ')}${countText(length, 'file')} ${FILES_TITLES[kind]}`;
+      return { title, detail: reason };
     }
     case 'interrupted':
     case 'left-out':

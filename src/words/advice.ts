@@ -34,7 +34,7 @@ export function adviceFor(
       );
     case 'outage':
       return wait(
-        'botsync retries by itself; if the platform is down, wait. To check the connection:',
+        'Nothing needs to be done now: botsync keeps trying. If this lasts, check the connection:',
         'doctor',
       );
     case 'halted':
@@ -57,7 +57,7 @@ function haltAdvice(name: string, sources: readonly SourceStatus[]): Advice {
     return fix('botsync continues by itself once the directory is back.', null);
   return {
     need: 'decide',
-    text: 'If this is a mistake, put the files back. If it is right, approve it:',
+    text: 'By mistake? Restore the files, and botsync continues by itself. On purpose? Approve it:',
     command: `approve ${quoteForShell(name)}`,
   };
 }
@@ -68,16 +68,16 @@ function filesAdvice(
 ): Advice {
   const [first] = files;
   if (first === undefined) return wait('botsync retries by itself.', null);
-  const { source, path, retry } = first;
+  const { kind, source, path, retry } = first;
   const directory = directoryOf(source);
   const file = quoteForShell(directory === null ? placeOf(source, path) : `${directory}/${path}`);
   if (retry === 'halt') return wait('Retried once the source is no longer halted.', null);
-  return retry === 'change'
-    ? fix(
-        'Not retried until the file or its rules change. To see what is sent and why it is refused:',
-        `explain ${file}`,
-      )
-    : wait('botsync retries by itself. To retry now:', `rescan ${file}`);
+  if (retry !== 'change') return wait('botsync retries by itself. To retry now:', `rescan ${file}`);
+  const text =
+    kind === 'unsearchable'
+      ? 'The bot has the file, but cannot search it. Check that it opens and contains text, then save it again, or change its rules. Details:'
+      : 'botsync retries when the file, its rules or the limits of the configuration change. Details:';
+  return fix(text, `explain ${file}`);
 }
 
 function fix(text: string, command: string | null): Advice {

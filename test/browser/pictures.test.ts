@@ -42,12 +42,14 @@ interface Scene extends SiteOptions {
   readonly title: RegExp;
   /** What else is waited for. */
   readonly detail?: RegExp;
+  /** And of what is said of the source. */
+  readonly sources?: RegExp;
 }
 
 const INDEXED = { rules: [{ match: ['*.md', '*.html', '*.pdf'], index: true }] };
 
 const SCENES: Readonly<Record<string, Scene>> = {
-  fine: { fields: INDEXED, prepare: fillSite, title: /In sync/ },
+  fine: { fields: INDEXED, prepare: fillSite, title: /In sync/, sources: /9 files/ },
   'first-pass': {
     fields: { ...INDEXED, upload: { maxBytesPerSecond: 4_000_000 } },
     prepare: (site) => {
@@ -55,8 +57,8 @@ const SCENES: Readonly<Record<string, Scene>> = {
       site.write('docs/media/tour.mp4', Buffer.alloc(60_000_000, 'tour'));
       site.write('docs/media/repair.mp4', Buffer.alloc(25_000_000, 'repair'));
     },
-    title: /first full pass is running/,
-    detail: /of 11 files sent \(\d\d(?:\.\d)? MB of 85 MB/,
+    title: /Sending files/,
+    detail: /of 11 files sent; \d\d(?:\.\d)? MB of 85 MB/,
   },
   failure: {
     fields: { ...INDEXED, limits: { fileBytes: 2_000_000 } },
@@ -64,7 +66,8 @@ const SCENES: Readonly<Record<string, Scene>> = {
       fillSite(site);
       site.write('docs/media/tour.mp4', Buffer.alloc(3_000_000, 'tour'));
     },
-    title: /1 file is refused/,
+    title: /tour\.mp4 is refused/,
+    sources: /9 files/,
   },
   halted: {
     fields: { ...INDEXED, removals: { mode: 'expire', maxCount: 3 } },
@@ -86,12 +89,14 @@ const SCENES: Readonly<Record<string, Scene>> = {
       await site.emulator.conditions.set({ kind: 'unavailable', status: 503 });
     },
     title: /platform is unreachable/,
+    sources: /24 waiting/,
   },
   'not-searchable': {
     fields: INDEXED,
     emulator: { failIndexing: ['**/*.pdf'] },
     prepare: fillSite,
     title: /not searchable/,
+    sources: /8 files/,
   },
 };
 
@@ -166,6 +171,8 @@ test.for(Object.entries(SCENES))('the daemon: %s', { timeout: 90_000 }, async ([
     await expect.poll(() => page.textContent('#verdict-title'), { timeout: 20_000 }).toMatch(scene.title);
     if (scene.detail !== undefined)
       await expect.poll(() => page.textContent('#verdict'), { timeout: 20_000 }).toMatch(scene.detail);
+    if (scene.sources !== undefined)
+      await expect.poll(() => page.textContent('#sources'), { timeout: 20_000 }).toMatch(scene.sources);
   };
   await takeAll(open, site.address, name, ready, replaced);
 });

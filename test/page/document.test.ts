@@ -87,7 +87,7 @@ test('a source says where it is, how it stands, and what a halt would remove', (
   expect(text).toContain('102 files would be removed from the platform a.md b.md … and 100 more');
   expect(text).toContain('1,204 files , 3.4 MB (1,204 searchable)');
   expect(text).toContain('2 failed, 102 to remove from the platform');
-  expect(text).toContain('bot-1 , keys begin with kb/ Changes 3 directories watched');
+  expect(text).toContain('bot-1 , keys begin with kb/ Watching 3 directories');
   expect(text).toMatch(/old no longer configured .*7 kept on the platform \(no longer synced\)$/u);
 });
 
@@ -113,11 +113,13 @@ test('what is under way has its bytes, its rate, and the reasons of pauses with 
   });
   expect(text).toContain('Under way 2 MB/s, about 1 min 5 s left');
   expect(text).toContain('Full pass running; 2 changes waiting');
-  expect(text).toContain('3 of 10 files sent, 5 MB of 20 MB');
+  expect(text).toContain('3 of 10 files sent; 5 MB of 20 MB transferred');
   expect(text).toContain('the platform asked us to wait; continuing in 12 s');
   expect(text).toContain('the platform is unreachable; next attempt in 20 s');
-  expect(text).toContain('Limited by the configuration to 5 requests/s and 1 MB/s');
-  expect(text).toContain('docs/a.mp4 4 MB of 9 MB, for 2.0 s');
+  expect(text).toContain(
+    'Limited to 5 requests/s (upload.maxRequestsPerSecond) and 1 MB/s (upload.maxBytesPerSecond)',
+  );
+  expect(text).toContain('docs/a.mp4 4 MB of 9 MB, started 2 s ago');
 });
 
 const FAILURES = [
@@ -207,11 +209,11 @@ test('history is drawn by the quarter of an hour, with the limit, and said in wo
   };
   const text = read('history', scene);
   expect(text).toContain('Files sent 7 files');
-  expect(text).toContain('most: 7 files in 15 min');
+  expect(text).toContain('peak: 7 files in 15 min');
   expect(text).toContain('Bytes sent 3 kB');
-  expect(text).toContain('Failed attempts 2');
+  expect(text).toContain('Failures 2');
   expect(text).toContain('Requests 7 a minute now; the limit is 600 a minute');
-  expect(text).toContain('most: 50 a minute');
+  expect(text).toContain('peak: 50 a minute');
   expect(renderParts(factsOf(scene), EVERYTHING, false).get('history')).toContain('class="limit"');
 });
 

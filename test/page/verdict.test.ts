@@ -44,7 +44,7 @@ const SCENES: readonly (readonly [string, Scene, Partial<Verdict>, command: stri
     { running: { activity: 'pass', isFirstPassOver: false } },
     {
       mood: 'busy',
-      title: 'The first full pass is running',
+      title: 'Checking all files',
       detail: 'All files are being checked. Nothing needs to be done.',
     },
     null,
@@ -60,7 +60,11 @@ const SCENES: readonly (readonly [string, Scene, Partial<Verdict>, command: stri
         },
       },
     },
-    { mood: 'busy', detail: '340 of 1,204 files sent (1 MB of 3.4 MB). Nothing needs to be done.' },
+    {
+      mood: 'busy',
+      title: 'Sending files',
+      detail: '340 of 1,204 files sent; 1 MB of 3.4 MB transferred. Nothing needs to be done.',
+    },
     null,
   ],
   [
@@ -76,7 +80,7 @@ const SCENES: readonly (readonly [string, Scene, Partial<Verdict>, command: stri
   [
     'a file failed and is retried',
     { failures: [{ path: 'a b.md', reason: '500: try later' }] },
-    { mood: 'waits', title: '1 file could not be synced', detail: '500: try later', others: 0 },
+    { mood: 'waits', title: 'docs/a b.md could not be synced', detail: '500: try later', others: 0 },
     "rescan '/srv/docs/a b.md'",
   ],
   [
@@ -92,7 +96,7 @@ const SCENES: readonly (readonly [string, Scene, Partial<Verdict>, command: stri
   [
     'a file is not searchable',
     { failures: [{ path: 'a.mp4', kind: 'unsearchable', retry: 'change', reason: 'could not be indexed' }] },
-    { mood: 'needs-you', title: '1 file is not searchable' },
+    { mood: 'needs-you', title: 'docs/a.mp4 is not searchable' },
     'explain /srv/docs/a.mp4',
   ],
   [
@@ -102,7 +106,11 @@ const SCENES: readonly (readonly [string, Scene, Partial<Verdict>, command: stri
         { name: 'docs', halted: '40 of 41 files would be removed', haltAdvice: 'run: botsync approve' },
       ],
     },
-    { mood: 'needs-you', title: 'docs is halted', detail: '40 of 41 files would be removed' },
+    {
+      mood: 'needs-you',
+      title: 'docs is halted: your decision is needed',
+      detail: '40 of 41 files would be removed',
+    },
     'approve docs',
   ],
   [
@@ -160,5 +168,9 @@ test('what somebody has to do comes before what botsync retries by itself', () =
       failures: [{ path: 'a.md', kind: 'refused', retry: 'change', reason: '400: no' }],
     }),
   );
-  expect(verdict).toMatchObject({ mood: 'needs-you', title: 'docs is halted', others: 2 });
+  expect(verdict).toMatchObject({
+    mood: 'needs-you',
+    title: 'docs is halted: your decision is needed',
+    others: 2,
+  });
 });

@@ -95,10 +95,10 @@ export function renderStatus({ status, failedStatusReason }: ShownFile): Html {
   return html`<span class="status ${STATUS_CLASSES[status]}">${statusText(status)}</span>${reason}`;
 }
 
-/** Marks for what a file is besides: indexed, public. */
+/** Marks for what is wanted of a file: to be indexed, to be public. */
 export function renderMarks({ index, accessPolicies }: ShownFile): Html {
   const marks = [
-    ...(index ? ['indexed'] : []),
+    ...(index ? ['index on'] : []),
     ...(accessPolicies.includes('public_content') ? ['public'] : []),
     ...(accessPolicies.includes('integrations') ? ['for integrations'] : []),
   ];
