@@ -96,7 +96,7 @@ function titleOf(trouble: Trouble, facts: PageFacts): { title: string; detail: s
       return { title: 'The platform is unreachable', detail: trouble.reason };
     case 'halted': {
       const source = known.sources.find(({ name }) => name === trouble.source);
-      const decide = source?.haltAdvice == null ? '' : ': your decision is needed';
+      const decide = (source?.haltAdvice ?? null) === null ? '' : ': your decision is needed';
       return { title: `${trouble.source} is halted${decide}`, detail: source?.halted ?? null };
     }
     case 'expiring': {
