@@ -32,6 +32,7 @@ export class Others {
   /** Does something to a file of botsync's. */
   async act(world: World, deed: Deed, botId: string, key: string): Promise<void> {
     const id = idOf(botId, key);
+    world.letOthersAsk();
     const before = world.emulator.listFiles(botId).find((file) => file.key === key);
     if (before === undefined) throw new Error(`no such file: ${id}`);
     switch (deed) {
