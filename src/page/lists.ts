@@ -3,26 +3,26 @@ import { placeOf } from '../words/place.ts';
 import type { PageEvent, PageFacts } from './facts.ts';
 import { ago, name, part, path, soon } from './markup.ts';
 
-/** The files that are renewed next. */
+/** The files that expire next, and when each is renewed before that. */
 export function renderRenewals({ renewals, nowMs }: PageFacts): Html {
   const rows = renewals.map(
     ({ source, path: file, renewAtMs, expiresAtMs }) =>
       html`<tr>
         <th scope="row" class="key">${path(placeOf(source, file))}</th>
-        <td class="when">${soon(renewAtMs, nowMs)}</td>
         <td class="when">${soon(expiresAtMs, nowMs)}</td>
+        <td class="when">${soon(renewAtMs, nowMs)}</td>
       </tr> `,
   );
   const content =
     rows.length === 0
-      ? html`<div class="card"><p class="empty">No file has to be renewed.</p></div>`
+      ? html`<div class="card"><p class="empty">No file that botsync renews will expire.</p></div>`
       : html`<div class="card">
           <table>
             <thead>
               <tr>
                 <th scope="col">File</th>
-                <th scope="col">Renewed</th>
                 <th scope="col">Expires</th>
+                <th scope="col">Renewed</th>
               </tr>
             </thead>
             <tbody>
@@ -30,7 +30,7 @@ export function renderRenewals({ renewals, nowMs }: PageFacts): Html {
             </tbody>
           </table>
         </div>`;
-  return part('renewals', 'Next renewals', '', content);
+  return part('renewals', 'Next expiries', '', content);
 }
 
 /** The latest lines of the log. */

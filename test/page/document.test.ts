@@ -234,7 +234,7 @@ test('renewals, events and quotas are listed; what is not known is left out', ()
     ],
     usage: { lines: ['storage: 5 of 10 used'], askedAtMs: NOW_MS - 60_000 },
   };
-  expect(read('renewals', { facts })).toContain('docs/a.md in 1 h in 2 h');
+  expect(read('renewals', { facts })).toContain('docs/a.md in 2 h in 1 h');
   expect(read('events', { facts })).toMatch(
     /the last 2 1 s ago error: the disk is full 1 min ago uploaded docs\/a\.md$/u,
   );
