@@ -189,7 +189,7 @@ export async function sync(directory, expected) {
 export async function withDaemon(directory, action) {
   const usageFile = join(directory, `usage-${process.pid}`);
   const began = performance.now();
-  const daemon = spawn(process.execPath, ['--import', usageHook, botsync, 'sync'], {
+  const daemon = spawn(process.execPath, ['--import', usageHook, botsync, 'sync', '--log-format', 'json'], {
     cwd: directory,
     env: { ...process.env, BOTSYNC_TOKEN: 'bench', BENCH_USAGE_FILE: usageFile },
     stdio: ['ignore', 'ignore', 'pipe'],

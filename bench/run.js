@@ -11,6 +11,7 @@ import { largeFile } from './large-file.js';
 import { daemonBurstMemory, firstPassMemory } from './memory.js';
 import { nothingChanged } from './nothing-changed.js';
 import { rateAlone, rateRival, rateSilent, rateTwo, rateUntold } from './rate-limited.js';
+import { page } from './page.js';
 import { removals } from './removals.js';
 import { slowLine } from './slow-line.js';
 import { slowBeside, slowStore } from './slow-store.js';
@@ -41,6 +42,7 @@ const benchmarks = {
   'renew-in-place': renewInPlace,
   confirm,
   'confirm-unlimited': confirmUnlimited,
+  page,
   verify,
   'watch-misses': watchMisses,
   'watch-start': watchStart,
