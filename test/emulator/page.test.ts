@@ -97,8 +97,8 @@ describe('the page', () => {
       emulator.workspaceId,
       'Bot one (b1)3 files, 1.5 MB',
       'b20 files, 0 B',
-      'docs/a.md indexing completedindexed public 3 B text/markdown 0 s ago never kind: page',
-      'b.zip indexing failedIndexing of ".zip" files is not supportedindexed 3 B application/zip 0 s ago in 2 days',
+      'docs/a.md indexing completedindex on public 3 B text/markdown 0 s ago never kind: page',
+      'b.zip indexing failedIndexing of ".zip" files is not supportedindex on 3 B application/zip 0 s ago in 2 days',
       'c.txt upload pending 1.5 MB text/plain not yet never',
       'topic: x',
       '0 s ago 200 upsert PUT /v1/files c.txt',
@@ -185,7 +185,7 @@ describe('the page', () => {
     const reply = await open(emulator, { file: id });
     const text = readable(reply);
     for (const part of [
-      'Status indexing completed Marks indexed Content Open the content Size 3 bytes',
+      'Status indexing completed Marks index on Content Open the content Size 3 bytes',
       'Content type text/markdown Uploaded 2 min ago 2026-03-01 12:00:10 UTC',
       'Expires in 2 days 2026-03-03 12:01:00 UTC',
       'Owner bot demo-bot',
