@@ -19,7 +19,7 @@ import {
 const FILES = 100_000;
 const NEW_FILES = 3000;
 const ROUNDS = 3;
-const REST_SECONDS = 30;
+const REST_SECONDS = 60;
 
 /** Pages that are open: as many as a team has, and as many as an office forgets. */
 const WATCHING = 5;
@@ -42,8 +42,13 @@ export function page() {
         await delay(5000);
         const documents = [];
         for (let n = 0; n < 10; n++) documents.push(await load(address));
-        const resting = await whileOpen(address, RESTING, () => partOfCore(pid));
         const alone = [];
+        const rest = await partOfCore(pid);
+        const resting = await whileOpen(address, RESTING, async () => {
+          // The pages have what there is.
+          await delay(20_000);
+          return await partOfCore(pid);
+        });
         const watched = [];
         for (let round = 0; round < ROUNDS; round++) {
           alone.push(await timeSending(directory, baseUrl, `alone-${round}`));
@@ -51,9 +56,9 @@ export function page() {
             await whileOpen(address, WATCHING, () => timeSending(directory, baseUrl, `watched-${round}`)),
           );
         }
-        return { documents, resting, alone, watched };
+        return { documents, added: resting - rest, alone, watched };
       });
-      const { documents, resting, alone, watched } = measured;
+      const { documents, added, alone, watched } = measured;
       return {
         name: `the page, ${FILES.toLocaleString('en')} files`,
         figures: {
@@ -64,7 +69,7 @@ export function page() {
         rows: [
           row('size', documents[0].bytes / 1000, '<=', 200, 'kB'),
           row('time', median(documents.map(({ ms }) => ms)), '<=', 100, 'ms'),
-          row(`${RESTING} open pages at rest, part of a core`, resting * 100, '<=', 2, '%'),
+          row(`${RESTING} open pages at rest, part of a core added`, added * 100, '<=', 2, '%'),
           row(
             `sending, ${WATCHING} open pages against none`,
             median(watched) / median(alone),
