@@ -166,7 +166,7 @@ export class RemoteReader {
   /** Files of a target that the platform lost and that are to be sent again by a moment: at most `limit`. */
   resendsDue(target: number, untilMs: number, limit: number): Pick<Unconfirmed, 'key' | 'source' | 'path'>[] {
     const rows = this.query(
-      `SELECT key, source, path FROM file INDEXED BY file_ask
+      `SELECT key, source, path FROM file INDEXED BY file_resend
        WHERE target = ? AND ask_at <= ? AND state = 'failed' ORDER BY ask_at LIMIT ?`,
       ...[target, untilMs, limit],
     );

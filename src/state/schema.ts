@@ -190,5 +190,8 @@ export const MIGRATIONS: readonly string[] = [
     request_limit INTEGER,              -- requests a minute, the lowest of that time; NULL: not known
     PRIMARY KEY (span, start)
   ) STRICT, WITHOUT ROWID;
+
+  -- Files that the platform lost: looked for every two seconds, while a hundred thousand others may wait to be asked about.
+  CREATE INDEX file_resend ON file (target, ask_at) WHERE state = 'failed' AND ask_at IS NOT NULL;
   `,
 ];
