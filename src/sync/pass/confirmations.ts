@@ -55,6 +55,8 @@ type Asked = 'answered' | 'failure';
  */
 export class Confirmations {
   readonly #ports: ConfirmationPorts;
+  /** See `StateReader.changes`. */
+  #counted: { readonly changes: number; readonly unconfirmed: number } | null = null;
   /** What wakes those who rest, with the moment when they wake by themselves (monotonic milliseconds). */
   readonly #resting = new Map<() => void, number>();
   /** Ends all of it. */
@@ -72,10 +74,15 @@ export class Confirmations {
     return this.#ports.bots;
   }
 
-  /** How many files wait for the platform's word. */
+  /** How many files wait for the platform's word. They are counted again only when something was written since. */
   get unconfirmed(): number {
     const { state, bots } = this.#ports;
-    return bots.reduce((sum, { target }) => sum + state.remote.countUnconfirmed(target), 0);
+    const changes = state.changes();
+    if (this.#counted?.changes !== changes) {
+      const unconfirmed = bots.reduce((sum, { target }) => sum + state.remote.countUnconfirmed(target), 0);
+      this.#counted = { changes, unconfirmed };
+    }
+    return this.#counted.unconfirmed;
   }
 
   /** Whether anything is left to be asked, or a content to be marked. */
