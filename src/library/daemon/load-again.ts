@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { RunTarget } from '../run-target.ts';
 import { load } from '../load.ts';
@@ -8,6 +9,8 @@ export function loadAgain(options: RunTarget, before: LoadedConfig): LoadedConfi
   const next = load(options);
   if (next.config.stateFile !== before.config.stateFile)
     throw needsRestart(next, 'stateFile', 'another one needs a restart');
+  if (!isDeepStrictEqual(next.config.cluster, before.config.cluster))
+    throw needsRestart(next, 'cluster', 'another one needs a restart');
   if (options.emulator && botsOf(next) !== botsOf(before))
     throw needsRestart(next, 'botId', 'with --emulator, another bot needs a restart');
   return next;
