@@ -86,19 +86,16 @@ export const clusterSchema = z.strictObject({
 
 function readHost(written: string): Reading<string> {
   if (isHostName(written)) return meaning(written);
-  // The address of the database, password and all, may have been put here.
-  const shown = written.includes('@') ? 'this' : quote(written);
-  return problem(`${shown} cannot be the name of a host; write ${HOST_RULE}`);
+  return problem(`${quote(written)} cannot be the name of a host; write ${HOST_RULE}`);
 }
 
 function readSchema(written: string): Reading<string> {
-  const shown = written.includes('@') ? 'this' : quote(written);
   if (/^pg_|^information_schema$/u.test(written))
-    return problem(`${shown} is reserved by PostgreSQL; write another name, such as "botsync"`);
+    return problem(`${quote(written)} is reserved by PostgreSQL; write another name, such as "botsync"`);
   if (SCHEMA.test(written)) return meaning(written);
   const guess = written.toLowerCase().replaceAll(/[ .-]/gu, '_');
   return problem(
-    `${shown} cannot be the name of a schema; write ${SCHEMA.test(guess) ? quote(guess) : 'lower-case letters, digits and underscores, at most 63 and no digit first, such as "botsync"'}`,
+    `${quote(written)} cannot be the name of a schema; write ${SCHEMA.test(guess) ? quote(guess) : 'lower-case letters, digits and underscores, at most 63 and no digit first, such as "botsync"'}`,
   );
 }
 

@@ -353,12 +353,16 @@ describe('whatever the text, there is a result', () => {
     const config = fc.record(
       {
         platform: block(['baseUrl', 'botId', 'token', 'chat', 'identity', 'toString']),
-        sources: fc.oneof(value, fc.array(block(['name', 'directory', 'keyPrefix', 'botId', 'constructor']))),
+        sources: fc.oneof(
+          value,
+          fc.array(block(['name', 'directory', 'keyPrefix', 'botId', 'host', 'constructor'])),
+        ),
         rules: fc.oneof(
           value,
           fc.array(block(['match', 'source', 'tags', 'expiresIn', 'expiresAt', 'renewBefore', 'index'])),
         ),
         watch: block(['settle', 'maxDelay', 'poll']),
+        cluster: block(['database', 'schema', 'host', 'lease', 'weight', 'budget', 'suspectAfter']),
         stateFile: value,
       },
       { requiredKeys: [] },
