@@ -15,7 +15,7 @@ export function checkCluster(value: unknown, draft: ConfigDraft, machine: string
     return [error(['cluster', 'host'], message, 'absence')];
   }
   const host = isNamed ? draft.cluster.host : machine;
-  return host === undefined ? [] : checkWeight(value, draft, host);
+  return host === undefined ? [] : checkWeight(draft, host);
 }
 
 function checkNoPins({ sources }: ConfigDraft): Finding[] {
@@ -27,15 +27,8 @@ function checkNoPins({ sources }: ConfigDraft): Finding[] {
   });
 }
 
-function checkWeight(value: unknown, { cluster, sources }: ConfigDraft, host: string): Finding[] {
-  if (cluster.weight !== 0) return [];
-  // A host that is not understood may be this one.
-  const mayBeHere = sources.some(
-    (source, position) =>
-      source.host === host ||
-      (source.host === undefined && valueAt(value, ['sources', position, 'host']) !== undefined),
-  );
-  if (mayBeHere) return [];
+function checkWeight({ cluster, sources }: ConfigDraft, host: string): Finding[] {
+  if (cluster.weight !== 0 || sources.some((source) => source.host === host)) return [];
   const message = `with 0 this host gets only the sources that are pinned to it, and there are none; add "host": ${quote(host)} to a source, or write 1 here`;
   return [warning(['cluster', 'weight'], message)];
 }
