@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { Client, ClientBase, ClientConfig, Notification, Pool } from 'pg';
+import type { Client, ClientConfig, Notification, Pool } from 'pg';
 
 /** Runs one statement, committed by itself, and gives its rows. Throws `DatabaseError`. */
 export type Sql = (text: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>;
@@ -51,21 +51,19 @@ export class ClusterDatabase {
 
   /** See `Sql`. */
   readonly sql: Sql = async (text, values = []) => {
-    let client: (ClientBase & { release: (destroy?: boolean) => void }) | null = null;
-    let isSound = false;
     try {
-      const pool = await this.#open();
-      client = await pool.connect();
-      const { rows } = await client.query<SqlRow>({ text, values: [...values] });
-      isSound = true;
-      return rows;
+      const client = await (await this.#open()).connect();
+      let isSound = false;
+      try {
+        const { rows } = await client.query<SqlRow>({ text, values: [...values] });
+        isSound = true;
+        return rows;
+      } finally {
+        // One that did not answer in time may still do so: nobody else is to have that answer.
+        client.release(!isSound);
+      }
     } catch (error) {
-      const trouble = troubleOf(error);
-      isSound = trouble.kind === 'refused';
-      throw trouble;
-    } finally {
-      // One that did not answer in time may still do so: nobody else is to have that answer.
-      client?.release(!isSound);
+      throw troubleOf(error);
     }
   };
 

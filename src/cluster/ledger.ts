@@ -124,7 +124,7 @@ export class Ledger {
       `SELECT coalesce(string_agg(body::text, ','), '') AS rows FROM ${s}.entry WHERE unit = $1 AND host IN ('', $2)`,
       [unit, host],
     );
-    yield { files: '[]', entries: `[${String(entries[0]?.['rows'] ?? '')}]` };
+    yield { files: '[]', entries: `[${textOf(entries[0]?.['rows'])}]` };
     let after: readonly unknown[] = [0, Buffer.alloc(0)];
     for (;;) {
       const [page] = await this.#sql(
@@ -148,6 +148,11 @@ export class Ledger {
     if (Number(answer['seq']) > seq) return 'taken';
     return Number(answer['seq']) < seq ? 'rewound' : 'lost';
   }
+}
+
+/** Rows put together; none are no text. */
+function textOf(rows: unknown): string {
+  return typeof rows === 'string' ? rows : '';
 }
 
 function toTarget(row: SqlRow): Target {
