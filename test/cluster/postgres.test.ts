@@ -8,6 +8,11 @@ import { childrenOf, isRunning } from './processes.ts';
 import { choosePostgres, findServerUser } from './postgres-program.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
 
+/** Not where another version is tried, nor on a platform without one. */
+const hasPackage =
+  process.env['BOTSYNC_POSTGRES'] === undefined &&
+  ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'].includes(`${process.platform}-${process.arch}`);
+
 describe('one server', () => {
   let server: PostgresServer;
   beforeAll(async () => {
@@ -137,6 +142,14 @@ describe('which PostgreSQL', () => {
     expect(choosePostgres({ ...places, named, packaged })).toEqual({ kind: 'installed', bin: named });
     expect(choosePostgres({ ...places, packaged })).toEqual({ kind: 'packaged', directory: packaged });
     expect(choosePostgres(places)).toEqual({ kind: 'installed', bin: system });
+  });
+
+  test.runIf(hasPackage)("here it is the package's", async () => {
+    expect(choosePostgres().kind).toBe('packaged');
+    const server = await startPostgres();
+    onTestFinished(() => server.close());
+    const [row] = await server.query('SHOW server_version');
+    expect(row?.['server_version']).toMatch(/^17\./u);
   });
 
   test('without any, tests fail and say what to install', () => {
