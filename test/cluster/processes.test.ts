@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
 import { isRunning } from './processes.ts';
 
-test('what is to end with a process ends when that is killed', async () => {
+test('what is to end with a process ends when that is killed, also if it was frozen', async () => {
   const directory = makeTemporaryDirectory('processes');
   buildSync({
     entryPoints: [join(import.meta.dirname, 'processes.ts')],
@@ -22,6 +22,7 @@ test('what is to end with a process ends when that is killed', async () => {
     import { endWithUs } from './processes.mjs';
     const { pid } = spawn('sleep', ['600'], { stdio: 'ignore', detached: true });
     endWithUs(pid);
+    process.kill(pid, 'SIGSTOP');
     console.log(pid);`,
   );
   const starter = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
