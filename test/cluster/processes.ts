@@ -51,9 +51,8 @@ export async function isRunning(pid: number): Promise<boolean> {
 }
 
 /**
- * Sends a process SIGQUIT when this one is gone, however it went: a test run that is killed leaves no server
- * behind, a frozen one neither. Returns the
- * shell that waits for that, to be ended when the process has ended before.
+ * Sends a process SIGQUIT when this one is gone, however it went: a test run that is killed leaves no server behind, a
+ * frozen one neither. Returns the shell that waits for that, to be ended when the process has ended before.
  */
 export function endWithUs(pid: number): ChildProcess {
   const shell = spawn('sh', ['-c', 'read -r _; kill -QUIT "$0"; kill -CONT "$0"', String(pid)], {
