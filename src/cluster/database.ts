@@ -80,7 +80,7 @@ export class ClusterDatabase {
     const { signal } = this.#closed;
     while (!signal.aborted) {
       await this.#listenOnce(channel, told, signal).catch(() => undefined);
-      if (!signal.aborted) await pause(signal);
+      await pause(signal);
     }
   }
 

@@ -5,12 +5,11 @@ import type { Log } from '../../service/logger.ts';
 import { createMetrics, type Metrics } from '../../service/metrics.ts';
 import { PageSite } from '../../service/page-site.ts';
 import { NOBODY_LISTENS, type ServiceManager } from '../../service/systemd-notify.ts';
-import { observed, observedCatalog, type RequestObserver } from '../../service/observed-platform.ts';
 import type { ProcessLock } from '../../service/process-lock.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { StateFileError } from '../../state/database.ts';
 import type { StateStore } from '../../state/state-store.ts';
-import { Daemon, type DaemonSettings } from '../../sync/daemon/daemon.ts';
+import type { Approval } from '../../sync/daemon/approvals.ts';
 import type { Verified } from '../../sync/plan/verify.ts';
 import { quoteForShell } from '../../config/permissions.ts';
 import { lookAtFile } from '../../watch/file-contents.ts';
@@ -27,6 +26,7 @@ import { version } from '../version.ts';
 import { DaemonAnswers, type DaemonState } from './answers.ts';
 import { ConfigFiles } from './config-files.ts';
 import { runCounting } from './counting.ts';
+import { Daemons } from './daemons.ts';
 import { DaemonPlatform } from './daemon-platform.ts';
 import { DaemonPage } from './page/daemon-page.ts';
 import { pageControl } from './page/page-control.ts';
@@ -74,7 +74,6 @@ export class DaemonRun {
   readonly #measures: DaemonMeasures;
   readonly #history = new HistoryRecorder(systemClock.now);
   readonly #serviceManager: ServiceManager;
-  readonly #howToAllow: string;
   readonly #estimates: boolean;
   readonly #stop: Stop;
   readonly #vitals: DaemonVitals;
@@ -83,6 +82,7 @@ export class DaemonRun {
   readonly #site: PageSite;
   readonly #listening: (address: string) => void;
   readonly #notifier: DaemonNotifier;
+  readonly #daemons: Daemons;
   readonly #platform: DaemonPlatform;
   readonly #files: ConfigFiles;
   readonly #reloads: Reloads;
@@ -94,7 +94,8 @@ export class DaemonRun {
   };
   readonly #daemonState = (): DaemonState => ({
     loaded: this.#loaded,
-    daemon: this.#daemon,
+    daemon: this.#daemons.running.length > 0 ? this.#daemons : null,
+    running: this.#daemons.running,
     state: this.#state,
     trouble: this.#keeper?.trouble ?? null,
     lastSuccessMs: this.#measures.lastSuccessMs,
@@ -107,7 +108,6 @@ export class DaemonRun {
   #loaded: LoadedConfig;
   #keeper: StateKeeper | null = null;
   #state: StateStore | null = null;
-  #daemon: Daemon | null = null;
 
   constructor(input: DaemonInput, loaded: LoadedConfig) {
     const { target, env, feed, stop, content, serviceManager = NOBODY_LISTENS } = input;
@@ -115,7 +115,6 @@ export class DaemonRun {
     this.#loaded = loaded;
     this.#stop = stop;
     this.#serviceManager = serviceManager;
-    this.#howToAllow = input.howToAllow ?? howToAllow(target);
     this.#estimates = input.estimate === true;
     const onPassEnded = (): void => {
       this.#notifier.wake();
@@ -150,8 +149,28 @@ export class DaemonRun {
     this.#vitals = new DaemonVitals({
       monotonic: systemClock.monotonic,
       pausedForMs: () => this.#platform.current?.pausedForMs() ?? 0,
-      activity: () => this.#daemon?.activity ?? null,
+      activity: () => this.#daemonState().daemon?.activity ?? null,
       uploadSettings: () => this.#loaded.config.upload,
+    });
+    this.#daemons = new Daemons({
+      report: this.#feed,
+      observer: this.#feed,
+      stages: this.#vitals.stages,
+      howToAllow: input.howToAllow ?? howToAllow(target),
+      platformName: (config) => platformName(target, config),
+      requests: {
+        stage: this.#vitals.transfers,
+        requestEnded: (operation, outcome, seconds) => {
+          this.#metrics?.requestEnded(operation, outcome, seconds);
+        },
+        monotonic: systemClock.monotonic,
+      },
+      onDelivery: () =>
+        this.#notifier.announces
+          ? (delivery) => {
+              this.#notifier.delivered(delivery);
+            }
+          : null,
     });
   }
 
@@ -197,8 +216,8 @@ export class DaemonRun {
   }
 
   /** Lets what a guard halted go on, once: all sources, or one. */
-  approve(source: string | undefined): ReturnType<Daemon['approve']> {
-    return this.#daemon?.approve(source ?? null) ?? { approved: [], missing: [] };
+  approve(source: string | undefined): Approval {
+    return this.#daemons.approve(source ?? null);
   }
 
   /** What keeps it from being of full service now. */
@@ -250,35 +269,25 @@ export class DaemonRun {
     if (last !== null)
       this.#metrics?.verified(last.finishedAtMs, (JSON.parse(last.summary) as Verified).reasons);
     try {
-      const daemon = new Daemon(this.#settings(), {
-        state,
-        clock: systemClock,
-        random: Math.random,
-        report: this.#feed,
-        observer: this.#feed,
-        stages: this.#vitals.stages,
-        checkInPlace: () => {
-          state.checkInPlace();
-          if (this.#lock?.isInPlace() !== true)
-            throw new StateFileError('unlocked', 'its lock file was removed or replaced');
-        },
-        howToAllow: this.#howToAllow,
-        stop: this.#stop.stop,
-        abort: this.#stop.abort,
-      });
-      this.#daemon = daemon;
-      this.#notifier.attach({
-        state,
-        health: () => healthOf(this.#daemon),
-        platformNow: () => this.#platform.current?.clients.files().now() ?? Date.now(),
-        ended: (outcome) => {
-          this.#metrics?.notificationEnded(outcome);
-        },
-      });
-      await this.#runCounting(state, () => daemon.run());
+      await this.#runCounting(state, () =>
+        this.#daemons.run({
+          state,
+          config: () => this.#loaded.config,
+          clients: () => this.#access().clients,
+          checkInPlace: () => {
+            state.checkInPlace();
+            if (this.#lock?.isInPlace() !== true)
+              throw new StateFileError('unlocked', 'its lock file was removed or replaced');
+          },
+          created: () => {
+            this.#tellOf(state);
+          },
+          stop: this.#stop.stop,
+          abort: this.#stop.abort,
+        }),
+      );
     } finally {
       await this.#notifier.detach();
-      this.#daemon = null;
       this.#history.attach(null);
       this.#state = null;
     }
@@ -297,29 +306,22 @@ export class DaemonRun {
     );
   }
 
-  #settings(): DaemonSettings {
-    const { config } = this.#loaded;
+  /** People are told from now on how the daemons fare. Throws `StateFileError`. */
+  #tellOf(state: StateStore): void {
+    this.#notifier.attach({
+      state,
+      health: () => healthOf(this.#daemonState().daemon),
+      platformNow: () => this.#platform.current?.clients.files().now() ?? Date.now(),
+      ended: (outcome) => {
+        this.#metrics?.notificationEnded(outcome);
+      },
+    });
+  }
+
+  #access(): PlatformAccess {
     const { current } = this.#platform;
     if (current === null) throw new Error('no connection');
-    const observer: RequestObserver = {
-      stage: this.#vitals.transfers,
-      requestEnded: (operation, outcome, seconds) => {
-        this.#metrics?.requestEnded(operation, outcome, seconds);
-      },
-      monotonic: systemClock.monotonic,
-    };
-    const catalog = current.clients.catalog();
-    return {
-      config,
-      platformName: platformName(this.#options, config),
-      platform: observed(current.clients.files(), observer),
-      catalog: catalog && observedCatalog(catalog, observer),
-      ...(this.#notifier.announces && {
-        onDelivery: (delivery) => {
-          this.#notifier.delivered(delivery);
-        },
-      }),
-    };
+    return current;
   }
 
   /** Goes on under another configuration. Throws `SyncError`; nothing has changed then. */
@@ -341,7 +343,7 @@ export class DaemonRun {
   async #reloadDaemon(before: PlatformAccess | null): Promise<void> {
     let settled: Promise<void> | undefined;
     try {
-      settled = (await this.#daemon?.reload(this.#settings()))?.whenSettled;
+      settled = (await this.#daemons.reload()).whenSettled;
     } finally {
       if (before !== null) this.#platform.retire(before, settled);
     }
