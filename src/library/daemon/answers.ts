@@ -16,6 +16,7 @@ import {
   type Standing,
 } from '../../sync/plan/standing.ts';
 import type { RunTarget } from '../run-target.ts';
+import type { ClusterSituation } from '../cluster/cluster-run.ts';
 import { platformName } from '../load.ts';
 import type { DaemonView, RunningDaemon } from './daemons.ts';
 import { measure } from './measure.ts';
@@ -48,6 +49,8 @@ export interface DaemonState {
   readonly running: readonly RunningDaemon[];
   /** The state file of this host; `null` while it is not open. */
   readonly state: StateStore | null;
+  /** How this host's part in a cluster stands; `null`: it is in none. */
+  readonly cluster: ClusterSituation | null;
   /** Why the state file cannot be used, while it cannot. */
   readonly trouble: string | null;
   /** Epoch milliseconds. */
@@ -96,9 +99,11 @@ export class DaemonAnswers {
 
   /** What keeps the daemon from being of full service now; empty when nothing does. */
   get impediments(): string[] {
-    const { trouble, daemon } = this.#daemonState();
+    const { trouble, daemon, cluster } = this.#daemonState();
     if (trouble !== null) return [trouble];
-    return daemon?.impediments ?? ['starting'];
+    const blocked = [...(cluster?.blocked ?? [])].map(([unit, reason]) => `${unit} is halted: ${reason}`);
+    const ofCluster = cluster === null || cluster.trouble === null ? blocked : [cluster.trouble, ...blocked];
+    return [...ofCluster, ...(daemon?.impediments ?? ['starting'])];
   }
 
   /** What `botsync status --json` prints. Throws `StateFileError`. */
@@ -120,6 +125,12 @@ export class DaemonAnswers {
     return { known, running, standing: standingOf(known, running) };
   }
 
+  /** What others of a cluster are told of the sources of this host, JSON; `null`: nothing is known. */
+  report(): string | null {
+    const sources = this.#overview()?.sources ?? null;
+    return sources === null ? null : JSON.stringify({ sources });
+  }
+
   /** How long the overview of now is given out again, milliseconds. */
   get staleForMs(): number {
     return Math.max(0, ...this.#seen.map(({ untilMs }) => untilMs - this.#monotonic()));
@@ -134,10 +145,10 @@ export class DaemonAnswers {
 
   /** Every row is read for it, so that it is given out again as long as it may be true. */
   #overview(): Overview | null {
-    const { state, running, loaded } = this.#daemonState();
+    const { state, running, loaded, cluster } = this.#daemonState();
     if (state === null) return null;
     // While no daemon runs on it, or none yet, the state file of this host says what it knows.
-    const all = running.length > 0 ? running : [{ state, config: loaded.config }];
+    const all = running.length > 0 || cluster !== null ? running : [{ state, config: loaded.config }];
     this.#seen = all.map((one) => this.#look(one));
     return mergeOverviews(this.#seen.map((seen) => seen.overview));
   }
