@@ -285,11 +285,7 @@ export class CrashRound {
     const { file } = (await upserted.json()) as { file: { uploadUrl: string } };
     const uploaded = await fetch(file.uploadUrl, {
       method: 'PUT',
-      headers: {
-        'content-type': 'text/plain',
-        'content-length': String(content.length),
-        connection: 'close',
-      },
+      headers: { 'content-type': 'text/plain', connection: 'close' },
       body: content,
     });
     if (!uploaded.ok) throw new Error(`could not be planted: ${await uploaded.text()}`);

@@ -1,3 +1,4 @@
+import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../watch/fixture.ts';
 import { plant, requestsFor, sentPaths } from '../daemon-world.ts';
@@ -141,6 +142,22 @@ describe('the platform is asked until it has said what became of a file', () => 
     await world.until(() => !isProblem(), 'it is a problem no more', 10 * SECOND);
     expect(running.passes.at(-1)?.exitCode).toBe(0);
   });
+});
+
+test('how many files wait is counted again only when the daemon has written something', async () => {
+  const world = await createAskedWorld({}, { indexingDelayMs: 20 * HOUR });
+  world.write('docs/a.md', 'one');
+  const running = await world.start();
+  await untilStatus(world, { unconfirmed: 1 });
+  expect(running.daemon.unconfirmed).toBe(1);
+  // No other program writes to a state file that is in use: only so it shows whether it is read.
+  const other = new DatabaseSync(world.config().stateFile);
+  other.exec("UPDATE file SET verdict = 'searchable'");
+  other.close();
+  expect(running.daemon.unconfirmed).toBe(1);
+  plant(world, 2);
+  await world.until(() => sentPaths(running).length === 3, 'more are sent');
+  expect(running.daemon.unconfirmed).toBe(2);
 });
 
 describe('a file that cannot be indexed', () => {
