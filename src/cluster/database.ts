@@ -27,6 +27,9 @@ export class DatabaseError extends Error {
 /** Classes and codes of PostgreSQL that pass by themselves (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const PASSING = /^(?:08...|53...|57P0[1-5]|57014|40001|40P01|25006|58...|XX000)$/u;
 
+/** The database undoes a transaction in which nothing was asked for so long: whoever began it was stopped. */
+const LONGEST_PAUSE_MS = 30_000;
+
 /** How a database is reached. */
 export interface DatabaseSettings {
   /** What `connectionOf` made. */
@@ -66,6 +69,37 @@ export class ClusterDatabase {
       throw troubleOf(error);
     }
   };
+
+  /**
+   * Runs statements all of which are committed together, or none where the task throws. For what a person has asked for and
+   * is over in seconds, never for what a host does under a lease: whoever is stopped in the midst of it keeps others waiting.
+   */
+  async transaction<T>(task: (sql: Sql) => Promise<T>): Promise<T> {
+    const client = await this.#open()
+      .then((pool) => pool.connect())
+      .catch((error: unknown) => {
+        throw troubleOf(error);
+      });
+    const sql: Sql = async (text, values = []) => {
+      try {
+        return (await client.query<SqlRow>({ text, values: [...values] })).rows;
+      } catch (error) {
+        throw troubleOf(error);
+      }
+    };
+    try {
+      await sql('BEGIN');
+      await sql(`SET LOCAL idle_in_transaction_session_timeout = ${LONGEST_PAUSE_MS}`);
+      const result = await task(sql);
+      await sql('COMMIT');
+      client.release();
+      return result;
+    } catch (error) {
+      // The end of the connection undoes all of it.
+      client.release(true);
+      throw error;
+    }
+  }
 
   /**
    * Is told what is notified on a channel, for as long as the connection stands; it is made again when it fails.
