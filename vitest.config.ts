@@ -1,4 +1,6 @@
-import { availableParallelism } from 'node:os';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/longest-first.ts';
 import { makeMemoryDirectory } from './test/memory-directory.ts';
@@ -25,7 +27,7 @@ const ENGINE = [
   ].map((room) => `test/${room}/**/*.test.ts`),
   // Lines that stand still for half a minute, and daemons that live through hours, are long.
   'test/platform/!(stall).test.ts',
-  'test/library/{event-queue,stop,sync-error,transfer-tally,daemon/repetitions}.test.ts',
+  'test/library/{event-queue,stop,sync-error,transfer-tally,daemon/{load-again,repetitions}}.test.ts',
   'test/sync/daemon/!(deletions|guards|hazards|long-outages|verifications).test.ts',
 ];
 
@@ -57,6 +59,13 @@ const COMMANDS = [
 // Thousands of state files are written through to the disk otherwise, and deleted a moment later.
 const temporary = process.env['TMPDIR'] ?? makeMemoryDirectory();
 
+// What test files make once for all of this run.
+const shared = mkdtempSync(join(temporary ?? tmpdir(), 'botsync-run-'));
+chmodSync(shared, 0o755);
+process.once('exit', () => {
+  rmSync(shared, { recursive: true, force: true });
+});
+
 /**
  * `npm test` runs all but the last project, into which falls what no other names; `npm run test:all` runs all.
  * `npx vitest run test/crash` finds a test wherever it is.
@@ -67,7 +76,7 @@ export default defineConfig({
     // Tests wait for what they start as much as they work: one more than there are cores keeps these busy.
     maxWorkers: availableParallelism() + 1,
     sequence: { shuffle: true, sequencer: LongestFirst },
-    env: temporary === null ? {} : { TMPDIR: temporary },
+    env: { ...(temporary !== null && { TMPDIR: temporary }), BOTSYNC_TEST_RUN: shared },
     coverage: { provider: 'v8', include: ['src/**/*.ts'] },
     projects: [
       // One process for many files: what a test changes that others share, the environment among it, it puts back.

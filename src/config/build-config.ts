@@ -3,13 +3,16 @@ import type { BotId } from '../domain/brands.ts';
 import type { ConversationChoice } from '../domain/notice.ts';
 import type { Rule } from '../domain/rules.ts';
 import type { RuleSettings } from '../domain/settings.ts';
-import type { Config, PlatformConfig, SecretReference, SourceConfig } from './config.ts';
+import type { ClusterConfig, Config, PlatformConfig, SecretReference, SourceConfig } from './config.ts';
 import { defaultName } from './cross-checks.ts';
 import type { WrittenConfig } from './schema.ts';
 import type { WrittenReference } from './values.ts';
 
-/** The configuration that a valid and cross-checked file means. `file` is absolute; relative paths start beside it. */
-export function buildConfig(written: WrittenConfig, file: string): Config {
+/**
+ * The configuration that a valid and cross-checked file means. `file` is absolute; relative paths start beside it.
+ * `machine`: the host name of this machine.
+ */
+export function buildConfig(written: WrittenConfig, file: string, machine: string): Config {
   const directory = dirname(file);
   const { limits, removals, upload, watch, service } = written;
   return {
@@ -48,6 +51,7 @@ export function buildConfig(written: WrittenConfig, file: string): Config {
       reloadOnChange: service.reloadOnChange,
     },
     notify: written.notify === undefined ? null : buildNotify(written.notify),
+    cluster: written.cluster === undefined ? null : buildCluster(written.cluster, directory, machine),
     stateFile: resolve(directory, written.stateFile),
   };
 }
@@ -88,6 +92,24 @@ function buildSource(
     botId: asBotId(botId),
     ignore: written.ignore,
     symlinks: written.symlinks,
+    host: written.host ?? null,
+  };
+}
+
+function buildCluster(
+  written: NonNullable<WrittenConfig['cluster']>,
+  directory: string,
+  machine: string,
+): ClusterConfig {
+  return {
+    database: buildReference(written.database, directory),
+    schema: written.schema,
+    host: written.host ?? machine,
+    leaseMs: written.lease,
+    weight: written.weight,
+    requestsPerSecond: written.requestsPerSecond,
+    budget: written.budget ?? null,
+    suspectAfterMs: written.suspectAfter,
   };
 }
 

@@ -38,6 +38,28 @@ export interface SourceConfig {
   /** Patterns in gitignore syntax, after the built-in ones. */
   readonly ignore: readonly string[];
   readonly symlinks: 'skip' | 'inside' | 'follow';
+  /** The one host of the cluster that keeps this source, by its name; `null`: any of them may. Without a cluster always `null`. */
+  readonly host: string | null;
+}
+
+/** The config's `cluster` block: what this host and the others share, and what this one takes of it. */
+export interface ClusterConfig {
+  /** Where the address of the PostgreSQL database is kept; the address holds a password. */
+  readonly database: SecretReference;
+  /** The schema with the tables of botsync: a name that PostgreSQL takes without quotes. */
+  readonly schema: string;
+  /** The name of this host, unlike any other of the cluster. */
+  readonly host: string;
+  /** A host that was not heard of for so long loses its units. */
+  readonly leaseMs: number;
+  /** How many of the units this host should have, relative to the others; 0: pinned sources only. */
+  readonly weight: number;
+  /** Of all hosts with the same budget together. */
+  readonly requestsPerSecond: number;
+  /** `null`: that of the workspace. */
+  readonly budget: string | null;
+  /** How long after a takeover files that the former holder may have had in flight are sent once more. */
+  readonly suspectAfterMs: number;
 }
 
 /** A whole configuration as the rest of the program sees it: checked, defaults filled in, paths absolute, durations in milliseconds. */
@@ -93,6 +115,8 @@ export interface Config {
   };
   /** `null`: people are told nothing. */
   readonly notify: (NotifySettings & { readonly place: ConversationChoice }) | null;
+  /** `null`: this host is alone, and the state file is all there is. */
+  readonly cluster: ClusterConfig | null;
   /** Absolute. */
   readonly stateFile: string;
 }

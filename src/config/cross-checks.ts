@@ -1,5 +1,6 @@
 import { basename, resolve } from 'node:path';
 import { formatAddress, isLoopback } from '../domain/listen-address.ts';
+import { checkCluster } from './cluster-checks.ts';
 import { nearest, valueAt } from './describe-issue.ts';
 import { draftConfig, type ConfigDraft } from './draft.ts';
 import { formatDuration } from './duration.ts';
@@ -10,9 +11,9 @@ import { checkRules } from './rule-checks.ts';
 
 /**
  * What is wrong between the fields of a configuration, each right by itself. `value` need not be valid; relative
- * paths start at `configFile`'s directory (`configFile` absolute).
+ * paths start at `configFile`'s directory (`configFile` absolute). `machine`: the host name of this machine.
  */
-export function crossCheck(value: unknown, configFile: string): Finding[] {
+export function crossCheck(value: unknown, configFile: string, machine: string): Finding[] {
   const draft = draftConfig(value);
   const directory = resolve(configFile, '..');
   const names = draft.sources.map((source, position) => {
@@ -32,6 +33,7 @@ export function crossCheck(value: unknown, configFile: string): Finding[] {
     ...checkControl(draft.service),
     ...checkRemovals(draft),
     ...checkNotify(value, draft),
+    ...checkCluster(value, draft, machine),
     ...checkStateFile(draft, configFile),
   ];
 }

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { clusterSchema } from './cluster-schema.ts';
 import { notifySchema } from './notify-schema.ts';
 import { ruleSchema } from './rule-schema.ts';
 import {
@@ -28,6 +29,7 @@ export interface ConfigDraft {
   readonly service: Draft<z.output<typeof serviceSchema>>;
   readonly removals: Draft<z.output<typeof removalsSchema>>;
   readonly notify: Draft<z.output<typeof notifySchema>>;
+  readonly cluster: Draft<z.output<typeof clusterSchema>>;
   readonly stateFile?: string;
 }
 
@@ -45,6 +47,7 @@ export function draftConfig(value: unknown): ConfigDraft {
     service: draft(serviceSchema.shape, root['service']),
     removals: draft(removalsSchema.shape, root['removals']),
     notify: draft(notifySchema.shape, root['notify']),
+    cluster: draft(clusterSchema.shape, root['cluster']),
     ...draft({ stateFile: configSchema.shape.stateFile }, root),
   };
 }

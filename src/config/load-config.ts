@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { buildConfig } from './build-config.ts';
 import type { Config } from './config.ts';
@@ -50,8 +51,11 @@ export function loadConfig(file: string): ConfigResult {
   return { ...result, warnings: [{ file, position: null, field: '', message }, ...result.warnings] };
 }
 
-/** Checks the text of a configuration; `file` is where it stands, absolute or relative to the working directory. Throws nothing. */
-export function parseConfig(text: string, file: string): ConfigResult {
+/**
+ * Checks the text of a configuration; `file` is where it stands, absolute or relative to the working directory.
+ * `machine`: the host name of this machine, for a `cluster` that does not name its host. Throws nothing.
+ */
+export function parseConfig(text: string, file: string, machine = hostname()): ConfigResult {
   if (text.length > LONGEST_CONFIG) {
     const message = `has more than ${LONGEST_CONFIG.toLocaleString('en')} characters, too many for a configuration; name another file`;
     return invalid([{ file, position: null, field: '', message }]);
@@ -64,7 +68,7 @@ export function parseConfig(text: string, file: string): ConfigResult {
   const { document } = parsed;
   const path = resolve(file);
   const checked = configSchema.safeParse(document.value);
-  const findings = document.findings.concat(crossCheck(document.value, path));
+  const findings = document.findings.concat(crossCheck(document.value, path, machine));
   if (!checked.success) {
     const root = configJsonSchema();
     const known = new Set(document.findings.map((finding) => formatField(finding.path)));
@@ -88,7 +92,7 @@ export function parseConfig(text: string, file: string): ConfigResult {
   return {
     kind: 'ok',
     file,
-    config: buildConfig(checked.data, path),
+    config: buildConfig(checked.data, path, machine),
     warnings: placed('warning'),
     locate: (field) => document.positionOf(document.offsetOf(field, 'value')),
   };

@@ -2,7 +2,13 @@ import * as z from 'zod';
 import type { JsonObject } from '../domain/json.ts';
 import { DURATION_PATTERN, readDuration } from './duration.ts';
 import type { Reading } from './reading.ts';
-import { LONGEST_TIMER_MS, SECRET_PATTERN, readSecretReference, readTimer } from './values.ts';
+import {
+  LONGEST_TIMER_MS,
+  SECRET_PATTERN,
+  readSecretReference,
+  readTimer,
+  type WrittenReference,
+} from './values.ts';
 
 /** What an editor shows of a field. `examples` are as the file would have them. */
 export interface Help {
@@ -27,18 +33,19 @@ export function duration(help: Help, mostMs = Infinity) {
   return text((value) => readDuration(value, mostMs), { ...help, pattern: DURATION_PATTERN });
 }
 
-/** A duration that becomes a timer, in milliseconds; `leastMs`: a shorter one makes no sense. */
-export function timer(help: Help, leastMs = 1) {
+/** A duration that becomes a timer, in milliseconds; `leastMs`, `mostMs`: a shorter or a longer one makes no sense. */
+export function timer(help: Help, leastMs = 1, mostMs = LONGEST_TIMER_MS) {
   const read = (value: string): Reading<number> => {
-    const reading = readDuration(value, LONGEST_TIMER_MS);
-    return reading.kind === 'ok' ? readTimer(reading.value, leastMs) : reading;
+    const reading = readDuration(value, mostMs);
+    return reading.kind === 'ok' ? readTimer(reading.value, leastMs, mostMs) : reading;
   };
   return text(read, { ...help, pattern: DURATION_PATTERN });
 }
 
-/** The place where a secret is kept. */
-export function secret(help: Help) {
-  return text(readSecretReference, { ...help, pattern: SECRET_PATTERN, writeOnly: true });
+/** The place where a secret is kept. `variable`: the environment variable that messages name as an example. */
+export function secret(help: Help, variable?: string) {
+  const read = (value: string): Reading<WrittenReference> => readSecretReference(value, variable);
+  return text(read, { ...help, pattern: SECRET_PATTERN, writeOnly: true });
 }
 
 /** A whole number from 1 on. */

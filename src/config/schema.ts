@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { clusterSchema, host } from './cluster-schema.ts';
 import { notifySchema } from './notify-schema.ts';
 import { ruleSchema } from './rule-schema.ts';
 import { filled, secret, text, timer, whole } from './schema-fields.ts';
@@ -130,6 +131,10 @@ export const sourceSchema = z.strictObject({
         'Symbolic links: "skip" ignores them, "inside" follows those that stay within the directory, "follow" follows all.',
     })
     .default('skip'),
+  host: host({
+    description: 'The host of the cluster to which this source is pinned. Default: any host may take it.',
+    examples: ['branch-7'],
+  }).exactOptional(),
 });
 
 /** The fields of the config's `watch`. */
@@ -319,6 +324,11 @@ export const configSchema = z
       .prefault({}),
     notify: notifySchema
       .meta({ description: 'Notifications in a conversation. Without it there are none.' })
+      .exactOptional(),
+    cluster: clusterSchema
+      .meta({
+        description: 'Several hosts that sync together, over a database. Without it this host is alone.',
+      })
       .exactOptional(),
     stateFile: text(readFilePath, {
       description: 'Where botsync keeps its records, relative to this file.',

@@ -9,7 +9,10 @@ export interface SecretFile {
   readonly path: string;
 }
 
-/** The files of a configuration's secrets, those that systemd hands over among them. `env`: the process's environment. */
+/**
+ * The files of the secrets that a running daemon reads again, those that systemd hands over among them; not that of the
+ * cluster's database, which is read at the start alone. `env`: the process's environment.
+ */
 export function secretFiles(
   { platform: { token, chat }, service: { control } }: Pick<Config, 'platform' | 'service'>,
   env: Readonly<Record<string, string | undefined>>,

@@ -86,14 +86,17 @@ export function readHeaderText(text: string): Reading<string> {
     : problem('cannot be sent in a header; write printable ASCII characters without a space at either end');
 }
 
-/** Where a secret is kept. No message shows the text: it may be the secret itself. */
-export function readSecretReference(text: string): Reading<WrittenReference> {
+/**
+ * Where a secret is kept. No message shows the text: it may be the secret itself. `variable`: an example of the name of
+ * an environment variable for it.
+ */
+export function readSecretReference(text: string, variable = 'BOTSYNC_TOKEN'): Reading<WrittenReference> {
   const [kind, rest] = splitAtColon(text);
   if (kind === 'env') {
     return /^[a-z_]\w*$/iu.test(rest) && !LOOKS_LIKE_TOKEN.test(rest)
       ? meaning({ kind, name: rest })
       : problem(
-          '"env:" needs the name of an environment variable, such as "env:BOTSYNC_TOKEN"; never the secret itself',
+          `"env:" needs the name of an environment variable, such as "env:${variable}"; never the secret itself`,
         );
   }
   if (kind === 'file') {
@@ -110,7 +113,7 @@ export function readSecretReference(text: string): Reading<WrittenReference> {
         );
   }
   return problem(
-    'do not write a secret into this file; put it into an environment variable and write "env:BOTSYNC_TOKEN", or into a file and write "file:PATH" (with systemd "credential:NAME")',
+    `do not write a secret into this file; put it into an environment variable and write "env:${variable}", or into a file and write "file:PATH" (with systemd "credential:NAME")`,
   );
 }
 
@@ -260,16 +263,14 @@ export function readExtension(text: string): Reading<string> {
 /** The longest duration that becomes a timer, milliseconds. */
 export const LONGEST_TIMER_MS = 24 * 86_400_000;
 
-/** A duration that becomes a timer: a longer one would overflow it and fire at once. */
-export function readTimer(durationMs: number, leastMs = 1): Reading<number> {
+/** A duration that becomes a timer: one longer than `LONGEST_TIMER_MS` would overflow it and fire at once. */
+export function readTimer(durationMs: number, leastMs = 1, mostMs = LONGEST_TIMER_MS): Reading<number> {
   if (durationMs < leastMs)
     return problem(
       `"${formatDuration(durationMs)}" is too short; write at least "${formatDuration(leastMs)}"`,
     );
-  return durationMs > LONGEST_TIMER_MS
-    ? problem(
-        `"${formatDuration(durationMs)}" is too long; write at most "${formatDuration(LONGEST_TIMER_MS)}"`,
-      )
+  return durationMs > mostMs
+    ? problem(`"${formatDuration(durationMs)}" is too long; write at most "${formatDuration(mostMs)}"`)
     : meaning(durationMs);
 }
 

@@ -22,7 +22,7 @@ export interface OpenOptions {
 }
 
 /** The files that SQLite keeps beside a database. */
-const COMPANIONS = ['', '-wal', '-shm', '-journal'];
+export const COMPANIONS = ['', '-wal', '-shm', '-journal'];
 
 /**
  * Opens a state file for writing, creates or migrates it. A damaged one is renamed, never deleted, and a new one is

@@ -194,4 +194,13 @@ export const MIGRATIONS: readonly string[] = [
   -- Files that the platform lost: looked for every two seconds, while a hundred thousand others may wait to be asked about.
   CREATE INDEX file_resend ON file (target, ask_at) WHERE state = 'failed' AND ask_at IS NOT NULL;
   `,
+  `
+  -- Files that are sent, or removed, once more whatever is on record: a host that ended may have left something under way.
+  CREATE TABLE suspect (
+    target   INTEGER NOT NULL REFERENCES target (id),
+    key      TEXT NOT NULL,
+    again_at INTEGER NOT NULL,          -- epoch ms
+    PRIMARY KEY (target, key)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

@@ -4,6 +4,7 @@ import type { Absence, RecordState } from '../domain/record.ts';
 import type { RereadState } from '../domain/rereading.ts';
 import { statSync } from 'node:fs';
 import { StateFileError, type Database, type Query, type SqlValue } from './database.ts';
+import { LogFile, type Durability } from './log-file.ts';
 import { HistoryStore } from './history.ts';
 import { NoticeStore, type Change } from './notices.ts';
 import { ProblemStore } from './problems.ts';
@@ -72,9 +73,9 @@ export class StateStore extends StateReader {
   readonly #inode: string | null;
 
   /** @param file - where the database is. */
-  constructor(database: Database, file: string) {
+  constructor(database: Database, file: string, durability: Durability = new LogFile(`${file}-wal`)) {
     super(database);
-    this.#group = new WriteGroup(database, `${file}-wal`, this.history);
+    this.#group = new WriteGroup(database, durability, this.history);
     this.#file = file;
     this.#inode = inodeOf(file);
   }

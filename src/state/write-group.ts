@@ -1,12 +1,9 @@
-import { closeSync, fdatasync, openSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { guarded, StateFileError, type Database } from './database.ts';
+import { guarded, type Database } from './database.ts';
+import type { Durability } from './log-file.ts';
 
 /** A group for which nobody waits is committed when it is this old, in milliseconds. */
 const OLDEST_GROUP_MS = 50;
-
-/** Flushes follow each other no faster than this, in milliseconds: those who come in between share the next. */
-const FLUSH_INTERVAL_MS = 20;
 
 /** What is written when something is written anyway, and may as well be missing. */
 export interface Incidental {
@@ -24,28 +21,24 @@ interface Waiter {
 /**
  * Gathers writes into transactions and makes them durable without keeping the event loop waiting for the disk.
  *
- * The database runs with `synchronous = NORMAL`, so a commit only writes to the log; the log is flushed here, by a
- * thread, for all who wait at that moment. While it is, the next group gathers. Later reads on the same connection see
- * the writes at once; a crash of the process loses at most the open group, a power cut also what nobody waited for.
+ * A commit makes nothing durable: that is done (`Durability`) for all who wait at that moment. While it is, the next
+ * group gathers. Later reads on the same connection see the writes at once. For a state file (`LogFile`) a crash of the
+ * process loses at most the open group, a power cut also what nobody waited for.
  */
 export class WriteGroup {
   readonly #database: Database;
-  readonly #logFile: string;
+  readonly #durability: Durability;
   readonly #incidental: Incidental;
-  #log: number | null = null;
   #waiters: Waiter[] = [];
   #flushing = false;
   #timer: NodeJS.Timeout | null = null;
   /** A group was rolled back: what it held is gone, so nothing that comes after may count on it. */
   #lost: Error | null = null;
 
-  /**
-   * @param logFile - the database's write-ahead log; SQLite takes no locks on it, so that it may be open here as well.
-   * @param incidental - written after each group.
-   */
-  constructor(database: Database, logFile: string, incidental: Incidental) {
+  /** @param incidental - written after each group. */
+  constructor(database: Database, durability: Durability, incidental: Incidental) {
     this.#database = database;
-    this.#logFile = logFile;
+    this.#durability = durability;
     this.#incidental = incidental;
   }
 
@@ -119,25 +112,24 @@ export class WriteGroup {
     return this.#database.isTransaction;
   }
 
-  /** Commits, and lets go of the log. Throws `StateFileError`. */
+  /** Commits, and lets go of what makes it durable. Throws `StateFileError`. */
   close(): void {
     try {
       this.commit();
     } finally {
-      if (this.#log !== null) closeSync(this.#log);
-      this.#log = null;
+      this.#durability.close();
     }
   }
 
   async #flush(): Promise<void> {
     this.#flushing = true;
     while (this.#waiters.length > 0) {
-      const nextFlush = delay(FLUSH_INTERVAL_MS);
+      const nextFlush = delay(this.#durability.intervalMs);
       const waiters = this.#waiters;
       this.#waiters = [];
       try {
         this.commit();
-        await this.#syncLog();
+        await this.#durability.flush();
         for (const { resolve } of waiters) resolve();
       } catch (error) {
         for (const { reject } of waiters) reject(error);
@@ -147,16 +139,6 @@ export class WriteGroup {
     this.#flushing = false;
   }
 
-  #syncLog(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const log = (this.#log ??= openSync(this.#logFile, 'r'));
-      fdatasync(log, (error) => {
-        if (error === null) resolve();
-        else reject(new StateFileError('unwritable', error.message, { cause: error }));
-      });
-    });
-  }
-
   /** Where nobody waits, the next write or the end meets the failure. */
   #commitQuietly(): void {
     try {
@@ -164,5 +146,7 @@ export class WriteGroup {
     } catch {
       // see above
     }
+    // Whoever writes next is told what went wrong.
+    if (this.#durability.isEager) this.durable().catch(() => undefined);
   }
 }

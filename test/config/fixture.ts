@@ -22,9 +22,9 @@ export function configText(fields: Readonly<Record<string, unknown>>): string {
   return JSON.stringify({ platform: { botId: 'bot-1' }, sources: [{ directory: './docs' }], ...fields });
 }
 
-/** The problems or warnings of a text, each as one line without the file's name. */
-export function linesOf(text: string): { problems: string[]; warnings: string[] } {
-  const result = parseConfig(text, '/etc/botsync/c.json');
+/** The problems or warnings of a text, each as one line without the file's name. `machine`: the host name that it has. */
+export function linesOf(text: string, machine?: string): { problems: string[]; warnings: string[] } {
+  const result = parseConfig(text, '/etc/botsync/c.json', machine);
   const render = (list: Parameters<typeof renderProblem>[0][]): string[] =>
     list.map((one) => renderProblem({ ...one, file: 'c' }));
   return result.kind === 'ok'
@@ -38,9 +38,9 @@ export function expectOk(result: ConfigResult): LoadedConfig {
   throw new Error(result.problems.map(renderProblem).join('\n'));
 }
 
-/** The loaded configuration that a text gives at `/etc/botsync/c.json`. */
-export function load(fields: Readonly<Record<string, unknown>>): LoadedConfig {
-  return expectOk(parseConfig(configText(fields), '/etc/botsync/c.json'));
+/** The loaded configuration that a text gives at `/etc/botsync/c.json`. `machine`: the host name that it has. */
+export function load(fields: Readonly<Record<string, unknown>>, machine?: string): LoadedConfig {
+  return expectOk(parseConfig(configText(fields), '/etc/botsync/c.json', machine));
 }
 
 /** A FIFO that nobody writes to. */

@@ -29,6 +29,7 @@ test('fills in the defaults, resolves paths, and counts durations in millisecond
         botId: 'bot-1',
         ignore: [],
         symlinks: 'skip',
+        host: null,
       },
     ],
     rules: [],
@@ -51,6 +52,7 @@ test('fills in the defaults, resolves paths, and counts durations in millisecond
     watch: { settleMs: 500, maxDelayMs: 10_000, rescanMs: 900_000, poll: false, pollIntervalMs: 10_000 },
     service: { listen: null, control: null, hangTimeoutMs: 300_000, reloadOnChange: true },
     notify: null,
+    cluster: null,
     stateFile: '/etc/botsync/.botsync/state.db',
   });
 });
@@ -121,8 +123,24 @@ test('takes over what the file says', () => {
     identity: { userRole: 'admin' },
   });
   expect(config.sources).toEqual([
-    { name: 'a', directory: '/srv/a', botId: 'bot-a', keyPrefix: 'a/', ignore: ['*.x'], symlinks: 'inside' },
-    { name: 'etc', directory: '/etc', botId: 'bot-b', keyPrefix: '', ignore: [], symlinks: 'skip' },
+    {
+      name: 'a',
+      directory: '/srv/a',
+      botId: 'bot-a',
+      keyPrefix: 'a/',
+      ignore: ['*.x'],
+      symlinks: 'inside',
+      host: null,
+    },
+    {
+      name: 'etc',
+      directory: '/etc',
+      botId: 'bot-b',
+      keyPrefix: '',
+      ignore: [],
+      symlinks: 'skip',
+      host: null,
+    },
   ]);
   expect(config.limits).toEqual({ indexBytes: 1, fileBytes: 2, indexableExtensions: ['pdf', 'md'] });
   expect(config.removals).toEqual({ mode: 'expire', delayMs: 5_400_000, maxCount: 1, maxFraction: 1 });
@@ -335,12 +353,16 @@ describe('whatever the text, there is a result', () => {
     const config = fc.record(
       {
         platform: block(['baseUrl', 'botId', 'token', 'chat', 'identity', 'toString']),
-        sources: fc.oneof(value, fc.array(block(['name', 'directory', 'keyPrefix', 'botId', 'constructor']))),
+        sources: fc.oneof(
+          value,
+          fc.array(block(['name', 'directory', 'keyPrefix', 'botId', 'host', 'constructor'])),
+        ),
         rules: fc.oneof(
           value,
           fc.array(block(['match', 'source', 'tags', 'expiresIn', 'expiresAt', 'renewBefore', 'index'])),
         ),
         watch: block(['settle', 'maxDelay', 'poll']),
+        cluster: block(['database', 'schema', 'host', 'lease', 'weight', 'budget', 'suspectAfter']),
         stateFile: value,
       },
       { requiredKeys: [] },

@@ -13,6 +13,8 @@ describe('secrets', () => {
     ['an address', (value) => platform({ baseUrl: `https://me:${String(value)}@x` })],
     ['a query', (value) => platform({ baseUrl: `https://x?token=${String(value)}` })],
     ['a broken address', (value) => platform({ baseUrl: `me:${String(value)}@x` })],
+    ['the database of a cluster', (value) => ({ cluster: { database: value } })],
+    ['a cluster itself', (value) => ({ cluster: value })],
     ['an id', (value) => platform({ botId: `Bearer ${String(value)}` })],
   ];
   const values = [secret, `env:${secret}`, `credential:${secret}`, `${secret} `, { [`x`]: secret }, [secret]];
@@ -25,4 +27,17 @@ describe('secrets', () => {
     const digits = 1234567890;
     expect(linesOf(configText(platform({ token: digits }))).problems.join('')).not.toContain(String(digits));
   });
+
+  test.each(['database', 'schema', 'host', 'databse', 'lease', 'weight'])(
+    'the address of a database as cluster.%s is refused and not told',
+    (field) => {
+      for (const password of [secret, `a/${secret}`, `a@b://${secret}`]) {
+        const address = `postgresql://me:${password}@db.example/botsync`;
+        const cluster = { database: 'env:BOTSYNC_DATABASE', [field]: address };
+        const { problems } = linesOf(configText({ cluster }));
+        expect(problems).not.toEqual([]);
+        expect(problems.join('\n')).not.toContain(secret);
+      }
+    },
+  );
 });

@@ -24,7 +24,7 @@ const FULL = `{
   },
   "sources": [
     { "name": "docs", "directory": "./docs", "keyPrefix": "docs/", "ignore": ["drafts/", "*.tmp"], "symlinks": "inside" },
-    { "directory": "/srv/more", "botId": "c" }
+    { "directory": "/srv/more", "botId": "c", "host": "branch-7" }
   ],
   "rules": [
     { "match": "**", "tags": { "managed-by": "botsync" } },
@@ -37,6 +37,10 @@ const FULL = `{
   "upload": { "concurrency": 8, "attempts": 5, "stallTimeout": "30s", "giveUpAfter": "2m", "maxBytesPerSecond": 1e6 },
   "watch": { "settle": "500ms", "maxDelay": "10s", "rescan": "15m", "poll": false, "pollInterval": "10s" },
   "service": { "listen": "127.0.0.1:9464" },
+  "cluster": {
+    "database": "env:BOTSYNC_DATABASE", "schema": "botsync", "host": "web1", "lease": "10s", "weight": 1,
+    "requestsPerSecond": 90, "budget": "w", "suspectAfter": "20m",
+  },
   "stateFile": ".botsync/state.db" /* the end */
 }`;
 

@@ -1,3 +1,4 @@
+import { groupMeeting, mayShareKey } from '../../domain/unit.ts';
 import type { FoundSource, Source } from './source.ts';
 
 /**
@@ -5,23 +6,17 @@ import type { FoundSource, Source } from './source.ts';
  * these have to be walked one after the other. Others need not.
  */
 export function keyGroups(found: readonly FoundSource[]): FoundSource[][] {
-  let groups: FoundSource[][] = [];
-  for (const one of found) {
-    const mayMeet = (group: readonly FoundSource[]): boolean =>
-      group.some((other) => mayShareKey(one, other));
-    const own = groups.filter(mayMeet).flat();
-    groups = [...groups.filter((group) => !mayMeet(group)), [...own, one]];
-  }
-  return groups.map((group) => group.sort((a, b) => found.indexOf(a) - found.indexOf(b)));
+  return groupMeeting(found, mayMeet);
 }
 
-function mayShareKey(one: FoundSource, other: FoundSource): boolean {
+function mayMeet(one: FoundSource, other: FoundSource): boolean {
   if (one.kind === 'missing' || other.kind === 'missing') return false;
-  if (targetName(one.source) !== targetName(other.source)) return false;
-  const [a, b] = [one.config.keyPrefix.normalize('NFC'), other.config.keyPrefix.normalize('NFC')];
-  return a.startsWith(b) || b.startsWith(a);
+  return mayShareKey(keyed(one.config.keyPrefix, one.source), keyed(other.config.keyPrefix, other.source));
 }
 
-function targetName({ syncTarget: { baseUrl, botId, identity } }: Source): string {
-  return JSON.stringify([baseUrl, botId, identity]);
+function keyed(
+  keyPrefix: string,
+  { syncTarget: { baseUrl, botId, identity } }: Source,
+): { keyPrefix: string; targetName: string } {
+  return { keyPrefix, targetName: JSON.stringify([baseUrl, botId, identity]) };
 }

@@ -142,7 +142,8 @@ function readIgnoreFile(directory: string): string[] | 'too-large' {
 
 /** The files that are never synced: the config, its schema beside it, those that hold a secret, the state file with what is next to it. */
 function protectedFiles(config: Config): { readonly whole: readonly string[]; readonly stem: string } {
-  const secrets = [config.platform.token, config.platform.chat?.userKey, config.service.control];
+  const { platform, service, cluster } = config;
+  const secrets = [platform.token, platform.chat?.userKey, service.control, cluster?.database];
   const schema = join(dirname(config.file), SCHEMA_COPY);
   const whole = [
     config.file,

@@ -9,9 +9,11 @@ test('config, secrets and state file are not synced under another name either', 
   world.configure({
     platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, token: 'file:./conf/token' },
     service: { listen: '127.0.0.1:0', control: 'file:./conf/control' },
+    cluster: { database: 'file:./conf/database' },
   });
   world.write('conf/token', 'very secret');
   world.write('conf/control', 'just as secret');
+  world.write('conf/database', 'postgresql://me:secret@db/botsync');
   world.write('conf/note', 'n');
   world.write('botsync.config.json', '{}');
   symlinkSync('../conf', join(world.directory, 'docs/linked'));

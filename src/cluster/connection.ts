@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import type { ClientConfig } from 'pg';
+
+/** A connection, or why there can be none: a sentence that shows nothing of the address. */
+export type Connection =
+  | { readonly kind: 'ok'; readonly config: ClientConfig }
+  | { readonly kind: 'problem'; readonly message: string };
+
+/** Ways of libpq to ask for encryption that leave out who is at the other end. */
+const UNVERIFIED = new Set(['disable', 'allow', 'prefer', 'require', 'verify-ca', 'no-verify']);
+
+/**
+ * Reads an address like `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslrootcert=FILE`. What leaves this machine is encrypted, and
+ * the server's certificate has to be for its name.
+ */
+export function connectionOf(address: string, applicationName: string): Connection {
+  if (!/^postgres(?:ql)?:\/\//u.test(address) || !URL.canParse(address))
+    return problem(
+      'is not an address of PostgreSQL; write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+    );
+  const url = new URL(address);
+  const params = url.searchParams;
+  const host = decoded(params.get('host') ?? url.hostname);
+  const database = decoded(url.pathname.slice(1));
+  const port = params.get('port') ?? url.port;
+  if (host === null || database === null || database === '')
+    return problem('names no database; write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE');
+  const mode = params.get('sslmode');
+  const isLocal = host === '' || host.startsWith('/') || LOOPBACK.has(host);
+  const [user, password] = [decoded(url.username), decoded(url.password)];
+  if (user === null || password === null)
+    return problem('has a "%" in its user or password that encodes nothing; write it as %25');
+  const base: ClientConfig = {
+    host: host === '' ? '/var/run/postgresql' : host.replace(/^\[|\]$/gu, ''),
+    ...(port !== '' && { port: Number(port) }),
+    database,
+    ...(user !== '' && { user }),
+    ...(password !== '' && { password }),
+    application_name: applicationName,
+  };
+  if (isLocal && mode !== 'verify-full') return { kind: 'ok', config: { ...base, ssl: false } };
+  if (mode !== null && UNVERIFIED.has(mode))
+    return problem(
+      `asks for sslmode=${mode}, which does not check the server; remove it, or write verify-full`,
+    );
+  return withCertificates(base, params);
+}
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+function withCertificates(base: ClientConfig, params: URLSearchParams): Connection {
+  const files = { ca: params.get('sslrootcert'), cert: params.get('sslcert'), key: params.get('sslkey') };
+  const read: Record<string, string> = {};
+  for (const [name, file] of Object.entries(files)) {
+    if (file === null) continue;
+    try {
+      read[name] = readFileSync(file, 'utf8');
+    } catch (error) {
+      return problem(
+        `names ${file}, which cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'unreadable'}`,
+      );
+    }
+  }
+  return { kind: 'ok', config: { ...base, ssl: { ...read, rejectUnauthorized: true } } };
+}
+
+function decoded(part: string): string | null {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return null;
+  }
+}
+
+function problem(message: string): Connection {
+  return { kind: 'problem', message };
+}

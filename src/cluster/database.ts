@@ -1,0 +1,156 @@
+import { setMaxListeners } from 'node:events';
+import type { Client, ClientBase, ClientConfig, Notification, Pool } from 'pg';
+
+/** Runs one statement, committed by itself, and gives its rows. Throws `DatabaseError`. */
+export type Sql = (text: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>;
+
+/** A row by the names of its columns. */
+export type SqlRow = Readonly<Record<string, unknown>>;
+
+/**
+ * Why the database did not do what it was asked.
+ * - `unreachable`: nobody knows whether it did; it may be asked again.
+ * - `refused`: it will not, until somebody changes something; `code` is PostgreSQL's.
+ */
+export class DatabaseError extends Error {
+  readonly kind: 'unreachable' | 'refused';
+  readonly code: string | null;
+
+  constructor(kind: DatabaseError['kind'], message: string, code: string | null) {
+    super(message);
+    this.name = 'DatabaseError';
+    this.kind = kind;
+    this.code = code;
+  }
+}
+
+/** Classes and codes of PostgreSQL that pass by themselves (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+const PASSING = /^(?:08...|53...|57P0[1-5]|57014|40001|40P01|25006|58...|XX000)$/u;
+
+/** How a database is reached. */
+export interface DatabaseSettings {
+  /** What `connectionOf` made. */
+  readonly connection: ClientConfig;
+  /** A statement without an answer is given up after so long, milliseconds. */
+  readonly patienceMs: number;
+  /** Most connections at a time. */
+  readonly connections: number;
+}
+
+/** The connections to the database. Statements are prepared under no name, so that a pooler may hand out its own. */
+export class ClusterDatabase {
+  readonly #settings: DatabaseSettings;
+  #pool: Pool | Promise<Pool> | null = null;
+  #listeners: (() => Promise<void>)[] = [];
+  readonly #closed = new AbortController();
+
+  constructor(settings: DatabaseSettings) {
+    this.#settings = settings;
+    setMaxListeners(0, this.#closed.signal);
+  }
+
+  /** See `Sql`. */
+  readonly sql: Sql = async (text, values = []) => {
+    let client: (ClientBase & { release: (destroy?: boolean) => void }) | null = null;
+    let isSound = false;
+    try {
+      const pool = await this.#open();
+      client = await pool.connect();
+      const { rows } = await client.query<SqlRow>({ text, values: [...values] });
+      isSound = true;
+      return rows;
+    } catch (error) {
+      const trouble = troubleOf(error);
+      isSound = trouble.kind === 'refused';
+      throw trouble;
+    } finally {
+      // One that did not answer in time may still do so: nobody else is to have that answer.
+      client?.release(!isSound);
+    }
+  };
+
+  /**
+   * Is told what is notified on a channel, for as long as the connection stands; it is made again when it fails.
+   *
+   * @param pause - waits before that.
+   */
+  async listen(
+    channel: string,
+    told: (payload: string) => void,
+    pause: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    const { signal } = this.#closed;
+    while (!signal.aborted) {
+      await this.#listenOnce(channel, told, signal).catch(() => undefined);
+      if (!signal.aborted) await pause(signal);
+    }
+  }
+
+  /** Closes all connections; statements under way fail. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    for (const end of this.#listeners) await end();
+    const pool = await this.#pool;
+    this.#pool = null;
+    await pool?.end();
+  }
+
+  async #listenOnce(channel: string, told: (payload: string) => void, signal: AbortSignal): Promise<void> {
+    const pg = (await import('pg')).default;
+    const client: Client = new pg.Client(this.#config());
+    const ended = new Promise<void>((resolve) => {
+      client.on('end', resolve);
+      client.on('error', () => {
+        resolve();
+      });
+      signal.addEventListener('abort', () => {
+        resolve();
+      });
+    });
+    client.on('notification', ({ payload }: Notification) => {
+      told(payload ?? '');
+    });
+    const end = (): Promise<void> => client.end().catch(() => undefined);
+    this.#listeners.push(end);
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${channel}`);
+      await ended;
+    } finally {
+      this.#listeners = this.#listeners.filter((other) => other !== end);
+      await end();
+    }
+  }
+
+  async #open(): Promise<Pool> {
+    this.#pool ??= this.#create();
+    return await this.#pool;
+  }
+
+  async #create(): Promise<Pool> {
+    const pg = (await import('pg')).default;
+    const pool = new pg.Pool({ ...this.#config(), max: this.#settings.connections, allowExitOnIdle: true });
+    // A connection that nobody uses just now has gone: the next statement gets another.
+    pool.on('error', () => undefined);
+    return pool;
+  }
+
+  #config(): ClientConfig {
+    const { connection, patienceMs } = this.#settings;
+    return {
+      ...connection,
+      connectionTimeoutMillis: patienceMs,
+      query_timeout: patienceMs,
+      keepAlive: true,
+    };
+  }
+}
+
+function troubleOf(error: unknown): DatabaseError {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  const known = typeof code === 'string' ? code : null;
+  const said = typeof message === 'string' && message !== '' ? message : (known ?? 'no answer');
+  // What the server says has a code of five characters; everything else is of the connection.
+  const isAnswer = known !== null && /^[0-9A-Z]{5}$/u.test(known);
+  return new DatabaseError(isAnswer && !PASSING.test(known) ? 'refused' : 'unreachable', said, known);
+}

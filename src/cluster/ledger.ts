@@ -1,0 +1,195 @@
+import type { Sql, SqlRow } from './database.ts';
+import { quoted } from './schema.ts';
+
+/** The right to work on a unit, as the database knows it. */
+export interface Grant {
+  readonly unit: number;
+  readonly epoch: number;
+  /** The process that has it. */
+  readonly instance: string;
+  /** Shipments that the unit had before. */
+  readonly seq: number;
+}
+
+/** Changed rows, as JSON: see `Shipment` of the working copies. */
+export interface ShippedRows {
+  readonly files: string;
+  readonly droppedFiles: string;
+  readonly entries: string;
+}
+
+/**
+ * What became of a shipment.
+ * - `taken`: it is in the ledger.
+ * - `lost`: somebody else has the unit, or nobody: nothing was written.
+ * - `rewound`: the database is older than what it took before: nothing was written; all has to be shipped again.
+ * - `foreign`: rows of it belong to another unit. The others were written.
+ */
+export type Shipped = 'taken' | 'lost' | 'rewound' | 'foreign';
+
+/** A page of a unit's rows, as JSON arrays. */
+export interface RowPage {
+  readonly files: string;
+  readonly entries: string;
+}
+
+/** A target with its number. */
+export interface Target {
+  readonly id: number;
+  readonly baseUrl: string;
+  readonly botId: string;
+  readonly identity: string;
+}
+
+/** So many rows are read at a time. */
+const PAGE_ROWS = 5000;
+
+/** The rows of units. Methods throw `DatabaseError`. */
+export class Ledger {
+  readonly #sql: Sql;
+  readonly #schema: string;
+  readonly #shipText: string;
+
+  constructor(sql: Sql, schema: string) {
+    this.#sql = sql;
+    this.#schema = quoted(schema);
+    this.#shipText = shipStatement(this.#schema);
+  }
+
+  /** All targets. */
+  async targets(): Promise<Target[]> {
+    const rows = await this.#sql(
+      `SELECT id, base_url, bot_id, identity FROM ${this.#schema}.target ORDER BY id`,
+    );
+    return rows.map(toTarget);
+  }
+
+  /** A target, with a number from now on. */
+  async target({ baseUrl, botId, identity }: Omit<Target, 'id'>): Promise<Target> {
+    // The update changes nothing; without it nothing comes back of a row that was there.
+    const rows = await this.#sql(
+      `INSERT INTO ${this.#schema}.target AS known (base_url, bot_id, identity) VALUES ($1, $2, $3)
+       ON CONFLICT (base_url, bot_id, identity) DO UPDATE SET identity = known.identity RETURNING *`,
+      [baseUrl, botId, identity],
+    );
+    const [row] = rows;
+    if (row === undefined) throw new Error('no target');
+    return toTarget(row);
+  }
+
+  /**
+   * Writes changed rows, if the unit is still held by this grant and nothing was shipped since: one statement, which is the
+   * fence as well. A shipment whose answer was lost may be shipped again: it counts once.
+   *
+   * @param seq - how many shipments of this unit came before.
+   * @param host - whose rows they are, of tables of which each host has its own.
+   */
+  async ship(grant: Grant, seq: number, host: string, rows: ShippedRows): Promise<Shipped> {
+    const values = [
+      grant.unit,
+      grant.epoch,
+      grant.instance,
+      seq,
+      host,
+      rows.files,
+      rows.droppedFiles,
+      rows.entries,
+    ];
+    const [answer] = await this.#sql(this.#shipText, values);
+    if (answer?.['fenced'] === null || answer?.['fenced'] === undefined)
+      return this.#whyNot(answer, grant, seq);
+    return Number(answer['given']) === Number(answer['put']) ? 'taken' : 'foreign';
+  }
+
+  /** Lets go of a unit. Where it is not held by this grant any more nothing happens. */
+  async release({ unit, epoch, instance }: Grant): Promise<void> {
+    await this.#sql(
+      `UPDATE ${this.#schema}.unit SET holder = NULL, beat = beat + 1 WHERE id = $1 AND epoch = $2 AND holder = $3`,
+      [unit, epoch, instance],
+    );
+  }
+
+  /** Notes that a pass that began at this moment left nothing of the unit unsent, epoch milliseconds. */
+  async settled({ unit, epoch, instance }: Grant, atMs: number): Promise<void> {
+    await this.#sql(
+      `UPDATE ${this.#schema}.unit SET settled_at = greatest(settled_at, $4) WHERE id = $1 AND epoch = $2 AND holder = $3`,
+      [unit, epoch, instance, atMs],
+    );
+  }
+
+  /** The rows of a unit, a page at a time; of tables of which each host has its own those of `host`. */
+  async *rows(unit: number, host: string): AsyncGenerator<RowPage> {
+    const s = this.#schema;
+    const entries = await this.#sql(
+      `SELECT coalesce(string_agg(body::text, ','), '') AS rows FROM ${s}.entry WHERE unit = $1 AND host IN ('', $2)`,
+      [unit, host],
+    );
+    yield { files: '[]', entries: `[${String(entries[0]?.['rows'] ?? '')}]` };
+    let after: readonly unknown[] = [0, Buffer.alloc(0)];
+    for (;;) {
+      const [page] = await this.#sql(
+        `SELECT string_agg(body::text, ',') AS rows, (array_agg(target))[count(*)] AS target,
+           (array_agg(key_hash))[count(*)] AS key_hash
+         FROM (SELECT target, key_hash, body FROM ${s}.file WHERE unit = $1 AND (target, key_hash) > ($2, $3)
+           ORDER BY target, key_hash LIMIT ${PAGE_ROWS}) AS page`,
+        [unit, ...after],
+      );
+      const rows = page?.['rows'];
+      if (typeof rows !== 'string') return;
+      yield { files: `[${rows}]`, entries: '[]' };
+      after = [page?.['target'], page?.['key_hash']];
+    }
+  }
+
+  #whyNot(answer: SqlRow | undefined, grant: Grant, seq: number): Shipped {
+    const isOurs = answer?.['holder'] === grant.instance && Number(answer['epoch']) === grant.epoch;
+    if (!isOurs) return 'lost';
+    // It was taken, and its answer was lost. No other process ships under this epoch.
+    if (Number(answer['seq']) > seq) return 'taken';
+    return Number(answer['seq']) < seq ? 'rewound' : 'lost';
+  }
+}
+
+function toTarget(row: SqlRow): Target {
+  return {
+    id: Number(row['id']),
+    baseUrl: String(row['base_url']),
+    botId: String(row['bot_id']),
+    identity: String(row['identity']),
+  };
+}
+
+/**
+ * $1 unit, $2 epoch, $3 process, $4 shipments before, $5 host, $6 files, $7 dropped files, $8 other rows. Where the fence
+ * lets nothing through, the unit as it is comes back without `fenced`.
+ */
+function shipStatement(s: string): string {
+  const hash = (key: string): string => `sha256(convert_to(${key}, 'UTF8'))`;
+  return `WITH fence AS (
+      UPDATE ${s}.unit SET seq = seq + 1, beat = beat + 1
+      WHERE id = $1 AND epoch = $2 AND holder = $3 AND seq = $4 RETURNING seq),
+    given AS MATERIALIZED (SELECT value FROM fence, json_array_elements($6::json)),
+    put AS (
+      INSERT INTO ${s}.file AS file (target, key_hash, unit, epoch, state, body)
+      SELECT (value ->> 'target')::integer, ${hash("value ->> 'key'")}, $1, $2, value ->> 'state', value FROM given
+      ON CONFLICT (target, key_hash) DO UPDATE SET epoch = excluded.epoch, state = excluded.state, body = excluded.body
+      WHERE file.unit = excluded.unit RETURNING 1),
+    dropped AS (
+      DELETE FROM ${s}.file AS file USING fence, json_array_elements($7::json) AS gone
+      WHERE file.target = (gone.value ->> 0)::integer AND file.key_hash = ${hash('gone.value ->> 1')} AND file.unit = $1),
+    entries AS MATERIALIZED (
+      SELECT value ->> 'tbl' AS tbl, CASE WHEN value ->> 'ofHost' = '1' THEN $5 ELSE '' END AS host,
+        ${hash("value ->> 'key'")} AS key_hash, value, value ->> 'body' IS NULL AS is_gone
+      FROM fence, json_array_elements($8::json)),
+    entries_put AS (
+      INSERT INTO ${s}.entry (unit, tbl, host, key_hash, body)
+      SELECT $1, tbl, host, key_hash, value FROM entries WHERE NOT is_gone
+      ON CONFLICT (unit, tbl, host, key_hash) DO UPDATE SET body = excluded.body),
+    entries_gone AS (
+      DELETE FROM ${s}.entry AS entry USING entries
+      WHERE entries.is_gone AND entry.unit = $1 AND entry.tbl = entries.tbl AND entry.host = entries.host
+        AND entry.key_hash = entries.key_hash)
+    SELECT (SELECT seq FROM fence) AS fenced, (SELECT count(*) FROM given) AS given, (SELECT count(*) FROM put) AS put,
+      unit.epoch, unit.seq, unit.holder
+    FROM (SELECT) AS always LEFT JOIN ${s}.unit AS unit ON unit.id = $1`;
+}

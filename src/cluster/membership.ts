@@ -1,0 +1,214 @@
+import type { Sql, SqlRow } from './database.ts';
+import type { Grant } from './ledger.ts';
+import { quoted } from './schema.ts';
+
+/** What a host tells the others of itself with each beat. */
+export interface HostNews {
+  readonly name: string;
+  readonly instance: string;
+  readonly weight: number;
+  readonly version: string;
+  /** Of the configuration, as far as hosts should agree. */
+  readonly digest: string;
+  /** Numbers of the units that it could take: its configuration has them, and it sees their directories. */
+  readonly units: readonly number[];
+  /** What it says of its sources; JSON. */
+  readonly report: string | null;
+}
+
+/** A host as the ledger has it. */
+export interface HostRow extends Omit<HostNews, 'report'> {
+  readonly beat: number;
+  readonly report: unknown;
+}
+
+/** A source of a unit, as far as it matters for keys. */
+export interface UnitSourceRow {
+  readonly name: string;
+  readonly keyPrefix: string;
+}
+
+/** A unit as the ledger has it. */
+export interface UnitRow {
+  readonly id: number;
+  readonly target: number;
+  readonly name: string;
+  readonly sources: readonly UnitSourceRow[];
+  readonly pinned: string | null;
+  readonly epoch: number;
+  readonly beat: number;
+  readonly seq: number;
+  readonly holder: string | null;
+  readonly holderHost: string | null;
+  readonly settledAtMs: number | null;
+}
+
+/** What somebody wants of a unit's holder. */
+export interface WishRow {
+  readonly id: number;
+  readonly unit: number;
+  readonly kind: string;
+  readonly body: unknown;
+}
+
+/** What a beat brings back. */
+export interface ClusterView {
+  /** Whether the ledger still has the host as this process: else another process has taken its name. */
+  readonly isKnown: boolean;
+  /** Numbers of the units whose leases it proved. */
+  readonly proven: readonly number[];
+  readonly hosts: readonly HostRow[];
+  readonly units: readonly UnitRow[];
+  readonly wishes: readonly WishRow[];
+}
+
+/** Who is there, and who has which unit. Methods throw `DatabaseError`. */
+export class Membership {
+  readonly #sql: Sql;
+  readonly #schema: string;
+
+  constructor(sql: Sql, schema: string) {
+    this.#sql = sql;
+    this.#schema = quoted(schema);
+  }
+
+  /** Takes a host's name for a process, in the place of the one before. */
+  async join(news: HostNews): Promise<void> {
+    const { name, instance, weight, version, digest, units, report } = news;
+    await this.#sql(
+      `INSERT INTO ${this.#schema}.host AS host (name, instance, weight, version, digest, units, report)
+       VALUES ($1, $2, $3, $4, $5, $6, $7)
+       ON CONFLICT (name) DO UPDATE SET instance = excluded.instance, beat = host.beat + 1, weight = excluded.weight,
+         version = excluded.version, digest = excluded.digest, units = excluded.units`,
+      [name, instance, weight, version, digest, JSON.stringify(units), report],
+    );
+  }
+
+  /** Takes a host out that ends. */
+  async leave({ name, instance }: Pick<HostNews, 'name' | 'instance'>): Promise<void> {
+    await this.#sql(`DELETE FROM ${this.#schema}.host WHERE name = $1 AND instance = $2`, [name, instance]);
+  }
+
+  /** Proves that a host lives and the leases that it has, and looks at how everything stands: one statement. */
+  async beat(news: HostNews, held: readonly Grant[]): Promise<ClusterView> {
+    const { name, instance, weight, version, digest, units, report } = news;
+    const [row] = await this.#sql(
+      `WITH mine AS (
+         UPDATE ${this.#schema}.host SET beat = beat + 1, weight = $3, version = $4, digest = $5, units = $6,
+           report = coalesce($7, report) WHERE name = $1 AND instance = $2 RETURNING 1),
+       held AS (
+         UPDATE ${this.#schema}.unit AS unit SET beat = beat + 1
+         FROM json_to_recordset($8) AS given (id integer, epoch bigint)
+         WHERE unit.id = given.id AND unit.epoch = given.epoch AND unit.holder = $2 RETURNING unit.id)
+       SELECT (SELECT count(*) FROM mine) AS known, (SELECT json_agg(id) FROM held) AS proven, ${this.#view()}`,
+      [
+        ...[name, instance, weight, version, digest, JSON.stringify(units), report],
+        JSON.stringify(held.map(({ unit, epoch }) => ({ id: unit, epoch }))),
+      ],
+    );
+    return toView(row);
+  }
+
+  /** How everything stands, without a beat. */
+  async look(): Promise<ClusterView> {
+    const [row] = await this.#sql(`SELECT 1 AS known, NULL AS proven, ${this.#view()}`);
+    return toView(row);
+  }
+
+  /** A unit, which the ledger has from now on. */
+  async declare({
+    target,
+    name,
+    sources,
+    pinned,
+  }: Pick<UnitRow, 'target' | 'name' | 'sources' | 'pinned'>): Promise<UnitRow> {
+    const [row] = await this.#sql(
+      `INSERT INTO ${this.#schema}.unit AS unit (target, name, sources, pinned) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (target, name) DO UPDATE SET sources = excluded.sources, pinned = excluded.pinned RETURNING *`,
+      [target, name, JSON.stringify(sources), pinned],
+    );
+    if (row === undefined) throw new Error('no unit');
+    return toUnit(row);
+  }
+
+  /**
+   * Takes a unit, unless somebody was quicker or it is proven meanwhile: its epoch and its beat have to be as they were
+   * seen. `null`: it was not to be had.
+   *
+   * @param highestEpoch - that was ever seen of it here: a database that went back in time must not give out one twice.
+   */
+  async claim(
+    seen: UnitRow,
+    highestEpoch: number,
+    by: Pick<HostNews, 'name' | 'instance'>,
+  ): Promise<Grant | null> {
+    const [row] = await this.#sql(
+      `UPDATE ${this.#schema}.unit SET epoch = greatest(epoch, $1) + 1, beat = beat + 1, holder = $2, holder_host = $3
+       WHERE id = $4 AND epoch = $5 AND beat = $6 AND pinned IS NULL RETURNING epoch, seq`,
+      [highestEpoch, by.instance, by.name, seen.id, seen.epoch, seen.beat],
+    );
+    if (row === undefined) return null;
+    return { unit: seen.id, epoch: Number(row['epoch']), instance: by.instance, seq: Number(row['seq']) };
+  }
+
+  /** Asks something of the holder of a unit. */
+  async wish(unit: number, kind: string, body: unknown): Promise<void> {
+    await this.#sql(`INSERT INTO ${this.#schema}.wish (unit, kind, body) VALUES ($1, $2, $3)`, [
+      unit,
+      kind,
+      JSON.stringify(body),
+    ]);
+  }
+
+  /** Takes a wish off the list. `false`: somebody did before. */
+  async takeWish(id: number): Promise<boolean> {
+    const rows = await this.#sql(`DELETE FROM ${this.#schema}.wish WHERE id = $1 RETURNING 1`, [id]);
+    return rows.length > 0;
+  }
+
+  #view(): string {
+    const all = (table: string): string =>
+      `(SELECT coalesce(json_agg(one ORDER BY one), '[]') FROM (SELECT to_jsonb(row) AS one FROM ${this.#schema}.${table} AS row) AS rows)`;
+    return `${all('host')} AS hosts, ${all('unit')} AS units, ${all('wish')} AS wishes`;
+  }
+}
+
+function toView(row: SqlRow | undefined): ClusterView {
+  if (row === undefined) throw new Error('no view');
+  return {
+    isKnown: Number(row['known']) > 0,
+    proven: (row['proven'] as number[] | null) ?? [],
+    hosts: (row['hosts'] as SqlRow[]).map(toHost),
+    units: (row['units'] as SqlRow[]).map(toUnit),
+    wishes: row['wishes'] as WishRow[],
+  };
+}
+
+function toHost(row: SqlRow): HostRow {
+  return {
+    name: String(row['name']),
+    instance: String(row['instance']),
+    beat: Number(row['beat']),
+    weight: Number(row['weight']),
+    version: String(row['version']),
+    digest: String(row['digest']),
+    units: row['units'] as number[],
+    report: row['report'],
+  };
+}
+
+function toUnit(row: SqlRow): UnitRow {
+  return {
+    id: Number(row['id']),
+    target: Number(row['target']),
+    name: String(row['name']),
+    sources: row['sources'] as UnitSourceRow[],
+    pinned: row['pinned'] as string | null,
+    epoch: Number(row['epoch']),
+    beat: Number(row['beat']),
+    seq: Number(row['seq']),
+    holder: row['holder'] as string | null,
+    holderHost: row['holder_host'] as string | null,
+    settledAtMs: row['settled_at'] === null ? null : Number(row['settled_at']),
+  };
+}

@@ -1,0 +1,96 @@
+import type { Database } from './database.ts';
+
+/** Tables that stay on a host: who a target is has numbers of the ledger's own, and history is of a machine. */
+const NOT_SHIPPED = new Set(['target', 'history', 'file']);
+
+/** Tables that say what one host sees, and another may see otherwise. */
+const OF_A_HOST = new Set(['source', 'mount']);
+
+/** A table of the state file, as its rows travel. */
+export interface ShippedTable {
+  readonly name: string;
+  /** Columns that name a row. */
+  readonly keyColumns: readonly ShippedColumn[];
+  readonly columns: readonly ShippedColumn[];
+  /** Whether each host has rows of its own. */
+  readonly isOfHost: boolean;
+}
+
+interface ShippedColumn {
+  readonly name: string;
+  readonly isBlob: boolean;
+  /** What SQL gives a row that was written before there was such a column. */
+  readonly fallback: string;
+}
+
+/** The table of files: their rows are the ledger's own, since over all units a key is there once. */
+export function fileTable(database: Database): ShippedTable {
+  return tableOf(database, 'file');
+}
+
+/** All other tables whose rows travel. */
+export function entryTables(database: Database): ShippedTable[] {
+  const rows = database
+    .prepare(
+      "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+    )
+    .all() as { name: string }[];
+  return rows.filter(({ name }) => !NOT_SHIPPED.has(name)).map(({ name }) => tableOf(database, name));
+}
+
+function tableOf(database: Database, name: string): ShippedTable {
+  const rows = database.prepare(`PRAGMA main.table_info(${name})`).all() as {
+    name: string;
+    type: string;
+    pk: number;
+    dflt_value: string | null;
+  }[];
+  const columns = rows.map((row) => ({
+    name: row.name,
+    isBlob: row.type === 'BLOB',
+    fallback: row.dflt_value ?? 'NULL',
+    pk: row.pk,
+  }));
+  const keys = columns.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
+  const isOfHost = OF_A_HOST.has(name);
+  if (keys.length > 0) return { name, keyColumns: keys, columns, isOfHost };
+  const rowid = { name: 'rowid', isBlob: false, fallback: 'NULL' };
+  return { name, keyColumns: [rowid], columns: [rowid, ...columns], isOfHost };
+}
+
+/** SQL for a row as a JSON object; bytes as hexadecimal digits. */
+export function bodyOf({ columns }: ShippedTable, row: string): string {
+  const pairs = columns.map(
+    ({ name, isBlob }) => `'${name}', ${isBlob ? hexOf(`${row}.${name}`) : `${row}.${name}`}`,
+  );
+  return `json_object(${pairs.join(', ')})`;
+}
+
+/** SQL for what names a row, as a JSON array. */
+export function keyOf({ keyColumns }: ShippedTable, row: string): string {
+  const values = keyColumns.map(({ name, isBlob }) => (isBlob ? hexOf(`${row}.${name}`) : `${row}.${name}`));
+  return `json_array(${values.join(', ')})`;
+}
+
+/** SQL that says whether a row is the one that a JSON array names. */
+export function isNamed({ keyColumns }: ShippedTable, row: string, key: string): string {
+  return keyColumns
+    .map(
+      ({ name, isBlob }, at) => `${row}.${name} = ${isBlob ? `unhex(${key} ->> ${at})` : `${key} ->> ${at}`}`,
+    )
+    .join(' AND ');
+}
+
+/** SQL that takes rows in which are JSON objects. `body`: an expression over `json_each(?) AS each`. */
+export function insertOf({ name, columns }: ShippedTable, body: string, where = 'true'): string {
+  const values = columns.map(({ name: column, isBlob, fallback }) => {
+    const value = isBlob ? `unhex(${body} ->> '${column}')` : `${body} ->> '${column}'`;
+    return fallback === 'NULL' ? value : `coalesce(${value}, ${fallback})`;
+  });
+  return `INSERT INTO main.${name} (${columns.map((column) => column.name).join(', ')})
+    SELECT ${values.join(', ')} FROM json_each(?) AS each WHERE ${where}`;
+}
+
+function hexOf(column: string): string {
+  return `iif(${column} IS NULL, NULL, hex(${column}))`;
+}

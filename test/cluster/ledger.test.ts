@@ -1,0 +1,243 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { connectionOf } from '../../src/cluster/connection.ts';
+import { ClusterDatabase } from '../../src/cluster/database.ts';
+import { Ledger, type Grant, type ShippedRows } from '../../src/cluster/ledger.ts';
+import { Membership, type HostNews, type UnitRow } from '../../src/cluster/membership.ts';
+import { ledgerTables } from '../../src/cluster/schema.ts';
+import { entryTables } from '../../src/state/ledger-rows.ts';
+import type { StateStore } from '../../src/state/state-store.ts';
+import { WorkingCopy } from '../../src/state/working-copy.ts';
+import { addSynced, attempt, closeAtEnd, connect, NOW, path, row, TARGET } from '../state/fixture.ts';
+import { makeTemporaryDirectory } from '../temporary-directory.ts';
+import { startPostgres, type PostgresServer } from './postgres.ts';
+
+const SCHEMA = 'botsync "x"';
+const NOTHING: ShippedRows = { files: '[]', droppedFiles: '[]', entries: '[]' };
+
+let server: PostgresServer;
+let database: ClusterDatabase;
+let ledger: Ledger;
+let membership: Membership;
+
+beforeAll(async () => {
+  server = await startPostgres();
+});
+
+afterAll(async () => {
+  await server.close();
+});
+
+beforeEach(async () => {
+  const name = await server.createDatabase();
+  const connection = connectionOf(server.url(name), 'test');
+  if (connection.kind !== 'ok') throw new Error(connection.message);
+  database = new ClusterDatabase({ connection: connection.config, patienceMs: 10_000, connections: 4 });
+  const mine = database;
+  onTestFinished(() => mine.close());
+  for (const statement of ledgerTables(SCHEMA)) await database.sql(statement);
+  ledger = new Ledger(database.sql, SCHEMA);
+  membership = new Membership(database.sql, SCHEMA);
+});
+
+const HOST: HostNews = {
+  name: 'web1',
+  instance: 'one',
+  weight: 1,
+  version: '1',
+  digest: '',
+  units: [],
+  report: null,
+};
+const OTHER: HostNews = { ...HOST, name: 'web2', instance: 'two' };
+
+async function declare(name = 'docs'): Promise<UnitRow> {
+  const { id } = await ledger.target(TARGET);
+  return membership.declare({ target: id, name, sources: [{ name, keyPrefix: `${name}/` }], pinned: null });
+}
+
+async function claim(unit: UnitRow, by = HOST, highestEpoch = 0): Promise<Grant> {
+  const grant = await membership.claim(unit, highestEpoch, by);
+  if (grant === null) throw new Error('not to be had');
+  return grant;
+}
+
+const unitNow = async (id: number): Promise<UnitRow> => {
+  const unit = (await membership.look()).units.find((one) => one.id === id);
+  if (unit === undefined) throw new Error('no unit');
+  return unit;
+};
+
+async function load(copy: WorkingCopy, unit: number, host: string): Promise<void> {
+  copy.loadTargets(await ledger.targets());
+  for await (const page of ledger.rows(unit, host)) copy.load(page);
+}
+
+function fileIn(name: string): string {
+  return join(makeTemporaryDirectory('cluster'), `${name}.db`);
+}
+
+/** A working copy whose changes go to the ledger under a grant. */
+async function workOn(grant: Grant, file: string, host = 'web1'): Promise<StateStore> {
+  const copy = new WorkingCopy(file);
+  await load(copy, grant.unit, host);
+  let { seq } = grant;
+  const store = copy.begin(async (rows) => {
+    expect(await ledger.ship(grant, seq, host, rows)).toBe('taken');
+    seq += 1;
+  });
+  closeAtEnd(store);
+  return store;
+}
+
+function rowsOf(file: string): Record<string, unknown[]> {
+  const opened = connect(file);
+  const names = ['file', ...entryTables(opened).map(({ name }) => name)];
+  return Object.fromEntries(
+    names.map((name) => [name, opened.prepare(`SELECT * FROM ${name} ORDER BY 1, 2`).all()]),
+  );
+}
+
+const fileOf = (key: string, state = 'synced', target = 1): string =>
+  JSON.stringify([{ target, key, state, source: 'docs', path: key }]);
+
+describe('the ledger', () => {
+  test('gives to the next holder what the one before wrote', async () => {
+    const unit = await declare();
+    const [one, other, third] = [fileIn('one'), fileIn('other'), fileIn('third')];
+    const store = await workOn(await claim(unit), one);
+    const target = store.targetId(TARGET);
+    for (let i = 0; i < 6000; i += 1) addSynced(store, target, 'docs', `f${i} ü "\\`);
+    addSynced(store, target, 'docs', 'x'.repeat(5000));
+    addSynced(store, target, 'docs', 'dropped');
+    store.problems.note(
+      { source: 'docs', path: 'p\u0001'.repeat(2000), key: null, kind: 'refuse', reason: 'a \u0000' },
+      1,
+    );
+    store.saveSource('docs', { directory: '/d', identity: '1', halted: null });
+    store.saveMounts('docs', ['m']);
+    store.noteRemoval('docs', NOW);
+    store.savePass(3, NOW, 0, '{}');
+    await store.beginSending(row(target, 'last'), 'docs', path('last'), attempt(), NOW);
+    store.forget(row(target, 'dropped'));
+    await store.beginSending(row(target, 'last'), 'docs', path('last'), attempt(), NOW);
+
+    const copy = new WorkingCopy(other);
+    await load(copy, unit.id, 'web1');
+    closeAtEnd(copy);
+    const expected = rowsOf(one);
+    expect(expected['file']).toHaveLength(6002);
+    expect(rowsOf(other)).toEqual(expected);
+
+    const elsewhere = new WorkingCopy(third);
+    await load(elsewhere, unit.id, 'web2');
+    closeAtEnd(elsewhere);
+    expect(rowsOf(third), 'what one host sees of its disks is not of another').toEqual({
+      ...expected,
+      source: [],
+      mount: [],
+    });
+  });
+
+  test('takes nothing from a process that holds the unit no more', async () => {
+    const unit = await declare();
+    const before = await claim(unit);
+    const after = await claim(await unitNow(unit.id), OTHER);
+    expect(after.epoch).toBeGreaterThan(before.epoch);
+    expect(await ledger.ship(before, 0, 'web1', { ...NOTHING, files: fileOf('late') })).toBe('lost');
+    expect(await ledger.ship(after, 0, 'web2', { ...NOTHING, files: fileOf('own') })).toBe('taken');
+    await ledger.release(before);
+    expect((await unitNow(unit.id)).holder).toBe('two');
+    await ledger.release(after);
+    expect(await ledger.ship(after, 1, 'web2', { ...NOTHING, files: fileOf('late') })).toBe('lost');
+    expect(await database.sql(`SELECT body ->> 'key' AS key FROM "botsync ""x""".file`)).toEqual([
+      { key: 'own' },
+    ]);
+  });
+
+  test('counts a shipment once whose answer was lost', async () => {
+    const grant = await claim(await declare());
+    const rows = { ...NOTHING, files: fileOf('a') };
+    expect(await ledger.ship(grant, 0, 'web1', rows)).toBe('taken');
+    expect(await ledger.ship(grant, 0, 'web1', rows)).toBe('taken');
+    expect(await ledger.ship(grant, 1, 'web1', { ...NOTHING, droppedFiles: '[[1,"a"]]' })).toBe('taken');
+    expect(await ledger.ship(grant, 0, 'web1', rows), 'a packet that comes late').toBe('taken');
+    expect(await database.sql(`SELECT count(*)::integer AS count FROM "botsync ""x""".file`)).toEqual([
+      { count: 0 },
+    ]);
+  });
+
+  test('is known to be older than what it took before', async () => {
+    const grant = await claim(await declare());
+    expect(await ledger.ship(grant, 3, 'web1', { ...NOTHING, files: fileOf('a') })).toBe('rewound');
+  });
+
+  test('gives no row of one unit to another', async () => {
+    const [docs, faq] = [await claim(await declare('docs')), await claim(await declare('faq'))];
+    expect(await ledger.ship(docs, 0, 'web1', { ...NOTHING, files: fileOf('same') })).toBe('taken');
+    expect(await ledger.ship(faq, 0, 'web1', { ...NOTHING, files: fileOf('same', 'sending') })).toBe(
+      'foreign',
+    );
+    expect(await ledger.ship(faq, 1, 'web1', { ...NOTHING, droppedFiles: '[[1,"same"]]' })).toBe('taken');
+    expect(await database.sql(`SELECT unit, state FROM "botsync ""x""".file`)).toEqual([
+      { unit: docs.unit, state: 'synced' },
+    ]);
+  });
+});
+
+describe('a unit', () => {
+  test('is taken by one of many who try at once', async () => {
+    const unit = await declare();
+    const tries = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => membership.claim(unit, 0, { name: `h${i}`, instance: `p${i}` })),
+    );
+    expect(tries.filter((grant) => grant !== null)).toHaveLength(1);
+  });
+
+  test('is not to be had once it was proven since it was seen', async () => {
+    await membership.join(HOST);
+    const unit = await declare();
+    const grant = await claim(unit);
+    const seen = await unitNow(unit.id);
+    const view = await membership.beat(HOST, [grant]);
+    expect(view).toMatchObject({ isKnown: true, proven: [unit.id] });
+    expect(await membership.claim(seen, 0, OTHER)).toBeNull();
+    expect(await membership.claim(await unitNow(unit.id), 0, OTHER)).not.toBeNull();
+    expect(await membership.beat(HOST, [grant])).toMatchObject({ proven: [] });
+  });
+
+  test('never gets an epoch twice that somebody has seen', async () => {
+    expect((await claim(await declare(), HOST, 41)).epoch).toBe(42);
+  });
+
+  test('that is pinned is for nobody to take', async () => {
+    const { id } = await ledger.target(TARGET);
+    const unit = await membership.declare({ target: id, name: 'own', sources: [], pinned: 'web1' });
+    expect(await membership.claim(unit, 0, HOST)).toBeNull();
+  });
+});
+
+describe('a host', () => {
+  test('learns that another process has its name', async () => {
+    await membership.join(HOST);
+    await membership.join({ ...HOST, instance: 'newer' });
+    expect((await membership.beat(HOST, [])).isKnown).toBe(false);
+    const newer = { ...HOST, instance: 'newer', units: [4], report: '{"a":1}' };
+    expect((await membership.beat(newer, [])).isKnown).toBe(true);
+    expect((await membership.look()).hosts).toMatchObject([{ name: 'web1', instance: 'newer', units: [4] }]);
+    await membership.leave(HOST);
+    expect((await membership.look()).hosts).toMatchObject([{ report: { a: 1 } }]);
+    await membership.leave({ ...HOST, instance: 'newer' });
+    expect((await membership.look()).hosts).toEqual([]);
+  });
+
+  test('hears once what others wish of a unit', async () => {
+    const unit = await declare();
+    await membership.wish(unit.id, 'approve', { source: 'docs' });
+    const [wish] = (await membership.look()).wishes;
+    expect(wish).toMatchObject({ unit: unit.id, kind: 'approve', body: { source: 'docs' } });
+    expect(
+      await Promise.all([membership.takeWish(wish?.id ?? 0), membership.takeWish(wish?.id ?? 0)]),
+    ).toEqual(expect.arrayContaining([true, false]));
+  });
+});

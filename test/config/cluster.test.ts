@@ -1,0 +1,177 @@
+import { hostname } from 'node:os';
+import { expect, test } from 'vitest';
+import { changedBlocks } from '../../src/config/changed-blocks.ts';
+import { configText, linesOf, load } from './fixture.ts';
+import { expectLines, source, type Row } from './problem-rows.ts';
+
+const DATABASE = 'env:BOTSYNC_DATABASE';
+
+/** Fields of a cluster whose host has a name. */
+const cluster = (fields: object): Record<string, unknown> => ({
+  cluster: { database: DATABASE, host: 'web1', ...fields },
+});
+
+test('fills in the defaults of a cluster; its host has the name of the machine', () => {
+  const { config } = load({ cluster: { database: DATABASE } }, 'ip-10-0-0-7.ec2.internal');
+  expect(config.cluster).toEqual({
+    database: { kind: 'env', name: 'BOTSYNC_DATABASE' },
+    schema: 'botsync',
+    host: 'ip-10-0-0-7.ec2.internal',
+    leaseMs: 10_000,
+    weight: 1,
+    requestsPerSecond: 90,
+    budget: null,
+    suspectAfterMs: 1_200_000,
+  });
+  expect(config.sources.map(({ host }) => host)).toEqual([null]);
+  expect(load(cluster({ host: undefined })).config.cluster?.host).toBe(hostname());
+});
+
+test('takes over what the file says of a cluster', () => {
+  const written = {
+    database: 'file:secrets/database',
+    schema: '_sync2',
+    host: 'Branch_7.example-a',
+    lease: '1m',
+    weight: 0.5,
+    requestsPerSecond: 40,
+    budget: 'all shops',
+    suspectAfter: '1.5h',
+  };
+  const sources = [{ directory: './docs', host: 'Branch_7.example-a' }, { directory: './more' }];
+  const { config } = load({ cluster: written, sources });
+  expect(config.cluster).toEqual({
+    database: { kind: 'file', path: '/etc/botsync/secrets/database' },
+    schema: '_sync2',
+    host: 'Branch_7.example-a',
+    leaseMs: 60_000,
+    weight: 0.5,
+    requestsPerSecond: 40,
+    budget: 'all shops',
+    suspectAfterMs: 5_400_000,
+  });
+  expect(config.sources.map(({ host }) => host)).toEqual(['Branch_7.example-a', null]);
+});
+
+test.each([
+  { lease: '3s', weight: 0.001, requestsPerSecond: 1, suspectAfter: '1s' },
+  { lease: '5m', weight: 100, requestsPerSecond: 10_000, suspectAfter: '24h' },
+  { schema: 'a'.repeat(63), host: 'a'.repeat(63), budget: '🙂'.repeat(100) },
+  { schema: 'pgsync', host: '7', budget: 'x' },
+])('the limits of a cluster are allowed: %j', (fields) => {
+  expect(linesOf(configText(cluster(fields)))).toEqual({ problems: [], warnings: [] });
+});
+
+const HOST_RULE =
+  'a letter or a digit, then up to 62 letters, digits, dots, underscores and hyphens, such as "web1"';
+
+const errors: readonly Row[] = [
+  [{ cluster: {} }, 'cluster.database: is missing; write a string'],
+  [{ cluster: null }, 'cluster: expected an object, found null'],
+  [{ cluster: 'postgresql://db/botsync' }, 'cluster: expected an object, found a string'],
+  [cluster({ zzz: 1 }), /^cluster\.zzz: unknown field; known fields: database, schema, host, lease, /u],
+  [{ database: DATABASE }, 'database: unknown field; did you mean "cluster.database"?'],
+  [
+    cluster({ database: 'postgresql://db/botsync' }),
+    'cluster.database: do not write a secret into this file; put it into an environment variable and write "env:BOTSYNC_DATABASE", or into a file and write "file:PATH" (with systemd "credential:NAME")',
+  ],
+  [
+    cluster({ database: 'env:' }),
+    'cluster.database: "env:" needs the name of an environment variable, such as "env:BOTSYNC_DATABASE"; never the secret itself',
+  ],
+  [
+    cluster({ schema: 'BotSync' }),
+    'cluster.schema: "BotSync" cannot be the name of a schema; write "botsync"',
+  ],
+  [
+    cluster({ schema: 'shop.bot-sync' }),
+    'cluster.schema: "shop.bot-sync" cannot be the name of a schema; write "shop_bot_sync"',
+  ],
+  ...['', '7shops', 'größe', 'a'.repeat(64), 'a"; --'].map((schema): Row => [
+    cluster({ schema }),
+    /^cluster\.schema: ".*" cannot be the name of a schema; write lower-case letters, digits and underscores, at most 63 and no digit first, such as "botsync"$/u,
+  ]),
+  ...['pg_botsync', 'information_schema'].map((schema): Row => [
+    cluster({ schema }),
+    `cluster.schema: "${schema}" is reserved by PostgreSQL; write another name, such as "botsync"`,
+  ]),
+  ...['', 'web 1', '-web1', '.', 'wéb', 'web1\n'].map((host): Row => [
+    cluster({ host }),
+    `cluster.host: ${JSON.stringify(host)} cannot be the name of a host; write ${HOST_RULE}`,
+  ]),
+  [cluster({ host: 'a'.repeat(64) }), /^cluster\.host: "a{60}…" cannot be the name of a host/u],
+  [
+    { ...cluster({}), ...source({ host: 'a b' }) },
+    /^sources\[0\]\.host: "a b" cannot be the name of a host/u,
+  ],
+  [cluster({ lease: '2.9s' }), 'cluster.lease: "2900ms" is too short; write at least "3s"'],
+  [cluster({ lease: '301s' }), 'cluster.lease: "301s" is too long; write at most "5m"'],
+  [cluster({ lease: '1 hour' }), 'cluster.lease: "1 hour" is not a duration; write at most "5m"'],
+  [cluster({ lease: 10 }), 'cluster.lease: expected a string, found 10; write it with a unit, such as "15m"'],
+  [cluster({ suspectAfter: '999ms' }), 'cluster.suspectAfter: "999ms" is too short; write at least "1s"'],
+  [cluster({ suspectAfter: '25h' }), 'cluster.suspectAfter: "25h" is too long; write at most "1d"'],
+  [cluster({ weight: -1 }), 'cluster.weight: is -1; write at least 0'],
+  [cluster({ weight: 100.5 }), 'cluster.weight: is 100.5; write at most 100'],
+  [cluster({ weight: '2' }), 'cluster.weight: expected a number, found "2"; write it without quotes: 2'],
+  [cluster({ requestsPerSecond: 0 }), 'cluster.requestsPerSecond: is 0; write at least 1'],
+  [cluster({ requestsPerSecond: 10_001 }), 'cluster.requestsPerSecond: is 10001; write at most 10000'],
+  [
+    cluster({ requestsPerSecond: 0.5 }),
+    'cluster.requestsPerSecond: expected a whole number, found 0.5; for example 90',
+  ],
+  [cluster({ budget: '' }), /^cluster\.budget: "" cannot be a name; /u],
+  [cluster({ budget: 'a\0b' }), /^cluster\.budget: "a\\u0000b" cannot be a name; /u],
+  [cluster({ budget: 'x'.repeat(101) }), 'cluster.budget: has 101 characters; write at most 100'],
+  [
+    source({ host: 'branch-7' }),
+    'sources[0].host: pins this source to one host of a cluster, but there is no "cluster" block; remove this field, or add "cluster": { "database": "env:BOTSYNC_DATABASE" }',
+  ],
+];
+
+test.each(errors)('%j is refused', (fields, line) => {
+  expectLines(linesOf(configText(fields), 'machine').problems, [line]);
+});
+
+test('a host that is wrong is told once where there is no cluster', () => {
+  const { problems } = linesOf(configText(source({ host: 'a b' })));
+  expectLines(problems, [/^sources\[0\]\.host: "a b" cannot be the name of a host/u]);
+});
+
+test.each([
+  [`web1.${'x'.repeat(63)}`, 'write "host": "web1"'],
+  ['x'.repeat(64), `write ${HOST_RULE}`],
+  ['-', `write ${HOST_RULE}`],
+  ['', `write ${HOST_RULE}`],
+])('a machine called %j needs a host in a cluster', (machine, fix) => {
+  const { problems } = linesOf(configText(cluster({ host: undefined })), machine);
+  const shown = machine.length > 60 ? `${machine.slice(0, 60)}…` : machine;
+  expectLines(problems, [
+    `cluster.host: is missing, and the host name of this machine, "${shown}", cannot be used instead; ${fix}`,
+  ]);
+  expect(linesOf(configText(cluster({})), machine).problems).toEqual([]);
+  expect(linesOf(configText({}), machine).problems).toEqual([]);
+});
+
+const NOTHING_TO_DO =
+  'cluster.weight: with 0 this host gets only the sources that are pinned to it, and there are none; add "host": "web1" to a source, or write 1 here';
+
+test.each<[Row[0], string[]]>([
+  [cluster({ weight: 0 }), [NOTHING_TO_DO]],
+  [cluster({ weight: 0, host: undefined }), [NOTHING_TO_DO]],
+  [{ ...cluster({ weight: 0 }), ...source({ host: 'web2' }) }, [NOTHING_TO_DO]],
+  [{ ...cluster({ weight: 0 }), ...source({ host: 'web1' }) }, []],
+  [{ ...cluster({ weight: 0, host: undefined }), ...source({ host: 'web1' }) }, []],
+  [{ ...cluster({}), ...source({ host: 'web2' }) }, []],
+])('%j draws the warnings %j', (fields, warnings) => {
+  const told = linesOf(configText(fields), 'web1');
+  expect(told.problems).toEqual([]);
+  expectLines(told.warnings, warnings);
+});
+
+test('a changed cluster and a source that is pinned are blocks that changed', () => {
+  const { config } = load(cluster({}));
+  expect(changedBlocks(config, load(cluster({ lease: '10000ms' })).config)).toEqual([]);
+  expect(changedBlocks(config, load(cluster({ lease: '11s' })).config)).toEqual(['cluster']);
+  const pinned = load({ ...cluster({}), ...source({ host: 'web1' }) }).config;
+  expect(changedBlocks(config, pinned)).toEqual(['sources']);
+});
