@@ -154,6 +154,11 @@ export class ShareHolder {
     this.#hasHeard = true;
   }
 
+  /** Uses nothing any more. */
+  giveUp(): void {
+    this.#held = NO_SHARE;
+  }
+
   /** Whether this host holds much more than its part: somebody waits for the rest. */
   hasTooMuch(wanted: number, nowMs: number): boolean {
     return this.#fairShare(wanted, nowMs) < rateAt(this.#held, nowMs) * (1 - TOLERANCE_PART);

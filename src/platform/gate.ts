@@ -25,6 +25,7 @@ export class Gate {
   readonly #schedule: Schedule;
   readonly #clock: Clock;
   #waiting: Waiting[] = [];
+  #waitingSinceMs: number | null = null;
   /** Files that have passed since a question did. */
   #filesPassed = 0;
   #isRunning = false;
@@ -34,6 +35,16 @@ export class Gate {
   constructor(schedule: Schedule, clock: Clock) {
     this.#schedule = schedule;
     this.#clock = clock;
+  }
+
+  /** How many wait. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Since when somebody has always been waiting, by the monotonic clock; `null`: nobody waits. */
+  get waitingSinceMs(): number | null {
+    return this.#waiting.length === 0 ? null : this.#waitingSinceMs;
   }
 
   /** Passes the gate; gives when that was. `null`: it was sent away, or the signal aborted. */
@@ -58,6 +69,7 @@ export class Gate {
         },
       };
       signal.addEventListener('abort', leave, { once: true });
+      if (this.#waiting.length === 0) this.#waitingSinceMs = nowMs;
       this.#waiting.push(one);
       if (!this.#isRunning) void this.#run();
     });

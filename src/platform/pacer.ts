@@ -1,5 +1,8 @@
 import type { Clock } from '../domain/clock.ts';
 import { RequestRate, type AnsweredRequest } from '../domain/request-rate.ts';
+import { RequestWish } from '../domain/request-wish.ts';
+import type { HeldShare } from '../domain/share.ts';
+import { SharePace } from '../domain/share-pace.ts';
 import { TokenBucket } from '../domain/token-bucket.ts';
 import { Gate, type Urgency } from './gate.ts';
 
@@ -12,6 +15,9 @@ export interface PaceLimits {
   /** A longer pause than this is not waited for, milliseconds. */
   readonly longestPauseMs: number;
 }
+
+/** How long a refusal of the platform holds up a budget that does not say for how long: the window of its limit. */
+const UNTOLD_PAUSE_MS = 1000;
 
 /** What an answer of the platform is counted as. */
 export interface CountedAnswer {
@@ -26,11 +32,16 @@ export type Recipient = 'platform' | 'store';
 
 /**
  * The gates that every request passes: the same for all workers, so that a pause the platform asks for holds for all, and
- * requests go at the rate that the platform grants (`RequestRate`) and the user allows.
+ * requests go at the rate that the platform grants (`RequestRate`) and the user allows. Where several hosts share a budget
+ * they go at this host's share of it instead.
  */
 export class Pacer {
   readonly #clock: Clock;
   readonly #rate = new RequestRate();
+  readonly #wish = new RequestWish();
+  /** `null`: there is no budget. */
+  #share: SharePace | null = null;
+  #onAskedPause: (ms: number) => void = () => undefined;
   readonly #platformGate: Gate;
   /** Of `maxRequestsPerSecond`; where there is no such limit only a pause closes it. */
   readonly #userGate: Gate;
@@ -62,9 +73,11 @@ export class Pacer {
     );
     this.#platformGate = new Gate(
       {
-        nextAtMs: (nowMs) => Math.max(this.#rate.nextAtMs(nowMs), this.#pausedUntilMs),
+        nextAtMs: (nowMs) => Math.max((this.#share ?? this.#rate).nextAtMs(nowMs), this.#pausedUntilMs),
         released: (nowMs) => {
           this.#rate.released(nowMs);
+          this.#share?.released(nowMs);
+          this.#wish.released(nowMs);
         },
       },
       clock,
@@ -118,10 +131,44 @@ export class Pacer {
       else gate.recheck();
   }
 
+  /**
+   * The platform is asked at this share of a budget from now on, whatever its answers say is left; `null`: there is no
+   * budget. A share ends by the clock of this pacer.
+   */
+  setShare(share: HeldShare | null): void {
+    const nowMs = this.#clock.monotonic();
+    if (share === null || this.#share === null)
+      this.#share = share === null ? null : new SharePace(share, nowMs);
+    else this.#share.setShare(share, nowMs);
+    this.#platformGate.recheck();
+  }
+
+  /** How many requests a second could go to the platform; `Infinity`: more than may. */
+  get wanted(): number {
+    const { waiting, waitingSinceMs } = this.#platformGate;
+    return this.#wish.perSecond(waiting, waitingSinceMs, this.#clock.monotonic());
+  }
+
+  /** Is told of every pause that the platform asks for, milliseconds, so that other hosts keep it as well. */
+  onAskedPause(told: (ms: number) => void): void {
+    this.#onAskedPause = told;
+  }
+
+  /**
+   * The platform refused a request because too many came, or asked for a pause: nothing passes for so long. Within a
+   * budget it is a second where it does not say, since no rate is found by being refused then.
+   */
+  notePauseAsked(askedMs: number | null): void {
+    const ms = askedMs ?? (this.#share === null ? 0 : UNTOLD_PAUSE_MS);
+    if (ms <= 0) return;
+    this.pause(ms);
+    this.#onAskedPause(ms);
+  }
+
   /** Takes note of what an answer of the platform tells of its rate limit. */
   noteAnswer(answer: AnsweredRequest): void {
     const restMs = this.#rate.answered(answer, this.#clock.monotonic());
-    if (restMs > 0) this.pause(restMs);
+    if (restMs > 0 && this.#share === null) this.pause(restMs);
     this.#platformGate.recheck();
     this.#onAnswer({ wasLimited: answer.wasLimited, limitPerMinute: this.#rate.limitPerMinute });
   }
