@@ -138,6 +138,95 @@ describe('the rate of the platform', () => {
   });
 });
 
+describe('a share of a budget', () => {
+  const share = (perSecond: number, untilMs = Infinity, floorPerSecond = 0) => ({
+    ...{ perSecond, untilMs, floorPerSecond },
+  });
+  const usedUp = { limit: 100, remaining: 0, resetMs: 5000, windowMs: 1000 };
+
+  /** When so many requests to the platform were released, in whole milliseconds. */
+  async function turns(pacer: Pacer, count: number): Promise<number[]> {
+    const releasedMs: number[] = [];
+    for (let n = 0; n < count; n += 1)
+      releasedMs.push(Math.round((await pacer.turn('platform', NEVER)) ?? NaN));
+    return releasedMs;
+  }
+
+  test('is what goes to the platform, whatever its answers say is left; the store is not counted', async () => {
+    const clock = new SimulatedClock();
+    const pacer = new Pacer(NO_LIMITS, clock);
+    pacer.setShare(share(10));
+    expect(await turns(pacer, 2)).toEqual([100, 200]);
+    pacer.noteAnswer({ releasedAtMs: 200, wasLimited: false, report: usedUp });
+    pacer.noteAnswer({ releasedAtMs: 200, wasLimited: true, report: null });
+    expect(pacer.turn('store', NEVER)).toBeCloseTo(200, 6);
+    expect(await turns(pacer, 2)).toEqual([300, 400]);
+  });
+
+  test('that changes holds at once for those who wait, and ends by itself at its floor', async () => {
+    const clock = new SimulatedClock();
+    const pacer = new Pacer(NO_LIMITS, clock);
+    pacer.setShare(share(0.001));
+    const waiting = turns(pacer, 4);
+    pacer.setShare(share(10, 200, 1));
+    expect(await waiting).toEqual([100, 200, 1200, 2200]);
+  });
+
+  test('that is taken away gives way to what answers say', async () => {
+    const clock = new SimulatedClock();
+    const pacer = new Pacer(NO_LIMITS, clock);
+    pacer.setShare(share(0));
+    const waiting = pacer.turn('platform', NEVER);
+    pacer.setShare(null);
+    expect(await waiting).toBe(0);
+    pacer.noteAnswer({ releasedAtMs: 0, wasLimited: false, report: usedUp });
+    expect(pacer.pausedForMs).toBe(50);
+  });
+
+  test('holds beside maxRequestsPerSecond', async () => {
+    const clock = new SimulatedClock();
+    const pacer = new Pacer({ ...NO_LIMITS, maxRequestsPerSecond: 2 }, clock);
+    pacer.setShare(share(10));
+    expect(await turns(pacer, 3)).toEqual([100, 500, 1000]);
+  });
+
+  test('is asked for by how many requests wait and went: all there is, after a second in which there was always one', async () => {
+    const clock = new SimulatedClock();
+    const pacer = new Pacer(NO_LIMITS, clock);
+    expect(pacer.wanted).toBe(0);
+    pacer.setShare(share(10));
+    await turns(pacer, 4);
+    expect(pacer.wanted).toBe(5);
+    const waiting = turns(pacer, 1);
+    expect(pacer.wanted).toBe(6);
+    clock.advance(1000);
+    expect(pacer.wanted).toBe(Infinity);
+    await waiting;
+    expect(pacer.wanted).toBeLessThan(6);
+  });
+
+  test.each<[string, number | null, number]>([
+    ['so long as the platform asks', 7000, 7000],
+    ['a second where it does not say', null, 1000],
+  ])(
+    'has a refusal of the platform hold up this host and be told to the others: %s',
+    (_, askedMs, pausedMs) => {
+      const pacer = new Pacer(NO_LIMITS, new SimulatedClock());
+      const told: number[] = [];
+      pacer.onAskedPause((ms) => told.push(ms));
+      pacer.setShare(share(10));
+      pacer.notePauseAsked(askedMs);
+      expect([pacer.pausedForMs, told]).toEqual([pausedMs, [pausedMs]]);
+    },
+  );
+
+  test('has no refusal hold anybody up outside a budget that does not say for how long', () => {
+    const pacer = new Pacer(NO_LIMITS, new SimulatedClock());
+    pacer.notePauseAsked(null);
+    expect(pacer.pausedForMs).toBe(0);
+  });
+});
+
 describe('nobody waits', () => {
   test('for a pause that is too long, also if it begins while they wait', async () => {
     const clock = new SimulatedClock();
