@@ -63,7 +63,7 @@ export class ShareTable {
          WHERE budget.name = $1 AND budget.version = seen.version RETURNING 1),
        expelled AS (
          DELETE FROM ${s}.budget_share AS row USING turn
-         WHERE row.budget = $1 AND row.host <> $2 AND ${mark('row')} = ANY ($10::text[])),
+         WHERE row.budget = $1 AND ${mark('row')} = ANY ($10::text[])),
        other AS MATERIALIZED (
          SELECT host, ${mark('row')} AS mark, per_second AS "limit", wanted, share, floor,
            ${mark('row')} = ANY ($9::text[]) AS is_silent
