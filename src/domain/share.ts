@@ -45,12 +45,12 @@ export function rateAt({ perSecond, untilMs, floorPerSecond }: HeldShare, nowMs:
 }
 
 /** The limit that all hosts keep: the lowest in the configuration of any that is not silent. */
-export function commonLimit(own: number, others: readonly KnownHost[]): number {
+function commonLimit(own: number, others: readonly KnownHost[]): number {
   return Math.min(own, ...others.filter(({ isSilent }) => !isSilent).map(({ limit }) => limit));
 }
 
 /** What another host may use at most, and so nobody else. */
-export function reservedFor({ isSilent, share, floor }: KnownHost): number {
+function reservedFor({ isSilent, share, floor }: KnownHost): number {
   return isSilent ? floor : share;
 }
 

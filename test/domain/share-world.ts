@@ -12,7 +12,7 @@ interface TableRow extends ShareRow {
 }
 
 /** The table of a budget, as the database keeps it: one request after the other. */
-export class ShareTable {
+class ShareTable {
   readonly rows = new Map<string, TableRow>();
 
   /** Carries out a request of a process of a host, whenever it arrives. */
