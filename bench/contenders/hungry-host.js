@@ -8,6 +8,7 @@ import { PAUSE_CHANNEL } from '../../src/cluster/share-table.ts';
 import { PlatformFiles } from '../../src/platform/files.ts';
 import { Http } from '../../src/platform/http.ts';
 import { Pacer } from '../../src/platform/pacer.ts';
+import { PlatformGate } from '../../src/platform/platform-gate.ts';
 import { systemClock } from '../../src/service/system-clock.ts';
 
 const [baseUrl, name, databaseUrl] = process.argv.slice(2);
@@ -16,7 +17,8 @@ const NEVER = new AbortController().signal;
 setMaxListeners(0, NEVER);
 
 const limits = { maxRequestsPerSecond: null, maxBytesPerSecond: null, longestPauseMs: Infinity };
-const pacer = new Pacer(limits, systemClock);
+const gate = new PlatformGate(systemClock);
+const pacer = new Pacer(limits, systemClock, undefined, gate);
 const settings = { connections: WORKERS, stallTimeoutMs: 30_000, proxyEnvironment: null };
 const http = new Http(settings, pacer, systemClock);
 const platform = new PlatformFiles(http, baseUrl, { token: `bench-${name}`, identityHeaders: {} });
@@ -30,10 +32,10 @@ function joinBudget(url) {
   const owner = { budget: 'bench', host: name, instance: `${name}-${process.pid}`, schema: 'botsync' };
   const terms = { requestsPerSecond: 90, grantMs: 10_000, beatMs: 2500 };
   const budget = new Budget({ ...owner, ...terms }, database.sql, systemClock);
-  budget.wanted = () => pacer.wanted;
-  budget.onShare((share) => pacer.setShare(share));
-  budget.onPause((ms) => pacer.pause(ms));
-  pacer.onAskedPause((ms) => budget.notePause(ms));
+  budget.wanted = () => gate.wanted;
+  budget.onShare((share) => gate.setShare(share));
+  budget.onPause((ms) => gate.pause(ms));
+  gate.onAskedPause((ms) => budget.notePause(ms));
   const heard = (payload) => budget.heardPause(payload);
   void database.listen(PAUSE_CHANNEL, heard, (signal) => systemClock.sleep(1000, signal));
   budget.start();

@@ -1,10 +1,8 @@
 import type { Clock } from '../domain/clock.ts';
-import { RequestRate, type AnsweredRequest } from '../domain/request-rate.ts';
-import { RequestWish } from '../domain/request-wish.ts';
-import type { HeldShare } from '../domain/share.ts';
-import { SharePace } from '../domain/share-pace.ts';
+import type { AnsweredRequest } from '../domain/request-rate.ts';
 import { TokenBucket } from '../domain/token-bucket.ts';
 import { Gate, type Urgency } from './gate.ts';
+import { PlatformGate } from './platform-gate.ts';
 
 /** How fast requests may go, and how long they wait. */
 export interface PaceLimits {
@@ -32,17 +30,11 @@ export type Recipient = 'platform' | 'store';
 
 /**
  * The gates that every request passes: the same for all workers, so that a pause the platform asks for holds for all, and
- * requests go at the rate that the platform grants (`RequestRate`) and the user allows. Where several hosts share a budget
- * they go at this host's share of it instead.
+ * requests go at the rate that the platform grants (`PlatformGate`) and the user allows.
  */
 export class Pacer {
   readonly #clock: Clock;
-  readonly #rate = new RequestRate();
-  readonly #wish = new RequestWish();
-  /** `null`: there is no budget. */
-  #share: SharePace | null = null;
-  #onAskedPause: (ms: number) => void = () => undefined;
-  readonly #platformGate: Gate;
+  readonly #platformGate: PlatformGate;
   /** Of `maxRequestsPerSecond`; where there is no such limit only a pause closes it. */
   readonly #userGate: Gate;
   readonly #bytes: TokenBucket | null;
@@ -50,8 +42,16 @@ export class Pacer {
   readonly #onAnswer: (answer: CountedAnswer) => void;
   #pausedUntilMs = -Infinity;
 
-  /** @param onAnswer - told of every answer of the platform, and not of its store. */
-  constructor(limits: PaceLimits, clock: Clock, onAnswer: (answer: CountedAnswer) => void = () => undefined) {
+  /**
+   * @param onAnswer - told of every answer of the platform, and not of its store.
+   * @param platformGate - may be that of other pacers as well.
+   */
+  constructor(
+    limits: PaceLimits,
+    clock: Clock,
+    onAnswer: (answer: CountedAnswer) => void = () => undefined,
+    platformGate = new PlatformGate(clock),
+  ) {
     this.#clock = clock;
     this.#onAnswer = onAnswer;
     const { maxRequestsPerSecond, maxBytesPerSecond } = limits;
@@ -71,17 +71,7 @@ export class Pacer {
       },
       clock,
     );
-    this.#platformGate = new Gate(
-      {
-        nextAtMs: (nowMs) => Math.max((this.#share ?? this.#rate).nextAtMs(nowMs), this.#pausedUntilMs),
-        released: (nowMs) => {
-          this.#rate.released(nowMs);
-          this.#share?.released(nowMs);
-          this.#wish.released(nowMs);
-        },
-      },
-      clock,
-    );
+    this.#platformGate = platformGate;
   }
 
   /**
@@ -97,14 +87,14 @@ export class Pacer {
     const allowed = this.#userGate.pass(signal, urgency);
     if (recipient === 'store' || allowed === null) return allowed;
     return typeof allowed === 'number'
-      ? this.#platformGate.pass(signal, urgency)
-      : allowed.then((atMs) => (atMs === null ? null : this.#platformGate.pass(signal, urgency)));
+      ? this.#platformGate.pass(signal, urgency, this)
+      : allowed.then((atMs) => (atMs === null ? null : this.#platformGate.pass(signal, urgency, this)));
   }
 
   /** Nobody waits for a turn any more: what waits was not begun, and a stop need not wait for it. */
   endWaits(): void {
     this.#userGate.shut();
-    this.#platformGate.shut();
+    this.#platformGate.shut(this);
   }
 
   /** Whether there is a pause that is too long to wait for. */
@@ -120,38 +110,20 @@ export class Pacer {
 
   /** How long nothing will pass from now, milliseconds. */
   get pausedForMs(): number {
-    return Math.max(0, this.#pausedUntilMs - this.#clock.monotonic());
+    const untilMs = Math.max(this.#pausedUntilMs, this.#platformGate.pausedUntilMs);
+    return Math.max(0, untilMs - this.#clock.monotonic());
   }
 
   /** Lets nothing pass for so many milliseconds from now. */
   pause(ms: number): void {
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.monotonic() + ms);
-    for (const gate of [this.#userGate, this.#platformGate])
-      if (this.isPausedTooLong) gate.dismiss();
-      else gate.recheck();
-  }
-
-  /**
-   * The platform is asked at this share of a budget from now on, whatever its answers say is left; `null`: there is no
-   * budget. A share ends by the clock of this pacer.
-   */
-  setShare(share: HeldShare | null): void {
-    const nowMs = this.#clock.monotonic();
-    if (share === null || this.#share === null)
-      this.#share = share === null ? null : new SharePace(share, nowMs);
-    else this.#share.setShare(share, nowMs);
-    this.#platformGate.recheck();
-  }
-
-  /** How many requests a second could go to the platform; `Infinity`: more than may. */
-  get wanted(): number {
-    const { waiting, waitingSinceMs } = this.#platformGate;
-    return this.#wish.perSecond(waiting, waitingSinceMs, this.#clock.monotonic());
-  }
-
-  /** Is told of every pause that the platform asks for, milliseconds, so that other hosts keep it as well. */
-  onAskedPause(told: (ms: number) => void): void {
-    this.#onAskedPause = told;
+    this.#platformGate.pause(ms);
+    if (this.isPausedTooLong) {
+      this.#userGate.dismiss();
+      this.#platformGate.dismiss(this);
+    } else {
+      this.#userGate.recheck();
+    }
   }
 
   /**
@@ -159,17 +131,16 @@ export class Pacer {
    * budget it is a second where it does not say, since no rate is found by being refused then.
    */
   notePauseAsked(askedMs: number | null): void {
-    const ms = askedMs ?? (this.#share === null ? 0 : UNTOLD_PAUSE_MS);
+    const ms = askedMs ?? (this.#platformGate.isBudgeted ? UNTOLD_PAUSE_MS : 0);
     if (ms <= 0) return;
     this.pause(ms);
-    this.#onAskedPause(ms);
+    this.#platformGate.noteAskedPause(ms);
   }
 
   /** Takes note of what an answer of the platform tells of its rate limit. */
   noteAnswer(answer: AnsweredRequest): void {
-    const restMs = this.#rate.answered(answer, this.#clock.monotonic());
-    if (restMs > 0 && this.#share === null) this.pause(restMs);
-    this.#platformGate.recheck();
-    this.#onAnswer({ wasLimited: answer.wasLimited, limitPerMinute: this.#rate.limitPerMinute });
+    const restMs = this.#platformGate.noteAnswer(answer);
+    if (restMs > 0) this.pause(restMs);
+    this.#onAnswer({ wasLimited: answer.wasLimited, limitPerMinute: this.#platformGate.limitPerMinute });
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { PlatformGate } from '../../src/platform/platform-gate.ts';
 import { start } from '../emulator/fixture.ts';
 import {
   answerJson,
@@ -42,10 +43,11 @@ describe("what answers say of the platform's pace and time", () => {
     async (operation, status, headers, told) => {
       const clock = new SimulatedClock();
       const { emulator } = await start();
-      const { platform, pacer } = connectTo(emulator, { clock });
-      pacer.setShare({ perSecond: 10, untilMs: Infinity, floorPerSecond: 0 });
+      const platformGate = new PlatformGate(clock);
+      const { platform } = connectTo(emulator, { clock, platformGate });
+      platformGate.setShare({ perSecond: 10, untilMs: Infinity, floorPerSecond: 0 });
       const pauses: number[] = [];
-      pacer.onAskedPause((ms) => pauses.push(ms));
+      platformGate.onAskedPause((ms) => pauses.push(ms));
       emulator.faults.add({ operation, kind: 'status', status, headers });
       const upserted = await platform.upsert(BOT, upsertBody('a', 3), NEVER);
       if (upserted.kind === 'ok') await platform.upload(upserted.value, whole('abc'), false, NEVER);
