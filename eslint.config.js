@@ -62,7 +62,7 @@ const zones = [
 ];
 
 export default defineConfig(
-  { ignores: ['dist/', 'coverage/', 'node_modules/', 'examples/', '.stryker-tmp/'] },
+  { ignores: ['dist/', 'bench/results/', 'coverage/', 'node_modules/', 'examples/', '.stryker-tmp/'] },
   tseslint.configs.strict,
   {
     plugins: { 'import-x': importX },

@@ -4,6 +4,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { adopt } from './adopt.js';
+import { budget } from './budget.js';
 import { confirm, confirmUnlimited } from './confirm.js';
 import { daemonBulk, daemonLatency, daemonStart } from './daemon.js';
 import { renewInPlace, tagsInPlace } from './in-place.js';
@@ -33,6 +34,7 @@ const benchmarks = {
   'rate-rival': rateRival,
   'rate-untold': rateUntold,
   'rate-silent': rateSilent,
+  budget,
   'slow-line': slowLine,
   'slow-store': slowStore,
   'slow-beside': slowBeside,

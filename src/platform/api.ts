@@ -66,7 +66,7 @@ export class Api {
     pacer.noteAnswer({ releasedAtMs, wasLimited: status === 429, report });
     if (status !== 429 && status !== 503) return;
     const askedMs = retryAfterMs(status, headers, this.now());
-    if (askedMs !== null) pacer.pause(askedMs);
+    if (askedMs !== null || status === 429) pacer.notePauseAsked(askedMs);
   }
 }
 

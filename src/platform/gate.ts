@@ -14,6 +14,7 @@ const FILES_A_QUESTION = 3;
 
 interface Waiting {
   readonly urgency: Urgency;
+  readonly owner: object;
   readonly release: (nowMs: number | null) => void;
 }
 
@@ -25,10 +26,12 @@ export class Gate {
   readonly #schedule: Schedule;
   readonly #clock: Clock;
   #waiting: Waiting[] = [];
+  #waitingSinceMs: number | null = null;
   /** Files that have passed since a question did. */
   #filesPassed = 0;
   #isRunning = false;
-  #isShut = false;
+  /** Whose requests do not wait any more. */
+  readonly #shutTo = new WeakSet();
   #wake: AbortController | null = null;
 
   constructor(schedule: Schedule, clock: Clock) {
@@ -36,14 +39,28 @@ export class Gate {
     this.#clock = clock;
   }
 
-  /** Passes the gate; gives when that was. `null`: it was sent away, or the signal aborted. */
-  pass(signal: AbortSignal, urgency: Urgency): number | null | Promise<number | null> {
+  /** How many wait. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Since when somebody has always been waiting, by the monotonic clock; `null`: nobody waits. */
+  get waitingSinceMs(): number | null {
+    return this.#waiting.length === 0 ? null : this.#waitingSinceMs;
+  }
+
+  /**
+   * Passes the gate; gives when that was. `null`: it was sent away, or the signal aborted.
+   *
+   * @param owner - who may send it away, where the gate is that of several.
+   */
+  pass(signal: AbortSignal, urgency: Urgency, owner: object = this): number | null | Promise<number | null> {
     const nowMs = this.#clock.monotonic();
     if (this.#waiting.length === 0 && this.#schedule.nextAtMs(nowMs) <= nowMs) {
       this.#noteRelease(urgency, nowMs);
       return nowMs;
     }
-    if (signal.aborted || this.#isShut) return null;
+    if (signal.aborted || this.#shutTo.has(owner)) return null;
     return new Promise((resolve) => {
       const leave = (): void => {
         this.#waiting = this.#waiting.filter((other) => other !== one);
@@ -52,29 +69,31 @@ export class Gate {
       };
       const one: Waiting = {
         urgency,
+        owner,
         release: (releasedAtMs) => {
           signal.removeEventListener('abort', leave);
           resolve(releasedAtMs);
         },
       };
       signal.addEventListener('abort', leave, { once: true });
+      if (this.#waiting.length === 0) this.#waitingSinceMs = nowMs;
       this.#waiting.push(one);
       if (!this.#isRunning) void this.#run();
     });
   }
 
-  /** Sends all away that wait. */
-  dismiss(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const { release } of waiting) release(null);
+  /** Sends all of an owner away that wait. */
+  dismiss(owner: object = this): void {
+    const dismissed = this.#waiting.filter((one) => one.owner === owner);
+    this.#waiting = this.#waiting.filter((one) => one.owner !== owner);
+    for (const { release } of dismissed) release(null);
     this.recheck();
   }
 
-  /** From now on nobody waits any more: only what may pass at once does. */
-  shut(): void {
-    this.#isShut = true;
-    this.dismiss();
+  /** From now on nobody of an owner waits any more: only what may pass at once does. */
+  shut(owner: object = this): void {
+    this.#shutTo.add(owner);
+    this.dismiss(owner);
   }
 
   /** The schedule changed: looks again when the next may pass. */

@@ -1,7 +1,8 @@
 import type { Clock } from '../domain/clock.ts';
-import { RequestRate, type AnsweredRequest } from '../domain/request-rate.ts';
+import type { AnsweredRequest } from '../domain/request-rate.ts';
 import { TokenBucket } from '../domain/token-bucket.ts';
 import { Gate, type Urgency } from './gate.ts';
+import { PlatformGate } from './platform-gate.ts';
 
 /** How fast requests may go, and how long they wait. */
 export interface PaceLimits {
@@ -12,6 +13,9 @@ export interface PaceLimits {
   /** A longer pause than this is not waited for, milliseconds. */
   readonly longestPauseMs: number;
 }
+
+/** How long a refusal of the platform holds up a budget that does not say for how long: the window of its limit. */
+const UNTOLD_PAUSE_MS = 1000;
 
 /** What an answer of the platform is counted as. */
 export interface CountedAnswer {
@@ -26,12 +30,11 @@ export type Recipient = 'platform' | 'store';
 
 /**
  * The gates that every request passes: the same for all workers, so that a pause the platform asks for holds for all, and
- * requests go at the rate that the platform grants (`RequestRate`) and the user allows.
+ * requests go at the rate that the platform grants (`PlatformGate`) and the user allows.
  */
 export class Pacer {
   readonly #clock: Clock;
-  readonly #rate = new RequestRate();
-  readonly #platformGate: Gate;
+  readonly #platformGate: PlatformGate;
   /** Of `maxRequestsPerSecond`; where there is no such limit only a pause closes it. */
   readonly #userGate: Gate;
   readonly #bytes: TokenBucket | null;
@@ -39,8 +42,16 @@ export class Pacer {
   readonly #onAnswer: (answer: CountedAnswer) => void;
   #pausedUntilMs = -Infinity;
 
-  /** @param onAnswer - told of every answer of the platform, and not of its store. */
-  constructor(limits: PaceLimits, clock: Clock, onAnswer: (answer: CountedAnswer) => void = () => undefined) {
+  /**
+   * @param onAnswer - told of every answer of the platform, and not of its store.
+   * @param platformGate - may be that of other pacers as well.
+   */
+  constructor(
+    limits: PaceLimits,
+    clock: Clock,
+    onAnswer: (answer: CountedAnswer) => void = () => undefined,
+    platformGate = new PlatformGate(clock),
+  ) {
     this.#clock = clock;
     this.#onAnswer = onAnswer;
     const { maxRequestsPerSecond, maxBytesPerSecond } = limits;
@@ -60,15 +71,7 @@ export class Pacer {
       },
       clock,
     );
-    this.#platformGate = new Gate(
-      {
-        nextAtMs: (nowMs) => Math.max(this.#rate.nextAtMs(nowMs), this.#pausedUntilMs),
-        released: (nowMs) => {
-          this.#rate.released(nowMs);
-        },
-      },
-      clock,
-    );
+    this.#platformGate = platformGate;
   }
 
   /**
@@ -84,14 +87,14 @@ export class Pacer {
     const allowed = this.#userGate.pass(signal, urgency);
     if (recipient === 'store' || allowed === null) return allowed;
     return typeof allowed === 'number'
-      ? this.#platformGate.pass(signal, urgency)
-      : allowed.then((atMs) => (atMs === null ? null : this.#platformGate.pass(signal, urgency)));
+      ? this.#platformGate.pass(signal, urgency, this)
+      : allowed.then((atMs) => (atMs === null ? null : this.#platformGate.pass(signal, urgency, this)));
   }
 
   /** Nobody waits for a turn any more: what waits was not begun, and a stop need not wait for it. */
   endWaits(): void {
     this.#userGate.shut();
-    this.#platformGate.shut();
+    this.#platformGate.shut(this);
   }
 
   /** Whether there is a pause that is too long to wait for. */
@@ -107,22 +110,37 @@ export class Pacer {
 
   /** How long nothing will pass from now, milliseconds. */
   get pausedForMs(): number {
-    return Math.max(0, this.#pausedUntilMs - this.#clock.monotonic());
+    const untilMs = Math.max(this.#pausedUntilMs, this.#platformGate.pausedUntilMs);
+    return Math.max(0, untilMs - this.#clock.monotonic());
   }
 
   /** Lets nothing pass for so many milliseconds from now. */
   pause(ms: number): void {
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.monotonic() + ms);
-    for (const gate of [this.#userGate, this.#platformGate])
-      if (this.isPausedTooLong) gate.dismiss();
-      else gate.recheck();
+    this.#platformGate.pause(ms);
+    if (this.isPausedTooLong) {
+      this.#userGate.dismiss();
+      this.#platformGate.dismiss(this);
+    } else {
+      this.#userGate.recheck();
+    }
+  }
+
+  /**
+   * The platform refused a request because too many came, or asked for a pause: nothing passes for so long. Within a
+   * budget it is a second where it does not say, since no rate is found by being refused then.
+   */
+  notePauseAsked(askedMs: number | null): void {
+    const ms = askedMs ?? (this.#platformGate.isBudgeted ? UNTOLD_PAUSE_MS : 0);
+    if (ms <= 0) return;
+    this.pause(ms);
+    this.#platformGate.noteAskedPause(ms);
   }
 
   /** Takes note of what an answer of the platform tells of its rate limit. */
   noteAnswer(answer: AnsweredRequest): void {
-    const restMs = this.#rate.answered(answer, this.#clock.monotonic());
+    const restMs = this.#platformGate.noteAnswer(answer);
     if (restMs > 0) this.pause(restMs);
-    this.#platformGate.recheck();
-    this.#onAnswer({ wasLimited: answer.wasLimited, limitPerMinute: this.#rate.limitPerMinute });
+    this.#onAnswer({ wasLimited: answer.wasLimited, limitPerMinute: this.#platformGate.limitPerMinute });
   }
 }

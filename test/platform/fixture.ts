@@ -8,6 +8,7 @@ import type { Outcome, PlatformFailure } from '../../src/domain/failure.ts';
 import type { UpsertBody } from '../../src/domain/limits.ts';
 import { PlatformFiles } from '../../src/platform/files.ts';
 import { Http } from '../../src/platform/http.ts';
+import type { PlatformGate } from '../../src/platform/platform-gate.ts';
 import { Pacer, type PaceLimits } from '../../src/platform/pacer.ts';
 
 /** The moment every simulated clock begins at: ten seconds into a minute. */
@@ -142,6 +143,7 @@ export interface ClientOptions {
   readonly useProxy?: boolean;
   readonly limits?: Partial<PaceLimits>;
   readonly clock?: Clock;
+  readonly platformGate?: PlatformGate;
 }
 
 /** A client with everything it is made of. */
@@ -165,6 +167,8 @@ export function makeClient(baseUrl: string, options: ClientOptions = {}): TestCl
   const pacer = new Pacer(
     { maxRequestsPerSecond: null, maxBytesPerSecond: null, longestPauseMs: 120_000, ...options.limits },
     clock,
+    undefined,
+    options.platformGate,
   );
   const http = new Http(
     {

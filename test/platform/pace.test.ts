@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { PlatformGate } from '../../src/platform/platform-gate.ts';
 import { start } from '../emulator/fixture.ts';
 import {
   answerJson,
@@ -30,6 +31,29 @@ describe("what answers say of the platform's pace and time", () => {
     await pacer.turn('store', NEVER);
     expect(clock.monotonic()).toBe(waitMs);
   });
+
+  test.each([
+    ['upsert', 429, { 'Retry-After': '7' }, [7000]],
+    ['upsert', 503, { 'Retry-After': '7' }, [7000]],
+    ['upsert', 429, {}, [1000]],
+    ['upsert', 503, {}, []],
+    ['upload', 429, { 'Retry-After': '7' }, []],
+  ] as const)(
+    'of a budget, %s refused with %d and %j is told to other hosts: %j',
+    async (operation, status, headers, told) => {
+      const clock = new SimulatedClock();
+      const { emulator } = await start();
+      const platformGate = new PlatformGate(clock);
+      const { platform } = connectTo(emulator, { clock, platformGate });
+      platformGate.setShare({ perSecond: 10, untilMs: Infinity, floorPerSecond: 0 });
+      const pauses: number[] = [];
+      platformGate.onAskedPause((ms) => pauses.push(ms));
+      emulator.faults.add({ operation, kind: 'status', status, headers });
+      const upserted = await platform.upsert(BOT, upsertBody('a', 3), NEVER);
+      if (upserted.kind === 'ok') await platform.upload(upserted.value, whole('abc'), false, NEVER);
+      expect(pauses).toEqual(told);
+    },
+  );
 
   test('a window that is used up is waited for: the limit is never hit', async () => {
     const clock = new SimulatedClock();

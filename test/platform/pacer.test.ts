@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Pacer, type CountedAnswer } from '../../src/platform/pacer.ts';
+import { PlatformGate } from '../../src/platform/platform-gate.ts';
 import { NEVER, SimulatedClock, sleepless } from './fixture.ts';
 
 const NO_LIMITS = { maxRequestsPerSecond: null, maxBytesPerSecond: null, longestPauseMs: Infinity };
@@ -135,6 +136,135 @@ describe('the rate of the platform', () => {
     abort.abort();
     await given;
     expect(await waiting).toBe(50);
+  });
+});
+
+describe('a share of a budget', () => {
+  const share = (perSecond: number, untilMs = Infinity, floorPerSecond = 0) => ({
+    ...{ perSecond, untilMs, floorPerSecond },
+  });
+  const usedUp = { limit: 100, remaining: 0, resetMs: 5000, windowMs: 1000 };
+
+  /** When so many requests to the platform were released, in whole milliseconds. */
+  async function turns(pacer: Pacer, count: number): Promise<number[]> {
+    const releasedMs: number[] = [];
+    for (let n = 0; n < count; n += 1)
+      releasedMs.push(Math.round((await pacer.turn('platform', NEVER)) ?? NaN));
+    return releasedMs;
+  }
+
+  test('is what goes to the platform, whatever its answers say is left; the store is not counted', async () => {
+    const clock = new SimulatedClock();
+    const gate = new PlatformGate(clock);
+    const pacer = new Pacer(NO_LIMITS, clock, undefined, gate);
+    gate.setShare(share(10));
+    expect(await turns(pacer, 2)).toEqual([100, 200]);
+    pacer.noteAnswer({ releasedAtMs: 200, wasLimited: false, report: usedUp });
+    pacer.noteAnswer({ releasedAtMs: 200, wasLimited: true, report: null });
+    expect(pacer.turn('store', NEVER)).toBeCloseTo(200, 6);
+    expect(await turns(pacer, 2)).toEqual([300, 400]);
+  });
+
+  test('that changes holds at once for those who wait, and ends by itself at its floor', async () => {
+    const clock = new SimulatedClock();
+    const gate = new PlatformGate(clock);
+    const pacer = new Pacer(NO_LIMITS, clock, undefined, gate);
+    gate.setShare(share(0.001));
+    const waiting = turns(pacer, 4);
+    gate.setShare(share(10, 200, 1));
+    expect(await waiting).toEqual([100, 200, 1200, 2200]);
+  });
+
+  test('that is taken away gives way to what answers say', async () => {
+    const clock = new SimulatedClock();
+    const gate = new PlatformGate(clock);
+    const pacer = new Pacer(NO_LIMITS, clock, undefined, gate);
+    gate.setShare(share(0));
+    const waiting = pacer.turn('platform', NEVER);
+    gate.setShare(null);
+    expect(await waiting).toBe(0);
+    pacer.noteAnswer({ releasedAtMs: 0, wasLimited: false, report: usedUp });
+    expect(pacer.pausedForMs).toBe(50);
+  });
+
+  test('holds beside maxRequestsPerSecond', async () => {
+    const clock = new SimulatedClock();
+    const gate = new PlatformGate(clock);
+    const pacer = new Pacer({ ...NO_LIMITS, maxRequestsPerSecond: 2 }, clock, undefined, gate);
+    gate.setShare(share(10));
+    expect(await turns(pacer, 3)).toEqual([100, 500, 1000]);
+  });
+
+  test('is asked for by how many requests wait and went: all there is, after a second in which there was always one', async () => {
+    const clock = new SimulatedClock();
+    const gate = new PlatformGate(clock);
+    const pacer = new Pacer(NO_LIMITS, clock, undefined, gate);
+    expect(gate.wanted).toBe(0);
+    gate.setShare(share(10));
+    await turns(pacer, 4);
+    expect(gate.wanted).toBe(5);
+    const waiting = turns(pacer, 1);
+    expect(gate.wanted).toBe(6);
+    clock.advance(500);
+    const behind = turns(pacer, 1);
+    clock.advance(500);
+    expect(gate.wanted).toBe(Infinity);
+    await Promise.all([waiting, behind]);
+    expect(gate.wanted).toBeLessThan(8);
+  });
+
+  test.each<[string, number | null, number]>([
+    ['so long as the platform asks', 7000, 7000],
+    ['a second where it does not say', null, 1000],
+  ])(
+    'has a refusal of the platform hold up this host and be told to the others: %s',
+    (_, askedMs, pausedMs) => {
+      const clock = new SimulatedClock();
+      const gate = new PlatformGate(clock);
+      const pacer = new Pacer(NO_LIMITS, clock, undefined, gate);
+      const told: number[] = [];
+      gate.onAskedPause((ms) => told.push(ms));
+      gate.setShare(share(10));
+      pacer.notePauseAsked(askedMs);
+      expect([pacer.pausedForMs, told]).toEqual([pausedMs, [pausedMs]]);
+    },
+  );
+
+  test('has no refusal hold anybody up outside a budget that does not say for how long', () => {
+    const clock = new SimulatedClock();
+    const gate = new PlatformGate(clock);
+    const pacer = new Pacer(NO_LIMITS, clock, undefined, gate);
+    pacer.notePauseAsked(null);
+    expect(pacer.pausedForMs).toBe(0);
+  });
+
+  test('is one for all pacers of a process, in the order they came; one that stops sends away its own requests alone', async () => {
+    const clock = new SimulatedClock();
+    const gate = new PlatformGate(clock);
+    const pacers = [0, 1].map(() => new Pacer(NO_LIMITS, clock, undefined, gate));
+    gate.setShare(share(10));
+    const order: string[] = [];
+    const pass = async (n: number): Promise<void> => {
+      const atMs = await pacers[n]?.turn('platform', NEVER);
+      order.push(`${n} at ${Math.round(atMs ?? NaN)}`);
+    };
+    const passing = [0, 1, 0, 1, 1].map(pass);
+    pacers[0]?.endWaits();
+    await Promise.all(passing);
+    expect(order).toEqual(['0 at NaN', '0 at NaN', '1 at 100', '1 at 200', '1 at 300']);
+    expect(pacers[0]?.turn('platform', NEVER)).toBeNull();
+  });
+
+  test('is not used while another host was asked for a pause, which is waited for as long as one of our own', async () => {
+    const clock = new SimulatedClock();
+    const gate = new PlatformGate(clock);
+    const pacer = new Pacer({ ...NO_LIMITS, longestPauseMs: 5000 }, clock, undefined, gate);
+    gate.setShare(share(10));
+    gate.pause(5000);
+    expect(await turns(pacer, 2)).toEqual([5000, 5080]);
+    gate.pause(5001);
+    expect(pacer.isPausedTooLong).toBe(true);
+    expect(pacer.turn('platform', NEVER)).toBeNull();
   });
 });
 
