@@ -56,6 +56,12 @@ const COMMANDS = [
   ].map((name) => `test/cli/${name}.test.ts`),
 ];
 
+/** What measures the memory or the processor time of its own process, which is not to be anybody else's. */
+const ALONE = ['test/soak/**/*.test.ts', 'test/browser/many-files.test.ts'];
+
+/** One process for many files: what a test changes that others share, the environment among it, it puts back. */
+const SHARED = { isolate: false, unstubEnvs: true };
+
 // Thousands of state files are written through to the disk otherwise, and deleted a moment later.
 const temporary = process.env['TMPDIR'] ?? makeMemoryDirectory();
 
@@ -67,7 +73,7 @@ process.once('exit', () => {
 });
 
 /**
- * `npm test` runs all but the last project, into which falls what no other names; `npm run test:all` runs all.
+ * `npm test` runs the first two projects; into the last falls what no other names; `npm run test:all` runs all.
  * `npx vitest run test/crash` finds a test wherever it is.
  */
 export default defineConfig({
@@ -79,12 +85,17 @@ export default defineConfig({
     env: { ...(temporary !== null && { TMPDIR: temporary }), BOTSYNC_TEST_RUN: shared },
     coverage: { provider: 'v8', include: ['src/**/*.ts'] },
     projects: [
-      // One process for many files: what a test changes that others share, the environment among it, it puts back.
-      { extends: true, test: { name: 'engine', include: ENGINE, isolate: false, unstubEnvs: true } },
-      { extends: true, test: { name: 'commands', include: COMMANDS } },
+      { extends: true, test: { name: 'engine', include: ENGINE, ...SHARED } },
+      { extends: true, test: { name: 'commands', include: COMMANDS, ...SHARED } },
+      { extends: true, test: { name: 'long-alone', include: ALONE } },
       {
         extends: true,
-        test: { name: 'long', include: ['test/**/*.test.ts'], exclude: [...ENGINE, ...COMMANDS] },
+        test: {
+          name: 'long',
+          include: ['test/**/*.test.ts'],
+          exclude: [...ENGINE, ...COMMANDS, ...ALONE],
+          ...SHARED,
+        },
       },
     ],
   },

@@ -20,6 +20,8 @@ const BINDING = '@photostructure+sqlite.glibc.node';
 /** What a dependency is loaded from, and its licence. */
 const CODE = /\.(?:[cm]?js|json)$/u;
 const LICENCE = /^(?:licen[cs]e|copying)/iu;
+const README = /^readme(?:\.md)?$/iu;
+const LICENCE_HEADING = /^#+ *licen[cs]e\s*$/imu;
 /** Code that is there for those who work on the dependency. */
 const NOT_LOADED =
   /(?:^|\/)(?:\.[^/]*|(?:tests?|bench(?:mark)?s?|examples?|build|docs?|fixtures?|types|help|scripts)(?:\.js)?|(?:tsconfig|package-lock)\.json|eslint\.config\.\w+|[^/]*\.test\.[cm]?js|test-\w+\.js|bin\.js|build-test\.js|optional\.js)(?:\/|$)/u;
@@ -44,11 +46,19 @@ export function runtimePackages() {
     .filter(({ name }) => !COMPILE_ONLY.has(name));
 }
 
-/** The licence text of an installed package. Throws where it has none: it could not be passed on. */
+/**
+ * The licence text of an installed package: of its file, else the last section of its README, if that is the licence.
+ * Throws where it has none: it could not be passed on.
+ */
 export function licenceText(directory) {
-  const file = readdirSync(directory).find((entry) => LICENCE.test(entry));
-  if (file === undefined) throw new Error(`${directory} has no licence text`);
-  return readFileSync(join(directory, file), 'utf8').trim();
+  const files = readdirSync(directory);
+  const file = files.find((entry) => LICENCE.test(entry));
+  if (file !== undefined) return readFileSync(join(directory, file), 'utf8').trim();
+  const readme = files.find((entry) => README.test(entry));
+  const text = readme === undefined ? '' : readFileSync(join(directory, readme), 'utf8');
+  const section = text.split(LICENCE_HEADING).slice(1).pop() ?? '';
+  if (!section.includes('Copyright')) throw new Error(`${directory} has no licence text`);
+  return section.trim();
 }
 
 /**
@@ -87,6 +97,9 @@ function copyPackage(from, to) {
       return lstatSync(file).isDirectory() || CODE.test(inner) || LICENCE.test(inner);
     },
   });
+  // READMEs stay behind, and with them the licence of those that have it nowhere else.
+  if (!readdirSync(to).some((entry) => LICENCE.test(entry)))
+    writeFileSync(join(to, 'LICENSE'), `${licenceText(from)}\n`);
 }
 
 /** Leaves of the binding's package what runs: its JavaScript and one binary. */

@@ -3,6 +3,7 @@ import { EXIT } from '../domain/exit-code.ts';
 import { SyncError } from '../library/sync-error.ts';
 import { version } from '../library/version.ts';
 import { sourceStack } from '../service/source-stack.ts';
+import { addClusterCommands } from './cluster-commands.ts';
 import { answerShell, COMPLETION_REQUEST } from './completion.ts';
 import { addEmulatorCommand } from './emulator-command.ts';
 import {
@@ -150,7 +151,13 @@ function program(done: (code: number) => void, args: readonly string[], place: P
 
 /** Declares all commands and options to a parser. `done` takes the exit code of the one that runs. */
 function declareCommands(parser: Argv, done: (code: number) => void): Argv<GlobalArguments> {
-  const adders = [addSyncCommands, addEmulatorCommand, addPlatformCommands, addSetupCommands];
+  const adders = [
+    addSyncCommands,
+    addEmulatorCommand,
+    addPlatformCommands,
+    addClusterCommands,
+    addSetupCommands,
+  ];
   return adders
     .reduce((declared, add) => add(declared, done), withGlobalOptions(parser))
     .command(

@@ -11,6 +11,7 @@ const EXIT_CODES: Readonly<Record<SyncErrorCode, number>> = {
   credentials: EXIT.credentials,
   platform: EXIT.incomplete,
   'not-served': EXIT.incomplete,
+  cluster: EXIT.incomplete,
   interrupted: EXIT.interrupted,
 };
 

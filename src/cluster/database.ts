@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { Client, ClientBase, ClientConfig, Notification, Pool } from 'pg';
+import type { Client, ClientConfig, Notification, Pool } from 'pg';
 
 /** Runs one statement, committed by itself, and gives its rows. Throws `DatabaseError`. */
 export type Sql = (text: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>;
@@ -27,6 +27,9 @@ export class DatabaseError extends Error {
 /** Classes and codes of PostgreSQL that pass by themselves (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const PASSING = /^(?:08...|53...|57P0[1-5]|57014|40001|40P01|25006|58...|XX000)$/u;
 
+/** The database undoes a transaction in which nothing was asked for so long: whoever began it was stopped. */
+const LONGEST_PAUSE_MS = 30_000;
+
 /** How a database is reached. */
 export interface DatabaseSettings {
   /** What `connectionOf` made. */
@@ -51,23 +54,52 @@ export class ClusterDatabase {
 
   /** See `Sql`. */
   readonly sql: Sql = async (text, values = []) => {
-    let client: (ClientBase & { release: (destroy?: boolean) => void }) | null = null;
-    let isSound = false;
     try {
-      const pool = await this.#open();
-      client = await pool.connect();
-      const { rows } = await client.query<SqlRow>({ text, values: [...values] });
-      isSound = true;
-      return rows;
+      const client = await (await this.#open()).connect();
+      let isSound = false;
+      try {
+        const { rows } = await client.query<SqlRow>({ text, values: [...values] });
+        isSound = true;
+        return rows;
+      } finally {
+        // One that did not answer in time may still do so: nobody else is to have that answer.
+        client.release(!isSound);
+      }
     } catch (error) {
-      const trouble = troubleOf(error);
-      isSound = trouble.kind === 'refused';
-      throw trouble;
-    } finally {
-      // One that did not answer in time may still do so: nobody else is to have that answer.
-      client?.release(!isSound);
+      throw troubleOf(error);
     }
   };
+
+  /**
+   * Runs statements all of which are committed together, or none where the task throws. For what a person has asked for and
+   * is over in seconds, never for what a host does under a lease: whoever is stopped in the midst of it keeps others waiting.
+   */
+  async transaction<T>(task: (sql: Sql) => Promise<T>): Promise<T> {
+    const client = await this.#open()
+      .then((pool) => pool.connect())
+      .catch((error: unknown) => {
+        throw troubleOf(error);
+      });
+    const sql: Sql = async (text, values = []) => {
+      try {
+        return (await client.query<SqlRow>({ text, values: [...values] })).rows;
+      } catch (error) {
+        throw troubleOf(error);
+      }
+    };
+    try {
+      await sql('BEGIN');
+      await sql(`SET LOCAL idle_in_transaction_session_timeout = ${LONGEST_PAUSE_MS}`);
+      const result = await task(sql);
+      await sql('COMMIT');
+      client.release();
+      return result;
+    } catch (error) {
+      // The end of the connection undoes all of it.
+      client.release(true);
+      throw error;
+    }
+  }
 
   /**
    * Is told what is notified on a channel, for as long as the connection stands; it is made again when it fails.
@@ -82,7 +114,7 @@ export class ClusterDatabase {
     const { signal } = this.#closed;
     while (!signal.aborted) {
       await this.#listenOnce(channel, told, signal).catch(() => undefined);
-      if (!signal.aborted) await pause(signal);
+      await pause(signal);
     }
   }
 

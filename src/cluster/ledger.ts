@@ -101,6 +101,23 @@ export class Ledger {
     return Number(answer['given']) === Number(answer['put']) ? 'taken' : 'foreign';
   }
 
+  /**
+   * Drops all rows of a unit that is held by this grant, to be shipped again. Gives how many shipments it has had then; `null`: it is
+   * not held by this grant.
+   */
+  async clear({ unit, epoch, instance }: Grant): Promise<number | null> {
+    const s = this.#schema;
+    const [row] = await this.#sql(
+      `WITH fence AS (
+         UPDATE ${s}.unit SET seq = seq + 1, beat = beat + 1 WHERE id = $1 AND epoch = $2 AND holder = $3 RETURNING id, seq),
+       files AS (DELETE FROM ${s}.file AS file USING fence WHERE file.unit = fence.id),
+       entries AS (DELETE FROM ${s}.entry AS entry USING fence WHERE entry.unit = fence.id)
+       SELECT seq FROM fence`,
+      [unit, epoch, instance],
+    );
+    return row === undefined ? null : Number(row['seq']);
+  }
+
   /** Lets go of a unit. Where it is not held by this grant any more nothing happens. */
   async release({ unit, epoch, instance }: Grant): Promise<void> {
     await this.#sql(
@@ -124,7 +141,7 @@ export class Ledger {
       `SELECT coalesce(string_agg(body::text, ','), '') AS rows FROM ${s}.entry WHERE unit = $1 AND host IN ('', $2)`,
       [unit, host],
     );
-    yield { files: '[]', entries: `[${String(entries[0]?.['rows'] ?? '')}]` };
+    yield { files: '[]', entries: `[${textOf(entries[0]?.['rows'])}]` };
     let after: readonly unknown[] = [0, Buffer.alloc(0)];
     for (;;) {
       const [page] = await this.#sql(
@@ -148,6 +165,11 @@ export class Ledger {
     if (Number(answer['seq']) > seq) return 'taken';
     return Number(answer['seq']) < seq ? 'rewound' : 'lost';
   }
+}
+
+/** Rows put together; none are no text. */
+function textOf(rows: unknown): string {
+  return typeof rows === 'string' ? rows : '';
 }
 
 function toTarget(row: SqlRow): Target {

@@ -19,6 +19,7 @@ export interface HostNews {
 /** A host as the ledger has it. */
 export interface HostRow extends Omit<HostNews, 'report'> {
   readonly beat: number;
+  /** `null`: none was given, or not asked for. */
   readonly report: unknown;
 }
 
@@ -60,6 +61,9 @@ export interface ClusterView {
   readonly hosts: readonly HostRow[];
   readonly units: readonly UnitRow[];
   readonly wishes: readonly WishRow[];
+  /** The version of the tables, and of the rows in them. */
+  readonly version: number;
+  readonly stateVersion: number;
 }
 
 /** Who is there, and who has which unit. Methods throw `DatabaseError`. */
@@ -100,7 +104,7 @@ export class Membership {
          UPDATE ${this.#schema}.unit AS unit SET beat = beat + 1
          FROM json_to_recordset($8) AS given (id integer, epoch bigint)
          WHERE unit.id = given.id AND unit.epoch = given.epoch AND unit.holder = $2 RETURNING unit.id)
-       SELECT (SELECT count(*) FROM mine) AS known, (SELECT json_agg(id) FROM held) AS proven, ${this.#view()}`,
+       SELECT (SELECT count(*) FROM mine) AS known, (SELECT json_agg(id) FROM held) AS proven, ${this.#view("- 'report'")}`,
       [
         ...[name, instance, weight, version, digest, JSON.stringify(units), report],
         JSON.stringify(held.map(({ unit, epoch }) => ({ id: unit, epoch }))),
@@ -111,7 +115,7 @@ export class Membership {
 
   /** How everything stands, without a beat. */
   async look(): Promise<ClusterView> {
-    const [row] = await this.#sql(`SELECT 1 AS known, NULL AS proven, ${this.#view()}`);
+    const [row] = await this.#sql(`SELECT 1 AS known, NULL AS proven, ${this.#view('')}`);
     return toView(row);
   }
 
@@ -166,10 +170,13 @@ export class Membership {
     return rows.length > 0;
   }
 
-  #view(): string {
-    const all = (table: string): string =>
-      `(SELECT coalesce(json_agg(one ORDER BY one), '[]') FROM (SELECT to_jsonb(row) AS one FROM ${this.#schema}.${table} AS row) AS rows)`;
-    return `${all('host')} AS hosts, ${all('unit')} AS units, ${all('wish')} AS wishes`;
+  /** @param without - what is left out of hosts, which is not needed with every beat. */
+  #view(without: string): string {
+    const all = (table: string, less = ''): string =>
+      `(SELECT coalesce(json_agg(one ORDER BY one), '[]')
+        FROM (SELECT to_jsonb(row) ${less} AS one FROM ${this.#schema}.${table} AS row) AS rows)`;
+    return `${all('host', without)} AS hosts, ${all('unit')} AS units, ${all('wish')} AS wishes,
+      (SELECT version FROM ${this.#schema}.meta) AS version, (SELECT state_version FROM ${this.#schema}.meta) AS state_version`;
   }
 }
 
@@ -181,6 +188,8 @@ function toView(row: SqlRow | undefined): ClusterView {
     hosts: (row['hosts'] as SqlRow[]).map(toHost),
     units: (row['units'] as SqlRow[]).map(toUnit),
     wishes: row['wishes'] as WishRow[],
+    version: Number(row['version']),
+    stateVersion: Number(row['state_version']),
   };
 }
 
@@ -193,7 +202,7 @@ function toHost(row: SqlRow): HostRow {
     version: String(row['version']),
     digest: String(row['digest']),
     units: row['units'] as number[],
-    report: row['report'],
+    report: row['report'] ?? null,
   };
 }
 

@@ -19,7 +19,12 @@ export function platformName(options: RunTarget, config: Config): string {
   return options.emulator ? EMULATOR_NAME : config.platform.baseUrl;
 }
 
-/** Runs against the emulator have a state file of their own: the real one is never touched. */
+/** Runs against the emulator have a state file of their own, and are those of a host that is alone: what is real is never touched. */
 function withEmulatorState(config: Config): Config {
-  return { ...config, stateFile: join(emulatorDirectory(config), 'state.db') };
+  return {
+    ...config,
+    sources: config.sources.map((source) => ({ ...source, host: null })),
+    cluster: null,
+    stateFile: join(emulatorDirectory(config), 'state.db'),
+  };
 }

@@ -1,6 +1,6 @@
 import { accessObstacle } from '../service/access-obstacle.ts';
 import { findHolder, type LockHolder } from '../service/process-lock.ts';
-import { StateFileError } from '../state/database.ts';
+import { StateFileError, type Database } from '../state/database.ts';
 import { openReader } from '../state/open-reader.ts';
 import type { StateReader } from '../state/state-reader.ts';
 import { SyncError } from './sync-error.ts';
@@ -8,18 +8,23 @@ import { SyncError } from './sync-error.ts';
 /** The state file, open for reading beside whoever may be writing it. */
 export interface OpenedStateFile {
   readonly reader: StateReader;
+  /** Its connection, for reading rows as they are. */
+  readonly database: Database;
   /** The botsync that is running on it. */
   readonly holder: LockHolder | null;
   readonly close: () => void;
 }
 
-/** Opens the state file without writing anything. Throws `SyncError` for one that cannot be read. */
-export function readStateFile(file: string): OpenedStateFile {
-  const holder = findHolder(file);
+/**
+ * Opens the state file without writing anything. Throws `SyncError` for one that cannot be read.
+ *
+ * @param holder - who is at work on it; `null` also where that is the caller, who does not write now.
+ */
+export function readStateFile(file: string, holder = findHolder(file)): OpenedStateFile {
   const opened = openReader(file, holder !== null);
   switch (opened.kind) {
     case 'open':
-      return { reader: opened.reader, holder, close: opened.close };
+      return { reader: opened.reader, database: opened.database, holder, close: opened.close };
     case 'newer':
       throw new SyncError('state-file', {
         place: file,
@@ -48,8 +53,9 @@ export function readStateFile(file: string): OpenedStateFile {
 export async function withStateFile<T>(
   file: string,
   read: (state: OpenedStateFile) => T | Promise<T>,
+  holder = findHolder(file),
 ): Promise<T> {
-  const state = readStateFile(file);
+  const state = readStateFile(file, holder);
   try {
     return await read(state);
   } catch (error) {

@@ -74,7 +74,7 @@ export class PlatformFiles implements FilePlatform {
     publicAtOnce: boolean,
     signal: AbortSignal,
   ): Promise<Outcome<null>> {
-    const body = contentBody(content, this.#http.pacer, this.#http.throughput, signal);
+    const body = contentBody(content, this.#http.pacer, this.#http.throughput, this.#http.fence, signal);
     const headers = { 'content-type': address.contentType, 'content-length': String(body.sizeBytes) };
     const answered = await this.#http.send(
       {

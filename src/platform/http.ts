@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../domain/clock.ts';
+import type { Fence } from '../domain/lease.ts';
 import { failed, ok, type Outcome, type PlatformFailure } from '../domain/failure.ts';
 import { Throughput } from '../domain/throughput.ts';
 import { createDispatcher, proxiesOf, type Proxies } from './dispatcher.ts';
@@ -37,22 +38,40 @@ export interface TimedAnswer extends Answer {
   readonly releasedAtMs: number;
 }
 
+/** What requests under several fences share. */
+interface Shared {
+  readonly throughput: Throughput;
+  readonly monitor: StallMonitor;
+  proxies: Proxies | null;
+  dispatcher: Dispatcher | Promise<Dispatcher> | null;
+}
+
 /** The connections to the platform and its store: kept open, paced together. Requests are sent once; retrying is the caller's. */
 export class Http {
   readonly pacer: Pacer;
   readonly clock: Clock;
-  /** How fast the store takes content, over all uploads. */
-  readonly throughput = new Throughput();
+  /** What requests ask before they leave; `null`: nothing keeps them. */
+  readonly fence: Fence | null;
   readonly #settings: ConnectionSettings;
-  readonly #monitor: StallMonitor;
-  #proxies: Proxies | null = null;
-  #dispatcher: Dispatcher | Promise<Dispatcher> | null = null;
+  readonly #shared: Shared;
 
-  constructor(settings: ConnectionSettings, pacer: Pacer, clock: Clock) {
+  constructor(settings: ConnectionSettings, pacer: Pacer, clock: Clock, fenced?: readonly [Fence, Shared]) {
     this.#settings = settings;
-    this.#monitor = new StallMonitor(settings.stallTimeoutMs);
     this.pacer = pacer;
     this.clock = clock;
+    this.fence = fenced?.[0] ?? null;
+    const monitor = fenced?.[1].monitor ?? new StallMonitor(settings.stallTimeoutMs);
+    this.#shared = fenced?.[1] ?? { throughput: new Throughput(), monitor, proxies: null, dispatcher: null };
+  }
+
+  /** The same connections for requests that a fence may keep. */
+  under(fence: Fence): Http {
+    return new Http(this.#settings, this.pacer, this.clock, [fence, this.#shared]);
+  }
+
+  /** How fast the store takes content, over all uploads. */
+  get throughput(): Throughput {
+    return this.#shared.throughput;
   }
 
   /** Waits for its turn, sends, and reads the answer. Redirects are not followed. Any status is an answer. */
@@ -63,14 +82,16 @@ export class Http {
     if (interrupted !== null) return failed({ ...interrupted, notCarriedOut: true });
     if (releasedAtMs === null) return failed(this.#postponed());
     try {
-      this.#dispatcher ??= this.#create();
-      if (this.#dispatcher instanceof Promise) this.#dispatcher = await this.#made(this.#dispatcher);
-      const answer = await exchange(this.#dispatcher, request, request.body, this.#monitor, signal);
-      const proxy = request.url.protocol === 'http:' ? (this.#proxies?.http ?? null) : null;
+      const { monitor } = this.#shared;
+      const made = this.#dispatcher();
+      const dispatcher = made instanceof Promise ? await made : made;
+      if (this.fence !== null && !(await isAdmitted(request.to, this.fence, signal))) return failed(NOT_HELD);
+      const answer = await exchange(dispatcher, request, request.body, monitor, signal);
+      const proxy = request.url.protocol === 'http:' ? (this.#shared.proxies?.http ?? null) : null;
       return ok({ ...answer, releasedAtMs, ...(proxy !== null && { proxy: nameOfProxy(proxy) }) });
     } catch (error) {
       const peer = nameOfPeer(request.url, request.addressField);
-      return failed(interruption(signal) ?? connectionFailure(error, this.#proxies, peer));
+      return failed(interruption(signal) ?? connectionFailure(error, this.#shared.proxies, peer));
     }
   }
 
@@ -84,17 +105,19 @@ export class Http {
     if (interrupted !== null) return failed(interrupted);
     if (releasedAtMs === null) return failed(this.#postponed());
     try {
-      this.#dispatcher ??= this.#create();
-      if (this.#dispatcher instanceof Promise) this.#dispatcher = await this.#made(this.#dispatcher);
-      return ok(await download(this.#dispatcher, url, this.#settings.stallTimeoutMs, onChunk, signal));
+      return ok(
+        await download(await this.#dispatcher(), url, this.#settings.stallTimeoutMs, onChunk, signal),
+      );
     } catch (error) {
-      return failed(interruption(signal) ?? connectionFailure(error, this.#proxies, nameOfPeer(url, null)));
+      return failed(
+        interruption(signal) ?? connectionFailure(error, this.#shared.proxies, nameOfPeer(url, null)),
+      );
     }
   }
 
   /** Closes the connections; what is running is broken off. */
   async close(): Promise<void> {
-    const made = this.#dispatcher;
+    const made = this.#shared.dispatcher;
     await (made instanceof Promise ? await made.catch(() => null) : made)?.destroy();
   }
 
@@ -106,22 +129,39 @@ export class Http {
     return { kind: 'transient', message, notCarriedOut: true, postponed: true };
   }
 
-  async #create(): Promise<Dispatcher> {
-    const { connections, stallTimeoutMs, proxyEnvironment } = this.#settings;
-    this.#proxies = proxyEnvironment === null ? null : proxiesOf(proxyEnvironment);
-    return createDispatcher({ connections, stallTimeoutMs, proxies: this.#proxies });
+  #dispatcher(): Dispatcher | Promise<Dispatcher> {
+    const shared = this.#shared;
+    if (shared.dispatcher !== null) return shared.dispatcher;
+    const making = this.#create();
+    shared.dispatcher = making;
+    making.then(
+      (made) => (shared.dispatcher = made),
+      // Where no descriptor is free nothing can be loaded; there may be one next time.
+      () => (shared.dispatcher = null),
+    );
+    return making;
   }
 
-  async #made(dispatcher: Promise<Dispatcher>): Promise<Dispatcher> {
-    try {
-      return await dispatcher;
-    } catch (error) {
-      // Where no descriptor is free nothing can be loaded; there may be one next time.
-      this.#dispatcher = null;
-      throw error;
-    }
+  async #create(): Promise<Dispatcher> {
+    const { connections, stallTimeoutMs, proxyEnvironment } = this.#settings;
+    this.#shared.proxies = proxyEnvironment === null ? null : proxiesOf(proxyEnvironment);
+    return await createDispatcher({ connections, stallTimeoutMs, proxies: this.#shared.proxies });
   }
 }
+
+/** Whether a fence lets a request go now; waits while it may yet. The store is sent what was begun before. */
+async function isAdmitted(to: Recipient, fence: Fence, signal: AbortSignal): Promise<boolean> {
+  const may = to === 'platform' ? fence.mayBegin : fence.mayFinish;
+  if (!may()) await fence.proven(signal);
+  return may() && !signal.aborted;
+}
+
+/** The fence kept a request for good. */
+const NOT_HELD: PlatformFailure = {
+  kind: 'transient',
+  message: 'this host may not send it now: its lease was not proven in time',
+  notCarriedOut: true,
+};
 
 /** Whom a request went to, in words. Of the store's address, which is a secret, only the host is told. */
 function nameOfPeer({ origin }: URL, addressField: string | null): string {

@@ -1,4 +1,5 @@
 import type { OutgoingContent } from '../domain/file-platform.ts';
+import type { Fence } from '../domain/lease.ts';
 import type { Throughput } from '../domain/throughput.ts';
 import type { Pacer } from './pacer.ts';
 import type { WatchedBody } from './request-watch.ts';
@@ -22,11 +23,15 @@ export function plainBody(text: string | null): OpenBody {
   return new WholeBody(text, text === null ? 0 : Buffer.byteLength(text), null);
 }
 
-/** Makes a request's body of a file's content: paced and counted. */
+/**
+ * Makes a request's body of a file's content: paced and counted. The end of what is sent in pieces goes out only if the fence
+ * lets it then: without it the store takes nothing.
+ */
 export function contentBody(
   content: OutgoingContent,
   pacer: Pacer,
   throughput: Throughput,
+  fence: Fence | null,
   signal: AbortSignal,
 ): OpenBody {
   const limit = (chunk: Buffer): Promise<void> | null => pacer.bytes(chunk.length, signal);
@@ -35,11 +40,19 @@ export function contentBody(
       const { bytes } = content;
       const wait = limit(bytes);
       if (wait === null) return new WholeBody(bytes, bytes.length, throughput);
-      return new ChunkedBody([bytes], bytes.length, () => wait, throughput);
+      return new ChunkedBody([bytes], bytes.length, () => wait, throughput, null);
     }
-    case 'stream':
-      return new ChunkedBody(content.chunks, content.sizeBytes, limit, throughput);
+    case 'stream': {
+      const mayEnd = fence === null ? null : (): Promise<void> => untilMayFinish(fence, signal);
+      return new ChunkedBody(content.chunks, content.sizeBytes, limit, throughput, mayEnd);
+    }
   }
+}
+
+/** Waits until what was begun may be finished. Throws when it may not be any more. */
+async function untilMayFinish(fence: Fence, signal: AbortSignal): Promise<void> {
+  if (!fence.mayFinish()) await fence.proven(signal);
+  if (!fence.mayFinish()) throw new Error('the lease was not proven in time');
 }
 
 /** The connection takes it at once. */
@@ -73,20 +86,23 @@ class ChunkedBody implements OpenBody {
     sizeBytes: number,
     limit: (chunk: Buffer) => Promise<void> | null,
     throughput: Throughput,
+    mayEnd: (() => Promise<void>) | null,
   ) {
     this.sizeBytes = sizeBytes;
     this.throughput = throughput;
-    this.content = this.#handOver(chunks, limit);
+    this.content = this.#handOver(chunks, limit, mayEnd);
   }
 
   async *#handOver(
     chunks: Iterable<Buffer> | AsyncIterable<Buffer>,
     limit: (chunk: Buffer) => Promise<void> | null,
+    mayEnd: (() => Promise<void>) | null,
   ): AsyncGenerator<Buffer> {
     this.watch?.turn('ours', performance.now());
     for await (const chunk of chunks) {
       const wait = limit(chunk);
       if (wait !== null) await wait;
+      if (mayEnd !== null && this.sentBytes + chunk.length >= this.sizeBytes) await mayEnd();
       this.watch?.turn('theirs', performance.now());
       yield chunk;
       this.watch?.turn('ours', performance.now());

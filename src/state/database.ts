@@ -18,9 +18,10 @@ export type Query = (sql: string, ...values: SqlValue[]) => (readonly unknown[])
  * - `unwritable`: the file system will not take a write (full, read-only).
  * - `gone`: it was removed or replaced while it was in use.
  * - `unlocked`: the file that keeps other processes from it was.
+ * - `unheld`: it is a working copy, and this host does not hold what it is a copy of any more.
  */
 export class StateFileError extends Error {
-  readonly kind: 'damaged' | 'unwritable' | 'gone' | 'unlocked';
+  readonly kind: 'damaged' | 'unwritable' | 'gone' | 'unlocked' | 'unheld';
 
   constructor(kind: StateFileError['kind'], message: string, options?: ErrorOptions) {
     super(message, options);

@@ -10,7 +10,12 @@ import { StateReader } from './state-reader.ts';
 
 /** A state file open for reading, or why it is not. A file that is not there reads as an empty one. */
 export type OpenedReader =
-  | { readonly kind: 'open'; readonly reader: StateReader; readonly close: () => void }
+  | {
+      readonly kind: 'open';
+      readonly reader: StateReader;
+      readonly database: Database;
+      readonly close: () => void;
+    }
   | { readonly kind: 'newer'; readonly version: number }
   /** A running botsync of an older version holds it. */
   | { readonly kind: 'older' }
@@ -107,6 +112,7 @@ function opened(database: Database, scratch: string | null): OpenedReader {
   return {
     kind: 'open',
     reader: new StateReader(database),
+    database,
     close: () => {
       discard(database, scratch);
     },

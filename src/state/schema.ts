@@ -204,3 +204,6 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   `,
 ];
+
+/** The version of the present schema. */
+export const STATE_VERSION: number = MIGRATIONS.length;

@@ -10,6 +10,7 @@ import { NoticeStore, type Change } from './notices.ts';
 import { ProblemStore } from './problems.ts';
 import { RemoteStore } from './remote-store.ts';
 import { StateReader, type RowId, type SeenSource, type SyncTarget } from './state-reader.ts';
+import { SuspectStore } from './suspects.ts';
 import { WriteGroup } from './write-group.ts';
 
 /** What a file looked like when it was sent or tried. */
@@ -67,6 +68,8 @@ export class StateStore extends StateReader {
   );
   /** Files that could not be sent and have no row of their own to say so. */
   readonly problems = new ProblemStore(this.#query, this.#change);
+  /** Files of which something that another host sent may arrive late. */
+  readonly suspects = new SuspectStore(this.#query, this.#change);
   readonly #group: WriteGroup;
   readonly #targets = new Map<string, number>();
   readonly #file: string;
@@ -304,6 +307,11 @@ export class StateStore extends StateReader {
       'INSERT OR REPLACE INTO pass (only_row, number, finished_at, exit_code, summary) VALUES (1, ?, ?, ?, ?)',
       ...[number, finishedAtMs, exitCode, summary],
     );
+  }
+
+  /** Resolves once all that was written is durable. */
+  settled(): Promise<void> {
+    return this.#group.durable();
   }
 
   /** Commits what is open and closes the file. */

@@ -100,30 +100,23 @@ export class WorkingCopy {
     });
   }
 
-  /**
-   * Has files sent once more that were being sent or removed when the last holder ended: until then what that holder had
-   * written may still arrive. Gives how many there are.
-   *
-   * @param againAtMs - epoch milliseconds.
-   */
-  suspectUnfinished(againAtMs: number): number {
-    return guarded(() => {
-      const { changes } = this.#database
-        .prepare(
-          `INSERT OR REPLACE INTO suspect (target, key, again_at) SELECT target, key, ? FROM file
-           WHERE state = 'sending' OR (state = 'removing' AND expires_at IS NULL)`,
-        )
-        .run(againAtMs);
-      return changes;
-    });
-  }
-
   /** From now on every change goes to the ledger. */
   begin(ship: Ship): StateStore {
     guarded(() => {
       this.#captureChanges();
     });
     return new StateStore(this.#database, this.#file, new Shipping(this.#database, this.#entryTables, ship));
+  }
+
+  /** Has every row shipped again: the ledger has lost some. */
+  shipAll(): void {
+    guarded(() => {
+      this.#database.exec('INSERT OR IGNORE INTO temp.shipped_file SELECT target, key FROM main.file');
+      for (const table of this.#entryTables)
+        this.#database.exec(
+          `INSERT OR IGNORE INTO temp.shipped_entry SELECT '${table.name}', ${keyOf(table, table.name)} FROM main.${table.name}`,
+        );
+    });
   }
 
   /** Closes it, unless a store was begun, which is closed itself. */

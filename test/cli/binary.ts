@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts';
@@ -27,11 +27,15 @@ export interface Running {
 
 /** Starts the command in a directory. */
 export function start(cwd: string, args: readonly string[], env: Record<string, string> = {}): Running {
+  return startNode(cwd, [BINARY, ...args], env);
+}
+
+function startNode(cwd: string, args: readonly string[], env: Record<string, string>): Running {
   if (!existsSync(BINARY)) throw new Error('there is no built command to test: npm run build');
   const inherited: NodeJS.ProcessEnv = { ...process.env };
   delete inherited['BOTSYNC_CONFIG'];
   delete inherited['BOTSYNC_TOKEN'];
-  const child = spawn(process.execPath, [BINARY, ...args], {
+  const child = spawn(process.execPath, args, {
     cwd,
     env: { ...inherited, NO_COLOR: '1', ...env },
   });
@@ -41,12 +45,7 @@ export function start(cwd: string, args: readonly string[], env: Record<string, 
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   const ended = new Promise<Ended>((fulfil) => {
     child.once('close', (code) => {
-      const lines = (): Record<string, unknown>[] =>
-        stdout
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line) as Record<string, unknown>);
-      fulfil({ code, stdout, stderr, lines });
+      fulfil(endedWith(code, stdout, stderr));
     });
   });
   onTestFinished(() => {
@@ -58,6 +57,34 @@ export function start(cwd: string, args: readonly string[], env: Record<string, 
 /** Runs the command to its end. */
 export function run(cwd: string, args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
   return start(cwd, args, env).ended;
+}
+
+/**
+ * Runs the command on one command line after the other in a single process, for those that only look at their arguments and
+ * at the configuration: most of the time of such a command goes into its start. Each ends as the command would.
+ */
+export async function runLines(
+  cwd: string,
+  lines: readonly (readonly string[])[],
+  env: Record<string, string> = {},
+): Promise<Ended[]> {
+  const file = join(temporaryDirectory(), 'lines.json');
+  writeFileSync(file, JSON.stringify(lines.map((args) => ({ script: BINARY, args }))));
+  const script = resolve(import.meta.dirname, 'many-lines.js');
+  const whole = await startNode(cwd, [script, join(dirname(BINARY), 'start.js'), file], env).ended;
+  if (whole.code !== 0) throw new Error(`the lines did not all run: ${whole.stderr}`);
+  const codes = JSON.parse(readFileSync(file, 'utf8')) as number[];
+  const [results, messages] = [whole.stdout.split('\0'), whole.stderr.split('\0')];
+  return codes.map((code, line) => endedWith(code, results[line] ?? '', messages[line] ?? ''));
+}
+
+function endedWith(code: number | null, stdout: string, stderr: string): Ended {
+  const lines = (): Record<string, unknown>[] =>
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  return { code, stdout, stderr, lines };
 }
 
 /** A directory with a config for an emulator that plays the real platform. */

@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { listen } from '../platform/fixture.ts';
-import { run, start } from './binary.ts';
+import { run, runLines, start } from './binary.ts';
 import { createChatSite, runWithInput } from './chat-site.ts';
 
 test('bots lists all pages: a table for people, the bare list as JSON', async () => {
@@ -94,7 +94,7 @@ test('a conversation is created and a message is sent to it', async () => {
   }
 });
 
-test.each<[string[], RegExp]>([
+const MISTAKES: readonly (readonly [args: string[], message: RegExp])[] = [
   [['integration', ''], /is not the name or version/u],
   [['integration', '..'], /is not the name or version/u],
   [['conversation', 'create'], /--channel is required/u],
@@ -130,15 +130,27 @@ test.each<[string[], RegExp]>([
   [['message', 'send', '--conversation', 'c', '--payload', 'latin.json'], /latin\.json is not UTF-8/u],
   [['message', 'send', '--conversation', 'c', '--payload', 'large.json'], /large\.json is too large/u],
   [['message', 'send', '--conversation', 'c', '--text', 'x'.repeat(128_001)], /at most 128,000 are taken/u],
-])('%j is a mistake of the user, told before anything is sent', async (args, message) => {
+];
+
+test('mistakes of the user are told before anything is sent', async () => {
   const site = await createChatSite();
   site.write('latin.json', Buffer.from('{"type":"text","text":"\xfc"}', 'latin1'));
   site.write('large.json', Buffer.alloc(1_000_001, ' '));
-  const outcome = await site.botsync(...args);
-  expect(outcome).toMatchObject({ code: 2, stdout: '' });
-  expect(outcome.stderr).toMatch(message);
-  expect(outcome.stderr).not.toMatch(/^ +at /mu);
+  const lines = MISTAKES.map(([args]) => args);
+  const outcomes = await runLines(site.directory, lines, site.env);
+  expect(outcomes).toHaveLength(MISTAKES.length);
+  for (const [line, [args, message]] of MISTAKES.entries()) {
+    const what = args.join(' ').slice(0, 100);
+    expect.soft(outcomes[line], what).toMatchObject({ code: 2, stdout: '' });
+    expect.soft(outcomes[line]?.stderr, what).toMatch(message);
+    expect.soft(outcomes[line]?.stderr, what).not.toMatch(/^ +at /mu);
+  }
   expect(site.emulator.counts.size).toBe(0);
+  // A process of its own ends with the same.
+  expect(await site.botsync(...(lines[0] as string[]))).toMatchObject({
+    code: 2,
+    stderr: outcomes[0]?.stderr,
+  });
 });
 
 test.each<[string[], string, object, number, RegExp]>([

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createSite, run } from './binary.ts';
+import { createSite, run, runLines } from './binary.ts';
 
-test.each([
+const MISTAKES: readonly (readonly [args: string[], message: RegExp])[] = [
   [['sync', '--once', '--no-such'], /^Unknown option: --no-such\nSee botsync sync --help\.\n$/u],
   [['sinc'], /Did you mean sync\?/u],
   [[], /Name a command/u],
@@ -28,13 +28,22 @@ test.each([
   [['emulator', '--operations', 'some'], /--operations: "some" is not one of all, specified/u],
   [['emulator', '--indexing-delay', '2'], /--indexing-delay: "2" is not a duration; add a unit/u],
   [['emulator', '--data', 'a', '--data', 'b'], /--data may be given once/u],
-])('%j is told what is wrong and ends with 2, without a stack', async (args, message) => {
+];
+
+test('what is wrong is told, without a stack, and the command ends with 2', async () => {
   const site = await createSite();
-  const outcome = await run(site.directory, args, site.env);
-  expect(outcome.code).toBe(2);
-  expect(outcome.stderr).toMatch(message);
-  expect(outcome.stderr).not.toMatch(/^ +at /mu);
-  expect(outcome.stdout).toBe('');
+  const lines = MISTAKES.map(([args]) => args);
+  const outcomes = await runLines(site.directory, lines, site.env);
+  expect(outcomes).toHaveLength(MISTAKES.length);
+  for (const [line, [args, message]] of MISTAKES.entries()) {
+    const what = args.join(' ');
+    expect.soft(outcomes[line], what).toMatchObject({ code: 2, stdout: '' });
+    expect.soft(outcomes[line]?.stderr, what).toMatch(message);
+    expect.soft(outcomes[line]?.stderr, what).not.toMatch(/^ +at /mu);
+  }
+  // A process of its own ends with the same.
+  const first = await run(site.directory, lines[0] as string[], site.env);
+  expect(first).toMatchObject({ code: 2, stderr: outcomes[0]?.stderr });
 });
 
 test('a switch may be told "true" or "false", and what follows "--" is a path', async () => {

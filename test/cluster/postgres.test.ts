@@ -4,9 +4,14 @@ import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
-import { childrenOf } from './processes.ts';
+import { childrenOf, isRunning } from './processes.ts';
 import { choosePostgres, findServerUser } from './postgres-program.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
+
+/** Not where another version is tried, nor on a platform without one. */
+const hasPackage =
+  process.env['BOTSYNC_POSTGRES'] === undefined &&
+  ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'].includes(`${process.platform}-${process.arch}`);
 
 describe('one server', () => {
   let server: PostgresServer;
@@ -50,7 +55,7 @@ describe('one server', () => {
 
     await server.killHard();
     expect((await ended).message).toMatch(/terminated unexpectedly|ECONNRESET/u);
-    expect(pids.filter(runs)).toEqual([]);
+    expect(await Promise.all(pids.map(isRunning))).not.toContain(true);
     await expect(connect({ connectionString: server.url(database) })).rejects.toThrow('ECONNREFUSED');
 
     const { port } = server;
@@ -88,7 +93,7 @@ describe('one server', () => {
   });
 
   test('it runs as somebody who is not root', () => {
-    const owner = statSync(`/proc/${pidOf(server)}`).uid;
+    const owner = statSync(join(dirname(server.certificateFile), 'data', 'postmaster.pid')).uid;
     expect(owner).toBe(findServerUser()?.uid ?? process.getuid?.());
     expect(owner).not.toBe(0);
   });
@@ -109,7 +114,7 @@ test('closed, also after it was killed, it leaves no process, no file and no mem
     await server.close();
     await server.close();
     expect({
-      runs: pids.some(runs),
+      runs: (await Promise.all(pids.map(isRunning))).includes(true),
       directory: existsSync(directory),
       memory: segments().includes(segment),
     }).toEqual({ runs: false, directory: false, memory: false });
@@ -139,6 +144,14 @@ describe('which PostgreSQL', () => {
     expect(choosePostgres(places)).toEqual({ kind: 'installed', bin: system });
   });
 
+  test.runIf(hasPackage)("here it is the package's", async () => {
+    expect(choosePostgres().kind).toBe('packaged');
+    const server = await startPostgres();
+    onTestFinished(() => server.close());
+    const [row] = await server.query('SHOW server_version');
+    expect(row?.['server_version']).toMatch(/^17\./u);
+  });
+
   test('without any, tests fail and say what to install', () => {
     expect(() => choosePostgres({ named: null, packaged: null, system: [] })).toThrow(
       /There is no PostgreSQL for tests: .* Install PostgreSQL 13 or newer/u,
@@ -162,14 +175,6 @@ async function connect(options: pg.ClientConfig): Promise<pg.Client> {
 function pidOf(server: PostgresServer): number {
   expect(server.pid).not.toBeNull();
   return server.pid ?? 0;
-}
-
-function runs(pid: number): boolean {
-  try {
-    return !/^State:\s+Z/mu.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
 }
 
 /** The ids of the shared memory that processes share by number. */

@@ -2,7 +2,6 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { chmod, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +18,7 @@ import {
   type PostgresTemplate,
   type SystemUser,
 } from './postgres-program.ts';
-import { endHard, freezeFamily, thaw } from './processes.ts';
+import { endHard, endWithUs, freezeFamily, thaw } from './processes.ts';
 
 /** How long a server may take to accept connections, or to end, in milliseconds. */
 const PATIENCE_MS = 30_000;
@@ -175,7 +174,7 @@ export class PostgresServer {
     await once(child, 'spawn');
     child.unref();
     const pid = child.pid ?? 0;
-    this.#running = { pid, exited, guard: guard(pid) };
+    this.#running = { pid, exited, guard: endWithUs(pid) };
     const deadline = performance.now() + PATIENCE_MS;
     while (!(await this.#answers())) {
       const ended = child.exitCode !== null || child.signalCode !== null;
@@ -269,15 +268,4 @@ export class PostgresServer {
     const id = lines.split('\n')[6]?.trim().split(/\s+/u)[1];
     if (id !== undefined) await promisify(execFile)('ipcrm', ['-m', id]).catch(() => undefined);
   }
-}
-
-/** Ends a server when this process is gone, however it went: a test run that is killed leaves no server behind. */
-function guard(pid: number): ChildProcess {
-  const shell = spawn('sh', ['-c', 'read -r _; kill -QUIT "$0"', String(pid)], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true,
-  });
-  shell.unref();
-  if (shell.stdin instanceof Socket) shell.stdin.unref();
-  return shell;
 }

@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
@@ -42,6 +43,25 @@ export async function childrenOf(pid: number): Promise<number[]> {
   return [...(await listProcesses()).values()]
     .filter(({ parent, state }) => parent === pid && state !== 'Z')
     .map((child) => child.pid);
+}
+
+/** Whether a process is there; a dead one that is not yet collected is not. */
+export async function isRunning(pid: number): Promise<boolean> {
+  return ((await listProcesses()).get(pid)?.state ?? 'Z') !== 'Z';
+}
+
+/**
+ * Sends a process SIGQUIT when this one is gone, however it went: a test run that is killed leaves no server behind, a
+ * frozen one neither. Returns the shell that waits for that, to be ended when the process has ended before.
+ */
+export function endWithUs(pid: number): ChildProcess {
+  const shell = spawn('sh', ['-c', 'read -r _; kill -QUIT "$0"; kill -CONT "$0"', String(pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  shell.unref();
+  if (shell.stdin instanceof Socket) shell.stdin.unref();
+  return shell;
 }
 
 /** A child may have ended by itself since it was listed. */

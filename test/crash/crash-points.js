@@ -1,6 +1,7 @@
 // Loaded into the built command before its own modules (`node --import`): ends it with SIGKILL at a named point, and
 // writes down what it asks of its state file, line by line, so that the test knows what has to be there afterwards.
 // Nothing of the product knows of it: what passes to SQLite and to the disk is watched here.
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import Module, { syncBuiltinESMExports } from 'node:module';
 
@@ -11,6 +12,7 @@ const {
   CRASH_LOG: logFile = '',
   CRASH_SYNCED_LOG: syncedLogFile = '',
   CRASH_CHECKPOINT_PAGES: checkpointPages = '1000',
+  CRASH_COPIES: copies = '',
 } = process.env;
 
 const trace = fs.openSync(traceFile, 'a');
@@ -26,6 +28,17 @@ function reach(name) {
   if (timesLeft > 0) return;
   note('reached');
   process.kill(process.pid, 'SIGKILL');
+}
+
+/** Copies the state file as a kill at this moment would leave it, where copies are asked for. */
+function copyStateFile() {
+  if (copies === '') return;
+  const stateFile = logFile.replace(/-wal$/u, '');
+  const files = [stateFile, logFile, `${stateFile}-shm`].filter((file) => fs.existsSync(file));
+  const directory = `${copies}/${fs.readdirSync(copies).length}`;
+  fs.mkdirSync(directory);
+  // By another process: if this one closed a file that SQLite has open, it would lose its locks.
+  execFileSync('cp', ['-p', ...files, directory]);
 }
 
 /** What the statements of src/state/state-store.ts and remote.ts do to the row of a key, which is one of their arguments. */
@@ -66,9 +79,10 @@ function watchDatabase(Database) {
       } else if (sql.includes('PRAGMA user_version = ')) {
         // Statements end with their line or before a PRAGMA; comments, which are kept with the tables, go on after theirs.
         for (const statement of sql.split(/;(?=\s*(?:\n|PRAGMA|$))/u)) {
-          reach('migration');
+          copyStateFile();
           super.exec(statement);
         }
+        copyStateFile();
         reach('migration');
       } else if (sql === 'COMMIT') {
         reach('before-commit');

@@ -1,10 +1,13 @@
-import { mkdirSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
+import { pragmaNumber } from '../../src/state/database.ts';
+import { openState } from '../../src/state/open.ts';
 import { MIGRATIONS } from '../../src/state/schema.ts';
-import { createDice } from '../cli/churn.ts';
+import { createDice, type Dice } from '../cli/churn.ts';
 import { makeOlder } from '../state/older-file.ts';
+import { cutPower } from './power-cut.ts';
 import { CrashRound } from './round.ts';
 
 /** A state file of an older version, as an older botsync leaves it. */
@@ -37,7 +40,7 @@ const OLDER_FILES: readonly OlderFile[] = [
     what: `version ${version}`,
     version,
     make: async (file: string, round: CrashRound) => {
-      await round.endsInSync();
+      expect(await round.once(null)).toMatchObject({ kind: 'ended', ended: { code: 0 } });
       makeOlder(file, version);
     },
     isInSync: true,
@@ -49,35 +52,82 @@ test('there is a state file of every older version', () => {
   expect([...versions]).toEqual(MIGRATIONS.map((_step, version) => version));
 });
 
+/** All that is in a state file: its version, its tables and indexes, its rows. It is opened as the next process opens it. */
+function contentOf(file: string): unknown {
+  const database = new DatabaseSync(file);
+  try {
+    const schema = database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all() as {
+      type: string;
+      name: string;
+    }[];
+    const tables = schema.filter(({ type }) => type === 'table').map(({ name }) => name);
+    return {
+      version: pragmaNumber(database, 'user_version'),
+      schema,
+      rows: tables.map((name): unknown => database.prepare(`SELECT * FROM ${name}`).all()),
+    };
+  } finally {
+    database.close();
+  }
+}
+
+/** What the next botsync makes of a state file: nothing is damaged, and its content is that of the present version. */
+function contentOnceOpened(file: string): unknown {
+  const opened = openState(file, { checkThoroughly: true, nowMs: Date.now() });
+  expect(opened).toMatchObject({ kind: 'open', setAside: null });
+  if (opened.kind === 'open') opened.store.close();
+  return contentOf(file);
+}
+
+/** A copy of a state file, with what SQLite has beside it, in a directory of its own. */
+function copyOf(directory: string): string {
+  const copy = mkdtempSync(`${directory}-`);
+  cpSync(directory, copy, { recursive: true });
+  return join(copy, 'state.db');
+}
+
+/** What a kill leaves, or one that takes the power with it, is the older file; the next start makes the present one of it. */
+function expectUndone(kept: string, before: unknown, after: unknown, dice: Dice): void {
+  for (const hasPower of [true, false]) {
+    const [found, opened] = [copyOf(kept), copyOf(kept)];
+    if (!hasPower) for (const file of [found, opened]) cutPower(file, `${file}-synced`, dice);
+    expect(contentOf(found)).toEqual(before);
+    expect(contentOnceOpened(opened)).toEqual(after);
+  }
+}
+
 test.for(OLDER_FILES)(
-  'killed at every statement of the migrations: $what',
+  'a kill at any statement of the migrations undoes them, and the next start completes them: $what',
   { timeout: 120_000 },
   async ({ version, make, isInSync }) => {
-    const round = await CrashRound.create('keep', createDice(version));
+    const dice = createDice(version);
+    const round = await CrashRound.create('keep', dice);
     const { directory, emulator } = round.site;
-    mkdirSync(join(directory, '.botsync'));
-    await make(join(directory, '.botsync/state.db'), round);
+    const state = join(directory, '.botsync');
+    mkdirSync(state);
+    await make(join(state, 'state.db'), round);
+    const before = contentOf(copyOf(state));
+    const after = contentOnceOpened(copyOf(state));
     const requestsBefore = emulator.requests.length;
     try {
-      let kills = 0;
-      for (; ; kills++) {
-        // Each kill undoes the whole: the next run comes one statement further.
-        const point = { kind: 'inner', name: 'migration', count: kills + 1 } as const;
-        const end = await round.once(point, kills % 2 === 0);
-        if (end.kind === 'ended') {
-          expect(end.ended).toMatchObject({ code: 0 });
-          break;
-        }
-        expect(emulator.requests.slice(requestsBefore)).toEqual([]);
-      }
-      expect(kills).toBeGreaterThan(MIGRATIONS.length - version);
+      // One run comes by all statements, and leaves at each the files that a kill there would leave. At the last it is killed.
+      const copies = join(directory, 'copies');
+      mkdirSync(copies);
+      const point = { kind: 'inner', name: 'migration', count: 1 } as const;
+      const end = await round.once(point, version % 2 === 0, copies);
+      expect(end).toMatchObject({ kind: 'killed', isAtPoint: true });
+      expect(emulator.requests.slice(requestsBefore)).toEqual([]);
+      const moments = readdirSync(copies);
+      expect(moments.length).toBeGreaterThan(MIGRATIONS.length - version);
+      for (const moment of moments) expectUndone(join(copies, moment), before, after, dice);
+
+      await round.endsInSync();
       // Each file was sent once, unless it was on record before.
       const upserts = emulator.requests
         .slice(requestsBefore)
         .filter(({ operation }) => operation === 'upsert');
       const expected = isInSync ? [] : [...round.tree.files.keys()];
       expect(upserts.map(({ key }) => key).sort()).toEqual(expected.sort());
-      await round.endsInSync();
     } finally {
       round.close();
     }

@@ -101,9 +101,12 @@ export class CrashRound {
     return round;
   }
 
-  /** Runs `sync --once` until it is killed or ends. `hasPower`: false when a kill takes the power with it. */
-  async once(point: CrashPoint | null, hasPower = true): Promise<RunEnd> {
-    const begun = this.#begin(['--once', '--json'], point);
+  /**
+   * Runs `sync --once` until it is killed or ends. `hasPower`: false when a kill takes the power with it. `copies`: a
+   * directory into which the state file is copied, as it is before every statement of a migration and after the last one.
+   */
+  async once(point: CrashPoint | null, hasPower = true, copies = ''): Promise<RunEnd> {
+    const begun = this.#begin(['--once', '--json'], point, copies);
     return await this.#end(begun, await begun.running.ended, hasPower);
   }
 
@@ -175,7 +178,7 @@ export class CrashRound {
     this.#watch.close();
   }
 
-  #begin(args: readonly string[], point: CrashPoint | null): Begun {
+  #begin(args: readonly string[], point: CrashPoint | null, copies = ''): Begun {
     const { emulator, directory, env } = this.site;
     const before = this.#remote.look();
     const wasInDoubt = new Set(
@@ -191,6 +194,7 @@ export class CrashRound {
       CRASH_LOG: `${this.#stateFile}-wal`,
       CRASH_SYNCED_LOG: this.#syncedLog,
       CRASH_CHECKPOINT_PAGES: String(this.#checkpointPages),
+      CRASH_COPIES: copies,
       ...(isInner && { CRASH_POINT: point.name, CRASH_COUNT: String(point.count) }),
     });
     const begun: Begun = { running, before, requestsBefore, wasInDoubt, localBefore, isStruck: false };
@@ -281,11 +285,7 @@ export class CrashRound {
     const { file } = (await upserted.json()) as { file: { uploadUrl: string } };
     const uploaded = await fetch(file.uploadUrl, {
       method: 'PUT',
-      headers: {
-        'content-type': 'text/plain',
-        'content-length': String(content.length),
-        connection: 'close',
-      },
+      headers: { 'content-type': 'text/plain', connection: 'close' },
       body: content,
     });
     if (!uploaded.ok) throw new Error(`could not be planted: ${await uploaded.text()}`);

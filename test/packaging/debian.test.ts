@@ -182,6 +182,11 @@ describe.runIf(hasDpkg)('the Debian package', () => {
       console.log(JSON.stringify([...shippedPackages()]))`;
     const shipped = JSON.parse(text(process.execPath, '--input-type=module', '-e', list)) as string[];
     expect(shipped.length).toBeGreaterThan(50);
+    // It has its licence in its README alone, which is not shipped.
+    expect(copyright).toContain('Copyright (c) 2013-2016 Hannes Hörl');
+    expect(readFileSync(join(amd64.tree, HOME, 'node_modules/pgpass/LICENSE'), 'utf8')).toContain(
+      'Hannes Hörl',
+    );
     for (const one of shipped.filter((name) => !name.startsWith('node-addon-api@'))) {
       const [name, version] = [one.slice(0, one.lastIndexOf('@')), one.slice(one.lastIndexOf('@') + 1)];
       expect(copyright).toMatch(

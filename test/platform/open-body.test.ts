@@ -10,7 +10,7 @@ test('it is told whose turn it is: ours while the disk or our own limit is waite
     new SimulatedClock(),
   );
   const chunks = inChunks(Buffer.alloc(3000), 1000);
-  const body = contentBody({ kind: 'stream', sizeBytes: 3000, chunks }, pacer, new Throughput(), NEVER);
+  const body = contentBody({ kind: 'stream', sizeBytes: 3000, chunks }, pacer, new Throughput(), null, NEVER);
   const turns: string[] = [];
   body.watch = { turn: (whose) => turns.push(whose) };
   for await (const chunk of body.content as AsyncIterable<Buffer>) turns.push(String(chunk.length));

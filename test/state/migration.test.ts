@@ -104,17 +104,6 @@ test('the index of what is asked next leads to one target, in the order of time'
   expect(columns).toEqual([{ name: 'target' }, { name: 'ask_at' }]);
 });
 
-test('files that the platform lost are found without reading those that wait to be asked about', () => {
-  const { store, file } = begin();
-  store.close();
-  const plan = connect(file)
-    .prepare(
-      "EXPLAIN QUERY PLAN SELECT key FROM file INDEXED BY file_resend WHERE target = 1 AND ask_at <= 1 AND state = 'failed'",
-    )
-    .all() as unknown as { detail: string }[];
-  expect(plan.map(({ detail }) => detail).join()).toContain('file_resend (target=? AND ask_at<?)');
-});
-
 function userVersionOf(file: string): number {
   const database = new DatabaseSync(file, { readOnly: true });
   try {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { StateFileError } from '../../src/state/database.ts';
 import { openReader } from '../../src/state/open-reader.ts';
-import type { RemoteReader } from '../../src/state/remote.ts';
+import { RemoteReader } from '../../src/state/remote.ts';
 import type { RowId } from '../../src/state/state-reader.ts';
 import type { SentAs, StateStore } from '../../src/state/state-store.ts';
 import { resolveSettings, toldOf } from '../../src/domain/settings.ts';
@@ -184,6 +184,20 @@ describe('what is to be asked', () => {
     change(store, id);
     expect(store.remote.due(target, NOW + 1e9, 10)).toEqual([]);
     expect(store.remote.askTimes(target, 1)).toEqual([]);
+  });
+
+  test('files that were lost are found without reading those that wait to be asked about', () => {
+    const { store, target, file } = begin();
+    store.close();
+    const database = connect(file);
+    const plans: string[] = [];
+    const explaining = new RemoteReader((sql, ...values) => {
+      const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
+      plans.push((steps as unknown as { detail: string }[]).map(({ detail }) => detail).join('; '));
+      return [];
+    });
+    explaining.resendsDue(target, NOW, 10);
+    expect(plans).toEqual(['SEARCH file USING COVERING INDEX file_resend (target=? AND ask_at<?)']);
   });
 });
 

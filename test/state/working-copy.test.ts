@@ -175,9 +175,14 @@ describe('a working copy', () => {
         return store.beginSending(row(7, 'sending'), 'docs', path('sending'), attempt(), NOW);
       })
       .then(() => {
-        const copy = copyIn(file, ledger.page());
-        closeAtEnd(copy);
-        expect(copy.suspectUnfinished(NOW + 9)).toBe(2);
+        const next = copyIn(file, ledger.page()).begin(ledger.ship);
+        closeAtEnd(next);
+        next.suspects.addUnfinished(NOW + 9);
+        expect(next.suspects.due(NOW + 8, 10)).toEqual([]);
+        expect(next.suspects.due(NOW + 9, 10).map(({ key }) => key)).toEqual(['removing', 'sending']);
+        return next.settled();
+      })
+      .then(() => {
         expect(rowsOf(file)['suspect']).toMatchObject([
           { key: 'removing', again_at: NOW + 9 },
           { key: 'sending', again_at: NOW + 9 },

@@ -60,9 +60,16 @@ export interface DaemonWorld extends World {
   readonly start: () => Promise<RunningDaemon>;
   /** Starts a daemon that may take its time. */
   readonly launch: (token?: string) => RunningDaemon;
-  /** Lets time go by in small steps until a condition holds. */
-  readonly until: (condition: () => boolean | Promise<boolean>, what: string) => Promise<void>;
-  /** Lets so much time go by, in steps, with real time for what has to go over the wire. */
+  /** Lets time go by in steps, small ones by default, until a condition holds. */
+  readonly until: (
+    condition: () => boolean | Promise<boolean>,
+    what: string,
+    stepMs?: number,
+  ) => Promise<void>;
+  /**
+   * Lets so much time go by, in steps, with real time for what has to go over the wire: on a busy machine less of that is
+   * over by the end than on another.
+   */
   readonly wait: (ms: number, stepMs?: number) => Promise<void>;
 }
 
@@ -79,9 +86,13 @@ export async function createDaemonWorld(
 ): Promise<DaemonWorld> {
   const clock = new ManualClock(Date.now() + AT_REST_MS, grainMs);
   const world = await createWorldWith(clock, fields, options);
-  const until = (condition: () => boolean | Promise<boolean>, what: string): Promise<void> =>
+  const until = (
+    condition: () => boolean | Promise<boolean>,
+    what: string,
+    stepMs = STEP_MS,
+  ): Promise<void> =>
     eventually(async () => {
-      await clock.advance(STEP_MS);
+      await clock.advance(stepMs);
       return condition();
     }, what);
 

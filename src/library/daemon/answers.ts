@@ -1,3 +1,4 @@
+import type { Config } from '../../config/config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Log } from '../../service/logger.ts';
@@ -5,7 +6,7 @@ import type { Metrics, SourceMeasures } from '../../service/metrics.ts';
 import { findHolder } from '../../service/process-lock.ts';
 import type { ControlPorts } from '../../service/status-routes.ts';
 import type { StateStore } from '../../state/state-store.ts';
-import type { Daemon } from '../../sync/daemon/daemon.ts';
+import { mergeOverviews } from '../../sync/plan/merge-overviews.ts';
 import { overview, type Overview } from '../../sync/plan/overview.ts';
 import {
   standingOf,
@@ -15,7 +16,9 @@ import {
   type Standing,
 } from '../../sync/plan/standing.ts';
 import type { RunTarget } from '../run-target.ts';
+import type { ClusterSituation } from '../cluster/cluster-run.ts';
 import { platformName } from '../load.ts';
+import type { DaemonView, RunningDaemon } from './daemons.ts';
 import { measure } from './measure.ts';
 import type { ReloadOutcome } from '../api.ts';
 
@@ -37,12 +40,17 @@ const NOTHING_KNOWN: Overview = {
   lastVerification: null,
 };
 
-/** A daemon and what it works with now: what answers are made of. */
+/** The daemons of a process and what they work with now: what answers are made of. */
 export interface DaemonState {
   readonly loaded: LoadedConfig;
-  /** `null` while there is none, and so for the state. */
-  readonly daemon: Daemon | null;
+  /** All of them, as if they were one; `null` while there are none yet. */
+  readonly daemon: DaemonView | null;
+  /** One by one. */
+  readonly running: readonly RunningDaemon[];
+  /** The state file of this host; `null` while it is not open. */
   readonly state: StateStore | null;
+  /** How this host's part in a cluster stands; `null`: it is in none. */
+  readonly cluster: ClusterSituation | null;
   /** Why the state file cannot be used, while it cannot. */
   readonly trouble: string | null;
   /** Epoch milliseconds. */
@@ -56,7 +64,7 @@ export class DaemonAnswers {
   readonly #options: RunTarget;
   readonly #monotonic: () => number;
   readonly #daemonState: () => DaemonState;
-  #seen: SeenOverview | null = null;
+  #seen: readonly SeenOverview[] = [];
 
   /** @param monotonic - milliseconds that never go back. */
   constructor(options: RunTarget, monotonic: () => number, daemonState: () => DaemonState) {
@@ -91,9 +99,11 @@ export class DaemonAnswers {
 
   /** What keeps the daemon from being of full service now; empty when nothing does. */
   get impediments(): string[] {
-    const { trouble, daemon } = this.#daemonState();
+    const { trouble, daemon, cluster } = this.#daemonState();
     if (trouble !== null) return [trouble];
-    return daemon?.impediments ?? ['starting'];
+    const blocked = [...(cluster?.blocked ?? [])].map(([unit, reason]) => `${unit} is halted: ${reason}`);
+    const ofCluster = cluster === null || cluster.trouble === null ? blocked : [cluster.trouble, ...blocked];
+    return [...ofCluster, ...(daemon?.impediments ?? ['starting'])];
   }
 
   /** What `botsync status --json` prints. Throws `StateFileError`. */
@@ -115,9 +125,15 @@ export class DaemonAnswers {
     return { known, running, standing: standingOf(known, running) };
   }
 
+  /** What others of a cluster are told of the sources of this host, JSON; `null`: nothing is known. */
+  report(): string | null {
+    const sources = this.#overview()?.sources ?? null;
+    return sources === null ? null : JSON.stringify({ sources });
+  }
+
   /** How long the overview of now is given out again, milliseconds. */
   get staleForMs(): number {
-    return Math.max(0, (this.#seen?.untilMs ?? 0) - this.#monotonic());
+    return Math.max(0, ...this.#seen.map(({ untilMs }) => untilMs - this.#monotonic()));
   }
 
   /** What metrics say of the sources. Throws `StateFileError`. */
@@ -129,27 +145,32 @@ export class DaemonAnswers {
 
   /** Every row is read for it, so that it is given out again as long as it may be true. */
   #overview(): Overview | null {
-    const { state, loaded } = this.#daemonState();
+    const { state, running, loaded, cluster } = this.#daemonState();
     if (state === null) return null;
+    // While no daemon runs on it, or none yet, the state file of this host says what it knows.
+    const all = running.length > 0 || cluster !== null ? running : [{ state, config: loaded.config }];
+    this.#seen = all.map((one) => this.#look(one));
+    return mergeOverviews(this.#seen.map((seen) => seen.overview));
+  }
+
+  #look({ state, config }: Pick<RunningDaemon, 'state' | 'config'>): SeenOverview {
     const nowMs = this.#monotonic();
-    const seen = this.#seen;
-    if (seen?.state === state && seen.loaded === loaded) {
+    const seen = this.#seen.find((one) => one.state === state && one.config === config);
+    if (seen !== undefined) {
       const isUnchanged = nowMs < seen.atMs + UNCHANGED_MS && state.changes() === seen.changes;
-      if (nowMs < seen.untilMs || isUnchanged) return seen.overview;
+      if (nowMs < seen.untilMs || isUnchanged) return seen;
     }
-    const { config } = loaded;
     const changes = state.changes();
     const fresh = overview(state, config, platformName(this.#options, config), Date.now());
     const restMs = Math.max(OVERVIEW_MS, (this.#monotonic() - nowMs) * OVERVIEW_REST);
-    this.#seen = { state, loaded, changes, overview: fresh, atMs: nowMs, untilMs: nowMs + restMs };
-    return fresh;
+    return { state, config, changes, overview: fresh, atMs: nowMs, untilMs: nowMs + restMs };
   }
 }
 
 /** An overview that was made, and from what. Milliseconds of the monotonic clock. */
 interface SeenOverview {
   readonly state: StateStore;
-  readonly loaded: LoadedConfig;
+  readonly config: Config;
   /** See `StateReader.changes`. */
   readonly changes: number;
   readonly overview: Overview;

@@ -3,8 +3,8 @@ import type { Notifications } from '../../notify/notifications.ts';
 import type { Log } from '../../service/logger.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { Bell } from '../../service/bell.ts';
-import type { Daemon } from '../../sync/daemon/daemon.ts';
 import type { Health } from '../take-snapshot.ts';
+import type { DaemonView } from './daemons.ts';
 import type { Notifier, NotifiedRun } from '../notifier.ts';
 
 /** Tells people how a daemon fares beside its work, one state file and one configuration after the other. */
@@ -110,7 +110,7 @@ export class DaemonNotifier {
 }
 
 /** How a daemon stands, beyond what its state file says. */
-export function healthOf(daemon: Daemon | null): Health {
+export function healthOf(daemon: Pick<DaemonView, 'activity' | 'refusal'> | null): Health {
   const activity = daemon?.activity;
   const refusal = daemon?.refusal ?? null;
   // In the midst of a pass nobody has to have asked the platform yet.

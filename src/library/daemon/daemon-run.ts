@@ -1,16 +1,18 @@
 import { resolve } from 'node:path';
+import type { Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem } from '../../config/problem.ts';
+import { Bell } from '../../service/bell.ts';
 import type { Log } from '../../service/logger.ts';
 import { createMetrics, type Metrics } from '../../service/metrics.ts';
 import { PageSite } from '../../service/page-site.ts';
 import { NOBODY_LISTENS, type ServiceManager } from '../../service/systemd-notify.ts';
-import { observed, observedCatalog, type RequestObserver } from '../../service/observed-platform.ts';
 import type { ProcessLock } from '../../service/process-lock.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { StateFileError } from '../../state/database.ts';
 import type { StateStore } from '../../state/state-store.ts';
-import { Daemon, type DaemonSettings } from '../../sync/daemon/daemon.ts';
+import { together } from '../../sync/daemon/together.ts';
+import type { Approval } from '../../sync/daemon/approvals.ts';
 import type { Verified } from '../../sync/plan/verify.ts';
 import { quoteForShell } from '../../config/permissions.ts';
 import { lookAtFile } from '../../watch/file-contents.ts';
@@ -25,8 +27,10 @@ import type { Stop } from '../stop.ts';
 import type { PlatformAccess } from '../platform/platform-access.ts';
 import { version } from '../version.ts';
 import { DaemonAnswers, type DaemonState } from './answers.ts';
+import type { ClusterPart } from './cluster-part.ts';
 import { ConfigFiles } from './config-files.ts';
 import { runCounting } from './counting.ts';
+import { Daemons } from './daemons.ts';
 import { DaemonPlatform } from './daemon-platform.ts';
 import { DaemonPage } from './page/daemon-page.ts';
 import { pageControl } from './page/page-control.ts';
@@ -39,6 +43,9 @@ import { DaemonNotifier, healthOf } from './daemon-notifier.ts';
 import { DaemonMeasures } from './daemon-measures.ts';
 import { DaemonVitals } from './vitals.ts';
 import { Watchdog } from './watchdog.ts';
+
+/** How often a host without sources of its own looks whether it has some, milliseconds. */
+const OWN_SOURCES_MS = 10_000;
 
 /** Runs a daemon until a stop. `up` is told once it is at work. Throws `SyncError`. */
 export async function runDaemon(
@@ -69,12 +76,12 @@ interface DaemonInput extends RunBase, Omit<DaemonOptions, 'signal'> {
 /** A daemon with all that surrounds it: listeners, the service manager, what watches its configuration. */
 export class DaemonRun {
   readonly #options: RunTarget;
+  readonly #env: NodeJS.ProcessEnv;
   readonly #log: Log;
   readonly #feed: EventFeed;
   readonly #measures: DaemonMeasures;
   readonly #history = new HistoryRecorder(systemClock.now);
   readonly #serviceManager: ServiceManager;
-  readonly #howToAllow: string;
   readonly #estimates: boolean;
   readonly #stop: Stop;
   readonly #vitals: DaemonVitals;
@@ -83,6 +90,7 @@ export class DaemonRun {
   readonly #site: PageSite;
   readonly #listening: (address: string) => void;
   readonly #notifier: DaemonNotifier;
+  readonly #daemons: Daemons;
   readonly #platform: DaemonPlatform;
   readonly #files: ConfigFiles;
   readonly #reloads: Reloads;
@@ -94,7 +102,9 @@ export class DaemonRun {
   };
   readonly #daemonState = (): DaemonState => ({
     loaded: this.#loaded,
-    daemon: this.#daemon,
+    daemon: this.#daemons.running.length > 0 || this.#cluster !== null ? this.#daemons : null,
+    running: this.#daemons.running,
+    cluster: this.#cluster?.situation ?? null,
     state: this.#state,
     trouble: this.#keeper?.trouble ?? null,
     lastSuccessMs: this.#measures.lastSuccessMs,
@@ -105,17 +115,25 @@ export class DaemonRun {
   #servers: DaemonServers | null = null;
   #watchdog: Watchdog | null = null;
   #loaded: LoadedConfig;
+  /** `null`: no other host works with this one. */
+  #cluster: ClusterPart | null = null;
+  /** Rings when other sources may be this host's own. */
+  readonly #ownBell = new Bell();
+  /** Ends everything when a part of it cannot go on. */
+  readonly #failed = new AbortController();
   #keeper: StateKeeper | null = null;
   #state: StateStore | null = null;
-  #daemon: Daemon | null = null;
 
   constructor(input: DaemonInput, loaded: LoadedConfig) {
     const { target, env, feed, stop, content, serviceManager = NOBODY_LISTENS } = input;
     this.#options = target;
+    this.#env = env;
     this.#loaded = loaded;
-    this.#stop = stop;
+    this.#stop = {
+      stop: AbortSignal.any([stop.stop, this.#failed.signal]),
+      abort: AbortSignal.any([stop.abort, this.#failed.signal]),
+    };
     this.#serviceManager = serviceManager;
-    this.#howToAllow = input.howToAllow ?? howToAllow(target);
     this.#estimates = input.estimate === true;
     const onPassEnded = (): void => {
       this.#notifier.wake();
@@ -146,12 +164,32 @@ export class DaemonRun {
       loaded: () => this.#loaded,
       take: (next) => this.#take(next),
     });
-    stop.stop.addEventListener('abort', this.#onStop);
+    this.#stop.stop.addEventListener('abort', this.#onStop);
     this.#vitals = new DaemonVitals({
       monotonic: systemClock.monotonic,
       pausedForMs: () => this.#platform.current?.pausedForMs() ?? 0,
-      activity: () => this.#daemon?.activity ?? null,
+      activity: () => this.#daemonState().daemon?.activity ?? null,
       uploadSettings: () => this.#loaded.config.upload,
+    });
+    this.#daemons = new Daemons({
+      report: this.#feed,
+      observer: this.#feed,
+      stages: this.#vitals.stages,
+      howToAllow: input.howToAllow ?? howToAllow(target),
+      platformName: (config) => platformName(target, config),
+      requests: {
+        stage: this.#vitals.transfers,
+        requestEnded: (operation, outcome, seconds) => {
+          this.#metrics?.requestEnded(operation, outcome, seconds);
+        },
+        monotonic: systemClock.monotonic,
+      },
+      onDelivery: () =>
+        this.#notifier.announces
+          ? (delivery) => {
+              this.#notifier.delivered(delivery);
+            }
+          : null,
     });
   }
 
@@ -166,6 +204,7 @@ export class DaemonRun {
     const { access, notifier } = await this.#platform.open(this.#loaded);
     this.#platform.take(access);
     await this.#notifier.adopt(notifier);
+    this.#cluster = await this.#joinCluster();
     for (const warning of this.#loaded.warnings) log.warn(renderProblem(warning));
     this.#watchdog = new Watchdog(this.#vitals, this.#serviceManager, this.#metrics, log);
     this.#site.adopt(access.credentials.control());
@@ -187,7 +226,11 @@ export class DaemonRun {
       stop: this.#stop.stop,
       regain: () => this.#regain(stateFile),
     });
-    await this.#keeper.untilStopped((state) => this.#serve(state));
+    const keeping = this.#keeper.untilStopped((state) => this.#serve(state));
+    const fail = (): void => {
+      this.#failed.abort();
+    };
+    await together({ fail }, [keeping, this.#cluster?.run() ?? Promise.resolve()]);
     this.#log.info('stopped');
   }
 
@@ -197,8 +240,8 @@ export class DaemonRun {
   }
 
   /** Lets what a guard halted go on, once: all sources, or one. */
-  approve(source: string | undefined): ReturnType<Daemon['approve']> {
-    return this.#daemon?.approve(source ?? null) ?? { approved: [], missing: [] };
+  approve(source: string | undefined): Approval {
+    return this.#daemons.approve(source ?? null);
   }
 
   /** What keeps it from being of full service now. */
@@ -250,43 +293,75 @@ export class DaemonRun {
     if (last !== null)
       this.#metrics?.verified(last.finishedAtMs, (JSON.parse(last.summary) as Verified).reasons);
     try {
-      const daemon = new Daemon(this.#settings(), {
-        state,
-        clock: systemClock,
-        random: Math.random,
-        report: this.#feed,
-        observer: this.#feed,
-        stages: this.#vitals.stages,
-        checkInPlace: () => {
-          state.checkInPlace();
-          if (this.#lock?.isInPlace() !== true)
-            throw new StateFileError('unlocked', 'its lock file was removed or replaced');
-        },
-        howToAllow: this.#howToAllow,
-        stop: this.#stop.stop,
-        abort: this.#stop.abort,
-      });
-      this.#daemon = daemon;
-      this.#notifier.attach({
-        state,
-        health: () => healthOf(this.#daemon),
-        platformNow: () => this.#platform.current?.clients.files().now() ?? Date.now(),
-        ended: (outcome) => {
-          this.#metrics?.notificationEnded(outcome);
-        },
-      });
-      await this.#runCounting(state, () => daemon.run());
+      if (!(await this.#hasOwnSources(state))) return;
+      await this.#runCounting(state, () =>
+        this.#daemons.run({
+          state,
+          config: () => this.#ownConfig,
+          clients: () => this.#access().clients,
+          checkInPlace: () => {
+            state.checkInPlace();
+            if (this.#lock?.isInPlace() !== true)
+              throw new StateFileError('unlocked', 'its lock file was removed or replaced');
+          },
+          created: () => {
+            this.#tellOf(state);
+          },
+          ...this.#stop,
+        }),
+      );
     } finally {
       await this.#notifier.detach();
-      this.#daemon = null;
       this.#history.attach(null);
       this.#state = null;
     }
   }
 
+  /** With the sources that no other host works on. */
+  get #ownConfig(): Config {
+    return this.#cluster?.pinned() ?? this.#loaded.config;
+  }
+
+  /** Resolves when this host has sources of its own, at once without a cluster. `false`: it was stopped before. */
+  async #hasOwnSources(state: StateStore): Promise<boolean> {
+    if (this.#cluster === null) return true;
+    this.#tellOf(state);
+    const { stop } = this.#stop;
+    while (!stop.aborted && this.#ownConfig.sources.length === 0) {
+      state.checkInPlace();
+      await this.#ownBell.wait(systemClock, OWN_SOURCES_MS, stop);
+    }
+    return !stop.aborted;
+  }
+
+  /** Throws `SyncError` where the ledger is not for us. A database that cannot be reached is waited for. */
+  async #joinCluster(): Promise<ClusterPart | null> {
+    const { config } = this.#loaded;
+    if (config.cluster === null) return null;
+    const { openDaemonCluster } = await import('./cluster-part.ts');
+    return await openDaemonCluster(this.#loaded, config.cluster, this.#env, {
+      config: () => this.#loaded.config,
+      platformName: (now) => platformName(this.#options, now),
+      daemons: this.#daemons,
+      clientsUnder: (fence) => this.#access().clientsUnder(fence),
+      report: () => this.#answers.report(),
+      observer: {
+        shipped: () => undefined,
+        taken: () => undefined,
+        ended: () => undefined,
+        pinnedChanged: () => {
+          this.#ownBell.ring();
+          void this.#daemons.reload();
+        },
+      },
+      log: this.#log,
+      stop: this.#stop,
+    });
+  }
+
   /** Whether somebody wants to know how much the first pass has to send, so that it is counted. */
   #runCounting(state: StateStore, run: () => Promise<void>): Promise<void> {
-    const { config } = this.#loaded;
+    const config = this.#ownConfig;
     if (!this.#estimates && config.service.listen === null) return run();
     const platformNow = (): number => this.#platform.current?.clients.files().now() ?? Date.now();
     const name = platformName(this.#options, config);
@@ -297,29 +372,22 @@ export class DaemonRun {
     );
   }
 
-  #settings(): DaemonSettings {
-    const { config } = this.#loaded;
+  /** People are told from now on how the daemons fare. Throws `StateFileError`. */
+  #tellOf(state: StateStore): void {
+    this.#notifier.attach({
+      state,
+      health: () => healthOf(this.#daemonState().daemon),
+      platformNow: () => this.#platform.current?.clients.files().now() ?? Date.now(),
+      ended: (outcome) => {
+        this.#metrics?.notificationEnded(outcome);
+      },
+    });
+  }
+
+  #access(): PlatformAccess {
     const { current } = this.#platform;
     if (current === null) throw new Error('no connection');
-    const observer: RequestObserver = {
-      stage: this.#vitals.transfers,
-      requestEnded: (operation, outcome, seconds) => {
-        this.#metrics?.requestEnded(operation, outcome, seconds);
-      },
-      monotonic: systemClock.monotonic,
-    };
-    const catalog = current.clients.catalog();
-    return {
-      config,
-      platformName: platformName(this.#options, config),
-      platform: observed(current.clients.files(), observer),
-      catalog: catalog && observedCatalog(catalog, observer),
-      ...(this.#notifier.announces && {
-        onDelivery: (delivery) => {
-          this.#notifier.delivered(delivery);
-        },
-      }),
-    };
+    return current;
   }
 
   /** Goes on under another configuration. Throws `SyncError`; nothing has changed then. */
@@ -330,6 +398,8 @@ export class DaemonRun {
     for (const warning of next.warnings) this.#log.warn(renderProblem(warning));
     this.#loaded = next;
     await this.#notifier.adopt(notifier);
+    this.#cluster?.reload();
+    this.#ownBell.ring();
     await this.#reloadDaemon(before);
     this.#site.adopt(access.credentials.control());
     await this.#servers?.adjust(next.config);
@@ -341,7 +411,7 @@ export class DaemonRun {
   async #reloadDaemon(before: PlatformAccess | null): Promise<void> {
     let settled: Promise<void> | undefined;
     try {
-      settled = (await this.#daemon?.reload(this.#settings()))?.whenSettled;
+      settled = (await this.#daemons.reload()).whenSettled;
     } finally {
       if (before !== null) this.#platform.retire(before, settled);
     }

@@ -139,6 +139,8 @@ export class StateKeeper {
         log.error(`THE STATE FILE WAS NOT LOCKED (${error.message}); botsync locks it again.`);
         break;
       case 'unwritable':
+      // A state file is no working copy, and nobody else can have it.
+      case 'unheld':
         await this.#untilWritable(error.message);
         break;
     }

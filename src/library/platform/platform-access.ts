@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Clock } from '../../domain/clock.ts';
+import type { Fence } from '../../domain/lease.ts';
 import type { Emulator } from '../../emulator/emulator.ts';
+import type { RequestRetries } from '../../platform/retry-request.ts';
 import type { Http } from '../../platform/http.ts';
 import type { CountedAnswer } from '../../platform/pacer.ts';
 import { identityHeaders } from '../../platform/identity-headers.ts';
@@ -46,6 +48,7 @@ export class PlatformAccess {
   readonly credentials: Credentials;
   readonly #input: AccessInput;
   readonly #longestPauseMs: number;
+  readonly #retries: RequestRetries;
   readonly #http: Http;
 
   /** Throws `SyncError` for a proxy's address that is none. `credentials`: those that were read already. */
@@ -58,8 +61,13 @@ export class PlatformAccess {
     const proxyEnvironment = emulator === null ? env : null;
     this.#http = openHttp(config, proxyEnvironment, clock, this.#longestPauseMs, onAnswer);
     this.credentials = credentials ?? new Credentials(loaded, emulator, env, notices.warn);
-    const retries = { attempts, giveUpAfterMs, random: Math.random, onRetry: notices.retrying };
-    this.clients = createClients(config, this.credentials, this.#http, retries);
+    this.#retries = { attempts, giveUpAfterMs, random: Math.random, onRetry: notices.retrying };
+    this.clients = createClients(config, this.credentials, this.#http, this.#retries);
+  }
+
+  /** Clients over the same connections whose requests a fence may keep. */
+  clientsUnder(fence: Fence): Clients {
+    return createClients(this.#input.loaded.config, this.credentials, this.#http.under(fence), this.#retries);
   }
 
   /**

@@ -22,6 +22,7 @@ import type { Reporter } from '../pass/reporter.ts';
 import { together } from './together.ts';
 import { Verifications } from './verifications.ts';
 import { Watches } from './watches.ts';
+import { findSuspects } from './suspects.ts';
 import { targetOf } from '../sources/source.ts';
 
 /** What a reload replaces. */
@@ -305,6 +306,9 @@ export class Daemon {
         this.#rescans.wantInTime(source, path);
       });
       findLost(syncContext, (source, path) => {
+        this.#rescans.wantInTime(source, path);
+      });
+      findSuspects(syncContext, (source, path) => {
         this.#rescans.wantInTime(source, path);
       });
       if (this.#dueDates.areRemovalsDue(syncContext)) this.#schedule.wake();

@@ -1,12 +1,13 @@
-import type { SyncContext } from '../pass/sync-context.ts';
-
-/** Runs loops side by side; one that throws ends the others through the context. Throws what the first threw once all have ended. */
-export async function together(syncContext: SyncContext, loops: readonly Promise<void>[]): Promise<void> {
+/** Runs loops side by side; one that throws ends the others by `fail`. Throws what the first threw once all have ended. */
+export async function together(
+  others: { readonly fail: () => void },
+  loops: readonly Promise<void>[],
+): Promise<void> {
   const watched = loops.map(async (loop) => {
     try {
       await loop;
     } catch (error) {
-      syncContext.fail();
+      others.fail();
       throw error;
     }
   });

@@ -189,8 +189,9 @@ function listDirectory(directory: string): string[] {
   }
 }
 
-/** What is next to the state file under its name: SQLite's files, the lock with its own, the socket, a probe, damaged ones. */
-const COMPANION = /^(?:|-(?:wal|shm|journal)|\.lock(?:-journal|\.json)?|\.socket|\.probe|\.damaged-.*)$/u;
+/** What is next to the state file under its name: SQLite's files, the lock with its own, the socket, a probe, damaged and imported ones. */
+const COMPANION =
+  /^(?:|-(?:wal|shm|journal)|\.lock(?:-journal|\.json)?|\.socket|\.probe|\.(?:damaged|imported)-.*)$/u;
 
 /** A file's paths within a directory, by each of the names that both have; nothing when it lies elsewhere. */
 function pathsWithin(file: string, directory: string, realRoot: string): string[] {

@@ -1,3 +1,4 @@
+import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../watch/fixture.ts';
 import { plant, requestsFor, sentPaths } from '../daemon-world.ts';
@@ -118,24 +119,45 @@ describe('the platform is asked until it has said what became of a file', () => 
   });
 
   test('after a day without an end the file is a problem, until there is one', async () => {
-    const world = await createAskedWorld({}, { indexingDelayMs: 25 * HOUR }, 20 * SECOND);
+    const world = await createAskedWorld({}, { indexingDelayMs: 36 * HOUR }, 20 * SECOND);
     world.write('docs/a.md', 'one');
     const running = await world.start();
+    await untilStatus(world, { unconfirmed: 1 });
+    const sentAtMs = Number(rowOf(world, 'a.md')['sent_at']);
     await world.wait(23.5 * HOUR, 5 * MINUTE);
     expect(running.passes.at(-1)).toMatchObject({ exitCode: 0, summary: { unconfirmed: 1, problems: 0 } });
-    await world.wait(HOUR, MINUTE);
-    expect(running.passes.at(-1)).toMatchObject({ exitCode: 3, summary: { unconfirmed: 1, problems: 1 } });
+    const isProblem = (): boolean => running.passes.at(-1)?.exitCode === 3;
+    await world.until(isProblem, 'it is a problem', 20 * SECOND);
+    expect(world.clock.now() - sentAtMs).toBeGreaterThanOrEqual(24 * HOUR);
+    expect(running.passes.at(-1)).toMatchObject({ summary: { unconfirmed: 1, problems: 1 } });
     const { source, path, reason } = running.events.filter(({ kind }) => kind === 'problem').at(-1) ?? {};
     expect({ source, path }).toEqual({ source: 'docs', path: 'a.md' });
     expect(reason).toContain('indexing_pending');
+    await eventually(() => world.status().failures.length === 1, 'the state file on disk says so');
     expect(world.status().failures).toMatchObject([{ path: 'a.md', kind: 'problem' }]);
-    await world.wait(HOUR, MINUTE);
+    await world.until(() => confirmed(running).length === 1, 'it is confirmed', 5 * MINUTE);
     expect(confirmed(running)).toEqual(['a.md searchable']);
     await untilStatus(world, { searchable: 1 });
     expect(world.status().failures).toEqual([]);
-    await world.wait(20 * MINUTE, 10 * SECOND);
+    await world.until(() => !isProblem(), 'it is a problem no more', 10 * SECOND);
     expect(running.passes.at(-1)?.exitCode).toBe(0);
   });
+});
+
+test('how many files wait is counted again only when the daemon has written something', async () => {
+  const world = await createAskedWorld({}, { indexingDelayMs: 20 * HOUR });
+  world.write('docs/a.md', 'one');
+  const running = await world.start();
+  await untilStatus(world, { unconfirmed: 1 });
+  expect(running.daemon.unconfirmed).toBe(1);
+  // No other program writes to a state file that is in use: only so it shows whether it is read.
+  const other = new DatabaseSync(world.config().stateFile);
+  other.exec("UPDATE file SET verdict = 'searchable'");
+  other.close();
+  expect(running.daemon.unconfirmed).toBe(1);
+  plant(world, 2);
+  await world.until(() => sentPaths(running).length === 3, 'more are sent');
+  expect(running.daemon.unconfirmed).toBe(2);
 });
 
 describe('a file that cannot be indexed', () => {
@@ -156,7 +178,8 @@ describe('a file that cannot be indexed', () => {
     expect(world.status()).toMatchObject({
       failures: [{ path: 'a.md', kind: 'unsearchable', reason: 'could not be indexed: Nothing in it' }],
     });
-    await world.wait(20 * MINUTE, 10 * SECOND);
+    const before = running.passes.length;
+    await world.until(() => running.passes.length > before, 'a rescan', 10 * SECOND);
     const last = running.passes.at(-1);
     expect(last).toMatchObject({ trigger: 'rescan', exitCode: 3, summary: { failed: 1, unchanged: 0 } });
     expect(requestsFor(world, 'upsert')).toBe(1);

@@ -23,7 +23,7 @@ const PATIENCE_MS = 3000;
 export async function explainForPage(
   written: string,
   target: RunTarget,
-  { loaded, state }: Pick<DaemonState, 'loaded' | 'state'>,
+  { loaded, running, state }: Pick<DaemonState, 'loaded' | 'running' | 'state'>,
   catalog: Pick<FileCatalog, 'get'> | null,
 ): Promise<FileAnswer> {
   if (state === null) return { kind: 'unknown', reason: 'The state file is not open.' };
@@ -36,10 +36,14 @@ export async function explainForPage(
     return { kind: 'unknown', reason: `This is not a file of a source. The sources are: ${names}` };
   }
   const { found, path } = located;
+  const daemon = running.find(({ config: { sources: own } }) =>
+    own.some(({ name: one }) => one === found.config.name),
+  );
+  const known = daemon?.state ?? state;
   const explanation =
     found.kind === 'missing'
-      ? explainUnseen(found, path, { config, state, platformName: name })
-      : explain(found.source, path, { config, sources, state, nowMs: Date.now() });
+      ? explainUnseen(found, path, { config, state: known, platformName: name })
+      : explain(found.source, path, { config, sources, state: known, nowMs: Date.now() });
   const isAsked = config.platform.operations !== 'specified';
   const lines = describeExplanation(explanation, isAsked);
   return { kind: 'explained', lines: [...lines, ...(await askPlatform(explanation, catalog))] };

@@ -1,12 +1,12 @@
 import type { Log } from '../../../service/logger.ts';
 import type { SitePorts } from '../../../service/page-site.ts';
-import type { Daemon } from '../../../sync/daemon/daemon.ts';
+import type { DaemonView } from '../daemons.ts';
 import { approvalWords, rescanWords } from '../../../words/asked.ts';
 
 /** A daemon that may be told what to do. */
 export interface Controlled {
   /** `null` while there is none. */
-  readonly daemon: Pick<Daemon, 'approve' | 'rescan'> | null;
+  readonly daemon: Pick<DaemonView, 'approve' | 'rescan'> | null;
   /** Why the state file cannot be used, while it cannot. */
   readonly trouble: string | null;
 }

@@ -3,13 +3,13 @@ import type { Config } from '../../../config/config.ts';
 import { quoteForShell } from '../../../config/permissions.ts';
 import { DAY_MS, MINUTE_MS, startOf, type HistoryBucket } from '../../../domain/history.ts';
 import type { PageFacts, Renewal, Requests, SourceFacts, Transfers } from '../../../page/facts.ts';
-import type { StateStore } from '../../../state/state-store.ts';
 import { targetOf } from '../../../sync/sources/source.ts';
 import { platformName } from '../../load.ts';
 import type { RunTarget } from '../../run-target.ts';
 import type { TransferTally } from '../../transfer-tally.ts';
 import { version } from '../../version.ts';
 import type { DaemonAnswers, DaemonState } from '../answers.ts';
+import type { RunningDaemon } from '../daemons.ts';
 import type { RecentEvents } from './recent-events.ts';
 
 /** So many paths that a halted source would remove are named, and so many renewals. */
@@ -33,7 +33,7 @@ export interface FactsInput {
 /** Gathers what the page shows. Throws `StateFileError`. `nowMs`: epoch milliseconds. */
 export function gatherFacts(input: FactsInput, nowMs: number): PageFacts {
   const { target, daemonState, answers, events, tally } = input;
-  const { loaded, daemon, state } = daemonState();
+  const { loaded, daemon, state, running } = daemonState();
   const { config } = loaded;
   const facts = answers.facts();
   const history = state?.history.buckets(nowMs - DAY_MS, nowMs) ?? [];
@@ -57,38 +57,42 @@ export function gatherFacts(input: FactsInput, nowMs: number): PageFacts {
         notices: config.watch.poll
           ? { kind: 'polling', everyMs: config.watch.pollIntervalMs }
           : { kind: 'watching', directories: daemon?.watchedDirectories.get(name) ?? 0 },
-        wouldRemove: isHalted && state !== null ? removalsOf(name, state, target, config) : [],
+        wouldRemove: isHalted ? removalsOf(name, running, target) : [],
       };
     }),
     transfers: transfersOf(tally, isFirstPass, facts.running.activity !== 'watching'),
     requests: requestsOf(history, config, nowMs, input.pausedForMs()),
     history,
-    renewals: state === null ? [] : renewalsOf(state, target, config),
+    renewals: renewalsOf(running, target),
     events: events.newestFirst,
     usage: input.usage(),
   };
 }
 
-function removalsOf(name: string, state: StateStore, target: RunTarget, config: Config): string[] {
-  const id = targetIdOf(name, state, target, config);
-  return state
-    .removalsDue(id, name, '', Number.MAX_SAFE_INTEGER, true)
+function removalsOf(source: string, running: readonly RunningDaemon[], target: RunTarget): string[] {
+  return running
+    .filter(({ config }) => config.sources.some(({ name }) => name === source))
+    .flatMap((one) =>
+      one.state.removalsDue(targetIdOf(source, one, target), source, '', Number.MAX_SAFE_INTEGER, true),
+    )
     .slice(0, REMOVALS_NAMED)
     .map(({ path }) => path);
 }
 
-function renewalsOf(state: StateStore, target: RunTarget, config: Config): Renewal[] {
-  return config.sources
-    .flatMap(({ name }) =>
-      state
-        .nextRenewals(targetIdOf(name, state, target, config), name, RENEWALS_NAMED)
-        .map((renewal) => ({ ...renewal, source: name })),
+function renewalsOf(running: readonly RunningDaemon[], target: RunTarget): Renewal[] {
+  return running
+    .flatMap((one) =>
+      one.config.sources.flatMap(({ name }) =>
+        one.state
+          .nextRenewals(targetIdOf(name, one, target), name, RENEWALS_NAMED)
+          .map((renewal) => ({ ...renewal, source: name })),
+      ),
     )
     .sort((a, b) => a.renewAtMs - b.renewAtMs)
     .slice(0, RENEWALS_NAMED);
 }
 
-function targetIdOf(name: string, state: StateStore, target: RunTarget, config: Config): number {
+function targetIdOf(name: string, { state, config }: RunningDaemon, target: RunTarget): number {
   const source = config.sources.find((one) => one.name === name);
   return source === undefined ? -1 : state.targetId(targetOf(config, source, platformName(target, config)));
 }

@@ -1,0 +1,66 @@
+import type { Argv } from 'yargs';
+import type { GlobalArguments } from './global-options.ts';
+
+/** Adds the commands on a cluster of hosts. `done` takes their exit code. */
+export function addClusterCommands(
+  parser: Argv<GlobalArguments>,
+  done: (code: number) => void,
+): Argv<GlobalArguments> {
+  return parser.command(
+    'cluster',
+    'Several hosts that sync together',
+    (cluster) =>
+      cluster
+        .command(
+          'init',
+          'Make the tables of the ledger, or bring them up to date',
+          (command) =>
+            command
+              .option('role', {
+                type: 'string',
+                requiresArg: true,
+                description: 'The role for which the grants are printed',
+              })
+              .example('$0 cluster init --role botsync_host', 'With grants that can be run as they are'),
+          async (options) => {
+            const { clusterInit } = await import('./commands/cluster-init.ts');
+            done(await clusterInit(options));
+          },
+        )
+        .command(
+          'import',
+          "Move this host's records from the state file to the ledger",
+          (command) =>
+            command
+              .option('dry-run', {
+                type: 'boolean',
+                default: false,
+                description: 'Print what would be imported; write nothing',
+              })
+              .example('$0 cluster import --dry-run', 'Check before importing'),
+          async (options) => {
+            const { clusterImport } = await import('./commands/cluster-import.ts');
+            done(await clusterImport(options));
+          },
+        )
+        .command(
+          'export',
+          'Write the records of the ledger to a new state file',
+          (command) =>
+            command
+              .option('to', {
+                type: 'string',
+                demandOption: true,
+                requiresArg: true,
+                description: 'The state file that is written; a file that exists is never overwritten',
+              })
+              .example('$0 cluster export --to .botsync/alone.db', 'To continue with one host'),
+          async (options) => {
+            const { clusterExport } = await import('./commands/cluster-export.ts');
+            done(await clusterExport(options));
+          },
+        )
+        .demandCommand(1, 1, 'Name a subcommand: init, import or export.'),
+    () => undefined,
+  );
+}

@@ -1,0 +1,222 @@
+import { join } from 'node:path';
+import { DatabaseError } from '../../cluster/database.ts';
+import type { Grant, Ledger } from '../../cluster/ledger.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { Lease, momentOf, type Moment } from '../../domain/lease.ts';
+import type { Log } from '../../service/logger.ts';
+import { StateFileError } from '../../state/database.ts';
+import type { StateStore } from '../../state/state-store.ts';
+import { discardWorkingCopy, WorkingCopy, type Shipment } from '../../state/working-copy.ts';
+
+/** A shipment that did not arrive is sent again after so long, milliseconds. */
+const SHIP_AGAIN_MS = 200;
+
+/** What a unit is worked on with. */
+export interface HeldUnitInput {
+  readonly name: string;
+  readonly grant: Grant;
+  /** When the claim was sent. */
+  readonly claimedAt: Moment;
+  readonly leaseMs: number;
+  readonly suspectAfterMs: number;
+  /** This host, by its name in the cluster. */
+  readonly host: string;
+  readonly ledger: Ledger;
+  readonly stateFile: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Told how long each shipment took, seconds. */
+  readonly shipped: (seconds: number) => void;
+  /** Works on it until `stop`, or until `abort` breaks it off. Throws `StateFileError`. */
+  readonly work: (unit: WorkedUnit) => Promise<void>;
+}
+
+/** A unit that is worked on. */
+export interface WorkedUnit {
+  readonly name: string;
+  readonly state: StateStore;
+  readonly lease: Lease;
+  /** No new work once it aborts. */
+  readonly stop: AbortSignal;
+  /** Breaks off what is running. */
+  readonly abort: AbortSignal;
+}
+
+/** How the work on a unit ended: it was let go of, somebody else may have it, or something kept it from being worked on. */
+export type UnitEnd =
+  { readonly kind: 'released' | 'lost' } | { readonly kind: 'failed'; readonly reason: string };
+
+/** A unit that this host holds: its lease, its working copy, and the work on it. */
+export class HeldUnit {
+  readonly lease: Lease;
+  readonly #input: HeldUnitInput;
+  readonly #stop = new AbortController();
+  readonly #abort = new AbortController();
+  readonly #ended = new AbortController();
+  #copy: WorkingCopy | null = null;
+  #seq: number;
+
+  constructor(input: HeldUnitInput) {
+    this.#input = input;
+    this.#seq = input.grant.seq;
+    this.lease = new Lease(input.leaseMs, input.clock, input.claimedAt);
+  }
+
+  get name(): string {
+    return this.#input.name;
+  }
+
+  get grant(): Grant {
+    return this.#input.grant;
+  }
+
+  /** Whether it is about to be let go of. */
+  get isEnding(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
+  /** Ends the work in order, and lets go of the unit then. */
+  release(): void {
+    this.#stop.abort();
+  }
+
+  /** Somebody else has it, or may: what is under way is broken off. */
+  lose(): void {
+    this.lease.end();
+    this.#abort.abort();
+    this.#stop.abort();
+  }
+
+  /** Works on it until it is released or lost. */
+  async run(): Promise<UnitEnd> {
+    const { ledger, grant } = this.#input;
+    const watching = this.#watchLease();
+    try {
+      const end = await this.#work();
+      if (this.lease.isOver) return { kind: 'lost' };
+      // Whatever it ended by: nothing is under way any more, and others may go on at once.
+      await ledger.release(grant).catch(() => undefined);
+      return end;
+    } finally {
+      this.lease.end();
+      this.#ended.abort();
+      await watching;
+    }
+  }
+
+  async #work(): Promise<UnitEnd> {
+    const { name, suspectAfterMs, clock } = this.#input;
+    let state: StateStore | null = null;
+    try {
+      state = await this.#open();
+      state.suspects.addUnfinished(clock.now() + suspectAfterMs);
+      await this.#input.work({
+        name,
+        state,
+        lease: this.lease,
+        stop: this.#stop.signal,
+        abort: this.#abort.signal,
+      });
+      await state.settled();
+      return { kind: 'released' };
+    } catch (error) {
+      const isOurs = error instanceof StateFileError || error instanceof DatabaseError;
+      if (!isOurs) throw error;
+      return { kind: 'failed', reason: error.message };
+    } finally {
+      closeQuietly(state ?? this.#copy);
+      this.#copy = null;
+      discardWorkingCopy(this.#file);
+    }
+  }
+
+  get #file(): string {
+    return join(`${this.#input.stateFile}.units`, `unit-${this.#input.grant.unit}.db`);
+  }
+
+  /** Throws `StateFileError`, `DatabaseError`. */
+  async #open(): Promise<StateStore> {
+    const { ledger, grant, host } = this.#input;
+    let copy: WorkingCopy;
+    try {
+      copy = new WorkingCopy(this.#file);
+    } catch (error) {
+      throw new StateFileError('unwritable', (error as Error).message, { cause: error });
+    }
+    this.#copy = copy;
+    copy.loadTargets(await ledger.targets());
+    for await (const page of ledger.rows(grant.unit, host)) copy.load(page);
+    return copy.begin((shipment) => this.#ship(shipment));
+  }
+
+  /** Resolves once the ledger has it. Throws `StateFileError` once it never will have. */
+  async #ship(shipment: Shipment): Promise<void> {
+    const { ledger, grant, host, clock, log, name } = this.#input;
+    // It counts from when it was sent first: an answer that was lost proves nothing of a later moment.
+    const sentAt = momentOf(clock);
+    let isTold = false;
+    while (!this.lease.isOver) {
+      try {
+        switch (await ledger.ship(grant, this.#seq, host, shipment)) {
+          case 'taken':
+            this.#seq += 1;
+            this.lease.prove(sentAt);
+            this.#input.shipped((clock.monotonic() - sentAt.monotonicMs) / 1000);
+            return;
+          case 'lost':
+            this.lose();
+            break;
+          case 'rewound':
+            log.error(`the database went back in time: all records of ${name} are written again`);
+            await this.#shipAll();
+            return;
+          case 'foreign':
+            this.#seq += 1;
+            throw new StateFileError(
+              'unheld',
+              `records of ${name} belong to another unit; do two hosts give the same keys?`,
+            );
+        }
+      } catch (error) {
+        if (!(error instanceof DatabaseError)) throw error;
+        if (!isTold) log.warn(`records of ${name} wait for the database: ${error.message}`);
+        isTold = true;
+        await clock.sleep(SHIP_AGAIN_MS, this.#abort.signal);
+      }
+    }
+    throw new StateFileError('unheld', `another host may hold ${name}`);
+  }
+
+  /** The ledger has lost what it took before: all of it goes again, in the place of what is there. */
+  async #shipAll(): Promise<void> {
+    const { ledger, grant } = this.#input;
+    const seq = await ledger.clear(grant);
+    if (seq === null) {
+      this.lose();
+      return;
+    }
+    this.#seq = seq;
+    this.#copy?.shipAll();
+  }
+
+  /** Breaks everything off when the lease runs out: nobody proved it in time. */
+  async #watchLease(): Promise<void> {
+    const { clock, log, name } = this.#input;
+    const { signal } = this.#ended;
+    const isOver = (): boolean => signal.aborted || this.lease.isOver;
+    while (!isOver()) {
+      await clock.sleep(this.lease.remainingMs, signal);
+      if (isOver() || this.lease.mayFinish()) continue;
+      log.warn(`the lease of ${name} could not be proven in time: what is under way is broken off`);
+      this.lose();
+    }
+  }
+}
+
+function closeQuietly(open: { readonly close: () => void } | null): void {
+  try {
+    open?.close();
+  } catch {
+    // It is discarded.
+  }
+}

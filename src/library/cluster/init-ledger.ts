@@ -1,0 +1,90 @@
+import { LEDGER_VERSION, ledgerTables, quoted } from '../../cluster/schema.ts';
+import type { Sql } from '../../cluster/database.ts';
+import { STATE_VERSION } from '../../state/schema.ts';
+import { SyncError } from '../sync-error.ts';
+import { asked, demandLedger, standingOfLedger, type Cluster } from './open-cluster.ts';
+
+/** What became of a ledger: it was made, brought to this version, or was as it should be. */
+export type LedgerMade = 'created' | 'updated' | 'unchanged';
+
+/** Stands for the name of a role until somebody writes one. */
+export const ROLE_PLACEHOLDER = 'YOUR_ROLE';
+
+/** What a role of hosts has to be able to do with each table; with those that are not named, all of `EVERYTHING`. */
+const RIGHTS: Readonly<Record<string, string>> = {
+  meta: 'SELECT',
+  target: 'SELECT, INSERT, UPDATE',
+  unit: 'SELECT, INSERT, UPDATE',
+};
+const EVERYTHING = 'SELECT, INSERT, UPDATE, DELETE';
+
+/**
+ * Makes the tables of a cluster, or brings them to this version. What is as it should be is left alone, so that this takes no
+ * right that a later start lacks; what was begun and interrupted is finished. Throws `SyncError`.
+ */
+export async function initLedger(cluster: Cluster): Promise<LedgerMade> {
+  const { database, config } = cluster;
+  const { schema } = config;
+  const standing = await asked(() => standingOfLedger(database.sql, schema), config);
+  switch (standing.kind) {
+    case 'ready':
+      return 'unchanged';
+    case 'newer':
+      await demandLedger(cluster);
+      throw new Error('a newer ledger was demanded and found');
+    case 'none':
+    case 'older':
+      await make(database.sql, schema);
+      return standing.kind === 'none' ? 'created' : 'updated';
+  }
+}
+
+async function make(sql: Sql, schema: string): Promise<void> {
+  const question = async (): Promise<void> => {
+    const [there] = await sql('SELECT to_regnamespace($1) IS NOT NULL AS is_there', [quoted(schema)]);
+    // Whoever may not create schemas may not ask for one that is there either.
+    const statements = allTables(schema).filter(
+      (text) => !(there?.['is_there'] === true && text.startsWith('CREATE SCHEMA')),
+    );
+    for (const statement of statements) await sql(statement);
+    // Last: it says that the rest is there.
+    await sql(
+      `INSERT INTO ${quoted(schema)}.meta (version, state_version) VALUES ($1, $2)
+       ON CONFLICT (only_row) DO UPDATE SET version = excluded.version, state_version = excluded.state_version`,
+      [LEDGER_VERSION, STATE_VERSION],
+    );
+  };
+  try {
+    await asked(question, { schema });
+  } catch (error) {
+    if (!(error instanceof SyncError) || !/permission denied/u.test(error.reason)) throw error;
+    throw new SyncError('configuration', {
+      place: error.place,
+      reason: error.reason,
+      fix: `run this once as a role that may create the schema "${schema}", or create it for this one: CREATE SCHEMA ${quoted(schema)} AUTHORIZATION …`,
+    });
+  }
+}
+
+/** The statements that make all tables of a cluster. */
+function allTables(schema: string): string[] {
+  return ledgerTables(schema);
+}
+
+/** The statements that let a role do all that hosts do, and no more. */
+export function grantsFor(schema: string, role: string | null): string[] {
+  const to = role === null ? ROLE_PLACEHOLDER : quoted(role);
+  const start = `CREATE TABLE IF NOT EXISTS ${quoted(schema)}.`;
+  const tables = allTables(schema).flatMap((text) =>
+    text.startsWith(start) ? [/^\w+/u.exec(text.slice(start.length))?.[0] ?? ''] : [],
+  );
+  const byRights = new Map<string, string[]>();
+  for (const table of tables) {
+    const rights = RIGHTS[table] ?? EVERYTHING;
+    byRights.set(rights, [...(byRights.get(rights) ?? []), `${quoted(schema)}.${table}`]);
+  }
+  return [
+    `GRANT USAGE ON SCHEMA ${quoted(schema)} TO ${to};`,
+    ...[...byRights].map(([rights, names]) => `GRANT ${rights} ON ${names.join(', ')} TO ${to};`),
+  ];
+}

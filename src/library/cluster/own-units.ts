@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import type { Ledger, Target } from '../../cluster/ledger.ts';
+import type { ClusterView, HostRow, Membership, UnitRow } from '../../cluster/membership.ts';
+import type { Config, SourceConfig } from '../../config/config.ts';
+import { prefixesMeet, unitsOf, type UnitSource } from '../../domain/unit.ts';
+import { targetOf } from '../../sync/sources/source.ts';
+
+/** A unit of this host's configuration. */
+export interface OwnUnit {
+  readonly id: number;
+  readonly name: string;
+  readonly target: number;
+  readonly sources: readonly SourceConfig[];
+  /** Whether it is this host's alone, by its own state file. */
+  readonly isPinned: boolean;
+}
+
+interface KeyedSource extends UnitSource {
+  readonly config: SourceConfig;
+}
+
+/** The units of a configuration that concern a host: those that any may take, and those that are pinned to it. */
+export function unitsOfConfig(
+  config: Config,
+  host: string,
+  platformName: string,
+): (Omit<OwnUnit, 'id' | 'target'> & { readonly at: Omit<Target, 'id'> })[] {
+  const keyed = config.sources.map((source): KeyedSource & { at: Omit<Target, 'id'> } => {
+    const at = targetOf(config, source, platformName);
+    const targetName = JSON.stringify([at.baseUrl, at.botId, at.identity]);
+    return {
+      name: source.name,
+      keyPrefix: source.keyPrefix,
+      host: source.host,
+      targetName,
+      config: source,
+      at,
+    };
+  });
+  const shared = unitsOf(keyed.filter((one) => one.host === null));
+  const pinned = unitsOf(keyed.filter((one) => one.host === host));
+  return [
+    ...shared.map((unit) => ({ unit, name: unit.name, isPinned: false })),
+    // Two hosts may each have a source of the same name.
+    ...pinned.map((unit) => ({ unit, name: `${unit.name}@${host}`, isPinned: true })),
+  ].flatMap(({ unit, name, isPinned }) => {
+    const [first] = unit.sources;
+    return first === undefined
+      ? []
+      : [{ name, isPinned, at: first.at, sources: unit.sources.map((one) => one.config) }];
+  });
+}
+
+/** Makes the units of a configuration known to the ledger. Throws `DatabaseError`. */
+export async function declareUnits(
+  { ledger, membership }: { readonly ledger: Ledger; readonly membership: Membership },
+  config: Config,
+  host: string,
+  platformName: string,
+): Promise<OwnUnit[]> {
+  const own: OwnUnit[] = [];
+  for (const { at, ...unit } of unitsOfConfig(config, host, platformName)) {
+    const target = await ledger.target(at);
+    const sources = unit.sources.map(({ name, keyPrefix }) => ({ name, keyPrefix }));
+    const pinned = unit.isPinned ? host : null;
+    const { id } = await membership.declare({ target: target.id, name: unit.name, sources, pinned });
+    own.push({ ...unit, id, target: target.id });
+  }
+  return own;
+}
+
+/** Whether this host sees the directories of a unit. A share that hangs is waited for so long, milliseconds. */
+export async function seesAll({ sources }: Pick<OwnUnit, 'sources'>, patienceMs: number): Promise<boolean> {
+  const looks = sources.map(({ directory }) =>
+    stat(directory).then(
+      (facts) => facts.isDirectory(),
+      () => false,
+    ),
+  );
+  const all = Promise.all(looks).then((seen) => seen.every(Boolean));
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => {
+      resolve(false);
+    }, patienceMs);
+  });
+  const answer = await Promise.race([all, late]);
+  clearTimeout(timer);
+  return answer;
+}
+
+/**
+ * Why a unit may not be worked on: another gives the same keys, was known to the ledger before it, and is still somebody's. `null`:
+ * nothing is in the way.
+ */
+export function overlapOf(
+  own: OwnUnit,
+  { units }: Pick<ClusterView, 'units'>,
+  alive: readonly HostRow[],
+): string | null {
+  const meets = (other: UnitRow): boolean =>
+    other.target === own.target &&
+    other.sources.some((theirs) =>
+      own.sources.some((ours) => prefixesMeet(ours.keyPrefix, theirs.keyPrefix)),
+    );
+  const first = units.find((other) => other.id < own.id && meets(other) && isSomebodys(other, alive));
+  if (first === undefined) return null;
+  const of =
+    alive.find(({ units: known }) => known.includes(first.id))?.name ?? first.holderHost ?? 'another host';
+  return `its keys may be those of "${first.name}" on ${of}; give one of them another keyPrefix, or the same "sources" to both hosts`;
+}
+
+function isSomebodys(unit: UnitRow, alive: readonly HostRow[]): boolean {
+  return unit.holder !== null || alive.some(({ units }) => units.includes(unit.id));
+}
+
+/** Equal on hosts that treat shared files alike. */
+export function digestOf(config: Config): string {
+  const { platform, rules, limits, removals, sources } = config;
+  const { baseUrl, identity, mark, operations } = platform;
+  const shared = sources
+    .filter(({ host }) => host === null)
+    .map(({ name, keyPrefix, botId, ignore, symlinks }) => ({ name, keyPrefix, botId, ignore, symlinks }));
+  const agreed = { baseUrl, identity, mark, operations, rules, limits, removals, shared };
+  return createHash('sha256').update(JSON.stringify(agreed)).digest('hex').slice(0, 16);
+}

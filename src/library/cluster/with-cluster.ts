@@ -1,0 +1,24 @@
+import type { LoadedConfig } from '../../config/load-config.ts';
+import { SyncError } from '../sync-error.ts';
+import { openCluster, type Cluster } from './open-cluster.ts';
+
+/** Does something with the cluster of a configuration, and closes the way to it. Throws `SyncError`: also where there is none. */
+export async function withCluster<T>(
+  loaded: LoadedConfig,
+  env: NodeJS.ProcessEnv,
+  task: (cluster: Cluster) => Promise<T>,
+): Promise<T> {
+  const { cluster: config } = loaded.config;
+  if (config === null)
+    throw new SyncError('configuration', {
+      place: loaded.file,
+      reason: 'has no "cluster" block: this host works alone',
+      fix: 'to have several hosts share the work, add "cluster": { "database": "env:BOTSYNC_DATABASE" }',
+    });
+  const cluster = openCluster(loaded, config, env);
+  try {
+    return await task(cluster);
+  } finally {
+    await cluster.close();
+  }
+}

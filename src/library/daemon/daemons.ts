@@ -1,0 +1,185 @@
+import type { Config } from '../../config/config.ts';
+import type { RequestObserver } from '../../service/observed-platform.ts';
+import { observed, observedCatalog } from '../../service/observed-platform.ts';
+import { systemClock } from '../../service/system-clock.ts';
+import type { StateStore } from '../../state/state-store.ts';
+import type { Approval } from '../../sync/daemon/approvals.ts';
+import type { AskedRescan } from '../../sync/daemon/asked-rescan.ts';
+import { Daemon, type DaemonInput, type DaemonSettings } from '../../sync/daemon/daemon.ts';
+import type { DaemonActivity } from '../../sync/daemon/daemon-observer.ts';
+import type { Clients } from '../platform/clients.ts';
+
+/** What one daemon works on. */
+export interface DaemonPart extends Pick<DaemonInput, 'state' | 'checkInPlace' | 'stop' | 'abort'> {
+  /** The configuration of now, with the sources that it keeps. */
+  readonly config: () => Config;
+  /** The way to the platform of now. */
+  readonly clients: () => Clients;
+  /** Called when there is a daemon, before it does anything. */
+  readonly created?: () => void;
+}
+
+/** A daemon at work, with what it works on. */
+export interface RunningDaemon {
+  readonly daemon: Daemon;
+  /** With the sources that it keeps. */
+  readonly config: Config;
+  readonly state: StateStore;
+}
+
+/** What may be asked of one daemon or of several alike. */
+export type DaemonView = Pick<
+  Daemon,
+  'approve' | 'rescan' | 'impediments' | 'refusal' | 'activity' | 'unconfirmed' | 'watchedDirectories'
+>;
+
+/** What all daemons of a process share. */
+export interface SharedByDaemons extends Pick<DaemonInput, 'report' | 'observer' | 'stages' | 'howToAllow'> {
+  readonly requests: RequestObserver;
+  /** What the platform is called in records under a configuration. */
+  readonly platformName: (config: Config) => string;
+  /** Told of every new content that the platform has; `null`: nobody wants to know. Asked anew at a reload. */
+  readonly onDelivery: () => DaemonSettings['onDelivery'] | null;
+}
+
+interface Entry extends RunningDaemon {
+  readonly part: DaemonPart;
+  config: Config;
+}
+
+/** All daemons of a process: one as a rule, in a cluster one for each unit that this host holds. */
+export class Daemons implements DaemonView {
+  readonly #shared: SharedByDaemons;
+  #running: readonly Entry[] = [];
+
+  constructor(shared: SharedByDaemons) {
+    this.#shared = shared;
+  }
+
+  /** Those at work now. */
+  get running(): readonly RunningDaemon[] {
+    return this.#running;
+  }
+
+  /** Runs a daemon until it is stopped. Throws `StateFileError`. */
+  async run(part: DaemonPart): Promise<void> {
+    const { report, observer, stages, howToAllow } = this.#shared;
+    const { state, checkInPlace, stop, abort } = part;
+    const config = part.config();
+    const daemon = new Daemon(this.#settings(config, part.clients()), {
+      ...{ state, checkInPlace, stop, abort, report, observer, stages, howToAllow },
+      clock: systemClock,
+      random: Math.random,
+    });
+    const entry: Entry = { daemon, config, state, part };
+    this.#running = [...this.#running, entry];
+    try {
+      part.created?.();
+      await daemon.run();
+    } finally {
+      this.#running = this.#running.filter((other) => other !== entry);
+    }
+  }
+
+  /** Has all go on under the configuration of now. Resolves once they do; `whenSettled` once nothing runs under the one before. */
+  async reload(): Promise<{ readonly whenSettled: Promise<void> }> {
+    const reloading = this.#running.map((entry) => {
+      entry.config = entry.part.config();
+      return entry.daemon.reload(this.#settings(entry.config, entry.part.clients()));
+    });
+    const reloaded = await Promise.all(reloading);
+    return { whenSettled: Promise.all(reloaded.map(({ whenSettled }) => whenSettled)).then(() => undefined) };
+  }
+
+  /** The one that keeps a source. */
+  of(source: string): RunningDaemon | undefined {
+    return this.#running.find(({ config }) => config.sources.some(({ name }) => name === source));
+  }
+
+  /** See `Daemon.approve`. */
+  approve(source: string | null): Approval {
+    const all = this.#running.map(({ daemon }) => daemon.approve(source));
+    return {
+      approved: all.flatMap(({ approved }) => approved),
+      missing: all.flatMap(({ missing }) => missing),
+    };
+  }
+
+  /** See `Daemon.rescan`. */
+  rescan(source: string | null, path: string | null): AskedRescan {
+    if (source !== null) return this.of(source)?.daemon.rescan(source, path) ?? { kind: 'unknown-source' };
+    for (const { daemon } of this.#running) daemon.rescan(null, null);
+    return { kind: 'pass' };
+  }
+
+  get impediments(): string[] {
+    return [...new Set(this.#running.flatMap(({ daemon }) => daemon.impediments))];
+  }
+
+  get refusal(): string | null {
+    return firstOf(this.#running, ({ daemon }) => daemon.refusal);
+  }
+
+  get unconfirmed(): number {
+    return this.#running.reduce((sum, { daemon }) => sum + daemon.unconfirmed, 0);
+  }
+
+  get watchedDirectories(): ReadonlyMap<string, number> {
+    return new Map(this.#running.flatMap(({ daemon }) => [...daemon.watchedDirectories]));
+  }
+
+  get activity(): DaemonActivity {
+    return allTogether(this.#running.map(({ daemon }) => daemon.activity));
+  }
+
+  #settings(config: Config, clients: Clients): DaemonSettings {
+    const { requests, platformName } = this.#shared;
+    const catalog = clients.catalog();
+    const onDelivery = this.#shared.onDelivery();
+    return {
+      config,
+      platformName: platformName(config),
+      platform: observed(clients.files(), requests),
+      catalog: catalog && observedCatalog(catalog, requests),
+      ...(onDelivery && { onDelivery }),
+    };
+  }
+}
+
+/** What several daemons are doing, as if it were one. None has nothing to do. */
+export function allTogether(all: readonly DaemonActivity[]): DaemonActivity {
+  const sum = (count: (one: DaemonActivity) => number): number =>
+    all.reduce((total, one) => total + count(one), 0);
+  return {
+    activity: ACTIVITIES.find((kind) => all.some(({ activity }) => activity === kind)) ?? 'watching',
+    isFirstPassOver: all.every(({ isFirstPassOver }) => isFirstPassOver),
+    watchedDirectories: sum((one) => one.watchedDirectories),
+    queued: sum((one) => one.queued),
+    sending: sum((one) => one.sending),
+    platformOutOfReach: all.some(({ platformOutOfReach }) => platformOutOfReach),
+    outage: firstOf(all, ({ outage }) => outage),
+    refusal: firstOf(all, ({ refusal }) => refusal),
+    shortage: firstOf(all, ({ shortage }) => shortage),
+    blocked: firstOf(all, ({ blocked }) => blocked),
+    nextPass: earliest(all.map(({ nextPass }) => nextPass)),
+    failedAgain: earliest(all.map(({ failedAgain }) => failedAgain)),
+    renewalsAgain: earliest(all.map(({ renewalsAgain }) => renewalsAgain)),
+  };
+}
+
+/** Whichever comes first of these, where any daemon does it. */
+const ACTIVITIES = ['pass', 'starting'] as const;
+
+/** The first of some moments (ISO 8601); `null`: now. */
+function earliest(moments: readonly (string | null)[]): string | null {
+  const known = moments.filter((moment) => moment !== null);
+  return known.length < moments.length ? null : (known.sort()[0] ?? null);
+}
+
+function firstOf<T, R>(all: readonly T[], of: (one: T) => R | null): R | null {
+  for (const one of all) {
+    const found = of(one);
+    if (found !== null) return found;
+  }
+  return null;
+}
