@@ -37,10 +37,6 @@ const EXPEL_MS = 86_400_000;
 /** At most so many requests a beat: the first two find the row of a predecessor and take it. */
 const REQUESTS_A_BEAT = 3;
 
-/** A request that others overtook is made again at once so often, and then after waits up to this, milliseconds. */
-const ATTEMPTS_AT_ONCE = 3;
-const LONGEST_WAIT_MS = 50;
-
 /** How often a beat looks whether this host has become hungry. */
 const LOOKS_A_BEAT = 10;
 
@@ -64,7 +60,6 @@ export class Budget {
   readonly #settings: BudgetSettings;
   readonly #table: ShareTable;
   readonly #clock: Clock;
-  readonly #random: () => number;
   readonly #holder: ShareHolder;
   readonly #stop = new AbortController();
   readonly #shareListeners: ((share: HeldShare) => void)[] = [];
@@ -76,12 +71,10 @@ export class Budget {
   #toldUntilMs = -Infinity;
   #trouble: string | null = null;
 
-  /** @param random - in [0, 1). */
-  constructor(settings: BudgetSettings, sql: Sql, clock: Clock, random: () => number = Math.random) {
+  constructor(settings: BudgetSettings, sql: Sql, clock: Clock) {
     this.#settings = settings;
     this.#table = new ShareTable(sql, settings.schema);
     this.#clock = clock;
-    this.#random = random;
     this.#holder = new ShareHolder({
       limit: settings.requestsPerSecond,
       grantMs: settings.grantMs,
@@ -181,27 +174,14 @@ export class Budget {
   }
 
   async #ask(): Promise<void> {
-    for (let attempt = 1; !this.#isClosing(); attempt += 1) {
-      this.#askedAtMs = this.#clock.monotonic();
-      const request = this.#holder.ask(this.wanted(), this.#askedAtMs);
-      // What is given up must not be used any more when the others may have it.
-      this.#tellShare();
-      const reply = await this.#table.carryOut(this.#settings, request);
-      switch (reply.kind) {
-        case 'no-budget':
-          await this.#table.begin(this.#settings.budget);
-          break;
-        case 'overtaken':
-          if (attempt > ATTEMPTS_AT_ONCE)
-            await this.#clock.sleep(this.#random() * LONGEST_WAIT_MS, this.#stop.signal);
-          break;
-        case 'answered':
-          this.#holder.answered(request, reply.answer, this.#clock.monotonic());
-          this.#tellShare();
-          if (reply.pausedMs > 0) this.#pause(reply.pausedMs);
-          return;
-      }
-    }
+    this.#askedAtMs = this.#clock.monotonic();
+    const request = this.#holder.ask(this.wanted(), this.#askedAtMs);
+    // What is given up must not be used any more when the others may have it.
+    this.#tellShare();
+    const { answer, pausedMs } = await this.#table.carryOut(this.#settings, request);
+    this.#holder.answered(request, answer, this.#clock.monotonic());
+    this.#tellShare();
+    if (pausedMs > 0) this.#pause(pausedMs);
   }
 
   #tellShare(): void {

@@ -1,5 +1,6 @@
 import type { ShareAnswer, ShareRequest } from '../domain/share-holder.ts';
 import type { ShareRow } from '../domain/share.ts';
+import { pausedMs } from './budget-tables.ts';
 import type { Sql, SqlRow } from './database.ts';
 import { quoted } from './schema.ts';
 
@@ -15,15 +16,11 @@ export interface ShareOwner {
   readonly instance: string;
 }
 
-/**
- * What became of a request.
- * - `answered`: `pausedMs` is what is left of a pause that the platform asked any host for, milliseconds.
- * - `overtaken`: another host's was quicker; nothing was written.
- * - `no-budget`: there is no row of that budget yet; nothing was written.
- */
-export type ShareReply =
-  | { readonly kind: 'answered'; readonly answer: ShareAnswer; readonly pausedMs: number }
-  | { readonly kind: 'overtaken' | 'no-budget' };
+/** What became of a request, and what is left of a pause that the platform asked any host for, milliseconds. */
+export interface ShareReply {
+  readonly answer: ShareAnswer;
+  readonly pausedMs: number;
+}
 
 /** A host's share, for people to read. */
 export interface ListedShare extends Omit<ShareRow, 'mark'> {
@@ -35,66 +32,27 @@ export interface ListedShare extends Omit<ShareRow, 'mark'> {
 export class ShareTable {
   readonly #sql: Sql;
   readonly #schema: string;
+  readonly #pausedMs: string;
 
   constructor(sql: Sql, schema: string) {
     this.#sql = sql;
     this.#schema = quoted(schema);
+    this.#pausedMs = pausedMs(schema);
   }
 
-  /** Begins a budget, unless there is one of that name. */
-  async begin(budget: string): Promise<void> {
-    await this.#sql(`INSERT INTO ${this.#schema}.budget (name) VALUES ($1) ON CONFLICT DO NOTHING`, [budget]);
-  }
-
-  /**
-   * Carries out a request, in one statement that commits by itself.
-   *
-   * A statement sees the rows as they were when it began. It writes only if it can raise the version that it saw: if
-   * another one has written since, or does so while this one waits for the lock, PostgreSQL compares again with the version that
-   * was written, and there is no row to update. So what it saw of the shares is what there is.
-   */
+  /** Carries out a request: one statement, which commits by itself (see `budgetTables`). */
   async carryOut({ budget, host, instance }: ShareOwner, request: ShareRequest): Promise<ShareReply> {
     const { beat, limit, wanted, claim, silentMarks, expelledMarks, successorOf } = request;
-    const s = this.#schema;
     const [row] = await this.#sql(
-      `WITH seen AS MATERIALIZED (SELECT version FROM ${s}.budget WHERE name = $1),
-       turn AS (
-         UPDATE ${s}.budget AS budget SET version = budget.version + 1 FROM seen
-         WHERE budget.name = $1 AND budget.version = seen.version RETURNING 1),
-       expelled AS (
-         DELETE FROM ${s}.budget_share AS row USING turn
-         WHERE row.budget = $1 AND ${mark('row')} = ANY ($10::text[])),
-       other AS MATERIALIZED (
-         SELECT host, ${mark('row')} AS mark, per_second AS "limit", wanted, share, floor,
-           ${mark('row')} = ANY ($9::text[]) AS is_silent
-         FROM ${s}.budget_share AS row
-         WHERE budget = $1 AND host <> $2 AND NOT ${mark('row')} = ANY ($10::text[])),
-       room AS (
-         SELECT greatest(0, least($5, min("limit") FILTER (WHERE NOT is_silent))
-           - coalesce(sum(CASE WHEN is_silent THEN floor ELSE share END), 0)) AS free FROM other),
-       mine AS (
-         INSERT INTO ${s}.budget_share AS row
-           (budget, host, instance, beat, per_second, wanted, share, floor, written_at)
-         SELECT $1, $2, $3, $4, $5, $6, least($7, free), least($8, $7, free), now() FROM room, turn
-         ON CONFLICT (budget, host) DO UPDATE SET instance = excluded.instance, beat = excluded.beat,
-           per_second = excluded.per_second, wanted = excluded.wanted, share = excluded.share,
-           floor = excluded.floor, written_at = excluded.written_at
-         WHERE CASE WHEN row.instance = $3 THEN row.beat < $4 ELSE ${mark('row')} = $11 END
-         RETURNING share, floor)
-       SELECT (SELECT count(*)::int FROM seen) AS seen, (SELECT count(*)::int FROM turn) AS turn,
-         mine.share, mine.floor,
-         (SELECT ${mark('row')} FROM ${s}.budget_share AS row WHERE budget = $1 AND host = $2) AS found,
-         (SELECT coalesce(json_agg(other), '[]') FROM other) AS others, ${pausedMs(s)} AS paused
-       FROM (SELECT) AS always LEFT JOIN mine ON true`,
+      `SELECT ${this.#schema}.ask_share($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS reply`,
       [
         ...[budget, host, instance, beat, limit, wanted, claim.share, claim.floor],
         ...[silentMarks, expelledMarks, successorOf],
       ],
     );
     if (row === undefined) throw new Error('no answer');
-    if (row['seen'] === 0) return { kind: 'no-budget' };
-    if (row['turn'] === 0) return { kind: 'overtaken' };
-    return { kind: 'answered', answer: toAnswer(row), pausedMs: Number(row['paused'] ?? 0) };
+    const reply = row['reply'] as SqlRow;
+    return { answer: toAnswer(reply), pausedMs: Number(reply['paused'] ?? 0) };
   }
 
   /** Takes the row of a process that ends out. */
@@ -121,11 +79,10 @@ export class ShareTable {
   async list(
     budget: string,
   ): Promise<{ readonly shares: readonly ListedShare[]; readonly pausedMs: number }> {
-    const s = this.#schema;
     const rows = await this.#sql(
       `SELECT host, per_second AS "limit", wanted, share, floor,
-         greatest(0, extract(epoch FROM clock_timestamp() - written_at) * 1000)::float8 AS age, ${pausedMs(s)} AS paused
-       FROM ${s}.budget_share WHERE budget = $1 ORDER BY host`,
+         greatest(0, extract(epoch FROM clock_timestamp() - written_at) * 1000)::float8 AS age, ${this.#pausedMs} AS paused
+       FROM ${this.#schema}.budget_share WHERE budget = $1 ORDER BY host`,
       [budget],
     );
     const shares = rows.map((row) => ({
@@ -135,17 +92,6 @@ export class ShareTable {
     }));
     return { shares, pausedMs: Number(rows[0]?.['paused'] ?? 0) };
   }
-}
-
-/** Another with each beat. */
-function mark(row: string): string {
-  return `(${row}.instance || ':' || ${row}.beat)`;
-}
-
-/** What is left of the pause. One that a jump of the database's clock would prolong is no longer than it was. */
-function pausedMs(schema: string): string {
-  return `(SELECT greatest(0, least(pause_ms, extract(epoch FROM paused_until - clock_timestamp()) * 1000))::float8
-    FROM ${schema}.budget WHERE name = $1)`;
 }
 
 function toAnswer(row: SqlRow): ShareAnswer {

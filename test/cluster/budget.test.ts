@@ -54,17 +54,14 @@ function request(more: Partial<ShareRequest> = {}): ShareRequest {
   };
 }
 
-/** What the table answers to a request that nobody overtakes. */
+/** What the table answers to a request. */
 async function answer(host: string, more: Partial<ShareRequest> = {}, instance?: string) {
-  const reply = await table.carryOut(owner(host, instance), request(more));
-  if (reply.kind !== 'answered') throw new Error(reply.kind);
-  return reply.answer;
+  return (await table.carryOut(owner(host, instance), request(more))).answer;
 }
 
 describe('the table of shares', () => {
-  test('has no shares of a budget that nobody began', async () => {
-    expect(await table.carryOut(owner('a'), request())).toEqual({ kind: 'no-budget' });
-    for (let n = 0; n < 2; n += 1) await table.begin('ws');
+  test('begins a budget with the first request', async () => {
+    expect(await table.list('ws')).toEqual({ shares: [], pausedMs: 0 });
     expect(await answer('a')).toEqual({ kind: 'granted', grant: { share: 90, floor: 9 }, others: [] });
     expect(await table.list('other')).toEqual({ shares: [], pausedMs: 0 });
     const { shares } = await table.list('ws');
@@ -78,7 +75,6 @@ describe('the table of shares', () => {
       ...{ limit: most, wanted: most, share: rate, floor: rate },
       kind: fc.constantFrom('alive' as const, 'silent' as const, 'expelled' as const),
     });
-    await table.begin('ws');
     await fc.assert(
       fc.asyncProperty(
         fc.array(host, { maxLength: 6 }),
@@ -116,7 +112,6 @@ describe('the table of shares', () => {
   });
 
   test('lets a later request of a process through, and one of another process only in the place of a named one', async () => {
-    await table.begin('ws');
     await answer('a', { beat: 5, claim: { share: 10, floor: 1 } });
     expect(await answer('a', { beat: 5 })).toEqual({ kind: 'replaced', mark: 'a1:5', others: [] });
     expect(await answer('a', { beat: 4 })).toMatchObject({ kind: 'replaced' });
@@ -130,39 +125,33 @@ describe('the table of shares', () => {
     expect((await table.list('ws')).shares).toEqual([]);
   });
 
-  test('lets nobody write who saw the shares as they were before another wrote, however long it waited', async () => {
-    await table.begin('ws');
+  test('lets those who ask at the same time wait for each other, and see what the one before was granted', async () => {
     const s = quoted(SCHEMA);
     const writer = new pg.Client({ connectionString: server.url(name) });
     onTestFinished(() => writer.end());
     await writer.connect();
+    await answer('c', { claim: { share: 0, floor: 0 } });
     await writer.query(`BEGIN; UPDATE ${s}.budget SET version = version + 1;
       INSERT INTO ${s}.budget_share VALUES ('ws', 'b', 'b1', 1, 90, 90, 80, 9, now())`);
     const waiting = table.carryOut(owner('a'), request());
     const waits = `SELECT count(*)::int AS count FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = '${name}'`;
     while ((await server.query(waits))[0]?.['count'] !== 1);
     await writer.query('COMMIT');
-    expect(await waiting).toEqual({ kind: 'overtaken' });
-    expect(await answer('a')).toMatchObject({ grant: { share: 10 } });
+    expect(await waiting).toMatchObject({ answer: { grant: { share: 10 } } });
   });
 
   test('never reserves more than the limit together, whoever asks at the same time', async () => {
-    await table.begin('ws');
-    let overtaken = 0;
     await Promise.all(
       Array.from({ length: 8 }, async (_, n) => {
         const holder = new ShareHolder({ limit: LIMIT, grantMs: GRANT_MS, expelMs: Infinity });
         for (let beat = 0; beat < 30; beat += 1) {
           const asked = holder.ask((n * 17 + beat * 7) % LIMIT, 0);
-          const reply = await table.carryOut(owner(`h${n}`), asked);
-          if (reply.kind === 'answered') holder.answered(asked, reply.answer, 0);
-          else overtaken += 1;
+          holder.answered(asked, (await table.carryOut(owner(`h${n}`), asked)).answer, 0);
           const { shares } = await table.list('ws');
           expect(shares.reduce((sum, { share }) => sum + share, 0)).toBeLessThanOrEqual(LIMIT + EPSILON);
         }
       }),
     );
-    expect(overtaken).toBeLessThan(8 * 30);
     expect((await table.list('ws')).shares).toHaveLength(8);
   });
 });
@@ -203,7 +192,7 @@ class BudgetWorld {
     };
     const times = { requestsPerSecond: LIMIT, grantMs: GRANT_MS, beatMs: GRANT_MS / 4 };
     const settings = { ...owner(host, instance), ...times, schema: SCHEMA, ...this.#settings };
-    const budget = new Budget(settings, sql, this.clock, () => 0);
+    const budget = new Budget(settings, sql, this.clock);
     const last = (): HeldShare | undefined => events.findLast((event) => event !== 'sent');
     const one: BudgetHost = {
       ...{ budget, events, pauses, wanted },
@@ -339,7 +328,6 @@ describe('a budget', () => {
   });
 
   test('keeps the longer of two pauses, and none that a jump of the clock made longer', async () => {
-    await table.begin('ws');
     await answer('a');
     await table.pause(owner('a'), 60_000);
     await table.pause(owner('a'), 1000);
