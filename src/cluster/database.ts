@@ -102,7 +102,8 @@ export class ClusterDatabase {
   }
 
   /**
-   * Is told what is notified on a channel, for as long as the connection stands; it is made again when it fails.
+   * Is told what is notified on a channel, until the signal aborts, for as long as the connection stands; it is made again when
+   * it fails.
    *
    * @param pause - waits before that.
    */
@@ -110,8 +111,9 @@ export class ClusterDatabase {
     channel: string,
     told: (payload: string) => void,
     pause: (signal: AbortSignal) => Promise<void>,
+    until: AbortSignal,
   ): Promise<void> {
-    const { signal } = this.#closed;
+    const signal = AbortSignal.any([this.#closed.signal, until]);
     while (!signal.aborted) {
       await this.#listenOnce(channel, told, signal).catch(() => undefined);
       await pause(signal);

@@ -301,7 +301,7 @@ describe('a budget', () => {
         for (const host of [one, listening]) host.budget.heardPause(payload);
         resolve();
       };
-      void database.listen(PAUSE_CHANNEL, told, () => Promise.resolve());
+      void database.listen(PAUSE_CHANNEL, told, () => Promise.resolve(), new AbortController().signal);
     });
     const listens = `SELECT count(*)::int AS count FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND state = 'idle' AND datname = '${name}'`;
     while ((await server.query(listens))[0]?.['count'] !== 1);

@@ -18,12 +18,12 @@ import { renderTable } from '../render/table.ts';
 export async function clusterStatus(options: GlobalOptions): Promise<number> {
   refuseEmulator(options);
   const standing = await withCluster(load(options), process.env, standingOfCluster);
-  if (options.json) printJson(forPrograms(standing));
-  else print(forPeople(standing, Date.now()).join('\n'));
+  if (options.json) printJson(forPrograms(standing, Date.now()));
+  else print(forPeople(standing).join('\n'));
   return standing.unheld.length === 0 ? EXIT.ok : EXIT.incomplete;
 }
 
-function forPeople({ hosts, units, isDivided, unheld }: ClusterStanding, nowMs: number): string[] {
+function forPeople({ hosts, units, isDivided, unheld }: ClusterStanding): string[] {
   if (units.length === 0) return ['No host has taken part yet, and nothing was imported.'];
   const notes = [
     ...unheld.map((name) => `${shown(name)} is held by no host that was heard of; nothing of it is synced.`),
@@ -44,7 +44,7 @@ function forPeople({ hosts, units, isDivided, unheld }: ClusterStanding, nowMs: 
     '',
     ...renderTable(
       ['UNIT', 'HELD BY', 'EPOCH', 'SYNCED', 'OTHER', 'SETTLED', 'HOSTS'],
-      units.map((unit) => unitRow(unit, nowMs)),
+      units.map((unit) => unitRow(unit)),
       [2, 3, 4],
     ),
     ...(notes.length === 0 ? [] : ['', ...notes]),
@@ -63,8 +63,8 @@ function hostRow({ name, liveness, version, weight, share, configuration, holds 
   ];
 }
 
-function unitRow(unit: UnitStanding, nowMs: number): string[] {
-  const { name, epoch, files, candidates, settledAtMs } = unit;
+function unitRow(unit: UnitStanding): string[] {
+  const { name, epoch, files, candidates, settledAgeMs } = unit;
   const synced = files?.get('synced') ?? 0;
   const all = [...(files?.values() ?? [])].reduce((sum, count) => sum + count, 0);
   return [
@@ -73,7 +73,7 @@ function unitRow(unit: UnitStanding, nowMs: number): string[] {
     String(epoch),
     files === null ? '' : synced.toLocaleString('en'),
     files === null ? '' : (all - synced).toLocaleString('en'),
-    settledAtMs === null ? '' : `${describeSpan(nowMs - settledAtMs)} ago`,
+    settledAgeMs === null ? '' : `${describeSpan(settledAgeMs)} ago`,
     candidates.join(', '),
   ];
 }
@@ -87,14 +87,14 @@ function holderWords({ pinnedTo, holder, lastHolder }: UnitStanding): string {
   return notes.length === 0 ? holder.host : `${holder.host} (${notes.join(', ')})`;
 }
 
-function forPrograms({ hosts, units, isDivided, unheld }: ClusterStanding): object {
+function forPrograms({ hosts, units, isDivided, unheld }: ClusterStanding, nowMs: number): object {
   return {
     hosts: hosts.map(({ liveness, ...host }) => ({ ...host, state: liveness })),
-    units: units.map(({ holder, files, settledAtMs, ...unit }) => ({
+    units: units.map(({ holder, files, settledAgeMs, ...unit }) => ({
       ...unit,
       holder: holder && { host: holder.host, state: holder.liveness },
       files: files && Object.fromEntries(files),
-      settledAt: settledAtMs === null ? null : new Date(settledAtMs).toISOString(),
+      settledAt: settledAgeMs === null ? null : new Date(nowMs - settledAgeMs).toISOString(),
     })),
     configurationsDiffer: isDivided,
     unheld,

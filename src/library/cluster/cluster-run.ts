@@ -120,12 +120,14 @@ export class ClusterRun {
   /** Takes part until it is stopped, and until nothing is held any more. */
   async run(): Promise<void> {
     const { stop, abort, cluster, clock } = this.#input;
+    const listening = new AbortController();
     const ringing = cluster.database.listen(
       channelOf(cluster.config.schema),
       () => {
         this.#bell.ring();
       },
       (signal) => clock.sleep(this.#beatMs, signal),
+      listening.signal,
     );
     const breakOff = (): void => {
       for (const unit of this.#held.values()) unit.lose();
@@ -148,7 +150,7 @@ export class ClusterRun {
     } finally {
       abort.removeEventListener('abort', breakOff);
       stop.removeEventListener('abort', letGo);
-      await cluster.close();
+      listening.abort();
       await ringing;
     }
   }

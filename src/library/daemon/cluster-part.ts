@@ -1,11 +1,14 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
+import { Budget, type BudgetState } from '../../cluster/budget.ts';
+import { PAUSE_CHANNEL } from '../../cluster/share-table.ts';
 import type { WishRow } from '../../cluster/membership.ts';
 import type { ClusterConfig, Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
-import type { Fence } from '../../domain/lease.ts';
+import { beatMs, type Fence } from '../../domain/lease.ts';
+import type { PlatformGate } from '../../platform/platform-gate.ts';
 import type { Log } from '../../service/logger.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { approvalWords, rescanWords } from '../../words/asked.ts';
@@ -30,6 +33,8 @@ export interface ClusterPartInput {
   readonly daemons: Daemons;
   /** Clients whose requests a fence may keep. */
   readonly clientsUnder: (fence: Fence) => Clients;
+  /** What all requests to the platform pass. */
+  readonly gate: PlatformGate;
   /** What the sources of this host look like; JSON. */
   readonly report: () => string | null;
   readonly observer: ClusterObserver;
@@ -64,11 +69,13 @@ export async function openDaemonCluster(
 export class ClusterPart {
   readonly #input: ClusterPartInput;
   readonly #run: ClusterRun;
+  readonly #budget: Budget;
   #reported: { readonly text: string | null; readonly atMs: number } | null = null;
 
   constructor(input: ClusterPartInput) {
     const { cluster, config, platformName, daemons, observer, log, stop } = input;
     this.#input = input;
+    this.#budget = this.#createBudget();
     this.#run = new ClusterRun({
       ...{ cluster, config, platformName, observer, log },
       ...stop,
@@ -87,6 +94,34 @@ export class ClusterPart {
       },
       report: () => this.#report(),
     });
+  }
+
+  /** Has requests go at this host's share of the budget. */
+  #createBudget(): Budget {
+    const { cluster, config, gate } = this.#input;
+    const { host, schema, requestsPerSecond, leaseMs, budget: name } = cluster.config;
+    const { workspaceId, baseUrl } = config().platform;
+    const budget = new Budget(
+      {
+        ...{ schema, host, requestsPerSecond, instance: randomUUID() },
+        budget: name ?? workspaceId ?? baseUrl,
+        grantMs: leaseMs,
+        beatMs: beatMs(leaseMs),
+      },
+      cluster.database.sql,
+      systemClock,
+    );
+    budget.wanted = () => gate.wanted;
+    budget.onShare((share) => {
+      gate.setShare(share);
+    });
+    budget.onPause((ms) => {
+      gate.pause(ms);
+    });
+    gate.onAskedPause((ms) => {
+      budget.notePause(ms);
+    });
+    return budget;
   }
 
   /** How this host's part stands. */
@@ -109,8 +144,31 @@ export class ClusterPart {
   }
 
   /** Takes part until it is stopped. */
-  run(): Promise<void> {
-    return this.#run.run();
+  async run(): Promise<void> {
+    const { cluster } = this.#input;
+    const listening = new AbortController();
+    const hearing = cluster.database.listen(
+      PAUSE_CHANNEL,
+      (payload) => {
+        this.#budget.heardPause(payload);
+      },
+      (signal) => systemClock.sleep(beatMs(cluster.config.leaseMs), signal),
+      listening.signal,
+    );
+    this.#budget.start();
+    try {
+      await this.#run.run();
+    } finally {
+      listening.abort();
+      await this.#budget.close();
+      await hearing;
+      await cluster.close();
+    }
+  }
+
+  /** How this host's part of the budget stands. */
+  get budget(): BudgetState {
+    return this.#budget.state;
   }
 
   async #work(own: OwnUnit, { state, lease, stop, abort }: WorkedUnit): Promise<void> {

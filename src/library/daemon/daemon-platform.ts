@@ -5,6 +5,7 @@ import type { RunTarget } from '../run-target.ts';
 import { noticesIn, openHost, PlatformAccess, type PlatformHost } from '../platform/platform-access.ts';
 import { Notifier } from '../notifier.ts';
 import type { CountedAnswer } from '../../platform/pacer.ts';
+import { PlatformGate } from '../../platform/platform-gate.ts';
 import { ConnectionHolder } from './connection-holder.ts';
 
 /** The way to the platform under one configuration, and what tells people over it. */
@@ -21,6 +22,8 @@ export class DaemonPlatform {
   readonly #log: Log;
   readonly #onAnswer: (answer: CountedAnswer) => void;
   readonly #connections: ConnectionHolder<PlatformAccess>;
+  /** One for all configurations of a host that shares a budget with others. */
+  readonly gate = new PlatformGate(systemClock);
   #host: PlatformHost | null = null;
 
   /**
@@ -57,6 +60,7 @@ export class DaemonPlatform {
       notices: noticesIn(log),
       longestPauseMs: loaded.config.watch.rescanMs,
       onAnswer: this.#onAnswer,
+      ...(loaded.config.cluster !== null && { platformGate: this.gate }),
     });
     try {
       // What it takes is found to be missing now, not when it is needed.

@@ -343,6 +343,7 @@ export class DaemonRun {
       config: () => this.#loaded.config,
       platformName: (now) => platformName(this.#options, now),
       daemons: this.#daemons,
+      gate: this.#platform.gate,
       clientsUnder: (fence) => this.#access().clientsUnder(fence),
       report: () => this.#answers.report(),
       observer: {

@@ -7,6 +7,7 @@ import type { Emulator } from '../../emulator/emulator.ts';
 import type { RequestRetries } from '../../platform/retry-request.ts';
 import type { Http } from '../../platform/http.ts';
 import type { CountedAnswer } from '../../platform/pacer.ts';
+import type { PlatformGate } from '../../platform/platform-gate.ts';
 import { identityHeaders } from '../../platform/identity-headers.ts';
 import { textOf } from '../../service/log-line.ts';
 import type { Log, StyledLog } from '../../service/logger.ts';
@@ -37,6 +38,8 @@ export interface AccessInput {
   readonly longestPauseMs?: number;
   /** Told of every answer of the platform, but for those to messages. */
   readonly onAnswer?: (answer: CountedAnswer) => void;
+  /** What requests pass, but for messages: one for all ways of a process that share a budget with other hosts. */
+  readonly platformGate?: PlatformGate | undefined;
 }
 
 /**
@@ -59,7 +62,11 @@ export class PlatformAccess {
     this.#input = input;
     this.#longestPauseMs = input.longestPauseMs ?? giveUpAfterMs;
     const proxyEnvironment = emulator === null ? env : null;
-    this.#http = openHttp(config, proxyEnvironment, clock, this.#longestPauseMs, onAnswer);
+    this.#http = openHttp(config, proxyEnvironment, clock, {
+      longestPauseMs: this.#longestPauseMs,
+      onAnswer,
+      platformGate: input.platformGate,
+    });
     this.credentials = credentials ?? new Credentials(loaded, emulator, env, notices.warn);
     this.#retries = { attempts, giveUpAfterMs, random: Math.random, onRetry: notices.retrying };
     this.clients = createClients(config, this.credentials, this.#http, this.#retries);
@@ -82,7 +89,7 @@ export class PlatformAccess {
       notices: { ...notices, retrying },
       onAnswer: () => undefined,
     };
-    return new PlatformAccess({ ...this.#input, ...own }, this.credentials);
+    return new PlatformAccess({ ...this.#input, ...own, platformGate: undefined }, this.credentials);
   }
 
   /**
