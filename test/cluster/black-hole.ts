@@ -23,6 +23,8 @@ interface Pair {
 /** A way to a server, on 127.0.0.1, that tests can cut as a network is cut. */
 export class BlackHole {
   readonly port: number;
+  /** Told the port by which the server knows each connection that is made to it. */
+  reached: (localPort: number) => void = () => undefined;
   readonly #target: { readonly host: string; readonly port: number };
   readonly #pairs = new Set<Pair>();
   readonly #counts = { accepted: 0, passedBytes: 0, swallowedBytes: 0 };
@@ -109,6 +111,9 @@ export class BlackHole {
   #accept(near: Socket): void {
     this.#counts.accepted += 1;
     const far = this.#mode === 'pass' ? connect({ ...this.#target, allowHalfOpen: true }) : null;
+    far?.once('connect', () => {
+      this.reached(far.localPort ?? 0);
+    });
     const pair: Pair = { near, far, isTorn: far === null };
     this.#pairs.add(pair);
     this.#hand(pair, near, far);
