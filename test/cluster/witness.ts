@@ -55,6 +55,8 @@ export class Witness {
   readonly #file: string;
   readonly #database: string;
   readonly #port: string;
+  /** Told of each request as soon as its first line has come. */
+  arrived: (arrival: Arrival) => void = () => undefined;
   readonly #hostOf = new Map<number, string>();
   readonly #arrivals: Arrival[] = [];
   #read: number;
@@ -143,6 +145,7 @@ export class Witness {
     const host = this.#hostOf.get(request.socket.remotePort ?? 0) ?? 'unknown';
     const arrival: Arrival = { at: Date.now(), endAt: null, host, operation, key: null, sizeBytes: null };
     this.#arrivals.push(arrival);
+    this.arrived(arrival);
     const chunks: Buffer[] = [];
     const push = request.push.bind(request);
     request.push = (chunk: Buffer | null, encoding) => {
