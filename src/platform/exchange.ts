@@ -17,6 +17,8 @@ export interface OutgoingRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
+  /** Asked when there is a connection for it, which may take a while; without it it leaves. */
+  readonly mayLeave?: () => boolean;
 }
 
 /** Why a request was given up for want of progress. */
@@ -28,6 +30,9 @@ export class Stalled extends Error {
     this.at = at;
   }
 }
+
+/** It was not to leave any more when there was a connection for it. */
+export class KeptBack extends Error {}
 
 /** The answer was longer than any answer is. */
 export class AnswerTooLong extends Error {}
@@ -48,7 +53,7 @@ subscribe('undici:client:sendHeaders', (message) => {
  */
 export function exchange(
   dispatcher: Dispatcher,
-  { url, method, headers }: OutgoingRequest,
+  { url, method, headers, mayLeave = ALWAYS }: OutgoingRequest,
   body: OpenBody,
   monitor: StallMonitor,
   signal: AbortSignal,
@@ -65,9 +70,18 @@ export function exchange(
         headersTimeout: 0,
         bodyTimeout: 0,
       },
-      new Exchange(body, monitor, signal, resolve, reject),
+      new Exchange(body, monitor, signal, { mayLeave, resolve, reject }),
     );
   });
+}
+
+const ALWAYS = (): boolean => true;
+
+/** What an exchange asks its caller, and tells it. */
+interface Caller {
+  readonly mayLeave: () => boolean;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: Error) => void;
 }
 
 /** A running request: what undici tells of it, and what may end it. */
@@ -75,8 +89,7 @@ class Exchange implements Dispatcher.DispatchHandler, AbortListener {
   bagIndex = -1;
   readonly #monitor: StallMonitor;
   readonly #signal: AbortSignal;
-  readonly #resolve: (answer: Answer) => void;
-  readonly #reject: (error: Error) => void;
+  readonly #caller: Caller;
   readonly #watch: RequestWatch;
   readonly #chunks: Buffer[] = [];
   #status = 0;
@@ -84,17 +97,10 @@ class Exchange implements Dispatcher.DispatchHandler, AbortListener {
   #lengthBytes = 0;
   #controller: Dispatcher.DispatchController | null = null;
 
-  constructor(
-    body: OpenBody,
-    monitor: StallMonitor,
-    signal: AbortSignal,
-    resolve: (answer: Answer) => void,
-    reject: (error: Error) => void,
-  ) {
+  constructor(body: OpenBody, monitor: StallMonitor, signal: AbortSignal, caller: Caller) {
     this.#monitor = monitor;
     this.#signal = signal;
-    this.#resolve = resolve;
-    this.#reject = reject;
+    this.#caller = caller;
     this.#watch = body.watch = new RequestWatch(body, this);
     listen(signal, this);
   }
@@ -104,6 +110,7 @@ class Exchange implements Dispatcher.DispatchHandler, AbortListener {
     this.#monitor.add(this.#watch);
     beingWritten = this.#watch;
     if (this.#signal.aborted) this.aborted();
+    else if (!this.#caller.mayLeave()) this.#breakOff(new KeptBack());
   }
 
   onResponseStart(_controller: unknown, status: number, headers: Answer['headers']): void {
@@ -123,12 +130,12 @@ class Exchange implements Dispatcher.DispatchHandler, AbortListener {
   onResponseEnd(): void {
     // A refusal may come before the body was read.
     this.#end(this.#status < 300);
-    this.#resolve({ status: this.#status, headers: this.#headers, text: textOf(this.#chunks) });
+    this.#caller.resolve({ status: this.#status, headers: this.#headers, text: textOf(this.#chunks) });
   }
 
   onResponseError(_controller: unknown, error: Error): void {
     this.#end(false);
-    this.#reject(error);
+    this.#caller.reject(error);
   }
 
   /** The caller's signal aborted. */
@@ -145,7 +152,7 @@ class Exchange implements Dispatcher.DispatchHandler, AbortListener {
     if (this.#watch.socket !== null) reset(this.#watch.socket);
     this.#controller?.abort(error);
     this.#end(false);
-    this.#reject(error);
+    this.#caller.reject(error);
   }
 
   #end(isDone: boolean): void {

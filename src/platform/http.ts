@@ -5,7 +5,7 @@ import { failed, ok, type Outcome, type PlatformFailure } from '../domain/failur
 import { Throughput } from '../domain/throughput.ts';
 import { createDispatcher, proxiesOf, type Proxies } from './dispatcher.ts';
 import { download } from './download.ts';
-import { exchange, type OutgoingRequest } from './exchange.ts';
+import { exchange, KeptBack, type OutgoingRequest } from './exchange.ts';
 import { connectionFailure, nameOfProxy } from './connection-failure.ts';
 import type { Answer } from './failures.ts';
 import type { OpenBody } from './open-body.ts';
@@ -85,11 +85,14 @@ export class Http {
       const { monitor } = this.#shared;
       const made = this.#dispatcher();
       const dispatcher = made instanceof Promise ? await made : made;
-      if (this.fence !== null && !(await isAdmitted(request.to, this.fence, signal))) return failed(NOT_HELD);
-      const answer = await exchange(dispatcher, request, request.body, monitor, signal);
+      const mayLeave = this.fence === null ? null : permission(request.to, this.fence);
+      if (mayLeave !== null && !mayLeave()) await this.fence?.proven(signal);
+      const outgoing = mayLeave === null ? request : { ...request, mayLeave };
+      const answer = await exchange(dispatcher, outgoing, request.body, monitor, signal);
       const proxy = request.url.protocol === 'http:' ? (this.#shared.proxies?.http ?? null) : null;
       return ok({ ...answer, releasedAtMs, ...(proxy !== null && { proxy: nameOfProxy(proxy) }) });
     } catch (error) {
+      if (error instanceof KeptBack) return failed(NOT_HELD);
       const peer = nameOfPeer(request.url, request.addressField);
       return failed(interruption(signal) ?? connectionFailure(error, this.#shared.proxies, peer));
     }
@@ -149,11 +152,9 @@ export class Http {
   }
 }
 
-/** Whether a fence lets a request go now; waits while it may yet. The store is sent what was begun before. */
-async function isAdmitted(to: Recipient, fence: Fence, signal: AbortSignal): Promise<boolean> {
-  const may = to === 'platform' ? fence.mayBegin : fence.mayFinish;
-  if (!may()) await fence.proven(signal);
-  return may() && !signal.aborted;
+/** What says whether a fence lets a request go. The store is sent what was begun before. */
+function permission(to: Recipient, fence: Fence): () => boolean {
+  return to === 'platform' ? fence.mayBegin : fence.mayFinish;
 }
 
 /** The fence kept a request for good. */

@@ -24,8 +24,8 @@ export function plainBody(text: string | null): OpenBody {
 }
 
 /**
- * Makes a request's body of a file's content: paced and counted. The end of what is sent in pieces goes out only if the fence
- * lets it then: without it the store takes nothing.
+ * Makes a request's body of a file's content: paced and counted. The end of what does not leave at once goes out only if the
+ * fence lets it then: without it the store takes nothing.
  */
 export function contentBody(
   content: OutgoingContent,
@@ -35,17 +35,16 @@ export function contentBody(
   signal: AbortSignal,
 ): OpenBody {
   const limit = (chunk: Buffer): Promise<void> | null => pacer.bytes(chunk.length, signal);
+  const mayEnd = fence === null ? null : (): Promise<void> => untilMayFinish(fence, signal);
   switch (content.kind) {
     case 'whole': {
       const { bytes } = content;
       const wait = limit(bytes);
       if (wait === null) return new WholeBody(bytes, bytes.length, throughput);
-      return new ChunkedBody([bytes], bytes.length, () => wait, throughput, null);
+      return new ChunkedBody([bytes], bytes.length, () => wait, throughput, mayEnd);
     }
-    case 'stream': {
-      const mayEnd = fence === null ? null : (): Promise<void> => untilMayFinish(fence, signal);
+    case 'stream':
       return new ChunkedBody(content.chunks, content.sizeBytes, limit, throughput, mayEnd);
-    }
   }
 }
 

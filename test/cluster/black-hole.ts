@@ -18,15 +18,19 @@ interface Pair {
   readonly far: Socket | null;
   /** Something of it was swallowed, a farewell perhaps: what comes after would make no sense. */
   isTorn: boolean;
+  /** What came from the client and is to go on later: the bytes, and the end of them. */
+  readonly held: (Buffer | 'end')[];
 }
 
 /** A way to a server, on 127.0.0.1, that tests can cut as a network is cut. */
 export class BlackHole {
   readonly port: number;
+  /** Told the port by which the server knows each connection that is made to it. */
+  reached: (localPort: number) => void = () => undefined;
   readonly #target: { readonly host: string; readonly port: number };
   readonly #pairs = new Set<Pair>();
   readonly #counts = { accepted: 0, passedBytes: 0, swallowedBytes: 0 };
-  #mode: 'pass' | 'swallow' = 'pass';
+  #mode: 'pass' | 'hold' | 'swallow' = 'pass';
   #server: Server | null = null;
 
   constructor(port: number, target: { readonly host: string; readonly port: number }) {
@@ -58,6 +62,7 @@ export class BlackHole {
    */
   async pass(): Promise<void> {
     this.#mode = 'pass';
+    for (const pair of this.#pairs) letGo(pair);
     await this.#listen();
   }
 
@@ -68,6 +73,22 @@ export class BlackHole {
   async blackHole(): Promise<void> {
     this.#mode = 'swallow';
     await this.#listen();
+  }
+
+  /**
+   * Keeps what clients send, and that they have ended, until it passes again: as a network does that is slow. A client that
+   * resets a connection takes back what was kept of it.
+   */
+  async hold(): Promise<void> {
+    this.#mode = 'hold';
+    await this.#listen();
+  }
+
+  /** Bytes of clients that are kept now. */
+  get heldBytes(): number {
+    return [...this.#pairs]
+      .flatMap(({ held }) => held)
+      .reduce((sum, part) => sum + (part === 'end' ? 0 : part.length), 0);
   }
 
   /** Resets all connections and accepts no more: clients get ECONNREFUSED at once, as of a machine without the server. */
@@ -108,8 +129,11 @@ export class BlackHole {
 
   #accept(near: Socket): void {
     this.#counts.accepted += 1;
-    const far = this.#mode === 'pass' ? connect({ ...this.#target, allowHalfOpen: true }) : null;
-    const pair: Pair = { near, far, isTorn: far === null };
+    const far = this.#mode !== 'swallow' ? connect({ ...this.#target, allowHalfOpen: true }) : null;
+    far?.once('connect', () => {
+      this.reached(far.localPort ?? 0);
+    });
+    const pair: Pair = { near, far, isTorn: far === null, held: [] };
     this.#pairs.add(pair);
     this.#hand(pair, near, far);
     if (far !== null) this.#hand(pair, far, near);
@@ -124,19 +148,29 @@ export class BlackHole {
         this.#counts.swallowedBytes += chunk.length;
         return;
       }
+      if (this.#isHeld(pair, from)) {
+        pair.held.push(chunk);
+        return;
+      }
       this.#counts.passedBytes += chunk.length;
       if (to.write(chunk)) return;
       from.pause();
       to.once('drain', () => from.resume());
     });
     from.on('end', () => {
-      if (to !== null && !this.#isCut(pair)) to.end();
+      if (to === null || this.#isCut(pair)) return;
+      if (this.#isHeld(pair, from)) pair.held.push('end');
+      else to.end();
     });
     from.once('close', () => {
       // Where nothing can be told, the other side goes on waiting.
       if (to === null || to.destroyed) this.#pairs.delete(pair);
       else if (!this.#isCut(pair)) to.resetAndDestroy();
     });
+  }
+
+  #isHeld(pair: Pair, from: Socket): boolean {
+    return from === pair.near && (this.#mode === 'hold' || pair.held.length > 0);
   }
 
   #isCut(pair: Pair): boolean {
@@ -150,6 +184,13 @@ export async function startBlackHole(targetHost: string, targetPort: number): Pr
   const way = new BlackHole(await findFreePort(), { host: targetHost, port: targetPort });
   await way.pass();
   return way;
+}
+
+function letGo({ far, held }: Pair): void {
+  for (const part of held.splice(0)) {
+    if (part === 'end') far?.end();
+    else far?.write(part);
+  }
 }
 
 function reset({ near, far }: Pair): void {

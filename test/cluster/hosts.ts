@@ -34,6 +34,8 @@ export interface HostOptions {
   readonly config?: Record<string, unknown>;
   /** How the database is reached; as it is unless given. */
   readonly databaseUrl?: string;
+  /** More of its environment. */
+  readonly env?: Record<string, string>;
 }
 
 /** One host. */
@@ -65,10 +67,17 @@ export async function createHosts(
   });
   onTestFinished(() => emulator.close());
   const database = await server.createDatabase();
-  const host = (name: string, { cluster = {}, config = {}, databaseUrl }: HostOptions = {}): Host => {
+  const host = (
+    name: string,
+    { cluster = {}, config = {}, databaseUrl, env: more = {} }: HostOptions = {},
+  ): Host => {
     const directory = join(root, name);
     mkdirSync(directory, { recursive: true });
-    const env = { BOTSYNC_TOKEN: emulator.token, BOTSYNC_DATABASE: databaseUrl ?? server.url(database) };
+    const env = {
+      BOTSYNC_TOKEN: emulator.token,
+      BOTSYNC_DATABASE: databaseUrl ?? server.url(database),
+      ...more,
+    };
     const written = {
       platform: {
         baseUrl: emulator.baseUrl,

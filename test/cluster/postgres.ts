@@ -125,6 +125,11 @@ export class PostgresServer {
     return join(this.#setup.directory, 'server.crt');
   }
 
+  /** What the server says, over all its starts; a snapshot that is restored takes nothing of it back. */
+  get logFile(): string {
+    return join(this.#setup.directory, 'log');
+  }
+
   /** The address on 127.0.0.1, with TLS or without, as the client wishes. */
   url(database = 'postgres', role = 'postgres'): string {
     return `postgresql://${role}@127.0.0.1:${this.port}/${database}`;

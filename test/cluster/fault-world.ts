@@ -1,0 +1,211 @@
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished } from 'vitest';
+import type { Running } from '../cli/binary.ts';
+import type { Dice } from '../cli/churn.ts';
+import { startBlackHole, type BlackHole } from './black-hole.ts';
+import { createHosts, LEASE_MS, type Host, type HostOptions, type Hosts } from './hosts.ts';
+import type { PostgresServer } from './postgres.ts';
+import { faultsOf } from './testimony-checks.ts';
+import { Witness, type Testimony } from './witness.ts';
+
+/** How long is waited for what hosts are to do, milliseconds: reached only when a test fails. */
+export const PATIENCE = { timeout: 40_000, interval: 25 };
+
+/** A host that can be killed, stopped and cut off. */
+export interface FaultyHost {
+  readonly name: string;
+  readonly host: Host;
+  /** Its way to the database, and to the platform with its store. */
+  readonly database: BlackHole;
+  readonly platform: BlackHole;
+  running: Running;
+  /** Its log so far. */
+  log: string;
+  isStopped: boolean;
+}
+
+/** What a world is made with. */
+export interface FaultWorldOptions {
+  readonly hosts?: number;
+  readonly cluster?: Record<string, unknown>;
+  readonly config?: Record<string, unknown>;
+}
+
+/** Several hosts on one share, whose ways can be cut, and everything they do witnessed. */
+export class FaultWorld {
+  readonly server: PostgresServer;
+  readonly hosts: Hosts;
+  readonly all: readonly FaultyHost[];
+  readonly witness: Witness;
+  #contents = 0;
+
+  private constructor(server: PostgresServer, hosts: Hosts, all: readonly FaultyHost[], witness: Witness) {
+    this.server = server;
+    this.hosts = hosts;
+    this.all = all;
+    this.witness = witness;
+  }
+
+  /** Starts the hosts, and waits until one of them holds the unit. */
+  static async create(server: PostgresServer, options: FaultWorldOptions = {}): Promise<FaultWorld> {
+    const hosts = await createHosts(server, { recordRequests: false });
+    const witness = await Witness.begin(server, hosts);
+    const names = Array.from({ length: options.hosts ?? 2 }, (_, i) => `web${i + 1}`);
+    const all: FaultyHost[] = [];
+    for (const name of names) all.push(await launch(server, hosts, witness, name, options));
+    const world = new FaultWorld(server, hosts, all, witness);
+    await expect.poll(() => hosts.holder(), PATIENCE).not.toBeNull();
+    return world;
+  }
+
+  /** The host that holds the unit; waits until there is one. */
+  async holder(): Promise<FaultyHost> {
+    await expect.poll(() => this.hosts.holder().catch(() => null), PATIENCE).not.toBeNull();
+    const name = await this.hosts.holder();
+    return this.all.find((one) => one.name === name) ?? this.holder();
+  }
+
+  /** Waits until another host than this one holds the unit. */
+  async takenFrom({ name }: FaultyHost): Promise<void> {
+    const holder = (): Promise<string | null> => this.hosts.holder().catch(() => null);
+    await expect.poll(async () => [null, name].includes(await holder()), PATIENCE).toBe(false);
+  }
+
+  /** Writes a file that no file had the length of before. Gives what it holds. */
+  write(path: string, leastBytes = 100): string {
+    this.#contents += 1;
+    const content = `${this.#contents} `.padEnd(leastBytes + this.#contents, `${this.#contents} `);
+    this.hosts.write(`docs/${path}`, content);
+    return content;
+  }
+
+  /** Writes or removes some files. `largeBytes`: a few of them are longer than this. */
+  churn(dice: Dice, steps: number, largeBytes = 300_000): void {
+    for (let step = 0; step < steps; step += 1) {
+      const path = `d${dice.roll(4)}/f${dice.roll(30)}.md`;
+      const what = dice.roll(10);
+      if (what === 0) rmSync(join(this.hosts.share, 'docs', path), { force: true });
+      else this.write(path, what === 1 ? largeBytes : 100);
+    }
+  }
+
+  /** What the share has, and what the platform has otherwise. */
+  differences(): string[] {
+    const { emulator } = this.hosts;
+    const local = filesIn(join(this.hosts.share, 'docs'));
+    const remote = new Set(emulator.listFiles('bot-1').map(({ key }) => key));
+    const wrong = [...local].flatMap(([key, file]) => {
+      remote.delete(key);
+      const held = emulator.readContent('bot-1', key);
+      if (held === null) return [`${key} is missing`];
+      return held.equals(readFileSync(file)) ? [] : [`${key} has another content`];
+    });
+    return [...wrong, ...[...remote].map((key) => `${key} was removed here`)];
+  }
+
+  /** Starts a host again that was killed. */
+  restart(one: FaultyHost): void {
+    one.running = one.host.launch();
+    one.isStopped = false;
+    collect(one);
+  }
+
+  async kill(one: FaultyHost): Promise<void> {
+    one.running.child.kill('SIGKILL');
+    await one.running.ended;
+  }
+
+  stop(one: FaultyHost): void {
+    one.running.child.kill('SIGSTOP');
+    one.isStopped = true;
+  }
+
+  wake(one: FaultyHost): void {
+    one.running.child.kill('SIGCONT');
+    one.isStopped = false;
+  }
+
+  /** Waits until everything is where it belongs, and checks how it came there. */
+  async settle(more: { readonly mayLose?: boolean } = {}): Promise<void> {
+    // Each file is read: not more often than needed.
+    await expect.poll(() => this.differences(), { ...PATIENCE, interval: 100 }).toEqual([]);
+    const open = `SELECT count(*)::integer AS open FROM botsync.file WHERE state <> 'synced'`;
+    await expect.poll(() => this.hosts.sql(open).catch(() => null), PATIENCE).toEqual([{ open: 0 }]);
+    // What a database has forgotten is sent again by right.
+    const faults = this.faults().filter((fault) => more.mayLose !== true || !fault.includes('sent twice'));
+    expect(faults, this.story()).toEqual([]);
+    this.demandRunning();
+  }
+
+  /** What was done wrong so far. */
+  faults(): string[] {
+    return faultsOf(this.testimony(), LEASE_MS);
+  }
+
+  testimony(): Testimony {
+    return this.witness.testimony();
+  }
+
+  /** What the hosts said, for a failure. */
+  story(): string {
+    return this.all.map(({ name, log }) => `--- ${name}\n${log.slice(-4000)}`).join('\n');
+  }
+
+  private demandRunning(): void {
+    for (const { running, name } of this.all)
+      expect(running.child.exitCode, `${name} ended by itself: ${this.story()}`).toBeNull();
+  }
+}
+
+async function launch(
+  server: PostgresServer,
+  hosts: Hosts,
+  witness: Witness,
+  name: string,
+  { cluster = {}, config = {} }: FaultWorldOptions,
+): Promise<FaultyHost> {
+  const database = await startBlackHole('127.0.0.1', server.port);
+  const platform = await startBlackHole('127.0.0.1', Number(new URL(hosts.emulator.baseUrl).port));
+  witness.know(name, platform);
+  onTestFinished(async () => {
+    await Promise.all([database.close(), platform.close()]);
+  });
+  const options: HostOptions = {
+    cluster,
+    config: {
+      removals: { mode: 'delete', delay: '200ms', maxFraction: 1, maxCount: 10_000 },
+      upload: { stallTimeout: '2s' },
+      ...config,
+    },
+    databaseUrl: database.lead(server.url(hosts.database)),
+    env: { HTTP_PROXY: `http://127.0.0.1:${platform.port}`, http_proxy: '', no_proxy: '', NO_PROXY: '' },
+  };
+  const host = hosts.host(name, options);
+  const one: FaultyHost = {
+    ...{ name, host, database, platform },
+    running: host.launch(),
+    log: '',
+    isStopped: false,
+  };
+  collect(one);
+  return one;
+}
+
+function collect(one: FaultyHost): void {
+  one.running.child.stderr?.on('data', (text: string) => (one.log += text));
+}
+
+/** The files of a tree by their keys, that are not being written. */
+function filesIn(root: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const entry of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
+    const file = join(root, entry);
+    if (statSync(file).isFile()) found.set(relative(root, file), file);
+  }
+  return found;
+}
+
+/** Lets time pass that is a part of what is tried: how long something is out of order. */
+export const outOfOrder = (ms: number): Promise<void> => sleep(ms);
