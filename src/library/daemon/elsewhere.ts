@@ -14,7 +14,7 @@ export function unitOf(cluster: ClusterStanding, { name, host }: SourceConfig): 
 export function isSyncedHere(cluster: ClusterStanding, source: SourceConfig): boolean {
   const unit = unitOf(cluster, source);
   if (source.host !== null)
-    return source.host === cluster.host && !(unit !== undefined && unit.name in cluster.blocked);
+    return source.host === cluster.host && !(unit !== undefined && Object.hasOwn(cluster.blocked, unit.name));
   return unit !== undefined && cluster.held.includes(unit.name);
 }
 

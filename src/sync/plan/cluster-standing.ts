@@ -58,6 +58,15 @@ export type ClusterTrouble =
       readonly files: number;
     };
 
+/** Whether a trouble is one that only a cluster has. */
+export function isOfCluster(trouble: { readonly kind: string }): trouble is ClusterTrouble {
+  return KINDS.has(trouble.kind);
+}
+
+const KINDS: ReadonlySet<string> = new Set<ClusterTrouble['kind']>([
+  ...(['cluster', 'blocked-unit', 'free-unit', 'differing-hosts', 'elsewhere'] as const),
+]);
+
 /** What is wrong in a cluster. */
 export function clusterTroubles(
   cluster: ClusterStanding,
@@ -66,7 +75,7 @@ export function clusterTroubles(
   const { trouble, units, hosts, blocked } = cluster;
   const alive = new Set(hosts.filter((one) => one.alive).map(({ name }) => name));
   const free = units.flatMap(({ name, holderHost, isConfigured }): ClusterTrouble[] => {
-    if (!isConfigured || name in blocked) return [];
+    if (!isConfigured || Object.hasOwn(blocked, name)) return [];
     if (holderHost !== null && alive.has(holderHost)) return [];
     return [{ kind: 'free-unit', unit: name, silent: holderHost }];
   });
