@@ -1,7 +1,9 @@
+import { describeCluster, describeClusterTrouble } from './cluster.ts';
 import { placeOf } from './place.ts';
 import ms from 'ms';
 import prettyBytes from 'pretty-bytes';
 import { EXIT } from '../domain/exit-code.ts';
+import { isOfCluster } from '../sync/plan/cluster-standing.ts';
 import type { SincePass, SourceStatus } from '../sync/plan/overview.ts';
 import type { Failing, FailingGroup, Known, Running, Standing, Trouble } from '../sync/plan/standing.ts';
 import type { Paint, Style } from '../service/colour.ts';
@@ -47,6 +49,7 @@ export function describeStatus(
   const troubles = describeTroubles(standing.troubles, words);
   if (troubles.length > 0) lines.push('', 'Not in sync:', ...troubles.map((line) => `  ${line}`));
   const story = [
+    ...(known.cluster === undefined ? [] : describeCluster(known.cluster)),
     ...(runner === null ? [] : describeRunner(runner, nowMs)),
     ...describeLastPass(known, nowMs),
     ...describeVerification(known, nowMs),
@@ -97,6 +100,7 @@ function describeSource(
   const words = isAsked ? describeWords(source) : [];
   const expiry = nextExpiry === null ? [] : [`next expiry in ${until(nextExpiry, nowMs)} (${nextExpiry})`];
   const parts = [
+    ...(source.syncedBy === undefined ? [] : [`synced by ${shown(source.syncedBy)}`]),
     `${counted(files, 'file')} in sync, ${prettyBytes(bytes)}${words.length === 0 ? '' : ` (${words.join(', ')})`}`,
     ...describeOthers(source, sending),
     ...expiry,
@@ -147,6 +151,7 @@ function describeTroubles(troubles: readonly Trouble[], { nowMs }: StatusWords):
 
 /** A trouble that is no matter of single files, in a sentence; `null`: it is told with its source. */
 export function describeCause(trouble: Exclude<Trouble, FailingGroup>, nowMs: number): string | null {
+  if (isOfCluster(trouble)) return describeClusterTrouble(trouble);
   switch (trouble.kind) {
     case 'state-file':
       return shown(trouble.reason);
