@@ -5,12 +5,13 @@ import { Claims } from '../sync/plan/claims.ts';
 import { dryRun } from '../sync/plan/dry-run.ts';
 import { findSources } from '../sync/sources/source.ts';
 import type { PlanOptions, PlanResult } from './api.ts';
+import { forThisHost } from './for-this-host.ts';
 import { listForPlan } from './list-for-plan.ts';
 import { platformName } from './load.ts';
 import type { RunBase } from './open-sync.ts';
 import { passOutcomeOf } from './pass-outcome.ts';
 import { noticesIn, withPlatform } from './platform/platform-access.ts';
-import { withStateFile } from './read-state-file.ts';
+import { withRecords } from './read-records.ts';
 import type { Stop } from './stop.ts';
 import { tellUsage } from './usage.ts';
 
@@ -22,9 +23,10 @@ export async function planPass(
   { stop }: Stop,
 ): Promise<PlanResult> {
   const { target, env, log, feed } = base;
-  const { config } = loaded;
-  return await withStateFile(config.stateFile, async ({ reader }) => {
-    const sources = findSources(config, platformName(target, config));
+  const config = forThisHost(loaded.config);
+  const name = platformName(target, config);
+  return await withRecords({ loaded, platformName: name, env }, async ({ reader }) => {
+    const sources = findSources(config, name);
     const claims = new Claims(reader, sources);
     const { now } = systemClock;
     const aheadMs = reader.platformAheadMs();

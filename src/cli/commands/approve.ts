@@ -2,6 +2,7 @@ import { EXIT } from '../../domain/exit-code.ts';
 import { commandDaemon } from '../command-daemon.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
 import { load } from '../../library/load.ts';
+import { askOthers } from '../ask-others.ts';
 import { approvalWords, type HostsApproval } from '../../words/asked.ts';
 import { print, shown } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
@@ -22,11 +23,14 @@ const PATIENCE_MS = 10_000;
 
 /** `botsync approve`: lets the running daemon go on with what a guard halted, once. Returns the exit code; throws `UsageError`. */
 export async function approve({ source, ...options }: ApproveOptions): Promise<number> {
-  const { config } = load(options);
+  const loaded = load(options);
+  const { config } = loaded;
   if (source !== undefined && !config.sources.some(({ name }) => name === source)) {
     const names = config.sources.map(({ name }) => name).join(', ');
     throw new UsageError(`source not found: "${source}"; the config has: ${names}`);
   }
+  const wanted = { kind: 'approve' as const, source: source ?? null, path: null };
+  if ((await askOthers(loaded, wanted, options)) === 'only') return EXIT.ok;
   const answer = await commandDaemon(config.stateFile, {
     target: source === undefined ? '/approve' : `/approve?source=${encodeURIComponent(source)}`,
     patienceMs: PATIENCE_MS,

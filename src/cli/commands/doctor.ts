@@ -1,8 +1,10 @@
+import type { Config } from '../../config/config.ts';
 import { loadConfig, type LoadedConfig } from '../../config/load-config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { checkConfig, checkSecrets, reportProblems } from '../doctor/check-config.ts';
 import { checkDirectories } from '../doctor/check-directories.ts';
+import { checkCluster } from '../doctor/check-cluster.ts';
 import { checkNode } from '../doctor/check-node.ts';
 import { checkNotify, sendTest } from '../doctor/check-notify.ts';
 import { checkOperations } from '../doctor/check-operations.ts';
@@ -12,7 +14,9 @@ import { checkToken } from '../doctor/check-token.ts';
 import { checkUsage } from '../doctor/check-usage.ts';
 import { renderFinding, worst, type Diagnosis } from '../doctor/finding.ts';
 import type { GlobalOptions } from '../global-options.ts';
+import { forThisHost } from '../../library/for-this-host.ts';
 import { load, platformName } from '../../library/load.ts';
+import { openRecords, type Records } from '../../library/read-records.ts';
 import { print } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
 import { runSession, type Session } from '../session.ts';
@@ -47,33 +51,45 @@ async function examine(
   loaded: LoadedConfig,
   tell: (diagnoses: readonly Diagnosis[]) => void,
 ): Promise<number> {
-  const { config } = loaded;
+  const config = forThisHost(loaded.config);
   const { emulator } = options;
   const name = platformName(options, config);
+  const records = openRecords({ loaded, platformName: name, env: process.env });
   // What is wrong with a secret is a finding, and a request that is repeated is none.
   const notices = { warn: () => undefined, retrying: () => undefined };
   return await runSession(loaded, emulator, 'doctor', notices, async (session) => {
     const checks: readonly Check[] = [
       () => checkConfig(loaded, session.credentials),
       () => checkSecrets(loaded, session.credentials, emulator),
-      () => askPlatform(loaded, name, session),
+      () => checkCluster(loaded),
+      () => askPlatform(config, name, session, records),
       () => checkDirectories(config, name, systemClock, session.signal),
-      () => checkState(config, name, options),
+      () => checkState(config, name, options, records),
       () => (options.sendTest ? sendTest : checkNotify)(loaded, options, session),
     ];
-    for (const check of checks) {
-      if (session.signal.aborted) break;
-      tell(await check());
+    try {
+      for (const check of checks) {
+        if (session.signal.aborted) break;
+        tell(await check());
+      }
+    } finally {
+      records.close();
     }
     return EXIT.ok;
   });
 }
 
-async function askPlatform({ config }: LoadedConfig, name: string, session: Session): Promise<Diagnosis[]> {
+async function askPlatform(
+  config: Config,
+  name: string,
+  session: Session,
+  records: Records,
+): Promise<Diagnosis[]> {
   const { credentials, administration, signal } = session;
   const [first] = credentials.lacking('admin');
   const hasToken = credentials.find('platform.token')?.kind === 'ok';
-  const operations = (): Promise<Diagnosis[]> => checkOperations(config, name, session, signal);
+  const operations = (): Promise<Diagnosis[]> =>
+    checkOperations(config, name, { clients: session, records }, signal);
   if (first !== undefined) {
     const reason = `${first.field} ${first.message}`;
     if (!hasToken || credentials.lacking('files').length > 0) return notAsked(reason);
@@ -84,5 +100,9 @@ async function askPlatform({ config }: LoadedConfig, name: string, session: Sess
   const found = await checkPlatform(config, administration(), signal);
   // What is refused once is refused again.
   if (worst(found) !== EXIT.ok || credentials.lacking('files').length > 0) return found;
-  return [...found, ...(await operations()), ...(await checkUsage(config, name, session, signal))];
+  return [
+    ...found,
+    ...(await operations()),
+    ...(await checkUsage(config, name, { clients: session, records }, signal)),
+  ];
 }

@@ -7,7 +7,8 @@ import { load, platformName } from '../../library/load.ts';
 import { locateFile } from '../locate-file.ts';
 import { print } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
-import { withStateFile } from '../../library/read-state-file.ts';
+import { forThisHost } from '../../library/for-this-host.ts';
+import { withRecords } from '../../library/read-records.ts';
 import { describeExplanation } from '../../words/explanation.ts';
 
 /** Options of `botsync explain`. */
@@ -17,11 +18,13 @@ export interface ExplainOptions extends GlobalOptions {
 
 /** `botsync explain <path>`: one file, from its key to what a pass would do. Returns the exit code; throws `UsageError`. */
 export async function explain(options: ExplainOptions): Promise<number> {
-  const { config } = load(options);
+  const loaded = load(options);
+  const config = forThisHost(loaded.config);
   const name = platformName(options, config);
   const sources = findSources(config, name);
   const { found, path } = locateFile(options.path, sources);
-  const explanation = await withStateFile(config.stateFile, ({ reader: state }) =>
+  const place = { loaded, platformName: name, env: process.env };
+  const explanation = await withRecords(place, ({ reader: state }) =>
     found.kind === 'missing'
       ? explainUnseen(found, path, { config, state, platformName: name })
       : explainFile(found.source, path, { config, sources, state, nowMs: Date.now() }),

@@ -10,7 +10,8 @@ import { Turns } from '../../sync/plan/turns.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../../library/load.ts';
-import { withStateFile } from '../../library/read-state-file.ts';
+import { forThisHost } from '../../library/for-this-host.ts';
+import { withRecords } from '../../library/read-records.ts';
 import { print, printError, shown } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
 import { UsageError } from '../usage-error.ts';
@@ -63,7 +64,7 @@ const FAILED = new Set<PlatformState>([
 /** `botsync ls`: files with what is known of them here and on the platform. Returns the exit code; throws `UsageError`. */
 export async function ls(options: LsOptions): Promise<number> {
   const loaded = load(options);
-  const { config } = loaded;
+  const config = forThisHost(loaded.config);
   const matches = matcherOf(options.glob);
   const { kept, failed, unindexed, orphans, toRemove } = options;
   let matched = 0;
@@ -79,10 +80,10 @@ export async function ls(options: LsOptions): Promise<number> {
       (failed && FAILED.has(entry.platform)) ||
       (unindexed && entry.isUnindexed) ||
       (toRemove && entry.platform === 'to-remove'));
+  const name = platformName(options, config);
   const isOrphansOnly = orphans && !(kept || failed || unindexed || toRemove);
   if (!isOrphansOnly)
-    await withStateFile(config.stateFile, async ({ reader }) => {
-      const name = platformName(options, config);
+    await withRecords({ loaded, platformName: name, env: process.env }, async ({ reader }) => {
       const turns = new Turns(systemClock);
       const nowMs = Date.now() + reader.platformAheadMs();
       const sources = findSources(config, name);

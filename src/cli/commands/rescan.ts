@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { load, platformName } from '../../library/load.ts';
 import { findSources } from '../../sync/sources/source.ts';
+import { askOthers } from '../ask-others.ts';
 import { rescanWords, type HostsRescan } from '../../words/asked.ts';
 import { commandDaemon } from '../command-daemon.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
@@ -34,8 +35,10 @@ const PATIENCE_MS = 10_000;
 
 /** `botsync rescan`: has the running daemon look again now. Returns the exit code; throws `UsageError`. */
 export async function rescan(options: RescanOptions): Promise<number> {
-  const { config } = load(options);
+  const loaded = load(options);
+  const { config } = loaded;
   const wanted = locate(options, config);
+  if ((await askOthers(loaded, { kind: 'rescan', ...wanted }, options)) === 'only') return EXIT.ok;
   const query = new URLSearchParams(
     Object.entries(wanted).filter((field): field is [string, string] => field[1] !== null),
   ).toString();

@@ -9,6 +9,8 @@ import { describeStatus, type StatusWords } from '../../words/status.ts';
 import { describeUsage, usageForPrograms } from '../../words/usage.ts';
 import type { Session } from '../session.ts';
 import { whyNotAsked } from '../../library/usage.ts';
+import type { RecordsPlace } from '../../library/read-records.ts';
+import type { ClusterFeed } from '../status/cluster-feed.ts';
 import { standingByFacts, statusDocument } from '../status/status-facts.ts';
 import { StatusFeed } from '../status/status-feed.ts';
 
@@ -25,8 +27,11 @@ export interface StatusOptions extends GlobalOptions {
  * stand (see `Standing`). Throws `UsageError`.
  */
 export async function status(options: StatusOptions): Promise<number> {
-  const { config } = load(options);
-  const feed = new StatusFeed(config, platformName(options, config), Date.now);
+  const loaded = load(options);
+  const { config } = loaded;
+  const name = platformName(options, config);
+  const cluster = await clusterFeed({ loaded, platformName: name, env: process.env });
+  const feed = new StatusFeed(config, name, Date.now, cluster);
   const isAsked = config.platform.operations !== 'specified';
   const words: Omit<StatusWords, 'nowMs'> = {
     nextStep: `botsync sync --once${alike(options)}`,
@@ -44,7 +49,8 @@ export async function status(options: StatusOptions): Promise<number> {
       const usage = options.usage && { usage: asked && usageForPrograms(asked, null) };
       printJson({ ...statusDocument(facts, standing), ...usage });
     } else {
-      const lines = describeStatus(facts.known, standing, facts.daemon, { ...words, nowMs: Date.now() });
+      const now = { ...words, nowMs: Date.now() };
+      const lines = describeStatus(facts.known, standing, facts.daemon, now, facts.elsewhere);
       if (asked !== null)
         lines.push('', "Usage, in the platform's units:", ...indented(describeUsage(asked, null)));
       print(lines.join('\n'));
@@ -57,6 +63,13 @@ export async function status(options: StatusOptions): Promise<number> {
   }
   tell(null);
   return standing.exitCode;
+}
+
+/** What finds out what the hosts of a cluster keep; `null`: there is none. */
+async function clusterFeed(place: RecordsPlace): Promise<ClusterFeed | null> {
+  if (place.loaded.config.cluster === null) return null;
+  const { ClusterFeed: Feed } = await import('../status/cluster-feed.ts');
+  return new Feed(place);
 }
 
 /** Tells what is known with the usage, and without it where the platform does not tell. */

@@ -6,7 +6,7 @@ import { LOSSES } from '../../domain/operation-losses.ts';
 import type { UnservedOperation } from '../../state/remote.ts';
 import { targetOf } from '../../sync/sources/source.ts';
 import type { Clients } from '../../library/platform/clients.ts';
-import { withStateFile } from '../../library/read-state-file.ts';
+import type { Records } from '../../library/read-records.ts';
 import { doubtful, fine, type Diagnosis } from './finding.ts';
 import { SyncError } from '../../library/sync-error.ts';
 
@@ -24,7 +24,7 @@ type Availabilities = readonly (readonly [OptionalOperation, Availability])[];
 export async function checkOperations(
   config: Config,
   platformName: string,
-  clients: Clients,
+  { clients, records }: { readonly clients: Clients; readonly records: Records },
   signal: AbortSignal,
 ): Promise<Diagnosis[]> {
   if (config.platform.operations === 'specified') {
@@ -35,7 +35,9 @@ export async function checkOperations(
   const found: Diagnosis[] = [];
   for (const botId of bots) {
     const asked = await askBot(botId, clients, signal);
-    found.push(...describeBot(botId, [...asked, ...(await readRemembered(config, platformName, botId))]));
+    found.push(
+      ...describeBot(botId, [...asked, ...(await readRemembered(config, platformName, botId, records))]),
+    );
   }
   return found;
 }
@@ -70,17 +72,24 @@ function availabilityAfter(outcome: Outcome<unknown, OptionalFailure>): Availabi
 }
 
 /** What only a sync finds out, as it changes files: the state file remembers it. */
-async function readRemembered(config: Config, platformName: string, botId: string): Promise<Availabilities> {
+async function readRemembered(
+  config: Config,
+  platformName: string,
+  botId: string,
+  records: Records,
+): Promise<Availabilities> {
   const source = config.sources.find((one) => one.botId === botId);
   if (source === undefined) return [];
   const unserved = (operation: OptionalOperation): Promise<UnservedOperation | null> =>
-    withStateFile(config.stateFile, ({ reader }) =>
-      reader.remote.unserved(reader.targetId(targetOf(config, source, platformName)), operation),
-    ).catch((error: unknown) => {
-      // What is wrong with the state file is told by the check of it.
-      if (error instanceof SyncError) return null;
-      throw error;
-    });
+    records
+      .read(({ reader }) =>
+        reader.remote.unserved(reader.targetId(targetOf(config, source, platformName)), operation),
+      )
+      .catch((error: unknown) => {
+        // What is wrong with the state file is told by the check of it.
+        if (error instanceof SyncError) return null;
+        throw error;
+      });
   const availability = (known: UnservedOperation | null): Availability => {
     if (known === null) return { kind: 'not-tried' };
     const since = ms(Math.max(0, Date.now() - known.askedAtMs), { long: true });

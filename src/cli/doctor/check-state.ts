@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
 import { accessObstacle } from '../../service/access-obstacle.ts';
 import { overview } from '../../sync/plan/overview.ts';
-import { withStateFile } from '../../library/read-state-file.ts';
+import type { Records } from '../../library/read-records.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 import { SyncError } from '../../library/sync-error.ts';
 
@@ -18,18 +18,27 @@ export async function checkState(
   config: Config,
   platformName: string,
   options: GlobalOptions,
+  records: Records,
 ): Promise<Diagnosis[]> {
-  return [...(await checkStateFile(config, platformName, alike(options))), ...checkRoom(config.stateFile)];
+  return [
+    ...(await checkStateFile(config, platformName, alike(options), records)),
+    ...checkRoom(config.stateFile),
+  ];
 }
 
-async function checkStateFile(config: Config, platformName: string, rest: string): Promise<Diagnosis[]> {
+async function checkStateFile(
+  config: Config,
+  platformName: string,
+  rest: string,
+  records: Records,
+): Promise<Diagnosis[]> {
   const { stateFile } = config;
   const unwritable = checkWritable(stateFile);
-  if (!existsSync(stateFile)) {
+  if (!existsSync(stateFile) && config.cluster === null) {
     return [fine('state', `${stateFile} does not exist yet: no pass has been made`), ...unwritable];
   }
   try {
-    return await withStateFile(stateFile, ({ reader, holder }) => {
+    return await records.read(({ reader, holder }) => {
       const { sources, lastPass } = overview(reader, config, platformName, Date.now());
       const files = sources.reduce((sum, source) => sum + source.files, 0);
       const last =

@@ -5,7 +5,7 @@ import { Claims } from '../../sync/plan/claims.ts';
 import { estimate } from '../../sync/plan/estimate.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import type { Clients } from '../../library/platform/clients.ts';
-import { withStateFile } from '../../library/read-state-file.ts';
+import type { Records } from '../../library/read-records.ts';
 import { describeExcess } from '../../words/describe-excess.ts';
 import { describeUsage } from '../../words/usage.ts';
 import { whyNotAsked } from '../../library/usage.ts';
@@ -16,14 +16,14 @@ import { SyncError } from '../../library/sync-error.ts';
 export async function checkUsage(
   config: Config,
   platformName: string,
-  clients: Clients,
+  { clients, records }: { readonly clients: Clients; readonly records: Records },
   signal: AbortSignal,
 ): Promise<Diagnosis[]> {
   if (config.platform.operations === 'specified') return [];
   const asked = await clients.usage().all(signal);
   if (asked.kind === 'failed') return [doubtful('usage', whyNotAsked(asked), null)];
   const usages = asked.value;
-  const additions = await planned(config, platformName, signal);
+  const additions = await planned(config, platformName, records, signal);
   const fix = 'delete files or raise the quota; other files are not affected';
   return [
     ...describeUsage(usages, additions).map((line) => fine('usage', line)),
@@ -34,9 +34,14 @@ export async function checkUsage(
 }
 
 /** What the next pass would add; `null`: it is not known. */
-async function planned(config: Config, platformName: string, signal: AbortSignal): Promise<Additions | null> {
+async function planned(
+  config: Config,
+  platformName: string,
+  records: Records,
+  signal: AbortSignal,
+): Promise<Additions | null> {
   try {
-    return await withStateFile(config.stateFile, async ({ reader }) => {
+    return await records.read(async ({ reader }) => {
       const sources = findSources(config, platformName);
       const { now } = systemClock;
       const aheadMs = reader.platformAheadMs();

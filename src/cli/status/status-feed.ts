@@ -4,6 +4,7 @@ import { withStateFile } from '../../library/read-state-file.ts';
 import { findHolder } from '../../service/process-lock.ts';
 import { overview, type Overview } from '../../sync/plan/overview.ts';
 import { withRetries } from '../../sync/plan/standing.ts';
+import type { ClusterFeed } from './cluster-feed.ts';
 import { askForFacts, type StatusFacts } from './status-facts.ts';
 
 /** Where facts are from: a daemon; the state file, where no daemon runs; or the state file, as the daemon gave no answer. */
@@ -37,13 +38,16 @@ export class StatusFeed {
   readonly #config: Config;
   readonly #platform: string;
   readonly #nowMs: () => number;
+  readonly #cluster: ClusterFeed | null;
   #read: Read | null = null;
 
   /**
    * @param platform - what the records call the platform.
    * @param nowMs - epoch milliseconds.
+   * @param cluster - for a host of a cluster.
    */
-  constructor(config: Config, platform: string, nowMs: () => number) {
+  constructor(config: Config, platform: string, nowMs: () => number, cluster: ClusterFeed | null = null) {
+    this.#cluster = cluster;
     this.#config = config;
     this.#platform = platform;
     this.#nowMs = nowMs;
@@ -54,7 +58,10 @@ export class StatusFeed {
     const asked = await askForFacts(this.#config.stateFile, signal);
     switch (asked.kind) {
       case 'told':
-        return { ...asked.facts, origin: { kind: 'daemon' } };
+        return {
+          ...((await this.#cluster?.beside(asked.facts)) ?? asked.facts),
+          origin: { kind: 'daemon' },
+        };
       case 'absent':
         return { ...(await this.#readFacts()), origin: { kind: 'state-file' } };
       case 'silent':
@@ -65,6 +72,7 @@ export class StatusFeed {
   async #readFacts(): Promise<StatusFacts> {
     const { stateFile } = this.#config;
     const nowMs = this.#nowMs();
+    if (this.#cluster !== null) return await this.#cluster.read(nowMs);
     // Taken first: what is written while the file is read is found by the next stamp.
     const stamp = stampOf(stateFile, nowMs);
     if (this.#read !== null && this.#read.stamp === stamp && nowMs - this.#read.atMs < KEPT_MS) {

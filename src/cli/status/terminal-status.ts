@@ -85,10 +85,8 @@ export class TerminalStatus {
     const { paint } = this.#words;
     const every = `every ${describeSpan(this.#intervalMs)}`;
     const news = this.#trouble === null ? this.#news : { style: 'failure' as const, text: this.#trouble };
-    const [verdict = '', ...rest] = describeStatus(seen.known, standing, seen.daemon, {
-      ...this.#words,
-      nowMs: Date.now(),
-    });
+    const words = { ...this.#words, nowMs: Date.now() };
+    const [verdict = '', ...rest] = describeStatus(seen.known, standing, seen.daemon, words, seen.elsewhere);
     this.#frame.show(
       statusFrame(
         {

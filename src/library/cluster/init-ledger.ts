@@ -70,17 +70,36 @@ async function make(sql: Sql, schema: string): Promise<void> {
 /** The statements that let a role do all that hosts do, and no more. */
 export function grantsFor(schema: string, role: string | null): string[] {
   const to = role === null ? ROLE_PLACEHOLDER : quoted(role);
-  const start = `CREATE TABLE IF NOT EXISTS ${quoted(schema)}.`;
-  const tables = allTables(schema).flatMap((text) =>
-    text.startsWith(start) ? [/^\w+/u.exec(text.slice(start.length))?.[0] ?? ''] : [],
-  );
   const byRights = new Map<string, string[]>();
-  for (const table of tables) {
-    const rights = RIGHTS[table] ?? EVERYTHING;
+  for (const [table, rights] of tableRights(schema)) {
     byRights.set(rights, [...(byRights.get(rights) ?? []), `${quoted(schema)}.${table}`]);
   }
   return [
     `GRANT USAGE ON SCHEMA ${quoted(schema)} TO ${to};`,
     ...[...byRights].map(([rights, names]) => `GRANT ${rights} ON ${names.join(', ')} TO ${to};`),
   ];
+}
+
+/** The tables of the ledger with what a role of hosts has to be able to do with each. */
+function tableRights(schema: string): [table: string, rights: string][] {
+  const start = `CREATE TABLE IF NOT EXISTS ${quoted(schema)}.`;
+  return allTables(schema).flatMap((text): [string, string][] => {
+    if (!text.startsWith(start)) return [];
+    const table = /^\w+/u.exec(text.slice(start.length))?.[0] ?? '';
+    return [[table, RIGHTS[table] ?? EVERYTHING]];
+  });
+}
+
+/** What the role of this connection lacks to work with the ledger, such as `INSERT on file`. Throws `DatabaseError`. */
+export async function lackingRights(sql: Sql, schema: string): Promise<string[]> {
+  const wanted = tableRights(schema).flatMap(([table, rights]) =>
+    rights.split(', ').map((right) => ({ table, right })),
+  );
+  const rows = await sql(
+    `SELECT wanted.right || ' on ' || wanted.table AS lacking
+     FROM json_to_recordset($1) AS wanted ("table" text, "right" text)
+     WHERE NOT has_table_privilege(format('%I.%I', $2::text, wanted.table), wanted.right)`,
+    [JSON.stringify(wanted), schema],
+  );
+  return rows.map(({ lacking }) => String(lacking));
 }

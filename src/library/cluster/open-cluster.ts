@@ -21,6 +21,8 @@ export interface Cluster {
   readonly database: ClusterDatabase;
   readonly ledger: Ledger;
   readonly membership: Membership;
+  /** Whether what is said is encrypted, and the server's certificate checked: else it is on this machine. */
+  readonly isEncrypted: boolean;
   /** The address of the database, a secret. */
   readonly secret: string;
   readonly close: () => Promise<void>;
@@ -55,6 +57,7 @@ export function openCluster(loaded: LoadedConfig, config: ClusterConfig, env: No
     database,
     ledger: new Ledger(database.sql, config.schema),
     membership: new Membership(database.sql, config.schema),
+    isEncrypted: connection.config.ssl !== false,
     secret: found.value,
     close: () => database.close(),
   };

@@ -3,7 +3,9 @@ import type { FileDifference } from '../../sync/catalog/compare.ts';
 import { verifyBots } from '../../sync/pass/verification.ts';
 import type { RunBase } from '../open-sync.ts';
 import { platformError } from '../platform-failure.ts';
-import { withStateFile } from '../read-state-file.ts';
+import { forThisHost } from '../for-this-host.ts';
+import { platformName } from '../load.ts';
+import { withRecords } from '../read-records.ts';
 import type { Stop } from '../stop.ts';
 import { comparison } from './compare.ts';
 import { memoryOf } from './service-memory.ts';
@@ -16,9 +18,11 @@ export async function findOrphans(
   stop: Stop,
   onOrphan: (orphan: FileDifference) => void,
 ): Promise<void> {
-  const run = { ...base, loaded, options: {}, stop };
+  const own = { ...loaded, config: forThisHost(loaded.config) };
+  const run = { ...base, loaded: own, options: {}, stop };
+  const place = { loaded: own, platformName: platformName(base.target, own.config), env: base.env };
   await withBots(run, 'ls', (access) =>
-    withStateFile(loaded.config.stateFile, async ({ reader }) => {
+    withRecords(place, async ({ reader }) => {
       const input = comparison(run, access, reader, memoryOf(reader));
       const found = await verifyBots({
         ...input,

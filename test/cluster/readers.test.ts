@@ -1,0 +1,151 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { POLL } from '../cli/running-daemon.ts';
+import { createHosts, type Host, type Hosts } from './hosts.ts';
+import { startPostgres, type PostgresServer } from './postgres.ts';
+
+const PASSWORD = 'pass-word-of-the-database';
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await startPostgres();
+});
+
+afterAll(async () => {
+  await server.close();
+});
+
+/** Two hosts with a source that both see, and one that is web1's alone. */
+function hostsWithOwn(hosts: Hosts): Record<'web1' | 'web2', Host> {
+  mkdirSync(join(hosts.share, 'own'));
+  const sources = [
+    { name: 'docs', directory: join(hosts.share, 'docs'), keyPrefix: 'docs/' },
+    { name: 'own', directory: join(hosts.share, 'own'), keyPrefix: 'own/', host: 'web1' },
+  ];
+  return {
+    web1: hosts.host('web1', { config: { sources } }),
+    web2: hosts.host('web2', { config: { sources } }),
+  };
+}
+
+const content = (hosts: Hosts, key: string): string | undefined =>
+  hosts.emulator.readContent('bot-1', key)?.toString();
+
+describe('what is on record', () => {
+  test('is read from the ledger, on whichever host; what others keep is asked of them', async () => {
+    const hosts = await createHosts(server);
+    const all = hostsWithOwn(hosts);
+    hosts.write('docs/a.md', 'first');
+    hosts.write('own/b.md', 'second');
+    const web1 = all.web1.launch();
+    await expect
+      .poll(() => [content(hosts, 'docs/a.md'), content(hosts, 'own/b.md')], POLL)
+      .toEqual(['first', 'second']);
+    await expect
+      .poll(async () => (await hosts.sql("SELECT 1 FROM botsync.file WHERE state = 'synced'")).length, POLL)
+      .toBe(1);
+    const web2 = all.web2.launch();
+    await expect
+      .poll(async () => (await all.web2.run('status', '--json')).lines()[0], POLL)
+      .toMatchObject({
+        sources: [],
+        elsewhere: [
+          { name: 'docs', host: 'web1', status: { files: 1 } },
+          { name: 'own', host: 'web1', status: { files: 1 } },
+        ],
+      });
+    const words = await all.web2.run('status');
+    expect(words.stdout).toMatch(/^docs: 1 file in sync, 5 B.*; kept by web1$/mu);
+
+    const asked = [
+      await all.web2.run('approve', 'docs', '--json'),
+      await all.web2.run('rescan', join(hosts.share, 'docs', 'a.md')),
+    ];
+    expect(asked.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
+      asked.map(() => ({ code: 0, stderr: '' })),
+    );
+    expect(asked[0]?.lines()).toEqual([{ asked: 'approve', source: 'docs', path: null, host: 'web1' }]);
+    expect(asked[1]?.stdout).toBe('web1 was asked: rescan docs/a.md\n');
+    expect(await all.web2.run('approve', 'own')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('is pinned to web1; run this command there') as string,
+    });
+    await expect.poll(() => hosts.sql('SELECT * FROM botsync.wish'), POLL).toEqual([]);
+    for (const { child } of [web1, web2]) child.kill('SIGTERM');
+    const [holder] = await Promise.all([web1.ended, web2.ended]);
+    expect(holder.stderr).toContain('another host asked for this: approve docs');
+    expect(holder.stderr).toContain('another host asked for this: rescan docs');
+    expect(await all.web2.run('approve', 'docs')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('the source "docs" is not kept by a host just now') as string,
+    });
+
+    for (const name of ['web1', 'web2'] as const) {
+      const host = all[name];
+      const isPinnedHere = name === 'web1';
+      const status = await host.run('status', '--json');
+      expect(status.lines()).toMatchObject([
+        {
+          sources: [{ name: 'docs', files: 1 }, ...(isPinnedHere ? [{ name: 'own', files: 1 }] : [])],
+          lastPass: { exitCode: 0 },
+          elsewhere: isPinnedHere ? [] : [{ name: 'own', host: 'web1' }],
+        },
+      ]);
+      const plan = await host.run('sync', '--dry-run', '--json');
+      expect(plan.lines(), plan.stderr).toMatchObject([
+        { kind: 'summary', unchanged: isPinnedHere ? 2 : 1, uploaded: 0 },
+      ]);
+      const listed = await host.run('ls', '--json');
+      expect(listed.lines()).toHaveLength(isPinnedHere ? 2 : 1);
+      const verified = await host.run('verify', '--json');
+      expect(verified.code, verified.stderr).toBe(0);
+      const explained = await host.run('explain', join(hosts.share, 'docs', 'a.md'), '--json');
+      expect(explained.lines()).toMatchObject([{ key: 'docs/a.md' }]);
+      expect(explained.stdout).toContain('unchanged');
+      expect(await host.run('verify', '--repair')).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('in the ledger of the cluster') as string,
+      });
+      const doctor = await host.run('doctor', '--json');
+      const findings = (doctor.lines()[0] ?? []) as unknown as {
+        check: string;
+        status: string;
+        message: string;
+      }[];
+      const of = (check: string) => findings.filter((one) => one.check === check);
+      expect(of('cluster').map(({ status: state }) => state)).toEqual(['ok', 'warn', 'ok']);
+      expect(of('state')[0]?.message).toContain(isPinnedHere ? '2 in sync' : '1 in sync');
+      expect(of('directories')).toHaveLength(isPinnedHere ? 2 : 1);
+    }
+  });
+
+  test('is told to be out of reach without the database, and no password with it; the emulator needs none', async () => {
+    const hosts = await createHosts(server);
+    const url = new URL(server.url(hosts.database));
+    url.port = '9';
+    url.password = PASSWORD;
+    const cut = hosts.host('web1', { databaseUrl: url.href });
+    const ended = [
+      await cut.run('status', '--json'),
+      await cut.run('cluster', 'status'),
+      await cut.run('ls'),
+      await cut.run('doctor'),
+      await cut.run('approve', 'docs'),
+    ];
+    for (const { code, stdout, stderr } of ended) {
+      expect(code, stderr).toBe(3);
+      expect(`${stdout}${stderr}`).toContain('cannot be reached');
+      expect(`${stdout}${stderr}`).not.toContain(PASSWORD);
+    }
+    const wrong = new URL(server.url('not_there'));
+    wrong.password = PASSWORD;
+    const lost = await hosts.host('web2', { databaseUrl: wrong.href }).run('doctor');
+    expect(lost.stdout).toContain('fail  cluster');
+    expect(`${lost.stdout}${lost.stderr}`).not.toContain(PASSWORD);
+    expect(await cut.run('status', '--emulator', '--json')).toMatchObject({ stderr: '' });
+    const none = { ...(await cut.run('sync', '--once', '--emulator')) };
+    expect(none.code, none.stderr).toBe(0);
+  });
+});
