@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { run } from './binary.ts';
+import { runLines } from './binary.ts';
 import { readPages } from '../docs/pages.ts';
 import { createChatSite, type ChatSite } from './chat-site.ts';
 
@@ -114,20 +114,25 @@ function namedCommands(text: string): string[] {
 }
 
 test('every command that a page names is one, with its options', { timeout: 90_000 }, async () => {
-  const helps = new Map<string, string>();
-  const helpOf = async (command: string): Promise<string> => {
-    const known = helps.get(command) ?? (await run(ROOT, [...command.split(' '), '--help'])).stdout;
-    helps.set(command, known);
-    return known;
-  };
-  for (const { path, text } of readPages().filter((page) => page.path !== 'CHANGELOG.md'))
-    for (const named of namedCommands(text)) {
+  const pages = readPages().filter((page) => page.path !== 'CHANGELOG.md');
+  const all = pages.flatMap(({ path, text }) =>
+    namedCommands(text).map((named) => {
       const [, command = '', rest = ''] =
         /^(?:botsync )?botsync ((?:cluster|conversation|message) [a-z]+|[a-z]+)(.*)$/u.exec(named) ?? [];
-      const help = await helpOf(command);
-      expect(help, `${path}: ${named}`).toMatch(new RegExp(`^\\S+ ${command}\\b`, 'u'));
-      for (const [option] of rest.matchAll(/(?<![\w-])--[a-z][a-z-]*/gu))
-        expect(help.replace(' --wait ', ' --wait --no-wait '), `${path}: ${named}`).toContain(option);
-    }
+      return { command, rest, where: `${path}: ${named}` };
+    }),
+  );
+  const commands = [...new Set(all.map(({ command }) => command))];
+  const outcomes = await runLines(
+    ROOT,
+    commands.map((command) => [...command.split(' '), '--help']),
+  );
+  const helps = new Map(commands.map((command, line) => [command, outcomes[line]?.stdout ?? '']));
+  for (const { command, rest, where } of all) {
+    const help = helps.get(command);
+    expect(help, where).toMatch(new RegExp(`^\\S+ ${command}\\b`, 'u'));
+    for (const [option] of rest.matchAll(/(?<![\w-])--[a-z][a-z-]*/gu))
+      expect(help?.replace(' --wait ', ' --wait --no-wait '), where).toContain(option);
+  }
   expect(helps.size).toBeGreaterThan(12);
 });

@@ -64,7 +64,10 @@ function flipped(bytes: Buffer, from: number, to: number, count: number, seed: n
 
 const SEED = 20260301;
 
-describe('the database', () => {
+/** Each test recovers from some hundred damages, one after the other. */
+const PATIENCE = { timeout: 120_000 };
+
+describe('the database', PATIENCE, () => {
   test('truncated at every page, and within every page', async () => {
     const patient = await createPatient();
     const { closed } = patient;
@@ -168,7 +171,7 @@ function behindHeader({ closed }: Patient, text: Buffer): Buffer {
   return Buffer.concat([(closed[''] as Buffer).subarray(0, 100), text]);
 }
 
-describe('the write-ahead log', () => {
+describe('the write-ahead log', PATIENCE, () => {
   const logOf = ({ killed }: Patient): Buffer => killed['-wal'] as Buffer;
 
   test('cut at every frame and within it: what stands before the cut counts', async () => {

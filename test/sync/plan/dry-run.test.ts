@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
+import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -9,7 +9,18 @@ import { explain } from '../../../src/sync/plan/explain.ts';
 import { findSources } from '../../../src/sync/sources/source.ts';
 import { FatDisk } from '../../file-systems/fat-disk.ts';
 import { SEED } from '../../seed.ts';
-import { createWorld, refuseUpserts, type PassOutcome } from '../world.ts';
+import type { PassOutcome } from '../world.ts';
+import {
+  NFC,
+  NFD,
+  SMALL,
+  TOO_LARGE,
+  createTwoSources,
+  step,
+  take,
+  type Step,
+  type Worlds,
+} from './two-sources.ts';
 
 /** What a run is compared by: not how long it took, nor in which order transfers ended. */
 interface Shape {
@@ -64,151 +75,6 @@ async function expectPlanIsPass(world: Worlds): Promise<Shape> {
   const pass = shapeOf(await world.pass());
   expect(plan).toEqual(pass);
   return pass;
-}
-
-/** Cannot be read, not even by root. */
-const UNREADABLE = '/proc/sys/net/ipv4/route/flush';
-
-const SMALL = 'abc';
-const TOO_LARGE = 'more than is indexed';
-
-const FIELDS = {
-  limits: { indexBytes: 10 },
-  upload: { attempts: 1 },
-  rules: [
-    { match: '*.idx', index: true },
-    { match: '*.skip', index: true, whenTooLargeToIndex: 'skip' },
-    { match: '*.due', expiresIn: '10d' },
-  ],
-};
-
-const NFC = '\u00e9';
-const NFD = 'e\u0301';
-
-const NAMES = ['a', 'x/a', 'b.idx', 'c.skip', 'd.due', NFC, NFD];
-const PATHS = NAMES.flatMap((name) => [`docs/${name}`, `more/${name}`]);
-
-type Step =
-  | { readonly kind: 'write'; readonly path: string; readonly content: string }
-  | { readonly kind: 'touch' | 'remove'; readonly path: string }
-  | { readonly kind: 'rename'; readonly path: string; readonly to: string }
-  /** A link that leads nowhere, which may hide files; what must not be read. */
-  | { readonly kind: 'break' | 'unreadable' | 'mend' }
-  | { readonly kind: 'configure'; readonly fields: Record<string, unknown> }
-  | { readonly kind: 'faulty'; readonly status: number; readonly key: string }
-  | { readonly kind: 'wait'; readonly ms: number };
-
-const sourcesWith = (docs: object, more: object): object => ({
-  sources: [
-    { directory: './docs', symlinks: 'follow', ...docs },
-    { directory: './more', symlinks: 'follow', ...more },
-  ],
-});
-
-const path = fc.constantFrom(...PATHS);
-const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({ kind: fc.constant('write'), path, content: fc.constantFrom(SMALL, TOO_LARGE) }),
-  },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('touch'), path }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('remove'), path }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('rename'), path, to: path }) },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom<Step>({ kind: 'break' }, { kind: 'unreadable' }, { kind: 'mend' }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('configure'),
-      fields: fc.constantFrom<Record<string, unknown>>(
-        { removals: { mode: 'keep' } },
-        { removals: { mode: 'expire', maxCount: 1 } },
-        { removals: { mode: 'expire' } },
-        { ...sourcesWith({}, {}) },
-        { ...sourcesWith({ ignore: ['a'] }, {}) },
-        { ...sourcesWith({}, { keyPrefix: 'x/' }) },
-      ),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('faulty'),
-      status: fc.constantFrom(400, 500),
-      key: fc.constantFrom(...NAMES),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('wait'), ms: fc.constantFrom(60_000, 300_000, 700_000_000) }),
-  },
-);
-
-/** A world with two sources that may give the same keys. */
-async function createTwoSources(fields: Record<string, unknown> = {}) {
-  const world = await createWorld({ ...FIELDS, ...sourcesWith({}, {}), ...fields });
-  for (const source of ['docs', 'more']) world.write(`${source}/of-${source}`, source);
-  return world;
-}
-
-type Worlds = Awaited<ReturnType<typeof createTwoSources>>;
-
-async function take(world: Worlds, one: Step): Promise<void> {
-  const at = (path: string): string => join(world.directory, path);
-  const quietly = (work: () => void): void => {
-    try {
-      work();
-    } catch {
-      // There is no such file, or a directory.
-    }
-  };
-  switch (one.kind) {
-    case 'write':
-      world.write(one.path, one.content);
-      break;
-    case 'touch':
-      quietly(() => {
-        utimesSync(at(one.path), 1_700_000_000, 1_700_000_000);
-      });
-      break;
-    case 'remove':
-      rmSync(at(one.path), { force: true });
-      break;
-    case 'rename':
-      mkdirSync(at('more/x'), { recursive: true });
-      mkdirSync(at('docs/x'), { recursive: true });
-      quietly(() => {
-        renameSync(at(one.path), at(one.to));
-      });
-      break;
-    case 'break':
-      quietly(() => {
-        symlinkSync('nowhere', at('docs/lost'));
-      });
-      break;
-    case 'unreadable':
-      quietly(() => {
-        symlinkSync(UNREADABLE, at('docs/secret'));
-      });
-      break;
-    case 'mend':
-      rmSync(at('docs/lost'), { force: true });
-      rmSync(at('docs/secret'), { force: true });
-      break;
-    case 'configure':
-      world.configure(one.fields);
-      break;
-    case 'faulty':
-      refuseUpserts(world, one.status, { key: one.key });
-      await world.pass();
-      world.emulator.faults.clear();
-      break;
-    case 'wait':
-      world.clock.advance(one.ms);
-      break;
-  }
 }
 
 /** What happens in two sources, `docs` and `more`, before a pass, and what that comes to. */
