@@ -126,14 +126,6 @@ export class Ledger {
     );
   }
 
-  /** Notes that a pass that began at this moment left nothing of the unit unsent, epoch milliseconds. */
-  async settled({ unit, epoch, instance }: Grant, atMs: number): Promise<void> {
-    await this.#sql(
-      `UPDATE ${this.#schema}.unit SET settled_at = greatest(settled_at, $4) WHERE id = $1 AND epoch = $2 AND holder = $3`,
-      [unit, epoch, instance, atMs],
-    );
-  }
-
   /** The rows of a unit, a page at a time; of tables of which each host has its own those of `host`. */
   async *rows(unit: number, host: string): AsyncGenerator<RowPage> {
     const s = this.#schema;

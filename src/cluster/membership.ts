@@ -41,7 +41,8 @@ export interface UnitRow {
   readonly seq: number;
   readonly holder: string | null;
   readonly holderHost: string | null;
-  readonly settledAtMs: number | null;
+  /** All of it that was there so long ago is on the platform, milliseconds; `null`: that was never told. */
+  readonly settledAgeMs: number | null;
 }
 
 /** What somebody wants of a unit's holder. */
@@ -51,6 +52,15 @@ export interface WishRow {
   readonly kind: string;
   readonly body: unknown;
 }
+
+/** A unit that a host holds, or that is pinned to it, as it is proven with a beat. */
+export interface Proof extends Pick<Grant, 'unit' | 'epoch'> {
+  /** All that was there so long ago is on the platform, milliseconds; `null`: that is not known. */
+  readonly settledAgeMs: number | null;
+}
+
+/** The database's clock, epoch milliseconds: only its differences are used. */
+const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 /** What a beat brings back. */
 export interface ClusterView {
@@ -94,20 +104,22 @@ export class Membership {
   }
 
   /** Proves that a host lives and the leases that it has, and looks at how everything stands: one statement. */
-  async beat(news: HostNews, held: readonly Grant[]): Promise<ClusterView> {
+  async beat(news: HostNews, held: readonly Proof[]): Promise<ClusterView> {
     const { name, instance, weight, version, digest, units, report } = news;
     const [row] = await this.#sql(
       `WITH mine AS (
          UPDATE ${this.#schema}.host SET beat = beat + 1, weight = $3, version = $4, digest = $5, units = $6,
            report = coalesce($7, report) WHERE name = $1 AND instance = $2 RETURNING 1),
        held AS (
-         UPDATE ${this.#schema}.unit AS unit SET beat = beat + 1
-         FROM json_to_recordset($8) AS given (id integer, epoch bigint)
-         WHERE unit.id = given.id AND unit.epoch = given.epoch AND unit.holder = $2 RETURNING unit.id)
+         UPDATE ${this.#schema}.unit AS unit SET beat = beat + 1,
+           settled_at = greatest(settled_at, ${NOW_MS} - given.age)
+         FROM json_to_recordset($8) AS given (id integer, epoch bigint, age bigint)
+         WHERE unit.id = given.id AND unit.epoch = given.epoch AND coalesce(unit.holder, unit.pinned) IN ($1, $2)
+         RETURNING unit.id)
        SELECT (SELECT count(*) FROM mine) AS known, (SELECT json_agg(id) FROM held) AS proven, ${this.#view("- 'report'")}`,
       [
         ...[name, instance, weight, version, digest, JSON.stringify(units), report],
-        JSON.stringify(held.map(({ unit, epoch }) => ({ id: unit, epoch }))),
+        JSON.stringify(held.map(({ unit, epoch, settledAgeMs }) => ({ id: unit, epoch, age: settledAgeMs }))),
       ],
     );
     return toView(row);
@@ -132,7 +144,7 @@ export class Membership {
       [target, name, JSON.stringify(sources), pinned],
     );
     if (row === undefined) throw new Error('no unit');
-    return toUnit(row);
+    return toUnit(row, 0);
   }
 
   /**
@@ -175,7 +187,7 @@ export class Membership {
     const all = (table: string, less = ''): string =>
       `(SELECT coalesce(json_agg(one ORDER BY one), '[]')
         FROM (SELECT to_jsonb(row) ${less} AS one FROM ${this.#schema}.${table} AS row) AS rows)`;
-    return `${all('host', without)} AS hosts, ${all('unit')} AS units, ${all('wish')} AS wishes,
+    return `${NOW_MS} AS now_ms, ${all('host', without)} AS hosts, ${all('unit')} AS units, ${all('wish')} AS wishes,
       (SELECT version FROM ${this.#schema}.meta) AS version, (SELECT state_version FROM ${this.#schema}.meta) AS state_version`;
   }
 }
@@ -186,7 +198,7 @@ function toView(row: SqlRow | undefined): ClusterView {
     isKnown: Number(row['known']) > 0,
     proven: (row['proven'] as number[] | null) ?? [],
     hosts: (row['hosts'] as SqlRow[]).map(toHost),
-    units: (row['units'] as SqlRow[]).map(toUnit),
+    units: (row['units'] as SqlRow[]).map((unit) => toUnit(unit, Number(row['now_ms']))),
     wishes: row['wishes'] as WishRow[],
     version: Number(row['version']),
     stateVersion: Number(row['state_version']),
@@ -206,7 +218,7 @@ function toHost(row: SqlRow): HostRow {
   };
 }
 
-function toUnit(row: SqlRow): UnitRow {
+function toUnit(row: SqlRow, nowMs: number): UnitRow {
   return {
     id: Number(row['id']),
     target: Number(row['target']),
@@ -218,6 +230,6 @@ function toUnit(row: SqlRow): UnitRow {
     seq: Number(row['seq']),
     holder: row['holder'] as string | null,
     holderHost: row['holder_host'] as string | null,
-    settledAtMs: row['settled_at'] === null ? null : Number(row['settled_at']),
+    settledAgeMs: row['settled_at'] === null ? null : nowMs - Number(row['settled_at']),
   };
 }

@@ -40,7 +40,7 @@ export function ledgerTables(schema: string): string[] {
        units    json NOT NULL,
        report   json
      )`,
-    // seq: shipments of this epoch and all before it; settled_at: when the last pass began that left nothing unsent.
+    // seq: shipments of this epoch and all before it; settled_at: all that was there then is on the platform, by the database's clock.
     `CREATE TABLE IF NOT EXISTS ${s}.unit (
        id          integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
        target      integer NOT NULL REFERENCES ${s}.target (id),

@@ -199,11 +199,11 @@ describe('a unit', () => {
     const unit = await declare();
     const grant = await claim(unit);
     const seen = await unitNow(unit.id);
-    const view = await membership.beat(HOST, [grant]);
+    const view = await membership.beat(HOST, [{ ...grant, settledAgeMs: null }]);
     expect(view).toMatchObject({ isKnown: true, proven: [unit.id] });
     expect(await membership.claim(seen, 0, OTHER)).toBeNull();
     expect(await membership.claim(await unitNow(unit.id), 0, OTHER)).not.toBeNull();
-    expect(await membership.beat(HOST, [grant])).toMatchObject({ proven: [] });
+    expect(await membership.beat(HOST, [{ ...grant, settledAgeMs: null }])).toMatchObject({ proven: [] });
   });
 
   test('never gets an epoch twice that somebody has seen', async () => {

@@ -3,14 +3,13 @@ import { DatabaseError } from '../../cluster/database.ts';
 import type { ClusterView, HostNews, HostRow, UnitRow, WishRow } from '../../cluster/membership.ts';
 import { LEDGER_VERSION } from '../../cluster/schema.ts';
 import type { Config } from '../../config/config.ts';
-import { bestHost } from '../../domain/assignment.ts';
 import { beatMs, momentOf } from '../../domain/lease.ts';
-import { Standstill } from '../../domain/standstill.ts';
 import { Bell } from '../../service/bell.ts';
 import { STATE_VERSION } from '../../state/schema.ts';
 import { SyncError } from '../sync-error.ts';
 import { HeldUnit, type HeldUnitInput, type UnitEnd } from './held-unit.ts';
-import type { Cluster } from './open-cluster.ts';
+import { patienceMs, type Cluster } from './open-cluster.ts';
+import { Neighbours } from './neighbours.ts';
 import { declareUnits, digestOf, overlapOf, seesAll, type OwnUnit } from './own-units.ts';
 
 /** A unit moves to the host that is to have it only after so long without any change among the hosts, milliseconds. */
@@ -34,6 +33,8 @@ export interface ClusterRunInput extends Pick<HeldUnitInput, 'stateFile' | 'cloc
   readonly platformName: (config: Config) => string;
   /** Works on a unit. */
   readonly work: (unit: OwnUnit, worked: Parameters<HeldUnitInput['work']>[0]) => Promise<void>;
+  /** All of a unit that was there by then is on the platform, epoch milliseconds; `null`: that is not known. */
+  readonly settledUntilMs: (unit: OwnUnit) => number | null;
   /** Whether a unit has nothing under way just now, so that it may move. */
   readonly isQuiet: (unit: OwnUnit) => boolean;
   /** Carries out what somebody wants of a unit that this host holds. */
@@ -75,30 +76,25 @@ export interface ClusterSituation {
 export class ClusterRun {
   readonly #input: ClusterRunInput;
   readonly #instance: string;
+  readonly #neighbours: Neighbours;
   readonly #held = new Map<number, HeldUnit>();
   readonly #running = new Set<Promise<void>>();
-  readonly #unitMarks = new Standstill<number>();
-  readonly #hostMarks = new Standstill<string>();
-  /** Epochs never go back, also where the database does. */
-  readonly #highestEpochs = new Map<number, number>();
   /** Units that are left to others until then, by the monotonic clock. */
   readonly #avoided = new Map<number, number>();
   readonly #bell = new Bell();
   #own: readonly OwnUnit[] | null = null;
   #seen: readonly number[] = [];
   #blocked: ReadonlyMap<string, string> = new Map();
-  #view: ClusterView | null = null;
   #hasJoined = false;
   #isNameTaken = false;
   #isOutdated = false;
   #trouble: string | null = null;
-  #aliveNames = '';
-  #aliveSinceMs: number;
 
   constructor(input: ClusterRunInput) {
     this.#input = input;
     this.#instance = `${input.machine}:${randomUUID()}`;
-    this.#aliveSinceMs = input.clock.monotonic();
+    const { host, leaseMs } = input.cluster.config;
+    this.#neighbours = new Neighbours(host, leaseMs, input.clock.monotonic);
   }
 
   /** How it stands. */
@@ -108,8 +104,8 @@ export class ClusterRun {
       trouble: this.#isNameTaken
         ? `another host of the cluster is named "${this.#host}" (cluster.host)`
         : this.#trouble,
-      view: this.#view,
-      alive: this.#alive(),
+      view: this.#neighbours.view,
+      alive: this.#neighbours.alive,
       held: [...this.#held.values()].map(({ name }) => name),
       blocked: this.#blocked,
     };
@@ -190,14 +186,18 @@ export class ClusterRun {
     const sentAt = momentOf(clock);
     const view = await cluster.membership.beat(
       news,
-      held.map(({ grant }) => grant),
+      [...held.map(({ grant }) => grant), ...this.#pinnedProofs()].map((proof) => ({
+        unit: proof.unit,
+        epoch: proof.epoch,
+        settledAgeMs: this.#settledAgeMs(proof.unit),
+      })),
     );
     if (!view.isKnown) this.#hasJoined = false;
     for (const unit of held) {
       if (view.proven.includes(unit.grant.unit)) unit.lease.prove(sentAt);
       else if (this.#held.has(unit.grant.unit)) unit.lose();
     }
-    this.#take(view);
+    this.#neighbours.note(view, sentAt.wallMs);
     this.#checkVersion(view);
     await this.#settle(view);
   }
@@ -205,11 +205,12 @@ export class ClusterRun {
   /** Takes the name of this host. `false`: another machine has it, and lives as far as is known. */
   async #join(news: HostNews): Promise<boolean> {
     const { cluster, clock, log } = this.#input;
-    this.#take(await cluster.membership.look());
+    const askedAtMs = clock.now();
+    this.#neighbours.note(await cluster.membership.look(), askedAtMs);
     const { leaseMs } = cluster.config;
-    const other = this.#view?.hosts.find(({ name }) => name === news.name);
+    const other = this.#neighbours.view?.hosts.find(({ name }) => name === news.name);
     const isForeign = other !== undefined && !this.#wasHere(other.instance);
-    if (isForeign && this.#hostMarks.forMs(news.name, clock.monotonic()) < leaseMs) {
+    if (isForeign && this.#neighbours.silentMs(news.name) < leaseMs) {
       if (!this.#isNameTaken)
         log.warn(
           `a host of the name "${news.name}" takes part already, or did until now; botsync waits until it is silent`,
@@ -259,6 +260,26 @@ export class ClusterRun {
     };
   }
 
+  /** Units that are pinned to this host are not held, and have no epochs. */
+  #pinnedProofs(): { unit: number; epoch: number }[] {
+    return (this.#own ?? []).filter(({ isPinned }) => isPinned).map(({ id }) => ({ unit: id, epoch: 0 }));
+  }
+
+  #settledAgeMs(id: number): number | null {
+    const { clock, cluster, settledUntilMs } = this.#input;
+    const own = this.#own?.find((one) => one.id === id);
+    const untilMs = own === undefined ? null : settledUntilMs(own);
+    // The database counts from when it hears of it.
+    return untilMs === null
+      ? null
+      : Math.max(0, Math.round(clock.now() - untilMs)) + patienceMs(cluster.config);
+  }
+
+  /** See `Neighbours.othersSettledUntilMs`. */
+  othersSettledUntilMs(own: OwnUnit): number {
+    return this.#neighbours.othersSettledUntilMs(own);
+  }
+
   /** Another host may have brought the ledger to a newer version. Throws `SyncError` once nothing is held any more. */
   #checkVersion({ version, stateVersion }: ClusterView): void {
     if (version <= LEDGER_VERSION && stateVersion <= STATE_VERSION) return;
@@ -272,48 +293,22 @@ export class ClusterRun {
     });
   }
 
-  /** Takes note of what a beat brought back. */
-  #take(view: ClusterView): void {
-    const nowMs = this.#input.clock.monotonic();
-    this.#view = view;
-    for (const { id, epoch, beat } of view.units) this.#unitMarks.note(id, `${epoch} ${beat}`, nowMs);
-    for (const { name, instance, beat } of view.hosts)
-      this.#hostMarks.note(name, `${instance} ${beat}`, nowMs);
-    for (const { id, epoch } of view.units)
-      this.#highestEpochs.set(id, Math.max(epoch, this.#highestEpochs.get(id) ?? 0));
-    const names = this.#alive()
-      .map(({ name, weight, units }) => JSON.stringify([name, weight, units]))
-      .sort()
-      .join();
-    if (names !== this.#aliveNames) this.#aliveSinceMs = nowMs;
-    this.#aliveNames = names;
-  }
-
-  #alive(): HostRow[] {
-    const { cluster, clock } = this.#input;
-    const nowMs = clock.monotonic();
-    const hosts = this.#view?.hosts ?? [];
-    return hosts.filter(
-      ({ name }) => name === this.#host || this.#hostMarks.forMs(name, nowMs) < cluster.config.leaseMs,
-    );
-  }
-
   /** Takes what is to be taken, lets go of what is another's, and does what is wished. */
   async #settle(view: ClusterView): Promise<void> {
-    const alive = this.#alive();
-    this.#findBlocked(view, alive);
+    this.#findBlocked(view);
     for (const own of this.#own ?? []) {
       const row = view.units.find(({ id }) => id === own.id);
       if (row === undefined || own.isPinned) continue;
       const held = this.#held.get(own.id);
       if (held === undefined) {
-        if (this.#mayTake(own, row, alive)) await this.#claim(own, row);
-      } else if (this.#isBlocked(own) || this.#isToMove(own, alive)) held.release();
+        if (this.#mayTake(own, row)) await this.#claim(own, row);
+      } else if (this.#isBlocked(own) || this.#isToMove(own)) held.release();
     }
     await this.#carryOutWishes(view.wishes);
   }
 
-  #findBlocked(view: ClusterView, alive: readonly HostRow[]): void {
+  #findBlocked(view: ClusterView): void {
+    const { alive } = this.#neighbours;
     const before = JSON.stringify([...this.#blocked]);
     const found = (this.#own ?? []).flatMap((own) => {
       const reason = overlapOf(own, view, alive);
@@ -329,7 +324,7 @@ export class ClusterRun {
     return this.#blocked.has(name);
   }
 
-  #mayTake(own: OwnUnit, row: UnitRow, alive: readonly HostRow[]): boolean {
+  #mayTake(own: OwnUnit, row: UnitRow): boolean {
     const { stop, cluster, clock } = this.#input;
     const nowMs = clock.monotonic();
     const { weight, leaseMs } = cluster.config;
@@ -344,40 +339,29 @@ export class ClusterRun {
     if ((this.#avoided.get(own.id) ?? 0) > nowMs) return false;
     // This process alone has the state file of this host: whoever held it here has ended.
     const wasOurs = row.holder !== null && this.#wasHere(row.holder);
-    const stillMs = this.#unitMarks.forMs(own.id, nowMs);
+    const stillMs = this.#neighbours.stillMs(row);
     if (wasOurs) return true;
     const isFree = row.holder === null;
     if (!isFree && stillMs < leaseMs) return false;
-    if (this.#isOurs(own, alive)) return true;
+    if (this.#neighbours.isOurs(own)) return true;
     return stillMs - (isFree ? 0 : leaseMs) >= BEATS_OF_COURTESY * this.#beatMs;
   }
 
-  /** Whether of all hosts that could take a unit this one is to. */
-  #isOurs(own: OwnUnit, alive: readonly HostRow[]): boolean {
-    const candidates = alive.filter(({ units }) => units.includes(own.id));
-    return (
-      bestHost(
-        own.name,
-        candidates.map(({ name, weight }) => ({ host: name, weight })),
-      ) === this.#host
-    );
-  }
-
-  #isToMove(own: OwnUnit, alive: readonly HostRow[]): boolean {
-    const { clock, isQuiet } = this.#input;
-    if (clock.monotonic() - this.#aliveSinceMs < QUIET_MS || this.#isOurs(own, alive)) return false;
-    return alive.some(({ name, units }) => name !== this.#host && units.includes(own.id)) && isQuiet(own);
+  #isToMove(own: OwnUnit): boolean {
+    const { unchangedMs } = this.#neighbours;
+    if (unchangedMs < QUIET_MS || this.#neighbours.isOurs(own)) return false;
+    return this.#neighbours.canOthersTake(own) && this.#input.isQuiet(own);
   }
 
   async #claim(own: OwnUnit, row: UnitRow): Promise<void> {
     const { cluster, clock, observer, log } = this.#input;
     const claimedAt = momentOf(clock);
-    const grant = await cluster.membership.claim(row, this.#highestEpochs.get(own.id) ?? 0, {
+    const grant = await cluster.membership.claim(row, this.#neighbours.highestEpoch(own.id), {
       name: this.#host,
       instance: this.#instance,
     });
     if (grant === null) return;
-    this.#highestEpochs.set(own.id, grant.epoch);
+    this.#neighbours.noteEpoch(own.id, grant.epoch);
     const from = row.holder === null ? null : row.holderHost;
     observer.taken(own.name, from);
     log.info(`${own.name} is synced by this host now`, {

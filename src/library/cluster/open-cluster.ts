@@ -47,7 +47,7 @@ export function openCluster(loaded: LoadedConfig, config: ClusterConfig, env: No
   }
   const database = new ClusterDatabase({
     connection: connection.config,
-    patienceMs: Math.round(config.leaseMs * PATIENCE_PART),
+    patienceMs: patienceMs(config),
     connections: CONNECTIONS,
   });
   return {
@@ -58,6 +58,11 @@ export function openCluster(loaded: LoadedConfig, config: ClusterConfig, env: No
     secret: found.value,
     close: () => database.close(),
   };
+}
+
+/** How long an answer of the database is waited for, milliseconds. */
+export function patienceMs({ leaseMs }: Pick<ClusterConfig, 'leaseMs'>): number {
+  return Math.round(leaseMs * PATIENCE_PART);
 }
 
 /** Whether the ledger is one that this version works with. Throws `DatabaseError`. */

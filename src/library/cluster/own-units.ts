@@ -111,7 +111,8 @@ export function overlapOf(
   return `its keys may be those of "${first.name}" on ${of}; give one of them another keyPrefix, or the same "sources" to both hosts`;
 }
 
-function isSomebodys(unit: UnitRow, alive: readonly HostRow[]): boolean {
+/** Whether a unit is held, or a host that is alive could take it. */
+export function isSomebodys(unit: UnitRow, alive: readonly HostRow[]): boolean {
   return unit.holder !== null || alive.some(({ units }) => units.includes(unit.id));
 }
 

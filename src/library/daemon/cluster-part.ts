@@ -67,7 +67,7 @@ export class ClusterPart {
   #reported: { readonly text: string | null; readonly atMs: number } | null = null;
 
   constructor(input: ClusterPartInput) {
-    const { cluster, config, platformName, observer, log, stop } = input;
+    const { cluster, config, platformName, daemons, observer, log, stop } = input;
     this.#input = input;
     this.#run = new ClusterRun({
       ...{ cluster, config, platformName, observer, log },
@@ -77,6 +77,10 @@ export class ClusterPart {
       machine: machineOf(config().stateFile),
       version: version(),
       work: (own, worked) => this.#work(own, worked),
+      settledUntilMs: ({ sources }) => {
+        const [first] = sources;
+        return first === undefined ? null : (daemons.of(first.name)?.daemon.settledUntilMs ?? null);
+      },
       isQuiet: (own) => this.#isQuiet(own),
       wished: (own, wish) => {
         this.#wished(own, wish);
@@ -109,10 +113,11 @@ export class ClusterPart {
     return this.#run.run();
   }
 
-  async #work({ sources }: OwnUnit, { state, lease, stop, abort }: WorkedUnit): Promise<void> {
+  async #work(own: OwnUnit, { state, lease, stop, abort }: WorkedUnit): Promise<void> {
     const { daemons, config, clientsUnder } = this.#input;
-    const names = new Set(sources.map(({ name }) => name));
+    const names = new Set(own.sources.map(({ name }) => name));
     await daemons.run({
+      othersSettledUntilMs: () => this.#run.othersSettledUntilMs(own),
       state,
       config: () => {
         const now = config();

@@ -10,7 +10,10 @@ import type { DaemonActivity } from '../../sync/daemon/daemon-observer.ts';
 import type { Clients } from '../platform/clients.ts';
 
 /** What one daemon works on. */
-export interface DaemonPart extends Pick<DaemonInput, 'state' | 'checkInPlace' | 'stop' | 'abort'> {
+export interface DaemonPart extends Pick<
+  DaemonInput,
+  'state' | 'checkInPlace' | 'othersSettledUntilMs' | 'stop' | 'abort'
+> {
   /** The configuration of now, with the sources that it keeps. */
   readonly config: () => Config;
   /** The way to the platform of now. */
@@ -64,10 +67,11 @@ export class Daemons implements DaemonView {
   /** Runs a daemon until it is stopped. Throws `StateFileError`. */
   async run(part: DaemonPart): Promise<void> {
     const { report, observer, stages, howToAllow } = this.#shared;
-    const { state, checkInPlace, stop, abort } = part;
+    const { state, checkInPlace, othersSettledUntilMs, stop, abort } = part;
     const config = part.config();
     const daemon = new Daemon(this.#settings(config, part.clients()), {
       ...{ state, checkInPlace, stop, abort, report, observer, stages, howToAllow },
+      ...(othersSettledUntilMs !== undefined && { othersSettledUntilMs }),
       clock: systemClock,
       random: Math.random,
     });

@@ -50,6 +50,11 @@ export interface DaemonInput {
   readonly disk?: Disk;
   /** Throws `StateFileError` when the state file, or what keeps others from it, is not in its place any more. */
   readonly checkInPlace: () => void;
+  /**
+   * What was there by then is on the platform, wherever else a missing file may have gone, epoch milliseconds. Without it nothing but
+   * these sources counts.
+   */
+  readonly othersSettledUntilMs?: () => number;
   /** What people are told to do to let through what a guard halts. */
   readonly howToAllow: string;
   /** No new work once it aborts. */
@@ -203,6 +208,17 @@ export class Daemon {
     return this.#blockade.refusal;
   }
 
+  /**
+   * Everything that was there by then is on the platform, as far as it can be sent, epoch milliseconds; `null`: it is not known, or
+   * something is under way.
+   */
+  get settledUntilMs(): number | null {
+    const { activity, sending, queued } = this.activity;
+    if (activity !== 'watching' || sending + queued > 0) return null;
+    const { sources } = this.#settings.config;
+    return Math.min(this.#input.clock.now(), ...sources.map(({ name }) => this.#seenUntilMs(name)));
+  }
+
   /** How it stands, for people and programs that ask. */
   get activity(): DaemonActivity {
     return activityOf({
@@ -224,6 +240,11 @@ export class Daemon {
   /** Directories under watch, by source. */
   get watchedDirectories(): ReadonlyMap<string, number> {
     return this.#watches.directories;
+  }
+
+  /** Everything that happened in a source until then has been rescanned, epoch milliseconds. */
+  #seenUntilMs(source: string): number {
+    return Math.min(this.#watches.toldUntilMs(source), (this.#rescans.oldest(source) ?? Infinity) - 1);
   }
 
   get #blockade(): Blockade {
@@ -257,7 +278,7 @@ export class Daemon {
           this.#rescans.want(source, path);
         },
         seenUntilMs: (source) =>
-          Math.min(this.#watches.toldUntilMs(source), (this.#rescans.oldest(source) ?? Infinity) - 1),
+          Math.min(this.#seenUntilMs(source), this.#input.othersSettledUntilMs?.() ?? Infinity),
       },
       detach: this.#switch.signal,
       abort: AbortSignal.any([abort, this.#broken.signal]),

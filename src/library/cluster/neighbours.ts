@@ -1,0 +1,110 @@
+import type { ClusterView, HostRow, UnitRow } from '../../cluster/membership.ts';
+import { bestHost } from '../../domain/assignment.ts';
+import { Standstill } from '../../domain/standstill.ts';
+import { isSomebodys, type OwnUnit } from './own-units.ts';
+
+/** What a host knows of all hosts and units, and for how long each has not stirred. */
+export class Neighbours {
+  readonly #host: string;
+  readonly #leaseMs: number;
+  readonly #monotonic: () => number;
+  readonly #unitMarks = new Standstill<number>();
+  readonly #hostMarks = new Standstill<string>();
+  readonly #highestEpochs = new Map<number, number>();
+  #view: ClusterView | null = null;
+  /** When the view was asked for, epoch milliseconds. */
+  #askedAtMs = 0;
+  #aliveNames = '';
+  #aliveSinceMs: number;
+
+  /** @param monotonic - milliseconds that never go back. */
+  constructor(host: string, leaseMs: number, monotonic: () => number) {
+    this.#host = host;
+    this.#leaseMs = leaseMs;
+    this.#monotonic = monotonic;
+    this.#aliveSinceMs = monotonic();
+  }
+
+  /** What was seen last; `null`: nothing. */
+  get view(): ClusterView | null {
+    return this.#view;
+  }
+
+  /** Takes note of what a question brought back that was asked at a moment, epoch milliseconds. */
+  note(view: ClusterView, askedAtMs: number): void {
+    const nowMs = this.#monotonic();
+    this.#view = view;
+    this.#askedAtMs = askedAtMs;
+    for (const { name, instance, beat } of view.hosts)
+      this.#hostMarks.note(name, `${instance} ${beat}`, nowMs);
+    for (const { id, epoch, beat } of view.units) {
+      this.#unitMarks.note(id, `${epoch} ${beat}`, nowMs);
+      this.noteEpoch(id, epoch);
+    }
+    const names = this.alive.map(({ name, weight, units }) => JSON.stringify([name, weight, units]));
+    const all = names.sort().join();
+    if (all !== this.#aliveNames) this.#aliveSinceMs = nowMs;
+    this.#aliveNames = all;
+  }
+
+  /** An epoch was given out: they never go back, also where the database does. */
+  noteEpoch(id: number, epoch: number): void {
+    this.#highestEpochs.set(id, Math.max(epoch, this.highestEpoch(id)));
+  }
+
+  /** The highest epoch of a unit that was ever seen. */
+  highestEpoch(id: number): number {
+    return this.#highestEpochs.get(id) ?? 0;
+  }
+
+  /** Hosts that were heard of within a lease, this one among them. */
+  get alive(): readonly HostRow[] {
+    const hosts = this.#view?.hosts ?? [];
+    return hosts.filter(({ name }) => name === this.#host || this.silentMs(name) < this.#leaseMs);
+  }
+
+  /** For how long a host was not heard of, milliseconds. */
+  silentMs(name: string): number {
+    return this.#hostMarks.forMs(name, this.#monotonic());
+  }
+
+  /** For how long a unit has not been proven, milliseconds. */
+  stillMs({ id }: Pick<UnitRow, 'id'>): number {
+    return this.#unitMarks.forMs(id, this.#monotonic());
+  }
+
+  /** For how long the same hosts have been there, milliseconds. */
+  get unchangedMs(): number {
+    return this.#monotonic() - this.#aliveSinceMs;
+  }
+
+  /** Whether of all hosts that could take a unit this one is to. */
+  isOurs({ id, name }: Pick<OwnUnit, 'id' | 'name'>): boolean {
+    const candidates = this.#ableTo(id).map((host) => ({ host: host.name, weight: host.weight }));
+    return bestHost(name, candidates) === this.#host;
+  }
+
+  /** Whether another host could take a unit. */
+  canOthersTake({ id }: Pick<OwnUnit, 'id'>): boolean {
+    return this.#ableTo(id).some(({ name }) => name !== this.#host);
+  }
+
+  /**
+   * All other units of a unit's target have on the platform what was there by then, by our clock, epoch milliseconds: a file that
+   * is missing may have moved to one of them. Units that are nobody's are not waited for.
+   */
+  othersSettledUntilMs({ id, target }: OwnUnit): number {
+    const { alive } = this;
+    const others = (this.#view?.units ?? []).filter(
+      (unit) => unit.id !== id && unit.target === target && isSomebodys(unit, alive),
+    );
+    const moments = others.map(({ settledAgeMs }) =>
+      settledAgeMs === null ? 0 : this.#askedAtMs - settledAgeMs,
+    );
+    return Math.min(Infinity, ...moments);
+  }
+
+  #ableTo(id: number): HostRow[] {
+    return this.alive.filter(({ units, weight }) => weight > 0 && units.includes(id));
+  }
+}
