@@ -37,6 +37,7 @@ const COMMANDS = [
   'test/browser/{live-script,emulator-page}.test.ts',
   'test/library/{daemon/daemon-platform,platform-access,take-snapshot}.test.ts',
   ...[
+    'command-daemon',
     'commands',
     'completion',
     'defect',

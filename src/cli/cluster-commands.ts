@@ -60,7 +60,28 @@ export function addClusterCommands(
             done(await clusterExport(options));
           },
         )
-        .demandCommand(1, 1, 'Name a subcommand: init, import or export.'),
+        .command(
+          'status',
+          'Show hosts, units, and which host holds which unit',
+          (command) => command.example('$0 cluster status', 'Who is there, and who syncs what'),
+          async (options) => {
+            const { clusterStatus } = await import('./commands/cluster-status.ts');
+            done(await clusterStatus(options));
+          },
+        )
+        .command(
+          'release [unit]',
+          'Move a unit to another host, or all that this host holds',
+          (command) =>
+            command
+              .positional('unit', { type: 'string', description: 'The name of a unit' })
+              .example('$0 cluster release', 'Before this host is taken down'),
+          async (options) => {
+            const { clusterRelease } = await import('./commands/cluster-release.ts');
+            done(await clusterRelease(options));
+          },
+        )
+        .demandCommand(1, 1, 'Name a subcommand: init, import, export, status or release.'),
     () => undefined,
   );
 }

@@ -33,7 +33,7 @@ export function takeSnapshot(
     if (reason !== null) troubles.push({ kind: 'halted', source, reason });
     if (!hasBegun) unknown.push({ kind: 'expiring', source });
     else {
-      const count = state.countOverdue(target, source, nowMs - OVERDUE_AFTER_MS);
+      const count = state.renewals.countOverdue(target, source, nowMs - OVERDUE_AFTER_MS);
       if (count > 0) troubles.push({ kind: 'expiring', source, count });
     }
   }

@@ -257,8 +257,11 @@ function plainTallies(rows: string): string {
     FROM ${rows} WHERE ${IS_PLAIN}`;
 }
 
-/** The numbers of a tally that plain rows have; then comes the next expiry. */
-const PLAIN_COUNTS = 6;
+/** The numbers of a tally that plain rows have, as they are selected; then comes the next expiry. */
+const PLAIN_COUNTS = ['files', 'bytes', 'stored', 'searchable', 'unconfirmed', 'unconfirmedBytes'] as const;
+
+/** Those that come after it, which only other rows have. */
+const OTHER_COUNTS = ['unsearchable', 'failed', 'sending', 'refused', 'left', 'removalsDue'] as const;
 
 /**
  * Puts tallies together, in the order of sources and targets.
@@ -272,7 +275,7 @@ function mergeTallies(
 ): SourceTally[] {
   const tallies = new Map<string, SourceTally>();
   const count = (rows: readonly SqlRow[], sign: 1 | -1): void => {
-    mustMakeSense(rows.every((row) => isText(row[0]) && isMomentOrNull(row[PLAIN_COUNTS + 2])));
+    mustMakeSense(rows.every((row) => isText(row[0]) && isMomentOrNull(row[PLAIN_COUNTS.length + 2])));
     for (const row of rows) {
       const [source, target] = row as [string, number];
       const id = JSON.stringify([source, target]);
@@ -288,25 +291,12 @@ function mergeTallies(
 }
 
 function added(tally: SourceTally, row: SqlRow, sign: 1 | -1): SourceTally {
-  const value = (index: number): number => sign * Number(row[index] ?? 0);
-  const expiryMs = (row[PLAIN_COUNTS] ?? null) as number | null;
-  const after = (index: number): number => value(PLAIN_COUNTS + index);
-  return {
-    ...tally,
-    files: tally.files + value(0),
-    bytes: tally.bytes + value(1),
-    stored: tally.stored + value(2),
-    searchable: tally.searchable + value(3),
-    unconfirmed: tally.unconfirmed + value(4),
-    unconfirmedBytes: tally.unconfirmedBytes + value(5),
-    nextExpiryMs: soonest(tally.nextExpiryMs, expiryMs),
-    unsearchable: tally.unsearchable + after(1),
-    failed: tally.failed + after(2),
-    sending: tally.sending + after(3),
-    refused: tally.refused + after(4),
-    left: tally.left + after(5),
-    removalsDue: tally.removalsDue + after(6),
-  };
+  const expiryMs = (row[PLAIN_COUNTS.length] ?? null) as number | null;
+  const sum = { ...tally, nextExpiryMs: soonest(tally.nextExpiryMs, expiryMs) };
+  for (const [at, name] of PLAIN_COUNTS.entries()) sum[name] += sign * Number(row[at] ?? 0);
+  for (const [at, name] of OTHER_COUNTS.entries())
+    sum[name] += sign * Number(row[PLAIN_COUNTS.length + 1 + at] ?? 0);
+  return sum;
 }
 
 const NO_TALLY: Omit<SourceTally, 'source' | 'target'> = {

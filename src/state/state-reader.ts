@@ -8,6 +8,7 @@ import { PageCursor } from './page-cursor.ts';
 import { HistoryReader } from './history.ts';
 import { OverviewReader } from './overview-reader.ts';
 import { RemoteReader } from './remote.ts';
+import { RenewalReader } from './renewals.ts';
 import { SentFileReader } from './sent-files.ts';
 import { PAGE_ROWS, RECORD_COLUMNS, RecordCursor, toRecord, type RecordRow } from './record-cursor.ts';
 import { isMoment, isText, mustMakeSense } from './soundness.ts';
@@ -47,12 +48,6 @@ export interface SeenSource {
 
 const STORED_COLUMNS = `${RECORD_COLUMNS}, source, sha256, uploaded, failure, changed_at`;
 
-/** A file that is to be sent again before it expires. `renewAtMs`: epoch milliseconds. */
-export interface RenewalDue {
-  readonly path: string;
-  readonly renewAtMs: number;
-}
-
 /** Sorts after every path that continues a name with a slash, and before all others that sort after it. */
 const AFTER_SLASH = '0';
 
@@ -68,6 +63,8 @@ export class StateReader {
   readonly notices: NoticeReader = new NoticeReader((sql, ...values) => this.all(sql, ...values));
   /** What it knows of what the platform has. */
   readonly remote: RemoteReader = new RemoteReader((sql, ...values) => this.all(sql, ...values));
+  /** Which files are to be renewed. */
+  readonly renewals = new RenewalReader((sql, ...values) => this.all(sql, ...values));
   /** What should be there. */
   readonly sent = new SentFileReader((sql, ...values) => this.all(sql, ...values));
   /** How everything stands. */
@@ -234,60 +231,6 @@ export class StateReader {
       missingSinceMs,
     );
     return rows.map(([source, target]) => ({ source: source as string, target: target as number }));
-  }
-
-  /** How many files of a source should have been renewed by a moment (the platform's time), and were not. */
-  countOverdue(target: number, source: string, sinceMs: number): number {
-    const row = this.get(
-      `SELECT count(*) FROM file INDEXED BY file_renewal
-       WHERE renew_at <= ? AND target = ? AND source = ? AND absence IS NULL`,
-      sinceMs,
-      target,
-      source,
-    );
-    return Number(row?.[0]);
-  }
-
-  /**
-   * A page of files of a source that are to be renewed by a moment (the platform's time), by that moment and path.
-   *
-   * @param failedUntilMs - also those that failed, and expire from now until then.
-   */
-  renewalsDue(
-    target: number,
-    source: string,
-    untilMs: number,
-    failedUntilMs: number,
-    after: RenewalDue | null,
-  ): RenewalDue[] {
-    const rows = this.all(
-      `SELECT path, renew_at FROM file INDEXED BY file_renewal
-       WHERE target = ? AND source = ? AND renew_at <= ? AND (renew_at, path) > (?, ?)
-         AND (state = 'synced' OR (state = 'failed' AND expires_at > ? AND expires_at <= ?)) AND absence IS NULL
-       ORDER BY renew_at, path LIMIT ${PAGE_ROWS}`,
-      ...[target, source, untilMs, after?.renewAtMs ?? 0, after?.path ?? '', untilMs, failedUntilMs],
-    );
-    return rows.map(([path, renewAtMs]) => ({ path, renewAtMs }) as RenewalDue);
-  }
-
-  /** The files of a source that are to be renewed next, at most `limit` (moments by the platform's time). */
-  nextRenewals(
-    target: number,
-    source: string,
-    limit: number,
-  ): (RenewalDue & { readonly expiresAtMs: number })[] {
-    const rows = this.all(
-      `SELECT path, renew_at, expires_at FROM file INDEXED BY file_renewal
-       WHERE target = ? AND source = ? AND renew_at IS NOT NULL AND expires_at IS NOT NULL AND absence IS NULL
-       ORDER BY renew_at, path LIMIT ?`,
-      ...[target, source, limit],
-    );
-    mustMakeSense(rows.every(([path, ...moments]) => isText(path) && moments.every(isMoment)));
-    return rows.map(([path, renewAtMs, expiresAtMs]) => ({
-      path: path as string,
-      renewAtMs: renewAtMs as number,
-      expiresAtMs: expiresAtMs as number,
-    }));
   }
 
   /** How many removals of a source were carried out since a moment. */

@@ -1,15 +1,10 @@
 import type { Clock } from '../domain/clock.ts';
 import { probeDelayMs } from '../domain/backoff.ts';
+import { Blame, type Blamed } from './blame.ts';
 import type { AttemptOutcome, BreakerOptions, Outage, Terms } from './breaker-terms.ts';
-
-/** A success this recent speaks for the platform when a request fails after it, milliseconds. */
-const RECENT_MS = 1000;
 
 /** Probes are at least this far apart, also when fresh changes ask for one, milliseconds. */
 const SHORTEST_PROBE_GAP_MS = 1000;
-
-/** So many files that fail on their own account are remembered. */
-const MOST_SUSPECTS = 1000;
 
 /** Runs an exchange when there is a place for it among those under way. */
 type Transfer = <T>(exchange: () => Promise<T>) => Promise<T>;
@@ -23,12 +18,9 @@ interface Waiter {
 }
 
 /** One file or removal on its way to the platform, with all its attempts. */
-export class Errand {
-  /** Failures that count against it: others got through in the meantime. */
+export class Errand implements Blamed {
   failures = 0;
-  /** How many answers there had been when it first failed; `null`: it has not. */
   answersBeforeFailure: number | null = null;
-  /** Whether its last failure was taken for the platform's. */
   isExcused = false;
   /** The outage in which it last asked for a probe of its own. */
   askedIn = 0;
@@ -86,12 +78,7 @@ export class CircuitBreaker {
   /** Aborted while none runs. */
   #timer = new AbortController();
   #timerAtMs = NaN;
-  #answers = 0;
-  #lastAnswerMs = -Infinity;
-  /** Who failed since the last answer. */
-  #failing: Errand | 'several' | null = null;
-  /** Files that failed while others passed, until they get through: their failures are their own. */
-  readonly #suspects = new Set<string>();
+  readonly #blame = new Blame();
   #lastFailed: Errand | null = null;
   #outages = 0;
   #sinceMs = 0;
@@ -191,7 +178,7 @@ export class CircuitBreaker {
         const made = await transfer(async () => {
           // While it waited for its place others may have found that the platform is unreachable.
           if (!isProbe && this.isOpen) return 'not-now';
-          const answersBefore = this.#answers;
+          const answersBefore = this.#blame.answers;
           const result = await make();
           if (result !== null) this.#note(errand, result, answersBefore, isProbe);
           return result;
@@ -272,7 +259,8 @@ export class CircuitBreaker {
     if (met === 'unreachable' || met === 'failure') this.#reason = retryReason ?? '';
     switch (met) {
       case 'answer':
-        this.#answered(errand);
+        this.#blame.answered(errand, this.#clock.monotonic());
+        this.#close();
         break;
       case 'unreachable':
       case 'failure':
@@ -286,21 +274,6 @@ export class CircuitBreaker {
       case 'nothing':
         break;
     }
-  }
-
-  #answered(errand: Errand): void {
-    // A failure that nobody shared was its own.
-    const failing = this.#failing;
-    if (failing !== null && failing !== 'several' && failing.terms.name !== errand.terms.name) {
-      if (failing.isExcused) failing.failures += 1;
-      failing.isExcused = false;
-      if (this.#suspects.size < MOST_SUSPECTS) this.#suspects.add(failing.terms.name);
-    }
-    this.#suspects.delete(errand.terms.name);
-    this.#failing = null;
-    this.#answers += 1;
-    this.#lastAnswerMs = this.#clock.monotonic();
-    this.#close();
   }
 
   #close(): void {
@@ -320,27 +293,9 @@ export class CircuitBreaker {
     isProbe: boolean,
   ): void {
     const nowMs = this.#clock.monotonic();
-    if (met === 'failure' && !this.isOpen && this.#suspects.has(errand.terms.name)) {
-      errand.failures += 1;
-      return;
-    }
-    const { name } = errand.terms;
-    const before = this.#failing;
-    this.#failing =
-      before === null || (before !== 'several' && before.terms.name === name) ? errand : 'several';
-    const isRecent = met === 'failure' && nowMs - this.#lastAnswerMs < RECENT_MS;
-    const isAlone = this.#failing === errand;
-    const othersPass =
-      errand.answersBeforeFailure === null
-        ? this.#answers > answersBefore || isRecent
-        : this.#answers > errand.answersBeforeFailure;
-    errand.answersBeforeFailure ??= this.#answers;
-    if (!this.isOpen && isAlone && othersPass) {
-      errand.failures += 1;
-      return;
-    }
-    errand.isExcused = true;
-    if (!this.isOpen) {
+    const isOutage = this.isOpen;
+    if (!this.#blame.failed(errand, { met, answersBefore, isOutage }, nowMs)) return;
+    if (!isOutage) {
       this.#state = 'open';
       this.#outages += 1;
       this.#sinceMs = nowMs;

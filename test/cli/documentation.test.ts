@@ -123,7 +123,7 @@ test('every command that a page names is one, with its options', { timeout: 90_0
   for (const { path, text } of readPages().filter((page) => page.path !== 'CHANGELOG.md'))
     for (const named of namedCommands(text)) {
       const [, command = '', rest = ''] =
-        /^(?:botsync )?botsync ((?:conversation|message) [a-z]+|[a-z]+)(.*)$/u.exec(named) ?? [];
+        /^(?:botsync )?botsync ((?:cluster|conversation|message) [a-z]+|[a-z]+)(.*)$/u.exec(named) ?? [];
       const help = await helpOf(command);
       expect(help, `${path}: ${named}`).toMatch(new RegExp(`^\\S+ ${command}\\b`, 'u'));
       for (const [option] of rest.matchAll(/(?<![\w-])--[a-z][a-z-]*/gu))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RenewalDue } from '../../src/state/state-reader.ts';
+import type { RenewalDue } from '../../src/state/renewals.ts';
 import type { StateStore } from '../../src/state/state-store.ts';
 import {
   addSending,
@@ -31,15 +31,15 @@ test('renewals that are due are those of one source at one target, page by page'
   addRenewals(store, now, 'more', 5);
   const due: RenewalDue[] = [];
   let pages = 0;
-  const pageAfter = (last: RenewalDue | null) => store.renewalsDue(now, 'docs', NOW + 1099, 0, last);
+  const pageAfter = (last: RenewalDue | null) => store.renewals.due(now, 'docs', NOW + 1099, 0, last);
   for (let page = pageAfter(null); page.length > 0; page = pageAfter(page.at(-1) ?? null)) {
     due.push(...page);
     pages += 1;
   }
   expect(due.map(({ path }) => path)).toEqual(Array.from({ length: 1100 }, (_, i) => `docs/${i}`));
   expect(pages).toBe(2);
-  expect(store.renewalsDue(before, 'more', NOW + 5000, 0, null)).toEqual([]);
-  expect(store.countOverdue(now, 'more', NOW + 3)).toBe(4);
+  expect(store.renewals.due(before, 'more', NOW + 5000, 0, null)).toEqual([]);
+  expect(store.renewals.countOverdue(now, 'more', NOW + 3)).toBe(4);
 });
 
 test('the index of renewals leads to one source at one target: rows of another bot cost nothing', () => {

@@ -58,6 +58,8 @@ export interface PassOutcome {
   readonly summary: Summary;
   readonly exitCode: number;
   readonly events: FileEvent[];
+  /** What was warned of besides. */
+  readonly warned: readonly string[];
   /** Requests to the platform and its store that this pass made. */
   readonly requests: number;
 }
@@ -86,7 +88,9 @@ export interface World {
   readonly pass: (input?: PassOptions) => Promise<PassOutcome>;
   readonly plan: (
     input?: Pick<PassOptions, 'disk'>,
-  ) => Promise<Omit<PassOutcome, 'requests'> & Pick<DryRunResult, 'additions' | 'unmatched'>>;
+  ) => Promise<
+    Pick<PassOutcome, 'summary' | 'exitCode' | 'events'> & Pick<DryRunResult, 'additions' | 'unmatched'>
+  >;
   readonly status: () => Overview;
   /** What the platform holds of a key, as text; `null` for nothing. */
   readonly remote: (key: string, botId?: string) => string | null;
@@ -178,6 +182,7 @@ export async function createWorldWith<T extends Clock>(
       if (opened.kind !== 'open') throw new Error(opened.kind);
       const connection = connectTo(emulator, loaded, clock);
       const events: FileEvent[] = [];
+      const warned: string[] = [];
       const before = requestCount(emulator);
       const never = new AbortController().signal;
       const summary = emptySummary();
@@ -192,7 +197,7 @@ export async function createWorldWith<T extends Clock>(
           random: () => 0.5,
           report: {
             event: (event) => events.push(event),
-            warn: () => undefined,
+            warn: (message) => warned.push(message),
             retrying: () => undefined,
             sent: () => undefined,
           },
@@ -219,7 +224,7 @@ export async function createWorldWith<T extends Clock>(
           await confirmations.run();
         };
         const exitCode = await runPass(syncContext, { summary, isForced, isAllowed, allSent });
-        return { summary, exitCode, events, requests: requestCount(emulator) - before };
+        return { summary, exitCode, events, warned, requests: requestCount(emulator) - before };
       } finally {
         opened.store.close();
         await connection.close();

@@ -1,5 +1,5 @@
 import { EXIT } from '../../domain/exit-code.ts';
-import { askDaemon } from '../../service/ask-daemon.ts';
+import { commandDaemon } from '../command-daemon.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
 import { load } from '../../library/load.ts';
 import { approvalWords } from '../../words/asked.ts';
@@ -20,7 +20,6 @@ interface ApprovalAnswer {
   readonly trouble: string | null;
 }
 
-/** A daemon answers at once, unless it is stopped or swamped. */
 const PATIENCE_MS = 10_000;
 
 /** `botsync approve`: lets the running daemon go on with what a guard halted, once. Returns the exit code; throws `UsageError`. */
@@ -30,25 +29,15 @@ export async function approve({ source, ...options }: ApproveOptions): Promise<n
     const names = config.sources.map(({ name }) => name).join(', ');
     throw new UsageError(`source not found: "${source}"; the config has: ${names}`);
   }
-  const target = source === undefined ? '/approve' : `/approve?source=${encodeURIComponent(source)}`;
-  const answer = await askDaemon(config.stateFile, 'POST', target, AbortSignal.timeout(PATIENCE_MS));
-  switch (answer.kind) {
-    case 'absent':
-      throw new UsageError(
-        `no botsync is running on this state file; run: botsync sync --once --allow-removals${alike(options)}`,
-        EXIT.incomplete,
-      );
-    case 'failed':
-      throw new UsageError(answer.reason, EXIT.incomplete);
-    case 'ok':
-      if (answer.status !== 200)
-        throw new UsageError(`the running botsync reports: ${answer.body.trim()}`, EXIT.incomplete);
-      return tell(answer.body, options);
-  }
+  const answer = await commandDaemon(config.stateFile, {
+    target: source === undefined ? '/approve' : `/approve?source=${encodeURIComponent(source)}`,
+    patienceMs: PATIENCE_MS,
+    otherwise: `run: botsync sync --once --allow-removals${alike(options)}`,
+  });
+  return tell(answer as ApprovalAnswer, options);
 }
 
-function tell(body: string, { json }: GlobalOptions): number {
-  const { approved, missing, trouble } = JSON.parse(body) as ApprovalAnswer;
+function tell({ approved, missing, trouble }: ApprovalAnswer, { json }: GlobalOptions): number {
   if (trouble !== null) throw new UsageError(trouble, EXIT.incomplete);
   const words = approvalWords({ approved, missing }).map(shown);
   if (json) printJson({ approved, missing });

@@ -1,5 +1,5 @@
 import { EXIT } from '../../domain/exit-code.ts';
-import { askDaemon } from '../../service/ask-daemon.ts';
+import { commandDaemon } from '../command-daemon.ts';
 import { secretPlace } from '../credential-advice.ts';
 import type { ReloadOutcome } from '../../library/api.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
@@ -14,23 +14,12 @@ const PATIENCE_MS = 60_000;
 /** `botsync reload`: has the running daemon read its configuration and secrets again. Returns the exit code; throws `UsageError`. */
 export async function reload(options: GlobalOptions): Promise<number> {
   const { config } = load(options);
-  const answer = await askDaemon(config.stateFile, 'POST', '/reload', AbortSignal.timeout(PATIENCE_MS));
-  switch (answer.kind) {
-    case 'absent':
-      throw new UsageError(
-        `no botsync is running on this state file; start one: botsync sync${alike(options)}`,
-        EXIT.incomplete,
-      );
-    case 'failed':
-      throw new UsageError(answer.reason, EXIT.incomplete);
-    case 'ok':
-      break;
-  }
-  if (answer.status === 404)
-    throw new UsageError('the running botsync is an older version; restart it', EXIT.incomplete);
-  if (answer.status !== 200)
-    throw new UsageError(`the running botsync reports: ${answer.body.trim()}`, EXIT.incomplete);
-  const { problem } = JSON.parse(answer.body) as ReloadOutcome;
+  const answer = await commandDaemon(config.stateFile, {
+    target: '/reload',
+    patienceMs: PATIENCE_MS,
+    otherwise: `start one: botsync sync${alike(options)}`,
+  });
+  const { problem } = answer as ReloadOutcome;
   if (problem !== null)
     throw new UsageError(
       `not reloaded, the previous configuration stays in use: ${problem}`,

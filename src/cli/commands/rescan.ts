@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { load, platformName } from '../../library/load.ts';
-import { askDaemon } from '../../service/ask-daemon.ts';
 import type { AskedRescan } from '../../sync/daemon/asked-rescan.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import { rescanWords } from '../../words/asked.ts';
+import { commandDaemon } from '../command-daemon.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
 import { locateFile } from '../locate-file.ts';
 import { print, shown } from '../render/output.ts';
@@ -40,24 +40,12 @@ export async function rescan(options: RescanOptions): Promise<number> {
   const query = new URLSearchParams(
     Object.entries(wanted).filter((field): field is [string, string] => field[1] !== null),
   ).toString();
-  const target = query === '' ? '/rescan' : `/rescan?${query}`;
-  const answer = await askDaemon(config.stateFile, 'POST', target, AbortSignal.timeout(PATIENCE_MS));
-  switch (answer.kind) {
-    case 'absent':
-      throw new UsageError(
-        `no botsync is running on this state file; run: botsync sync --once${alike(options)}`,
-        EXIT.incomplete,
-      );
-    case 'failed':
-      throw new UsageError(answer.reason, EXIT.incomplete);
-    case 'ok':
-      break;
-  }
-  if (answer.status === 404)
-    throw new UsageError('the running botsync is an older version; restart it', EXIT.incomplete);
-  if (answer.status !== 200)
-    throw new UsageError(`the running botsync reports: ${answer.body.trim()}`, EXIT.incomplete);
-  return tell(JSON.parse(answer.body) as RescanAnswer, wanted, options);
+  const answer = await commandDaemon(config.stateFile, {
+    target: query === '' ? '/rescan' : `/rescan?${query}`,
+    patienceMs: PATIENCE_MS,
+    otherwise: `run: botsync sync --once${alike(options)}`,
+  });
+  return tell(answer as RescanAnswer, wanted, options);
 }
 
 function tell(

@@ -429,7 +429,7 @@ export class ClusterRun {
   }
 }
 
-/** What hosts of a cluster wake each other by. */
-function channelOf(schema: string): string {
+/** What hosts of a cluster wake each other by: the channel of notifications. */
+export function channelOf(schema: string): string {
   return `botsync_${schema.replaceAll(/[^a-z0-9_]/gu, '_')}`;
 }

@@ -19,10 +19,10 @@ import type { StateReader } from '../../state/state-reader.ts';
 import { holdLock } from '../hold-lock.ts';
 import { withStateFile } from '../read-state-file.ts';
 import { SyncError } from '../sync-error.ts';
-import { unitsOfConfig, type ConfigUnit } from './config-units.ts';
 import { freeAbandoned } from './free-abandoned.ts';
 import { giveAnotherName } from './give-another-name.ts';
 import { asked, demandLedger, type Cluster } from './open-cluster.ts';
+import { unitsOfConfig } from './own-units.ts';
 
 /** What is imported, and how. */
 export interface ImportRun {
@@ -59,6 +59,8 @@ export interface Imported {
 /** What an import writes down of itself with each unit, among the rows of tables. */
 const NOTE = 'import';
 
+type ConfigUnit = ReturnType<typeof unitsOfConfig>[number];
+
 interface UnitPart extends CarriedPart {
   readonly unit: ConfigUnit;
   readonly counts: ReadonlyMap<string, number>;
@@ -80,7 +82,7 @@ export async function importState(cluster: Cluster, run: ImportRun): Promise<Imp
         fix: 'start with: botsync sync',
       });
     await demandLedger(cluster);
-    const names = new Set(unitsOfConfig(run.config, run.platformName).map(({ name }) => name));
+    const names = new Set(sharedUnits(cluster, run).map(({ name }) => name));
     await freeAbandoned(cluster, ({ name }) => names.has(name));
     if (!run.isDryRun) foldLog(stateFile);
     const keptAs = `${stateFile}.imported-${new Date(run.nowMs).toISOString().replaceAll(':', '')}`;
@@ -113,11 +115,13 @@ interface Opened {
 }
 
 async function bring(
-  { database: ledgerDatabase, config: clusterConfig }: Cluster,
-  { config, platformName, isDryRun }: ImportRun,
+  cluster: Cluster,
+  run: ImportRun,
   { reader, database, rest }: Opened,
 ): Promise<Pick<Imported, 'units' | 'filesLeft' | 'hasRest'>> {
-  const parts = unitsOfConfig(config, platformName).map((unit) => partOf(reader, database, unit));
+  const { database: ledgerDatabase, config: clusterConfig } = cluster;
+  const { isDryRun } = run;
+  const parts = sharedUnits(cluster, run).map((unit) => partOf(reader, database, unit));
   const all = guarded(
     () => database.prepare('SELECT count(*) AS files FROM file').get() as { files: number },
   );
@@ -155,7 +159,7 @@ async function bringUnit(
   const { unit, counts } = part;
   const ledger = new Ledger(sql, schema);
   const membership = new Membership(sql, schema);
-  const target = await ledger.target(unit.target);
+  const target = await ledger.target(unit.at);
   const sources = unit.sources.map(({ name, keyPrefix }) => ({ name, keyPrefix }));
   const row = await membership.declare({ target: target.id, name: unit.name, sources, pinned: null });
   const carried = { ...part, asTarget: target.id };
@@ -259,8 +263,13 @@ async function countInLedger(sql: Sql, schema: string, { id }: UnitRow): Promise
   return new Map(rows.map((row) => [String(row['state']), Number(row['count'])]));
 }
 
+/** Units that any host may have. */
+function sharedUnits({ config: { host } }: Cluster, { config, platformName }: ImportRun): ConfigUnit[] {
+  return unitsOfConfig(config, host, platformName).filter(({ isPinned }) => !isPinned);
+}
+
 function partOf(reader: StateReader, database: Database, unit: ConfigUnit): UnitPart {
-  const number = reader.targetId(unit.target);
+  const number = reader.targetId(unit.at);
   const sources = unit.sources.map(({ name }) => name);
   // One that was never used has a number below zero.
   const part = { sources, target: number < 0 ? null : number, asTarget: 0 };

@@ -1,4 +1,5 @@
-import { LEDGER_VERSION, ledgerTables, quoted } from '../../cluster/schema.ts';
+import { allTables } from '../../cluster/all-tables.ts';
+import { LEDGER_VERSION, quoted } from '../../cluster/schema.ts';
 import type { Sql } from '../../cluster/database.ts';
 import { STATE_VERSION } from '../../state/schema.ts';
 import { SyncError } from '../sync-error.ts';
@@ -64,11 +65,6 @@ async function make(sql: Sql, schema: string): Promise<void> {
       fix: `run this once as a role that may create the schema "${schema}", or create it for this one: CREATE SCHEMA ${quoted(schema)} AUTHORIZATION …`,
     });
   }
-}
-
-/** The statements that make all tables of a cluster. */
-function allTables(schema: string): string[] {
-  return ledgerTables(schema);
 }
 
 /** The statements that let a role do all that hosts do, and no more. */

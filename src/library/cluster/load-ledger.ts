@@ -7,7 +7,6 @@ import type { Database } from '../../state/database.ts';
 import type { StateReader, SyncTarget } from '../../state/state-reader.ts';
 import type { NumberedTarget, WorkingCopy } from '../../state/working-copy.ts';
 import { targetOf } from '../../sync/sources/source.ts';
-import { targetName } from './config-units.ts';
 import { mergeEntries, type RowsOfUnit, type TravellingRow } from './merge-entries.ts';
 import { asked, type Cluster } from './open-cluster.ts';
 
@@ -86,4 +85,8 @@ function ownParts(
       return { sources: [source.name], target: number < 0 ? null : number, asTarget: numberOf(target) };
     });
   return { targets: [...targets.values()], parts };
+}
+
+function targetName({ baseUrl, botId, identity }: SyncTarget): string {
+  return JSON.stringify([baseUrl, botId, identity]);
 }

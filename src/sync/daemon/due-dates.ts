@@ -1,4 +1,4 @@
-import type { RenewalDue } from '../../state/state-reader.ts';
+import type { RenewalDue } from '../../state/renewals.ts';
 import type { DaemonObserver } from './daemon-observer.ts';
 import { planningTime, type SyncContext } from '../pass/sync-context.ts';
 import { OVERDUE_AFTER_MS } from '../plan/overview.ts';
@@ -64,7 +64,7 @@ export class DueDates {
       if (walkState === undefined) continue;
       const target = state.targetId(targetOf(config, source, platformName));
       const isHalted = walkState === 'halted';
-      const overdue = state.countOverdue(target, source.name, nowMs - OVERDUE_AFTER_MS);
+      const overdue = state.renewals.countOverdue(target, source.name, nowMs - OVERDUE_AFTER_MS);
       const sinceMs = this.#overdueSinceMs.get(source.name) ?? clock.monotonic();
       if (overdue === 0) this.#overdueSinceMs.delete(source.name);
       else this.#overdueSinceMs.set(source.name, sinceMs);
@@ -72,7 +72,7 @@ export class DueDates {
       // Nothing is sent of a halted source.
       if (isHalted) continue;
       const pageAfter = (last: RenewalDue | null) =>
-        state.renewalsDue(target, source.name, nowMs, failedUntilMs, last);
+        state.renewals.due(target, source.name, nowMs, failedUntilMs, last);
       for (let page = pageAfter(null); page.length > 0; page = pageAfter(page.at(-1) ?? null)) {
         for (const { path } of page) want(source.name, path);
         this.#renewalsAgainAtMs = clock.monotonic() + AGAIN_MS;

@@ -5,7 +5,7 @@ import { toldOf } from '../../domain/settings.ts';
 import type { RowId } from '../../state/state-reader.ts';
 import { compareContent, type Comparison } from '../../upload/compare-content.ts';
 import { ADOPTED } from '../plan/outcome.ts';
-import type { PlannedSend } from '../plan/plan-source.ts';
+import type { PlannedSend } from '../plan/plan-item.ts';
 import type { Source } from '../sources/source.ts';
 import { changeInPlace } from './change-in-place.ts';
 import type { WalkContext } from './sync-context.ts';

@@ -9,7 +9,7 @@ import { toldOf, type ToldSettings } from '../../domain/settings.ts';
 import type { ChangedFile } from '../../state/remote-store.ts';
 import type { RowId } from '../../state/state-reader.ts';
 import type { StateStore } from '../../state/state-store.ts';
-import type { PlannedSend } from '../plan/plan-source.ts';
+import type { PlannedSend } from '../plan/plan-item.ts';
 import type { Source } from '../sources/source.ts';
 import { isPostponed, judge, retryFile, type FileAttempt } from './retry.ts';
 import type { WalkContext } from './sync-context.ts';

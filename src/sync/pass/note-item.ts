@@ -1,7 +1,7 @@
 import type { Problem } from '../../state/problems.ts';
 import type { WalkContext } from './sync-context.ts';
 import { outcomeOf } from '../plan/outcome.ts';
-import type { PlanItem, PlannedSend } from '../plan/plan-source.ts';
+import type { PlanItem, PlannedSend } from '../plan/plan-item.ts';
 import type { Source } from '../sources/source.ts';
 
 /** Counts, reports and remembers a plan's item that sends nothing. */

@@ -5,7 +5,7 @@ import { toldOf } from '../../domain/settings.ts';
 import type { RowId } from '../../state/state-reader.ts';
 import type { Attempt, Lifetime, SendFailure, SentAs } from '../../state/state-store.ts';
 import { kindOfSend } from '../plan/outcome.ts';
-import type { PlannedSend } from '../plan/plan-source.ts';
+import type { PlannedSend } from '../plan/plan-item.ts';
 import type { Source } from '../sources/source.ts';
 import { noteProblem } from './note-item.ts';
 import type { Sent } from './sender.ts';

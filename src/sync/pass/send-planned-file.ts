@@ -9,7 +9,7 @@ import type { SendTask } from '../../upload/send-file.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
 import type { WalkContext } from './sync-context.ts';
 import { kindOfSend } from '../plan/outcome.ts';
-import type { PlannedSend } from '../plan/plan-source.ts';
+import type { PlannedSend } from '../plan/plan-item.ts';
 import { adoptFile } from './adopt-file.ts';
 import { changedFileOf, changeInPlace, inPlaceTaskOf } from './change-in-place.ts';
 import { noteItem } from './note-item.ts';

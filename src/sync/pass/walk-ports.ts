@@ -1,5 +1,5 @@
 import { settingsComparer } from '../catalog/needs-no-content.ts';
-import type { PlanPorts } from '../plan/plan-source.ts';
+import type { PlanPorts } from '../plan/plan-file.ts';
 import type { RetryPorts } from './retry.ts';
 import { planningTime, type WalkContext } from './sync-context.ts';
 

@@ -7,7 +7,9 @@ import type { WalkContext } from './sync-context.ts';
 import type { SentFirst } from './interrupted.ts';
 import { noteItem } from './note-item.ts';
 import { planPorts } from './walk-ports.ts';
-import { isPlannedSend, planSource, type PlanItem, type PlanPorts } from '../plan/plan-source.ts';
+import type { PlanPorts } from '../plan/plan-file.ts';
+import { isPlannedSend, type PlanItem } from '../plan/plan-item.ts';
+import { planSource } from '../plan/plan-source.ts';
 import type { Source } from '../sources/source.ts';
 import { Turns } from '../plan/turns.ts';
 

@@ -11,7 +11,7 @@ import { lookAhead, type Ahead, type LookAheadInput } from './look-ahead.ts';
 import { Moves } from './moves.ts';
 import { outcomeOf, outcomeOfSend, type ItemOutcome } from './outcome.ts';
 import { PlannedAdditions } from './planned-additions.ts';
-import { isPlannedSend, type PlanItem, type PlannedSend } from './plan-source.ts';
+import { isPlannedSend, type PlanItem, type PlannedSend } from './plan-item.ts';
 import type { RowId } from '../../state/state-reader.ts';
 import { whyUnreadable } from '../sources/presence.ts';
 import type { Source } from '../sources/source.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Additions } from '../../domain/usage.ts';
-import { isPlannedSend } from './plan-source.ts';
+import { isPlannedSend } from './plan-item.ts';
 import { lookAhead, type LookAheadInput } from './look-ahead.ts';
 import { PlannedAdditions } from './planned-additions.ts';
 import { Turns } from './turns.ts';

@@ -7,7 +7,9 @@ import { mayBeServed } from '../catalog/served-catalog.ts';
 import type { Claims } from './claims.ts';
 import { enterSource } from '../sources/enter-source.ts';
 import { Moves } from './moves.ts';
-import { planSource, type PlanItem, type PlanPorts } from './plan-source.ts';
+import type { PlanPorts } from './plan-file.ts';
+import type { PlanItem } from './plan-item.ts';
+import { planSource } from './plan-source.ts';
 import { Rereading } from './rereading.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
 

@@ -1,6 +1,6 @@
 import { fateOf } from '../../domain/absence.ts';
 import type { RowId, StoredFile } from '../../state/state-reader.ts';
-import type { Records } from './plan-source.ts';
+import type { Records } from './plan-file.ts';
 
 /** The records that went over to other files in a plan that writes nothing: the state file has them where they were. */
 export class Moves {

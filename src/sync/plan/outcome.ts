@@ -2,7 +2,7 @@ import { fateOf, type AbsentFile, type Fate, type RemovalMode } from '../../doma
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import type { Absence } from '../../domain/record.ts';
 import type { FileEvent, Summary } from '../../domain/report.ts';
-import type { PlanItem, PlannedSend } from './plan-source.ts';
+import type { PlanItem, PlannedSend } from './plan-item.ts';
 
 /** What an item of a plan comes to: what a pass does and reports, a dry run reports, and `explain` puts into words. */
 export interface ItemOutcome {

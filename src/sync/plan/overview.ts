@@ -103,7 +103,7 @@ export function overview(state: StateReader, config: Config, platformName: strin
       kept: (current?.left ?? 0) - toRemove + left(own.filter((tally) => tally !== current)),
       toRemove,
       nextExpiry: isoOrNull(current?.nextExpiryMs ?? null),
-      expiring: state.countOverdue(target ?? -1, name, platformNowMs - OVERDUE_AFTER_MS),
+      expiring: state.renewals.countOverdue(target ?? -1, name, platformNowMs - OVERDUE_AFTER_MS),
     };
   });
   const gone = [...new Set(tallies.map(({ source }) => source))].filter((name) => !targets.has(name));

@@ -1,7 +1,7 @@
 import { sizeInFingerprint } from '../../domain/fingerprint.ts';
 import { AdditionCount, type Additions, type Counted } from '../../domain/usage.ts';
 import type { StateReader } from '../../state/state-reader.ts';
-import type { PlannedSend } from './plan-source.ts';
+import type { PlannedSend } from './plan-item.ts';
 
 /** Counts what the files that a plan sends take of the platform's quotas. What it removes is still there while it sends. */
 export class PlannedAdditions {

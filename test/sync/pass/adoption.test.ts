@@ -112,15 +112,11 @@ describe('with a new state file', () => {
     await world.pass();
     loseState(world);
     world.emulator.faults.add({ operation: 'list-files', kind: 'status', status: 500, times: Infinity });
-    const told: string[] = [];
-    const report = {
-      event: () => undefined,
-      warn: (message: string) => told.push(message),
-      retrying: () => undefined,
-      sent: () => undefined,
-    };
-    expect(await world.pass({ report })).toMatchObject({ exitCode: 0, summary: { uploaded: 1, adopted: 0 } });
-    expect(told).toEqual([expect.stringMatching(/^bot bot-1: its files cannot be listed, so files .* 500/u)]);
+    const outcome = await world.pass();
+    expect(outcome).toMatchObject({ exitCode: 0, summary: { uploaded: 1, adopted: 0 } });
+    expect(outcome.warned).toEqual([
+      expect.stringMatching(/^bot bot-1: its files cannot be listed, so files .* 500/u),
+    ]);
   });
 
   test('a platform that serves no list is asked once', async () => {

@@ -24,21 +24,10 @@ function remove(world: World, path: string): void {
   rmSync(join(world.directory, path), { recursive: true });
 }
 
-/** A pass, and what it warned of. */
-async function passWith(world: World): Promise<PassOutcome & { warnings: string[] }> {
-  const warnings: string[] = [];
-  const events: PassOutcome['events'] = [];
-  const outcome = await world.pass({
-    report: {
-      event: (event) => events.push(event),
-      warn: (message) => warnings.push(message),
-      retrying: () => undefined,
-      sent: () => undefined,
-    },
-  });
-  // They are made side by side.
-  events.sort((one, other) => (one.path < other.path ? -1 : 1));
-  return { ...outcome, events, warnings };
+/** A pass, with what it told in path order: files are removed side by side. */
+async function passWith(world: World): Promise<PassOutcome> {
+  const outcome = await world.pass();
+  return { ...outcome, events: outcome.events.toSorted((one, other) => (one.path < other.path ? -1 : 1)) };
 }
 
 /** Rows of the state file, in path order. */
@@ -64,7 +53,7 @@ test('a removed file is deleted at once, and its row with it', async () => {
   expect(removing).toMatchObject({
     exitCode: 0,
     summary: { removed: 1, unchanged: 1, kept: 0, problems: 0 },
-    warnings: [],
+    warned: [],
   });
   expect(removing.events).toMatchObject([{ kind: 'remove', path: 'b/c d.md', outcome: 'done' }]);
   expect(world.keys()).toEqual(['a.md']);
@@ -184,17 +173,17 @@ test.each(['get-file', 'delete-file'])(
     remove(world, 'docs/a');
     const first = await passWith(world);
     expect(first).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
-    expect(first.warnings).toEqual([expect.stringMatching(/is not served, so .*expire instead/u)]);
+    expect(first.warned).toEqual([expect.stringMatching(/is not served, so .*expire instead/u)]);
     expect(world.emulator.listFiles('bot-1')[0]).toMatchObject({ key: 'a', size: 0, index: false });
     const asked = [countOf(world, 'get-file'), countOf(world, 'delete-file')];
     remove(world, 'docs/b');
-    expect(await passWith(world)).toMatchObject({ exitCode: 0, summary: { removed: 1 }, warnings: [] });
+    expect(await passWith(world)).toMatchObject({ exitCode: 0, summary: { removed: 1 }, warned: [] });
     expect(world.emulator.listFiles('bot-1')[1]).toMatchObject({ key: 'b', size: 0 });
     expect([countOf(world, 'get-file'), countOf(world, 'delete-file')]).toEqual(asked);
     world.emulator.faults.clear();
     world.clock.advance(86_400_000);
     remove(world, 'docs/c');
-    expect(await passWith(world)).toMatchObject({ summary: { removed: 1 }, warnings: [] });
+    expect(await passWith(world)).toMatchObject({ summary: { removed: 1 }, warned: [] });
     expect(world.keys()).toEqual(['d']);
   },
 );

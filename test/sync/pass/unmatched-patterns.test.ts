@@ -26,16 +26,8 @@ async function makeWorld(): Promise<World> {
 }
 
 /** What a pass warns of. */
-async function warnings(world: World): Promise<string[]> {
-  const told: string[] = [];
-  const report = {
-    event: () => undefined,
-    warn: (message: string) => told.push(message),
-    retrying: () => undefined,
-    sent: () => undefined,
-  };
-  await world.pass({ report });
-  return told;
+async function warnings(world: World): Promise<readonly string[]> {
+  return (await world.pass()).warned;
 }
 
 test('a pass warns of rules and announcements that match no file, and a dry run tells the same', async () => {

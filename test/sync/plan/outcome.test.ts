@@ -7,7 +7,7 @@ import {
   type KnownFile,
   type ItemOutcome,
 } from '../../../src/sync/plan/outcome.ts';
-import type { PlanItem, PlannedSend } from '../../../src/sync/plan/plan-source.ts';
+import type { PlanItem, PlannedSend } from '../../../src/sync/plan/plan-item.ts';
 import { fingerprint, PLAIN } from '../../domain/fixture.ts';
 
 const place = { path: 'a' as RelativePath, key: 'k/a' as FileKey };

@@ -5,7 +5,8 @@ import type { RelativePath } from '../../../src/domain/brands.ts';
 import type { ScanEntry } from '../../../src/scan/scan.ts';
 import { openReader } from '../../../src/state/open-reader.ts';
 import { Claims } from '../../../src/sync/plan/claims.ts';
-import { planSource, type PlanItem } from '../../../src/sync/plan/plan-source.ts';
+import type { PlanItem } from '../../../src/sync/plan/plan-item.ts';
+import { planSource } from '../../../src/sync/plan/plan-source.ts';
 import { findSources } from '../../../src/sync/sources/source.ts';
 import { createWorld, type World } from '../world.ts';
 

@@ -83,8 +83,8 @@ function renewalsOf(running: readonly RunningDaemon[], target: RunTarget): Renew
   return running
     .flatMap((one) =>
       one.config.sources.flatMap(({ name }) =>
-        one.state
-          .nextRenewals(targetIdOf(name, one, target), name, RENEWALS_NAMED)
+        one.state.renewals
+          .next(targetIdOf(name, one, target), name, RENEWALS_NAMED)
           .map((renewal) => ({ ...renewal, source: name })),
       ),
     )

@@ -1,0 +1,102 @@
+import { EXIT } from '../../domain/exit-code.ts';
+import {
+  standingOfCluster,
+  type ClusterStanding,
+  type HostStanding,
+  type UnitStanding,
+} from '../../library/cluster/cluster-status.ts';
+import { withCluster } from '../../library/cluster/with-cluster.ts';
+import { load } from '../../library/load.ts';
+import { describeSpan } from '../../words/quantity.ts';
+import type { GlobalOptions } from '../global-options.ts';
+import { refuseEmulator } from '../refuse-emulator.ts';
+import { print, shown } from '../render/output.ts';
+import { printJson } from '../render/print-json.ts';
+import { renderTable } from '../render/table.ts';
+
+/** `botsync cluster status`: hosts, units, and who holds what. Returns the exit code; throws `SyncError`. */
+export async function clusterStatus(options: GlobalOptions): Promise<number> {
+  refuseEmulator(options);
+  const standing = await withCluster(load(options), process.env, standingOfCluster);
+  if (options.json) printJson(forPrograms(standing));
+  else print(forPeople(standing, Date.now()).join('\n'));
+  return standing.unheld.length === 0 ? EXIT.ok : EXIT.incomplete;
+}
+
+function forPeople({ hosts, units, isDivided, unheld }: ClusterStanding, nowMs: number): string[] {
+  if (units.length === 0) return ['No host has taken part yet, and nothing was imported.'];
+  const notes = [
+    ...unheld.map((name) => `${shown(name)} is held by no host that was heard of; nothing of it is synced.`),
+    ...(isDivided
+      ? [
+          'Hosts have different configurations (the same sources, rules and limits are needed on all): with every move of a unit files are sent again.',
+        ]
+      : []),
+  ];
+  return [
+    ...(hosts.length === 0
+      ? ['No host takes part just now.']
+      : renderTable(
+          ['HOST', 'STATE', 'VERSION', 'WEIGHT', 'SHARE', 'CONFIGURATION', 'HOLDS'],
+          hosts.map(hostRow),
+          [3, 4],
+        )),
+    '',
+    ...renderTable(
+      ['UNIT', 'HELD BY', 'EPOCH', 'SYNCED', 'OTHER', 'SETTLED', 'HOSTS'],
+      units.map((unit) => unitRow(unit, nowMs)),
+      [2, 3, 4],
+    ),
+    ...(notes.length === 0 ? [] : ['', ...notes]),
+  ];
+}
+
+function hostRow({ name, liveness, version, weight, share, configuration, holds }: HostStanding): string[] {
+  return [
+    name,
+    liveness,
+    version,
+    String(weight),
+    share === null ? '' : `${Math.round(share)}/s`,
+    configuration,
+    holds.join(', '),
+  ];
+}
+
+function unitRow(unit: UnitStanding, nowMs: number): string[] {
+  const { name, epoch, files, candidates, settledAtMs } = unit;
+  const synced = files?.get('synced') ?? 0;
+  const all = [...(files?.values() ?? [])].reduce((sum, count) => sum + count, 0);
+  return [
+    name,
+    holderWords(unit),
+    String(epoch),
+    files === null ? '' : synced.toLocaleString('en'),
+    files === null ? '' : (all - synced).toLocaleString('en'),
+    settledAtMs === null ? '' : `${describeSpan(nowMs - settledAtMs)} ago`,
+    candidates.join(', '),
+  ];
+}
+
+function holderWords({ pinnedTo, holder, lastHolder }: UnitStanding): string {
+  if (holder === null) return lastHolder === null ? 'nobody' : `nobody (last ${lastHolder})`;
+  const notes = [
+    ...(pinnedTo === null ? [] : ['pinned']),
+    ...(holder.liveness === 'alive' ? [] : [holder.liveness]),
+  ];
+  return notes.length === 0 ? holder.host : `${holder.host} (${notes.join(', ')})`;
+}
+
+function forPrograms({ hosts, units, isDivided, unheld }: ClusterStanding): object {
+  return {
+    hosts: hosts.map(({ liveness, ...host }) => ({ ...host, state: liveness })),
+    units: units.map(({ holder, files, settledAtMs, ...unit }) => ({
+      ...unit,
+      holder: holder && { host: holder.host, state: holder.liveness },
+      files: files && Object.fromEntries(files),
+      settledAt: settledAtMs === null ? null : new Date(settledAtMs).toISOString(),
+    })),
+    configurationsDiffer: isDivided,
+    unheld,
+  };
+}

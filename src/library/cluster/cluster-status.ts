@@ -1,0 +1,186 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Sql, SqlRow } from '../../cluster/database.ts';
+import type { ClusterView, HostRow, UnitRow } from '../../cluster/membership.ts';
+import { quoted } from '../../cluster/schema.ts';
+import { beatMs } from '../../domain/lease.ts';
+import { asked, demandLedger, type Cluster } from './open-cluster.ts';
+
+/**
+ * Whether a host was heard of while it was looked: there is no clock that all share, so that only a beat that comes proves that one
+ * lives. `unknown`: its beats may be further apart than was waited.
+ */
+export type Liveness = 'alive' | 'silent' | 'unknown';
+
+/** A host of a cluster. */
+export interface HostStanding {
+  readonly name: string;
+  readonly liveness: Liveness;
+  readonly version: string;
+  readonly weight: number;
+  /** Equal on hosts whose configurations agree as far as they should. */
+  readonly configuration: string;
+  /** Names of the units that it holds. */
+  readonly holds: readonly string[];
+  /** Its share of the budget of requests, requests a second; `null`: it has none. */
+  readonly share: number | null;
+}
+
+/** A unit of a cluster. */
+export interface UnitStanding {
+  readonly name: string;
+  /** The host that it is pinned to; `null`: any may have it. */
+  readonly pinnedTo: string | null;
+  /** Who holds it, or works on it alone; `null`: nobody. */
+  readonly holder: { readonly host: string; readonly liveness: Liveness } | null;
+  /** The host that held it last; `null`: nobody ever did. */
+  readonly lastHolder: string | null;
+  readonly epoch: number;
+  /** How many files there are on record, by their state; `null` for one that is pinned: its host has them. */
+  readonly files: ReadonlyMap<string, number> | null;
+  /** Names of the hosts that have its sources, and see their directories. */
+  readonly candidates: readonly string[];
+  /** When the last pass began that left nothing unsent, epoch milliseconds; `null`: none did yet. */
+  readonly settledAgeMs: number | null;
+  /** What was wished of its holder and is not carried out yet. */
+  readonly wishes: readonly string[];
+}
+
+/** How a cluster stands. */
+export interface ClusterStanding {
+  readonly hosts: readonly HostStanding[];
+  readonly units: readonly UnitStanding[];
+  /** Whether live hosts have configurations that do not agree. */
+  readonly isDivided: boolean;
+  /** Names of the units that no live host holds. */
+  readonly unheld: readonly string[];
+}
+
+/** Hosts are waited for so long at most, milliseconds, and so many beats. */
+const LONGEST_WATCH_MS = 10_000;
+const BEATS_WATCHED = 1.5;
+const LOOKS_A_BEAT = 5;
+
+/** Looks how a cluster stands, for as long as it takes to hear of all hosts, or to know that one is silent. Throws `SyncError`. */
+export async function standingOfCluster(cluster: Cluster): Promise<ClusterStanding> {
+  await demandLedger(cluster);
+  const { database, config } = cluster;
+  const { view, livenessOf } = await watch(cluster);
+  const [files, shares] = await asked(
+    () => Promise.all([countFiles(database.sql, config.schema), sharesOf(database.sql, config.schema)]),
+    config,
+  );
+  const livenessOfHost = (name: string): Liveness => {
+    const host = view.hosts.find((one) => one.name === name);
+    // A host that ends takes itself off the list.
+    return host === undefined ? 'silent' : livenessOf(`host ${host.name}`);
+  };
+  const seenHosts = sorted(view.hosts);
+  const units = sorted(view.units).map((unit): UnitStanding => ({
+    name: unit.name,
+    pinnedTo: unit.pinned,
+    holder: holderOf(unit, livenessOfHost, livenessOf),
+    lastHolder: unit.holderHost,
+    epoch: unit.epoch,
+    files: unit.pinned === null ? (files.get(unit.id) ?? new Map<string, number>()) : null,
+    candidates: seenHosts.filter((host) => host.units.includes(unit.id)).map(({ name }) => name),
+    settledAgeMs: unit.settledAgeMs,
+    wishes: view.wishes.filter((wish) => wish.unit === unit.id).map(({ kind }) => kind),
+  }));
+  const hosts = seenHosts.map((host): HostStanding => ({
+    name: host.name,
+    liveness: livenessOf(`host ${host.name}`),
+    version: host.version,
+    weight: host.weight,
+    configuration: host.digest,
+    holds: view.units
+      .filter(({ holder, holderHost }) => holder !== null && holderHost === host.name)
+      .map(({ name }) => name),
+    share: shares.get(host.name) ?? null,
+  }));
+  const live = hosts.filter(({ liveness }) => liveness !== 'silent');
+  return {
+    hosts,
+    units,
+    isDivided: new Set(live.map(({ configuration }) => configuration)).size > 1,
+    unheld: units.filter(isUnheld).map(({ name }) => name),
+  };
+}
+
+function sorted<T extends { readonly name: string }>(all: readonly T[]): T[] {
+  return [...all].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** What is on record of nobody's and nobody has in its configuration is over. */
+function isUnheld({ pinnedTo, holder, files, candidates }: UnitStanding): boolean {
+  if (pinnedTo !== null) return false;
+  return (
+    (holder === null || holder.liveness === 'silent') && ((files?.size ?? 0) > 0 || candidates.length > 0)
+  );
+}
+
+function holderOf(
+  { id, pinned, holder, holderHost }: UnitRow,
+  livenessOfHost: (name: string) => Liveness,
+  livenessOf: (name: string) => Liveness,
+): UnitStanding['holder'] {
+  if (pinned !== null) return { host: pinned, liveness: livenessOfHost(pinned) };
+  return holder === null ? null : { host: holderHost ?? '', liveness: livenessOf(`unit ${id}`) };
+}
+
+/** Looks until everything that should have changed has, or for so long that what has not is silent. */
+async function watch({
+  membership,
+  config,
+}: Cluster): Promise<{ readonly view: ClusterView; readonly livenessOf: (name: string) => Liveness }> {
+  const look = (): Promise<ClusterView> => asked(() => membership.look(), config);
+  const wantedMs = beatMs(config.leaseMs) * BEATS_WATCHED;
+  const untilMs = performance.now() + Math.min(wantedMs, LONGEST_WATCH_MS);
+  let view = await look();
+  const first = marksOf(view);
+  const heard = new Set<string>();
+  while (performance.now() < untilMs) {
+    const marks = marksOf(view);
+    for (const [name, mark] of marks) if (first.get(name) !== mark) heard.add(name);
+    if ([...marks.keys()].every((name) => heard.has(name))) break;
+    await delay(beatMs(config.leaseMs) / LOOKS_A_BEAT);
+    view = await look();
+  }
+  const otherwise = wantedMs <= LONGEST_WATCH_MS ? 'silent' : 'unknown';
+  return { view, livenessOf: (name) => (heard.has(name) ? 'alive' : otherwise) };
+}
+
+/** What changes with each beat, of hosts and of units that are held. */
+function marksOf({ hosts, units }: ClusterView): Map<string, string> {
+  const ofHost = ({ name, instance, beat }: HostRow): [string, string] => [
+    `host ${name}`,
+    `${instance} ${beat}`,
+  ];
+  return new Map([
+    ...hosts.map(ofHost),
+    ...units
+      .filter(({ holder }) => holder !== null)
+      .map(({ id, epoch, beat }): [string, string] => [`unit ${id}`, `${epoch} ${beat}`]),
+  ]);
+}
+
+async function countFiles(sql: Sql, schema: string): Promise<Map<number, Map<string, number>>> {
+  const rows = await sql(
+    `SELECT unit, state, count(*) AS count FROM ${quoted(schema)}.file GROUP BY unit, state ORDER BY state`,
+  );
+  const counts = new Map<number, Map<string, number>>();
+  for (const row of rows) {
+    const unit = Number(row['unit']);
+    counts.set(
+      unit,
+      (counts.get(unit) ?? new Map<string, number>()).set(String(row['state']), Number(row['count'])),
+    );
+  }
+  return counts;
+}
+
+async function sharesOf(sql: Sql, schema: string): Promise<Map<string, number>> {
+  const rows: readonly SqlRow[] = await sql(
+    `SELECT host, sum(share) AS share FROM ${quoted(schema)}.budget_share GROUP BY host`,
+  );
+  return new Map(rows.map((row) => [String(row['host']), Number(row['share'])]));
+}

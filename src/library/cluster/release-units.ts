@@ -1,0 +1,119 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { UnitRow } from '../../cluster/membership.ts';
+import { beatMs } from '../../domain/lease.ts';
+import { SyncError } from '../sync-error.ts';
+import { channelOf } from './cluster-run.ts';
+import { asked, demandLedger, type Cluster } from './open-cluster.ts';
+
+/** A unit that was asked for, and who has it now. */
+export interface Released {
+  readonly unit: string;
+  readonly from: string;
+  /** The host that has it now; `null`: nobody, since no other could take it. */
+  readonly to: string | null;
+}
+
+/** What is under way may take so long to come to its end, milliseconds. */
+const DRAIN_MS = 15_000;
+
+/** How often is looked, milliseconds. */
+const LOOK_MS = 200;
+
+/**
+ * Asks holders to let go of units in order, and waits until others have them, or nobody who could take them is there.
+ *
+ * @param name - of one unit; `null`: all that this host holds.
+ * @param patienceMs - after which the request is taken back.
+ */
+export async function releaseUnits(
+  cluster: Cluster,
+  name: string | null,
+  patienceMs = DRAIN_MS + 2 * cluster.config.leaseMs,
+): Promise<Released[]> {
+  await demandLedger(cluster);
+  const { membership, config, database } = cluster;
+  const { units } = await asked(() => membership.look(), config);
+  const wanted = name === null ? heldHere(units, config.host) : [named(units, name)];
+  await asked(async () => {
+    for (const { id } of wanted) await membership.wish(id, 'release', {});
+    // Else they hear of it with their next beat.
+    await database.sql('SELECT pg_notify($1, $2)', [channelOf(config.schema), config.host]);
+  }, config);
+  const untilMs = performance.now() + patienceMs;
+  return await Promise.all(wanted.map((unit) => waitFor(cluster, unit, untilMs)));
+}
+
+async function waitFor(cluster: Cluster, before: UnitRow, untilMs: number): Promise<Released> {
+  const { membership, config } = cluster;
+  const from = before.holderHost ?? '';
+  // Others look with their beats, and leave it to the best of them for some.
+  const settleMs = 5 * beatMs(config.leaseMs);
+  let freeSinceMs: number | null = null;
+  for (;;) {
+    const { units, hosts } = await asked(() => membership.look(), config);
+    const unit = units.find(({ id }) => id === before.id);
+    const nowMs = performance.now();
+    if (unit !== undefined && unit.holder !== null && unit.epoch !== before.epoch)
+      return { unit: before.name, from, to: unit.holderHost };
+    if (unit === undefined || unit.holder === null) {
+      freeSinceMs ??= nowMs;
+      const others = hosts.some(
+        (host) => host.name !== from && host.weight > 0 && host.units.includes(before.id),
+      );
+      if (!others || nowMs - freeSinceMs > settleMs) return { unit: before.name, from, to: null };
+    }
+    if (nowMs > untilMs) {
+      await takeBack(cluster, before);
+      throw new SyncError('cluster', {
+        place: `the unit "${before.name}"`,
+        reason: `is still held by ${from}, which has not let go of it in time; the request was taken back`,
+        fix: `see whether botsync runs there: botsync cluster status`,
+      });
+    }
+    await delay(LOOK_MS);
+  }
+}
+
+async function takeBack({ membership, config }: Cluster, { id }: UnitRow): Promise<void> {
+  await asked(async () => {
+    const { wishes } = await membership.look();
+    for (const wish of wishes)
+      if (wish.unit === id && wish.kind === 'release') await membership.takeWish(wish.id);
+  }, config);
+}
+
+function heldHere(units: readonly UnitRow[], host: string): UnitRow[] {
+  const held = units.filter((unit) => isHeld(unit) && unit.holderHost === host);
+  if (held.length > 0) return held;
+  throw new SyncError('not-served', {
+    place: `this host (${host})`,
+    reason: 'holds no unit',
+    fix: 'name a unit, or see who holds what: botsync cluster status',
+  });
+}
+
+function named(units: readonly UnitRow[], name: string): UnitRow {
+  const unit = units.find((one) => one.name === name);
+  if (unit === undefined)
+    throw new SyncError('usage', {
+      reason: `unit not found: "${name}"`,
+      fix: `the ledger has: ${units.map((one) => one.name).join(', ') || 'none yet'}`,
+    });
+  if (unit.pinned !== null)
+    throw new SyncError('usage', {
+      place: `the unit "${name}"`,
+      reason: `is pinned to ${unit.pinned}: no other host may have it`,
+      fix: 'to move it, change "host" of its sources',
+    });
+  if (!isHeld(unit))
+    throw new SyncError('not-served', {
+      place: `the unit "${name}"`,
+      reason: 'is held by nobody',
+      fix: 'start botsync on a host that has its sources',
+    });
+  return unit;
+}
+
+function isHeld({ holder, pinned }: UnitRow): boolean {
+  return holder !== null && pinned === null;
+}

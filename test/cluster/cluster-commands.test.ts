@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { POLL } from '../cli/running-daemon.ts';
+import { createHosts } from './hosts.ts';
+import { startPostgres, type PostgresServer } from './postgres.ts';
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await startPostgres();
+});
+
+afterAll(async () => {
+  await server.close();
+});
+
+describe('cluster', () => {
+  test('status and release say who has what, and move it', async () => {
+    const hosts = await createHosts(server);
+    const [web1, web2] = [hosts.host('web1'), hosts.host('web2', { config: { limits: { indexBytes: 5 } } })];
+    const none = await web1.run('cluster', 'status');
+    expect(none).toMatchObject({
+      code: 0,
+      stdout: 'No host has taken part yet, and nothing was imported.\n',
+    });
+    expect(await web1.run('cluster', 'release')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('this host (web1) holds no unit') as string,
+    });
+    const daemons = { web1: web1.launch(), web2: web2.launch() };
+    hosts.write('docs/a.md', 'first');
+    await expect.poll(() => hosts.emulator.readContent('bot-1', 'a.md')?.toString(), POLL).toBe('first');
+    await expect.poll(async () => (await hosts.sql('SELECT 1 FROM botsync.host')).length, POLL).toBe(2);
+    const from = (await hosts.holder()) === 'web1' ? 'web1' : 'web2';
+    const to = from === 'web1' ? 'web2' : 'web1';
+
+    const status = await web1.run('cluster', 'status', '--json');
+    expect(status.code, status.stderr).toBe(0);
+    expect(status.lines()).toMatchObject([
+      {
+        hosts: [
+          { name: 'web1', state: 'alive', holds: from === 'web1' ? ['docs'] : [] },
+          { name: 'web2', state: 'alive', holds: from === 'web2' ? ['docs'] : [] },
+        ],
+        units: [
+          {
+            name: 'docs',
+            pinnedTo: null,
+            holder: { host: from, state: 'alive' },
+            epoch: 1,
+            files: { synced: 1 },
+            candidates: ['web1', 'web2'],
+          },
+        ],
+        configurationsDiffer: true,
+        unheld: [],
+      },
+    ]);
+    const moved = await web1.run('cluster', 'release', 'docs', '--json');
+    expect(moved.lines(), moved.stderr).toEqual([{ unit: 'docs', from, to }]);
+    expect(await hosts.holder()).toBe(to);
+    expect(await hosts.sql('SELECT * FROM botsync.wish')).toEqual([]);
+    expect(await web1.run('cluster', 'release', 'news')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('unit not found: "news"; the ledger has: docs') as string,
+    });
+
+    daemons[to].child.kill('SIGSTOP');
+    daemons[from].child.kill('SIGKILL');
+    const silent = await web1.run('cluster', 'status');
+    expect(silent.code).toBe(3);
+    expect(silent.stdout).toContain(`docs  ${to} (silent)`);
+    expect(silent.stdout).toContain('docs is held by no host');
+    const held = await (to === 'web1' ? web1 : web2).run('cluster', 'export', '--to', 'x.db');
+    expect(held, 'its own daemon is stopped, and has the state file').toMatchObject({ code: 6 });
+    daemons[to].child.kill('SIGKILL');
+  });
+});
+
+describe('without a cluster', () => {
+  test('its commands say what the configuration lacks', async () => {
+    const hosts = await createHosts(server);
+    const alone = hosts.host('alone', { config: { cluster: undefined } });
+    for (const command of ['init', 'import', 'status', 'release']) {
+      const { code, stderr } = await alone.run('cluster', command);
+      expect(code).toBe(2);
+      expect(stderr).toContain('has no "cluster" block');
+    }
+    const emulated = await hosts.host('web1').run('cluster', 'status', '--emulator');
+    expect(emulated).toMatchObject({ code: 2, stderr: expect.stringContaining('--emulator') as string });
+  });
+});
