@@ -166,6 +166,10 @@ export class ClusterDatabase {
     const pool = new pg.Pool({ ...this.#config(), max: this.#settings.connections, allowExitOnIdle: true });
     // A connection that nobody uses just now has gone: the next statement gets another.
     pool.on('error', () => undefined);
+    // One that ends between two statements of ours tells so by an event; the next statement meets it.
+    pool.on('connect', (client) => {
+      client.on('error', () => undefined);
+    });
     return pool;
   }
 
