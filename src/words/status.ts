@@ -33,27 +33,18 @@ export interface StatusWords {
   readonly paint: Paint;
 }
 
-/** A source that another host of the cluster keeps; `null`: none does, or nothing is known of it. */
-export interface KeptElsewhere {
-  readonly name: string;
-  readonly host: string | null;
-  readonly status: SourceStatus | null;
-}
-
 /** How things stand as lines for people: the verdict, the sources, what is wrong, what is going on, the last pass. */
 export function describeStatus(
   known: Known,
   standing: Standing,
   runner: Runner | null,
   words: StatusWords,
-  elsewhere: readonly KeptElsewhere[] = [],
 ): string[] {
   const { nowMs, isAsked, paint } = words;
   const lines = [paint(verdictStyle(standing), describeVerdict(known, standing, words)), ''];
   const sending = runner === null ? 'interrupted' : runner.outage ? 'waiting for the platform' : 'being sent';
   lines.push(
     ...known.sources.flatMap((source) => describeSource(source, { nowMs, isAsked, sending, paint })),
-    ...elsewhere.flatMap((source) => describeElsewhere(source, words)),
   );
   const troubles = describeTroubles(standing.troubles, words);
   if (troubles.length > 0) lines.push('', 'Not in sync:', ...troubles.map((line) => `  ${line}`));
@@ -64,13 +55,6 @@ export function describeStatus(
     ...describeVerification(known, nowMs),
   ];
   return story.length === 0 ? lines : [...lines, '', ...story];
-}
-
-function describeElsewhere({ name, host, status }: KeptElsewhere, words: StatusWords): string[] {
-  const where = host === null ? 'kept by no host just now' : `kept by ${shown(host)}`;
-  if (status === null) return [`${shown(name)}: ${where}`];
-  const [first = '', ...rest] = describeSource(status, { ...words, sending: 'being sent' });
-  return [`${first}; ${where}`, ...rest];
 }
 
 function verdictStyle({ exitCode, troubles }: Standing): Style {

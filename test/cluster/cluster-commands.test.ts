@@ -16,7 +16,14 @@ afterAll(async () => {
 describe('cluster', () => {
   test('status and release say who has what, and move it', async () => {
     const hosts = await createHosts(server);
-    const [web1, web2] = [hosts.host('web1'), hosts.host('web2', { config: { limits: { indexBytes: 5 } } })];
+    const made = await hosts.host('owner').run('cluster', 'init', '--json', '--role', 'worker');
+    const { grants } = made.lines()[0] as { grants: string[] };
+    await server.query('CREATE ROLE worker LOGIN');
+    await hosts.sql(grants.join('\n'));
+    // Hosts work with these rights, and no others.
+    const databaseUrl = server.url(hosts.database, 'worker');
+    const web1 = hosts.host('web1', { databaseUrl });
+    const web2 = hosts.host('web2', { databaseUrl, config: { limits: { indexBytes: 5 } } });
     const none = await web1.run('cluster', 'status');
     expect(none).toMatchObject({
       code: 0,
@@ -73,6 +80,13 @@ describe('cluster', () => {
     const held = await (to === 'web1' ? web1 : web2).run('cluster', 'export', '--to', 'x.db');
     expect(held, 'its own daemon is stopped, and has the state file').toMatchObject({ code: 6 });
     daemons[to].child.kill('SIGKILL');
+
+    const findings = async (): Promise<string> => (await web1.run('doctor')).stdout;
+    expect(await findings()).toContain('this role may use it');
+    await hosts.sql('REVOKE INSERT ON botsync.file FROM worker; REVOKE ALL ON botsync.wish FROM worker');
+    expect(await findings()).toContain(
+      'lacks rights on the schema "botsync": INSERT on file, SELECT on wish',
+    );
   });
 });
 

@@ -50,14 +50,25 @@ describe('what is on record', () => {
     await expect
       .poll(async () => (await all.web2.run('status', '--json')).lines()[0], POLL)
       .toMatchObject({
-        sources: [],
-        elsewhere: [
-          { name: 'docs', host: 'web1', status: { files: 1 } },
-          { name: 'own', host: 'web1', status: { files: 1 } },
+        sources: [
+          { name: 'docs', files: 1, syncedBy: 'web1' },
+          { name: 'own', files: 1, syncedBy: 'web1' },
         ],
       });
+    web2.child.kill('SIGTERM');
+    await web2.ended;
+    const read = (await all.web2.run('status', '--json')).lines();
+    expect(read, 'without its daemon').toMatchObject([
+      {
+        sources: [
+          { name: 'docs', files: 1, syncedBy: 'web1' },
+          { name: 'own', files: 1, syncedBy: 'web1' },
+        ],
+        daemon: null,
+      },
+    ]);
     const words = await all.web2.run('status');
-    expect(words.stdout).toMatch(/^docs: 1 file in sync, 5 B.*; kept by web1$/mu);
+    expect(words.stdout).toMatch(/^docs: synced by web1; 1 file in sync, 5 B/mu);
 
     const asked = [
       await all.web2.run('approve', 'docs', '--json'),
@@ -73,8 +84,8 @@ describe('what is on record', () => {
       stderr: expect.stringContaining('is pinned to web1; run this command there') as string,
     });
     await expect.poll(() => hosts.sql('SELECT * FROM botsync.wish'), POLL).toEqual([]);
-    for (const { child } of [web1, web2]) child.kill('SIGTERM');
-    const [holder] = await Promise.all([web1.ended, web2.ended]);
+    web1.child.kill('SIGTERM');
+    const holder = await web1.ended;
     expect(holder.stderr).toContain('another host asked for this: approve docs');
     expect(holder.stderr).toContain('another host asked for this: rescan docs');
     expect(await all.web2.run('approve', 'docs')).toMatchObject({
@@ -90,7 +101,6 @@ describe('what is on record', () => {
         {
           sources: [{ name: 'docs', files: 1 }, ...(isPinnedHere ? [{ name: 'own', files: 1 }] : [])],
           lastPass: { exitCode: 0 },
-          elsewhere: isPinnedHere ? [] : [{ name: 'own', host: 'web1' }],
         },
       ]);
       const plan = await host.run('sync', '--dry-run', '--json');

@@ -50,7 +50,7 @@ export async function status(options: StatusOptions): Promise<number> {
       printJson({ ...statusDocument(facts, standing), ...usage });
     } else {
       const now = { ...words, nowMs: Date.now() };
-      const lines = describeStatus(facts.known, standing, facts.daemon, now, facts.elsewhere);
+      const lines = describeStatus(facts.known, standing, facts.daemon, now);
       if (asked !== null)
         lines.push('', "Usage, in the platform's units:", ...indented(describeUsage(asked, null)));
       print(lines.join('\n'));

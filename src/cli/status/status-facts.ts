@@ -2,7 +2,6 @@ import { EXIT } from '../../domain/exit-code.ts';
 import { askDaemon } from '../../service/ask-daemon.ts';
 import type { LockHolder } from '../../service/process-lock.ts';
 import type { DaemonActivity } from '../../sync/daemon/daemon-observer.ts';
-import type { KeptElsewhere } from '../../words/status.ts';
 import { EMPTY_SOURCE } from '../../sync/plan/overview.ts';
 import {
   standingOf,
@@ -25,8 +24,6 @@ export interface StatusFacts {
   readonly known: Known;
   /** Who runs on the state file. */
   readonly daemon: RunningDaemon | null;
-  /** Sources that other hosts of the cluster keep; without a cluster there is no such field. */
-  readonly elsewhere?: readonly KeptElsewhere[];
 }
 
 /** What a daemon answered: the facts, that there is none, or why it gave none. */
@@ -53,8 +50,8 @@ export async function askForFacts(stateFile: string, signal?: AbortSignal): Prom
 }
 
 /** What `botsync status --json` prints. */
-export function statusDocument({ known, daemon, elsewhere }: StatusFacts, { exitCode }: Standing): object {
-  return { ...known, inSync: exitCode === EXIT.ok, daemon, ...(elsewhere && { elsewhere }) };
+export function statusDocument({ known, daemon }: StatusFacts, { exitCode }: Standing): object {
+  return { ...known, inSync: exitCode === EXIT.ok, daemon };
 }
 
 /** How things stand by these facts. */

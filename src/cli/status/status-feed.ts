@@ -58,10 +58,7 @@ export class StatusFeed {
     const asked = await askForFacts(this.#config.stateFile, signal);
     switch (asked.kind) {
       case 'told':
-        return {
-          ...((await this.#cluster?.beside(asked.facts)) ?? asked.facts),
-          origin: { kind: 'daemon' },
-        };
+        return { ...asked.facts, origin: { kind: 'daemon' } };
       case 'absent':
         return { ...(await this.#readFacts()), origin: { kind: 'state-file' } };
       case 'silent':

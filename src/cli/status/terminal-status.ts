@@ -86,7 +86,7 @@ export class TerminalStatus {
     const every = `every ${describeSpan(this.#intervalMs)}`;
     const news = this.#trouble === null ? this.#news : { style: 'failure' as const, text: this.#trouble };
     const words = { ...this.#words, nowMs: Date.now() };
-    const [verdict = '', ...rest] = describeStatus(seen.known, standing, seen.daemon, words, seen.elsewhere);
+    const [verdict = '', ...rest] = describeStatus(seen.known, standing, seen.daemon, words);
     this.#frame.show(
       statusFrame(
         {

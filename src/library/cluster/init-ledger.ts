@@ -77,6 +77,8 @@ export function grantsFor(schema: string, role: string | null): string[] {
   return [
     `GRANT USAGE ON SCHEMA ${quoted(schema)} TO ${to};`,
     ...[...byRights].map(([rights, names]) => `GRANT ${rights} ON ${names.join(', ')} TO ${to};`),
+    // Everybody has this, unless somebody has taken it away.
+    `GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ${quoted(schema)} TO ${to};`,
   ];
 }
 
