@@ -102,18 +102,19 @@ export class Ledger {
   }
 
   /**
-   * Drops all rows of a unit that is held by this grant, to be shipped again. Gives how many shipments it has had then; `null`: it is
-   * not held by this grant.
+   * Drops all rows of a unit that is held by this grant, to be shipped again. A database that does not even know of the grant is
+   * told: who took it since has a later epoch. Gives how many shipments it has had then; `null`: it is not held by this grant.
    */
-  async clear({ unit, epoch, instance }: Grant): Promise<number | null> {
+  async clear({ unit, epoch, instance }: Grant, host: string): Promise<number | null> {
     const s = this.#schema;
     const [row] = await this.#sql(
       `WITH fence AS (
-         UPDATE ${s}.unit SET seq = seq + 1, beat = beat + 1 WHERE id = $1 AND epoch = $2 AND holder = $3 RETURNING id, seq),
+         UPDATE ${s}.unit SET seq = seq + 1, beat = beat + 1, epoch = $2, holder = $3, holder_host = $4
+         WHERE id = $1 AND pinned IS NULL AND (epoch < $2 OR (epoch = $2 AND holder = $3)) RETURNING id, seq),
        files AS (DELETE FROM ${s}.file AS file USING fence WHERE file.unit = fence.id),
        entries AS (DELETE FROM ${s}.entry AS entry USING fence WHERE entry.unit = fence.id)
        SELECT seq FROM fence`,
-      [unit, epoch, instance],
+      [unit, epoch, instance, host],
     );
     return row === undefined ? null : Number(row['seq']);
   }
@@ -151,7 +152,10 @@ export class Ledger {
   }
 
   #whyNot(answer: SqlRow | undefined, grant: Grant, seq: number): Shipped {
-    const isOurs = answer?.['holder'] === grant.instance && Number(answer['epoch']) === grant.epoch;
+    if (typeof answer?.['epoch'] !== 'string') return 'lost';
+    // It does not know of the grant any more: epochs only grow.
+    if (Number(answer['epoch']) < grant.epoch) return 'rewound';
+    const isOurs = answer['holder'] === grant.instance && Number(answer['epoch']) === grant.epoch;
     if (!isOurs) return 'lost';
     // It was taken, and its answer was lost. No other process ships under this epoch.
     if (Number(answer['seq']) > seq) return 'taken';

@@ -184,21 +184,27 @@ export class ClusterRun {
     await this.#lookAround();
     const news = this.#news();
     if (!this.#hasJoined && !(await this.#join(news))) return;
-    const held = [...this.#held.values()];
+    const held = [...this.#held.values()].map((unit) => ({ unit, seq: unit.seq }));
     const sentAt = momentOf(clock);
     const view = await cluster.membership.beat(
       news,
-      [...held.map(({ grant }) => grant), ...this.#pinnedProofs()].map((proof) => ({
+      [...held.map(({ unit }) => unit.grant), ...this.#pinnedProofs()].map((proof) => ({
         unit: proof.unit,
         epoch: proof.epoch,
         settledAgeMs: this.#settledAgeMs(proof.unit),
       })),
     );
     if (!view.isKnown) this.#hasJoined = false;
-    for (const unit of held) {
-      if (view.proven.includes(unit.grant.unit)) unit.lease.prove(sentAt);
-      else if (this.#held.has(unit.grant.unit)) unit.lose();
+    for (const { unit, seq } of held) {
+      const { grant } = unit;
+      const row = view.units.find(({ id }) => id === grant.unit);
+      const isProven = view.proven.includes(grant.unit);
+      if (isProven) unit.lease.prove(sentAt);
+      // What it took is gone, or the grant itself: epochs and numbers of shipments only grow.
+      if (row !== undefined && (row.epoch < grant.epoch || (isProven && row.seq < seq))) unit.rewind();
+      else if (!isProven && this.#held.has(grant.unit)) unit.lose();
     }
+    this.#declareForgotten(view);
     this.#neighbours.note(view, sentAt.wallMs);
     this.#checkVersion(view);
     await this.#settle(view);
@@ -238,6 +244,13 @@ export class ClusterRun {
     const own = await declareUnits(cluster, now, this.#host, platformName(now));
     this.#own = own;
     for (const [id, unit] of this.#held) if (!own.some((one) => one.id === id)) unit.release();
+  }
+
+  /** A database that went back in time may not know what was declared. */
+  #declareForgotten({ units }: ClusterView): void {
+    const isKnown = ({ id, name, target }: OwnUnit): boolean =>
+      units.some((row) => row.id === id && row.name === name && row.target === target);
+    if (!(this.#own ?? []).every(isKnown)) this.#own = null;
   }
 
   /** Looks which units' directories are there. */

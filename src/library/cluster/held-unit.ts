@@ -54,7 +54,10 @@ export class HeldUnit {
   readonly #abort = new AbortController();
   readonly #ended = new AbortController();
   #copy: WorkingCopy | null = null;
+  #state: StateStore | null = null;
   #seq: number;
+  /** The ledger has lost some of what it took before. */
+  #isRewound = false;
 
   constructor(input: HeldUnitInput) {
     this.#input = input;
@@ -73,6 +76,21 @@ export class HeldUnit {
   /** Whether it is about to be let go of. */
   get isEnding(): boolean {
     return this.#stop.signal.aborted;
+  }
+
+  /** How many shipments the ledger has taken, those before this grant included. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** The database went back in time: all that is on record goes to the ledger again. */
+  rewind(): void {
+    if (this.#isRewound || this.lease.isOver) return;
+    const { log, name } = this.#input;
+    log.error(`the database went back in time: all records of ${name} are written again`);
+    this.#isRewound = true;
+    // While it is being loaded there is nothing to be lost: the first shipment comes upon it.
+    this.#state?.settled().catch(() => undefined);
   }
 
   /** Ends the work in order, and lets go of the unit then. */
@@ -109,6 +127,7 @@ export class HeldUnit {
     let state: StateStore | null = null;
     try {
       state = await this.#open();
+      this.#state = state;
       state.suspects.addUnfinished(clock.now() + suspectAfterMs);
       await this.#input.work({
         name,
@@ -126,6 +145,7 @@ export class HeldUnit {
     } finally {
       closeQuietly(state ?? this.#copy);
       this.#copy = null;
+      this.#state = null;
       discardWorkingCopy(this.#file);
     }
   }
@@ -157,6 +177,7 @@ export class HeldUnit {
     let isTold = false;
     while (!this.lease.isOver) {
       try {
+        if (this.#isRewound && !(await this.#startOver())) break;
         switch (await ledger.ship(grant, this.#seq, host, shipment)) {
           case 'taken':
             this.#seq += 1;
@@ -167,9 +188,8 @@ export class HeldUnit {
             this.lose();
             break;
           case 'rewound':
-            log.error(`the database went back in time: all records of ${name} are written again`);
-            await this.#shipAll();
-            return;
+            this.rewind();
+            break;
           case 'foreign':
             this.#seq += 1;
             throw new StateFileError(
@@ -187,16 +207,18 @@ export class HeldUnit {
     throw new StateFileError('unheld', `another host may hold ${name}`);
   }
 
-  /** The ledger has lost what it took before: all of it goes again, in the place of what is there. */
-  async #shipAll(): Promise<void> {
-    const { ledger, grant } = this.#input;
-    const seq = await ledger.clear(grant);
+  /** Empties the ledger, so that all goes there again. `false`: the unit is lost. Throws `DatabaseError`. */
+  async #startOver(): Promise<boolean> {
+    const { ledger, grant, host } = this.#input;
+    const seq = await ledger.clear(grant, host);
     if (seq === null) {
       this.lose();
-      return;
+      return false;
     }
     this.#seq = seq;
+    this.#isRewound = false;
     this.#copy?.shipAll();
+    return true;
   }
 
   /** Breaks everything off when the lease runs out: nobody proved it in time. */

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDice } from '../cli/churn.ts';
+import { SEED } from '../seed.ts';
+import { FaultWorld, outOfOrder, PATIENCE } from './fault-world.ts';
+import { startPostgres, type PostgresServer } from './postgres.ts';
+import { freezeFamily, thaw } from './processes.ts';
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await startPostgres();
+});
+
+afterAll(async () => {
+  await server.close();
+});
+
+/** The files that the ledger has on record, as they were sent. */
+async function recorded(world: FaultWorld): Promise<unknown[]> {
+  const asText = `SELECT body ->> 'key' AS key, state, body ->> 'fingerprint' AS fingerprint FROM botsync.file ORDER BY 1`;
+  return await world.hosts.sql(asText).catch(() => []);
+}
+
+/** Longer than a server takes to come back on a busy machine. */
+const LONG_LEASE_MS = 12_000;
+
+/** The database fails over to a copy that lacks what came after it was made. */
+async function failOver(lost: () => Promise<void>): Promise<void> {
+  const snapshot = await server.snapshot();
+  await lost();
+  await server.killHard();
+  await server.restore(snapshot);
+  await server.start();
+}
+
+describe('a database', { timeout: 120_000 }, () => {
+  test.each([3, 20])('that is gone for %i s keeps nothing from being sent for good', async (seconds) => {
+    const dice = createDice(SEED + seconds);
+    const world = await FaultWorld.create(server);
+    world.churn(dice, 40);
+    await world.settle();
+    world.churn(dice, 30);
+    await server.killHard();
+    world.churn(dice, 30);
+    await outOfOrder(seconds * 1000);
+    await server.start();
+    await world.settle();
+  });
+
+  test('that stands still in the midst of a shipment is written to once', async () => {
+    const dice = createDice(SEED);
+    const world = await FaultWorld.create(server);
+    world.churn(dice, 60);
+    await expect.poll(() => world.testimony().files.length, PATIENCE).toBeGreaterThan(0);
+    const frozen = await freezeFamily(server.pid ?? 0);
+    await outOfOrder(2000);
+    thaw(frozen);
+    await world.settle();
+  });
+
+  test('that forgets what it took is told all of it again, though nothing changes', async () => {
+    const dice = createDice(SEED);
+    const world = await FaultWorld.create(server, { leaseMs: LONG_LEASE_MS });
+    world.churn(dice, 30);
+    await world.settle();
+    let before: unknown[] = [];
+    await failOver(async () => {
+      world.churn(dice, 30);
+      await world.settle();
+      before = await recorded(world);
+    });
+    await expect.poll(() => recorded(world), PATIENCE).toEqual(before);
+    world.churn(dice, 10);
+    await world.settle();
+  });
+
+  test('that forgets who holds a unit is told it again by the holder', async () => {
+    const dice = createDice(SEED);
+    const world = await FaultWorld.create(server, { leaseMs: LONG_LEASE_MS });
+    world.churn(dice, 30);
+    await world.settle();
+    const first = await world.holder();
+    let before: unknown[] = [];
+    await failOver(async () => {
+      await world.move();
+      await world.takenFrom(first);
+      world.churn(dice, 30);
+      await world.settle();
+      before = await recorded(world);
+    });
+    await expect.poll(() => recorded(world), PATIENCE).toEqual(before);
+    expect((await world.holder()).name).not.toBe(first.name);
+    world.churn(dice, 10);
+    await world.settle();
+  });
+});
