@@ -144,15 +144,17 @@ export class FaultWorld {
   }
 
   /** Waits until everything is where it belongs, and checks how it came there. */
-  async settle(more: { readonly mayLose?: boolean } = {}): Promise<void> {
+  async settle(more: { readonly mayLose?: boolean; readonly words?: string } = {}): Promise<void> {
     // Each file is read: not more often than needed.
-    await expect.poll(() => this.differences(), { ...PATIENCE, interval: 100 }).toEqual([]);
+    await expect
+      .poll(() => this.differences(), { ...PATIENCE, interval: 100, message: more.words ?? '' })
+      .toEqual([]);
     const open = `SELECT count(*)::integer AS open FROM botsync.file WHERE state <> 'synced'`;
     await expect.poll(() => this.hosts.sql(open).catch(() => null), PATIENCE).toEqual([{ open: 0 }]);
     // What a database has forgotten is sent again by right.
     const faults = this.faults().filter((fault) => more.mayLose !== true || !fault.includes('sent twice'));
-    expect(faults, this.story()).toEqual([]);
-    this.demandRunning();
+    expect(faults, `${more.words ?? ''}\n${this.story()}`).toEqual([]);
+    this.#demandRunning();
   }
 
   /** What was done wrong so far. */
@@ -166,10 +168,10 @@ export class FaultWorld {
 
   /** What the hosts said, for a failure. */
   story(): string {
-    return this.all.map(({ name, log }) => `--- ${name}\n${log.slice(-4000)}`).join('\n');
+    return this.all.map(({ name, log }) => `--- ${name}\n${log.slice(-1500)}`).join('\n');
   }
 
-  private demandRunning(): void {
+  #demandRunning(): void {
     for (const { running, name } of this.all)
       expect(running.child.exitCode, `${name} ended by itself: ${this.story()}`).toBeNull();
   }
