@@ -1,5 +1,6 @@
 // node scripts/long-test.js SUITE [--NAME VALUE]… [FILE…]: tests that run longer than in the gate, or again as they failed.
 //   churn: the daemon under random edits, kills and faults
+//   cluster: --rounds N, each with a fault of its hosts, their network or their database
 //   crash: --kills N, and --round N as a failure names it
 //   fuzz:  --runs N
 //   model: --runs N, --path P and --replay-path P as a failure prints them
@@ -12,6 +13,10 @@ const drawnSeed = () => String(Math.floor(Math.random() * 2 ** 31));
 
 const SUITES = {
   churn: { tests: 'test/cli/churn.test.ts', options: {} },
+  cluster: {
+    tests: 'test/cluster/rounds.test.ts',
+    options: { rounds: { name: 'CLUSTER_ROUNDS', default: '1000' } },
+  },
   crash: {
     tests: 'test/crash',
     options: { kills: { name: 'CRASH_KILLS', default: '10000' }, round: { name: 'CRASH_ROUND' } },

@@ -166,7 +166,7 @@ export class ClusterDatabase {
     const pool = new pg.Pool({ ...this.#config(), max: this.#settings.connections, allowExitOnIdle: true });
     // A connection that nobody uses just now has gone: the next statement gets another.
     pool.on('error', () => undefined);
-    // One that ends between two statements of ours tells so by an event; the next statement meets it.
+    // One that ends under a statement says so by itself as well, which nobody else hears.
     pool.on('connect', (client) => {
       client.on('error', () => undefined);
     });

@@ -29,6 +29,7 @@ export interface FaultyHost {
 /** What a world is made with. */
 export interface FaultWorldOptions {
   readonly hosts?: number;
+  readonly leaseMs?: number;
   readonly cluster?: Record<string, unknown>;
   readonly config?: Record<string, unknown>;
 }
@@ -39,13 +40,21 @@ export class FaultWorld {
   readonly hosts: Hosts;
   readonly all: readonly FaultyHost[];
   readonly witness: Witness;
+  readonly #leaseMs: number;
   #contents = 0;
 
-  private constructor(server: PostgresServer, hosts: Hosts, all: readonly FaultyHost[], witness: Witness) {
+  private constructor(
+    server: PostgresServer,
+    hosts: Hosts,
+    all: readonly FaultyHost[],
+    witness: Witness,
+    leaseMs: number,
+  ) {
     this.server = server;
     this.hosts = hosts;
     this.all = all;
     this.witness = witness;
+    this.#leaseMs = leaseMs;
   }
 
   /** Starts the hosts, and waits until one of them holds the unit. */
@@ -55,7 +64,7 @@ export class FaultWorld {
     const names = Array.from({ length: options.hosts ?? 2 }, (_, i) => `web${i + 1}`);
     const all: FaultyHost[] = [];
     for (const name of names) all.push(await launch(server, hosts, witness, name, options));
-    const world = new FaultWorld(server, hosts, all, witness);
+    const world = new FaultWorld(server, hosts, all, witness, options.leaseMs ?? LEASE_MS);
     await expect.poll(() => hosts.holder(), PATIENCE).not.toBeNull();
     return world;
   }
@@ -71,6 +80,13 @@ export class FaultWorld {
   async takenFrom({ name }: FaultyHost): Promise<void> {
     const holder = (): Promise<string | null> => this.hosts.holder().catch(() => null);
     await expect.poll(async () => [null, name].includes(await holder()), PATIENCE).toBe(false);
+  }
+
+  /** Has the holder let go of the unit. */
+  async move(): Promise<void> {
+    await this.hosts.sql(
+      `INSERT INTO botsync.wish (unit, kind, body) SELECT id, 'release', '{}' FROM botsync.unit`,
+    );
   }
 
   /** Writes a file that no file had the length of before. Gives what it holds. */
@@ -128,20 +144,22 @@ export class FaultWorld {
   }
 
   /** Waits until everything is where it belongs, and checks how it came there. */
-  async settle(more: { readonly mayLose?: boolean; readonly isOneDead?: boolean } = {}): Promise<void> {
+  async settle(more: { readonly mayLose?: boolean; readonly words?: string } = {}): Promise<void> {
     // Each file is read: not more often than needed.
-    await expect.poll(() => this.differences(), { ...PATIENCE, interval: 100 }).toEqual([]);
+    await expect
+      .poll(() => this.differences(), { ...PATIENCE, interval: 100, message: more.words ?? '' })
+      .toEqual([]);
     const open = `SELECT count(*)::integer AS open FROM botsync.file WHERE state <> 'synced'`;
     await expect.poll(() => this.hosts.sql(open).catch(() => null), PATIENCE).toEqual([{ open: 0 }]);
     // What a database has forgotten is sent again by right.
     const faults = this.faults().filter((fault) => more.mayLose !== true || !fault.includes('sent twice'));
-    expect(faults, this.story()).toEqual([]);
-    if (more.isOneDead !== true) this.demandRunning();
+    expect(faults, `${more.words ?? ''}\n${this.story()}`).toEqual([]);
+    this.#demandRunning();
   }
 
   /** What was done wrong so far. */
   faults(): string[] {
-    return faultsOf(this.testimony(), LEASE_MS);
+    return faultsOf(this.testimony(), this.#leaseMs);
   }
 
   testimony(): Testimony {
@@ -150,10 +168,10 @@ export class FaultWorld {
 
   /** What the hosts said, for a failure. */
   story(): string {
-    return this.all.map(({ name, log }) => `--- ${name}\n${log.slice(-4000)}`).join('\n');
+    return this.all.map(({ name, log }) => `--- ${name}\n${log.slice(-1500)}`).join('\n');
   }
 
-  private demandRunning(): void {
+  #demandRunning(): void {
     for (const { running, name } of this.all)
       expect(running.child.exitCode, `${name} ended by itself: ${this.story()}`).toBeNull();
   }
@@ -164,7 +182,7 @@ async function launch(
   hosts: Hosts,
   witness: Witness,
   name: string,
-  { cluster = {}, config = {} }: FaultWorldOptions,
+  { cluster = {}, config = {}, leaseMs = LEASE_MS }: FaultWorldOptions,
 ): Promise<FaultyHost> {
   const database = await startBlackHole('127.0.0.1', server.port);
   const platform = await startBlackHole('127.0.0.1', Number(new URL(hosts.emulator.baseUrl).port));
@@ -173,7 +191,7 @@ async function launch(
     await Promise.all([database.close(), platform.close()]);
   });
   const options: HostOptions = {
-    cluster,
+    cluster: { lease: `${leaseMs}ms`, ...cluster },
     config: {
       removals: { mode: 'delete', delay: '200ms', maxFraction: 1, maxCount: 10_000 },
       upload: { stallTimeout: '2s' },

@@ -18,7 +18,8 @@ export function faultsOf(testimony: Testimony, leaseMs: number): string[] {
 /** Requests by who did not hold the unit, or had not proven it for too long. */
 function withoutRight({ units, arrivals }: Testimony, leaseMs: number): string[] {
   return arrivals.flatMap((arrival) => {
-    const { at, endAt, operation } = arrival;
+    const { at, endAt, operation, isSettled } = arrival;
+    if (isSettled) return [];
     const begun = lastBefore(units, at);
     const ended = endAt === null ? begun : lastBefore(units, endAt);
     const found = [];
@@ -39,7 +40,7 @@ function withoutRight({ units, arrivals }: Testimony, leaseMs: number): string[]
 function withoutIntent({ units, files, arrivals }: Testimony): string[] {
   const byKey = grouped(files);
   return arrivals.flatMap((arrival) => {
-    if (arrival.operation !== 'upsert' || arrival.key === null) return [];
+    if (arrival.operation !== 'upsert' || arrival.key === null || arrival.isSettled) return [];
     const intent = lastBefore(byKey.get(arrival.key) ?? [], arrival.at);
     const epoch = lastBefore(units, arrival.at)?.epoch;
     const isOpen = intent?.state === 'sending' || intent?.state === 'removing';

@@ -39,6 +39,8 @@ export interface Arrival {
   /** The file and the length of its content, of an upsert that came whole. */
   key: string | null;
   sizeBytes: number | null;
+  /** It was checked, and is kept for what may come after it. */
+  isSettled: boolean;
 }
 
 /** What was seen of a cluster from outside: by the database, and by the platform. All in the order in which it came. */
@@ -58,11 +60,11 @@ export class Witness {
   /** Told of each request as soon as its first line has come. */
   arrived: (arrival: Arrival) => void = () => undefined;
   readonly #hostOf = new Map<number, string>();
-  readonly #arrivals: Arrival[] = [];
+  #arrivals: Arrival[] = [];
   #read: number;
   #rest = '';
-  readonly #units: UnitEvent[] = [];
-  readonly #files: FileEvent[] = [];
+  #units: UnitEvent[] = [];
+  #files: FileEvent[] = [];
 
   private constructor(server: PostgresServer, hosts: Hosts) {
     this.#file = server.logFile;
@@ -107,6 +109,14 @@ export class Witness {
     return { units: this.#units, files: this.#files, arrivals: this.#arrivals };
   }
 
+  /** Forgets what is settled: all but how everything stands, and the last upsert of each file. */
+  forget(): void {
+    this.#units = this.#units.slice(-1);
+    this.#files = lastOf(this.#files);
+    this.#arrivals = lastOf(this.#arrivals.filter(({ key }) => key !== null));
+    for (const arrival of this.#arrivals) arrival.isSettled = true;
+  }
+
   #readLog(): void {
     const descriptor = openSync(this.#file, 'r');
     try {
@@ -143,7 +153,15 @@ export class Witness {
     const operation = operationOf(request);
     if (operation === null) return;
     const host = this.#hostOf.get(request.socket.remotePort ?? 0) ?? 'unknown';
-    const arrival: Arrival = { at: Date.now(), endAt: null, host, operation, key: null, sizeBytes: null };
+    const arrival: Arrival = {
+      at: Date.now(),
+      endAt: null,
+      host,
+      operation,
+      key: null,
+      sizeBytes: null,
+      isSettled: false,
+    };
     this.#arrivals.push(arrival);
     this.arrived(arrival);
     const chunks: Buffer[] = [];
@@ -181,4 +199,10 @@ function lengthOf(file: string): number {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Of each key the last, in their order. */
+function lastOf<E extends { readonly key: string | null }>(events: readonly E[]): E[] {
+  const last = new Map(events.map((event) => [event.key, event]));
+  return events.filter((event) => last.get(event.key) === event);
 }
