@@ -1,9 +1,11 @@
 import { bytesText, countText } from '../service/amounts.ts';
 import { MOST_FAILURES } from '../sync/plan/overview.ts';
+import type { ClusterTrouble } from '../sync/plan/cluster-standing.ts';
 import type { Failing, Trouble } from '../sync/plan/standing.ts';
 import { html, type Html } from '../web/html.ts';
 import { adviceFor, type Advice } from '../words/advice.ts';
 import { placeOf } from '../words/place.ts';
+import { describeClusterTrouble } from '../words/cluster.ts';
 import { describeCause } from '../words/status.ts';
 import type { PageFacts } from './facts.ts';
 
@@ -119,6 +121,23 @@ function titleOf(trouble: Trouble, facts: PageFacts): { title: string; detail: s
     case 'left-out':
     case 'no-pass':
       return { title: 'Not all files were checked', detail: describeCause(trouble, nowMs) };
+    default:
+      return titleInCluster(trouble);
+  }
+}
+
+function titleInCluster(trouble: ClusterTrouble): { title: string; detail: string | null } {
+  const detail = describeClusterTrouble(trouble);
+  switch (trouble.kind) {
+    case 'cluster':
+      return { title: 'This host cannot take part in the cluster', detail };
+    case 'blocked-unit':
+      return { title: `${trouble.unit} is halted`, detail: trouble.reason };
+    case 'differing-hosts':
+      return { title: 'Hosts have different configurations', detail };
+    case 'free-unit':
+    case 'elsewhere':
+      return { title: detail, detail: null };
   }
 }
 

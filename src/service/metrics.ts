@@ -1,5 +1,6 @@
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { OptionalFailure } from '../domain/failure.ts';
+import { ClusterMetrics, type ClusterMeasures } from './cluster-metrics.ts';
 import { measureProcess } from './process-metrics.ts';
 
 /** How a file stands: the counts of `botsync status`. */
@@ -75,6 +76,7 @@ export async function createMetrics(
 
 /** Counts what the daemon does, for Prometheus. Nothing runs while nobody asks: the cost is that of counting. */
 class Metrics {
+  readonly #library: typeof import('prom-client');
   readonly #registry: Registry;
   readonly #measure: () => readonly SourceMeasures[];
   readonly #files: Gauge<'source' | 'state'>;
@@ -97,6 +99,8 @@ class Metrics {
   readonly #notifications: Counter<'outcome'>;
   readonly #differences: Gauge<'reason'>;
   readonly #lastVerification: Gauge<never>;
+  /** `null`: this host is in no cluster. */
+  #cluster: ClusterMetrics | null = null;
 
   constructor(
     library: typeof import('prom-client'),
@@ -108,6 +112,7 @@ class Metrics {
       new library.Counter({ name, help, labelNames, registers: [registry] });
     const gauge = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
       new library.Gauge({ name, help, labelNames, registers: [registry] });
+    this.#library = library;
     this.#registry = registry;
     this.#measure = measure;
     this.#files = gauge(
@@ -248,9 +253,16 @@ class Metrics {
     this.#lastVerification.set(finishedAtMs / 1000);
   }
 
+  /** What this host does in a cluster is counted from now on. `measure`: asked once each time the metrics are rendered. */
+  joinCluster(measure: () => ClusterMeasures): ClusterMetrics {
+    this.#cluster = new ClusterMetrics(this.#library, this.#registry, measure);
+    return this.#cluster;
+  }
+
   /** All of it as text. */
   async render(): Promise<{ readonly contentType: string; readonly body: string }> {
     this.#takeMeasures();
+    this.#cluster?.takeMeasures();
     return { contentType: this.#registry.contentType, body: await this.#registry.metrics() };
   }
 

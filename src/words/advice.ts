@@ -43,6 +43,28 @@ export function adviceFor(
       return fix('Files will expire because they could not be renewed. To list them:', 'ls --failed');
     case 'files':
       return filesAdvice(trouble, directoryOf);
+    case 'cluster':
+      return wait(
+        'botsync retries by itself. If this lasts, check the database, and that each host has a name of its own:',
+        'cluster status',
+      );
+    case 'blocked-unit':
+      return fix(
+        'botsync continues by itself once no other host gives the same keys. Who does:',
+        'cluster status',
+      );
+    case 'free-unit':
+      return wait(
+        'A host that sees its directories takes it by itself. If this lasts, look at the hosts:',
+        'cluster status',
+      );
+    case 'differing-hosts':
+      return fix(
+        'Give all of them the same rules, limits and shared sources. To compare them:',
+        'cluster status',
+      );
+    case 'elsewhere':
+      return wait(`Details are on ${trouble.host}, where botsync retries by itself. There run:`, 'status');
     case 'interrupted':
     case 'left-out':
     case 'no-pass':

@@ -1,3 +1,4 @@
+import { describeCluster, describeClusterTrouble } from './cluster.ts';
 import { placeOf } from './place.ts';
 import ms from 'ms';
 import prettyBytes from 'pretty-bytes';
@@ -47,6 +48,7 @@ export function describeStatus(
   const troubles = describeTroubles(standing.troubles, words);
   if (troubles.length > 0) lines.push('', 'Not in sync:', ...troubles.map((line) => `  ${line}`));
   const story = [
+    ...(known.cluster === undefined ? [] : describeCluster(known.cluster)),
     ...(runner === null ? [] : describeRunner(runner, nowMs)),
     ...describeLastPass(known, nowMs),
     ...describeVerification(known, nowMs),
@@ -97,6 +99,7 @@ function describeSource(
   const words = isAsked ? describeWords(source) : [];
   const expiry = nextExpiry === null ? [] : [`next expiry in ${until(nextExpiry, nowMs)} (${nextExpiry})`];
   const parts = [
+    ...(source.syncedBy === undefined ? [] : [`synced by ${shown(source.syncedBy)}`]),
     `${counted(files, 'file')} in sync, ${prettyBytes(bytes)}${words.length === 0 ? '' : ` (${words.join(', ')})`}`,
     ...describeOthers(source, sending),
     ...expiry,
@@ -162,6 +165,12 @@ export function describeCause(trouble: Exclude<Trouble, FailingGroup>, nowMs: nu
       return 'the last pass was interrupted, so some files may not have been checked';
     case 'left-out':
       return `${counted(trouble.files, 'file')} not attempted by the last pass`;
+    case 'cluster':
+    case 'blocked-unit':
+    case 'free-unit':
+    case 'differing-hosts':
+    case 'elsewhere':
+      return describeClusterTrouble(trouble);
     case 'halted':
     case 'expiring':
     case 'no-pass':

@@ -2,7 +2,7 @@ import { EXIT } from '../../domain/exit-code.ts';
 import { commandDaemon } from '../command-daemon.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
 import { load } from '../../library/load.ts';
-import { approvalWords } from '../../words/asked.ts';
+import { approvalWords, type HostsApproval } from '../../words/asked.ts';
 import { print, shown } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
 import { UsageError } from '../usage-error.ts';
@@ -13,9 +13,7 @@ export interface ApproveOptions extends GlobalOptions {
   readonly source: string | undefined;
 }
 
-interface ApprovalAnswer {
-  readonly approved: readonly string[];
-  readonly missing: readonly string[];
+interface ApprovalAnswer extends HostsApproval {
   /** Why the daemon cannot work now. */
   readonly trouble: string | null;
 }
@@ -37,12 +35,14 @@ export async function approve({ source, ...options }: ApproveOptions): Promise<n
   return tell(answer as ApprovalAnswer, options);
 }
 
-function tell({ approved, missing, trouble }: ApprovalAnswer, { json }: GlobalOptions): number {
+function tell({ trouble, ...answer }: ApprovalAnswer, { json }: GlobalOptions): number {
   if (trouble !== null) throw new UsageError(trouble, EXIT.incomplete);
-  const words = approvalWords({ approved, missing }).map(shown);
-  if (json) printJson({ approved, missing });
-  else if (approved.length > 0)
+  const { approved, missing, passedOn = [], failed = [] } = answer;
+  const words = approvalWords(answer).map(shown);
+  if (json) printJson(answer);
+  else if (approved.length + passedOn.length > 0)
     print([`${words[0] ?? ''} Watch it with: botsync status`, ...words.slice(1)].join('\n'));
   else print(words.join('\n'));
-  return missing.length > 0 && approved.length === 0 ? EXIT.incomplete : EXIT.ok;
+  const isNone = approved.length + passedOn.length === 0;
+  return missing.length + failed.length > 0 && isNone ? EXIT.incomplete : EXIT.ok;
 }

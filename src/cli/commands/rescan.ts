@@ -2,9 +2,8 @@ import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { load, platformName } from '../../library/load.ts';
-import type { AskedRescan } from '../../sync/daemon/asked-rescan.ts';
 import { findSources } from '../../sync/sources/source.ts';
-import { rescanWords } from '../../words/asked.ts';
+import { rescanWords, type HostsRescan } from '../../words/asked.ts';
 import { commandDaemon } from '../command-daemon.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
 import { locateFile } from '../locate-file.ts';
@@ -20,7 +19,7 @@ export interface RescanOptions extends GlobalOptions {
 
 interface RescanAnswer {
   /** `null`: the daemon is starting. */
-  readonly rescan: AskedRescan | null;
+  readonly rescan: HostsRescan | null;
   /** Why the daemon cannot work now. */
   readonly trouble: string | null;
 }
@@ -61,7 +60,8 @@ function tell(
       `${words} After checking, run: botsync approve ${source ?? ''}${alike(options)}`,
       EXIT.incomplete,
     );
-  if (asked.kind !== 'pass' && asked.kind !== 'path') throw new UsageError(words, EXIT.incomplete);
+  if (asked.kind !== 'pass' && asked.kind !== 'path' && asked.kind !== 'passed-on')
+    throw new UsageError(words, EXIT.incomplete);
   if (options.json) printJson({ rescan: asked.kind, source, path });
   else print(`${words} Watch it with: botsync status${alike(options)}`);
   return EXIT.ok;

@@ -68,11 +68,13 @@ function factsOf(body: string): StatusFacts {
 /** What a daemon answers; one of an older botsync, which runs until it is restarted, tells less. */
 interface Told extends Pick<Known, 'sources' | 'lastPass' | 'lastVerification'> {
   readonly sinceLastPass?: Known['sinceLastPass'];
+  readonly cluster?: Known['cluster'];
   readonly failures: readonly (Omit<Failing, 'retry' | 'retryAt'> &
     Partial<Pick<Failing, 'retry' | 'retryAt'>>)[];
 }
 
-function completed({ sources, failures, lastPass, sinceLastPass = null, lastVerification }: Told): Known {
+function completed(told: Told): Known {
+  const { sources, failures, lastPass, sinceLastPass = null, lastVerification, cluster } = told;
   return {
     sources: sources.map((source) => ({ ...{ name: source.name, ...EMPTY_SOURCE }, ...source })),
     failures: failures.map(({ retry = 'pass', retryAt = null, ...failure }) => ({
@@ -81,5 +83,6 @@ function completed({ sources, failures, lastPass, sinceLastPass = null, lastVeri
       retryAt,
     })),
     ...{ lastPass, sinceLastPass, lastVerification },
+    ...(cluster !== undefined && { cluster }),
   };
 }

@@ -50,6 +50,8 @@ export interface ClusterRunInput extends Pick<HeldUnitInput, 'stateFile' | 'cloc
 
 /** Follows a host's part in a cluster. */
 export interface ClusterObserver {
+  /** This host takes part from now on, once more after another process had its name. */
+  readonly joined: () => void;
   readonly shipped: (seconds: number) => void;
   /** `from`: the host that held it and did not let go of it; `null`: it was free. */
   readonly taken: (unit: string, from: string | null) => void;
@@ -68,6 +70,8 @@ export interface ClusterSituation {
   readonly alive: readonly HostRow[];
   /** Names of the units that this host holds. */
   readonly held: readonly string[];
+  /** The units of the configuration; none until the ledger has them. */
+  readonly own: readonly OwnUnit[];
   /** Units of the configuration that nobody may work on, and why. */
   readonly blocked: ReadonlyMap<string, string>;
 }
@@ -107,6 +111,7 @@ export class ClusterRun {
       view: this.#neighbours.view,
       alive: this.#neighbours.alive,
       held: [...this.#held.values()].map(({ name }) => name),
+      own: this.#own ?? [],
       blocked: this.#blocked,
     };
   }
@@ -146,13 +151,21 @@ export class ClusterRun {
       }
       await Promise.all(this.#running);
       await cluster.membership.leave({ name: this.#host, instance: this.#instance }).catch(() => undefined);
-      await this.#wakeOthers();
+      await this.wakeOthers();
     } finally {
       abort.removeEventListener('abort', breakOff);
       stop.removeEventListener('abort', letGo);
       listening.abort();
       await ringing;
     }
+  }
+
+  /** Others need not wait for their next beat. */
+  async wakeOthers(): Promise<void> {
+    const { database, config } = this.#input.cluster;
+    await database
+      .sql('SELECT pg_notify($1, $2)', [channelOf(config.schema), this.#host])
+      .catch(() => undefined);
   }
 
   get #host(): string {
@@ -223,6 +236,7 @@ export class ClusterRun {
     this.#isNameTaken = false;
     await cluster.membership.join(news);
     this.#hasJoined = true;
+    this.#input.observer.joined();
     return true;
   }
 
@@ -407,7 +421,7 @@ export class ClusterRun {
     if (end.kind === 'failed')
       log.error(`${own.name} cannot be synced by this host: ${end.reason}; it is retried`);
     else if (!stop.aborted) log.info(`${own.name} is not synced by this host any more`, { end: end.kind });
-    await this.#wakeOthers();
+    await this.wakeOthers();
   }
 
   async #carryOutWishes(wishes: readonly WishRow[]): Promise<void> {
@@ -415,19 +429,11 @@ export class ClusterRun {
     for (const wish of wishes) {
       const held = this.#held.get(wish.unit);
       const own = (this.#own ?? []).find(({ id }) => id === wish.unit);
-      if (held === undefined || own === undefined || held.isEnding) continue;
+      if (own === undefined || !(own.isPinned || held?.isEnding === false)) continue;
       if (!(await cluster.membership.takeWish(wish.id))) continue;
-      if (wish.kind === 'release') held.release();
+      if (wish.kind === 'release') held?.release();
       else wished(own, wish);
     }
-  }
-
-  /** Others need not wait for their next beat. */
-  async #wakeOthers(): Promise<void> {
-    const { database, config } = this.#input.cluster;
-    await database
-      .sql('SELECT pg_notify($1, $2)', [channelOf(config.schema), this.#host])
-      .catch(() => undefined);
   }
 }
 

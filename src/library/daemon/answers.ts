@@ -6,6 +6,7 @@ import type { Metrics, SourceMeasures } from '../../service/metrics.ts';
 import { findHolder } from '../../service/process-lock.ts';
 import type { ControlPorts } from '../../service/status-routes.ts';
 import type { StateStore } from '../../state/state-store.ts';
+import { clusterTroubles, type ClusterStanding } from '../../sync/plan/cluster-standing.ts';
 import { mergeOverviews } from '../../sync/plan/merge-overviews.ts';
 import { overview, type Overview } from '../../sync/plan/overview.ts';
 import {
@@ -15,10 +16,14 @@ import {
   type Running,
   type Standing,
 } from '../../sync/plan/standing.ts';
+import { describeClusterTrouble } from '../../words/cluster.ts';
 import type { RunTarget } from '../run-target.ts';
-import type { ClusterSituation } from '../cluster/cluster-run.ts';
+import { clusterStanding } from '../cluster/cluster-standing.ts';
 import { platformName } from '../load.ts';
+import { approveAnywhere, rescanAnywhere } from './ask-hosts.ts';
+import type { ClusterPort } from './cluster-port.ts';
 import type { DaemonView, RunningDaemon } from './daemons.ts';
+import { isSyncedHere, sourcesElsewhere } from './elsewhere.ts';
 import { measure } from './measure.ts';
 import type { ReloadOutcome } from '../api.ts';
 
@@ -49,8 +54,8 @@ export interface DaemonState {
   readonly running: readonly RunningDaemon[];
   /** The state file of this host; `null` while it is not open. */
   readonly state: StateStore | null;
-  /** How this host's part in a cluster stands; `null`: it is in none. */
-  readonly cluster: ClusterSituation | null;
+  /** This host's part in a cluster; `null`: it is in none. */
+  readonly cluster: ClusterPort | null;
   /** Why the state file cannot be used, while it cannot. */
   readonly trouble: string | null;
   /** Epoch milliseconds. */
@@ -81,14 +86,17 @@ export class DaemonAnswers {
         return { ready: reasons.length === 0, reasons };
       },
       metrics: () => metrics.render(),
-      status: () => this.status(),
-      approve: (source) => {
-        const { daemon, trouble } = this.#daemonState();
-        return { ...(daemon?.approve(source) ?? { approved: [], missing: [] }), trouble };
+      status: async () => {
+        await this.#daemonState().cluster?.look();
+        return this.status();
       },
-      rescan: (source, path) => {
-        const { daemon, trouble } = this.#daemonState();
-        return { rescan: daemon?.rescan(source, path) ?? null, trouble };
+      approve: async (source) => {
+        const { trouble, ...asked } = this.#daemonState();
+        return { ...(await approveAnywhere(asked, source)), trouble };
+      },
+      rescan: async (source, path) => {
+        const { trouble, ...asked } = this.#daemonState();
+        return { rescan: await rescanAnywhere(asked, source, path), trouble };
       },
       reload: () => this.#daemonState().reload(),
       failed: (error) => {
@@ -99,11 +107,13 @@ export class DaemonAnswers {
 
   /** What keeps the daemon from being of full service now; empty when nothing does. */
   get impediments(): string[] {
-    const { trouble, daemon, cluster } = this.#daemonState();
+    const { trouble, daemon } = this.#daemonState();
     if (trouble !== null) return [trouble];
-    const blocked = [...(cluster?.blocked ?? [])].map(([unit, reason]) => `${unit} is halted: ${reason}`);
-    const ofCluster = cluster === null || cluster.trouble === null ? blocked : [cluster.trouble, ...blocked];
-    return [...ofCluster, ...(daemon?.impediments ?? ['starting'])];
+    const cluster = this.#clusterStanding();
+    const inTheWay = cluster === null ? [] : clusterTroubles(cluster, []);
+    const ofCluster = inTheWay.filter(({ kind }) => kind !== 'differing-hosts').map(describeClusterTrouble);
+    const isStarting = daemon === null || (ofCluster.length === 0 && this.#isStarting(cluster));
+    return [...ofCluster, ...(daemon?.impediments ?? []), ...(isStarting ? ['starting'] : [])];
   }
 
   /** What `botsync status --json` prints. Throws `StateFileError`. */
@@ -119,9 +129,18 @@ export class DaemonAnswers {
 
   /** How everything stands. Throws `StateFileError`. */
   facts(): { readonly known: Known; readonly running: Running; readonly standing: Standing } {
-    const { daemon, trouble } = this.#daemonState();
-    const running: Running = { ...(daemon?.activity ?? { isFirstPassOver: false }), trouble };
-    const known = withRetries(this.#overview() ?? NOTHING_KNOWN, running);
+    const { daemon, trouble, cluster: port, loaded } = this.#daemonState();
+    const cluster = this.#clusterStanding();
+    const starting = this.#isStarting(cluster) && { activity: 'starting' as const, isFirstPassOver: false };
+    const running: Running = { ...(daemon?.activity ?? { isFirstPassOver: false }), ...starting, trouble };
+    const seen = this.#overview() ?? NOTHING_KNOWN;
+    if (cluster === null || port === null) {
+      const known = withRetries(seen, running);
+      return { known, running, standing: standingOf(known, running) };
+    }
+    const elsewhere = sourcesElsewhere(loaded.config, cluster, port.reports);
+    const sources = [...seen.sources, ...elsewhere];
+    const known = { ...withRetries({ ...seen, sources }, running), cluster };
     return { known, running, standing: standingOf(known, running) };
   }
 
@@ -129,6 +148,20 @@ export class DaemonAnswers {
   report(): string | null {
     const sources = this.#overview()?.sources ?? null;
     return sources === null ? null : JSON.stringify({ sources });
+  }
+
+  #clusterStanding(): ClusterStanding | null {
+    const { cluster } = this.#daemonState();
+    return cluster && clusterStanding(cluster.situation);
+  }
+
+  /** Whether there is something for this host of a cluster to sync that no daemon works on yet. */
+  #isStarting(cluster: ClusterStanding | null): boolean {
+    if (cluster === null) return false;
+    const { running, loaded, cluster: port } = this.#daemonState();
+    if (port?.situation.view === null && cluster.trouble === null) return true;
+    const worked = new Set(running.flatMap(({ config }) => config.sources.map(({ name }) => name)));
+    return loaded.config.sources.some((source) => isSyncedHere(cluster, source) && !worked.has(source.name));
   }
 
   /** How long the overview of now is given out again, milliseconds. */

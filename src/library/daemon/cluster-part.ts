@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { Budget, type BudgetState } from '../../cluster/budget.ts';
 import { PAUSE_CHANNEL } from '../../cluster/share-table.ts';
+import { DatabaseError } from '../../cluster/database.ts';
 import type { WishRow } from '../../cluster/membership.ts';
 import type { ClusterConfig, Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
@@ -11,8 +12,10 @@ import { beatMs, type Fence } from '../../domain/lease.ts';
 import type { PlatformGate } from '../../platform/platform-gate.ts';
 import type { Log } from '../../service/logger.ts';
 import { systemClock } from '../../service/system-clock.ts';
+import type { SourceStatus } from '../../sync/plan/overview.ts';
 import { approvalWords, rescanWords } from '../../words/asked.ts';
 import { ClusterRun, type ClusterObserver, type ClusterSituation } from '../cluster/cluster-run.ts';
+import { HostReports } from '../cluster/host-reports.ts';
 import { demandLedger, openCluster, type Cluster } from '../cluster/open-cluster.ts';
 import type { OwnUnit } from '../cluster/own-units.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
@@ -20,6 +23,7 @@ import type { Clients } from '../platform/clients.ts';
 import type { Stop } from '../stop.ts';
 import { SyncError } from '../sync-error.ts';
 import { version } from '../version.ts';
+import type { ClusterPort, Wish, Wished } from './cluster-port.ts';
 import type { Daemons } from './daemons.ts';
 
 /** What is told of a host's sources stays so for so long, milliseconds. */
@@ -35,6 +39,8 @@ export interface ClusterPartInput {
   readonly clientsUnder: (fence: Fence) => Clients;
   /** What all requests to the platform pass. */
   readonly gate: PlatformGate;
+  /** Told what this host may take of the budget, requests a second. */
+  readonly onShare: (perSecond: number) => void;
   /** What the sources of this host look like; JSON. */
   readonly report: () => string | null;
   readonly observer: ClusterObserver;
@@ -66,16 +72,18 @@ export async function openDaemonCluster(
 }
 
 /** A daemon's part in a cluster: a daemon for each unit that this host holds. */
-export class ClusterPart {
+export class ClusterPart implements ClusterPort {
   readonly #input: ClusterPartInput;
   readonly #run: ClusterRun;
   readonly #budget: Budget;
-  #reported: { readonly text: string | null; readonly atMs: number } | null = null;
+  readonly #reports: HostReports;
+  #reported: { readonly text: string; readonly atMs: number } | null = null;
 
   constructor(input: ClusterPartInput) {
     const { cluster, config, platformName, daemons, observer, log, stop } = input;
     this.#input = input;
     this.#budget = this.#createBudget();
+    this.#reports = new HostReports(cluster.membership, systemClock.monotonic);
     this.#run = new ClusterRun({
       ...{ cluster, config, platformName, observer, log },
       ...stop,
@@ -98,7 +106,7 @@ export class ClusterPart {
 
   /** Has requests go at this host's share of the budget. */
   #createBudget(): Budget {
-    const { cluster, config, gate } = this.#input;
+    const { cluster, config, gate, onShare } = this.#input;
     const { host, schema, requestsPerSecond, leaseMs, budget: name } = cluster.config;
     const { workspaceId, baseUrl } = config().platform;
     const budget = new Budget(
@@ -114,6 +122,7 @@ export class ClusterPart {
     budget.wanted = () => gate.wanted;
     budget.onShare((share) => {
       gate.setShare(share);
+      onShare(share.perSecond);
     });
     budget.onPause((ms) => {
       gate.pause(ms);
@@ -127,6 +136,38 @@ export class ClusterPart {
   /** How this host's part stands. */
   get situation(): ClusterSituation {
     return this.#run.situation;
+  }
+
+  /** What hosts said of their sources when they were asked last, by the host's name. */
+  get reports(): ReadonlyMap<string, readonly SourceStatus[]> {
+    return this.#reports.known;
+  }
+
+  /** Asks what the other hosts say of their sources. A database that is out of reach is not waited for. */
+  async look(): Promise<void> {
+    if (this.situation.trouble === null) await this.#reports.look();
+  }
+
+  /** Asks something of the host that syncs a source. */
+  async wish({ kind, ...body }: Wish): Promise<Wished> {
+    const { view, own } = this.situation;
+    const { host = null } = this.#input.config().sources.find(({ name }) => name === body.source) ?? {};
+    const unit = view?.units.find(
+      ({ id, sources, pinned }) =>
+        pinned === host &&
+        sources.some(({ name }) => name === body.source) &&
+        (host !== null || own.some((one) => one.id === id)),
+    );
+    const holder = host ?? (unit === undefined || unit.holder === null ? null : unit.holderHost);
+    if (unit === undefined || holder === null) return { kind: 'nobody' };
+    try {
+      await this.#input.cluster.membership.wish(unit.id, kind, body);
+      await this.#run.wakeOthers();
+      return { kind: 'passed-on', host: holder };
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      return { kind: 'failed', reason: error.message };
+    }
   }
 
   /** The configuration with the sources that are this host's alone, and that nothing keeps from being synced. */
@@ -210,9 +251,11 @@ export class ClusterPart {
 
   #report(): string | null {
     const nowMs = systemClock.monotonic();
-    if (this.#reported === null || nowMs - this.#reported.atMs >= REPORT_MS)
-      this.#reported = { text: this.#input.report(), atMs: nowMs };
-    return this.#reported.text;
+    if (this.#reported === null || nowMs - this.#reported.atMs >= REPORT_MS) {
+      const text = this.#input.report();
+      this.#reported = text === null ? null : { text, atMs: nowMs };
+    }
+    return this.#reported?.text ?? null;
   }
 }
 

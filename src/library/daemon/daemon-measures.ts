@@ -49,6 +49,13 @@ export class DaemonMeasures implements SyncObserver {
     this.#serviceManager.ready('full pass running');
   }
 
+  /** This host takes part in a cluster: what changes is noticed by whoever syncs it. */
+  joined(): void {
+    if (this.isReady) return;
+    this.isReady = true;
+    this.#serviceManager.ready('takes part in the cluster');
+  }
+
   passEnded(trigger: Trigger, sources: readonly string[], _summary: Summary, exitCode: number): void {
     if (exitCode === EXIT.ok) this.lastSuccessMs = Date.now();
     this.#onPassEnded();

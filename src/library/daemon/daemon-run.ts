@@ -34,6 +34,7 @@ import { Daemons } from './daemons.ts';
 import { DaemonPlatform } from './daemon-platform.ts';
 import { DaemonPage } from './page/daemon-page.ts';
 import { pageControl } from './page/page-control.ts';
+import { joinCluster } from './join-cluster.ts';
 import { HangGuard } from './hang-guard.ts';
 import { observedDaemon } from './observed-daemon.ts';
 import { Reloads } from './reloads.ts';
@@ -104,7 +105,7 @@ export class DaemonRun {
     loaded: this.#loaded,
     daemon: this.#daemons.running.length > 0 || this.#cluster !== null ? this.#daemons : null,
     running: this.#daemons.running,
-    cluster: this.#cluster?.situation ?? null,
+    cluster: this.#cluster,
     state: this.#state,
     trouble: this.#keeper?.trouble ?? null,
     lastSuccessMs: this.#measures.lastSuccessMs,
@@ -204,7 +205,7 @@ export class DaemonRun {
     const { access, notifier } = await this.#platform.open(this.#loaded);
     this.#platform.take(access);
     await this.#notifier.adopt(notifier);
-    this.#cluster = await this.#joinCluster();
+    this.#cluster = await this.#joinCluster(this.#metrics);
     for (const warning of this.#loaded.warnings) log.warn(renderProblem(warning));
     this.#watchdog = new Watchdog(this.#vitals, this.#serviceManager, this.#metrics, log);
     this.#site.adopt(access.credentials.control());
@@ -334,26 +335,23 @@ export class DaemonRun {
     return !stop.aborted;
   }
 
-  /** Throws `SyncError` where the ledger is not for us. A database that cannot be reached is waited for. */
-  async #joinCluster(): Promise<ClusterPart | null> {
-    const { config } = this.#loaded;
-    if (config.cluster === null) return null;
-    const { openDaemonCluster } = await import('./cluster-part.ts');
-    return await openDaemonCluster(this.#loaded, config.cluster, this.#env, {
+  #joinCluster(metrics: Metrics): Promise<ClusterPart | null> {
+    return joinCluster({
+      loaded: this.#loaded,
+      env: this.#env,
+      metrics,
       config: () => this.#loaded.config,
       platformName: (now) => platformName(this.#options, now),
       daemons: this.#daemons,
       gate: this.#platform.gate,
       clientsUnder: (fence) => this.#access().clientsUnder(fence),
       report: () => this.#answers.report(),
-      observer: {
-        shipped: () => undefined,
-        taken: () => undefined,
-        ended: () => undefined,
-        pinnedChanged: () => {
-          this.#ownBell.ring();
-          void this.#daemons.reload();
-        },
+      joined: () => {
+        this.#measures.joined();
+      },
+      pinnedChanged: () => {
+        this.#ownBell.ring();
+        void this.#daemons.reload();
       },
       log: this.#log,
       stop: this.#stop,

@@ -38,6 +38,8 @@ export interface SourceStatus {
   readonly nextExpiry: string | null;
   /** Files that should have been sent again before they expire, and could not be. */
   readonly expiring: number;
+  /** The host of a cluster that syncs it, unless it is this one; what is said of it that host said lately. */
+  readonly syncedBy?: string;
 }
 
 /** A file that is not in sync, and what brings another attempt. */

@@ -1,4 +1,5 @@
 import { EXIT } from '../../domain/exit-code.ts';
+import { clusterTroubles, type ClusterStanding, type ClusterTrouble } from './cluster-standing.ts';
 import type { NotInSync, Overview } from './overview.ts';
 
 /** What a daemon is doing, as far as people ask. Moments are ISO 8601. */
@@ -57,6 +58,8 @@ export interface Failing extends Omit<NotInSync, 'retry'> {
 /** Everything that is known of how things stand: what `botsync status` is made of. */
 export interface Known extends Omit<Overview, 'failures'> {
   readonly failures: readonly Failing[];
+  /** Only of a host that takes part in one. */
+  readonly cluster?: ClusterStanding;
 }
 
 /** Files that are not in sync for the same reason, and are retried at the same time. */
@@ -76,6 +79,7 @@ export type Trouble =
   | { readonly kind: 'halted'; readonly source: string }
   | { readonly kind: 'expiring'; readonly source: string }
   | FailingGroup
+  | ClusterTrouble
   /** Not everything was looked at: no pass has ended, the last one was interrupted, or it left out so many files. */
   | { readonly kind: 'no-pass' | 'interrupted' }
   | { readonly kind: 'left-out'; readonly files: number };
@@ -92,7 +96,7 @@ export interface Standing {
     /** Files whose content is on its way. */
     readonly sending: number;
   } | null;
-  /** 0: everything is in sync, or is being indexed; 3: not so; 4: credentials are refused; 5: a source is halted. */
+  /** 0: everything is in sync, or is being indexed; 3: not so; 4: credentials are refused; 5: a source or a unit is halted. */
   readonly exitCode: number;
 }
 
@@ -139,6 +143,7 @@ export function standingOf(known: Known, running: Running | null): Standing {
   );
   const troubles: Trouble[] = [
     ...causes(known, running, failing),
+    ...(known.cluster === undefined ? [] : clusterTroubles(known.cluster, sources)),
     ...sources.flatMap(({ name, halted }) =>
       halted === null ? [] : [{ kind: 'halted' as const, source: name }],
     ),
@@ -157,7 +162,7 @@ export function standingOf(known: Known, running: Running | null): Standing {
   const kinds = new Set(troubles.map(({ kind }) => kind));
   const exitCode = kinds.has('credentials')
     ? EXIT.credentials
-    : kinds.has('halted')
+    : kinds.has('halted') || kinds.has('blocked-unit')
       ? EXIT.halted
       : troubles.length > 0 || isUnderWay
         ? EXIT.incomplete

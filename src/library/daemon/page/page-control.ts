@@ -1,29 +1,30 @@
 import type { Log } from '../../../service/logger.ts';
 import type { SitePorts } from '../../../service/page-site.ts';
-import type { DaemonView } from '../daemons.ts';
 import { approvalWords, rescanWords } from '../../../words/asked.ts';
+import type { DaemonState } from '../answers.ts';
+import { approveAnywhere, rescanAnywhere } from '../ask-hosts.ts';
 
-/** A daemon that may be told what to do. */
-export interface Controlled {
-  /** `null` while there is none. */
-  readonly daemon: Pick<DaemonView, 'approve' | 'rescan'> | null;
-  /** Why the state file cannot be used, while it cannot. */
-  readonly trouble: string | null;
-}
+/** What may be told what to do. */
+export type Controlled = Pick<DaemonState, 'daemon' | 'cluster' | 'loaded' | 'trouble'>;
 
 /** What people who signed in on the page may do with a daemon, and where it is noted. */
 export function pageControl(controlled: () => Controlled, log: Log): SitePorts {
   return {
-    act: (action) => {
-      const { daemon, trouble } = controlled();
-      if (daemon === null) return `Nothing was done: ${trouble ?? 'botsync is starting'}.`;
+    act: async (action) => {
+      const state = controlled();
+      const nothing = `Nothing was done: ${state.trouble ?? 'botsync is starting'}.`;
+      if (state.daemon === null) return nothing;
+      const rescan = async (source: string | null, path: string | null): Promise<string> => {
+        const asked = await rescanAnywhere(state, source, path);
+        return asked === null ? nothing : rescanWords(asked, source, path);
+      };
       switch (action.kind) {
         case 'approve':
-          return approvalWords(daemon.approve(action.source)).join(' ');
+          return approvalWords(await approveAnywhere(state, action.source)).join(' ');
         case 'rescan':
-          return rescanWords(daemon.rescan(action.source, null), action.source, null);
+          return await rescan(action.source, null);
         case 'retry':
-          return rescanWords(daemon.rescan(action.source, action.path), action.source, action.path);
+          return await rescan(action.source, action.path);
       }
     },
     note: (level, message, fields) => {

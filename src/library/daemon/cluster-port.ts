@@ -1,0 +1,24 @@
+import type { SourceStatus } from '../../sync/plan/overview.ts';
+import type { ClusterSituation } from '../cluster/cluster-run.ts';
+
+/** What is wanted of the host that syncs a source. */
+export type Wish =
+  | { readonly kind: 'approve'; readonly source: string }
+  | { readonly kind: 'rescan'; readonly source: string; readonly path: string | null };
+
+/** What became of a wish: its host has to see it, nobody syncs the source, or the database does not take it. */
+export type Wished =
+  | { readonly kind: 'passed-on'; readonly host: string }
+  | { readonly kind: 'nobody' }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** A host's part in a cluster, as far as it is asked how things stand. */
+export interface ClusterPort {
+  readonly situation: ClusterSituation;
+  /** What hosts said of their sources when they were asked last, by the host's name. */
+  readonly reports: ReadonlyMap<string, readonly SourceStatus[]>;
+  /** Asks what the other hosts say of their sources, unless that was done just now. Resolves in any case, and soon. */
+  readonly look: () => Promise<void>;
+  /** Asks something of the host that syncs a source. */
+  readonly wish: (wish: Wish) => Promise<Wished>;
+}

@@ -1,0 +1,60 @@
+import type { ClusterMetrics } from '../../service/cluster-metrics.ts';
+import type { Metrics } from '../../service/metrics.ts';
+import type { LoadedConfig } from '../../config/load-config.ts';
+import type { ClusterObserver } from '../cluster/cluster-run.ts';
+import type { ClusterPart, ClusterPartInput } from './cluster-part.ts';
+
+/** What a daemon joins a cluster with. */
+export interface JoinInput extends Omit<ClusterPartInput, 'cluster' | 'observer' | 'onShare'> {
+  readonly loaded: LoadedConfig;
+  readonly env: NodeJS.ProcessEnv;
+  readonly metrics: Metrics;
+  /** This host takes part from now on. */
+  readonly joined: () => void;
+  /** Other sources may be this host's own now. */
+  readonly pinnedChanged: () => void;
+}
+
+/**
+ * Opens a daemon's part in the cluster of its configuration; `null`: there is none, and nothing of it is loaded. Throws `SyncError` where
+ * the ledger is not for us. A database that cannot be reached is waited for.
+ */
+export async function joinCluster(input: JoinInput): Promise<ClusterPart | null> {
+  const { loaded, env, metrics, joined, pinnedChanged, ...rest } = input;
+  const { cluster } = loaded.config;
+  if (cluster === null) return null;
+  const { openDaemonCluster } = await import('./cluster-part.ts');
+  let part: ClusterPart | null = null;
+  const counted = metrics.joinCluster(() => {
+    const { held = [], trouble = null, view = null } = part?.situation ?? {};
+    return { unitsHeld: held.length, isDatabaseUp: trouble === null && view !== null };
+  });
+  const observer = observerOf(cluster.host, counted, { joined, pinnedChanged });
+  part = await openDaemonCluster(loaded, cluster, env, {
+    ...{ ...rest, observer },
+    onShare: (perSecond) => {
+      counted.setShare(perSecond);
+    },
+  });
+  return part;
+}
+
+function observerOf(
+  host: string,
+  metrics: ClusterMetrics,
+  told: Pick<ClusterObserver, 'joined' | 'pinnedChanged'>,
+): ClusterObserver {
+  return {
+    ...told,
+    shipped: (seconds) => {
+      metrics.shipped(seconds);
+    },
+    taken: (_unit, from) => {
+      // What a process of this host held before goes on.
+      if (from !== null && from !== host) metrics.tookOver();
+    },
+    ended: (_unit, { kind }) => {
+      if (kind === 'lost') metrics.lost();
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** What is measured of a host's part in a cluster at the moment of asking. */
+export interface ClusterMeasures {
+  readonly unitsHeld: number;
+  /** Whether the last beat reached the database. */
+  readonly isDatabaseUp: boolean;
+}
+
+/** Seconds: from a database beside this host to one that is about to be given up. */
+const SHIP_BUCKETS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
+
+/** Counts what a host does in a cluster, for Prometheus. */
+export class ClusterMetrics {
+  readonly #measure: () => ClusterMeasures;
+  readonly #unitsHeld: Gauge;
+  readonly #databaseUp: Gauge;
+  readonly #takeovers: Counter;
+  readonly #leasesLost: Counter;
+  readonly #ships: Histogram;
+  readonly #createShare: () => Gauge;
+  #share: Gauge | null = null;
+
+  /** @param measure - asked once each time the metrics are rendered. */
+  constructor(library: typeof import('prom-client'), registry: Registry, measure: () => ClusterMeasures) {
+    const registers = [registry];
+    this.#measure = measure;
+    this.#unitsHeld = new library.Gauge({
+      name: 'botsync_cluster_units_held',
+      help: 'Units that this host holds. Pinned sources do not count.',
+      registers,
+    });
+    this.#databaseUp = new library.Gauge({
+      name: 'botsync_cluster_database_up',
+      help: '1 if the last beat reached the database, otherwise 0.',
+      registers,
+    });
+    this.#takeovers = new library.Counter({
+      name: 'botsync_cluster_takeovers_total',
+      help: 'Units that this host took from another one that did not let go of them.',
+      registers,
+    });
+    this.#leasesLost = new library.Counter({
+      name: 'botsync_cluster_leases_lost_total',
+      help: 'Units that this host lost without letting go of them.',
+      registers,
+    });
+    this.#ships = new library.Histogram({
+      name: 'botsync_cluster_ship_duration_seconds',
+      help: 'Time that the database took for a group of records, including repetitions.',
+      buckets: SHIP_BUCKETS,
+      registers,
+    });
+    // A share of 0 would be one: it is absent until there is one.
+    this.#createShare = () =>
+      new library.Gauge({
+        name: 'botsync_cluster_share_requests_per_second',
+        help: 'What this host may take of the budget of requests.',
+        registers,
+      });
+  }
+
+  /** A unit was taken from another host. */
+  tookOver(): void {
+    this.#takeovers.inc();
+  }
+
+  /** A lease ended that this host did not end. */
+  lost(): void {
+    this.#leasesLost.inc();
+  }
+
+  /** Records reached the database, so many seconds after they were sent first. */
+  shipped(seconds: number): void {
+    this.#ships.observe(seconds);
+  }
+
+  /** What this host may take of the budget, requests a second. */
+  setShare(perSecond: number): void {
+    this.#share ??= this.#createShare();
+    this.#share.set(perSecond);
+  }
+
+  /** Takes the measures of now. */
+  takeMeasures(): void {
+    const { unitsHeld, isDatabaseUp } = this.#measure();
+    this.#unitsHeld.set(unitsHeld);
+    this.#databaseUp.set(isDatabaseUp ? 1 : 0);
+  }
+}

@@ -1,0 +1,58 @@
+import { escapeControls as shown } from '../domain/escape.ts';
+import type { ClusterStanding, ClusterTrouble, HostStanding } from '../sync/plan/cluster-standing.ts';
+import { counted } from './quantity.ts';
+
+/** So many hosts are named to people. */
+const HOSTS_SHOWN = 20;
+
+/** Who of a cluster does what, a line for each host, this one first. */
+export function describeCluster(cluster: ClusterStanding): string[] {
+  const { host, trouble, hosts } = cluster;
+  const others = hosts.filter(({ isMe }) => !isMe);
+  const more = others.length - HOSTS_SHOWN;
+  const mine = unitsOf(cluster, host);
+  return [
+    `Cluster: this host, ${shown(host)}, ${mine.length === 0 ? 'is on standby' : `syncs ${shown(mine.join(', '))}`}`,
+    // Nothing is heard of anybody while the database is out of reach.
+    ...(trouble === null ? others.slice(0, HOSTS_SHOWN).map((one) => `  ${describeHost(cluster, one)}`) : []),
+    ...(trouble === null && more > 0 ? [`  … and ${counted(more, 'more host')}; --json lists them`] : []),
+  ];
+}
+
+/** What another host of a cluster does. */
+export function describeHost(cluster: ClusterStanding, { name, version, alive }: HostStanding): string {
+  const units = unitsOf(cluster, name);
+  const what = units.length === 0 ? 'is on standby' : `syncs ${shown(units.join(', '))}`;
+  const own = cluster.hosts.find(({ isMe }) => isMe)?.version ?? version;
+  const who = `${shown(name)}${version === own ? '' : ` (version ${shown(version)})`}`;
+  if (alive) return `${who} ${what}`;
+  return `${who} is silent${units.length === 0 ? '' : `, and had ${shown(units.join(', '))}`}`;
+}
+
+/** Names of the units that a host holds. This host's are those that it works on, whatever the ledger has heard of. */
+export function unitsOf({ host, held, units }: ClusterStanding, name: string): string[] {
+  const pinned = units.filter((one) => one.pinned === name).flatMap(({ sources }) => sources.join('+'));
+  if (name === host) return [...held, ...pinned];
+  return [
+    ...units.filter((one) => one.pinned === null && one.holderHost === name).map((unit) => unit.name),
+    ...pinned,
+  ];
+}
+
+/** A trouble of a cluster in a sentence. */
+export function describeClusterTrouble(trouble: ClusterTrouble): string {
+  switch (trouble.kind) {
+    case 'cluster':
+      return shown(trouble.reason);
+    case 'blocked-unit':
+      return `${shown(trouble.unit)} is halted: ${shown(trouble.reason)}`;
+    case 'free-unit':
+      return trouble.silent === null
+        ? `${shown(trouble.unit)} is synced by no host`
+        : `${shown(trouble.unit)} is synced by no host: ${shown(trouble.silent)}, which had it, is silent`;
+    case 'differing-hosts':
+      return `${shown(trouble.hosts.join(', '))}: another configuration than this host's; files are sent again when they move between them`;
+    case 'elsewhere':
+      return `${counted(trouble.files, 'file')} of ${shown(trouble.source)}, which ${shown(trouble.host)} syncs, ${trouble.files === 1 ? 'is' : 'are'} not in sync`;
+  }
+}

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import type { ClusterStanding, ClusterTrouble } from '../../src/sync/plan/cluster-standing.ts';
+import { adviceFor } from '../../src/words/advice.ts';
+import { describeCluster, describeClusterTrouble } from '../../src/words/cluster.ts';
+
+const unit = (name: string, holderHost: string | null, pinned: string | null = null) => ({
+  ...{ name: pinned === null ? name : `${name}@${pinned}`, sources: [name], holderHost, epoch: 1, pinned },
+  isConfigured: true,
+});
+const host = (name: string, alive = true, version = '1.2.3') => ({
+  ...{ name, version, alive, isMe: name === 'web1', sameConfig: true },
+});
+const CLUSTER: ClusterStanding = {
+  ...{ host: 'web1', trouble: null, held: ['docs'], blocked: {} },
+  units: [unit('docs', 'web1'), unit('news', 'web2'), unit('till', 'branch', 'branch'), unit('faq', 'old')],
+  hosts: [host('branch'), host('old', false), host('web1'), host('web2', true, '1.2.2'), host('web3')],
+};
+
+test('who of a cluster does what', () => {
+  expect(describeCluster(CLUSTER)).toEqual([
+    'Cluster: this host, web1, syncs docs',
+    '  branch syncs till',
+    '  old is silent, and had faq',
+    '  web2 (version 1.2.2) syncs news',
+    '  web3 is on standby',
+  ]);
+});
+
+test('a host that has nothing, and one that hears of nobody', () => {
+  expect(describeCluster({ ...CLUSTER, held: [], trouble: 'the database cannot be reached' })).toEqual([
+    'Cluster: this host, web1, is on standby',
+  ]);
+});
+
+test('of many hosts some are named', () => {
+  const many = Array.from({ length: 23 }, (_, index) => host(`branch-${index}`));
+  const lines = describeCluster({ ...CLUSTER, hosts: [host('web1'), ...many] });
+  expect(lines).toHaveLength(22);
+  expect(lines.at(-1)).toBe('  … and 3 more hosts; --json lists them');
+});
+
+test.each<[ClusterTrouble, string, string]>([
+  [{ kind: 'cluster', reason: 'the database is gone' }, 'the database is gone', 'wait cluster status'],
+  [
+    { kind: 'blocked-unit', unit: 'docs', reason: 'keys meet' },
+    'docs is halted: keys meet',
+    'fix cluster status',
+  ],
+  [{ kind: 'free-unit', unit: 'docs', silent: null }, 'docs is synced by no host', 'wait cluster status'],
+  [
+    { kind: 'free-unit', unit: 'docs', silent: 'web2' },
+    'docs is synced by no host: web2, which had it, is silent',
+    'wait cluster status',
+  ],
+  [
+    { kind: 'differing-hosts', hosts: ['web2', 'web3'] },
+    "web2, web3: another configuration than this host's; files are sent again when they move between them",
+    'fix cluster status',
+  ],
+  [
+    { kind: 'elsewhere', source: 'docs', host: 'web2', files: 2 },
+    '2 files of docs, which web2 syncs, are not in sync',
+    'wait status',
+  ],
+])('a trouble in a sentence, and what to do: %j', (trouble, sentence, advised) => {
+  expect(describeClusterTrouble(trouble)).toBe(sentence);
+  const { need, command } = adviceFor(trouble, [], () => null);
+  expect(`${need} ${command ?? ''}`).toBe(advised);
+});
