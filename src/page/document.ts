@@ -9,6 +9,7 @@ import { STYLE_ELEMENT } from '../web/style.ts';
 import type { PageFacts } from './facts.ts';
 import { renderHistory } from './history.ts';
 import { renderEvents, renderRenewals, renderUsage } from './lists.ts';
+import { renderHosts } from './hosts.ts';
 import { actionButton, command, name, path } from './markup.ts';
 import { renderNotInSync } from './not-in-sync.ts';
 import type { PageQuery } from './query.ts';
@@ -24,12 +25,14 @@ export type FileAnswer =
 /** The parts of the page that change, by the id of their element. */
 export function renderParts(facts: PageFacts, query: PageQuery, mayAct: boolean): Map<string, string> {
   const verdict = verdictOf(facts);
+  const hosts = renderHosts(facts);
   const parts: readonly (readonly [string, Html])[] = [
     ['page-title', html`<title id="page-title">${titleOf(verdict, facts)}</title>`],
     ['verdict', renderVerdict(verdict, facts, mayAct)],
     ['sources', renderSources(facts, mayAct)],
     ['under-way', renderUnderWay(facts)],
     ['not-in-sync', renderNotInSync(facts, query, mayAct)],
+    ...(hosts === null ? [] : [['hosts', hosts] as const]),
     ['history', renderHistory(facts)],
     ['renewals', renderRenewals(facts)],
     ['usage', renderUsage(facts)],
@@ -67,7 +70,7 @@ export function renderDocument(
           ${answer === null ? html`` : renderAnswer(query.file, answer)}
           <div class="columns">
             <div>${take('sources')} ${take('under-way')} ${take('not-in-sync')}</div>
-            <div>${take('history')} ${take('renewals')} ${take('usage')}</div>
+            <div>${take('hosts')} ${take('history')} ${take('renewals')} ${take('usage')}</div>
           </div>
           ${take('events')}
         </main>

@@ -29,7 +29,7 @@ function renderSource(status: SourceStatus, facts: PageFacts, mayAct: boolean): 
           <dd>${soon(Date.parse(status.nextExpiry), facts.nowMs)}</dd>
         </div>`;
   return html`<li class="card ${halted === null ? '' : 'halted'}">
-    <h3>${name(status.name)} ${source === undefined ? html`<small>no longer configured</small>` : html``}</h3>
+    <h3>${name(status.name)} ${renderAside(status, source)}</h3>
     ${source === undefined ? html`` : html`<p class="where">${path(source.directory)}</p>`}
     ${halted === null ? html`` : renderHalt(halted, status, source)}
     <dl class="facts">
@@ -48,10 +48,15 @@ function renderSource(status: SourceStatus, facts: PageFacts, mayAct: boolean): 
               <dd>${others.join(', ').toLowerCase()}</dd>
             </div>`
       }
-      ${source === undefined ? html`` : renderPlace(source)}${expiry}
+      ${source === undefined ? html`` : renderPlace(source, status.syncedBy)}${expiry}
     </dl>
     ${mayAct && source !== undefined ? renderActions(status) : html``}
   </li> `;
+}
+
+function renderAside({ syncedBy }: SourceStatus, source: SourceFacts | undefined): Html {
+  if (source === undefined) return html`<small>no longer configured</small>`;
+  return syncedBy === undefined ? html`` : html`<small>synced by ${name(syncedBy)}</small>`;
 }
 
 function renderActions({ name: source, halted, haltAdvice }: SourceStatus): Html {
@@ -64,7 +69,7 @@ function renderActions({ name: source, halted, haltAdvice }: SourceStatus): Html
   </p>`;
 }
 
-function renderPlace({ botId, keyPrefix, notices }: SourceFacts): Html {
+function renderPlace({ botId, keyPrefix, notices }: SourceFacts, syncedBy: string | undefined): Html {
   const prefix = keyPrefix === '' ? html`` : html`, keys begin with ${path(keyPrefix)}`;
   const how =
     notices.kind === 'polling'
@@ -72,14 +77,15 @@ function renderPlace({ botId, keyPrefix, notices }: SourceFacts): Html {
       : notices.directories === 0
         ? 'not watched'
         : countText(notices.directories, 'directory', 'directories');
+  const watching = html`<div>
+    <dt>Watching</dt>
+    <dd>${how}</dd>
+  </div>`;
   return html`<div>
       <dt>Bot</dt>
       <dd>${path(botId)}${prefix}</dd>
     </div>
-    <div>
-      <dt>Watching</dt>
-      <dd>${how}</dd>
-    </div>`;
+    ${syncedBy === undefined ? watching : html``}`;
 }
 
 /** Why a source is halted, and what it would remove. */

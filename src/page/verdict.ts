@@ -1,6 +1,6 @@
 import { bytesText, countText } from '../service/amounts.ts';
 import { MOST_FAILURES } from '../sync/plan/overview.ts';
-import type { ClusterTrouble } from '../sync/plan/cluster-standing.ts';
+import { isOfCluster, type ClusterTrouble } from '../sync/plan/cluster-facts.ts';
 import type { Failing, Trouble } from '../sync/plan/standing.ts';
 import { html, type Html } from '../web/html.ts';
 import { adviceFor, type Advice } from '../words/advice.ts';
@@ -31,7 +31,9 @@ export function verdictOf(facts: PageFacts): Verdict {
   if (worst !== undefined) {
     const mood = worst.advice.need === 'wait' ? 'waits' : 'needs-you';
     const others = told.length - 1;
-    return { mood, ...titleOf(worst.trouble, facts), advice: worst.advice, others };
+    const { trouble } = worst;
+    const title = isOfCluster(trouble) ? titleInCluster(trouble) : titleOf(trouble, facts);
+    return { mood, ...title, advice: worst.advice, others };
   }
   const nothing = { advice: null, others: 0 };
   if (standing.underWay !== null) return { mood: 'busy', ...busy(facts), ...nothing };
@@ -85,7 +87,10 @@ function busy({ standing, transfers }: PageFacts): { title: string; detail: stri
   return { title: 'Sending changes', detail: `${what}. Nothing needs to be done.` };
 }
 
-function titleOf(trouble: Trouble, facts: PageFacts): { title: string; detail: string | null } {
+function titleOf(
+  trouble: Exclude<Trouble, ClusterTrouble>,
+  facts: PageFacts,
+): { title: string; detail: string | null } {
   const { known, nowMs } = facts;
   switch (trouble.kind) {
     case 'state-file':
@@ -121,8 +126,6 @@ function titleOf(trouble: Trouble, facts: PageFacts): { title: string; detail: s
     case 'left-out':
     case 'no-pass':
       return { title: 'Not all files were checked', detail: describeCause(trouble, nowMs) };
-    default:
-      return titleInCluster(trouble);
   }
 }
 

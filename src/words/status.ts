@@ -3,6 +3,7 @@ import { placeOf } from './place.ts';
 import ms from 'ms';
 import prettyBytes from 'pretty-bytes';
 import { EXIT } from '../domain/exit-code.ts';
+import { isOfCluster } from '../sync/plan/cluster-facts.ts';
 import type { SincePass, SourceStatus } from '../sync/plan/overview.ts';
 import type { Failing, FailingGroup, Known, Running, Standing, Trouble } from '../sync/plan/standing.ts';
 import type { Paint, Style } from '../service/colour.ts';
@@ -150,6 +151,7 @@ function describeTroubles(troubles: readonly Trouble[], { nowMs }: StatusWords):
 
 /** A trouble that is no matter of single files, in a sentence; `null`: it is told with its source. */
 export function describeCause(trouble: Exclude<Trouble, FailingGroup>, nowMs: number): string | null {
+  if (isOfCluster(trouble)) return describeClusterTrouble(trouble);
   switch (trouble.kind) {
     case 'state-file':
       return shown(trouble.reason);
@@ -165,12 +167,6 @@ export function describeCause(trouble: Exclude<Trouble, FailingGroup>, nowMs: nu
       return 'the last pass was interrupted, so some files may not have been checked';
     case 'left-out':
       return `${counted(trouble.files, 'file')} not attempted by the last pass`;
-    case 'cluster':
-    case 'blocked-unit':
-    case 'free-unit':
-    case 'differing-hosts':
-    case 'elsewhere':
-      return describeClusterTrouble(trouble);
     case 'halted':
     case 'expiring':
     case 'no-pass':

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { renderDocument, renderParts } from '../../src/page/document.ts';
 import { readPageQuery } from '../../src/page/query.ts';
+import type { ClusterFacts } from '../../src/sync/plan/cluster-facts.ts';
 import { at, factsOf, NOW_MS, type Scene } from './facts.ts';
 
 const EVERYTHING = readPageQuery(new URLSearchParams());
@@ -31,9 +32,14 @@ const HOSTILE = [
 
 test.each(HOSTILE)('the name %j stays a name wherever it stands', (name) => {
   const scene: Scene = {
-    sources: [{ name, halted: name, toRemove: 1 }],
+    sources: [{ name, halted: name, toRemove: 1, syncedBy: name }],
     failures: [{ source: name, path: name, reason: name, retryAt: null }],
     running: { refusal: name, shortage: name, outage: { since: at(-5), nextTry: null, reason: name } },
+    cluster: {
+      ...{ host: name, trouble: name, held: [name], blocked: { [name]: name } },
+      units: [{ name, sources: [name], holderHost: name, epoch: 1, pinned: null, isConfigured: true }],
+      hosts: [{ name, version: name, alive: true, isMe: true, sameConfig: true }],
+    },
     facts: {
       host: name,
       commandEnd: name,
@@ -89,6 +95,46 @@ test('a source says where it is, how it stands, and what a halt would remove', (
   expect(text).toContain('2 failed, 102 to remove from the platform');
   expect(text).toContain('bot-1 , keys begin with kb/ Watching 3 directories');
   expect(text).toMatch(/old no longer configured .*7 kept on the platform \(no longer synced\)$/u);
+});
+
+const CLUSTER: ClusterFacts = {
+  ...{ host: 'web1', trouble: null, held: ['faq'], blocked: {} },
+  units: [
+    { name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 2, pinned: null, isConfigured: true },
+    { name: 'faq', sources: ['faq'], holderHost: 'web1', epoch: 1, pinned: null, isConfigured: true },
+    { name: 'old', sources: ['old'], holderHost: 'web4', epoch: 1, pinned: null, isConfigured: false },
+  ],
+  hosts: [
+    { name: 'web4', version: '1.2.2', alive: false, isMe: false, sameConfig: true },
+    { name: 'web3', version: '1.2.3', alive: true, isMe: false, sameConfig: false },
+    { name: 'web2', version: '1.2.3', alive: true, isMe: false, sameConfig: true },
+    { name: 'web1', version: '1.2.3', alive: true, isMe: true, sameConfig: true },
+  ],
+};
+
+test('the hosts of a cluster, this one first, and what each of them syncs', () => {
+  expect(read('hosts', { cluster: CLUSTER })).toBe(
+    'Hosts 4 hosts web1 (this host) : syncs faq ; botsync 1.2.3' +
+      ' web4 : silent , had old ; botsync 1.2.2' +
+      ' web3 : on standby ; another configuration ; botsync 1.2.3' +
+      ' web2 : syncs docs ; botsync 1.2.3',
+  );
+  expect(page({ cluster: CLUSTER })).toContain('id="hosts"');
+  expect(page({}), 'nothing of it without a cluster').not.toContain('id="hosts"');
+});
+
+test('nothing is said of hosts that cannot be heard of', () => {
+  const text = read('hosts', { cluster: { ...CLUSTER, trouble: 'the database is gone' } });
+  expect(text).toContain('web1 (this host) : syncs faq');
+  expect(text).toContain('web2 : not heard of while the database is out of reach');
+});
+
+test('a source that another host syncs says which, is not watched here, and can be acted on', () => {
+  const sources = [{ name: 'docs', syncedBy: 'web2', halted: 'too many removals', haltAdvice: 'run: …' }];
+  const text = read('sources', { cluster: CLUSTER, sources }, { mayAct: true });
+  expect(text).toContain('docs synced by web2 /srv/docs');
+  expect(text).toContain('Approve docs Rescan docs');
+  expect(text).not.toContain('Watching');
 });
 
 test('what is under way has its bytes, its rate, and the reasons of pauses with whose wish they are', () => {

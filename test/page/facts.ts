@@ -1,4 +1,5 @@
 import type { PageFacts, SourceFacts } from '../../src/page/facts.ts';
+import type { ClusterFacts } from '../../src/sync/plan/cluster-facts.ts';
 import { EMPTY_SOURCE, type NotInSync, type SourceStatus } from '../../src/sync/plan/overview.ts';
 import { standingOf, withRetries, type Running } from '../../src/sync/plan/standing.ts';
 
@@ -30,6 +31,7 @@ export interface Scene {
   readonly sources?: readonly (Partial<SourceStatus> & { readonly name: string })[];
   readonly failures?: readonly (Pick<NotInSync, 'path' | 'reason'> & Partial<NotInSync>)[];
   readonly running?: Partial<Running>;
+  readonly cluster?: ClusterFacts;
   readonly facts?: Partial<PageFacts>;
 }
 
@@ -45,10 +47,8 @@ export function factsOf(scene: Scene = {}): PageFacts {
     ...{ source: 'docs', key: failure.path, kind: 'failed' as const, retry: 'pass' as const, retryAt: null },
     ...failure,
   }));
-  const known = withRetries(
-    { sources, failures, lastPass: null, sinceLastPass: null, lastVerification: null },
-    running,
-  );
+  const overview = { sources, failures, lastPass: null, sinceLastPass: null, lastVerification: null };
+  const known = { ...withRetries(overview, running), ...(scene.cluster && { cluster: scene.cluster }) };
   return {
     nowMs: NOW_MS,
     version: '1.2.3',

@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
 import { verdictOf, type Verdict } from '../../src/page/verdict.ts';
+import type { ClusterFacts } from '../../src/sync/plan/cluster-facts.ts';
 import { at, factsOf, type Scene } from './facts.ts';
+
+const CLUSTER: ClusterFacts = {
+  ...{ host: 'web1', trouble: null, held: [], blocked: {} },
+  units: [
+    { name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 1, pinned: null, isConfigured: true },
+  ],
+  hosts: [{ name: 'web2', version: '1.2.3', alive: true, isMe: false, sameConfig: true }],
+};
 
 const OUTAGE = { since: at(-240), nextTry: at(30), reason: 'cannot reach it: connection refused' };
 
@@ -151,6 +160,33 @@ const SCENES: readonly (readonly [string, Scene, Partial<Verdict>, command: stri
     { running: { trouble: 'the disk is full' } },
     { mood: 'needs-you', title: 'The state file cannot be used', detail: 'the disk is full' },
     'doctor',
+  ],
+  [
+    'another host syncs it all',
+    { cluster: CLUSTER, sources: [{ name: 'docs', syncedBy: 'web2', searchable: 0 }] },
+    { mood: 'fine', title: 'In sync' },
+    null,
+  ],
+  [
+    'the database is out of reach',
+    { cluster: { ...CLUSTER, trouble: 'the database cannot be reached' } },
+    {
+      ...{ mood: 'waits', title: 'This host cannot take part in the cluster' },
+      detail: 'the database cannot be reached',
+    },
+    'cluster status',
+  ],
+  [
+    'no host syncs it',
+    { cluster: { ...CLUSTER, hosts: [] } },
+    { mood: 'waits', title: 'docs is synced by no host: web2, which had it, is silent' },
+    'cluster status',
+  ],
+  [
+    'its keys meet',
+    { cluster: { ...CLUSTER, blocked: { docs: 'its keys may be those of "faq"' } } },
+    { mood: 'needs-you', title: 'docs is halted', detail: 'its keys may be those of "faq"' },
+    'cluster status',
   ],
 ];
 

@@ -20,6 +20,9 @@ import { RecentUsage } from './recent-usage.ts';
 /** What is on its way is shown anew so often, milliseconds. */
 const BUSY_MS = 1000;
 
+/** What other hosts of a cluster do is asked so often while somebody looks, milliseconds. */
+const HOSTS_MS = 3000;
+
 /** What the page of a daemon is made from. */
 export interface DaemonPageInput {
   readonly target: RunTarget;
@@ -60,6 +63,7 @@ export class DaemonPage implements PageSource {
   document = async (params: URLSearchParams, access: PageAccess): Promise<string> => {
     const query = readPageQuery(params);
     const { target, daemonState, platform } = this.#input;
+    await daemonState().cluster?.look();
     const catalog = platform()?.clients.catalog() ?? null;
     const answer =
       query.file === '' ? null : await explainForPage(query.file, target, daemonState(), catalog);
@@ -99,15 +103,22 @@ export class DaemonPage implements PageSource {
   #changed(): void {
     if (this.#subscribers.size === 0) return;
     for (const changed of this.#subscribers) changed();
+    const isAlone = this.#input.daemonState().cluster === null;
     this.#timer ??= setTimeout(
       () => {
         this.#timer = null;
-        // What is on its way goes on without any event.
-        if (this.#isBusy()) this.#changed();
-        else for (const changed of this.#subscribers) changed();
+        void this.#showAnew();
       },
-      Math.max(BUSY_MS, this.#input.answers.staleForMs),
+      Math.max(isAlone || this.#isBusy() ? BUSY_MS : HOSTS_MS, this.#input.answers.staleForMs),
     ).unref();
+  }
+
+  async #showAnew(): Promise<void> {
+    const { cluster } = this.#input.daemonState();
+    await cluster?.look();
+    // What is on its way goes on without any event, and so do other hosts.
+    if (this.#isBusy() || cluster !== null) this.#changed();
+    else for (const changed of this.#subscribers) changed();
   }
 
   #isBusy(): boolean {

@@ -1,21 +1,21 @@
 import type { SourceStatus } from './overview.ts';
 
 /** A cluster as one of its hosts sees it: the `cluster` of `botsync status --json`. */
-export interface ClusterStanding {
+export interface ClusterFacts {
   /** This host. */
   readonly host: string;
   /** Why this host cannot take part; `null`: it can. The rest is then as it was heard of last. */
   readonly trouble: string | null;
   /** Names of the units that this host holds. */
   readonly held: readonly string[];
-  readonly units: readonly UnitStanding[];
-  readonly hosts: readonly HostStanding[];
+  readonly units: readonly UnitFacts[];
+  readonly hosts: readonly HostFacts[];
   /** Units of this host's configuration that nobody may sync, and why. */
   readonly blocked: Readonly<Record<string, string>>;
 }
 
 /** Sources that one host at a time syncs. */
-export interface UnitStanding {
+export interface UnitFacts {
   readonly name: string;
   readonly sources: readonly string[];
   /** The host that holds it; `null`: none does. A pinned unit is held by its host, whether that runs or not. */
@@ -29,7 +29,7 @@ export interface UnitStanding {
 }
 
 /** A host that takes part, or did. */
-export interface HostStanding {
+export interface HostFacts {
   readonly name: string;
   /** Of botsync. */
   readonly version: string;
@@ -58,15 +58,21 @@ export type ClusterTrouble =
       readonly files: number;
     };
 
+/** Whether a trouble is one that only a cluster has. */
+export function isOfCluster(trouble: { readonly kind: string }): trouble is ClusterTrouble {
+  return KINDS.has(trouble.kind);
+}
+
+const KINDS: ReadonlySet<string> = new Set<ClusterTrouble['kind']>([
+  ...(['cluster', 'blocked-unit', 'free-unit', 'differing-hosts', 'elsewhere'] as const),
+]);
+
 /** What is wrong in a cluster. */
-export function clusterTroubles(
-  cluster: ClusterStanding,
-  sources: readonly SourceStatus[],
-): ClusterTrouble[] {
+export function clusterTroubles(cluster: ClusterFacts, sources: readonly SourceStatus[]): ClusterTrouble[] {
   const { trouble, units, hosts, blocked } = cluster;
   const alive = new Set(hosts.filter((one) => one.alive).map(({ name }) => name));
   const free = units.flatMap(({ name, holderHost, isConfigured }): ClusterTrouble[] => {
-    if (!isConfigured || name in blocked) return [];
+    if (!isConfigured || Object.hasOwn(blocked, name)) return [];
     if (holderHost !== null && alive.has(holderHost)) return [];
     return [{ kind: 'free-unit', unit: name, silent: holderHost }];
   });

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import type { ClusterStanding, HostStanding, UnitStanding } from '../../../src/sync/plan/cluster-standing.ts';
+import type { ClusterFacts, HostFacts, UnitFacts } from '../../../src/sync/plan/cluster-facts.ts';
 import { EMPTY_SOURCE, type SourceStatus } from '../../../src/sync/plan/overview.ts';
 import { standingOf } from '../../../src/sync/plan/standing.ts';
 
-const unit = (more: Partial<UnitStanding> = {}): UnitStanding => ({
+const unit = (more: Partial<UnitFacts> = {}): UnitFacts => ({
   ...{ name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 3, pinned: null, isConfigured: true },
   ...more,
 });
-const host = (name: string, more: Partial<HostStanding> = {}): HostStanding => ({
+const host = (name: string, more: Partial<HostFacts> = {}): HostFacts => ({
   ...{ name, version: '1.2.3', alive: true, isMe: name === 'web1', sameConfig: true },
   ...more,
 });
 const both = [host('web1'), host('web2')];
 
-const CALM: ClusterStanding = {
+const CALM: ClusterFacts = {
   host: 'web1',
   trouble: null,
   held: [],
@@ -23,7 +23,7 @@ const CALM: ClusterStanding = {
 };
 
 /** The exit code with the kinds of the troubles. */
-function told(cluster: Partial<ClusterStanding>, sources: readonly SourceStatus[] = []): string {
+function told(cluster: Partial<ClusterFacts>, sources: readonly SourceStatus[] = []): string {
   const known = { sources, failures: [], lastPass: null, sinceLastPass: null, lastVerification: null };
   const running = { activity: 'watching' as const, isFirstPassOver: true, queued: 0 };
   const { exitCode, troubles } = standingOf({ ...known, cluster: { ...CALM, ...cluster } }, running);
@@ -33,7 +33,7 @@ function told(cluster: Partial<ClusterStanding>, sources: readonly SourceStatus[
 const elsewhere = { ...EMPTY_SOURCE, name: 'docs', files: 3, syncedBy: 'web2' };
 
 describe('the exit code of a host, and what is wrong in its cluster', () => {
-  test.each<[string, Partial<ClusterStanding>, string]>([
+  test.each<[string, Partial<ClusterFacts>, string]>([
     ['another host has it all', {}, '0'],
     ['the database is out of reach', { trouble: 'gone' }, '3 cluster'],
     [

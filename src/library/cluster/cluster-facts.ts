@@ -1,9 +1,9 @@
 import type { HostRow, UnitRow } from '../../cluster/membership.ts';
-import type { ClusterStanding, HostStanding, UnitStanding } from '../../sync/plan/cluster-standing.ts';
+import type { ClusterFacts, HostFacts, UnitFacts } from '../../sync/plan/cluster-facts.ts';
 import type { ClusterSituation } from './cluster-run.ts';
 
 /** A cluster as a host's part in it sees it. */
-export function clusterStanding(situation: ClusterSituation): ClusterStanding {
+export function clusterFacts(situation: ClusterSituation): ClusterFacts {
   const { host, trouble, view, alive, held, blocked, own } = situation;
   const configured = new Set(own.map(({ id }) => id));
   const { units = [], hosts = [] } = view ?? {};
@@ -19,9 +19,9 @@ export function clusterStanding(situation: ClusterSituation): ClusterStanding {
         row.holder !== null ||
         row.pinned !== null ||
         alive.some((one) => one.units.includes(row.id));
-      return isUsed ? [unitStanding(row, isConfigured)] : [];
+      return isUsed ? [unitFacts(row, isConfigured)] : [];
     }),
-    hosts: hosts.map((row): HostStanding => ({
+    hosts: hosts.map((row): HostFacts => ({
       name: row.name,
       version: row.version,
       alive: names.has(row.name),
@@ -32,7 +32,7 @@ export function clusterStanding(situation: ClusterSituation): ClusterStanding {
   };
 }
 
-function unitStanding(row: UnitRow, isConfigured: boolean): UnitStanding {
+function unitFacts(row: UnitRow, isConfigured: boolean): UnitFacts {
   const { name, epoch, pinned, holder, holderHost } = row;
   return {
     ...{ name, epoch, pinned, isConfigured },
