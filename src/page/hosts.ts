@@ -1,5 +1,5 @@
 import { countText } from '../service/amounts.ts';
-import type { ClusterStanding, HostStanding } from '../sync/plan/cluster-standing.ts';
+import type { ClusterFacts, HostFacts } from '../sync/plan/cluster-facts.ts';
 import { html, type Html } from '../web/html.ts';
 import { unitsOf } from '../words/cluster.ts';
 import type { PageFacts } from './facts.ts';
@@ -23,7 +23,7 @@ export function renderHosts({ known: { cluster } }: PageFacts): Html | null {
   return part('hosts', 'Hosts', countText(hosts.length, 'host'), content);
 }
 
-function renderHost(host: HostStanding, cluster: ClusterStanding): Html {
+function renderHost(host: HostFacts, cluster: ClusterFacts): Html {
   const units = unitsOf(cluster, host.name);
   const more = units.length - UNITS_SHOWN;
   const named = units

@@ -1,6 +1,6 @@
 import { bytesText, countText } from '../service/amounts.ts';
 import { MOST_FAILURES } from '../sync/plan/overview.ts';
-import { isOfCluster, type ClusterTrouble } from '../sync/plan/cluster-standing.ts';
+import { isOfCluster, type ClusterTrouble } from '../sync/plan/cluster-facts.ts';
 import type { Failing, Trouble } from '../sync/plan/standing.ts';
 import { html, type Html } from '../web/html.ts';
 import { adviceFor, type Advice } from '../words/advice.ts';

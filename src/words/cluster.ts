@@ -1,12 +1,12 @@
 import { escapeControls as shown } from '../domain/escape.ts';
-import type { ClusterStanding, ClusterTrouble, HostStanding } from '../sync/plan/cluster-standing.ts';
+import type { ClusterFacts, ClusterTrouble, HostFacts } from '../sync/plan/cluster-facts.ts';
 import { counted } from './quantity.ts';
 
 /** So many hosts are named to people. */
 const HOSTS_SHOWN = 20;
 
 /** Who of a cluster does what, a line for each host, this one first. */
-export function describeCluster(cluster: ClusterStanding): string[] {
+export function describeCluster(cluster: ClusterFacts): string[] {
   const { host, trouble, hosts } = cluster;
   const others = hosts.filter(({ isMe }) => !isMe);
   const more = others.length - HOSTS_SHOWN;
@@ -20,7 +20,7 @@ export function describeCluster(cluster: ClusterStanding): string[] {
 }
 
 /** What another host of a cluster does. */
-export function describeHost(cluster: ClusterStanding, { name, version, alive }: HostStanding): string {
+function describeHost(cluster: ClusterFacts, { name, version, alive }: HostFacts): string {
   const units = unitsOf(cluster, name);
   const what = units.length === 0 ? 'is on standby' : `syncs ${shown(units.join(', '))}`;
   const own = cluster.hosts.find(({ isMe }) => isMe)?.version ?? version;
@@ -30,7 +30,7 @@ export function describeHost(cluster: ClusterStanding, { name, version, alive }:
 }
 
 /** Names of the units that a host holds. This host's are those that it works on, whatever the ledger has heard of. */
-export function unitsOf({ host, held, units }: ClusterStanding, name: string): string[] {
+export function unitsOf({ host, held, units }: ClusterFacts, name: string): string[] {
   const pinned = units.filter((one) => one.pinned === name).flatMap(({ sources }) => sources.join('+'));
   if (name === host) return [...held, ...pinned];
   return [

@@ -3,7 +3,7 @@ import { placeOf } from './place.ts';
 import ms from 'ms';
 import prettyBytes from 'pretty-bytes';
 import { EXIT } from '../domain/exit-code.ts';
-import { isOfCluster } from '../sync/plan/cluster-standing.ts';
+import { isOfCluster } from '../sync/plan/cluster-facts.ts';
 import type { SincePass, SourceStatus } from '../sync/plan/overview.ts';
 import type { Failing, FailingGroup, Known, Running, Standing, Trouble } from '../sync/plan/standing.ts';
 import type { Paint, Style } from '../service/colour.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { renderDocument, renderParts } from '../../src/page/document.ts';
 import { readPageQuery } from '../../src/page/query.ts';
-import type { ClusterStanding } from '../../src/sync/plan/cluster-standing.ts';
+import type { ClusterFacts } from '../../src/sync/plan/cluster-facts.ts';
 import { at, factsOf, NOW_MS, type Scene } from './facts.ts';
 
 const EVERYTHING = readPageQuery(new URLSearchParams());
@@ -97,7 +97,7 @@ test('a source says where it is, how it stands, and what a halt would remove', (
   expect(text).toMatch(/old no longer configured .*7 kept on the platform \(no longer synced\)$/u);
 });
 
-const CLUSTER: ClusterStanding = {
+const CLUSTER: ClusterFacts = {
   ...{ host: 'web1', trouble: null, held: ['faq'], blocked: {} },
   units: [
     { name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 2, pinned: null, isConfigured: true },

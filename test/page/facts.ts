@@ -1,5 +1,5 @@
 import type { PageFacts, SourceFacts } from '../../src/page/facts.ts';
-import type { ClusterStanding } from '../../src/sync/plan/cluster-standing.ts';
+import type { ClusterFacts } from '../../src/sync/plan/cluster-facts.ts';
 import { EMPTY_SOURCE, type NotInSync, type SourceStatus } from '../../src/sync/plan/overview.ts';
 import { standingOf, withRetries, type Running } from '../../src/sync/plan/standing.ts';
 
@@ -31,7 +31,7 @@ export interface Scene {
   readonly sources?: readonly (Partial<SourceStatus> & { readonly name: string })[];
   readonly failures?: readonly (Pick<NotInSync, 'path' | 'reason'> & Partial<NotInSync>)[];
   readonly running?: Partial<Running>;
-  readonly cluster?: ClusterStanding;
+  readonly cluster?: ClusterFacts;
   readonly facts?: Partial<PageFacts>;
 }
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { verdictOf, type Verdict } from '../../src/page/verdict.ts';
-import type { ClusterStanding } from '../../src/sync/plan/cluster-standing.ts';
+import type { ClusterFacts } from '../../src/sync/plan/cluster-facts.ts';
 import { at, factsOf, type Scene } from './facts.ts';
 
-const CLUSTER: ClusterStanding = {
+const CLUSTER: ClusterFacts = {
   ...{ host: 'web1', trouble: null, held: [], blocked: {} },
   units: [
     { name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 1, pinned: null, isConfigured: true },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ClusterStanding, ClusterTrouble } from '../../src/sync/plan/cluster-standing.ts';
+import type { ClusterFacts, ClusterTrouble } from '../../src/sync/plan/cluster-facts.ts';
 import { adviceFor } from '../../src/words/advice.ts';
 import { describeCluster, describeClusterTrouble } from '../../src/words/cluster.ts';
 
@@ -10,7 +10,7 @@ const unit = (name: string, holderHost: string | null, pinned: string | null = n
 const host = (name: string, alive = true, version = '1.2.3') => ({
   ...{ name, version, alive, isMe: name === 'web1', sameConfig: true },
 });
-const CLUSTER: ClusterStanding = {
+const CLUSTER: ClusterFacts = {
   ...{ host: 'web1', trouble: null, held: ['docs'], blocked: {} },
   units: [unit('docs', 'web1'), unit('news', 'web2'), unit('till', 'branch', 'branch'), unit('faq', 'old')],
   hosts: [host('branch'), host('old', false), host('web1'), host('web2', true, '1.2.2'), host('web3')],

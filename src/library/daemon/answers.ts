@@ -6,7 +6,7 @@ import type { Metrics, SourceMeasures } from '../../service/metrics.ts';
 import { findHolder } from '../../service/process-lock.ts';
 import type { ControlPorts } from '../../service/status-routes.ts';
 import type { StateStore } from '../../state/state-store.ts';
-import { clusterTroubles, type ClusterStanding } from '../../sync/plan/cluster-standing.ts';
+import { clusterTroubles, type ClusterFacts } from '../../sync/plan/cluster-facts.ts';
 import { mergeOverviews } from '../../sync/plan/merge-overviews.ts';
 import { overview, type Overview } from '../../sync/plan/overview.ts';
 import {
@@ -18,7 +18,7 @@ import {
 } from '../../sync/plan/standing.ts';
 import { describeClusterTrouble } from '../../words/cluster.ts';
 import type { RunTarget } from '../run-target.ts';
-import { clusterStanding } from '../cluster/cluster-standing.ts';
+import { clusterFacts } from '../cluster/cluster-facts.ts';
 import { platformName } from '../load.ts';
 import { approveAnywhere, rescanAnywhere } from './ask-hosts.ts';
 import type { ClusterPort } from './cluster-port.ts';
@@ -109,7 +109,7 @@ export class DaemonAnswers {
   get impediments(): string[] {
     const { trouble, daemon } = this.#daemonState();
     if (trouble !== null) return [trouble];
-    const cluster = this.#clusterStanding();
+    const cluster = this.#clusterFacts();
     const inTheWay = cluster === null ? [] : clusterTroubles(cluster, []);
     const ofCluster = inTheWay.filter(({ kind }) => kind !== 'differing-hosts').map(describeClusterTrouble);
     const isStarting = daemon === null || (ofCluster.length === 0 && this.#isStarting(cluster));
@@ -130,7 +130,7 @@ export class DaemonAnswers {
   /** How everything stands. Throws `StateFileError`. */
   facts(): { readonly known: Known; readonly running: Running; readonly standing: Standing } {
     const { daemon, trouble, cluster: port, loaded } = this.#daemonState();
-    const cluster = this.#clusterStanding();
+    const cluster = this.#clusterFacts();
     const starting = this.#isStarting(cluster) && { activity: 'starting' as const, isFirstPassOver: false };
     const running: Running = { ...(daemon?.activity ?? { isFirstPassOver: false }), ...starting, trouble };
     const seen = this.#overview() ?? NOTHING_KNOWN;
@@ -150,13 +150,13 @@ export class DaemonAnswers {
     return sources === null ? null : JSON.stringify({ sources });
   }
 
-  #clusterStanding(): ClusterStanding | null {
+  #clusterFacts(): ClusterFacts | null {
     const { cluster } = this.#daemonState();
-    return cluster && clusterStanding(cluster.situation);
+    return cluster && clusterFacts(cluster.situation);
   }
 
   /** Whether there is something for this host of a cluster to sync that no daemon works on yet. */
-  #isStarting(cluster: ClusterStanding | null): boolean {
+  #isStarting(cluster: ClusterFacts | null): boolean {
     if (cluster === null) return false;
     const { running, loaded, cluster: port } = this.#daemonState();
     if (port?.situation.view === null && cluster.trouble === null) return true;

@@ -1,6 +1,6 @@
 import type { SourceConfig } from '../../config/config.ts';
 import type { HostsApproval, HostsRescan } from '../../words/asked.ts';
-import { clusterStanding } from '../cluster/cluster-standing.ts';
+import { clusterFacts } from '../cluster/cluster-facts.ts';
 import type { DaemonState } from './answers.ts';
 import type { ClusterPort, Wished } from './cluster-port.ts';
 import { isSyncedHere, unitOf } from './elsewhere.ts';
@@ -40,7 +40,7 @@ export async function rescanAnywhere(
     return { kind: 'not-passed-on', reason: whyNot(wished) };
   }
   // A pass is over everything that a host has: one source of each unit stands for all.
-  const standing = clusterStanding(cluster.situation);
+  const standing = clusterFacts(cluster.situation);
   const units = new Map(others.map((one) => [unitOf(standing, one)?.name ?? one.name, one.name]));
   const failed = [];
   for (const name of units.values()) {
@@ -54,7 +54,7 @@ export async function rescanAnywhere(
 /** Sources of the configuration that this host does not sync; `source`: only that one. */
 function elsewhere({ cluster, loaded }: Asked, source: string | null): readonly SourceConfig[] {
   if (cluster === null) return [];
-  const standing = clusterStanding(cluster.situation);
+  const standing = clusterFacts(cluster.situation);
   return loaded.config.sources.filter(
     (one) => (source === null || one.name === source) && !isSyncedHere(standing, one),
   );

@@ -39,6 +39,8 @@ export interface ClusterPartInput {
   readonly clientsUnder: (fence: Fence) => Clients;
   /** What all requests to the platform pass. */
   readonly gate: PlatformGate;
+  /** Told what this host may take of the budget, requests a second. */
+  readonly onShare: (perSecond: number) => void;
   /** What the sources of this host look like; JSON. */
   readonly report: () => string | null;
   readonly observer: ClusterObserver;
@@ -104,7 +106,7 @@ export class ClusterPart implements ClusterPort {
 
   /** Has requests go at this host's share of the budget. */
   #createBudget(): Budget {
-    const { cluster, config, gate } = this.#input;
+    const { cluster, config, gate, onShare } = this.#input;
     const { host, schema, requestsPerSecond, leaseMs, budget: name } = cluster.config;
     const { workspaceId, baseUrl } = config().platform;
     const budget = new Budget(
@@ -120,6 +122,7 @@ export class ClusterPart implements ClusterPort {
     budget.wanted = () => gate.wanted;
     budget.onShare((share) => {
       gate.setShare(share);
+      onShare(share.perSecond);
     });
     budget.onPause((ms) => {
       gate.pause(ms);

@@ -1,9 +1,9 @@
 import type { Config, SourceConfig } from '../../config/config.ts';
-import type { ClusterStanding, UnitStanding } from '../../sync/plan/cluster-standing.ts';
+import type { ClusterFacts, UnitFacts } from '../../sync/plan/cluster-facts.ts';
 import type { SourceStatus } from '../../sync/plan/overview.ts';
 
 /** The unit that a source of this host's configuration is in; `undefined`: the ledger has none. */
-export function unitOf(cluster: ClusterStanding, { name, host }: SourceConfig): UnitStanding | undefined {
+export function unitOf(cluster: ClusterFacts, { name, host }: SourceConfig): UnitFacts | undefined {
   return cluster.units.find(
     ({ sources, pinned, isConfigured }) =>
       sources.includes(name) && pinned === host && (isConfigured || host !== null),
@@ -11,7 +11,7 @@ export function unitOf(cluster: ClusterStanding, { name, host }: SourceConfig): 
 }
 
 /** Whether a source is this host's to sync. */
-export function isSyncedHere(cluster: ClusterStanding, source: SourceConfig): boolean {
+export function isSyncedHere(cluster: ClusterFacts, source: SourceConfig): boolean {
   const unit = unitOf(cluster, source);
   if (source.host !== null)
     return source.host === cluster.host && !(unit !== undefined && Object.hasOwn(cluster.blocked, unit.name));
@@ -21,7 +21,7 @@ export function isSyncedHere(cluster: ClusterStanding, source: SourceConfig): bo
 /** How sources of a configuration stand that other hosts sync, as far as these have said. */
 export function sourcesElsewhere(
   { sources }: Pick<Config, 'sources'>,
-  cluster: ClusterStanding,
+  cluster: ClusterFacts,
   reports: ReadonlyMap<string, readonly SourceStatus[]>,
 ): SourceStatus[] {
   return sources.flatMap((source): SourceStatus[] => {

@@ -5,7 +5,7 @@ import type { ClusterObserver } from '../cluster/cluster-run.ts';
 import type { ClusterPart, ClusterPartInput } from './cluster-part.ts';
 
 /** What a daemon joins a cluster with. */
-export interface JoinInput extends Omit<ClusterPartInput, 'cluster' | 'observer'> {
+export interface JoinInput extends Omit<ClusterPartInput, 'cluster' | 'observer' | 'onShare'> {
   readonly loaded: LoadedConfig;
   readonly env: NodeJS.ProcessEnv;
   readonly metrics: Metrics;
@@ -30,7 +30,12 @@ export async function joinCluster(input: JoinInput): Promise<ClusterPart | null>
     return { unitsHeld: held.length, isDatabaseUp: trouble === null && view !== null };
   });
   const observer = observerOf(cluster.host, counted, { joined, pinnedChanged });
-  part = await openDaemonCluster(loaded, cluster, env, { ...rest, observer });
+  part = await openDaemonCluster(loaded, cluster, env, {
+    ...{ ...rest, observer },
+    onShare: (perSecond) => {
+      counted.setShare(perSecond);
+    },
+  });
   return part;
 }
 

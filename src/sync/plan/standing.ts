@@ -1,5 +1,5 @@
 import { EXIT } from '../../domain/exit-code.ts';
-import { clusterTroubles, type ClusterStanding, type ClusterTrouble } from './cluster-standing.ts';
+import { clusterTroubles, type ClusterFacts, type ClusterTrouble } from './cluster-facts.ts';
 import type { NotInSync, Overview } from './overview.ts';
 
 /** What a daemon is doing, as far as people ask. Moments are ISO 8601. */
@@ -59,7 +59,7 @@ export interface Failing extends Omit<NotInSync, 'retry'> {
 export interface Known extends Omit<Overview, 'failures'> {
   readonly failures: readonly Failing[];
   /** Only of a host that takes part in one. */
-  readonly cluster?: ClusterStanding;
+  readonly cluster?: ClusterFacts;
 }
 
 /** Files that are not in sync for the same reason, and are retried at the same time. */

@@ -1,0 +1,47 @@
+import type { HostRow, UnitRow } from '../../cluster/membership.ts';
+import type { ClusterFacts, HostFacts, UnitFacts } from '../../sync/plan/cluster-facts.ts';
+import type { ClusterSituation } from './cluster-run.ts';
+
+/** A cluster as a host's part in it sees it. */
+export function clusterFacts(situation: ClusterSituation): ClusterFacts {
+  const { host, trouble, view, alive, held, blocked, own } = situation;
+  const configured = new Set(own.map(({ id }) => id));
+  const { units = [], hosts = [] } = view ?? {};
+  const names = new Set(alive.map(({ name }) => name));
+  const me = hosts.find(({ name }) => name === host);
+  return {
+    ...{ host, trouble, held },
+    units: units.flatMap((row) => {
+      const isConfigured = configured.has(row.id);
+      // What no configuration has any more stays in the ledger.
+      const isUsed =
+        isConfigured ||
+        row.holder !== null ||
+        row.pinned !== null ||
+        alive.some((one) => one.units.includes(row.id));
+      return isUsed ? [unitFacts(row, isConfigured)] : [];
+    }),
+    hosts: hosts.map((row): HostFacts => ({
+      name: row.name,
+      version: row.version,
+      alive: names.has(row.name),
+      isMe: row.name === host,
+      sameConfig: me === undefined || row.digest === me.digest || !sharesUnit(row, me),
+    })),
+    blocked: Object.fromEntries(blocked),
+  };
+}
+
+function unitFacts(row: UnitRow, isConfigured: boolean): UnitFacts {
+  const { name, epoch, pinned, holder, holderHost } = row;
+  return {
+    ...{ name, epoch, pinned, isConfigured },
+    sources: row.sources.map((source) => source.name),
+    holderHost: pinned ?? (holder === null ? null : holderHost),
+  };
+}
+
+/** Hosts may do as they please with what each has alone. */
+function sharesUnit(one: HostRow, other: HostRow): boolean {
+  return one.units.some((id) => other.units.includes(id));
+}

@@ -1,0 +1,98 @@
+import type { SourceStatus } from './overview.ts';
+
+/** A cluster as one of its hosts sees it: the `cluster` of `botsync status --json`. */
+export interface ClusterFacts {
+  /** This host. */
+  readonly host: string;
+  /** Why this host cannot take part; `null`: it can. The rest is then as it was heard of last. */
+  readonly trouble: string | null;
+  /** Names of the units that this host holds. */
+  readonly held: readonly string[];
+  readonly units: readonly UnitFacts[];
+  readonly hosts: readonly HostFacts[];
+  /** Units of this host's configuration that nobody may sync, and why. */
+  readonly blocked: Readonly<Record<string, string>>;
+}
+
+/** Sources that one host at a time syncs. */
+export interface UnitFacts {
+  readonly name: string;
+  readonly sources: readonly string[];
+  /** The host that holds it; `null`: none does. A pinned unit is held by its host, whether that runs or not. */
+  readonly holderHost: string | null;
+  /** How often it was taken. */
+  readonly epoch: number;
+  /** The host that alone may have it, by its own state file; `null`: any may. */
+  readonly pinned: string | null;
+  /** Whether this host's configuration has it. */
+  readonly isConfigured: boolean;
+}
+
+/** A host that takes part, or did. */
+export interface HostFacts {
+  readonly name: string;
+  /** Of botsync. */
+  readonly version: string;
+  /** Whether it was heard of within the time of a lease. */
+  readonly alive: boolean;
+  readonly isMe: boolean;
+  /** Whether it would treat what it shares with this host as this host does. */
+  readonly sameConfig: boolean;
+}
+
+/** What is wrong in a cluster, beside what is wrong with sources. */
+export type ClusterTrouble =
+  /** This host cannot take part. */
+  | { readonly kind: 'cluster'; readonly reason: string }
+  /** A unit that nobody may sync. */
+  | { readonly kind: 'blocked-unit'; readonly unit: string; readonly reason: string }
+  /** A unit that nobody holds. `silent`: the host that has it, of which nothing was heard lately; `null`: none has. */
+  | { readonly kind: 'free-unit'; readonly unit: string; readonly silent: string | null }
+  /** Hosts that would treat shared files otherwise. */
+  | { readonly kind: 'differing-hosts'; readonly hosts: readonly string[] }
+  /** A source that another host syncs, with files that are not in sync. */
+  | {
+      readonly kind: 'elsewhere';
+      readonly source: string;
+      readonly host: string;
+      readonly files: number;
+    };
+
+/** Whether a trouble is one that only a cluster has. */
+export function isOfCluster(trouble: { readonly kind: string }): trouble is ClusterTrouble {
+  return KINDS.has(trouble.kind);
+}
+
+const KINDS: ReadonlySet<string> = new Set<ClusterTrouble['kind']>([
+  ...(['cluster', 'blocked-unit', 'free-unit', 'differing-hosts', 'elsewhere'] as const),
+]);
+
+/** What is wrong in a cluster. */
+export function clusterTroubles(cluster: ClusterFacts, sources: readonly SourceStatus[]): ClusterTrouble[] {
+  const { trouble, units, hosts, blocked } = cluster;
+  const alive = new Set(hosts.filter((one) => one.alive).map(({ name }) => name));
+  const free = units.flatMap(({ name, holderHost, isConfigured }): ClusterTrouble[] => {
+    if (!isConfigured || Object.hasOwn(blocked, name)) return [];
+    if (holderHost !== null && alive.has(holderHost)) return [];
+    return [{ kind: 'free-unit', unit: name, silent: holderHost }];
+  });
+  const differing = hosts.filter((one) => one.alive && !one.sameConfig).map(({ name }) => name);
+  return [
+    ...(trouble === null ? [] : [{ kind: 'cluster' as const, reason: trouble }]),
+    ...Object.entries(blocked).map(([unit, reason]) => ({ kind: 'blocked-unit' as const, unit, reason })),
+    // Nothing is heard of anybody while the database is out of reach.
+    ...(trouble === null ? free : []),
+    ...(trouble === null && differing.length > 0
+      ? [{ kind: 'differing-hosts' as const, hosts: differing }]
+      : []),
+    ...sources.flatMap((source) => elsewhere(source)),
+  ];
+}
+
+function elsewhere(source: SourceStatus): ClusterTrouble[] {
+  const { name, syncedBy, failed, refused, problems, pending, unsearchable } = source;
+  const files = failed + refused + problems + pending + unsearchable;
+  return syncedBy === undefined || files === 0
+    ? []
+    : [{ kind: 'elsewhere', source: name, host: syncedBy, files }];
+}
