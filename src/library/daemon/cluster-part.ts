@@ -265,7 +265,7 @@ function sourcesIn(unit: string): string[] {
 }
 
 /** Tells a machine and a state file on it from all others, as far as that can be told. */
-export function machineOf(stateFile: string): string {
+function machineOf(stateFile: string): string {
   const parts = [hostname(), textOf('/etc/machine-id'), stateFile, inodeOf(dirname(stateFile))];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }

@@ -151,7 +151,7 @@ export class Daemons implements DaemonView {
 }
 
 /** What several daemons are doing, as if it were one. None has nothing to do. */
-export function allTogether(all: readonly DaemonActivity[]): DaemonActivity {
+function allTogether(all: readonly DaemonActivity[]): DaemonActivity {
   const sum = (count: (one: DaemonActivity) => number): number =>
     all.reduce((total, one) => total + count(one), 0);
   return {
