@@ -122,6 +122,24 @@ describe('records', () => {
     expect(names.filter((name) => name.includes('rest'))).toEqual([]);
     expect(tablesOf(join(dirname(site.stateFile), kept[0] ?? ''))).toEqual(before);
 
+    const parts = await site.database.sql(
+      `SELECT unit.name || ' ' || tbl || ' ' || (body ->> 'key') AS part FROM botsync.entry JOIN botsync.unit ON unit.id = unit
+       WHERE tbl IN ('told', 'suspect', 'announcement') ORDER BY 1`,
+    );
+    const number = units[0]?.target;
+    expect(
+      parts.map(({ part }) => String(part)).sort(),
+      'of what is of one source no other unit has anything',
+    ).toEqual([
+      `docs+faq announcement [${number},"00"]`,
+      `docs+faq announcement [${number},"${SHA.toString('hex')}"]`,
+      `docs+faq suspect [${number},"a/open"]`,
+      'docs+faq told ["[\\"halted\\",\\"docs\\"]"]',
+      'docs+faq told ["[\\"summary\\"]"]',
+      `news announcement [${number},"${SHA.toString('hex')}"]`,
+      'news told ["[\\"summary\\"]"]',
+    ]);
+
     const rest = tablesOf(site.stateFile, [...EVERY_TABLE, 'history']);
     expect(rest['file']).toMatchObject([
       { source: 'gone' },
