@@ -12,6 +12,20 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
+/** Which of several ends counts for all: the first of these. */
+const WORST_FIRST: readonly number[] = [
+  EXIT.interrupted,
+  EXIT.credentials,
+  EXIT.halted,
+  EXIT.incomplete,
+  EXIT.ok,
+];
+
+/** The exit code of several passes together. */
+export function worstOf(exitCodes: readonly number[]): number {
+  return WORST_FIRST.find((code) => exitCodes.includes(code)) ?? EXIT.ok;
+}
+
 /** What a pass met with, beside its counts. */
 export interface PassTroubles {
   readonly interrupted: boolean;

@@ -6,7 +6,7 @@ import { renderProblem, type ConfigProblem } from '../config/problem.ts';
  * - `configuration`: the configuration cannot be used, or a secret is not where it says.
  * - `state-file`: the state file cannot be opened, or is not botsync's, or a newer version wrote it.
  * - `state-file-failed`: the state file could not be written or read any more in the middle of the work.
- * - `busy`: another botsync is at work on the state file, or on the emulator's data.
+ * - `busy`: another botsync is at work on the state file, or on the emulator's data, or other hosts of a cluster sync everything.
  * - `credentials`: the platform refused the credentials.
  * - `platform`: the platform could not be reached, or answered with a failure.
  * - `not-served`: the platform does not offer what this takes, or the configuration does not let it be asked.

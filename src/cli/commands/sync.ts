@@ -7,7 +7,7 @@ import { keepHeapSmall } from '../../service/heap.ts';
 import { listenForStop } from '../stop-listener.ts';
 import { alike } from '../global-options.ts';
 import { refusalAdvice } from '../credential-advice.ts';
-import { exitCodeOf } from '../exit-code-of.ts';
+import { exitCodeOf } from '../../library/pass-outcome.ts';
 import { invocation, print } from '../render/output.ts';
 import { PassView } from '../render/pass-view.ts';
 import { demandForcedFile } from '../demand-forced-file.ts';

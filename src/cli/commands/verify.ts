@@ -5,7 +5,7 @@ import { openSync } from '../../library/open-sync.ts';
 import { SyncError } from '../../library/sync-error.ts';
 import { keepHeapSmall } from '../../service/heap.ts';
 import { listenForStop } from '../stop-listener.ts';
-import { exitCodeOf } from '../exit-code-of.ts';
+import { exitCodeOf } from '../../library/pass-outcome.ts';
 import { print, shown } from '../render/output.ts';
 import { VerifyView } from '../render/verify-view.ts';
 import type { VerifyOptions } from '../verify-options.ts';

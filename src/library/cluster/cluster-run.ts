@@ -11,6 +11,7 @@ import { HeldUnit, type HeldUnitInput, type UnitEnd } from './held-unit.ts';
 import { patienceMs, type Cluster } from './open-cluster.ts';
 import { Neighbours } from './neighbours.ts';
 import { declareUnits, digestOf, overlapOf, seesAll, type OwnUnit } from './own-units.ts';
+import type { Sight, Visit, Visited } from './visit.ts';
 
 /** A unit moves to the host that is to have it only after so long without any change among the hosts, milliseconds. */
 const QUIET_MS = 60_000;
@@ -42,6 +43,8 @@ export interface ClusterRunInput extends Pick<HeldUnitInput, 'stateFile' | 'cloc
   /** What others are told of this host's sources; JSON. */
   readonly report: () => string | null;
   readonly observer: ClusterObserver;
+  /** Given where the host only comes to take each unit once. */
+  readonly visit?: Visit;
   /** No unit is taken any more, and those that are held are let go of, once it aborts. */
   readonly stop: AbortSignal;
   /** Breaks off what is running. */
@@ -92,10 +95,12 @@ export class ClusterRun {
   #hasJoined = false;
   #isNameTaken = false;
   #isOutdated = false;
+  readonly #beganAtMs: number;
   #trouble: string | null = null;
 
   constructor(input: ClusterRunInput) {
     this.#input = input;
+    this.#beganAtMs = input.clock.monotonic();
     this.#instance = `${input.machine}:${randomUUID()}`;
     const { host, leaseMs } = input.cluster.config;
     this.#neighbours = new Neighbours(host, leaseMs, input.clock.monotonic);
@@ -116,6 +121,11 @@ export class ClusterRun {
     };
   }
 
+  /** Has the next beat come at once. */
+  hurry(): void {
+    this.#bell.ring();
+  }
+
   /** The configuration changed: its units are looked at anew. */
   reload(): void {
     this.#own = null;
@@ -124,7 +134,7 @@ export class ClusterRun {
 
   /** Takes part until it is stopped, and until nothing is held any more. */
   async run(): Promise<void> {
-    const { stop, abort, cluster, clock } = this.#input;
+    const { stop, abort, cluster, clock, visit } = this.#input;
     const listening = new AbortController();
     const ringing = cluster.database.listen(
       channelOf(cluster.config.schema),
@@ -145,8 +155,12 @@ export class ClusterRun {
     stop.addEventListener('abort', letGo);
     const never = new AbortController().signal;
     try {
-      while (!stop.aborted || this.#held.size > 0) {
+      void visit?.also.then(() => {
+        this.#bell.ring();
+      });
+      while (!this.#isLeaving() || this.#held.size > 0) {
         await this.#turn();
+        if (this.#isLeaving() && this.#held.size === 0) break;
         await this.#bell.wait(clock, this.#beatMs, stop.aborted ? never : stop);
       }
       await Promise.all(this.#running);
@@ -158,6 +172,28 @@ export class ClusterRun {
       listening.abort();
       await ringing;
     }
+  }
+
+  /** What became of the units that a short stay was for; `null`: it is not known yet. */
+  get visited(): ReadonlyMap<string, Visited | null> {
+    return this.#input.visit?.outcome(this.#sight) ?? new Map<string, never>();
+  }
+
+  get #sight(): Sight {
+    const rows = this.#neighbours.view?.units ?? [];
+    const { weight } = this.#input.cluster.config;
+    return { own: this.#own ?? [], rows, seen: this.#seen, blocked: this.#blocked, weight };
+  }
+
+  /** Whether no unit is taken any more. */
+  #isLeaving(): boolean {
+    const { stop, visit } = this.#input;
+    if (stop.aborted || visit === undefined) return stop.aborted;
+    // A short stay does not wait for a database, nor for ever for its name.
+    if (this.#trouble !== null) return true;
+    const sinceMs = this.#input.clock.monotonic() - this.#beganAtMs;
+    if (this.#isNameTaken && sinceMs > this.#input.cluster.config.leaseMs + this.#beatMs) return true;
+    return this.#hasJoined && visit.isOver(this.#sight);
   }
 
   /** Others need not wait for their next beat. */
@@ -219,6 +255,7 @@ export class ClusterRun {
     }
     this.#declareForgotten(view);
     this.#neighbours.note(view, sentAt.wallMs);
+    this.#input.visit?.note(view.units);
     this.#checkVersion(view);
     await this.#settle(view);
   }
@@ -275,16 +312,17 @@ export class ClusterRun {
   }
 
   #news(): HostNews {
-    const { cluster, config, version, report, clock, stop } = this.#input;
+    const { cluster, config, version, report, clock, stop, visit } = this.#input;
     const nowMs = clock.monotonic();
     const wanted = this.#seen.filter((id) => (this.#avoided.get(id) ?? 0) <= nowMs);
     return {
       name: this.#host,
       instance: this.#instance,
-      weight: cluster.config.weight,
+      // Nobody lets go of a unit for a host that leaves again.
+      weight: visit === undefined ? cluster.config.weight : 0,
       version,
       digest: digestOf(config()),
-      units: stop.aborted ? [] : wanted,
+      units: stop.aborted || visit !== undefined ? [] : wanted,
       report: report(),
     };
   }
@@ -354,9 +392,10 @@ export class ClusterRun {
   }
 
   #mayTake(own: OwnUnit, row: UnitRow): boolean {
-    const { stop, cluster, clock } = this.#input;
+    const { stop, cluster, clock, visit } = this.#input;
     const nowMs = clock.monotonic();
     const { weight, leaseMs } = cluster.config;
+    if (visit?.mayTake(own) === false) return false;
     if (
       stop.aborted ||
       this.#isOutdated ||
@@ -372,18 +411,19 @@ export class ClusterRun {
     if (wasOurs) return true;
     const isFree = row.holder === null;
     if (!isFree && stillMs < leaseMs) return false;
-    if (this.#neighbours.isOurs(own)) return true;
+    if (visit !== undefined || this.#neighbours.isOurs(own)) return true;
     return stillMs - (isFree ? 0 : leaseMs) >= BEATS_OF_COURTESY * this.#beatMs;
   }
 
   #isToMove(own: OwnUnit): boolean {
     const { unchangedMs } = this.#neighbours;
-    if (unchangedMs < QUIET_MS || this.#neighbours.isOurs(own)) return false;
+    if (this.#input.visit !== undefined || unchangedMs < QUIET_MS || this.#neighbours.isOurs(own))
+      return false;
     return this.#neighbours.canOthersTake(own) && this.#input.isQuiet(own);
   }
 
   async #claim(own: OwnUnit, row: UnitRow): Promise<void> {
-    const { cluster, clock, observer, log } = this.#input;
+    const { cluster, clock, observer, log, visit } = this.#input;
     const claimedAt = momentOf(clock);
     const grant = await cluster.membership.claim(row, this.#neighbours.highestEpoch(own.id), {
       name: this.#host,
@@ -393,10 +433,9 @@ export class ClusterRun {
     this.#neighbours.noteEpoch(own.id, grant.epoch);
     const from = row.holder === null ? null : row.holderHost;
     observer.taken(own.name, from);
-    log.info(`${own.name} is synced by this host now`, {
-      epoch: grant.epoch,
-      ...(from !== null && { from }),
-    });
+    const facts = { epoch: grant.epoch, ...(from !== null && { from }) };
+    // A pass tells of files.
+    log[visit === undefined ? 'info' : 'debug'](`${own.name} is synced by this host now`, facts);
     const { leaseMs, suspectAfterMs } = cluster.config;
     const { stateFile, work } = this.#input;
     const unit = new HeldUnit({
@@ -421,10 +460,11 @@ export class ClusterRun {
   }
 
   async #runUnit(own: OwnUnit, unit: HeldUnit): Promise<void> {
-    const { clock, log, observer, stop } = this.#input;
+    const { clock, log, observer, stop, visit } = this.#input;
     let end: UnitEnd | null = null;
     try {
       end = await unit.run();
+      visit?.ended(own.id, end);
       observer.ended(own.name, end);
     } finally {
       this.#held.delete(own.id);
@@ -432,13 +472,17 @@ export class ClusterRun {
       this.#bell.ring();
     }
     if (end.kind === 'failed')
-      log.error(`${own.name} cannot be synced by this host: ${end.reason}; it is retried`);
-    else if (!stop.aborted) log.info(`${own.name} is not synced by this host any more`, { end: end.kind });
+      log.error(
+        `${own.name} cannot be synced by this host: ${end.reason}${visit === undefined ? '; it is retried' : ''}`,
+      );
+    else if (!stop.aborted && visit === undefined)
+      log.info(`${own.name} is not synced by this host any more`, { end: end.kind });
     await this.wakeOthers();
   }
 
   async #carryOutWishes(wishes: readonly WishRow[]): Promise<void> {
-    const { cluster, wished } = this.#input;
+    const { cluster, wished, visit } = this.#input;
+    if (visit !== undefined) return;
     for (const wish of wishes) {
       const held = this.#held.get(wish.unit);
       const own = (this.#own ?? []).find(({ id }) => id === wish.unit);

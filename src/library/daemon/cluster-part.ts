@@ -1,21 +1,18 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
-import { hostname } from 'node:os';
-import { dirname } from 'node:path';
-import { Budget, type BudgetState } from '../../cluster/budget.ts';
-import { PAUSE_CHANNEL } from '../../cluster/share-table.ts';
+import type { BudgetState } from '../../cluster/budget.ts';
 import { DatabaseError } from '../../cluster/database.ts';
 import type { WishRow } from '../../cluster/membership.ts';
 import type { ClusterConfig, Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
-import { beatMs, type Fence } from '../../domain/lease.ts';
+import type { Fence } from '../../domain/lease.ts';
 import type { PlatformGate } from '../../platform/platform-gate.ts';
 import type { Log } from '../../service/logger.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import type { SourceStatus } from '../../sync/plan/overview.ts';
 import { approvalWords, rescanWords } from '../../words/asked.ts';
 import { ClusterRun, type ClusterObserver, type ClusterSituation } from '../cluster/cluster-run.ts';
+import { HostBudget } from '../cluster/host-budget.ts';
 import { HostReports } from '../cluster/host-reports.ts';
+import { machineOf } from '../cluster/machine.ts';
 import { demandLedger, openCluster, type Cluster } from '../cluster/open-cluster.ts';
 import type { OwnUnit } from '../cluster/own-units.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
@@ -75,14 +72,14 @@ export async function openDaemonCluster(
 export class ClusterPart implements ClusterPort {
   readonly #input: ClusterPartInput;
   readonly #run: ClusterRun;
-  readonly #budget: Budget;
+  readonly #budget: HostBudget;
   readonly #reports: HostReports;
   #reported: { readonly text: string; readonly atMs: number } | null = null;
 
   constructor(input: ClusterPartInput) {
     const { cluster, config, platformName, daemons, observer, log, stop } = input;
     this.#input = input;
-    this.#budget = this.#createBudget();
+    this.#budget = new HostBudget(input);
     this.#reports = new HostReports(cluster.membership, systemClock.monotonic);
     this.#run = new ClusterRun({
       ...{ cluster, config, platformName, observer, log },
@@ -102,35 +99,6 @@ export class ClusterPart implements ClusterPort {
       },
       report: () => this.#report(),
     });
-  }
-
-  /** Has requests go at this host's share of the budget. */
-  #createBudget(): Budget {
-    const { cluster, config, gate, onShare } = this.#input;
-    const { host, schema, requestsPerSecond, leaseMs, budget: name } = cluster.config;
-    const { workspaceId, baseUrl } = config().platform;
-    const budget = new Budget(
-      {
-        ...{ schema, host, requestsPerSecond, instance: randomUUID() },
-        budget: name ?? workspaceId ?? baseUrl,
-        grantMs: leaseMs,
-        beatMs: beatMs(leaseMs),
-      },
-      cluster.database.sql,
-      systemClock,
-    );
-    budget.wanted = () => gate.wanted;
-    budget.onShare((share) => {
-      gate.setShare(share);
-      onShare(share.perSecond);
-    });
-    budget.onPause((ms) => {
-      gate.pause(ms);
-    });
-    gate.onAskedPause((ms) => {
-      budget.notePause(ms);
-    });
-    return budget;
   }
 
   /** How this host's part stands. */
@@ -186,24 +154,10 @@ export class ClusterPart implements ClusterPort {
 
   /** Takes part until it is stopped. */
   async run(): Promise<void> {
-    const { cluster } = this.#input;
-    const listening = new AbortController();
-    const hearing = cluster.database.listen(
-      PAUSE_CHANNEL,
-      (payload) => {
-        this.#budget.heardPause(payload);
-      },
-      (signal) => systemClock.sleep(beatMs(cluster.config.leaseMs), signal),
-      listening.signal,
-    );
-    this.#budget.start();
     try {
-      await this.#run.run();
+      await this.#budget.during(() => this.#run.run());
     } finally {
-      listening.abort();
-      await this.#budget.close();
-      await hearing;
-      await cluster.close();
+      await this.#input.cluster.close();
     }
   }
 
@@ -262,23 +216,4 @@ export class ClusterPart implements ClusterPort {
 /** The names of sources in the name of a pinned unit. */
 function sourcesIn(unit: string): string[] {
   return (unit.split('@')[0] ?? '').split('+');
-}
-
-/** Tells a machine and a state file on it from all others, as far as that can be told. */
-function machineOf(stateFile: string): string {
-  const parts = [hostname(), textOf('/etc/machine-id'), stateFile, inodeOf(dirname(stateFile))];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch {
-    return '';
-  }
-}
-
-function inodeOf(directory: string): string {
-  const facts = statSync(directory, { throwIfNoEntry: false });
-  return facts === undefined ? '' : `${facts.dev}:${facts.ino}`;
 }

@@ -1,4 +1,5 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
+import { PlatformGate } from '../../platform/platform-gate.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import type { PlatformUsage } from '../../platform/usage.ts';
 import type { PassOptions, PassResult } from '../api.ts';
@@ -28,24 +29,30 @@ export async function passOnce(
   try {
     const notices = noticesIn(log);
     const asked = { loaded, useEmulator: target.emulator, env, command: 'sync', clock: systemClock };
-    return await withPlatform({ ...asked, notices, onAnswer: history.answered }, async (access) => {
-      const platform = access.clients.files();
-      const catalog = access.clients.catalog();
-      const usage = usageClient(options, loaded, access);
-      stop.stop.addEventListener('abort', () => {
-        access.endWaits();
-      });
-      stop.abort.addEventListener('abort', () => {
-        feed.breakingOff();
-      });
-      const pausedForMs = (): number => access.pausedForMs();
-      return await withNotifier(base, { loaded, access }, stop, (notifier) =>
-        passWithSoundState(
-          { ...run, platform, catalog, usage, pausedForMs, stop, notifier },
-          lock.wasAbandoned,
-        ),
-      );
-    });
+    const gate = config.cluster === null ? null : new PlatformGate(systemClock);
+    return await withPlatform(
+      { ...asked, notices, onAnswer: history.answered, ...(gate !== null && { platformGate: gate }) },
+      async (access) => {
+        const platform = access.clients.files();
+        const catalog = access.clients.catalog();
+        const usage = usageClient(options, loaded, access);
+        stop.stop.addEventListener('abort', () => {
+          access.endWaits();
+        });
+        stop.abort.addEventListener('abort', () => {
+          feed.breakingOff();
+        });
+        const pausedForMs = (): number => access.pausedForMs();
+        const { wasAbandoned } = lock;
+        return await withNotifier(base, { loaded, access }, stop, async (notifier) => {
+          const once = { ...run, platform, catalog, usage, pausedForMs, stop };
+          if (gate === null) return await passWithSoundState({ ...once, notifier: notifier() }, wasAbandoned);
+          const { passInCluster } = await import('./cluster-pass.ts');
+          const inCluster = { ...once, notifier: null };
+          return await passInCluster({ run: inCluster, loaded, access, gate, notifier, wasAbandoned });
+        });
+      },
+    );
   } finally {
     lock.release();
   }
@@ -66,18 +73,18 @@ interface Told {
   readonly access: PlatformAccess;
 }
 
-/** Runs a task with what tells people of it, if they are to be told. */
+/** Runs a task with what tells people of a pass, if they are to be told. */
 async function withNotifier<T>(
   { target, log }: RunBase,
   told: Told,
   { stop }: Stop,
-  task: (notifier: OnceNotifier | null) => Promise<T>,
+  task: (notifier: () => OnceNotifier | null) => Promise<T>,
 ): Promise<T> {
   const input = { ...told, options: target, clock: systemClock, log };
   const notifier = await Notifier.open({ ...input, howToApprove: 'allow-removals' });
-  if (notifier === null) return await task(null);
+  if (notifier === null) return await task(() => null);
   try {
-    return await task(new OnceNotifier(notifier, log, stop));
+    return await task(() => new OnceNotifier(notifier, log, stop));
   } finally {
     await notifier.close();
   }

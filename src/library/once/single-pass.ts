@@ -64,7 +64,7 @@ export async function singlePass(run: OnceRun, state: StateStore, summary: Summa
 }
 
 function contextOf(
-  { target, feed, options, config, platform, catalog, stop, notifier }: OnceRun,
+  { target, feed, options, config, platform, catalog, stop, notifier, changeFeed }: OnceRun,
   state: StateStore,
   confirmation: Confirmation,
 ): SyncContext {
@@ -90,7 +90,7 @@ function contextOf(
         notifier.delivered(delivery);
       },
     }),
-    changeFeed: NO_CHANGE_FEED,
+    changeFeed: { ...NO_CHANGE_FEED, ...changeFeed },
     flights: new Flights(),
     detach: new AbortController().signal,
     ...stop,

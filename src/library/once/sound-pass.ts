@@ -1,11 +1,12 @@
 import type { Config } from '../../config/config.ts';
-import { emptySummary } from '../../domain/report.ts';
+import { emptySummary, type Summary } from '../../domain/report.ts';
 import type { PlatformCatalog } from '../../platform/catalog.ts';
 import type { PlatformFiles } from '../../platform/files.ts';
 import type { PlatformUsage } from '../../platform/usage.ts';
 import { StateFileError } from '../../state/database.ts';
 import { setAside } from '../../state/open.ts';
 import type { StateStore } from '../../state/state-store.ts';
+import type { ChangeFeed } from '../../sync/pass/sync-context.ts';
 import type { HistoryRecorder } from '../history-recorder.ts';
 import { openStateFile } from '../open-state-file.ts';
 import type { PassOptions, PassResult } from '../api.ts';
@@ -33,6 +34,17 @@ export interface OnceRun extends RunBase {
   readonly history: HistoryRecorder;
   /** `null`: people are told nothing. */
   readonly notifier: OnceNotifier | null;
+  /** Up to when other sources have been looked at, beside what this pass sees. */
+  readonly changeFeed?: Pick<ChangeFeed, 'seenUntilMs'>;
+  /** Where a pass is told to begin and to end; by itself unless given. */
+  readonly frame?: PassFrame;
+}
+
+/** What is told of the beginning and the end of a pass. */
+export interface PassFrame {
+  /** Gives what the pass is to count with. */
+  readonly begin: () => Summary;
+  readonly end: (summary: Summary, isCutShort: boolean) => void;
 }
 
 /** How a pass ended, or what is wrong with the state file that it worked with. */
@@ -66,13 +78,13 @@ async function attempt(run: OnceRun, wasAbandoned: boolean): Promise<Attempt> {
     feed.warn(message);
   });
   history.attach(state.history);
-  const summary = emptySummary();
-  feed.begin(summary);
+  const frame = run.frame ?? frameOf(run);
+  const summary = frame.begin();
   let hasEnded = false;
   try {
     notifier?.attach(state, () => platform.now());
     const { exitCode, sawAll } = await singlePass(run, state, summary);
-    feed.end(summary, false, !sawAll);
+    frame.end(summary, !sawAll);
     hasEnded = true;
     await notifier?.tell();
     state.close();
@@ -80,12 +92,25 @@ async function attempt(run: OnceRun, wasAbandoned: boolean): Promise<Attempt> {
   } catch (error) {
     if (!(error instanceof StateFileError)) throw error;
     const cutShort = (): void => {
-      if (!hasEnded) feed.end(summary, false, true);
+      if (!hasEnded) frame.end(summary, true);
     };
     return { kind: 'failed', error, cutShort };
   } finally {
     closeQuietly(state);
   }
+}
+
+function frameOf({ feed }: OnceRun): PassFrame {
+  return {
+    begin: () => {
+      const summary = emptySummary();
+      feed.begin(summary);
+      return summary;
+    },
+    end: (summary, isCutShort) => {
+      feed.end(summary, false, isCutShort);
+    },
+  };
 }
 
 /** Sets the state file aside. Throws `SyncError` when that cannot be done. */

@@ -1,15 +1,6 @@
-import { EXIT } from '../../domain/exit-code.ts';
+import { worstOf } from '../../domain/exit-code.ts';
 import { emptySummary, type Summary } from '../../domain/report.ts';
 import type { Overview, SincePass } from './overview.ts';
-
-/** Where passes ended differently, which end counts for all: the first of these. */
-const WORST_FIRST: readonly number[] = [
-  EXIT.interrupted,
-  EXIT.credentials,
-  EXIT.halted,
-  EXIT.incomplete,
-  EXIT.ok,
-];
 
 /** What several state files know, as if it were one that knows all. A pass counts once there was one over each. */
 export function mergeOverviews(all: readonly Overview[]): Overview {
@@ -27,7 +18,7 @@ export function mergeOverviews(all: readonly Overview[]): Overview {
     lastPass: isPassed
       ? {
           finishedAt: earliest(passes.map(({ finishedAt }) => finishedAt)),
-          exitCode: WORST_FIRST.find((code) => passes.some(({ exitCode }) => exitCode === code)) ?? EXIT.ok,
+          exitCode: worstOf(passes.map(({ exitCode }) => exitCode)),
           summary: passes.map(({ summary }) => summary).reduce(added, emptySummary()),
         }
       : null,

@@ -1,0 +1,246 @@
+import type { Config } from '../../config/config.ts';
+import type { LoadedConfig } from '../../config/load-config.ts';
+import { EXIT, worstOf } from '../../domain/exit-code.ts';
+import { emptySummary, type Summary } from '../../domain/report.ts';
+import type { PlatformGate } from '../../platform/platform-gate.ts';
+import { systemClock } from '../../service/system-clock.ts';
+import type { PassResult } from '../api.ts';
+import { ClusterRun } from '../cluster/cluster-run.ts';
+import type { WorkedUnit } from '../cluster/held-unit.ts';
+import { HostBudget } from '../cluster/host-budget.ts';
+import { machineOf } from '../cluster/machine.ts';
+import { demandLedger, openCluster, type Cluster } from '../cluster/open-cluster.ts';
+import type { OwnUnit } from '../cluster/own-units.ts';
+import { Visit } from '../cluster/visit.ts';
+import { platformName } from '../load.ts';
+import { exitCodeOf, passOutcomeOf } from '../pass-outcome.ts';
+import type { PlatformAccess } from '../platform/platform-access.ts';
+import { SyncError } from '../sync-error.ts';
+import { version } from '../version.ts';
+import type { OnceNotifier } from './once-notifier.ts';
+import { singlePass, type PassEnd } from './single-pass.ts';
+import { passWithSoundState, type OnceRun } from './sound-pass.ts';
+
+/** What a pass over what is to be had in a cluster is made with. */
+export interface ClusterPassInput {
+  readonly run: OnceRun;
+  readonly loaded: LoadedConfig;
+  readonly access: PlatformAccess;
+  /** What all requests to the platform pass. */
+  readonly gate: PlatformGate;
+  /** Who tells people of one state; `null`: they are told nothing. */
+  readonly notifier: () => OnceNotifier | null;
+  /** The last user of this host's state file did not close it. */
+  readonly wasAbandoned: boolean;
+}
+
+/**
+ * Makes one pass over each unit that is to be had, and over the sources that are this host's alone. Throws `SyncError`, `busy` where
+ * other hosts have everything.
+ */
+export async function passInCluster(input: ClusterPassInput): Promise<PassResult> {
+  const { run, loaded } = input;
+  const { cluster: config } = run.config;
+  if (config === null) throw new Error('no cluster');
+  const cluster = openCluster(loaded, config, run.env);
+  try {
+    await demandLedger(cluster);
+    return await new ClusterPass(input, cluster).run();
+  } finally {
+    await cluster.close();
+  }
+}
+
+class ClusterPass {
+  readonly #input: ClusterPassInput;
+  readonly #cluster: Cluster;
+  readonly #visit = new Visit();
+  readonly #clusterRun: ClusterRun;
+  readonly #summaries: Summary[] = [];
+  readonly #ends: PassEnd[] = [];
+  /** When passes began that saw all of their units, by the numbers of these, epoch milliseconds. */
+  readonly #settled = new Map<number, number>();
+  /** Aborts when this host has left. */
+  readonly #left = new AbortController();
+  /** What the pass over the sources of this host alone threw. */
+  #failure: unknown = null;
+
+  constructor(input: ClusterPassInput, cluster: Cluster) {
+    const { run } = input;
+    this.#input = input;
+    this.#cluster = cluster;
+    this.#clusterRun = new ClusterRun({
+      ...{ cluster, clock: systemClock, version: version(), visit: this.#visit },
+      ...run.stop,
+      stateFile: run.config.stateFile,
+      log: run.log,
+      machine: machineOf(run.config.stateFile),
+      config: () => run.config,
+      platformName: (config) => platformName(run.target, config),
+      work: (own, worked) => this.#overUnit(own, worked),
+      settledUntilMs: ({ id }) => this.#settled.get(id) ?? null,
+      isQuiet: () => false,
+      wished: () => undefined,
+      report: () => null,
+      observer: {
+        joined: () => undefined,
+        shipped: () => undefined,
+        taken: () => undefined,
+        ended: () => undefined,
+        pinnedChanged: () => undefined,
+      },
+    });
+    this.#visit.waitFor(this.#overOwnSources());
+  }
+
+  async run(): Promise<PassResult> {
+    const { run, gate } = this.#input;
+    const beganMs = systemClock.monotonic();
+    run.feed.begin(sumOf(this.#summaries, beganMs));
+    const budget = new HostBudget({
+      ...{ cluster: this.#cluster, config: () => run.config, gate },
+      onShare: () => undefined,
+    });
+    try {
+      await budget.during(() => this.#clusterRun.run());
+    } finally {
+      this.#left.abort();
+      await this.#visit.also;
+    }
+    if (this.#failure !== null) throw this.#failure as Error;
+    const exitCodes = [...this.#ends.map(({ exitCode }) => exitCode), ...this.#leftOut()];
+    const summary = { ...sumOf(this.#summaries, beganMs) };
+    const isInterrupted = run.stop.stop.aborted;
+    const sawAll = !isInterrupted && this.#ends.every((end) => end.sawAll);
+    run.feed.end(summary, false, !sawAll);
+    const exitCode = worstOf(isInterrupted ? [EXIT.interrupted, ...exitCodes] : exitCodes);
+    return { outcome: passOutcomeOf(exitCode), summary, sawAll };
+  }
+
+  /** What was not passed over, as exit codes; people are told. Throws `SyncError` where that was everything. */
+  #leftOut(): number[] {
+    const { feed, stop } = this.#input.run;
+    const { trouble } = this.#clusterRun.situation;
+    const visited = [...this.#clusterRun.visited];
+    if (trouble !== null && !stop.stop.aborted) throw new SyncError('cluster', { reason: trouble });
+    const elsewhere = visited.flatMap(([name, one]) =>
+      one?.kind === 'elsewhere' ? [`${name} is synced by ${one.host}`] : [],
+    );
+    if (elsewhere.length > 0 && this.#ends.length === 0 && elsewhere.length === visited.length)
+      throw new SyncError('busy', {
+        reason: elsewhere.join(', '),
+        fix: 'there is nothing to do for this host',
+      });
+    return visited.flatMap(([name, one]) => {
+      switch (one?.kind) {
+        case undefined:
+        case 'unwanted':
+          return [];
+        case 'elsewhere':
+          feed.warn(`${name} is synced by ${one.host}, so it was left out`);
+          return [EXIT.incomplete];
+        case 'unseen':
+          feed.warn(`${name} was left out: its directories are missing on this host`);
+          return [EXIT.incomplete];
+        case 'blocked':
+          return [EXIT.halted];
+        case 'ended':
+          return one.end.kind === 'released' ? [] : [EXIT.incomplete];
+      }
+    });
+  }
+
+  async #overUnit(own: OwnUnit, { state, lease, stop, abort }: WorkedUnit): Promise<void> {
+    const { run, access } = this.#input;
+    const clients = access.clientsUnder(lease);
+    const notifier = this.#input.notifier();
+    const summary = this.#newSummary();
+    const platform = clients.files();
+    const changeFeed = { seenUntilMs: () => this.#clusterRun.othersSettledUntilMs(own) };
+    const beganMs = systemClock.now();
+    notifier?.attach(state, () => platform.now());
+    const end = await singlePass(
+      {
+        ...{ ...run, platform, notifier, changeFeed, options: { ...run.options, estimate: false } },
+        config: only(run.config, own.sources),
+        catalog: clients.catalog(),
+        stop: {
+          stop: AbortSignal.any([stop, run.stop.stop]),
+          abort: AbortSignal.any([abort, run.stop.abort]),
+        },
+      },
+      state,
+      summary,
+    );
+    this.#ends.push(end);
+    await notifier?.tell();
+    if (end.sawAll && summary.failed + summary.pending + summary.problems === 0)
+      await this.#tellSettled(own, beganMs, stop);
+  }
+
+  /** Removals of the others of its target wait until the ledger knows. */
+  async #tellSettled({ id, target }: OwnUnit, beganMs: number, stop: AbortSignal): Promise<void> {
+    this.#settled.set(id, beganMs);
+    const { view } = this.#clusterRun.situation;
+    if (view?.units.some((other) => other.id !== id && other.target === target) !== true) return;
+    // The beat that is on its way may have left before.
+    for (let beats = 0; beats < 2; beats += 1) {
+      const next = this.#visit.nextBeat(stop);
+      this.#clusterRun.hurry();
+      await next;
+    }
+  }
+
+  /** Never rejects. */
+  async #overOwnSources(): Promise<void> {
+    const { run, wasAbandoned, notifier } = this.#input;
+    const { host } = this.#cluster.config;
+    const { signal } = this.#left;
+    // Only then it is known what is in their way.
+    await this.#visit.nextBeat(signal);
+    if (signal.aborted) return;
+    const { blocked, own: units } = this.#clusterRun.situation;
+    const isBlocked = (name: string): boolean =>
+      units.some(
+        (own) => own.isPinned && blocked.has(own.name) && own.sources.some((one) => one.name === name),
+      );
+    const sources = run.config.sources.filter((one) => one.host === host && !isBlocked(one.name));
+    if (sources.length === 0) return;
+    const frame = { begin: () => this.#newSummary(), end: () => undefined };
+    try {
+      const config = only(run.config, sources);
+      const { outcome, sawAll } = await passWithSoundState(
+        { ...run, config, frame, notifier: notifier() },
+        wasAbandoned,
+      );
+      this.#ends.push({ exitCode: exitCodeOf(outcome), sawAll });
+    } catch (error) {
+      this.#failure = error;
+    }
+  }
+
+  #newSummary(): Summary {
+    const summary = emptySummary();
+    this.#summaries.push(summary);
+    return summary;
+  }
+}
+
+function only(config: Config, sources: readonly { readonly name: string }[]): Config {
+  const names = new Set(sources.map(({ name }) => name));
+  return { ...config, sources: config.sources.filter(({ name }) => names.has(name)) };
+}
+
+/** What passes side by side have done by now, whenever it is read. `beganMs`: of the monotonic clock. */
+function sumOf(summaries: readonly Summary[], beganMs: number): Summary {
+  const sum = emptySummary();
+  for (const name of Object.keys(sum) as (keyof Summary)[])
+    Object.defineProperty(sum, name, {
+      enumerable: true,
+      get: () =>
+        name === 'durationMs'
+          ? Math.round(systemClock.monotonic() - beganMs)
+          : summaries.reduce((total, one) => total + one[name], 0),
+    });
+  return sum;
+}

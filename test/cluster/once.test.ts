@@ -1,0 +1,118 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openSync, type PassResult, type Sync } from '../../src/library/botsync.ts';
+import { POLL } from '../cli/running-daemon.ts';
+import { createHosts, type HostOptions, type Hosts } from './hosts.ts';
+import { startPostgres, type PostgresServer } from './postgres.ts';
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await startPostgres();
+});
+
+afterAll(async () => {
+  await server.close();
+});
+
+/** Two sources that any host may have, and one that is a host's own. */
+function sourcesOf(hosts: Hosts): HostOptions {
+  for (const name of ['docs', 'news', 'own']) mkdirSync(join(hosts.share, name), { recursive: true });
+  const source = (name: string, more: object = {}): object => ({
+    ...{ name, directory: join(hosts.share, name), keyPrefix: `${name}/` },
+    ...more,
+  });
+  return { config: { sources: [source('docs'), source('news'), source('own', { host: 'web1' })] } };
+}
+
+function open(hosts: Hosts, name: string, options: HostOptions): { sync: Sync; log: string[] } {
+  const host = hosts.host(name, options);
+  const log: string[] = [];
+  const note = (message: string): void => {
+    log.push(message);
+  };
+  const sync = openSync({
+    config: join(host.directory, 'botsync.json'),
+    env: host.env,
+    log: { debug: note, info: note, warn: note, error: note },
+    observer: { warn: note },
+  });
+  onTestFinished(() => sync.close());
+  return { sync, log };
+}
+
+const keys = (hosts: Hosts): string[] =>
+  ['docs/a.md', 'news/b.md', 'own/c.md'].filter((key) => hosts.emulator.readContent('bot-1', key) !== null);
+
+describe('a single pass in a cluster', () => {
+  test('takes each unit that is free, makes one pass over all, and lets go of them', async () => {
+    const hosts = await createHosts(server);
+    const options = sourcesOf(hosts);
+    hosts.write('docs/a.md', 'a');
+    hosts.write('news/b.md', 'b');
+    hosts.write('own/c.md', 'c');
+    const { sync } = open(hosts, 'web1', options);
+    const result = await sync.pass();
+    expect(result).toMatchObject({ outcome: 'in-sync', sawAll: true, summary: { uploaded: 3 } });
+    expect(keys(hosts)).toEqual(['docs/a.md', 'news/b.md', 'own/c.md']);
+    expect([await hosts.holder('docs'), await hosts.holder('news')]).toEqual([null, null]);
+    expect(await hosts.sql('SELECT name FROM botsync.host'), 'it has left').toEqual([]);
+
+    // Another host knows all of it from the ledger, and keeps its hands off what is not its own.
+    const other = await open(hosts, 'web2', options).sync.pass();
+    expect(other).toMatchObject({ outcome: 'in-sync', summary: { uploaded: 0, unchanged: 2 } });
+    const [pass] = await hosts.sql(
+      `SELECT body->'body'->>'summary' AS body FROM botsync.entry WHERE tbl = 'pass' LIMIT 1`,
+    );
+    expect(String(pass?.['body']), 'each unit has its own pass on record').toContain('"unchanged":1,');
+  });
+
+  test('leaves out what other hosts sync, and says who does', async () => {
+    const hosts = await createHosts(server);
+    const options = sourcesOf(hosts);
+    hosts.write('own/c.md', 'c');
+    const daemon = await open(hosts, 'web2', options).sync.start();
+    await expect.poll(() => hosts.holder('docs'), POLL).toBe('web2');
+    await expect.poll(() => hosts.holder('news'), POLL).toBe('web2');
+    const { sync, log } = open(hosts, 'web1', options);
+    expect(await sync.pass()).toMatchObject({ outcome: 'incomplete', summary: { uploaded: 1 } });
+    expect(log).toContain('docs is synced by web2, so it was left out');
+    expect(keys(hosts)).toEqual(['own/c.md']);
+
+    // Without a source of its own there is nothing for a host to do.
+    const busy = open(hosts, 'web3', options).sync.pass();
+    await expect(busy).rejects.toMatchObject({
+      code: 'busy',
+      reason: 'docs is synced by web2, news is synced by web2',
+    });
+    expect(daemon.impediments).toEqual([]);
+    await daemon.stop();
+
+    // A directory that is missing is another host's matter, as long as there may be one that sees it.
+    rmSync(join(hosts.share, 'news'), { recursive: true });
+    const third: PassResult = await open(hosts, 'web3', options).sync.pass();
+    expect(third).toMatchObject({ outcome: 'incomplete' });
+  });
+
+  test('takes over what a dead host held, once it has been silent for a lease', async () => {
+    const hosts = await createHosts(server);
+    hosts.write('docs/a.md', 'a');
+    await open(hosts, 'web1', {}).sync.pass();
+    await hosts.sql(
+      `UPDATE botsync.unit SET holder = 'gone:1', holder_host = 'gone', epoch = epoch + 1, beat = beat + 1`,
+    );
+    hosts.write('docs/b.md', 'b');
+    const { sync } = open(hosts, 'web2', {});
+    expect(await sync.pass()).toMatchObject({ outcome: 'in-sync', summary: { uploaded: 1 } });
+    expect(await hosts.holder()).toBeNull();
+  });
+
+  test('ends at once where the database is not to be reached', async () => {
+    const hosts = await createHosts(server);
+    const { sync } = open(hosts, 'web1', {
+      databaseUrl: 'postgres://nobody@127.0.0.1:9/none?sslmode=disable',
+    });
+    await expect(sync.pass()).rejects.toMatchObject({ code: 'cluster' });
+  });
+});
