@@ -322,7 +322,7 @@ export class ClusterRun {
       weight: visit === undefined ? cluster.config.weight : 0,
       version,
       digest: digestOf(config()),
-      units: stop.aborted || visit !== undefined ? [] : wanted,
+      units: stop.aborted ? [] : wanted,
       report: report(),
     };
   }
