@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openSync, type PassResult, type Sync } from '../../src/library/botsync.ts';
@@ -93,6 +93,25 @@ describe('a single pass in a cluster', () => {
     rmSync(join(hosts.share, 'news'), { recursive: true });
     const third: PassResult = await open(hosts, 'web3', options).sync.pass();
     expect(third).toMatchObject({ outcome: 'incomplete' });
+  });
+
+  test('a file that moved to a source of another unit stays where it was until that one is settled', async () => {
+    const hosts = await createHosts(server);
+    const { config } = sourcesOf(hosts);
+    const removals = { mode: 'delete', maxFraction: 1 };
+    const { sync } = open(hosts, 'web1', { config: { ...config, removals } });
+    hosts.write('docs/a.md', 'a');
+    hosts.write('docs/stays.md', 'stays');
+    await sync.pass();
+    renameSync(join(hosts.share, 'docs', 'a.md'), join(hosts.share, 'news', 'b.md'));
+    expect(await sync.pass()).toMatchObject({ summary: { uploaded: 1, removed: 0, toRemove: 1 } });
+    expect(keys(hosts)).toEqual(['docs/a.md', 'news/b.md']);
+    // A later pass over the other one goes on record, and the next one knows of it.
+    const passAgain = async (): Promise<string[]> => {
+      await sync.pass();
+      return keys(hosts);
+    };
+    await expect.poll(passAgain, { ...POLL, interval: 300 }).toEqual(['news/b.md']);
   });
 
   test('takes over what a dead host held, once it has been silent for a lease', async () => {

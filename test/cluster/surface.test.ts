@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openSync, type SyncDaemon } from '../../src/library/botsync.ts';
 import { askDaemon } from '../../src/service/ask-daemon.ts';
+import { NOBODY_LISTENS } from '../../src/service/systemd-notify.ts';
 import { standingOf, type Known, type Running } from '../../src/sync/plan/standing.ts';
 import { POLL } from '../cli/running-daemon.ts';
 import { createHosts, type Host, type HostOptions, type Hosts } from './hosts.ts';
@@ -24,6 +25,8 @@ interface Up extends Host {
   readonly ask: (method: string, target: string) => Promise<string>;
   readonly status: () => Promise<Known & { readonly daemon: Running & { readonly notReady: string[] } }>;
   readonly log: string[];
+  /** What the service manager was told. */
+  readonly ready: string[];
 }
 
 async function up(hosts: Hosts, name: string, options: HostOptions = {}): Promise<Up> {
@@ -37,7 +40,10 @@ async function up(hosts: Hosts, name: string, options: HostOptions = {}): Promis
     env: host.env,
     log: { debug: note, info: note, warn: note, error: note },
   });
-  const daemon = await sync.start();
+  const ready: string[] = [];
+  const daemon = await sync.start({
+    serviceManager: { ...NOBODY_LISTENS, ready: (status) => ready.push(status) },
+  });
   onTestFinished(() => sync[Symbol.asyncDispose]());
   const ask = async (method: string, target: string): Promise<string> => {
     const answer = await askDaemon(
@@ -50,7 +56,7 @@ async function up(hosts: Hosts, name: string, options: HostOptions = {}): Promis
     return answer.body;
   };
   return {
-    ...{ ...host, daemon, ask, log },
+    ...{ ...host, daemon, ask, log, ready },
     status: async () => JSON.parse(await ask('GET', '/status')) as Awaited<ReturnType<Up['status']>>,
   };
 }
@@ -80,6 +86,7 @@ describe('what hosts of a cluster answer', () => {
     ]);
     const { cluster, daemon } = await other.status();
     expect(daemon.notReady).toEqual([]);
+    expect(other.ready, 'no pass of its own begins').toEqual(['takes part in the cluster']);
     expect(cluster).toMatchObject({
       ...{ host: 'web2', trouble: null, held: [], blocked: {} },
       units: [

@@ -209,11 +209,15 @@ class ClusterPass {
     const frame = { begin: () => this.#newSummary(), end: () => undefined };
     try {
       const config = only(run.config, sources);
+      const beganMs = systemClock.now();
       const { outcome, sawAll } = await passWithSoundState(
         { ...run, config, frame, notifier: notifier() },
         wasAbandoned,
       );
       this.#ends.push({ exitCode: exitCodeOf(outcome), sawAll });
+      const pinned = units.filter(({ isPinned }) => isPinned);
+      if (sawAll && outcome === 'in-sync')
+        await Promise.all(pinned.map((own) => this.#tellSettled(own, beganMs, signal)));
     } catch (error) {
       this.#failure = error;
     }
