@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { adopt } from './adopt.js';
 import { budget } from './budget.js';
+import { clusterLedger, clusterTakeover } from './cluster.js';
 import { confirm, confirmUnlimited } from './confirm.js';
 import { daemonBulk, daemonLatency, daemonStart } from './daemon.js';
 import { renewInPlace, tagsInPlace } from './in-place.js';
@@ -35,6 +36,8 @@ const benchmarks = {
   'rate-untold': rateUntold,
   'rate-silent': rateSilent,
   budget,
+  'cluster-ledger': clusterLedger,
+  'cluster-takeover': clusterTakeover,
   'slow-line': slowLine,
   'slow-store': slowStore,
   'slow-beside': slowBeside,

@@ -91,6 +91,23 @@ export function insertOf({ name, columns }: ShippedTable, body: string, where = 
     SELECT ${values.join(', ')} FROM json_each(?) AS each WHERE ${where}`;
 }
 
+/** A row as a JSON object; bytes as hexadecimal digits. */
+export type JsonRow = Readonly<Record<string, string | number | null | undefined>>;
+
+/** SQL that takes one row in, of `valuesOf`. */
+export function insertOneOf({ name, columns }: ShippedTable): string {
+  const values = columns.map(({ fallback }) => (fallback === 'NULL' ? '?' : `coalesce(?, ${fallback})`));
+  return `INSERT INTO main.${name} (${columns.map((column) => column.name).join(', ')}) VALUES (${values.join(', ')})`;
+}
+
+/** What a row has in each column. */
+export function valuesOf({ columns }: ShippedTable, row: JsonRow): (string | number | Buffer | null)[] {
+  return columns.map(({ name, isBlob }) => {
+    const value = row[name] ?? null;
+    return isBlob && typeof value === 'string' ? Buffer.from(value, 'hex') : value;
+  });
+}
+
 function hexOf(column: string): string {
   return `iif(${column} IS NULL, NULL, hex(${column}))`;
 }

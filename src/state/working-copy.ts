@@ -7,8 +7,11 @@ import {
   entryTables,
   fileTable,
   insertOf,
+  insertOneOf,
   isNamed,
   keyOf,
+  valuesOf,
+  type JsonRow,
   type ShippedTable,
 } from './ledger-rows.ts';
 import type { Durability } from './log-file.ts';
@@ -17,6 +20,9 @@ import { StateStore } from './state-store.ts';
 
 /** So many rows at most travel at a time. */
 const MOST_ROWS = 2000;
+
+/** Memory for pages of the file while it is loaded, KiB. */
+const LOADING_KIB = 65_536;
 
 /** Changed rows on their way to the ledger, as JSON. */
 export interface Shipment {
@@ -64,7 +70,10 @@ export class WorkingCopy {
       () => new DatabaseSync(file, { timeout: 5000, enableForeignKeyConstraints: true }),
     );
     guarded(() => {
-      this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;');
+      // Rows come in no order: as long as they are loaded most of the file is kept in memory.
+      this.#database.exec(
+        `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -${LOADING_KIB};`,
+      );
       migrate(this.#database, 0);
     });
     this.#fileTable = fileTable(this.#database);
@@ -89,7 +98,9 @@ export class WorkingCopy {
   load({ files, entries }: LedgerPage): void {
     guarded(() => {
       this.#database.exec('BEGIN');
-      this.#database.prepare(insertOf(this.#fileTable, 'each.value')).run(files);
+      // Twice as fast as what SQLite makes of the text by itself, and there are many of them.
+      const insert = this.#database.prepare(insertOneOf(this.#fileTable));
+      for (const body of JSON.parse(files) as JsonRow[]) insert.run(...valuesOf(this.#fileTable, body));
       if (entries !== '[]') {
         for (const table of this.#entryTables) {
           const insert = insertOf(table, "each.value -> 'body'", `each.value ->> 'tbl' = '${table.name}'`);
@@ -103,6 +114,7 @@ export class WorkingCopy {
   /** From now on every change goes to the ledger. */
   begin(ship: Ship): StateStore {
     guarded(() => {
+      this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA cache_size = -2000;');
       this.#captureChanges();
     });
     return new StateStore(this.#database, this.#file, new Shipping(this.#database, this.#entryTables, ship));

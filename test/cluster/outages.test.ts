@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectionOf } from '../../src/cluster/connection.ts';
-import { ClusterDatabase } from '../../src/cluster/database.ts';
 import { createDice } from '../cli/churn.ts';
 import { SEED } from '../seed.ts';
 import { FaultWorld, outOfOrder, PATIENCE } from './fault-world.ts';
@@ -34,22 +32,6 @@ async function failOver(lost: () => Promise<void>): Promise<void> {
   await server.restore(snapshot);
   await server.start();
 }
-
-test('a statement under which the server dies is one that fails, and nothing more', async () => {
-  const connection = connectionOf(server.url(), 'test');
-  if (connection.kind !== 'ok') throw new Error(connection.message);
-  const settings = { connection: connection.config, patienceMs: 20_000, connections: 1 };
-  const database = new ClusterDatabase(settings);
-  await database.sql('SELECT 1');
-  const asleep = database.sql('SELECT pg_sleep(60)').catch((error: unknown) => error);
-  const running = `SELECT count(*)::integer AS count FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)' AND state = 'active'`;
-  await expect.poll(() => server.query(running), PATIENCE).toEqual([{ count: 1 }]);
-  await server.killHard();
-  expect(await asleep).toMatchObject({ kind: 'unreachable' });
-  await server.start();
-  expect(await database.sql('SELECT 1 AS one')).toEqual([{ one: 1 }]);
-  await database.close();
-});
 
 describe('a database', { timeout: 120_000 }, () => {
   test.each([3, 20])('that is gone for %i s keeps nothing from being sent for good', async (seconds) => {
