@@ -14,8 +14,8 @@ export function renderHosts({ known: { cluster } }: PageFacts): Html | null {
   if (cluster === undefined) return null;
   const hosts = [...cluster.hosts].sort((a, b) => Number(b.isMe) - Number(a.isMe));
   const more = hosts.length - HOSTS_SHOWN;
-  const content = html`<div class="card">
-    <ul class="paths">
+  const content = html`<div class="card pad">
+    <ul class="hosts">
       ${hosts.slice(0, HOSTS_SHOWN).map((one) => renderHost(one, cluster))}
     </ul>
     ${more > 0 ? html`<p class="soft">… and ${countText(more, 'more host')}</p>` : html``}
@@ -38,9 +38,10 @@ function renderHost(host: HostFacts, cluster: ClusterFacts): Html {
     : host.alive
       ? what
       : html`<strong>silent</strong>${units.length === 0 ? html`` : html`, ${what}`}`;
+  const own = host.isMe ? 'this host, ' : '';
+  const differs = host.sameConfig ? '' : 'another configuration, ';
   return html`<li>
-    <strong>${name(host.name)}</strong> ${host.isMe ? html`<span class="soft">(this host)</span>` : html``}:
-    ${how} ${host.sameConfig ? html`` : html`<span class="soft">; another configuration</span>`}
-    <span class="soft">; botsync ${name(host.version)}</span>
+    <strong>${name(host.name)}</strong> ${how}
+    <span class="soft">(${own}${differs}botsync ${name(host.version)})</span>
   </li>`;
 }

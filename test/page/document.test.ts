@@ -114,10 +114,10 @@ const CLUSTER: ClusterFacts = {
 
 test('the hosts of a cluster, this one first, and what each of them syncs', () => {
   expect(read('hosts', { cluster: CLUSTER })).toBe(
-    'Hosts 4 hosts web1 (this host) : syncs faq ; botsync 1.2.3' +
-      ' web4 : silent , had old ; botsync 1.2.2' +
-      ' web3 : on standby ; another configuration ; botsync 1.2.3' +
-      ' web2 : syncs docs ; botsync 1.2.3',
+    'Hosts 4 hosts web1 syncs faq (this host, botsync 1.2.3 )' +
+      ' web4 silent , had old (botsync 1.2.2 )' +
+      ' web3 on standby (another configuration, botsync 1.2.3 )' +
+      ' web2 syncs docs (botsync 1.2.3 )',
   );
   expect(page({ cluster: CLUSTER })).toContain('id="hosts"');
   expect(page({}), 'nothing of it without a cluster').not.toContain('id="hosts"');
@@ -125,7 +125,7 @@ test('the hosts of a cluster, this one first, and what each of them syncs', () =
 
 test('nothing is said of hosts that cannot be heard of', () => {
   const text = read('hosts', { cluster: { ...CLUSTER, trouble: 'the database is gone' } });
-  expect(text).toContain('web1 (this host) : syncs faq');
+  expect(text).toContain('web1 syncs faq (this host,');
   expect(text).toContain('web2 : not heard of while the database is out of reach');
 });
 
