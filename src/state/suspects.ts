@@ -52,12 +52,12 @@ export class SuspectStore {
     this.#change('DELETE FROM suspect WHERE target = ? AND key = ?', target, key);
   }
 
-  /** Drops those of which nothing is on record any more. */
+  /** Drops those that are due and of which nothing is on record any more. */
   dropForgotten(nowMs: number): void {
-    this.#change(
-      `DELETE FROM suspect WHERE again_at <= ? AND NOT EXISTS
-       (SELECT 1 FROM file WHERE file.target = suspect.target AND file.key = suspect.key)`,
-      nowMs,
-    );
+    const forgotten = `again_at <= ? AND NOT EXISTS
+       (SELECT 1 FROM file WHERE file.target = suspect.target AND file.key = suspect.key)`;
+    // As a rule there is none, and nothing to be written.
+    const found = this.#query(`SELECT 1 FROM suspect WHERE ${forgotten} LIMIT 1`, nowMs);
+    if ([...found].length > 0) this.#change(`DELETE FROM suspect WHERE ${forgotten}`, nowMs);
   }
 }

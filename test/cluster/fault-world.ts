@@ -97,13 +97,13 @@ export class FaultWorld {
     return content;
   }
 
-  /** Writes or removes some files. `largeBytes`: a few of them are longer than this. */
-  churn(dice: Dice, steps: number, largeBytes = 300_000): void {
+  /** Writes or removes some files; a few are long. */
+  churn(dice: Dice, steps: number, mayRemove = true): void {
     for (let step = 0; step < steps; step += 1) {
       const path = `d${dice.roll(4)}/f${dice.roll(30)}.md`;
       const what = dice.roll(10);
-      if (what === 0) rmSync(join(this.hosts.share, 'docs', path), { force: true });
-      else this.write(path, what === 1 ? largeBytes : 100);
+      if (what === 0 && mayRemove) rmSync(join(this.hosts.share, 'docs', path), { force: true });
+      else this.write(path, what === 1 ? 300_000 : 100);
     }
   }
 

@@ -12,4 +12,5 @@ export function findSuspects(
     state.suspects.take(suspect);
     want(suspect.source, suspect.path);
   }
+  state.suspects.dropForgotten(clock.now());
 }
