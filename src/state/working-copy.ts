@@ -61,15 +61,22 @@ export class WorkingCopy {
   readonly #fileTable: ShippedTable;
   readonly #entryTables: readonly ShippedTable[];
 
-  /** Begins an empty one in the place of any before it. Throws `StateFileError`, or what the file system says. */
-  constructor(file: string) {
+  /**
+   * Begins an empty one in the place of any before it, or goes on with one that this process was at work on before. Throws
+   * `StateFileError`, or what the file system says.
+   */
+  constructor(file: string, before: 'discard' | 'keep' = 'discard') {
     this.#file = file;
-    discardWorkingCopy(file);
+    if (before === 'discard') discardWorkingCopy(file);
     if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     this.#database = guarded(
       () => new DatabaseSync(file, { timeout: 5000, enableForeignKeyConstraints: true }),
     );
     guarded(() => {
+      if (before === 'keep') {
+        this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;');
+        return;
+      }
       // Rows come in no order: as long as they are loaded most of the file is kept in memory.
       this.#database.exec(
         `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -${LOADING_KIB};`,

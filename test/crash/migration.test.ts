@@ -36,7 +36,7 @@ const OLDER_FILES: readonly OlderFile[] = [
     },
     isInSync: false,
   },
-  ...[1, 2, 3, 4].map((version) => ({
+  ...[1, 2, 3, 4, 5].map((version) => ({
     what: `version ${version}`,
     version,
     make: async (file: string, round: CrashRound) => {

@@ -5,9 +5,10 @@ import { LEDGER_VERSION } from '../../cluster/schema.ts';
 import type { Config } from '../../config/config.ts';
 import { beatMs, momentOf } from '../../domain/lease.ts';
 import { Bell } from '../../service/bell.ts';
+import { discardWorkingCopy } from '../../state/working-copy.ts';
 import { STATE_VERSION } from '../../state/schema.ts';
 import { SyncError } from '../sync-error.ts';
-import { HeldUnit, type HeldUnitInput, type UnitEnd } from './held-unit.ts';
+import { HeldUnit, workingCopyOf, type HeldUnitInput, type KeptCopy, type UnitEnd } from './held-unit.ts';
 import { patienceMs, type Cluster } from './open-cluster.ts';
 import { Neighbours } from './neighbours.ts';
 import { declareUnits, digestOf, overlapOf, seesAll, type OwnUnit } from './own-units.ts';
@@ -18,6 +19,9 @@ const QUIET_MS = 60_000;
 
 /** A unit that could not be worked on is left to others for so long, milliseconds. */
 const AVOID_MS = 15_000;
+
+/** Timers may fire so much early, milliseconds. */
+const TIMER_MS = 5;
 
 /** A free unit that is another host's to take is taken all the same after so many beats. */
 const BEATS_OF_COURTESY = 3;
@@ -88,6 +92,8 @@ export class ClusterRun {
   readonly #running = new Set<Promise<void>>();
   /** Units that are left to others until then, by the monotonic clock. */
   readonly #avoided = new Map<number, number>();
+  /** Working copies of units that were lost, by their numbers. */
+  readonly #kept = new Map<number, KeptCopy>();
   readonly #bell = new Bell();
   #own: readonly OwnUnit[] | null = null;
   #seen: readonly number[] = [];
@@ -161,7 +167,9 @@ export class ClusterRun {
       while (!this.#isLeaving() || this.#held.size > 0) {
         await this.#turn();
         if (this.#isLeaving() && this.#held.size === 0) break;
-        await this.#bell.wait(clock, this.#beatMs, stop.aborted ? never : stop);
+        // A unit is taken when its lease is over, and not a beat later.
+        const staleMs = this.#neighbours.untilStaleMs(this.#instance) + TIMER_MS;
+        await this.#bell.wait(clock, Math.min(this.#beatMs, staleMs), stop.aborted ? never : stop);
       }
       await Promise.all(this.#running);
       await cluster.membership.leave({ name: this.#host, instance: this.#instance }).catch(() => undefined);
@@ -169,6 +177,7 @@ export class ClusterRun {
     } finally {
       abort.removeEventListener('abort', breakOff);
       stop.removeEventListener('abort', letGo);
+      for (const id of this.#kept.keys()) discardWorkingCopy(workingCopyOf(this.#input.stateFile, id));
       listening.abort();
       await ringing;
     }
@@ -322,7 +331,7 @@ export class ClusterRun {
       weight: visit === undefined ? cluster.config.weight : 0,
       version,
       digest: digestOf(config()),
-      units: stop.aborted || visit !== undefined ? [] : wanted,
+      units: stop.aborted ? [] : wanted,
       report: report(),
     };
   }
@@ -447,6 +456,7 @@ export class ClusterRun {
         suspectAfterMs,
         host: this.#host,
         stateFile,
+        isRewound: this.#isRewound(row),
         clock,
         log,
       },
@@ -454,9 +464,16 @@ export class ClusterRun {
       shipped: observer.shipped,
       work: (worked) => work(own, worked),
     });
+    this.#kept.delete(own.id);
     this.#held.set(own.id, unit);
     const running = this.#runUnit(own, unit).finally(() => this.#running.delete(running));
     this.#running.add(running);
+  }
+
+  /** Whether the ledger has less of a unit than it took from us: epochs and numbers of shipments only grow. */
+  #isRewound({ id, epoch, seq }: UnitRow): boolean {
+    const kept = this.#kept.get(id);
+    return kept !== undefined && (epoch < kept.epoch || (epoch === kept.epoch && seq < kept.seq));
   }
 
   async #runUnit(own: OwnUnit, unit: HeldUnit): Promise<void> {
@@ -468,6 +485,7 @@ export class ClusterRun {
       observer.ended(own.name, end);
     } finally {
       this.#held.delete(own.id);
+      if (end?.kind === 'lost') this.#kept.set(own.id, unit.kept);
       if (end?.kind !== 'lost') this.#avoided.set(own.id, clock.monotonic() + AVOID_MS);
       this.#bell.ring();
     }

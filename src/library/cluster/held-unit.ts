@@ -11,6 +11,12 @@ import { discardWorkingCopy, WorkingCopy, type Shipment } from '../../state/work
 /** A shipment that did not arrive is sent again after so long, milliseconds. */
 const SHIP_AGAIN_MS = 200;
 
+/** What is left of the work on a unit whose lease ran out: its working copy, and how much of it the ledger has taken. */
+export interface KeptCopy {
+  readonly epoch: number;
+  readonly seq: number;
+}
+
 /** What a unit is worked on with. */
 export interface HeldUnitInput {
   readonly name: string;
@@ -23,6 +29,8 @@ export interface HeldUnitInput {
   readonly host: string;
   readonly ledger: Ledger;
   readonly stateFile: string;
+  /** Whether the ledger has lost what it took from the working copy that was kept: all of that goes there again. */
+  readonly isRewound: boolean;
   readonly clock: Clock;
   readonly log: Log;
   /** Told how long each shipment took, seconds. */
@@ -76,6 +84,11 @@ export class HeldUnit {
   /** Whether it is about to be let go of. */
   get isEnding(): boolean {
     return this.#stop.signal.aborted;
+  }
+
+  /** What is left of a unit that was lost. */
+  get kept(): KeptCopy {
+    return { epoch: this.grant.epoch, seq: this.#seq };
   }
 
   /** How many shipments the ledger has taken, those before this grant included. */
@@ -146,24 +159,30 @@ export class HeldUnit {
       closeQuietly(state ?? this.#copy);
       this.#copy = null;
       this.#state = null;
-      discardWorkingCopy(this.#file);
+      // The database may come back as it was before: then only the copy knows what was sent.
+      if (!this.lease.isOver) discardWorkingCopy(this.#file);
     }
   }
 
   get #file(): string {
-    return join(`${this.#input.stateFile}.units`, `unit-${this.#input.grant.unit}.db`);
+    return workingCopyOf(this.#input.stateFile, this.#input.grant.unit);
   }
 
   /** Throws `StateFileError`, `DatabaseError`. */
   async #open(): Promise<StateStore> {
-    const { ledger, grant, host } = this.#input;
+    const { ledger, grant, host, isRewound } = this.#input;
     let copy: WorkingCopy;
     try {
-      copy = new WorkingCopy(this.#file);
+      copy = new WorkingCopy(this.#file, isRewound ? 'keep' : 'discard');
     } catch (error) {
       throw new StateFileError('unwritable', (error as Error).message, { cause: error });
     }
     this.#copy = copy;
+    if (isRewound) {
+      const state = copy.begin((shipment) => this.#ship(shipment));
+      this.rewind();
+      return state;
+    }
     copy.loadTargets(await ledger.targets());
     for await (const page of ledger.rows(grant.unit, host)) copy.load(page);
     return copy.begin((shipment) => this.#ship(shipment));
@@ -234,6 +253,11 @@ export class HeldUnit {
       this.lose();
     }
   }
+}
+
+/** Where the working copy of a unit is. */
+export function workingCopyOf(stateFile: string, unit: number): string {
+  return join(`${stateFile}.units`, `unit-${unit}.db`);
 }
 
 function closeQuietly(open: { readonly close: () => void } | null): void {

@@ -73,6 +73,13 @@ export class Neighbours {
     return this.#unitMarks.forMs(id, this.#monotonic());
   }
 
+  /** When the next unit that another process holds will have stood still for a lease, milliseconds from now; `Infinity`: none will. */
+  untilStaleMs(instance: string): number {
+    const others = (this.#view?.units ?? []).filter(({ holder }) => holder !== null && holder !== instance);
+    const left = others.map((unit) => this.#leaseMs - this.stillMs(unit)).filter((ms) => ms > 0);
+    return Math.min(Infinity, ...left);
+  }
+
   /** For how long the same hosts have been there, milliseconds. */
   get unchangedMs(): number {
     return this.#monotonic() - this.#aliveSinceMs;

@@ -18,7 +18,7 @@ import {
 } from '../../sync/plan/standing.ts';
 import { describeClusterTrouble } from '../../words/cluster.ts';
 import type { RunTarget } from '../run-target.ts';
-import { clusterFacts } from '../cluster/cluster-facts.ts';
+import { clusterFacts } from './cluster-facts.ts';
 import { platformName } from '../load.ts';
 import { approveAnywhere, rescanAnywhere } from './ask-hosts.ts';
 import type { ClusterPort } from './cluster-port.ts';

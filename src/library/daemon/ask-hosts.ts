@@ -1,6 +1,6 @@
 import type { SourceConfig } from '../../config/config.ts';
 import type { HostsApproval, HostsRescan } from '../../words/asked.ts';
-import { clusterFacts } from '../cluster/cluster-facts.ts';
+import { clusterFacts } from './cluster-facts.ts';
 import type { DaemonState } from './answers.ts';
 import type { ClusterPort, Wished } from './cluster-port.ts';
 import { isSyncedHere, unitOf } from './elsewhere.ts';

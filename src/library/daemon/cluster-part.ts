@@ -56,6 +56,11 @@ export async function openDaemonCluster(
   input: Omit<ClusterPartInput, 'cluster'>,
 ): Promise<ClusterPart> {
   const cluster = openCluster(loaded, config, env);
+  const { notify, sources } = loaded.config;
+  if (notify !== null && sources.some(({ host }) => host === null))
+    input.log.warn(
+      'people are told only of sources that are pinned to this host; watch the others by their metrics',
+    );
   try {
     await demandLedger(cluster);
   } catch (error) {
@@ -177,6 +182,7 @@ export class ClusterPart implements ClusterPort {
         return { ...now, sources: now.sources.filter(({ name }) => names.has(name)) };
       },
       clients: () => clientsUnder(lease),
+      announces: false,
       checkInPlace: () => {
         state.checkInPlace();
       },

@@ -300,6 +300,7 @@ export class DaemonRun {
           state,
           config: () => this.#ownConfig,
           clients: () => this.#access().clients,
+          announces: true,
           checkInPlace: () => {
             state.checkInPlace();
             if (this.#lock?.isInPlace() !== true)

@@ -18,6 +18,8 @@ export interface DaemonPart extends Pick<
   readonly config: () => Config;
   /** The way to the platform of now. */
   readonly clients: () => Clients;
+  /** Whether people may be told of what reaches the platform: what they were told is in the state file of this host. */
+  readonly announces: boolean;
   /** Called when there is a daemon, before it does anything. */
   readonly created?: () => void;
 }
@@ -69,7 +71,7 @@ export class Daemons implements DaemonView {
     const { report, observer, stages, howToAllow } = this.#shared;
     const { state, checkInPlace, othersSettledUntilMs, stop, abort } = part;
     const config = part.config();
-    const daemon = new Daemon(this.#settings(config, part.clients()), {
+    const daemon = new Daemon(this.#settings(config, part), {
       ...{ state, checkInPlace, stop, abort, report, observer, stages, howToAllow },
       ...(othersSettledUntilMs !== undefined && { othersSettledUntilMs }),
       clock: systemClock,
@@ -89,7 +91,7 @@ export class Daemons implements DaemonView {
   async reload(): Promise<{ readonly whenSettled: Promise<void> }> {
     const reloading = this.#running.map((entry) => {
       entry.config = entry.part.config();
-      return entry.daemon.reload(this.#settings(entry.config, entry.part.clients()));
+      return entry.daemon.reload(this.#settings(entry.config, entry.part));
     });
     const reloaded = await Promise.all(reloading);
     return { whenSettled: Promise.all(reloaded.map(({ whenSettled }) => whenSettled)).then(() => undefined) };
@@ -136,10 +138,11 @@ export class Daemons implements DaemonView {
     return allTogether(this.#running.map(({ daemon }) => daemon.activity));
   }
 
-  #settings(config: Config, clients: Clients): DaemonSettings {
+  #settings(config: Config, part: DaemonPart): DaemonSettings {
     const { requests, platformName } = this.#shared;
+    const clients = part.clients();
     const catalog = clients.catalog();
-    const onDelivery = this.#shared.onDelivery();
+    const onDelivery = part.announces ? this.#shared.onDelivery() : null;
     return {
       config,
       platformName: platformName(config),

@@ -1,6 +1,6 @@
 import type { HostRow, UnitRow } from '../../cluster/membership.ts';
 import type { ClusterFacts, HostFacts, UnitFacts } from '../../sync/plan/cluster-facts.ts';
-import type { ClusterSituation } from './cluster-run.ts';
+import type { ClusterSituation } from '../cluster/cluster-run.ts';
 
 /** A cluster as a host's part in it sees it. */
 export function clusterFacts(situation: ClusterSituation): ClusterFacts {
