@@ -76,7 +76,7 @@ async function write(
 ): Promise<Exported> {
   const copy = new WorkingCopy(file);
   try {
-    for (const part of [file, `${file}-wal`]) chmodSync(part, 0o600);
+    chmodSync(file, 0o600);
     const before = await loadLedger(cluster, copy, own);
     // Whoever came in the meantime may have changed what was loaded first.
     const { units } = await asked(() => cluster.membership.look(), cluster.config);
@@ -88,7 +88,6 @@ async function write(
         fix: 'stop botsync on all hosts, then export again',
       });
     return guarded(() => {
-      copy.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       const { files } = copy.database.prepare('SELECT count(*) AS files FROM file').get() as {
         files: number;
       };
