@@ -37,7 +37,8 @@ function joinBudget(url) {
   budget.onPause((ms) => gate.pause(ms));
   gate.onAskedPause((ms) => budget.notePause(ms));
   const heard = (payload) => budget.heardPause(payload);
-  void database.listen(PAUSE_CHANNEL, heard, (signal) => systemClock.sleep(1000, signal));
+  const always = new AbortController().signal;
+  void database.listen(PAUSE_CHANNEL, heard, (signal) => systemClock.sleep(1000, signal), always);
   budget.start();
 }
 
