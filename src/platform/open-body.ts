@@ -72,6 +72,17 @@ class WholeBody implements OpenBody {
   }
 }
 
+/** So much of the end of a content is handed to the kernel by itself, bytes. */
+const END_BYTES = 1024;
+
+/**
+ * The last chunk in two: what a stopped process has not handed to the kernel goes out when it wakes, before anybody is asked. A
+ * small end is taken at once.
+ */
+function withoutEnd(chunk: Buffer): Buffer[] {
+  return chunk.length <= END_BYTES ? [chunk] : [chunk.subarray(0, -END_BYTES), chunk.subarray(-END_BYTES)];
+}
+
 /** Only the other side's time counts as a stall: not reading the disk, and not waiting for our own limits. */
 class ChunkedBody implements OpenBody {
   readonly sizeBytes: number;
@@ -101,11 +112,14 @@ class ChunkedBody implements OpenBody {
     for await (const chunk of chunks) {
       const wait = limit(chunk);
       if (wait !== null) await wait;
-      if (mayEnd !== null && this.sentBytes + chunk.length >= this.sizeBytes) await mayEnd();
-      this.watch?.turn('theirs', performance.now());
-      yield chunk;
-      this.watch?.turn('ours', performance.now());
-      this.sentBytes += chunk.length;
+      const isLast = mayEnd !== null && this.sentBytes + chunk.length >= this.sizeBytes;
+      for (const part of isLast ? withoutEnd(chunk) : [chunk]) {
+        if (isLast && this.sentBytes + part.length >= this.sizeBytes) await mayEnd();
+        this.watch?.turn('theirs', performance.now());
+        yield part;
+        this.watch?.turn('ours', performance.now());
+        this.sentBytes += part.length;
+      }
     }
     this.watch?.turn('theirs', performance.now());
   }
