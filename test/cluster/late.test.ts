@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FaultWorld, PATIENCE, type FaultyHost } from './fault-world.ts';
+import { FaultWorld, outOfOrder, PATIENCE, type FaultyHost } from './fault-world.ts';
 import { LEASE_MS } from './hosts.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
 import type { Arrival } from './witness.ts';
@@ -111,6 +111,8 @@ async function heldUpload(world: FaultWorld, cut: FaultyHost): Promise<Awaited<R
     world.write(`a${attempt}.md`, STREAMED_BYTES);
     const upload = await uploading;
     await held;
+    // What was past the way already comes to its end meanwhile.
+    await outOfOrder(300);
     if (upload.endAt === null) return upload;
     await cut.platform.pass();
   }
