@@ -1,3 +1,4 @@
+import { dividedOver } from '../domain/unit.ts';
 import { HOST_RULE, isHostName } from './cluster-schema.ts';
 import { valueAt } from './describe-issue.ts';
 import type { ConfigDraft } from './draft.ts';
@@ -15,7 +16,24 @@ export function checkCluster(value: unknown, draft: ConfigDraft, machine: string
     return [error(['cluster', 'host'], message, 'absence')];
   }
   const host = isNamed ? draft.cluster.host : machine;
-  return host === undefined ? [] : checkWeight(draft, host);
+  return [...checkPins(draft), ...(host === undefined ? [] : checkWeight(draft, host))];
+}
+
+/** Sources that may give the same key are one unit, which one host at a time works on. */
+function checkPins({ platform, sources }: ConfigDraft): Finding[] {
+  const keyed = sources.map((source, position) => ({
+    name: String(position),
+    keyPrefix: source.keyPrefix ?? '',
+    targetName: source.botId ?? platform.botId ?? '',
+    host: source.host ?? null,
+  }));
+  const divided = dividedOver(keyed);
+  if (divided === null) return [];
+  const [first, other] = divided.map(({ name, host }) => ({ position: Number(name), host }));
+  if (first === undefined || other === undefined) return [];
+  const where = (host: string | null): string => (host === null ? 'for any host' : `for ${quote(host)}`);
+  const message = `is ${where(other.host)}, but sources[${first.position}] may give the same keys and is ${where(first.host)}; write the same "host" in both, or give one of them another "keyPrefix"`;
+  return [error(['sources', other.position, 'host'], message, other.host === null ? 'absence' : undefined)];
 }
 
 function checkNoPins({ sources }: ConfigDraft): Finding[] {

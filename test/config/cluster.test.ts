@@ -38,7 +38,10 @@ test('takes over what the file says of a cluster', () => {
     budget: 'all shops',
     suspectAfter: '1.5h',
   };
-  const sources = [{ directory: './docs', host: 'Branch_7.example-a' }, { directory: './more' }];
+  const sources = [
+    { directory: './docs', keyPrefix: 'docs/', host: 'Branch_7.example-a' },
+    { directory: './more', keyPrefix: 'more/' },
+  ];
   const { config } = load({ cluster: written, sources });
   expect(config.cluster).toEqual({
     database: { kind: 'file', path: '/etc/botsync/secrets/database' },
@@ -125,6 +128,16 @@ const errors: readonly Row[] = [
   [
     source({ host: 'branch-7' }),
     'sources[0].host: pins this source to one host of a cluster, but there is no "cluster" block; remove this field, or add "cluster": { "database": "env:BOTSYNC_DATABASE" }',
+  ],
+  [
+    {
+      ...cluster({}),
+      sources: [
+        { name: 'a', directory: './a', keyPrefix: 'x/' },
+        { name: 'b', directory: './b', host: 'web1' },
+      ],
+    },
+    'sources[1].host: is for "web1", but sources[0] may give the same keys and is for any host; write the same "host" in both, or give one of them another "keyPrefix"',
   ],
 ];
 
