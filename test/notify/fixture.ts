@@ -11,6 +11,7 @@ export const WORDING: Wording = {
   commands: {
     status: 'botsync status -c x',
     doctor: 'botsync doctor -c x',
+    cluster: 'botsync cluster status -c x',
     approve: (source) => `botsync approve ${source} -c x`,
   },
 };

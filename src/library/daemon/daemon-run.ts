@@ -21,6 +21,7 @@ import type { EventFeed } from '../events.ts';
 import { HistoryRecorder } from '../history-recorder.ts';
 import { holdLock } from '../hold-lock.ts';
 import { load, platformName } from '../load.ts';
+import { lookAtState } from '../notifier.ts';
 import type { RunBase } from '../open-sync.ts';
 import type { RunTarget } from '../run-target.ts';
 import type { Stop } from '../stop.ts';
@@ -375,9 +376,12 @@ export class DaemonRun {
   /** People are told from now on how the daemons fare. Throws `StateFileError`. */
   #tellOf(state: StateStore): void {
     this.#notifier.attach({
-      state,
-      health: () => healthOf(this.#daemonState().daemon),
-      platformNow: () => this.#platform.current?.clients.files().now() ?? Date.now(),
+      notices: state.notices,
+      look: lookAtState(
+        state,
+        () => healthOf(this.#daemonState().daemon),
+        () => this.#platform.current?.clients.files().now() ?? Date.now(),
+      ),
       ended: (outcome) => {
         this.#metrics?.notificationEnded(outcome);
       },
