@@ -26,6 +26,8 @@ export interface NotifiedRun {
   readonly look: RunLook;
   /** Names of the hosts that it tells of; this machine unless given. */
   readonly hosts?: () => readonly string[];
+  /** Has the next look be at how things stand now. */
+  readonly refresh?: () => Promise<void>;
   readonly ended: (outcome: MessageOutcome) => void;
 }
 

@@ -92,9 +92,9 @@ export class WorkingCopy {
     return this.#database;
   }
 
-  /** Takes over the targets that rows name. Throws `StateFileError`. */
+  /** Takes over the targets that rows name, and it has not. Throws `StateFileError`. */
   loadTargets(targets: readonly NumberedTarget[]): void {
-    const insert = 'INSERT INTO target (id, base_url, bot_id, identity) VALUES (?, ?, ?, ?)';
+    const insert = 'INSERT OR IGNORE INTO target (id, base_url, bot_id, identity) VALUES (?, ?, ?, ?)';
     guarded(() => {
       const statement = this.#database.prepare(insert);
       for (const { id, baseUrl, botId, identity } of targets) statement.run(id, baseUrl, botId, identity);
