@@ -89,7 +89,7 @@ function isWatched(directory: string): boolean {
 }
 
 /** Connections on which somebody of a database listens. */
-const LISTENING = `SELECT application_name AS name FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()`;
+const LISTENING = `SELECT pid FROM pg_stat_activity WHERE query ~ '^(UN)?LISTEN' AND datname = current_database()`;
 
 const remote = (hosts: Hosts, key: string): string | null =>
   hosts.emulator.readContent('bot-1', key)?.toString() ?? null;
@@ -182,7 +182,18 @@ describe('a database', () => {
     expect(await heard('one', 'a')).toEqual(['0 a']);
     expect(await heard('two', 'b')).toEqual(['1 b', '2 b']);
     expect(await connections()).toBe(1);
-    await database.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`);
+    const later = new AbortController();
+    const hearing = database.listen(
+      'three',
+      (payload) => told.push(`3 ${payload}`),
+      () => Promise.resolve(),
+      later.signal,
+    );
+    expect(await heard('three', 'x'), 'while the connection stands').toEqual(['3 x']);
+    later.abort();
+    await hearing;
+    expect(await connections()).toBe(1);
+    await database.sql(`SELECT pg_terminate_backend(pid) FROM (${LISTENING}) AS listening`);
     expect(await heard('two', 'c')).toEqual(['1 c', '2 c']);
     stops[1]?.stop.abort();
     await stops[1]?.ended;
