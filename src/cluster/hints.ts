@@ -27,7 +27,8 @@ export function encodeHint(address: HintAddress, hint: Hint): string[] {
   // Names of hosts and sources that leave no room for anything: nobody can be told.
   if (sizeOf(everything) > LARGEST_BYTES) return [];
   if (hint.kind === 'everything') return [everything];
-  const room = LARGEST_BYTES - sizeOf(messageOf([]));
+  // After the last path there is no comma.
+  const room = LARGEST_BYTES - sizeOf(messageOf([])) + 1;
   const messages: string[] = [];
   let paths: string[] = [];
   let used = 0;
