@@ -400,27 +400,28 @@ export class ClusterRun {
     return this.#blocked.has(name);
   }
 
-  #mayTake(own: OwnUnit, row: UnitRow): boolean {
+  /** Whether this host could work on a unit. */
+  #isAble(own: OwnUnit): boolean {
     const { stop, cluster, clock, visit } = this.#input;
-    const nowMs = clock.monotonic();
-    const { weight, leaseMs } = cluster.config;
-    if (visit?.mayTake(own) === false) return false;
-    if (
-      stop.aborted ||
-      this.#isOutdated ||
-      weight <= 0 ||
-      this.#isBlocked(own) ||
-      !this.#seen.includes(own.id)
-    )
-      return false;
-    if ((this.#avoided.get(own.id) ?? 0) > nowMs) return false;
+    if (visit?.mayTake(own) === false || stop.aborted || this.#isOutdated) return false;
+    if (cluster.config.weight <= 0 || this.#isBlocked(own) || !this.#seen.includes(own.id)) return false;
+    return (this.#avoided.get(own.id) ?? 0) <= clock.monotonic();
+  }
+
+  #mayTake(own: OwnUnit, row: UnitRow): boolean {
+    if (!this.#isAble(own)) return false;
+    const { cluster, visit } = this.#input;
+    const { leaseMs } = cluster.config;
+    const hasForgotten = this.#neighbours.hasForgotten(row);
     // This process alone has the state file of this host: whoever held it here has ended.
-    const wasOurs = row.holder !== null && this.#wasHere(row.holder);
+    if (!hasForgotten && row.holder !== null && this.#wasHere(row.holder)) return true;
     const stillMs = this.#neighbours.stillMs(row);
-    if (wasOurs) return true;
-    const isFree = row.holder === null;
+    const isFree = row.holder === null && !hasForgotten && !this.#neighbours.isDatabaseNew;
     if (!isFree && stillMs < leaseMs) return false;
-    if (visit !== undefined || this.#neighbours.isOurs(own)) return true;
+    if (visit !== undefined || this.#isRewound(row)) return true;
+    // Whoever took it since may come back with all records.
+    if (hasForgotten) return stillMs >= 2 * leaseMs;
+    if (this.#neighbours.isOurs(own)) return true;
     return stillMs - (isFree ? 0 : leaseMs) >= BEATS_OF_COURTESY * this.#beatMs;
   }
 
@@ -473,7 +474,8 @@ export class ClusterRun {
   /** Whether the ledger has less of a unit than it took from us: epochs and numbers of shipments only grow. */
   #isRewound({ id, epoch, seq }: UnitRow): boolean {
     const kept = this.#kept.get(id);
-    return kept !== undefined && (epoch < kept.epoch || (epoch === kept.epoch && seq < kept.seq));
+    if (kept === undefined) return false;
+    return epoch < kept.epoch || (epoch === kept.epoch && (kept.isOwed || seq < kept.seq));
   }
 
   async #runUnit(own: OwnUnit, unit: HeldUnit): Promise<void> {
@@ -485,7 +487,7 @@ export class ClusterRun {
       observer.ended(own.name, end);
     } finally {
       this.#held.delete(own.id);
-      if (end?.kind === 'lost') this.#kept.set(own.id, unit.kept);
+      if (end?.kind === 'lost' && unit.kept !== null) this.#kept.set(own.id, unit.kept);
       if (end?.kind !== 'lost') this.#avoided.set(own.id, clock.monotonic() + AVOID_MS);
       this.#bell.ring();
     }
