@@ -3,12 +3,15 @@ const QUIET_MS = 60_000;
 
 /** What matters for whether a host takes a unit that it could work on and does not hold. */
 export interface TakeFacts {
-  /** Who has it, as far as the ledger knows; `this-host`: a process of this host that has ended. */
-  readonly holder: 'nobody' | 'this-host' | 'another-host';
+  /**
+   * Who has it, as far as the ledger knows; `this-host`: a process of this host that has ended; `forgotten`: the ledger does
+   * not know of its last claim any more.
+   */
+  readonly holder: 'nobody' | 'this-host' | 'another-host' | 'forgotten';
   /** For how long nobody has proven it, milliseconds. */
   readonly stillMs: number;
   readonly leaseMs: number;
-  /** Whether of all hosts that could take it this one is to. */
+  /** Whether of all hosts that could take it this one is to; of one whose claim was forgotten: whether this host has its records. */
   readonly isBest: boolean;
   /** For how long a unit that is another host's to take is left to that one, milliseconds. */
   readonly courtesyMs: number;
@@ -23,6 +26,9 @@ export function isToTake({ holder, stillMs, leaseMs, isBest, courtesyMs }: TakeF
       return isBest || stillMs >= courtesyMs;
     case 'another-host':
       return stillMs >= leaseMs && (isBest || stillMs - leaseMs >= courtesyMs);
+    case 'forgotten':
+      // Whoever took it since may come back with all records.
+      return stillMs >= (isBest ? leaseMs : 2 * leaseMs);
   }
 }
 

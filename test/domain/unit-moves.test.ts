@@ -12,6 +12,9 @@ describe('a unit is taken', () => {
     ['at once from ourselves', { holder: 'this-host', stillMs: 0, isBest: false }, true],
     ['not while it is proven', { holder: 'another-host', stillMs: LEASE - 1, isBest: true }, false],
     ['after a lease', { holder: 'another-host', stillMs: LEASE, isBest: true }, true],
+    ['after a lease by who has its records', { holder: 'forgotten', stillMs: LEASE, isBest: true }, true],
+    ['not by others then', { holder: 'forgotten', stillMs: 2 * LEASE - 1, isBest: false }, false],
+    ['by these after two', { holder: 'forgotten', stillMs: 2 * LEASE, isBest: false }, true],
     [
       'not from one that is silent, for another',
       { holder: 'another-host', stillMs: LEASE + COURTESY - 1, isBest: false },

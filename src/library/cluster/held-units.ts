@@ -125,7 +125,7 @@ export class HeldUnits {
     const { stateFile, work } = this.#input;
     const unit = new HeldUnit({
       ...{ name: own.name, grant, claimedAt, leaseMs, suspectAfterMs, host, stateFile, clock, log },
-      isRewound: this.#isRewound(row),
+      isRewound: this.isRewound(row),
       ledger: cluster.ledger,
       shipped: observer.shipped,
       work: (worked) => work(own, worked),
@@ -147,9 +147,10 @@ export class HeldUnits {
   }
 
   /** Whether the ledger has less of a unit than it took from us: epochs and numbers of shipments only grow. */
-  #isRewound({ id, epoch, seq }: UnitRow): boolean {
+  isRewound({ id, epoch, seq }: UnitRow): boolean {
     const kept = this.#kept.get(id);
-    return kept !== undefined && (epoch < kept.epoch || (epoch === kept.epoch && seq < kept.seq));
+    if (kept === undefined) return false;
+    return epoch < kept.epoch || (epoch === kept.epoch && (kept.isOwed || seq < kept.seq));
   }
 
   async #run(own: OwnUnit, unit: HeldUnit): Promise<void> {
@@ -161,7 +162,7 @@ export class HeldUnits {
       observer.ended(own.name, end);
     } finally {
       this.#held.delete(own.id);
-      if (end?.kind === 'lost') this.#kept.set(own.id, unit.kept);
+      if (end?.kind === 'lost' && unit.kept !== null) this.#kept.set(own.id, unit.kept);
       if (end?.kind !== 'lost') this.#avoided.set(own.id, clock.monotonic() + AVOID_MS);
       left();
     }

@@ -14,6 +14,8 @@ export class Neighbours {
   #view: ClusterView | null = null;
   /** When the view was asked for, epoch milliseconds. */
   #askedAtMs = 0;
+  /** Since when the database has been running, as far as this host could see it; `null`: for longer than this host. */
+  #databaseSinceMs: number | null = null;
   #aliveNames = '';
   #aliveSinceMs: number;
 
@@ -33,6 +35,7 @@ export class Neighbours {
   /** Takes note of what a question brought back that was asked at a moment, epoch milliseconds. */
   note(view: ClusterView, askedAtMs: number): void {
     const nowMs = this.#monotonic();
+    if (this.#view !== null && this.#view.databaseRun !== view.databaseRun) this.#beginAnew(nowMs);
     this.#view = view;
     this.#askedAtMs = askedAtMs;
     for (const { name, instance, beat } of view.hosts)
@@ -61,6 +64,16 @@ export class Neighbours {
   get alive(): readonly HostRow[] {
     const hosts = this.#view?.hosts ?? [];
     return hosts.filter(({ name }) => name === this.#host || this.silentMs(name) < this.#leaseMs);
+  }
+
+  /** Whether the database forgot who took a unit last: whoever did so may be at work on it, and knows more than the ledger. */
+  hasForgotten({ id, epoch }: Pick<UnitRow, 'id' | 'epoch'>): boolean {
+    return epoch < this.highestEpoch(id);
+  }
+
+  /** Whether the database was started within the last lease: it may have forgotten a claim of which this host has not heard. */
+  get isDatabaseNew(): boolean {
+    return this.#databaseSinceMs !== null && this.#monotonic() - this.#databaseSinceMs < this.#leaseMs;
   }
 
   /** For how long a host was not heard of, milliseconds. */
@@ -109,6 +122,13 @@ export class Neighbours {
       settledAgeMs === null ? 0 : this.#askedAtMs - settledAgeMs,
     );
     return Math.min(Infinity, ...moments);
+  }
+
+  /** Nobody could prove anything while the database was down, and it may be older than it was. */
+  #beginAnew(nowMs: number): void {
+    this.#unitMarks.forget();
+    this.#hostMarks.forget();
+    this.#databaseSinceMs = nowMs;
   }
 
   #ableTo(id: number): HostRow[] {

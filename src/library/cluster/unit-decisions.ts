@@ -1,6 +1,6 @@
 import type { ClusterView, UnitRow } from '../../cluster/membership.ts';
 import { beatMs } from '../../domain/lease.ts';
-import { isToMove, isToTake } from '../../domain/unit-moves.ts';
+import { isToMove, isToTake, type TakeFacts } from '../../domain/unit-moves.ts';
 import type { Log } from '../../service/logger.ts';
 import type { DeclaredUnits } from './declared-units.ts';
 import type { HeldUnits } from './held-units.ts';
@@ -79,17 +79,22 @@ export class UnitDecisions {
   }
 
   #isToTake(own: OwnUnit, row: UnitRow): boolean {
-    const { cluster, name, neighbours, visit } = this.#input;
+    const { cluster, held, neighbours, visit } = this.#input;
     const { leaseMs } = cluster.config;
+    const holder = this.#holderOf(row);
+    const isBest =
+      visit !== undefined || held.isRewound(row) || (holder !== 'forgotten' && neighbours.isOurs(own));
+    const stillMs = neighbours.stillMs(row);
+    return isToTake({ holder, stillMs, leaseMs, isBest, courtesyMs: BEATS_OF_COURTESY * beatMs(leaseMs) });
+  }
+
+  #holderOf(row: UnitRow): TakeFacts['holder'] {
+    const { name, neighbours } = this.#input;
+    if (neighbours.hasForgotten(row)) return 'forgotten';
+    // A database that went back in time may have forgotten its holder.
+    if (row.holder === null) return neighbours.isDatabaseNew ? 'another-host' : 'nobody';
     // This process alone has the state file of this host: whoever held it here has ended.
-    const wasOurs = row.holder !== null && name.wasHere(row.holder);
-    return isToTake({
-      holder: row.holder === null ? 'nobody' : wasOurs ? 'this-host' : 'another-host',
-      stillMs: neighbours.stillMs(row),
-      leaseMs,
-      isBest: visit !== undefined || neighbours.isOurs(own),
-      courtesyMs: BEATS_OF_COURTESY * beatMs(leaseMs),
-    });
+    return name.wasHere(row.holder) ? 'this-host' : 'another-host';
   }
 
   #isToMove(own: OwnUnit): boolean {
