@@ -71,6 +71,8 @@ export interface ClusterView {
   readonly hosts: readonly HostRow[];
   readonly units: readonly UnitRow[];
   readonly wishes: readonly WishRow[];
+  /** Tells one run of the database from the next, and a server from the one that takes its place. */
+  readonly databaseRun: string;
   /** The version of the tables, and of the rows in them. */
   readonly version: number;
   readonly stateVersion: number;
@@ -103,7 +105,10 @@ export class Membership {
     await this.#sql(`DELETE FROM ${this.#schema}.host WHERE name = $1 AND instance = $2`, [name, instance]);
   }
 
-  /** Proves that a host lives and the leases that it has, and looks at how everything stands: one statement. */
+  /**
+   * Proves that a host lives and the leases that it has, and looks at how everything stands: one statement. It is the only one
+   * under leases that locks several units, and does so by their numbers: two of them never wait for each other.
+   */
   async beat(news: HostNews, held: readonly Proof[]): Promise<ClusterView> {
     const { name, instance, weight, version, digest, units, report } = news;
     const [row] = await this.#sql(
@@ -113,7 +118,11 @@ export class Membership {
        held AS (
          UPDATE ${this.#schema}.unit AS unit SET beat = beat + 1,
            settled_at = greatest(settled_at, ${NOW_MS} - given.age)
-         FROM json_to_recordset($8) AS given (id integer, epoch bigint, age bigint)
+         FROM (
+           SELECT unit.id, given.epoch, given.age FROM ${this.#schema}.unit AS unit
+           JOIN json_to_recordset($8) AS given (id integer, epoch bigint, age bigint) ON unit.id = given.id
+           WHERE unit.epoch = given.epoch AND coalesce(unit.holder, unit.pinned) IN ($1, $2)
+           ORDER BY unit.id FOR NO KEY UPDATE OF unit) AS given
          WHERE unit.id = given.id AND unit.epoch = given.epoch AND coalesce(unit.holder, unit.pinned) IN ($1, $2)
          RETURNING unit.id)
        SELECT (SELECT count(*) FROM mine) AS known, (SELECT json_agg(id) FROM held) AS proven, ${this.#view("- 'report'")}`,
@@ -187,7 +196,7 @@ export class Membership {
     const all = (table: string, less = ''): string =>
       `(SELECT coalesce(json_agg(one ORDER BY one), '[]')
         FROM (SELECT to_jsonb(row) ${less} AS one FROM ${this.#schema}.${table} AS row) AS rows)`;
-    return `${NOW_MS} AS now_ms, ${all('host', without)} AS hosts, ${all('unit')} AS units, ${all('wish')} AS wishes,
+    return `${NOW_MS} AS now_ms, extract(epoch FROM pg_postmaster_start_time()) AS run, ${all('host', without)} AS hosts, ${all('unit')} AS units, ${all('wish')} AS wishes,
       (SELECT version FROM ${this.#schema}.meta) AS version, (SELECT state_version FROM ${this.#schema}.meta) AS state_version`;
   }
 }
@@ -200,6 +209,7 @@ function toView(row: SqlRow | undefined): ClusterView {
     hosts: (row['hosts'] as SqlRow[]).map(toHost),
     units: (row['units'] as SqlRow[]).map((unit) => toUnit(unit, Number(row['now_ms']))),
     wishes: row['wishes'] as WishRow[],
+    databaseRun: String(row['run']),
     version: Number(row['version']),
     stateVersion: Number(row['state_version']),
   };

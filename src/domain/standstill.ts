@@ -8,6 +8,11 @@ export class Standstill<K> {
     if (seen?.mark !== mark) this.#seen.set(key, { mark, sinceMs: atMs });
   }
 
+  /** What was told before counts no more. */
+  forget(): void {
+    this.#seen.clear();
+  }
+
   /** For how long it has not changed, milliseconds; 0 for what was never told. */
   forMs(key: K, nowMs: number): number {
     const seen = this.#seen.get(key);

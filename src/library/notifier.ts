@@ -164,10 +164,13 @@ export function describeRun(
       status: `botsync status${rest}`,
       doctor: `botsync doctor${rest}`,
       cluster: `botsync cluster status${rest}`,
-      approve: (source) =>
-        howToApprove === 'approve'
-          ? `botsync approve ${quoteForShell(source)}${rest}`
-          : `botsync sync --once --allow-removals${rest}`,
+      approve: (source) => {
+        if (howToApprove !== 'approve') return `botsync sync --once --allow-removals${rest}`;
+        const pinnedTo = hosts?.().find((host) => source.endsWith(`@${host}`));
+        if (pinnedTo === undefined) return `botsync approve ${quoteForShell(source)}${rest}`;
+        const own = source.slice(0, -pinnedTo.length - 1);
+        return `botsync approve ${quoteForShell(own)}${rest} (on ${pinnedTo})`;
+      },
     },
   };
 }

@@ -138,6 +138,14 @@ export class WorkingCopy {
     });
   }
 
+  /** Whether every change was handed over to be shipped. */
+  get isShipped(): boolean {
+    return guarded(() => {
+      const waiting = `SELECT 1 FROM temp.shipped_file UNION ALL SELECT 1 FROM temp.shipped_entry LIMIT 1`;
+      return this.#database.prepare(waiting).get() === undefined;
+    });
+  }
+
   /** Closes it, unless a store was begun, which is closed itself. */
   close(): void {
     this.#database.close();

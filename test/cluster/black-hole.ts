@@ -91,6 +91,14 @@ export class BlackHole {
       .reduce((sum, part) => sum + (part === 'end' ? 0 : part.length), 0);
   }
 
+  /** What clients say that is kept now. */
+  get heldText(): string {
+    return [...this.#pairs]
+      .flatMap(({ held }) => held)
+      .map((part) => (part === 'end' ? '' : part.toString()))
+      .join('');
+  }
+
   /** Resets all connections and accepts no more: clients get ECONNREFUSED at once, as of a machine without the server. */
   async refuse(): Promise<void> {
     this.#mode = 'pass';

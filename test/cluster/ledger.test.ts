@@ -19,6 +19,7 @@ let server: PostgresServer;
 let database: ClusterDatabase;
 let ledger: Ledger;
 let membership: Membership;
+let name: string;
 
 beforeAll(async () => {
   server = await startPostgres();
@@ -29,7 +30,7 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  const name = await server.createDatabase();
+  name = await server.createDatabase();
   const connection = connectionOf(server.url(name), 'test');
   if (connection.kind !== 'ok') throw new Error(connection.message);
   database = new ClusterDatabase({ connection: connection.config, patienceMs: 10_000, connections: 4 });
@@ -204,6 +205,32 @@ describe('a unit', () => {
     expect(await membership.claim(seen, 0, OTHER)).toBeNull();
     expect(await membership.claim(await unitNow(unit.id), 0, OTHER)).not.toBeNull();
     expect(await membership.beat(HOST, [{ ...grant, settledAgeMs: null }])).toMatchObject({ proven: [] });
+  });
+
+  test('is locked by a beat after those with lower numbers, so that no two beats wait for each other', async () => {
+    await membership.join(HOST);
+    const units = [await declare('a'), await declare('b')];
+    const grants = [
+      await claim(await unitNow(units[0]?.id ?? 0)),
+      await claim(await unitNow(units[1]?.id ?? 0)),
+    ];
+    // The first comes last on the disk.
+    await database.sql(`UPDATE "botsync ""x""".unit SET seq = seq WHERE id = ${units[0]?.id}`);
+    const other = await server.connect(name);
+    await other.query(`BEGIN; SELECT FROM "botsync ""x""".unit WHERE id = ${units[0]?.id} FOR UPDATE`);
+    const beating = membership.beat(
+      HOST,
+      [...grants].reverse().map((grant) => ({ ...grant, settledAgeMs: null })),
+    );
+    await expect
+      .poll(() =>
+        server.query(`SELECT FROM pg_stat_activity WHERE datname = '${name}' AND wait_event_type = 'Lock'`),
+      )
+      .toHaveLength(1);
+    const free = await database.sql(`SELECT name FROM "botsync ""x""".unit FOR UPDATE SKIP LOCKED`);
+    expect(free).toEqual([{ name: 'b' }]);
+    await other.query('COMMIT');
+    expect((await beating).proven).toHaveLength(2);
   });
 
   test('never gets an epoch twice that somebody has seen', async () => {

@@ -28,7 +28,7 @@ const LONG_LEASE_MS = 12_000;
 async function failOver(lost: () => Promise<void>): Promise<void> {
   const snapshot = await server.snapshot();
   await lost();
-  await server.killHard();
+  if (server.pid !== null) await server.killHard();
   await server.restore(snapshot);
   await server.start();
 }
@@ -92,5 +92,24 @@ describe('a database', { timeout: 120_000 }, () => {
     expect((await world.holder()).name).not.toBe(first.name);
     world.churn(dice, 10);
     await world.settle();
+  });
+
+  test('that forgets what it took is told it by a holder whose lease ran out meanwhile', async () => {
+    const dice = createDice(SEED);
+    const world = await FaultWorld.create(server);
+    world.churn(dice, 30);
+    await world.settle();
+    const holder = await world.holder();
+    await failOver(async () => {
+      world.churn(dice, 30);
+      world.write('gone.md');
+      await world.settle();
+      await server.killHard();
+      await expect.poll(() => world.story(), PATIENCE).toContain('could not be proven in time');
+      world.remove('gone.md');
+    });
+    // The platform has it, and the database never heard of it.
+    await world.settle({ isForgetful: true });
+    expect((await world.holder()).name).toBe(holder.name);
   });
 });

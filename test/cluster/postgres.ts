@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { onTestFinished } from 'vitest';
 import { DATABASE_IDENTITY } from '../tls/identity.ts';
 import { findFreePort } from './free-port.ts';
 import {
@@ -161,6 +162,15 @@ export class PostgresServer {
     } finally {
       await client.end();
     }
+  }
+
+  /** A connection of its own as superuser, which ends with the test. */
+  async connect(database: string): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: this.socketUrl(database) });
+    client.on('error', () => undefined);
+    await client.connect();
+    onTestFinished(() => client.end().catch(() => undefined));
+    return client;
   }
 
   /** Starts the server on its data and its port, and returns when it answers. Throws with its log when it ends instead. */

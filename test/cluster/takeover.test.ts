@@ -1,5 +1,10 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDice } from '../cli/churn.ts';
 import { POLL } from '../cli/running-daemon.ts';
+import { SEED } from '../seed.ts';
+import { FaultWorld } from './fault-world.ts';
 import { createHosts, type Hosts } from './hosts.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
 
@@ -35,4 +40,63 @@ describe('two hosts on one share', () => {
     expect({ code: ended.code, stderr: ended.stderr }).toMatchObject({ code: 0 });
     expect(await hosts.holder(), 'it let go of it').toBeNull();
   });
+});
+
+test('a unit that moves while its files change is sent whole, and nothing of it twice', async () => {
+  const dice = createDice(SEED);
+  const world = await FaultWorld.create(server, { hosts: 3 });
+  for (let moves = 0; moves < 2; moves += 1) {
+    world.churn(dice, 30);
+    const former = await world.holder();
+    await world.move();
+    while ((await world.holder()) === former) world.churn(dice, 3);
+  }
+  await world.settle();
+});
+
+test('of two machines with one name the second waits, says why, and goes on when the first is silent', async () => {
+  const hosts = await createHosts(server);
+  const first = hosts.host('web1').launch();
+  await expect.poll(() => hosts.holder(), POLL).toBe('web1');
+  const machine = hosts.host('elsewhere', { cluster: { host: 'web1' } });
+  const second = machine.launch();
+  let log = '';
+  second.child.stderr?.on('data', (text: string) => (log += text));
+  await expect.poll(() => log, POLL).toContain('a host of the name \\"web1\\" takes part already');
+  await expect
+    .poll(async () => (await machine.run('status', '--json')).stdout, POLL)
+    .toContain('another host of the cluster is named');
+  const holder = async (): Promise<unknown> => (await hosts.sql('SELECT holder FROM botsync.unit'))[0];
+  const before = await holder();
+  hosts.write('docs/a.md', 'of the first');
+  await expect.poll(() => remote(hosts, 'a.md'), POLL).toBe('of the first');
+  expect(await holder()).toEqual(before);
+  first.child.kill('SIGKILL');
+  hosts.write('docs/b.md', 'of the second');
+  await expect.poll(() => remote(hosts, 'b.md'), POLL).toBe('of the second');
+  expect(await holder()).not.toEqual(before);
+});
+
+test('hosts with many units keep each other from nothing', async () => {
+  const hosts = await createHosts(server, { recordRequests: false });
+  const names = Array.from({ length: 12 }, (_, i) => `s${i}`);
+  for (const name of names) mkdirSync(join(hosts.share, name));
+  const sources = names.map((name) => ({ name, directory: join(hosts.share, name), keyPrefix: `${name}/` }));
+  const all = ['web1', 'web2'].map((name) => hosts.host(name, { config: { sources } }).launch());
+  for (let round = 0; round < 3; round += 1) {
+    for (const name of names)
+      for (let i = 0; i < 20; i += 1) hosts.write(`${name}/f${i}.md`, `${name} ${i} ${round}`);
+    await expect
+      .poll(() => names.map((name) => remote(hosts, `${name}/f19.md`)), POLL)
+      .toEqual(names.map((name) => `${name} 19 ${round}`));
+    await hosts.sql(
+      `INSERT INTO botsync.wish (unit, kind, body) SELECT id, 'release', '{}' FROM botsync.unit WHERE id % 3 = ${round}`,
+    );
+  }
+  await expect.poll(() => hosts.sql('SELECT FROM botsync.wish'), POLL).toEqual([]);
+  for (const { child } of all) child.kill('SIGTERM');
+  for (const { ended } of all) expect(await ended).toMatchObject({ code: 0 });
+  expect(
+    await server.query(`SELECT deadlocks::integer FROM pg_stat_database WHERE datname = '${hosts.database}'`),
+  ).toEqual([{ deadlocks: 0 }]);
 });

@@ -28,6 +28,8 @@ export const HALTED: Trouble = { kind: 'halted', source: 'docs', reason: 'it is 
 export const REFUSED: Trouble = { kind: 'credentials', reason: '401' };
 export const LOST: Trouble = { kind: 'out-of-reach' };
 
+export const UNSYNCED: Trouble = { kind: 'unsynced', source: 'docs', silent: 'web2' };
+
 /** A snapshot of the sources docs and more. */
 export function snapshot(troubles: readonly Trouble[], unknown: readonly Subject[] = []): Snapshot {
   return { sources: ['docs', 'more'], troubles, unknown };

@@ -15,6 +15,8 @@ const SHIP_AGAIN_MS = 200;
 export interface KeptCopy {
   readonly epoch: number;
   readonly seq: number;
+  /** Whether the ledger was to be told all of it again, and has not taken all of that. */
+  readonly isOwed: boolean;
 }
 
 /** What a unit is worked on with. */
@@ -70,6 +72,10 @@ export class HeldUnit {
   #seq: number;
   /** The ledger has lost some of what it took before. */
   #isRewound = false;
+  /** It has not taken all of that again. */
+  #isOwed = false;
+  /** Whether the working copy has all that the ledger had. */
+  #isWhole = false;
 
   constructor(input: HeldUnitInput) {
     this.#input = input;
@@ -90,9 +96,9 @@ export class HeldUnit {
     return this.#stop.signal.aborted;
   }
 
-  /** What is left of a unit that was lost. */
-  get kept(): KeptCopy {
-    return { epoch: this.grant.epoch, seq: this.#seq };
+  /** What is left of a unit that was lost; `null`: nothing that is of use. */
+  get kept(): KeptCopy | null {
+    return this.#isWhole ? { epoch: this.grant.epoch, seq: this.#seq, isOwed: this.#isOwed } : null;
   }
 
   /** How many shipments the ledger has taken, those before this grant included. */
@@ -106,8 +112,12 @@ export class HeldUnit {
     const { log, name } = this.#input;
     log.error(`the database went back in time: all records of ${name} are written again`);
     this.#isRewound = true;
+    this.#isOwed = true;
     // While it is being loaded there is nothing to be lost: the first shipment comes upon it.
-    this.#state?.settled().catch(() => undefined);
+    if (this.#state === null) return;
+    // Else nothing would be shipped before something changes.
+    this.#copy?.shipAll();
+    this.#state.settled().catch(() => undefined);
   }
 
   /** Ends the work in order, and lets go of the unit then. */
@@ -144,7 +154,6 @@ export class HeldUnit {
     let state: StateStore | null = null;
     try {
       state = await this.#open();
-      this.#state = state;
       state.suspects.addUnfinished(clock.now() + suspectAfterMs);
       await this.#input.work({
         name,
@@ -186,14 +195,15 @@ export class HeldUnit {
       throw new StateFileError('unwritable', (error as Error).message, { cause: error });
     }
     this.#copy = copy;
-    if (isRewound) {
-      const state = copy.begin((shipment) => this.#ship(shipment));
-      this.rewind();
-      return state;
+    if (!isRewound) {
+      copy.loadTargets(await ledger.targets());
+      for await (const page of ledger.rows(grant.unit, host)) copy.load(page);
     }
-    copy.loadTargets(await ledger.targets());
-    for await (const page of ledger.rows(grant.unit, host)) copy.load(page);
-    return copy.begin((shipment) => this.#ship(shipment));
+    this.#isWhole = true;
+    const state = (this.#state = copy.begin((shipment) => this.#ship(shipment)));
+    this.#isOwed = isRewound;
+    if (isRewound) this.rewind();
+    return state;
   }
 
   /** Resolves once the ledger has it. Throws `StateFileError` once it never will have. */
@@ -208,6 +218,7 @@ export class HeldUnit {
         switch (await ledger.ship(grant, this.#seq, host, shipment)) {
           case 'taken':
             this.#seq += 1;
+            this.#isOwed &&= this.#copy?.isShipped !== true;
             this.lease.prove(sentAt);
             this.#input.shipped((clock.monotonic() - sentAt.monotonicMs) / 1000);
             return;

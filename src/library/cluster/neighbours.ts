@@ -1,7 +1,8 @@
 import type { ClusterView, HostRow, UnitRow } from '../../cluster/membership.ts';
 import { bestHost } from '../../domain/assignment.ts';
 import { Standstill } from '../../domain/standstill.ts';
-import { isSomebodys, type OwnUnit } from './own-units.ts';
+import { isOfNotifications } from '../../domain/unit.ts';
+import { isSomebodys, weightFor, type OwnUnit } from './own-units.ts';
 
 /** What a host knows of all hosts and units, and for how long each has not stirred. */
 export class Neighbours {
@@ -14,6 +15,8 @@ export class Neighbours {
   #view: ClusterView | null = null;
   /** When the view was asked for, epoch milliseconds. */
   #askedAtMs = 0;
+  /** Since when the database has been running, as far as this host could see it; `null`: for longer than this host. */
+  #databaseSinceMs: number | null = null;
   #aliveNames = '';
   #aliveSinceMs: number;
 
@@ -33,6 +36,7 @@ export class Neighbours {
   /** Takes note of what a question brought back that was asked at a moment, epoch milliseconds. */
   note(view: ClusterView, askedAtMs: number): void {
     const nowMs = this.#monotonic();
+    if (this.#view !== null && this.#view.databaseRun !== view.databaseRun) this.#beginAnew(nowMs);
     this.#view = view;
     this.#askedAtMs = askedAtMs;
     for (const { name, instance, beat } of view.hosts)
@@ -63,6 +67,16 @@ export class Neighbours {
     return hosts.filter(({ name }) => name === this.#host || this.silentMs(name) < this.#leaseMs);
   }
 
+  /** Whether the database forgot who took a unit last: whoever did so may be at work on it, and knows more than the ledger. */
+  hasForgotten({ id, epoch }: Pick<UnitRow, 'id' | 'epoch'>): boolean {
+    return epoch < this.highestEpoch(id);
+  }
+
+  /** Whether the database was started within the last lease: it may have forgotten a claim of which this host has not heard. */
+  get isDatabaseNew(): boolean {
+    return this.#databaseSinceMs !== null && this.#monotonic() - this.#databaseSinceMs < this.#leaseMs;
+  }
+
   /** For how long a host was not heard of, milliseconds. */
   silentMs(name: string): number {
     return this.#hostMarks.forMs(name, this.#monotonic());
@@ -86,14 +100,14 @@ export class Neighbours {
   }
 
   /** Whether of all hosts that could take a unit this one is to. */
-  isOurs({ id, name }: Pick<OwnUnit, 'id' | 'name'>): boolean {
-    const candidates = this.#ableTo(id).map((host) => ({ host: host.name, weight: host.weight }));
-    return bestHost(name, candidates) === this.#host;
+  isOurs(own: Pick<OwnUnit, 'id' | 'name' | 'sources'>): boolean {
+    const candidates = this.#ableTo(own).map((host) => ({ host: host.name, weight: weightFor(own, host) }));
+    return bestHost(own.name, candidates) === this.#host;
   }
 
   /** Whether another host could take a unit. */
-  canOthersTake({ id }: Pick<OwnUnit, 'id'>): boolean {
-    return this.#ableTo(id).some(({ name }) => name !== this.#host);
+  canOthersTake(own: Pick<OwnUnit, 'id' | 'sources'>): boolean {
+    return this.#ableTo(own).some(({ name }) => name !== this.#host);
   }
 
   /**
@@ -103,7 +117,8 @@ export class Neighbours {
   othersSettledUntilMs({ id, target }: OwnUnit): number {
     const { alive } = this;
     const others = (this.#view?.units ?? []).filter(
-      (unit) => unit.id !== id && unit.target === target && isSomebodys(unit, alive),
+      (unit) =>
+        unit.id !== id && unit.target === target && !isOfNotifications(unit) && isSomebodys(unit, alive),
     );
     const moments = others.map(({ settledAgeMs }) =>
       settledAgeMs === null ? 0 : this.#askedAtMs - settledAgeMs,
@@ -111,7 +126,14 @@ export class Neighbours {
     return Math.min(Infinity, ...moments);
   }
 
-  #ableTo(id: number): HostRow[] {
-    return this.alive.filter(({ units, weight }) => weight > 0 && units.includes(id));
+  /** Nobody could prove anything while the database was down, and it may be older than it was. */
+  #beginAnew(nowMs: number): void {
+    this.#unitMarks.forget();
+    this.#hostMarks.forget();
+    this.#databaseSinceMs = nowMs;
+  }
+
+  #ableTo(own: Pick<OwnUnit, 'id' | 'sources'>): HostRow[] {
+    return this.alive.filter((host) => weightFor(own, host) > 0 && host.units.includes(own.id));
   }
 }

@@ -3,8 +3,9 @@ import { stat } from 'node:fs/promises';
 import type { Ledger, Target } from '../../cluster/ledger.ts';
 import type { ClusterView, HostRow, Membership, UnitRow } from '../../cluster/membership.ts';
 import type { Config, SourceConfig } from '../../config/config.ts';
-import { prefixesMeet, unitsOf, type UnitSource } from '../../domain/unit.ts';
+import { isOfNotifications, prefixesMeet, unitsOf, type UnitSource } from '../../domain/unit.ts';
 import { targetOf } from '../../sync/sources/source.ts';
+import { notificationUnit } from './notification-unit.ts';
 
 /** A unit of this host's configuration. */
 export interface OwnUnit {
@@ -60,7 +61,9 @@ export async function declareUnits(
   platformName: string,
 ): Promise<OwnUnit[]> {
   const own: OwnUnit[] = [];
-  for (const { at, ...unit } of unitsOfConfig(config, host, platformName)) {
+  const told = notificationUnit(config, platformName);
+  const notifications = told === null ? [] : [{ ...told, isPinned: false, sources: [] }];
+  for (const { at, ...unit } of [...unitsOfConfig(config, host, platformName), ...notifications]) {
     const target = await ledger.target(at);
     const sources = unit.sources.map(({ name, keyPrefix }) => ({ name, keyPrefix }));
     const pinned = unit.isPinned ? host : null;
@@ -72,12 +75,7 @@ export async function declareUnits(
 
 /** Whether this host sees the directories of a unit. A share that hangs is waited for so long, milliseconds. */
 export async function seesAll({ sources }: Pick<OwnUnit, 'sources'>, patienceMs: number): Promise<boolean> {
-  const looks = sources.map(({ directory }) =>
-    stat(directory).then(
-      (facts) => facts.isDirectory(),
-      () => false,
-    ),
-  );
+  const looks = sources.map(({ directory }) => isDirectory(directory));
   const all = Promise.all(looks).then((seen) => seen.every(Boolean));
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
@@ -88,6 +86,22 @@ export async function seesAll({ sources }: Pick<OwnUnit, 'sources'>, patienceMs:
   const answer = await Promise.race([all, late]);
   clearTimeout(timer);
   return answer;
+}
+
+/** Looks that wait for an answer: each takes one of the few threads that there are, for ever on a share that hangs. */
+const waiting = new Map<string, Promise<boolean>>();
+
+function isDirectory(path: string): Promise<boolean> {
+  const known = waiting.get(path);
+  if (known !== undefined) return known;
+  const look = stat(path)
+    .then(
+      (facts) => facts.isDirectory(),
+      () => false,
+    )
+    .finally(() => waiting.delete(path));
+  waiting.set(path, look);
+  return look;
 }
 
 /**
@@ -109,6 +123,14 @@ export function overlapOf(
   const of =
     alive.find(({ units: known }) => known.includes(first.id))?.name ?? first.holderHost ?? 'another host';
   return `its keys may be those of "${first.name}" on ${of}; give one of them another keyPrefix, or the same "sources" to both hosts`;
+}
+
+/** How much of the work on units like this one a host is to have: all may tell people, which is no work. */
+export function weightFor(
+  unit: { readonly sources: readonly unknown[] },
+  { weight }: Pick<HostRow, 'weight'>,
+): number {
+  return isOfNotifications(unit) ? 1 : weight;
 }
 
 /** Whether a unit is held, or a host that is alive could take it. */

@@ -8,6 +8,9 @@ import { figuresOfAll, hostsToldOf, snapshotOfAll, type AllSeen } from '../clust
 import type { ToldBefore } from '../cluster/told-before.ts';
 import type { DaemonNotifier } from './daemon-notifier.ts';
 
+/** A host says something new of itself no sooner than after so long, milliseconds. */
+export const REPORT_MS = 5000;
+
 /** What telling people for all hosts needs. */
 export interface ClusterNotifierPorts {
   readonly notifier: Pick<DaemonNotifier, 'attach' | 'detach' | 'note'>;
@@ -45,9 +48,12 @@ export class ClusterNotifier {
       // Another host may tell people by now.
       await lease.proven(either);
     };
-    await refresh();
     this.#worked = worked;
     try {
+      // Whoever lives has said by then how it stands, and of who does not it is known.
+      await systemClock.sleep(lease.leaseMs + 2 * REPORT_MS, either);
+      await refresh();
+      if (either.aborted) return;
       notifier.attach({
         notices: state.notices,
         look: { snapshot: () => snapshotOfAll(seen()), figures: () => figuresOfAll(seen()) },

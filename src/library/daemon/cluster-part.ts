@@ -13,7 +13,7 @@ import type { StateStore } from '../../state/state-store.ts';
 import { approvalWords, rescanWords } from '../../words/asked.ts';
 import { ClusterRun, type ClusterObserver, type ClusterSituation } from '../cluster/cluster-run.ts';
 import { HostBudget } from '../cluster/host-budget.ts';
-import { ANNOUNCE } from '../cluster/announcement-outbox.ts';
+import { HostHints, type HostHintsInput } from '../cluster/host-hints.ts';
 import { HostReports, type HostReport } from '../cluster/host-reports.ts';
 import { machineOf } from '../cluster/machine.ts';
 import { demandLedger, openCluster } from '../cluster/open-cluster.ts';
@@ -37,6 +37,8 @@ export interface ClusterPartInput extends Omit<
   readonly gate: PlatformGate;
   /** Told what this host may take of the budget, requests a second. */
   readonly onShare: (perSecond: number) => void;
+  /** See `HostHintsInput`. */
+  readonly onHints: HostHintsInput['onHints'];
   readonly observer: ClusterObserver;
   readonly log: Log;
   readonly stop: Stop;
@@ -70,6 +72,7 @@ export class ClusterPart implements ClusterPort {
   readonly #input: ClusterPartInput;
   readonly #run: ClusterRun;
   readonly #budget: HostBudget;
+  readonly #hints: HostHints;
   readonly #reports: HostReports;
   readonly #people: ClusterPeople;
 
@@ -77,6 +80,11 @@ export class ClusterPart implements ClusterPort {
     const { cluster, config, platformName, daemons, observer, log, stop } = input;
     this.#input = input;
     this.#budget = new HostBudget(input);
+    this.#hints = new HostHints({
+      ...input,
+      own: () => this.situation.own,
+      daemonOf: (source) => daemons.of(source)?.daemon ?? null,
+    });
     this.#reports = new HostReports(cluster.membership, systemClock.monotonic);
     this.#people = new ClusterPeople({
       ...input,
@@ -100,7 +108,10 @@ export class ClusterPart implements ClusterPort {
           : (daemons.of(first.name)?.daemon.settledUntilMs ?? null);
       },
       isQuiet: (own) => this.#isQuiet(own),
-      wished: (own, wish) => this.#wished(own, wish),
+      wished: (own, wish) => {
+        this.#wished(own, wish);
+      },
+      announce: (body) => this.#people.note(body),
       report: () => this.#people.report(),
     });
   }
@@ -163,13 +174,11 @@ export class ClusterPart implements ClusterPort {
 
   /** Takes part until it is stopped. */
   async run(): Promise<void> {
-    const ended = new AbortController();
-    const announcing = this.#people.announce(ended.signal);
     try {
-      await this.#budget.during(() => this.#run.run());
+      await this.#budget.during(() =>
+        this.#hints.during(() => this.#people.announcing(() => this.#run.run())),
+      );
     } finally {
-      ended.abort();
-      await announcing;
       await this.#input.cluster.close();
     }
   }
@@ -212,17 +221,14 @@ export class ClusterPart implements ClusterPort {
     });
   }
 
-  /** `false`: it can only be carried out later. */
-  async #wished(own: OwnUnit, { kind, body }: WishRow): Promise<boolean> {
+  #wished({ name }: OwnUnit, { kind, body }: WishRow): void {
     const { daemons, log } = this.#input;
-    if (isOfNotifications(own)) return kind !== ANNOUNCE || (await this.#people.note(body));
     const { source = null, path = null } = body as { source?: string | null; path?: string | null };
     const words =
       kind === 'approve'
         ? approvalWords(daemons.approve(source)).join(' ')
         : rescanWords(daemons.rescan(source, path), source, path);
-    log.info(`another host asked for this: ${kind} ${source ?? own.name}`, { answer: words });
-    return true;
+    log.info(`another host asked for this: ${kind} ${source ?? name}`, { answer: words });
   }
 }
 

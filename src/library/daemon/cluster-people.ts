@@ -19,13 +19,10 @@ import type { Cluster } from '../cluster/open-cluster.ts';
 import type { OwnUnit } from '../cluster/own-units.ts';
 import type { AllSeen, SeenHost } from '../cluster/snapshot-of-all.ts';
 import { toldBefore } from '../cluster/told-before.ts';
-import { ClusterNotifier } from './cluster-notifier.ts';
+import { ClusterNotifier, REPORT_MS } from './cluster-notifier.ts';
 import type { DaemonNotifier } from './daemon-notifier.ts';
 import type { Daemons } from './daemons.ts';
 import { HostReporter } from './host-report.ts';
-
-/** What is told of a host stays so for so long, milliseconds. */
-const REPORT_MS = 5000;
 
 /** What could not be passed on is tried again after so long, milliseconds. */
 const ANNOUNCE_MS = 10_000;
@@ -105,8 +102,19 @@ export class ClusterPeople {
     };
   }
 
-  /** Has files announced by the host that tells people, until the signal aborts. */
-  async announce(signal: AbortSignal): Promise<void> {
+  /** Has files announced by the host that tells people while a task runs. */
+  async announcing<T>(task: () => Promise<T>): Promise<T> {
+    const ended = new AbortController();
+    const announcing = this.#announce(ended.signal);
+    try {
+      return await task();
+    } finally {
+      ended.abort();
+      await announcing;
+    }
+  }
+
+  async #announce(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
         await this.#passOnAnnouncements();

@@ -81,6 +81,7 @@ class ClusterPass {
       settledUntilMs: ({ id }) => this.#settled.get(id) ?? null,
       isQuiet: () => false,
       wished: () => undefined,
+      announce: () => Promise.resolve(false),
       report: () => null,
       observer: {
         joined: () => undefined,

@@ -1,0 +1,199 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import { DatabaseError, type Sql } from '../../src/cluster/database.ts';
+import { Ledger } from '../../src/cluster/ledger.ts';
+import { Membership } from '../../src/cluster/membership.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { ClusterRun } from '../../src/library/cluster/cluster-run.ts';
+import type { WorkedUnit } from '../../src/library/cluster/held-unit.ts';
+import { openCluster } from '../../src/library/cluster/open-cluster.ts';
+import { addSynced } from '../state/fixture.ts';
+import { ManualClock } from '../watch/manual-clock.ts';
+import { createHosts, type Hosts } from './hosts.ts';
+import type { PostgresServer } from './postgres.ts';
+
+/** How long a test waits for what is to happen, milliseconds: reached only when it fails. */
+const PATIENCE_MS = 30_000;
+
+/** A host's part in a cluster by a clock that the test moves. Its daemon does what the test has it do. */
+export interface ClockworkHost {
+  readonly name: string;
+  /** The unit that it works on; `null`: none. */
+  readonly worked: WorkedUnit | null;
+  /** Whether the database answers it. */
+  isCut: boolean;
+  /** What its log said. */
+  readonly log: readonly string[];
+  /** Records a file as sent, and waits until the ledger has it. */
+  readonly record: (name: string) => Promise<void>;
+}
+
+/** Hosts of one cluster in this process, their clock, and their database. */
+export class Clockwork {
+  readonly clock = new ManualClock();
+  readonly hosts: Hosts;
+  readonly #server: PostgresServer;
+  #asked = 0;
+  #answered = 0;
+
+  private constructor(server: PostgresServer, hosts: Hosts) {
+    this.#server = server;
+    this.hosts = hosts;
+  }
+
+  static async create(server: PostgresServer): Promise<Clockwork> {
+    return new Clockwork(server, await createHosts(server));
+  }
+
+  /** Has another host take part, until the test is over. */
+  begin(name: string): ClockworkHost {
+    const { directory, env } = this.hosts.host(name);
+    const loaded = loadConfig(join(directory, 'botsync.json'));
+    if (loaded.kind === 'invalid' || loaded.config.cluster === null) throw new Error('no configuration');
+    const { config } = loaded;
+    const cluster = openCluster(loaded, loaded.config.cluster, env);
+    let worked: WorkedUnit | null = null;
+    const log: string[] = [];
+    const host = {
+      name,
+      isCut: false,
+      log,
+      record,
+      get worked() {
+        return worked;
+      },
+    };
+    const sql: Sql = async (text, values) => {
+      if (host.isCut) throw new DatabaseError('unreachable', 'cut off', null);
+      this.#asked += 1;
+      try {
+        return await cluster.database.sql(text, values);
+      } finally {
+        this.#answered += 1;
+      }
+    };
+    async function record(file: string): Promise<void> {
+      if (worked === null) throw new Error(`${name} holds nothing`);
+      const { state } = worked;
+      addSynced(state, state.targetId(TARGET), 'docs', file);
+      await state.settled();
+    }
+    const note = (message: string): void => {
+      log.push(message);
+    };
+    const [stop, abort] = [new AbortController(), new AbortController()];
+    const { schema } = cluster.config;
+    const run = new ClusterRun({
+      cluster: { ...cluster, ledger: new Ledger(sql, schema), membership: new Membership(sql, schema) },
+      machine: name,
+      version: '1',
+      config: () => config,
+      platformName: () => TARGET.baseUrl,
+      stateFile: config.stateFile,
+      clock: this.clock,
+      log: { debug: note, info: note, warn: note, error: note },
+      work: async (_, unit) => {
+        worked = unit;
+        await new Promise<void>((resolve) => {
+          unit.stop.addEventListener('abort', () => {
+            resolve();
+          });
+          if (unit.stop.aborted) resolve();
+        });
+        worked = null;
+      },
+      settledUntilMs: () => null,
+      isQuiet: () => true,
+      wished: () => undefined,
+      announce: () => Promise.resolve(false),
+      report: () => null,
+      observer: {
+        joined: () => undefined,
+        shipped: () => undefined,
+        taken: () => undefined,
+        ended: () => undefined,
+        pinnedChanged: () => undefined,
+      },
+      stop: stop.signal,
+      abort: abort.signal,
+    });
+    const running = run.run();
+    onTestFinished(async () => {
+      host.isCut = true;
+      stop.abort();
+      abort.abort();
+      await running;
+      await cluster.close();
+    });
+    return host;
+  }
+
+  /** Lets time go by until something is so: as much of it as it takes, but none while the database is being asked. */
+  async until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+    const deadline = performance.now() + PATIENCE_MS;
+    await this.#quiet();
+    while (!(await isSo())) {
+      if (performance.now() > deadline) throw new Error(`never: ${what}`);
+      await this.clock.advance(this.clock.nextWakeMs ?? 1);
+      await this.#quiet();
+    }
+  }
+
+  /** Lets so much time go by, and none of it while the database is being asked. */
+  async pass(ms: number): Promise<void> {
+    const untilMs = this.clock.monotonic() + ms;
+    await this.until(() => {
+      const { nextWakeMs } = this.clock;
+      return nextWakeMs === null || this.clock.monotonic() + nextWakeMs > untilMs;
+    }, 'nobody wakes any more');
+    await this.clock.advance(Math.max(0, untilMs - this.clock.monotonic()));
+    await this.#quiet();
+  }
+
+  /** Waits until a host works on the unit. */
+  async untilHeldBy(host: ClockworkHost): Promise<void> {
+    await this.until(() => host.worked !== null, `${host.name} holds it`);
+  }
+
+  /** Keeps what the ledger has now. */
+  async keep(): Promise<void> {
+    const tables = ['unit', 'file', 'entry'].map(
+      (name) => `CREATE TABLE old.${name} AS TABLE botsync.${name}`,
+    );
+    await this.hosts.sql(['DROP SCHEMA IF EXISTS old CASCADE', 'CREATE SCHEMA old', ...tables].join(';'));
+  }
+
+  /** The database is as it was when that was kept. */
+  async goBack(): Promise<void> {
+    await this.hosts.sql(`
+      DELETE FROM botsync.file; DELETE FROM botsync.entry;
+      INSERT INTO botsync.file TABLE old.file; INSERT INTO botsync.entry TABLE old.entry;
+      UPDATE botsync.unit SET epoch = old.epoch, beat = old.beat, seq = old.seq, holder = old.holder,
+        holder_host = old.holder_host FROM old.unit AS old WHERE old.id = unit.id`);
+  }
+
+  /** The keys that the ledger has on record. */
+  async keys(): Promise<unknown[]> {
+    const rows = await this.hosts.sql(`SELECT body ->> 'key' AS key FROM botsync.file ORDER BY 1`);
+    return rows.map(({ key }) => key);
+  }
+
+  /** Kills the database, and starts it again. */
+  async restart(): Promise<void> {
+    await this.#server.killHard();
+    await this.#server.start();
+  }
+
+  /** Waits until nobody waits for the database: for what is done in this process a few turns are enough. */
+  async #quiet(): Promise<void> {
+    for (let quiet = 0; quiet < 3; quiet += 1) {
+      const asked = this.#asked;
+      await sleep(3);
+      if (this.#answered < this.#asked || asked < this.#asked) quiet = -1;
+    }
+  }
+}
+
+/** Where files of these tests are kept. */
+const TARGET = { baseUrl: 'https://api.example', botId: 'bot-1', identity: '{}' };
