@@ -67,7 +67,8 @@ export class WorkingCopy {
    */
   constructor(file: string, before: 'discard' | 'keep' = 'discard') {
     this.#file = file;
-    if (before === 'discard') discardWorkingCopy(file);
+    // One in memory has no file: what is called so in the working directory is somebody's.
+    if (before === 'discard' && file !== ':memory:') discardWorkingCopy(file);
     if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     this.#database = guarded(
       () => new DatabaseSync(file, { timeout: 5000, enableForeignKeyConstraints: true }),
