@@ -127,6 +127,31 @@ describe('a single pass in a cluster', () => {
     expect(await hosts.holder()).toBeNull();
   });
 
+  test('sends once more what a dead host may have sent late', async () => {
+    const hosts = await createHosts(server);
+    const removals = { mode: 'delete', maxFraction: 1, delay: '1ms' };
+    const { sync } = open(hosts, 'web1', { config: { removals } });
+    hosts.write('docs/a.md', 'a');
+    hosts.write('docs/b.md', 'b');
+    await sync.pass();
+    // It was sending them when it was killed.
+    await hosts.sql(
+      `UPDATE botsync.file SET state = 'sending', body = jsonb_set(body::jsonb, '{state}', '"sending"')::json`,
+    );
+    expect(await sync.pass()).toMatchObject({ outcome: 'in-sync', summary: { uploaded: 2 } });
+    const suspects = `SELECT body->'body'->>'key' AS key FROM botsync.entry WHERE tbl = 'suspect' ORDER BY 1`;
+    expect(await hosts.sql(suspects)).toEqual([{ key: 'a.md' }, { key: 'b.md' }]);
+    expect(await sync.pass(), 'it is too early').toMatchObject({ summary: { uploaded: 0, unchanged: 2 } });
+    // It is time, by the clock of whoever comes.
+    await hosts.sql(
+      `UPDATE botsync.entry SET body = jsonb_set(body::jsonb, '{body,again_at}', '1')::json WHERE tbl = 'suspect'`,
+    );
+    rmSync(join(hosts.share, 'docs', 'b.md'));
+    expect(await sync.pass()).toMatchObject({ outcome: 'in-sync', summary: { uploaded: 1, removed: 1 } });
+    expect(await hosts.sql(suspects)).toEqual([]);
+    expect(await sync.pass()).toMatchObject({ summary: { uploaded: 0, unchanged: 1 } });
+  });
+
   test('sources that are renamed, put together or divided otherwise keep their records', async () => {
     const hosts = await createHosts(server);
     const { config: first = {} } = sourcesOf(hosts);
