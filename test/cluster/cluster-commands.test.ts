@@ -56,6 +56,7 @@ describe('cluster', () => {
             epoch: 1,
             files: { synced: 1 },
             candidates: ['web1', 'web2'],
+            configured: true,
           },
         ],
         configurationsDiffer: true,
@@ -80,6 +81,16 @@ describe('cluster', () => {
     const held = await (to === 'web1' ? web1 : web2).run('cluster', 'export', '--to', 'x.db');
     expect(held, 'its own daemon is stopped, and has the state file').toMatchObject({ code: 6 });
     daemons[to].child.kill('SIGKILL');
+
+    // Whose source is gone from all configurations, and nobody holds: it is over.
+    await hosts.sql('UPDATE botsync.unit SET holder = NULL');
+    expect((await web1.run('cluster', 'status')).code, 'all hosts are gone').toBe(3);
+    const directory = hosts.share;
+    const other = hosts.host('web3', { databaseUrl, config: { sources: [{ name: 'all', directory }] } });
+    expect(await other.run('cluster', 'status')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('docs is in no configuration any more') as string,
+    });
 
     const findings = async (): Promise<string> => (await web1.run('doctor')).stdout;
     expect(await findings()).toContain('this role may use it');

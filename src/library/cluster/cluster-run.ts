@@ -1,5 +1,5 @@
 import { DatabaseError } from '../../cluster/database.ts';
-import type { ClusterView, HostNews, HostRow, WishRow } from '../../cluster/membership.ts';
+import type { ClusterView, HostNews, HostRow, UnitRow, WishRow } from '../../cluster/membership.ts';
 import { LEDGER_VERSION } from '../../cluster/schema.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
 import { beatMs, momentOf } from '../../domain/lease.ts';
@@ -302,12 +302,14 @@ export class ClusterRun {
   async #settle(view: ClusterView): Promise<void> {
     const { cluster, visit, wished, announce, observer } = this.#input;
     if (this.#decisions.findBlocked(view)) observer.pinnedChanged();
+    for (const row of this.#decisions.former(this.#declared.all, view))
+      if (this.#decisions.isAbandoned(row)) await this.#held.free(row);
     for (const own of this.#declared.all) {
       const row = view.units.find(({ id }) => id === own.id);
       if (row === undefined || own.isPinned) continue;
       switch (this.#decisions.about(own, row)) {
         case 'take':
-          await this.#held.claim(own, row);
+          await this.#held.claim(own, row, this.#decisions.former([own], view).filter(isFree));
           break;
         case 'release':
           this.#held.get(own.id)?.release();
@@ -320,4 +322,8 @@ export class ClusterRun {
     const [declared, held] = [this.#declared, this.#held];
     await carryOutWishes(view.wishes, { membership, declared, held, wished, announce });
   }
+}
+
+function isFree({ holder }: UnitRow): boolean {
+  return holder === null;
 }

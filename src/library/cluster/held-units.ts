@@ -109,8 +109,12 @@ export class HeldUnits {
     for (const unit of this.#held.values()) unit.lose();
   }
 
-  /** Takes a unit as it was seen, unless somebody was quicker. Throws `DatabaseError`. */
-  async claim(own: OwnUnit, row: UnitRow): Promise<void> {
+  /**
+   * Takes a unit as it was seen, unless somebody was quicker. Throws `DatabaseError`.
+   *
+   * @param former - units whose records may be this unit's now.
+   */
+  async claim(own: OwnUnit, row: UnitRow, former: readonly UnitRow[]): Promise<void> {
     const { cluster, clock, observer, log, visit, name, neighbours } = this.#input;
     const { host, leaseMs, suspectAfterMs } = cluster.config;
     const claimedAt = momentOf(clock);
@@ -129,6 +133,7 @@ export class HeldUnits {
     const { stateFile, work } = this.#input;
     const unit = new HeldUnit({
       ...{ name: own.name, grant, claimedAt, leaseMs, suspectAfterMs, host, stateFile, clock, log },
+      former: { units: former, prefixes: own.sources.map(({ keyPrefix }) => keyPrefix) },
       isRewound: this.isRewound(row),
       ledger: cluster.ledger,
       shipped: observer.shipped,
@@ -138,6 +143,16 @@ export class HeldUnits {
     this.#held.set(own.id, unit);
     const running = this.#run(own, unit).finally(() => this.#running.delete(running));
     this.#running.add(running);
+  }
+
+  /** Frees a unit that nobody works on any more and that no configuration has, unless it is proven meanwhile. Throws `DatabaseError`. */
+  async free(row: UnitRow): Promise<void> {
+    const { cluster, name, neighbours } = this.#input;
+    const by = { name: row.holderHost ?? cluster.config.host, instance: name.instance };
+    const grant = await cluster.membership.claim(row, neighbours.highestEpoch(row.id), by);
+    if (grant === null) return;
+    neighbours.noteEpoch(row.id, grant.epoch);
+    await cluster.ledger.release(grant);
   }
 
   /** Resolves when nothing runs any more. */

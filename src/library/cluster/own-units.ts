@@ -113,12 +113,9 @@ export function overlapOf(
   { units }: Pick<ClusterView, 'units'>,
   alive: readonly HostRow[],
 ): string | null {
-  const meets = (other: UnitRow): boolean =>
-    other.target === own.target &&
-    other.sources.some((theirs) =>
-      own.sources.some((ours) => prefixesMeet(ours.keyPrefix, theirs.keyPrefix)),
-    );
-  const first = units.find((other) => other.id < own.id && meets(other) && isSomebodys(other, alive));
+  const first = units.find(
+    (other) => other.id < own.id && mayGiveKeysOf(own, other) && isSomebodys(other, alive),
+  );
   if (first === undefined) return null;
   const of =
     alive.find(({ units: known }) => known.includes(first.id))?.name ?? first.holderHost ?? 'another host';
@@ -131,6 +128,14 @@ export function weightFor(
   { weight }: Pick<HostRow, 'weight'>,
 ): number {
   return isOfNotifications(unit) ? 1 : weight;
+}
+
+/** Whether a unit of this host's may give a key that another unit of the ledger gives. */
+export function mayGiveKeysOf(own: OwnUnit, other: UnitRow): boolean {
+  return (
+    other.target === own.target &&
+    other.sources.some((theirs) => own.sources.some((ours) => prefixesMeet(ours.keyPrefix, theirs.keyPrefix)))
+  );
 }
 
 /** Whether a unit is held, or a host that is alive could take it. */

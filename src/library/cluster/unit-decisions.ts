@@ -4,6 +4,7 @@ import { isOfNotifications } from '../../domain/unit.ts';
 import { isToMove, isToTake, type TakeFacts } from '../../domain/unit-moves.ts';
 import type { Log } from '../../service/logger.ts';
 import type { DeclaredUnits } from './declared-units.ts';
+import { formerUnits } from './former-units.ts';
 import type { HeldUnits } from './held-units.ts';
 import type { HostName } from './host-name.ts';
 import type { Neighbours } from './neighbours.ts';
@@ -70,6 +71,18 @@ export class UnitDecisions {
     if (this.#input.held.get(own.id) === undefined)
       return this.#couldTake(own) && this.#isToTake(own, row) ? 'take' : 'leave';
     return this.#blocked.has(own.name) || this.#isToMove(own) ? 'release' : 'leave';
+  }
+
+  /** Units that no configuration has any more, and whose records are those of a unit of this host's. */
+  former(own: readonly OwnUnit[], view: ClusterView): readonly UnitRow[] {
+    return formerUnits(own, view, this.#input.neighbours.alive);
+  }
+
+  /** Whether a unit that no configuration has any more is held in name only. */
+  isAbandoned(row: UnitRow): boolean {
+    const { cluster, name, neighbours, held } = this.#input;
+    if (row.holder === null || held.get(row.id) !== undefined) return false;
+    return name.wasHere(row.holder) || neighbours.stillMs(row) >= cluster.config.leaseMs;
   }
 
   #couldTake(own: OwnUnit): boolean {
