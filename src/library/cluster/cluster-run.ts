@@ -412,16 +412,14 @@ export class ClusterRun {
     if (!this.#isAble(own)) return false;
     const { cluster, visit } = this.#input;
     const { leaseMs } = cluster.config;
-    const hasForgotten = this.#neighbours.hasForgotten(row);
-    // This process alone has the state file of this host: whoever held it here has ended.
-    if (!hasForgotten && row.holder !== null && this.#wasHere(row.holder)) return true;
     const stillMs = this.#neighbours.stillMs(row);
-    const isFree = row.holder === null && !hasForgotten && !this.#neighbours.isDatabaseNew;
+    // Whoever took it since may be at work, and come back with all records.
+    if (this.#neighbours.hasForgotten(row)) return stillMs >= (this.#isRewound(row) ? 1 : 2) * leaseMs;
+    // This process alone has the state file of this host: whoever held it here has ended.
+    if (row.holder !== null && this.#wasHere(row.holder)) return true;
+    const isFree = row.holder === null && !this.#neighbours.isDatabaseNew;
     if (!isFree && stillMs < leaseMs) return false;
-    if (visit !== undefined || this.#isRewound(row)) return true;
-    // Whoever took it since may come back with all records.
-    if (hasForgotten) return stillMs >= 2 * leaseMs;
-    if (this.#neighbours.isOurs(own)) return true;
+    if (visit !== undefined || this.#neighbours.isOurs(own)) return true;
     return stillMs - (isFree ? 0 : leaseMs) >= BEATS_OF_COURTESY * this.#beatMs;
   }
 
