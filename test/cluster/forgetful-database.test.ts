@@ -168,7 +168,10 @@ describe('a database that was down', () => {
     await world.untilHeldBy(holder);
     const waiting = world.begin(FIRST);
     await world.pass(BEAT_MS * 2);
-    for (const host of [holder, waiting]) host.isCut = true;
+    holder.isCut = true;
+    // It has seen the last proof of the other.
+    await world.pass(BEAT_MS);
+    waiting.isCut = true;
     await world.restart();
     await world.hosts.sql(change);
     await world.until(() => holder.worked === null, 'its lease runs out');
