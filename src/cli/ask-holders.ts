@@ -1,8 +1,8 @@
 import type { ClusterView, UnitRow } from '../cluster/membership.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
 import { EXIT } from '../domain/exit-code.ts';
-import { channelOf } from '../library/cluster/cluster-run.ts';
 import { asked, demandLedger } from '../library/cluster/open-cluster.ts';
+import { wakeHosts } from '../library/cluster/wake-hosts.ts';
 import { withCluster } from '../library/cluster/with-cluster.ts';
 import { findHolder } from '../service/process-lock.ts';
 import { UsageError } from './usage-error.ts';
@@ -41,7 +41,7 @@ export async function askHolders(
   const isRunning = findHolder(config.stateFile) !== null;
   return await withCluster(loaded, env, async (cluster) => {
     await demandLedger(cluster);
-    const { membership, database } = cluster;
+    const { membership } = cluster;
     const own = cluster.config.host;
     const view = await asked(() => membership.look(), cluster.config);
     const wanted = config.sources.filter(({ name }) => source === null || name === source);
@@ -57,8 +57,7 @@ export async function askHolders(
     if (others.length === 0 && !isHere) throw nobody(null, null);
     await asked(async () => {
       for (const { unit, source: name } of others) await membership.wish(unit, kind, { source: name, path });
-      if (others.length > 0)
-        await database.sql('SELECT pg_notify($1, $2)', [channelOf(cluster.config.schema), own]);
+      if (others.length > 0) await wakeHosts(cluster);
     }, cluster.config);
     return { others: others.map(({ host, source: name }) => ({ host, source: name })), isHere };
   });

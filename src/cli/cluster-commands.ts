@@ -21,6 +21,12 @@ export function addClusterCommands(
                 requiresArg: true,
                 description: 'The role for which the grants are printed',
               })
+              .option('database', {
+                type: 'string',
+                requiresArg: true,
+                description:
+                  'Where the address with the role of the owner is: env:NAME or file:PATH (default: cluster.database)',
+              })
               .example('$0 cluster init --role botsync_host', 'With grants that can be run as they are'),
           async (options) => {
             const { clusterInit } = await import('./commands/cluster-init.ts');

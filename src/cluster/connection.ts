@@ -6,6 +6,12 @@ export type Connection =
   | { readonly kind: 'ok'; readonly config: ClientConfig }
   | { readonly kind: 'problem'; readonly message: string };
 
+/** The directory of a server's socket on its own machine, which is meant where an address names no host. */
+const SOCKETS = '/var/run/postgresql';
+
+/** Up to a host that is empty: URLs allow that only without a user and a port, PostgreSQL always. */
+const EMPTY_HOST = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?=[:/?#]|$)/u;
+
 /** Ways of libpq to ask for encryption that leave out who is at the other end. */
 const UNVERIFIED = new Set(['disable', 'allow', 'prefer', 'require', 'verify-ca', 'no-verify']);
 
@@ -14,11 +20,12 @@ const UNVERIFIED = new Set(['disable', 'allow', 'prefer', 'require', 'verify-ca'
  * the server's certificate has to be for its name.
  */
 export function connectionOf(address: string, applicationName: string): Connection {
-  if (!/^postgres(?:ql)?:\/\//u.test(address) || !URL.canParse(address))
+  const named = address.replace(EMPTY_HOST, `$1${encodeURIComponent(SOCKETS)}`);
+  if (!/^postgres(?:ql)?:\/\//u.test(named) || !URL.canParse(named))
     return problem(
       'is not an address of PostgreSQL; write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE',
     );
-  const url = new URL(address);
+  const url = new URL(named);
   const params = url.searchParams;
   const host = decoded(params.get('host') ?? url.hostname);
   const database = decoded(url.pathname.slice(1));

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import type { Client, ClientConfig, Notification, Pool } from 'pg';
+import type { ClientConfig, Pool } from 'pg';
+import { Listening } from './listening.ts';
 
 /** Runs one statement, committed by itself, and gives its rows. Throws `DatabaseError`. */
 export type Sql = (text: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>;
@@ -44,12 +45,13 @@ export interface DatabaseSettings {
 export class ClusterDatabase {
   readonly #settings: DatabaseSettings;
   #pool: Pool | Promise<Pool> | null = null;
-  #listeners: (() => Promise<void>)[] = [];
   readonly #closed = new AbortController();
+  readonly #listening: Listening;
 
   constructor(settings: DatabaseSettings) {
     this.#settings = settings;
     setMaxListeners(0, this.#closed.signal);
+    this.#listening = new Listening(() => this.#config(), this.#closed.signal);
   }
 
   /** See `Sql`. */
@@ -103,57 +105,26 @@ export class ClusterDatabase {
 
   /**
    * Is told what is notified on a channel, until the signal aborts, for as long as the connection stands; it is made again when
-   * it fails.
+   * it fails. All channels share one connection.
    *
    * @param pause - waits before that.
    */
-  async listen(
+  listen(
     channel: string,
     told: (payload: string) => void,
     pause: (signal: AbortSignal) => Promise<void>,
     until: AbortSignal,
   ): Promise<void> {
-    const signal = AbortSignal.any([this.#closed.signal, until]);
-    while (!signal.aborted) {
-      await this.#listenOnce(channel, told, signal).catch(() => undefined);
-      await pause(signal);
-    }
+    return this.#listening.listen({ channel, told, pause }, until);
   }
 
   /** Closes all connections; statements under way fail. */
   async close(): Promise<void> {
     this.#closed.abort();
-    for (const end of this.#listeners) await end();
+    await this.#listening.ended();
     const pool = await this.#pool;
     this.#pool = null;
     await pool?.end();
-  }
-
-  async #listenOnce(channel: string, told: (payload: string) => void, signal: AbortSignal): Promise<void> {
-    const pg = (await import('pg')).default;
-    const client: Client = new pg.Client(this.#config());
-    const ended = new Promise<void>((resolve) => {
-      client.on('end', resolve);
-      client.on('error', () => {
-        resolve();
-      });
-      signal.addEventListener('abort', () => {
-        resolve();
-      });
-    });
-    client.on('notification', ({ payload }: Notification) => {
-      told(payload ?? '');
-    });
-    const end = (): Promise<void> => client.end().catch(() => undefined);
-    this.#listeners.push(end);
-    try {
-      await client.connect();
-      await client.query(`LISTEN ${channel}`);
-      await ended;
-    } finally {
-      this.#listeners = this.#listeners.filter((other) => other !== end);
-      await end();
-    }
   }
 
   async #open(): Promise<Pool> {

@@ -3,3 +3,10 @@ export function isWithin(realRoot: string, realPath: string): boolean {
   const root = realRoot.endsWith('/') ? realRoot : `${realRoot}/`;
   return realPath === realRoot || realPath.startsWith(root);
 }
+
+/** Whether a relative path names something below the directory that it starts at. */
+export function leadsBelow(path: string): boolean {
+  return (
+    !path.includes('\0') && !path.split('/').some((name) => name === '' || name === '.' || name === '..')
+  );
+}

@@ -97,7 +97,11 @@ const NEVER_CONNECTED = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** What Node finds wrong with certificates, before anything is sent. */
+/** Whether a code of an error is what Node finds wrong with a certificate, before anything is sent. */
+export function isAboutCertificate(code: string): boolean {
+  return UNTRUSTED.has(code);
+}
+
 const UNTRUSTED = new Set([
   'CERT_HAS_EXPIRED',
   'CERT_NOT_YET_VALID',

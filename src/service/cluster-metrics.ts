@@ -17,6 +17,7 @@ export class ClusterMetrics {
   readonly #databaseUp: Gauge;
   readonly #takeovers: Counter;
   readonly #leasesLost: Counter;
+  readonly #hints: Readonly<Record<'sent' | 'received', Counter>>;
   readonly #ships: Histogram;
   readonly #createShare: () => Gauge;
   #share: Gauge | null = null;
@@ -45,6 +46,18 @@ export class ClusterMetrics {
       help: 'Units that this host lost without letting go of them.',
       registers,
     });
+    this.#hints = {
+      sent: new library.Counter({
+        name: 'botsync_cluster_hints_sent_total',
+        help: 'Paths of local changes that this host named to the host that syncs them.',
+        registers,
+      }),
+      received: new library.Counter({
+        name: 'botsync_cluster_hints_received_total',
+        help: 'Paths that other hosts named to this one.',
+        registers,
+      }),
+    };
     this.#ships = new library.Histogram({
       name: 'botsync_cluster_ship_duration_seconds',
       help: 'Time that the database took for a group of records, including repetitions.',
@@ -68,6 +81,11 @@ export class ClusterMetrics {
   /** A lease ended that this host did not end. */
   lost(): void {
     this.#leasesLost.inc();
+  }
+
+  /** So many paths were named to another host, or by one. */
+  hinted(direction: 'sent' | 'received', count: number): void {
+    this.#hints[direction].inc(count);
   }
 
   /** Records reached the database, so many seconds after they were sent first. */

@@ -90,6 +90,31 @@ describe('cluster', () => {
   });
 });
 
+describe('an address of the database', () => {
+  test('is used only where the server proves its name; what is wrong with its certificate is said', async () => {
+    const hosts = await createHosts(server);
+    const [plain, checked] = [server.url(hosts.database), '?sslmode=verify-full'];
+    const trusted = `${checked}&sslrootcert=${server.certificateFile}`;
+    const otherName = plain.replace('127.0.0.1', 'localhost');
+    const ask = async (databaseUrl: string) =>
+      await hosts.host('web1', { databaseUrl }).run('cluster', 'status');
+    expect(await ask(plain + trusted)).toMatchObject({ code: 0, stderr: '' });
+    for (const [address, words] of [
+      [plain + checked, /self-signed certificate; its certificate has to be .* sslrootcert/u],
+      [otherName + trusted, /does not match .*; its certificate has to be valid for the host/su],
+    ] as const) {
+      const { code, stderr } = await ask(address);
+      expect(code).toBe(3);
+      expect(stderr).toMatch(words);
+    }
+    const missing = await ask(`${plain}${checked}&sslrootcert=/nowhere/ca.pem`);
+    expect(missing).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('names /nowhere/ca.pem, which cannot be read: ENOENT') as string,
+    });
+  });
+});
+
 describe('without a cluster', () => {
   test('its commands say what the configuration lacks', async () => {
     const hosts = await createHosts(server);

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readdirSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -279,8 +279,20 @@ describe('a role', () => {
     const bare = await createClusterSite(server, { role: 'worker' });
     const refused = await bare.botsync('cluster', 'init');
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('CREATE SCHEMA') as string });
-    await server.query('CREATE SCHEMA botsync AUTHORIZATION worker', bare.name);
+    const spilled = await bare.botsync(
+      'cluster',
+      'init',
+      '--database',
+      `postgresql://x:${PASSWORD}@127.0.0.1/x`,
+    );
+    expect(spilled).toMatchObject({ code: 2, stderr: expect.stringContaining('env:NAME') as string });
+    const missing = await bare.botsync('cluster', 'init', '--database', 'file:owner');
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('--database') as string });
+    writeFileSync(join(bare.directory, 'owner'), server.url(bare.name), { mode: 0o600 });
+    const asOwner = await bare.botsync('cluster', 'init', '--database', 'file:owner', '--json');
+    expect(asOwner.lines(), asOwner.stderr).toMatchObject([{ ledger: 'created' }]);
+    await server.query('DROP SCHEMA botsync CASCADE; CREATE SCHEMA botsync AUTHORIZATION worker', bare.name);
     expect(await bare.botsync('cluster', 'init')).toMatchObject({ code: 0, stderr: '' });
-    expect(`${refused.stderr}${made.stdout}`).not.toContain(PASSWORD);
+    expect(`${refused.stderr}${made.stdout}${spilled.stderr}`).not.toContain(PASSWORD);
   });
 });

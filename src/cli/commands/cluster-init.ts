@@ -1,4 +1,6 @@
+import { resolve } from 'node:path';
 import { LEDGER_VERSION } from '../../cluster/schema.ts';
+import { readSecretReference } from '../../config/values.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import {
   grantsFor,
@@ -6,17 +8,21 @@ import {
   ROLE_PLACEHOLDER,
   type LedgerMade,
 } from '../../library/cluster/init-ledger.ts';
+import type { Cluster, OtherAddress } from '../../library/cluster/open-cluster.ts';
 import { withCluster } from '../../library/cluster/with-cluster.ts';
 import { load } from '../../library/load.ts';
 import { alike, type GlobalOptions } from '../global-options.ts';
 import { print, shown } from '../render/output.ts';
 import { printJson } from '../render/print-json.ts';
 import { refuseEmulator } from '../refuse-emulator.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** Options of `botsync cluster init`. */
 export interface ClusterInitOptions extends GlobalOptions {
   /** Whom the grants are for; `undefined`: a placeholder stands in its place. */
   readonly role: string | undefined;
+  /** Where the address is with which the owner of the tables logs in; `undefined`: it is that of the hosts. */
+  readonly database: string | undefined;
 }
 
 const WORDS: Readonly<Record<LedgerMade, string>> = {
@@ -28,11 +34,12 @@ const WORDS: Readonly<Record<LedgerMade, string>> = {
 /** `botsync cluster init`: makes the tables of the ledger. Returns the exit code; throws `SyncError`. */
 export async function clusterInit(options: ClusterInitOptions): Promise<number> {
   refuseEmulator(options);
-  const loaded = load(options);
-  const { made, schema } = await withCluster(loaded, process.env, async (cluster) => ({
+  const other = ownersAddress(options);
+  const make = async (cluster: Cluster): Promise<{ made: LedgerMade; schema: string }> => ({
     made: await initLedger(cluster),
     schema: cluster.config.schema,
-  }));
+  });
+  const { made, schema } = await withCluster(load(options), process.env, make, other);
   const grants = grantsFor(schema, options.role ?? null);
   if (options.json) {
     printJson({ ledger: made, schema, version: LEDGER_VERSION, grants });
@@ -55,4 +62,17 @@ export async function clusterInit(options: ClusterInitOptions): Promise<number> 
     ].join('\n'),
   );
   return EXIT.ok;
+}
+
+/** Throws `UsageError` where the option says no place: it may hold the address itself, so that its text is not shown. */
+function ownersAddress({ database }: ClusterInitOptions): OtherAddress | null {
+  if (database === undefined) return null;
+  const reading = readSecretReference(database, 'BOTSYNC_OWNER');
+  if (reading.kind === 'problem')
+    throw new UsageError(
+      '--database does not say where the address is; write "env:NAME" or "file:PATH", never the address itself',
+    );
+  const written = reading.value;
+  const reference = written.kind === 'file' ? { ...written, path: resolve(written.path) } : written;
+  return { reference, place: '--database' };
 }

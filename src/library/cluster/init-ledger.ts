@@ -62,7 +62,7 @@ async function make(sql: Sql, schema: string): Promise<void> {
     throw new SyncError('configuration', {
       place: error.place,
       reason: error.reason,
-      fix: `run this once as a role that may create the schema "${schema}", or create it for this one: CREATE SCHEMA ${quoted(schema)} AUTHORIZATION …`,
+      fix: `run this once as a role that may create the schema "${schema}" (--database says where its address is), or create it for this one: CREATE SCHEMA ${quoted(schema)} AUTHORIZATION …`,
     });
   }
 }

@@ -6,6 +6,8 @@ import { ClusterDatabase, DatabaseError, type Sql } from '../../cluster/database
 import { Ledger } from '../../cluster/ledger.ts';
 import { Membership } from '../../cluster/membership.ts';
 import { LEDGER_VERSION, quoted } from '../../cluster/schema.ts';
+import type { SecretReference } from '../../config/config.ts';
+import { isAboutCertificate } from '../../platform/connection-failure.ts';
 import { STATE_VERSION } from '../../state/schema.ts';
 import { partsOf, SyncError } from '../sync-error.ts';
 
@@ -32,13 +34,24 @@ export interface Cluster {
 export type LedgerStanding =
   { readonly kind: 'ready' } | { readonly kind: 'none' | 'older' | 'newer'; readonly version: number };
 
+/** Where the address of the database is, if not where the configuration says, and what that is called in messages. */
+export interface OtherAddress {
+  readonly reference: SecretReference;
+  readonly place: string;
+}
+
 /**
  * Opens the way to the ledger; nothing is asked of it yet. Throws `SyncError` where the configuration does not say how it is
  * reached.
  */
-export function openCluster(loaded: LoadedConfig, config: ClusterConfig, env: NodeJS.ProcessEnv): Cluster {
-  const place = `${loaded.file}: cluster.database`;
-  const found = resolveSecret(config.database, env);
+export function openCluster(
+  loaded: LoadedConfig,
+  config: ClusterConfig,
+  env: NodeJS.ProcessEnv,
+  other: OtherAddress | null = null,
+): Cluster {
+  const place = other?.place ?? `${loaded.file}: cluster.database`;
+  const found = resolveSecret(other?.reference ?? config.database, env);
   const connection =
     found.kind === 'ok'
       ? connectionOf(found.value, `botsync ${config.host}`)
@@ -128,7 +141,7 @@ function databaseProblem({ kind, code, message }: DatabaseError, schema: string)
     return new SyncError('cluster', {
       place,
       reason: `cannot be reached: ${message}`,
-      fix: 'check its address, and that it runs',
+      fix: fixOf(code, message),
     });
   if (code === '42501')
     return new SyncError('configuration', {
@@ -141,4 +154,14 @@ function databaseProblem({ kind, code, message }: DatabaseError, schema: string)
     reason: `refuses: ${message}`,
     fix: 'check the address, the role and its password',
   });
+}
+
+/** What to do about a connection that cannot be made. */
+function fixOf(code: string | null, message: string): string {
+  if (code !== null && isAboutCertificate(code))
+    return 'its certificate has to be valid for the host in the address, and from an authority that this machine knows or that "?sslrootcert=FILE" names';
+  // node-postgres has no code for that.
+  if (message.includes('does not support SSL'))
+    return 'switch encryption on in PostgreSQL (ssl = on): only a socket, localhost and 127.0.0.1 do without';
+  return 'check its address, and that it runs';
 }

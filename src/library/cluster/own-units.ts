@@ -72,12 +72,7 @@ export async function declareUnits(
 
 /** Whether this host sees the directories of a unit. A share that hangs is waited for so long, milliseconds. */
 export async function seesAll({ sources }: Pick<OwnUnit, 'sources'>, patienceMs: number): Promise<boolean> {
-  const looks = sources.map(({ directory }) =>
-    stat(directory).then(
-      (facts) => facts.isDirectory(),
-      () => false,
-    ),
-  );
+  const looks = sources.map(({ directory }) => isDirectory(directory));
   const all = Promise.all(looks).then((seen) => seen.every(Boolean));
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
@@ -88,6 +83,22 @@ export async function seesAll({ sources }: Pick<OwnUnit, 'sources'>, patienceMs:
   const answer = await Promise.race([all, late]);
   clearTimeout(timer);
   return answer;
+}
+
+/** Looks that wait for an answer: each takes one of the few threads that there are, for ever on a share that hangs. */
+const waiting = new Map<string, Promise<boolean>>();
+
+function isDirectory(path: string): Promise<boolean> {
+  const known = waiting.get(path);
+  if (known !== undefined) return known;
+  const look = stat(path)
+    .then(
+      (facts) => facts.isDirectory(),
+      () => false,
+    )
+    .finally(() => waiting.delete(path));
+  waiting.set(path, look);
+  return look;
 }
 
 /**

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { UnitRow } from '../../cluster/membership.ts';
 import { beatMs } from '../../domain/lease.ts';
 import { SyncError } from '../sync-error.ts';
-import { channelOf } from './cluster-run.ts';
 import { asked, demandLedger, type Cluster } from './open-cluster.ts';
+import { wakeHosts } from './wake-hosts.ts';
 
 /** A unit that was asked for, and who has it now. */
 export interface Released {
@@ -31,13 +31,12 @@ export async function releaseUnits(
   patienceMs = DRAIN_MS + 2 * cluster.config.leaseMs,
 ): Promise<Released[]> {
   await demandLedger(cluster);
-  const { membership, config, database } = cluster;
+  const { membership, config } = cluster;
   const { units } = await asked(() => membership.look(), config);
   const wanted = name === null ? heldHere(units, config.host) : [named(units, name)];
   await asked(async () => {
     for (const { id } of wanted) await membership.wish(id, 'release', {});
-    // Else they hear of it with their next beat.
-    await database.sql('SELECT pg_notify($1, $2)', [channelOf(config.schema), config.host]);
+    await wakeHosts(cluster);
   }, config);
   const untilMs = performance.now() + patienceMs;
   return await Promise.all(wanted.map((unit) => waitFor(cluster, unit, untilMs)));

@@ -1,12 +1,17 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { SyncError } from '../sync-error.ts';
-import { openCluster, type Cluster } from './open-cluster.ts';
+import { openCluster, type Cluster, type OtherAddress } from './open-cluster.ts';
 
-/** Does something with the cluster of a configuration, and closes the way to it. Throws `SyncError`: also where there is none. */
+/**
+ * Does something with the cluster of a configuration, and closes the way to it. Throws `SyncError`: also where there is none.
+ *
+ * @param other - see `OtherAddress`; `null`: it is where the configuration says.
+ */
 export async function withCluster<T>(
   loaded: LoadedConfig,
   env: NodeJS.ProcessEnv,
   task: (cluster: Cluster) => Promise<T>,
+  other: OtherAddress | null = null,
 ): Promise<T> {
   const { cluster: config } = loaded.config;
   if (config === null)
@@ -15,7 +20,7 @@ export async function withCluster<T>(
       reason: 'has no "cluster" block: this host works alone',
       fix: 'to have several hosts share the work, add "cluster": { "database": "env:BOTSYNC_DATABASE" }',
     });
-  const cluster = openCluster(loaded, config, env);
+  const cluster = openCluster(loaded, config, env, other);
   try {
     return await task(cluster);
   } finally {

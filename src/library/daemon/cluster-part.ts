@@ -11,6 +11,7 @@ import type { SourceStatus } from '../../sync/plan/overview.ts';
 import { approvalWords, rescanWords } from '../../words/asked.ts';
 import { ClusterRun, type ClusterObserver, type ClusterSituation } from '../cluster/cluster-run.ts';
 import { HostBudget } from '../cluster/host-budget.ts';
+import { HostHints, type HostHintsInput } from '../cluster/host-hints.ts';
 import { HostReports } from '../cluster/host-reports.ts';
 import { machineOf } from '../cluster/machine.ts';
 import { demandLedger, openCluster, type Cluster } from '../cluster/open-cluster.ts';
@@ -38,6 +39,8 @@ export interface ClusterPartInput {
   readonly gate: PlatformGate;
   /** Told what this host may take of the budget, requests a second. */
   readonly onShare: (perSecond: number) => void;
+  /** See `HostHintsInput`. */
+  readonly onHints: HostHintsInput['onHints'];
   /** What the sources of this host look like; JSON. */
   readonly report: () => string | null;
   readonly observer: ClusterObserver;
@@ -78,6 +81,7 @@ export class ClusterPart implements ClusterPort {
   readonly #input: ClusterPartInput;
   readonly #run: ClusterRun;
   readonly #budget: HostBudget;
+  readonly #hints: HostHints;
   readonly #reports: HostReports;
   #reported: { readonly text: string; readonly atMs: number } | null = null;
 
@@ -85,6 +89,11 @@ export class ClusterPart implements ClusterPort {
     const { cluster, config, platformName, daemons, observer, log, stop } = input;
     this.#input = input;
     this.#budget = new HostBudget(input);
+    this.#hints = new HostHints({
+      ...input,
+      own: () => this.situation.own,
+      daemonOf: (source) => daemons.of(source)?.daemon ?? null,
+    });
     this.#reports = new HostReports(cluster.membership, systemClock.monotonic);
     this.#run = new ClusterRun({
       ...{ cluster, config, platformName, observer, log },
@@ -160,7 +169,7 @@ export class ClusterPart implements ClusterPort {
   /** Takes part until it is stopped. */
   async run(): Promise<void> {
     try {
-      await this.#budget.during(() => this.#run.run());
+      await this.#budget.during(() => this.#hints.during(() => this.#run.run()));
     } finally {
       await this.#input.cluster.close();
     }

@@ -5,7 +5,7 @@ import type { ClusterObserver } from '../cluster/cluster-run.ts';
 import type { ClusterPart, ClusterPartInput } from './cluster-part.ts';
 
 /** What a daemon joins a cluster with. */
-export interface JoinInput extends Omit<ClusterPartInput, 'cluster' | 'observer' | 'onShare'> {
+export interface JoinInput extends Omit<ClusterPartInput, 'cluster' | 'observer' | 'onShare' | 'onHints'> {
   readonly loaded: LoadedConfig;
   readonly env: NodeJS.ProcessEnv;
   readonly metrics: Metrics;
@@ -34,6 +34,9 @@ export async function joinCluster(input: JoinInput): Promise<ClusterPart | null>
     ...{ ...rest, observer },
     onShare: (perSecond) => {
       counted.setShare(perSecond);
+    },
+    onHints: (direction, count) => {
+      counted.hinted(direction, count);
     },
   });
   return part;

@@ -1,3 +1,4 @@
+import { leadsBelow } from '../../domain/within.ts';
 import type { SyncContext } from '../pass/sync-context.ts';
 import type { FoundSource } from '../sources/source.ts';
 
@@ -27,18 +28,11 @@ export function judgeRescan(
   refusal: string | null,
 ): AskedRescan {
   if (!config.sources.some(({ name }) => name === source)) return { kind: 'unknown-source' };
-  if (!isWithinSource(path)) return { kind: 'outside' };
+  if (!leadsBelow(path)) return { kind: 'outside' };
   const walkState = walkStates.get(source);
   const halted = state.source(source)?.halted ?? null;
   if (walkState === 'halted' && halted !== null) return { kind: 'halted', reason: halted };
   if (walkState === undefined || walkState === 'halted' || found?.kind !== 'found') return { kind: 'pass' };
   if (found.source.filter.ignoresFile(path)) return { kind: 'ignored' };
   return { kind: 'path', waitsFor: breaker.outage?.reason ?? refusal };
-}
-
-/** Whether a relative path names something below the directory that it starts at. */
-function isWithinSource(path: string): boolean {
-  return (
-    !path.includes('\0') && !path.split('/').some((name) => name === '' || name === '.' || name === '..')
-  );
 }

@@ -4,6 +4,7 @@ import type { Disk } from '../../scan/disk.ts';
 import type { Delivery } from '../../domain/delivery.ts';
 import type { FileCatalog } from '../../domain/file-catalog.ts';
 import type { FilePlatform } from '../../domain/file-platform.ts';
+import type { Hint } from '../../domain/hint.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { activityOf } from './activity.ts';
 import { Approvals, type Approval } from './approvals.ts';
@@ -14,12 +15,14 @@ import { RefusalNews, type DaemonActivity, type DaemonObserver, type Trigger } f
 import { DueDates } from './due-dates.ts';
 import { createSyncContext, type SyncContext, type Stages } from '../pass/sync-context.ts';
 import { Flights } from '../pass/flights.ts';
+import { hintedPathsFor, type HintedPaths } from './hinted-paths.ts';
 import { PathRescans } from './path-rescans.ts';
 import { findLost } from './lost-files.ts';
 import { PassSchedule } from './pass-schedule.ts';
 import { Passes } from './passes.ts';
 import type { Reporter } from '../pass/reporter.ts';
 import { together } from './together.ts';
+import type { SourceListener } from './source-watch.ts';
 import { Verifications } from './verifications.ts';
 import { Watches } from './watches.ts';
 import { findSuspects } from './suspects.ts';
@@ -76,6 +79,7 @@ export class Daemon {
   readonly #schedule: PassSchedule;
   readonly #passes: Passes;
   readonly #rescans: PathRescans;
+  readonly #hinted: HintedPaths;
   readonly #dueDates: DueDates;
   readonly #verifications: Verifications;
   readonly #approvals = new Approvals();
@@ -104,13 +108,14 @@ export class Daemon {
       pass: (trigger) => {
         this.#schedule.want(trigger);
       },
-      wake: () => {
+      patternsChanged: () => {
         this.#tickBell.ring();
       },
     });
     this.#rescans = new PathRescans(input.clock, this.#watches.found, () => {
       this.#schedule.want('lost');
     });
+    this.#hinted = hintedPathsFor(input.clock, this.#watches, this.#schedule);
     this.#dueDates = new DueDates(input.observer, this.#watches.found);
     this.#refusalNews = new RefusalNews(input.observer);
     this.#passes = new Passes({
@@ -190,6 +195,16 @@ export class Daemon {
     return wanted;
   }
 
+  /** Another host wrote to a source, or says so: it is looked at, nothing is believed. */
+  hear(source: string, hint: Hint): void {
+    this.#hinted.hear(source, hint);
+  }
+
+  /** Is told what a watch beside the daemon's own sees on this machine. */
+  get watchListener(): Pick<SourceListener, 'settled' | 'lost'> {
+    return this.#watches.listener;
+  }
+
   /** What keeps the daemon from being of full service now; empty when nothing does. */
   get impediments(): string[] {
     const { refusal, shortage } = this.#blockade;
@@ -244,7 +259,8 @@ export class Daemon {
 
   /** Everything that happened in a source until then has been rescanned, epoch milliseconds. */
   #seenUntilMs(source: string): number {
-    return Math.min(this.#watches.toldUntilMs(source), (this.#rescans.oldest(source) ?? Infinity) - 1);
+    const oldest = [this.#rescans.oldest(source), this.#hinted.oldest(source)];
+    return Math.min(this.#watches.toldUntilMs(source), ...oldest.map((atMs) => (atMs ?? Infinity) - 1));
   }
 
   get #blockade(): Blockade {
@@ -306,6 +322,7 @@ export class Daemon {
     await together(syncContext, [
       this.#passes.run(syncContext, trigger),
       this.#rescans.run(syncContext),
+      this.#hinted.run(syncContext.stop),
       this.#runTicks(syncContext),
       syncContext.confirmations?.run() ?? Promise.resolve(),
       this.#verifications.run(syncContext),

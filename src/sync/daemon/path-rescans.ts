@@ -1,5 +1,6 @@
 import type { RelativePath } from '../../domain/brands.ts';
 import type { Clock } from '../../domain/clock.ts';
+import { legiblePart } from '../../domain/hint.ts';
 import { Bell } from '../../service/bell.ts';
 import type { SyncContext } from '../pass/sync-context.ts';
 import { isDirectory, rescanPath } from './rescan-path.ts';
@@ -67,12 +68,11 @@ export class PathRescans {
 
   /** Asks for a rescan of what just changed. */
   want(source: string, path: string): void {
-    const unreadable = path.indexOf('\ufffd');
-    if (unreadable !== -1) {
+    const legible = legiblePart(path);
+    if (legible !== path) {
       // The name is not valid UTF-8, or has this character: its directory tells which.
-      const slash = path.lastIndexOf('/', unreadable);
-      if (slash === -1) this.#tooMany();
-      else this.wantInTime(source, path.slice(0, slash));
+      if (legible === null) this.#tooMany();
+      else this.wantInTime(source, legible);
       return;
     }
     if (this.#fresh.add({ source, path, askedAtMs: this.#clock.now() })) this.#freshBell.ring();

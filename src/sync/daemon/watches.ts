@@ -3,7 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Disk } from '../../scan/disk.ts';
 import { findSource, IGNORE_FILE, type FoundSource } from '../sources/source.ts';
 import type { DaemonObserver, Trigger } from './daemon-observer.ts';
-import { SourceWatch } from './source-watch.ts';
+import { SourceWatch, type SourceListener } from './source-watch.ts';
 
 /** What is done about what watches see. */
 export interface WatchesPorts {
@@ -11,9 +11,12 @@ export interface WatchesPorts {
   readonly rescan: (source: string, path: string) => void;
   /** Everything is to be rescanned. */
   readonly pass: (trigger: Trigger) => void;
-  /** There is something for `check`. */
-  readonly wake: () => void;
+  /** The patterns in a source's directory may be others: there is something for `check`. */
+  readonly patternsChanged: (source: string) => void;
 }
+
+/** What people are told of watches. */
+type WatchObserver = Pick<DaemonObserver, 'eventsLost' | 'watchLimited'>;
 
 /** What of a context says which directories are watched. */
 interface Setting {
@@ -25,7 +28,7 @@ interface Setting {
 /** The watches over all sources, from one configuration to the next. */
 export class Watches {
   readonly #clock: Clock;
-  readonly #observer: DaemonObserver;
+  readonly #observer: WatchObserver;
   readonly #ports: WatchesPorts;
   readonly #watches = new Map<string, SourceWatch>();
   /** Sources whose ignore file changed. */
@@ -33,11 +36,32 @@ export class Watches {
   /** Of each source whose events may have been lost: from when on, until a pass begins. Epoch milliseconds. */
   readonly #lostFromMs = new Map<string, number>();
 
-  constructor(clock: Clock, observer: DaemonObserver, ports: WatchesPorts) {
+  constructor(clock: Clock, observer: WatchObserver, ports: WatchesPorts) {
     this.#clock = clock;
     this.#observer = observer;
     this.#ports = ports;
   }
+
+  /** Is told what watches see: those of here, and any others. */
+  readonly listener: SourceListener = {
+    settled: (name, paths) => {
+      for (const path of paths) {
+        if (path !== IGNORE_FILE) this.#ports.rescan(name, path);
+        else {
+          this.#otherPatterns.add(name);
+          this.#ports.patternsChanged(name);
+        }
+      }
+    },
+    lost: (name, reason, fromMs) => {
+      this.#lostFromMs.set(name, Math.min(fromMs, this.#lostFromMs.get(name) ?? Infinity));
+      this.#observer.eventsLost(name, reason);
+      this.#ports.pass('lost');
+    },
+    limited: (name, message) => {
+      this.#observer.watchLimited(name, message);
+    },
+  };
 
   /** Directories under watch, by source. */
   get directories(): ReadonlyMap<string, number> {
@@ -112,25 +136,7 @@ export class Watches {
   }
 
   #watch(found: FoundSource, config: Config): SourceWatch {
-    return new SourceWatch(found, config, this.#clock, {
-      settled: (name, paths) => {
-        for (const path of paths) {
-          if (path !== IGNORE_FILE) this.#ports.rescan(name, path);
-          else {
-            this.#otherPatterns.add(name);
-            this.#ports.wake();
-          }
-        }
-      },
-      lost: (name, reason, fromMs) => {
-        this.#lostFromMs.set(name, Math.min(fromMs, this.#lostFromMs.get(name) ?? Infinity));
-        this.#observer.eventsLost(name, reason);
-        this.#ports.pass('lost');
-      },
-      limited: (name, message) => {
-        this.#observer.watchLimited(name, message);
-      },
-    });
+    return new SourceWatch(found, config, this.#clock, this.listener);
   }
 }
 

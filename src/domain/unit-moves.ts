@@ -1,0 +1,48 @@
+/** A unit moves to the host that is to have it only after so long without any change among the hosts, milliseconds. */
+const QUIET_MS = 60_000;
+
+/** What matters for whether a host takes a unit that it could work on and does not hold. */
+export interface TakeFacts {
+  /**
+   * Who has it, as far as the ledger knows; `this-host`: a process of this host that has ended; `forgotten`: the ledger does
+   * not know of its last claim any more.
+   */
+  readonly holder: 'nobody' | 'this-host' | 'another-host' | 'forgotten';
+  /** For how long nobody has proven it, milliseconds. */
+  readonly stillMs: number;
+  readonly leaseMs: number;
+  /** Whether of all hosts that could take it this one is to; of one whose claim was forgotten: whether this host has its records. */
+  readonly isBest: boolean;
+  /** For how long a unit that is another host's to take is left to that one, milliseconds. */
+  readonly courtesyMs: number;
+}
+
+/** Whether a host takes a unit now. */
+export function isToTake({ holder, stillMs, leaseMs, isBest, courtesyMs }: TakeFacts): boolean {
+  switch (holder) {
+    case 'this-host':
+      return true;
+    case 'nobody':
+      return isBest || stillMs >= courtesyMs;
+    case 'another-host':
+      return stillMs >= leaseMs && (isBest || stillMs - leaseMs >= courtesyMs);
+    case 'forgotten':
+      // Whoever took it since may come back with all records.
+      return stillMs >= (isBest ? leaseMs : 2 * leaseMs);
+  }
+}
+
+/** What matters for whether a host lets go of a unit for the host that is to have it. */
+export interface MoveFacts {
+  /** For how long the same hosts have been there, milliseconds. */
+  readonly unchangedMs: number;
+  readonly isBest: boolean;
+  readonly canOthersTake: boolean;
+  /** Whether it has nothing under way just now. */
+  readonly isQuiet: boolean;
+}
+
+/** Whether a host lets go of a unit now, so that the host that is to have it takes it. */
+export function isToMove({ unchangedMs, isBest, canOthersTake, isQuiet }: MoveFacts): boolean {
+  return unchangedMs >= QUIET_MS && !isBest && canOthersTake && isQuiet;
+}

@@ -1,0 +1,177 @@
+import type { ClusterView, UnitRow } from '../../cluster/membership.ts';
+import { momentOf, type Moment } from '../../domain/lease.ts';
+import { discardWorkingCopy } from '../../state/working-copy.ts';
+import { HeldUnit, workingCopyOf, type HeldUnitInput, type KeptCopy, type UnitEnd } from './held-unit.ts';
+import type { HostName } from './host-name.ts';
+import type { Neighbours } from './neighbours.ts';
+import type { Cluster } from './open-cluster.ts';
+import type { OwnUnit } from './own-units.ts';
+import type { Visit } from './visit.ts';
+import { wakeHosts } from './wake-hosts.ts';
+
+/** A unit that could not be worked on is left to others for so long, milliseconds. */
+const AVOID_MS = 15_000;
+
+/** Follows the units that a host holds. */
+export interface UnitObserver {
+  readonly shipped: (seconds: number) => void;
+  /** `from`: the host that held it and did not let go of it; `null`: it was free. */
+  readonly taken: (unit: string, from: string | null) => void;
+  readonly ended: (unit: string, end: UnitEnd) => void;
+}
+
+/** What units are held with. */
+export interface UnitWork extends Pick<HeldUnitInput, 'stateFile' | 'clock' | 'log'> {
+  readonly cluster: Cluster;
+  /** Works on a unit. */
+  readonly work: (unit: OwnUnit, worked: Parameters<HeldUnitInput['work']>[0]) => Promise<void>;
+  readonly observer: UnitObserver;
+  /** Given where the host only comes to take each unit once. */
+  readonly visit?: Visit;
+  /** No unit is taken any more, and those that are held are let go of, once it aborts. */
+  readonly stop: AbortSignal;
+}
+
+/** What units are held with, and on behalf of whom. */
+export interface HeldUnitsInput extends UnitWork {
+  readonly name: HostName;
+  readonly neighbours: Neighbours;
+  /** Told when a unit is not held any more. */
+  readonly left: () => void;
+}
+
+/** A held unit whose lease a beat is to prove, and how many shipments of it the ledger had taken when the beat was sent. */
+export interface UnitToProve {
+  readonly unit: HeldUnit;
+  readonly seq: number;
+}
+
+/** The units that this host holds: takes them, has them worked on, and lets go of them. */
+export class HeldUnits {
+  readonly #input: HeldUnitsInput;
+  readonly #held = new Map<number, HeldUnit>();
+  readonly #running = new Set<Promise<void>>();
+  /** Units that are left to others until then, by the monotonic clock. */
+  readonly #avoided = new Map<number, number>();
+  /** Working copies of units that were lost, by their numbers. */
+  readonly #kept = new Map<number, KeptCopy>();
+
+  constructor(input: HeldUnitsInput) {
+    this.#input = input;
+  }
+
+  /** Names of the units. */
+  get names(): readonly string[] {
+    return [...this.#held.values()].map(({ name }) => name);
+  }
+
+  /** Whether there is none. */
+  get isEmpty(): boolean {
+    return this.#held.size === 0;
+  }
+
+  /** A unit by its number. */
+  get(id: number): HeldUnit | undefined {
+    return this.#held.get(id);
+  }
+
+  /** Whether a unit is left to others for a while. */
+  avoids(id: number): boolean {
+    return (this.#avoided.get(id) ?? 0) > this.#input.clock.monotonic();
+  }
+
+  /** What the next beat is to prove. */
+  get toProve(): readonly UnitToProve[] {
+    return [...this.#held.values()].map((unit) => ({ unit, seq: unit.seq }));
+  }
+
+  /** Takes note of what a beat that was sent at a moment says of the units that it was to prove. */
+  note(asked: readonly UnitToProve[], view: ClusterView, sentAt: Moment): void {
+    for (const { unit, seq } of asked) {
+      const { grant } = unit;
+      const row = view.units.find(({ id }) => id === grant.unit);
+      const isProven = view.proven.includes(grant.unit);
+      if (isProven) unit.lease.prove(sentAt);
+      // What it took is gone, or the grant itself: epochs and numbers of shipments only grow.
+      if (row !== undefined && (row.epoch < grant.epoch || (isProven && row.seq < seq))) unit.rewind();
+      else if (!isProven && this.#held.has(grant.unit)) unit.lose();
+    }
+  }
+
+  /** Lets go of all units in order, apart from some. */
+  release(apartFrom: readonly OwnUnit[] = []): void {
+    for (const [id, unit] of this.#held) if (!apartFrom.some((own) => own.id === id)) unit.release();
+  }
+
+  /** Breaks off the work on all units. */
+  lose(): void {
+    for (const unit of this.#held.values()) unit.lose();
+  }
+
+  /** Takes a unit as it was seen, unless somebody was quicker. Throws `DatabaseError`. */
+  async claim(own: OwnUnit, row: UnitRow): Promise<void> {
+    const { cluster, clock, observer, log, visit, name, neighbours } = this.#input;
+    const { host, leaseMs, suspectAfterMs } = cluster.config;
+    const claimedAt = momentOf(clock);
+    const by = { name: host, instance: name.instance };
+    const grant = await cluster.membership.claim(row, neighbours.highestEpoch(own.id), by);
+    if (grant === null) return;
+    neighbours.noteEpoch(own.id, grant.epoch);
+    const from = row.holder === null ? null : row.holderHost;
+    observer.taken(own.name, from);
+    const facts = { epoch: grant.epoch, ...(from !== null && { from }) };
+    // A pass tells of files.
+    log[visit === undefined ? 'info' : 'debug'](`${own.name} is synced by this host now`, facts);
+    const { stateFile, work } = this.#input;
+    const unit = new HeldUnit({
+      ...{ name: own.name, grant, claimedAt, leaseMs, suspectAfterMs, host, stateFile, clock, log },
+      isRewound: this.isRewound(row),
+      ledger: cluster.ledger,
+      shipped: observer.shipped,
+      work: (worked) => work(own, worked),
+    });
+    this.#kept.delete(own.id);
+    this.#held.set(own.id, unit);
+    const running = this.#run(own, unit).finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  /** Resolves when nothing runs any more. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  /** Deletes the working copies of units that were lost: nobody will need them. */
+  discardKept(): void {
+    for (const id of this.#kept.keys()) discardWorkingCopy(workingCopyOf(this.#input.stateFile, id));
+  }
+
+  /** Whether the ledger has less of a unit than it took from us: epochs and numbers of shipments only grow. */
+  isRewound({ id, epoch, seq }: UnitRow): boolean {
+    const kept = this.#kept.get(id);
+    if (kept === undefined) return false;
+    return epoch < kept.epoch || (epoch === kept.epoch && (kept.isOwed || seq < kept.seq));
+  }
+
+  async #run(own: OwnUnit, unit: HeldUnit): Promise<void> {
+    const { clock, log, observer, stop, visit, left, cluster } = this.#input;
+    let end: UnitEnd | null = null;
+    try {
+      end = await unit.run();
+      visit?.ended(own.id, end);
+      observer.ended(own.name, end);
+    } finally {
+      this.#held.delete(own.id);
+      if (end?.kind === 'lost' && unit.kept !== null) this.#kept.set(own.id, unit.kept);
+      if (end?.kind !== 'lost') this.#avoided.set(own.id, clock.monotonic() + AVOID_MS);
+      left();
+    }
+    if (end.kind === 'failed')
+      log.error(
+        `${own.name} cannot be synced by this host: ${end.reason}${visit === undefined ? '; it is retried' : ''}`,
+      );
+    else if (!stop.aborted && visit === undefined)
+      log.info(`${own.name} is not synced by this host any more`, { end: end.kind });
+    await wakeHosts(cluster).catch(() => undefined);
+  }
+}

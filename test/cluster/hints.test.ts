@@ -1,0 +1,239 @@
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { connectionOf } from '../../src/cluster/connection.ts';
+import { ClusterDatabase } from '../../src/cluster/database.ts';
+import { HINT_CHANNEL, notifyHints } from '../../src/cluster/hints.ts';
+import { openSync, type SyncDaemon } from '../../src/library/botsync.ts';
+import { askDaemon } from '../../src/service/ask-daemon.ts';
+import { POLL } from '../cli/running-daemon.ts';
+import { createHosts, type Hosts } from './hosts.ts';
+import { startPostgres, type PostgresServer } from './postgres.ts';
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await startPostgres();
+});
+
+afterAll(async () => {
+  await server.close();
+});
+
+/** A host that runs in this process. */
+interface Up {
+  readonly daemon: SyncDaemon;
+  readonly log: string[];
+  readonly metric: (name: string) => Promise<number>;
+}
+
+/**
+ * Both hosts have the directory `box` in their source, but to one it is a link: what is written below it is an event for the other
+ * alone, as on a share that two machines have mounted. Nothing is found by polling within the time of a test.
+ */
+function sharing(directory: string): Record<string, unknown> {
+  return {
+    sources: [{ name: 'docs', directory, symlinks: 'follow' }],
+    watch: { settle: '50ms', poll: true, pollInterval: '1d', rescan: '1d' },
+    removals: { mode: 'delete', delay: '1ms' },
+  };
+}
+
+async function up(hosts: Hosts, name: string, directory: string, cluster = {}): Promise<Up> {
+  const host = hosts.host(name, { config: sharing(directory), cluster });
+  const log: string[] = [];
+  const note = (message: string): void => {
+    log.push(message);
+  };
+  const sync = openSync({
+    config: join(host.directory, 'botsync.json'),
+    env: host.env,
+    log: { debug: note, info: note, warn: note, error: note },
+  });
+  onTestFinished(() => sync[Symbol.asyncDispose]());
+  const daemon = await sync.start();
+  const metric = async (metricName: string): Promise<number> => {
+    const answer = await askDaemon(
+      join(host.directory, 'state.db'),
+      'GET',
+      '/metrics',
+      AbortSignal.timeout(9000),
+    );
+    if (answer.kind !== 'ok') throw new Error(JSON.stringify(answer));
+    return Number(new RegExp(`^${metricName} (.*)$`, 'mu').exec(answer.body)?.[1]);
+  };
+  return { daemon, log, metric };
+}
+
+/** Whether this process has an inotify watch on a directory. */
+function isWatched(directory: string): boolean {
+  const inode = `ino:${statSync(directory).ino.toString(16)} `;
+  return readdirSync('/proc/self/fd').some((fd) => {
+    try {
+      if (readlinkSync(`/proc/self/fd/${fd}`) !== 'anon_inode:inotify') return false;
+      return readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8').includes(inode);
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Connections on which somebody of a database listens. */
+const LISTENING = `SELECT pid FROM pg_stat_activity WHERE query ~ '^(UN)?LISTEN' AND datname = current_database()`;
+
+const remote = (hosts: Hosts, key: string): string | null =>
+  hosts.emulator.readContent('bot-1', key)?.toString() ?? null;
+
+describe('two hosts of one share that poll it', () => {
+  test('the holder is told at once what the other one writes', async () => {
+    const hosts = await createHosts(server);
+    const [there, here] = [join(hosts.share, 'there'), join(hosts.share, 'docs')];
+    mkdirSync(join(there, 'box', 'deep'), { recursive: true });
+    symlinkSync(join(there, 'box'), join(here, 'box'));
+    const written = (name: string, content: string): void => {
+      writeFileSync(join(there, 'box', name), content);
+    };
+    written('a.md', 'one');
+    written('b.md', 'one');
+    const holder = await up(hosts, 'web1', here);
+    await expect.poll(() => remote(hosts, 'box/b.md'), POLL).toBe('one');
+    const other = await up(hosts, 'web2', there, { weight: 0 });
+    await expect.poll(() => isWatched(join(there, 'box', 'deep')), POLL).toBe(true);
+    await expect.poll(() => isWatched(here), POLL).toBe(true);
+    await expect.poll(async () => (await server.query(LISTENING, hosts.database)).length, POLL).toBe(2);
+
+    written('a.md', 'two');
+    await expect.poll(() => remote(hosts, 'box/a.md'), POLL).toBe('two');
+    written('ignored.tmp', 'no');
+    written('new.md', 'new');
+    rmSync(join(there, 'box', 'b.md'));
+    await expect.poll(() => remote(hosts, 'box/new.md'), POLL).toBe('new');
+    await expect.poll(() => remote(hosts, 'box/b.md'), POLL).toBeNull();
+    expect(await other.metric('botsync_cluster_hints_sent_total')).toBe(3);
+    expect(await holder.metric('botsync_cluster_hints_received_total')).toBe(3);
+    expect(await holder.metric('botsync_cluster_hints_sent_total')).toBe(0);
+
+    // What the holder writes itself it needs nobody for.
+    hosts.write('docs/own.md', 'own');
+    await expect.poll(() => remote(hosts, 'own.md'), POLL).toBe('own');
+    expect(await other.metric('botsync_cluster_hints_received_total')).toBe(0);
+
+    // A name that cannot be told: its directory is looked at.
+    writeFileSync(Buffer.concat([Buffer.from(`${there}/box/deep/`), Buffer.from([0xff])]), 'no UTF-8');
+    await expect
+      .poll(async () => await holder.daemon.status(), POLL)
+      .toMatchObject({ sources: [{ problems: 1 }] });
+
+    // A directory in the place of the one that was watched is followed as well.
+    renameSync(there, `${there}.old`);
+    mkdirSync(there);
+    renameSync(join(`${there}.old`, 'box'), join(there, 'box'));
+    await expect.poll(() => isWatched(there), POLL).toBe(true);
+    await expect.poll(() => isWatched(join(there, 'box')), POLL).toBe(true);
+    written('c.md', 'three');
+    await expect.poll(() => remote(hosts, 'box/c.md'), POLL).toBe('three');
+  });
+});
+
+describe('a database', () => {
+  async function open(): Promise<ClusterDatabase> {
+    const connection = connectionOf(server.url(await server.createDatabase()), 'test');
+    if (connection.kind !== 'ok') throw new Error(connection.message);
+    const settings = { connection: connection.config, patienceMs: 10_000, connections: 2 };
+    const database = new ClusterDatabase(settings);
+    onTestFinished(() => database.close());
+    return database;
+  }
+
+  test('is listened to over one connection, whatever the number of channels, which is made again', async () => {
+    const database = await open();
+    const told: string[] = [];
+    const stops = ['one', 'two', 'two'].map((channel, index) => {
+      const stop = new AbortController();
+      const ended = database.listen(
+        channel,
+        (payload) => told.push(`${index} ${payload}`),
+        () => Promise.resolve(),
+        stop.signal,
+      );
+      return { stop, ended };
+    });
+    const connections = async (): Promise<number> => (await database.sql(LISTENING)).length;
+    /** Notifies until somebody was told: whoever listens does so a little later. */
+    const heard = async (channel: string, payload: string): Promise<string[]> => {
+      await expect
+        .poll(async () => {
+          await database.sql('SELECT pg_notify($1, $2)', [channel, payload]);
+          return told.filter((one) => one.endsWith(payload)).length;
+        }, POLL)
+        .toBeGreaterThan(0);
+      return [...new Set(told)].filter((one) => one.endsWith(payload)).sort();
+    };
+    expect(await heard('one', 'a')).toEqual(['0 a']);
+    expect(await heard('two', 'b')).toEqual(['1 b', '2 b']);
+    expect(await connections()).toBe(1);
+    const later = new AbortController();
+    const hearing = database.listen(
+      'three',
+      (payload) => told.push(`3 ${payload}`),
+      () => Promise.resolve(),
+      later.signal,
+    );
+    expect(await heard('three', 'x'), 'while the connection stands').toEqual(['3 x']);
+    later.abort();
+    await hearing;
+    expect(await connections()).toBe(1);
+    await database.sql(`SELECT pg_terminate_backend(pid) FROM (${LISTENING}) AS listening`);
+    expect(await heard('two', 'c')).toEqual(['1 c', '2 c']);
+    stops[1]?.stop.abort();
+    await stops[1]?.ended;
+    expect(await heard('two', 'd'), 'the other one still listens').toEqual(['2 d']);
+    stops[2]?.stop.abort();
+    await stops[2]?.ended;
+    expect(await heard('one', 'e')).toEqual(['0 e']);
+    stops[0]?.stop.abort();
+    await stops[0]?.ended;
+    await expect.poll(connections, POLL).toBe(0);
+    const again = new AbortController();
+    const listening = database.listen(
+      'one',
+      (payload) => told.push(payload),
+      () => Promise.resolve(),
+      again.signal,
+    );
+    expect(await heard('one', 'f')).toEqual(['f']);
+    again.abort();
+    await listening;
+  });
+
+  test('takes hints as long as they are made', async () => {
+    const database = await open();
+    const messages = ['x'.repeat(7999), '{"é"}'];
+    const told = new Set<string>();
+    const stop = new AbortController();
+    const listening = database.listen(
+      HINT_CHANNEL,
+      (payload) => told.add(payload),
+      () => Promise.resolve(),
+      stop.signal,
+    );
+    await expect
+      .poll(async () => {
+        await notifyHints(database.sql, messages);
+        return [...told];
+      }, POLL)
+      .toEqual(messages);
+    stop.abort();
+    await listening;
+  });
+});
