@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDice } from '../cli/churn.ts';
 import { POLL } from '../cli/running-daemon.ts';
 import { SEED } from '../seed.ts';
-import { FaultWorld } from './fault-world.ts';
-import { createHosts, type Hosts } from './hosts.ts';
+import { FaultWorld, outOfOrder, PATIENCE } from './fault-world.ts';
+import { createHosts, LEASE_MS, type Hosts } from './hosts.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
 
 let server: PostgresServer;
@@ -51,6 +51,22 @@ test('a unit that moves while its files change is sent whole, and nothing of it 
     await world.move();
     while ((await world.holder()) === former) world.churn(dice, 3);
   }
+  await world.settle();
+});
+
+test('a unit stays with a host that is cut off from the platform alone, and not with one that is from the database as well', async () => {
+  const dice = createDice(SEED);
+  const world = await FaultWorld.create(server);
+  const holder = await world.holder();
+  await holder.platform.blackHole();
+  world.churn(dice, 20);
+  await expect.poll(() => holder.platform.counts.swallowedBytes, PATIENCE).toBeGreaterThan(0);
+  await outOfOrder(LEASE_MS);
+  expect(await world.holder()).toBe(holder);
+  await holder.database.blackHole();
+  await world.takenFrom(holder);
+  world.churn(dice, 20);
+  await Promise.all([holder.platform.heal(), holder.database.heal()]);
   await world.settle();
 });
 
