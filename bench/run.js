@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { adopt } from './adopt.js';
 import { budget } from './budget.js';
-import { clusterLedger, clusterTakeover } from './cluster.js';
+import { clusterLedger, clusterRecords, clusterTakeover } from './cluster.js';
 import { confirm, confirmUnlimited } from './confirm.js';
 import { daemonBulk, daemonLatency, daemonStart } from './daemon.js';
 import { renewInPlace, tagsInPlace } from './in-place.js';
@@ -37,6 +37,7 @@ const benchmarks = {
   'rate-silent': rateSilent,
   budget,
   'cluster-ledger': clusterLedger,
+  'cluster-records': clusterRecords,
   'cluster-takeover': clusterTakeover,
   'slow-line': slowLine,
   'slow-store': slowStore,

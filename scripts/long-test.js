@@ -1,6 +1,6 @@
 // node scripts/long-test.js SUITE [--NAME VALUE]… [FILE…]: tests that run longer than in the gate, or again as they failed.
 //   churn: the daemon under random edits, kills and faults
-//   cluster: --rounds N, each with a fault of its hosts, their network or their database
+//   cluster: --rounds N, each with a fault of its hosts, their network or their database; --worlds N, clusters side by side
 //   crash: --kills N, and --round N as a failure names it
 //   fuzz:  --runs N
 //   model: --runs N, --path P and --replay-path P as a failure prints them
@@ -15,7 +15,7 @@ const SUITES = {
   churn: { tests: 'test/cli/churn.test.ts', options: {} },
   cluster: {
     tests: 'test/cluster/rounds.test.ts',
-    options: { rounds: { name: 'CLUSTER_ROUNDS', default: '1000' } },
+    options: { rounds: { name: 'CLUSTER_ROUNDS', default: '1000' }, worlds: { name: 'CLUSTER_WORLDS' } },
   },
   crash: {
     tests: 'test/crash',

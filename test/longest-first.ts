@@ -5,6 +5,9 @@ import { createDice } from './cli/churn.ts';
 const LONGEST = [
   'soak/daemon-soak',
   'browser/many-files',
+  'cluster/outages',
+  'cluster/takeover',
+  'cluster/late',
   'crash/kills',
   'faults/wire',
   'cli/notify',
@@ -23,6 +26,7 @@ const LONGEST = [
   'torn/once',
   'faults/binary',
   'crash/operations',
+  'cluster/ships',
 ].map((name) => `/test/${name}.test.ts`);
 
 /** Files of one project share processes, which end when a file of another project is next. The shortest files come last. */

@@ -209,10 +209,12 @@ function shipStatement(s: string): string {
   return `WITH fence AS (
       UPDATE ${s}.unit SET seq = seq + 1, beat = beat + 1
       WHERE id = $1 AND epoch = $2 AND holder = $3 AND seq = $4 RETURNING seq),
-    given AS MATERIALIZED (SELECT value FROM fence, json_array_elements($6::json)),
+    given AS MATERIALIZED (
+      SELECT value, part.* FROM fence, json_array_elements($6::json),
+        json_to_record(value) AS part (target integer, key text, state text)),
     put AS (
       INSERT INTO ${s}.file AS file (target, key_hash, unit, epoch, state, body)
-      SELECT (value ->> 'target')::integer, ${hash("value ->> 'key'")}, $1, $2, value ->> 'state', value FROM given
+      SELECT target, ${hash('key')}, $1, $2, state, value FROM given
       ON CONFLICT (target, key_hash) DO UPDATE SET epoch = excluded.epoch, state = excluded.state, body = excluded.body
       WHERE file.unit = excluded.unit RETURNING 1),
     dropped AS (

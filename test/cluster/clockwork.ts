@@ -23,6 +23,8 @@ export interface ClockworkHost {
   readonly worked: WorkedUnit | null;
   /** Whether the database answers it. */
   isCut: boolean;
+  /** Has its say before each question to the database. */
+  asks: (text: string) => Promise<void>;
   /** What its log said. */
   readonly log: readonly string[];
   /** Records a file as sent, and waits until the ledger has it. */
@@ -58,6 +60,7 @@ export class Clockwork {
     const host = {
       name,
       isCut: false,
+      asks: (() => Promise.resolve()) as ClockworkHost['asks'],
       log,
       record,
       get worked() {
@@ -65,6 +68,7 @@ export class Clockwork {
       },
     };
     const sql: Sql = async (text, values) => {
+      await host.asks(text);
       if (host.isCut) throw new DatabaseError('unreachable', 'cut off', null);
       this.#asked += 1;
       try {

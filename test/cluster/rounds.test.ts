@@ -131,8 +131,8 @@ test.runIf(ROUNDS > 0)(
       // Where one failed another goes on: each failure is told with its seed.
       for (let seed = SEED + world; begun < ROUNDS; seed += WORLDS) {
         await strike(seed).catch((error: unknown) => {
-          const { message, stack } = error as Error;
-          say(`FAILED seed ${seed}: ${stack ?? message}`);
+          const { message, stack, actual } = error as Error & { readonly actual?: unknown };
+          say(`FAILED seed ${seed}: ${stack ?? message}\n${JSON.stringify(actual, null, 1)}`);
           failures.push(message);
         });
       }

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDice } from '../cli/churn.ts';
 import { POLL } from '../cli/running-daemon.ts';
 import { SEED } from '../seed.ts';
-import { FaultWorld } from './fault-world.ts';
-import { createHosts, type Hosts } from './hosts.ts';
+import { FaultWorld, outOfOrder, PATIENCE } from './fault-world.ts';
+import { createHosts, LEASE_MS, type Hosts } from './hosts.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
 
 let server: PostgresServer;
@@ -54,6 +54,22 @@ test('a unit that moves while its files change is sent whole, and nothing of it 
   await world.settle();
 });
 
+test('a unit stays with a host that is cut off from the platform alone, and not with one that is from the database as well', async () => {
+  const dice = createDice(SEED);
+  const world = await FaultWorld.create(server);
+  const holder = await world.holder();
+  await holder.platform.blackHole();
+  world.churn(dice, 20);
+  await expect.poll(() => holder.platform.counts.swallowedBytes, PATIENCE).toBeGreaterThan(0);
+  await outOfOrder(LEASE_MS);
+  expect(await world.holder()).toBe(holder);
+  await holder.database.blackHole();
+  await world.takenFrom(holder);
+  world.churn(dice, 20);
+  await Promise.all([holder.platform.heal(), holder.database.heal()]);
+  await world.settle();
+});
+
 test('of two machines with one name the second waits, says why, and goes on when the first is silent', async () => {
   const hosts = await createHosts(server);
   const first = hosts.host('web1').launch();
@@ -79,18 +95,18 @@ test('of two machines with one name the second waits, says why, and goes on when
 
 test('hosts with many units keep each other from nothing', async () => {
   const hosts = await createHosts(server, { recordRequests: false });
-  const names = Array.from({ length: 12 }, (_, i) => `s${i}`);
+  const names = Array.from({ length: 8 }, (_, i) => `s${i}`);
   for (const name of names) mkdirSync(join(hosts.share, name));
   const sources = names.map((name) => ({ name, directory: join(hosts.share, name), keyPrefix: `${name}/` }));
   const all = ['web1', 'web2'].map((name) => hosts.host(name, { config: { sources } }).launch());
-  for (let round = 0; round < 3; round += 1) {
+  for (let round = 0; round < 2; round += 1) {
     for (const name of names)
-      for (let i = 0; i < 20; i += 1) hosts.write(`${name}/f${i}.md`, `${name} ${i} ${round}`);
+      for (let i = 0; i < 10; i += 1) hosts.write(`${name}/f${i}.md`, `${name} ${i} ${round}`);
     await expect
-      .poll(() => names.map((name) => remote(hosts, `${name}/f19.md`)), POLL)
-      .toEqual(names.map((name) => `${name} 19 ${round}`));
+      .poll(() => names.map((name) => remote(hosts, `${name}/f9.md`)), POLL)
+      .toEqual(names.map((name) => `${name} 9 ${round}`));
     await hosts.sql(
-      `INSERT INTO botsync.wish (unit, kind, body) SELECT id, 'release', '{}' FROM botsync.unit WHERE id % 3 = ${round}`,
+      `INSERT INTO botsync.wish (unit, kind, body) SELECT id, 'release', '{}' FROM botsync.unit WHERE id % 2 = ${round}`,
     );
   }
   await expect.poll(() => hosts.sql('SELECT FROM botsync.wish'), POLL).toEqual([]);

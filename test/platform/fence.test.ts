@@ -150,6 +150,20 @@ describe('the end of a content under a lease', () => {
     expect(parts).toEqual([1000, 1000, 500]);
   });
 
+  test('is only its last bytes: what came before has left the process by then', async () => {
+    const fence = new Shut();
+    const parts: number[] = [];
+    const chunks = inChunks(Buffer.alloc(5000), 5000);
+    const content = { kind: 'stream', sizeBytes: 5000, chunks } as const;
+    const reading = read(contentBody(content, unlimited(), new Throughput(), fence, NEVER), parts);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(parts).toEqual([3976]);
+    fence.isOpen = true;
+    fence.wake();
+    await reading;
+    expect(parts).toEqual([3976, 1024]);
+  });
+
   test('never goes once the lease is over: the store is left with a part', async () => {
     const fence = new Shut();
     const parts: number[] = [];

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs';
+import { setImmediate as turn } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
 import type { Sql } from '../../cluster/database.ts';
 import { Ledger, type Grant } from '../../cluster/ledger.ts';
@@ -237,9 +238,13 @@ async function shipAll(
     if (shipped !== 'taken') throw new Error(`a shipment within a transaction was ${shipped}`);
     seq += 1;
   };
-  for (const { rows } of carriedFiles(database, part)) {
+  const files = carriedFiles(database, part);
+  for (let next = files.next(); next.done !== true;) {
+    const { rows } = next.value;
     hash.update(rows);
-    await ship(rows, '[]');
+    // The next are read while the database is at work on these.
+    const reading = turn().then(() => files.next());
+    [next] = await Promise.all([reading, ship(rows, '[]')]);
   }
   for (const { rows } of carriedEntries(database, part)) {
     hash.update(rows);
