@@ -76,6 +76,12 @@ test('what concerns all sources is known once one host knows it', () => {
   expect(snapshotOfAll(both([])).unknown).toEqual([]);
 });
 
+test('while a unit moves its figures are those of the host that had it', () => {
+  const all = seen([host('web1', report('more', [])), host('web3', report('docs', []))]);
+  expect(figuresOfAll(all)).toMatchObject({ files: 2, bytes: 20 });
+  expect(figuresOfAll(seen([host('web3', report('branch', []))]))).toMatchObject({ files: 0 });
+});
+
 test('only who has a source is believed about it', () => {
   const all = seen([
     host('web1', report('docs', [])),
@@ -99,7 +105,8 @@ test('of a silent host nothing is known but that its sources are not synced', ()
     ],
     unknown: expect.arrayContaining([...UNKNOWN_OF('docs'), ...UNKNOWN_OF('branch@web2')]) as Subject[],
   });
-  expect(figuresOfAll(all)).toMatchObject({ files: 0, sentFiles: 0, nextExpiryMs: null });
+  // The platform has its files all the same.
+  expect(figuresOfAll(all)).toMatchObject({ files: 4, sentFiles: 0 });
 });
 
 test('a unit that nobody holds is missed if a host could have it; a host that ended in order is not', () => {

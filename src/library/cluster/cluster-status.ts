@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Sql, SqlRow } from '../../cluster/database.ts';
 import type { ClusterView, HostRow, UnitRow } from '../../cluster/membership.ts';
+import { isOfNotifications } from '../../domain/unit.ts';
 import { quoted } from '../../cluster/schema.ts';
 import { beatMs } from '../../domain/lease.ts';
 import { asked, demandLedger, type Cluster } from './open-cluster.ts';
@@ -35,7 +36,7 @@ export interface UnitStanding {
   /** The host that held it last; `null`: nobody ever did. */
   readonly lastHolder: string | null;
   readonly epoch: number;
-  /** How many files there are on record, by their state; `null` for one that is pinned: its host has them. */
+  /** How many files there are on record, by their state; `null` for one that is pinned: its host has them, and for notifications. */
   readonly files: ReadonlyMap<string, number> | null;
   /** Names of the hosts that have its sources, and see their directories. */
   readonly candidates: readonly string[];
@@ -91,10 +92,13 @@ export async function standingOfCluster(
     holder: holderOf(unit, livenessOfHost, livenessOf),
     lastHolder: unit.holderHost,
     epoch: unit.epoch,
-    files: unit.pinned === null ? (files.get(unit.id) ?? new Map<string, number>()) : null,
+    files:
+      unit.pinned === null && !isOfNotifications(unit)
+        ? (files.get(unit.id) ?? new Map<string, number>())
+        : null,
     candidates: seenHosts.filter((host) => host.units.includes(unit.id)).map(({ name }) => name),
     isConfigured: ownNames.has(unit.name) || liveHosts.some((host) => host.units.includes(unit.id)),
-    settledAgeMs: unit.settledAgeMs,
+    settledAgeMs: isOfNotifications(unit) ? null : unit.settledAgeMs,
     wishes: view.wishes.filter((wish) => wish.unit === unit.id).map(({ kind }) => kind),
   }));
   const hosts = seenHosts.map((host): HostStanding => ({

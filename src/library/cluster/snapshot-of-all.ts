@@ -2,6 +2,7 @@ import type { UnitRow } from '../../cluster/membership.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
 import type { Snapshot, Subject, Trouble } from '../../notify/trouble.ts';
 import type { Figures } from '../../notify/words.ts';
+import type { SourceStatus } from '../../sync/plan/overview.ts';
 import type { HostReport } from './host-reports.ts';
 
 /** A cluster as it is seen by the host that tells people for all. */
@@ -55,9 +56,12 @@ export function snapshotOfAll(seen: AllSeen): Snapshot {
 /** The numbers of a summary over all hosts. */
 export function figuresOfAll(seen: AllSeen): Figures {
   const statuses = toldUnits(seen).flatMap(({ unit, holder }) => {
-    const said = holder?.isAlive === true ? (holder.report?.sources ?? []) : [];
-    const names = unit.sources.map(({ name }) => name);
-    return said.filter(({ name, syncedBy }) => syncedBy === undefined && names.includes(name));
+    // While a unit moves, and of a silent host, what was heard last is as good as anything.
+    const others = unit.pinned === null ? seen.hosts : [];
+    return unit.sources.flatMap(
+      ({ name }) =>
+        firstOf([...(holder === null ? [] : [holder]), ...others], (host) => statusIn(host, name)) ?? [],
+    );
   });
   const sent = heard(seen).flatMap(({ report }) => report?.sent ?? []);
   const expiries = statuses.flatMap(({ nextExpiry }) =>
@@ -74,7 +78,10 @@ export function figuresOfAll(seen: AllSeen): Figures {
 
 /** Names of the hosts that people are told of here. */
 export function hostsToldOf(seen: AllSeen): string[] {
-  return seen.hosts.filter(({ isToldHere }) => isToldHere).map(({ name }) => name);
+  return seen.hosts
+    .filter(({ isToldHere }) => isToldHere)
+    .map(({ name }) => name)
+    .sort();
 }
 
 /** Units with sources, but for those of hosts whose people are told elsewhere. `holder`: `null` where nobody has it. */
@@ -99,6 +106,19 @@ function standstillOf({ id, pinned }: UnitRow, holder: SeenHost | null, { wanted
   if (holder?.isAlive === true) return { kind: 'synced' };
   if (holder !== null) return { kind: 'unsynced', silent: holder.name };
   return pinned === null && wanted.has(id) ? { kind: 'unsynced', silent: null } : { kind: 'unknown' };
+}
+
+/** What a host said last of a source that it syncs. */
+function statusIn({ report }: SeenHost, source: string): SourceStatus | undefined {
+  return report?.sources.find(({ name, syncedBy }) => name === source && syncedBy === undefined);
+}
+
+function firstOf<T, R>(all: readonly T[], of: (one: T) => R | undefined): R | undefined {
+  for (const one of all) {
+    const found = of(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** What is of one source, by the name that it has among all. */

@@ -6,8 +6,11 @@ import { takeSnapshot } from '../take-snapshot.ts';
 import { healthOf } from './daemon-notifier.ts';
 import type { RunningDaemon } from './daemons.ts';
 
-/** What was sent is counted again no sooner than after so long, milliseconds: every row is read for it. */
-const COUNT_MS = 60_000;
+/** What was sent is counted again only after so many times as long as that took: every row is read for it. */
+const COUNT_REST = 100;
+
+/** The last summary is the same one still if it seems to have moved by so little, milliseconds. */
+const SAME_SUMMARY_MS = 60_000;
 
 /** What goes into the report of a host. */
 export interface ReportedRun {
@@ -45,11 +48,13 @@ export class HostReporter {
     const known = this.#counted.get(state);
     const isOfNow =
       known !== undefined &&
-      (nowMs - known.atMs < COUNT_MS ||
-        (known.changes === state.changes() && Math.abs(sinceMs - known.sinceMs) < COUNT_MS));
+      (nowMs < known.untilMs ||
+        (known.changes === state.changes() && Math.abs(sinceMs - known.sinceMs) < SAME_SUMMARY_MS));
     if (isOfNow) return known.sent;
+    const changes = state.changes();
     const sent = state.notices.sentSince(sinceMs);
-    this.#counted.set(state, { changes: state.changes(), sinceMs, atMs: nowMs, sent });
+    const tookMs = this.#monotonic() - nowMs;
+    this.#counted.set(state, { changes, sinceMs, untilMs: nowMs + COUNT_REST * tookMs, sent });
     return sent;
   }
 }
@@ -62,8 +67,8 @@ interface Count {
   /** See `StateReader.changes`. */
   readonly changes: number;
   readonly sinceMs: number;
-  /** Of the monotonic clock. */
-  readonly atMs: number;
+  /** It is given out until then, whatever changes: milliseconds of the monotonic clock. */
+  readonly untilMs: number;
   readonly sent: Sent;
 }
 
