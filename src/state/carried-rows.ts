@@ -17,7 +17,7 @@ export interface CarriedRows {
 }
 
 /** An array is full at this many rows, or this many characters. */
-const MOST_ROWS = 4000;
+const MOST_ROWS = 3000;
 const MOST_CHARACTERS = 2_000_000;
 
 /** Tables whose rows are of one source; those of other tables count for all of the state file. */

@@ -122,20 +122,31 @@ describe('a database that forgets who has a unit', () => {
     former.isCut = false;
     await holder.record('b');
     await world.pass(BEAT_MS * 2);
-    holder.isCut = true;
-    await world.goBack();
     return { world, former, holder };
   }
 
   test('does not give it back to the host before as long as the lease of the other may last', async () => {
     const { world, former, holder } = await afterMove();
+    holder.isCut = true;
+    await world.goBack();
     await world.pass(BEAT_MS);
     expect([holder.worked !== null, former.worked !== null]).toEqual([true, false]);
+  });
+
+  test('is told by the one that has it', async () => {
+    const { world, former, holder } = await afterMove();
+    await world.goBack();
+    await world.until(async () => (await world.keys()).length === 2, 'it is on record again');
+    await world.pass(LEASE_MS * 3);
+    expect([holder.worked !== null, former.worked !== null]).toEqual([true, false]);
+    expect(holder.log).not.toContain('docs is not synced by this host any more');
   });
 
   test('gives it to the one that had it last, which has all records', async () => {
     const { world, former, holder } = await afterMove();
     former.isCut = true;
+    holder.isCut = true;
+    await world.goBack();
     await world.until(() => holder.worked === null, 'its lease runs out');
     former.isCut = false;
     await world.pass(LEASE_MS / 2);

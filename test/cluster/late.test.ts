@@ -40,7 +40,7 @@ describe('nothing of a former holder arrives late:', { timeout: 60_000 }, () => 
   test('upserts that waited for their turn when the database went, or the host was stopped', async () => {
     const world = await FaultWorld.create(server, { config: { upload: { maxRequestsPerSecond: 8 } } });
     const cut = await world.holder();
-    for (let i = 0; i < 40; i += 1) world.write(`a${i}.md`);
+    for (let i = 0; i < 28; i += 1) world.write(`a${i}.md`);
     await expect.poll(() => sent(world, cut), PATIENCE).toBeGreaterThan(2);
     await cut.database.blackHole();
     await world.takenFrom(cut);
@@ -55,7 +55,7 @@ describe('nothing of a former holder arrives late:', { timeout: 60_000 }, () => 
   });
 
   test('the last part of a content that was being streamed when the host was stopped', async () => {
-    const world = await FaultWorld.create(server, { config: { upload: { maxBytesPerSecond: 100_000 } } });
+    const world = await FaultWorld.create(server, { config: { upload: { maxBytesPerSecond: 200_000 } } });
     const stopped = await world.holder();
     const uploading = next(world, 'upload', () => {
       world.stop(stopped);
