@@ -38,7 +38,7 @@ function renderHost(host: HostFacts, cluster: ClusterFacts): Html {
     : host.alive
       ? what
       : html`<strong>silent</strong>${units.length === 0 ? html`` : html`, ${what}`}`;
-  const own = host.isMe ? 'this host, ' : '';
+  const own = `${host.isMe ? 'this host, ' : ''}${cluster.notifier === host.name ? 'sends the notifications, ' : ''}`;
   const differs = host.sameConfig ? '' : 'another configuration, ';
   return html`<li>
     <strong>${name(host.name)}</strong> ${how}

@@ -106,6 +106,7 @@ export class Clockwork {
       settledUntilMs: () => null,
       isQuiet: () => true,
       wished: () => undefined,
+      announce: () => Promise.resolve(false),
       report: () => null,
       observer: {
         joined: () => undefined,

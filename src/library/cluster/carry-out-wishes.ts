@@ -1,4 +1,6 @@
 import type { Membership, WishRow } from '../../cluster/membership.ts';
+import { isOfNotifications } from '../../domain/unit.ts';
+import { ANNOUNCE } from './announcement-outbox.ts';
 import type { DeclaredUnits } from './declared-units.ts';
 import type { HeldUnits } from './held-units.ts';
 import type { OwnUnit } from './own-units.ts';
@@ -10,17 +12,24 @@ export interface WishInput {
   readonly held: HeldUnits;
   /** Carries out what is wanted of the daemon of a unit. */
   readonly wished: (unit: OwnUnit, wish: WishRow) => void;
+  /** Takes note of a file that is to be announced, for good, and may be told of it twice. `false`: not now. */
+  readonly announce: (body: unknown) => Promise<boolean>;
 }
 
 /** Carries out what others want of units that this host works on: each wish by one host, and once. Throws `DatabaseError`. */
 export async function carryOutWishes(
   wishes: readonly WishRow[],
-  { membership, declared, held, wished }: WishInput,
+  { membership, declared, held, wished, announce }: WishInput,
 ): Promise<void> {
   for (const wish of wishes) {
     const own = declared.find(wish.unit);
     const unit = held.get(wish.unit);
     if (own === undefined || !(own.isPinned || unit?.isEnding === false)) continue;
+    if (isOfNotifications(own) && wish.kind === ANNOUNCE) {
+      // Whoever ends in the midst of it has another host take note of it once more.
+      if (await announce(wish.body)) await membership.takeWish(wish.id);
+      continue;
+    }
     if (!(await membership.takeWish(wish.id))) continue;
     if (wish.kind === 'release') unit?.release();
     else wished(own, wish);

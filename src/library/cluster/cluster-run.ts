@@ -1,11 +1,12 @@
 import { DatabaseError } from '../../cluster/database.ts';
 import type { ClusterView, HostNews, HostRow, UnitRow, WishRow } from '../../cluster/membership.ts';
 import { LEDGER_VERSION } from '../../cluster/schema.ts';
+import { isOfNotifications } from '../../domain/unit.ts';
 import { beatMs, momentOf } from '../../domain/lease.ts';
 import { Bell } from '../../service/bell.ts';
 import { STATE_VERSION } from '../../state/schema.ts';
 import { SyncError } from '../sync-error.ts';
-import { carryOutWishes } from './carry-out-wishes.ts';
+import { carryOutWishes, type WishInput } from './carry-out-wishes.ts';
 import { DeclaredUnits, type DeclaredUnitsInput } from './declared-units.ts';
 import { HeldUnits, type UnitObserver, type UnitWork } from './held-units.ts';
 import { HostName } from './host-name.ts';
@@ -30,6 +31,8 @@ export interface ClusterRunInput extends UnitWork, DeclaredUnitsInput {
   readonly isQuiet: (unit: OwnUnit) => boolean;
   /** Carries out what somebody wants of a unit that this host holds. */
   readonly wished: (unit: OwnUnit, wish: WishRow) => void;
+  /** See `WishInput.announce`. */
+  readonly announce: WishInput['announce'];
   /** What others are told of this host's sources; JSON. */
   readonly report: () => string | null;
   readonly observer: ClusterObserver;
@@ -250,6 +253,11 @@ export class ClusterRun {
 
   #news(): HostNews {
     const { cluster, config, version, report, stop, visit } = this.#input;
+    const units = this.#declared.seen.filter((id) => {
+      const own = this.#declared.find(id);
+      // Who comes for a pass only does not tell people for all.
+      return !this.#held.avoids(id) && !(visit !== undefined && own !== undefined && isOfNotifications(own));
+    });
     return {
       name: this.#host,
       instance: this.#name.instance,
@@ -257,7 +265,7 @@ export class ClusterRun {
       weight: visit === undefined ? cluster.config.weight : 0,
       version,
       digest: digestOf(config()),
-      units: stop.aborted ? [] : this.#declared.seen.filter((id) => !this.#held.avoids(id)),
+      units: stop.aborted ? [] : units,
       report: report(),
     };
   }
@@ -292,7 +300,7 @@ export class ClusterRun {
 
   /** Takes what is to be taken, lets go of what is another's, and does what is wished. */
   async #settle(view: ClusterView): Promise<void> {
-    const { cluster, visit, wished, observer } = this.#input;
+    const { cluster, visit, wished, announce, observer } = this.#input;
     if (this.#decisions.findBlocked(view)) observer.pinnedChanged();
     for (const row of this.#decisions.former(this.#declared.all, view))
       if (this.#decisions.isAbandoned(row)) await this.#held.free(row);
@@ -312,7 +320,7 @@ export class ClusterRun {
     if (visit !== undefined) return;
     const { membership } = cluster;
     const [declared, held] = [this.#declared, this.#held];
-    await carryOutWishes(view.wishes, { membership, declared, held, wished });
+    await carryOutWishes(view.wishes, { membership, declared, held, wished, announce });
   }
 }
 

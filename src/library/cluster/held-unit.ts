@@ -49,6 +49,10 @@ export interface WorkedUnit {
   readonly name: string;
   readonly state: StateStore;
   readonly lease: Lease;
+  /** Whether nothing was ever written of it. */
+  readonly isNew: boolean;
+  /** Takes over targets that the ledger has got since. Throws `StateFileError`, `DatabaseError`. */
+  readonly loadTargets: () => Promise<void>;
   /** No new work once it aborts. */
   readonly stop: AbortSignal;
   /** Breaks off what is running. */
@@ -158,6 +162,10 @@ export class HeldUnit {
         name,
         state,
         lease: this.lease,
+        isNew: this.grant.seq === 0,
+        loadTargets: async () => {
+          this.#copy?.loadTargets(await this.#input.ledger.targets());
+        },
         stop: this.#stop.signal,
         abort: this.#abort.signal,
       });

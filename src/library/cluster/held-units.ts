@@ -1,5 +1,6 @@
 import type { ClusterView, UnitRow } from '../../cluster/membership.ts';
 import { momentOf, type Moment } from '../../domain/lease.ts';
+import { isOfNotifications } from '../../domain/unit.ts';
 import { discardWorkingCopy } from '../../state/working-copy.ts';
 import { HeldUnit, workingCopyOf, type HeldUnitInput, type KeptCopy, type UnitEnd } from './held-unit.ts';
 import type { HostName } from './host-name.ts';
@@ -125,7 +126,10 @@ export class HeldUnits {
     observer.taken(own.name, from);
     const facts = { epoch: grant.epoch, ...(from !== null && { from }) };
     // A pass tells of files.
-    log[visit === undefined ? 'info' : 'debug'](`${own.name} is synced by this host now`, facts);
+    log[visit === undefined ? 'info' : 'debug'](
+      `${own.name} ${workOn(own).join(' ')} by this host now`,
+      facts,
+    );
     const { stateFile, work } = this.#input;
     const unit = new HeldUnit({
       ...{ name: own.name, grant, claimedAt, leaseMs, suspectAfterMs, host, stateFile, clock, log },
@@ -183,10 +187,15 @@ export class HeldUnits {
     }
     if (end.kind === 'failed')
       log.error(
-        `${own.name} cannot be synced by this host: ${end.reason}${visit === undefined ? '; it is retried' : ''}`,
+        `${own.name} cannot be ${workOn(own)[1]} by this host: ${end.reason}${visit === undefined ? '; it is retried' : ''}`,
       );
     else if (!stop.aborted && visit === undefined)
-      log.info(`${own.name} is not synced by this host any more`, { end: end.kind });
+      log.info(`${own.name} ${workOn(own).join(' not ')} by this host any more`, { end: end.kind });
     await wakeHosts(cluster).catch(() => undefined);
   }
+}
+
+/** What is said of the work on a unit. */
+function workOn(own: OwnUnit): readonly [string, string] {
+  return isOfNotifications(own) ? ['are', 'sent'] : ['is', 'synced'];
 }

@@ -1,5 +1,6 @@
 import type { ClusterView, UnitRow } from '../../cluster/membership.ts';
 import { beatMs } from '../../domain/lease.ts';
+import { isOfNotifications } from '../../domain/unit.ts';
 import { isToMove, isToTake, type TakeFacts } from '../../domain/unit-moves.ts';
 import type { Log } from '../../service/logger.ts';
 import type { DeclaredUnits } from './declared-units.ts';
@@ -87,7 +88,9 @@ export class UnitDecisions {
   #couldTake(own: OwnUnit): boolean {
     const { cluster, declared, held, visit, stop } = this.#input;
     const { weight } = cluster.config;
-    if (stop.aborted || this.#takesNone || weight <= 0 || visit?.mayTake(own) === false) return false;
+    if (stop.aborted || this.#takesNone || visit?.mayTake(own) === false) return false;
+    // Whoever has only pinned sources may tell people for all.
+    if (weight <= 0 && !isOfNotifications(own)) return false;
     return !this.#blocked.has(own.name) && declared.seen.includes(own.id) && !held.avoids(own.id);
   }
 

@@ -61,7 +61,9 @@ function elsewhere({ cluster, loaded }: Asked, source: string | null): readonly 
 }
 
 function isHalted({ reports }: ClusterPort, source: string): boolean {
-  return [...reports.values()].flat().some(({ name, halted }) => name === source && halted !== null);
+  return [...reports.values()]
+    .flatMap(({ sources }) => sources)
+    .some(({ name, halted }) => name === source && halted !== null);
 }
 
 function whyNot(wished: Exclude<Wished, { readonly kind: 'passed-on' }>): string {

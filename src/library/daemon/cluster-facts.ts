@@ -1,4 +1,5 @@
 import type { HostRow, UnitRow } from '../../cluster/membership.ts';
+import { isOfNotifications } from '../../domain/unit.ts';
 import type { ClusterFacts, HostFacts, UnitFacts } from '../../sync/plan/cluster-facts.ts';
 import type { ClusterSituation } from '../cluster/cluster-run.ts';
 
@@ -10,8 +11,11 @@ export function clusterFacts(situation: ClusterSituation): ClusterFacts {
   const names = new Set(alive.map(({ name }) => name));
   const me = hosts.find(({ name }) => name === host);
   return {
-    ...{ host, trouble, held },
+    ...{ host, trouble },
+    held: held.filter((name) => !own.some((unit) => unit.name === name && isOfNotifications(unit))),
+    notifier: notifierOf(situation),
     units: units.flatMap((row) => {
+      if (isOfNotifications(row)) return [];
       const isConfigured = configured.has(row.id);
       // What no configuration has any more stays in the ledger.
       const isUsed =
@@ -39,6 +43,13 @@ function unitFacts(row: UnitRow, isConfigured: boolean): UnitFacts {
     sources: row.sources.map((source) => source.name),
     holderHost: pinned ?? (holder === null ? null : holderHost),
   };
+}
+
+/** Who tells people for this host; `null`: nobody does. */
+function notifierOf({ own, view }: ClusterSituation): string | null {
+  const unit = own.find(isOfNotifications);
+  const row = unit && view?.units.find(({ id }) => id === unit.id);
+  return row === undefined || row.holder === null ? null : row.holderHost;
 }
 
 /** Hosts may do as they please with what each has alone. */

@@ -82,6 +82,7 @@ class ClusterPass {
       settledUntilMs: ({ id }) => this.#settled.get(id) ?? null,
       isQuiet: () => false,
       wished: () => undefined,
+      announce: () => Promise.resolve(false),
       report: () => null,
       observer: {
         joined: () => undefined,

@@ -8,6 +8,8 @@ export interface ClusterFacts {
   readonly trouble: string | null;
   /** Names of the units that this host holds. */
   readonly held: readonly string[];
+  /** The host that sends notifications for this one; `null`: none does. */
+  readonly notifier: string | null;
   readonly units: readonly UnitFacts[];
   readonly hosts: readonly HostFacts[];
   /** Units of this host's configuration that nobody may sync, and why. */

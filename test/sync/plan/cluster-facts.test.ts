@@ -16,6 +16,7 @@ const both = [host('web1'), host('web2')];
 const CALM: ClusterFacts = {
   host: 'web1',
   trouble: null,
+  notifier: null,
   held: [],
   units: [unit()],
   hosts: both,
