@@ -126,6 +126,39 @@ describe('an address of the database', () => {
   });
 });
 
+describe('a ledger', () => {
+  test('of an older version is brought up to date with all that is in it; hosts of an older version end', async () => {
+    const hosts = await createHosts(server);
+    const web1 = hosts.host('web1');
+    hosts.write('docs/a.md', 'a');
+    expect((await web1.run('sync', '--once')).code).toBe(0);
+    // As if this version had tables that the one before did not have.
+    await hosts.sql('DROP TABLE botsync.budget_share; DROP FUNCTION botsync.ask_share');
+    await hosts.sql('UPDATE botsync.meta SET version = version - 1');
+    for (const args of [['sync'], ['sync', '--once'], ['cluster', 'status']])
+      expect(await web1.run(...args), args.join(' ')).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('is of an older version of botsync') as string,
+      });
+    const made = await web1.run('cluster', 'init', '--json');
+    expect(made.lines(), made.stderr).toMatchObject([{ ledger: 'updated' }]);
+    const again = await web1.run('cluster', 'init', '--json');
+    expect(again.lines()).toMatchObject([{ ledger: 'unchanged' }]);
+    const next = await web1.run('sync', '--once', '--json');
+    expect(next.lines().at(-1), next.stderr).toMatchObject({ uploaded: 0, unchanged: 1 });
+
+    const daemon = web1.launch();
+    await expect.poll(() => hosts.holder(), POLL).toBe('web1');
+    await hosts.sql('UPDATE botsync.meta SET version = version + 1');
+    expect(await daemon.ended).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('is of a newer version of botsync') as string,
+    });
+    expect(await hosts.holder(), 'it let go of it').toBeNull();
+    expect(await web1.run('cluster', 'init')).toMatchObject({ code: 2 });
+  });
+});
+
 describe('without a cluster', () => {
   test('its commands say what the configuration lacks', async () => {
     const hosts = await createHosts(server);

@@ -61,6 +61,10 @@ async function up(hosts: Hosts, name: string, options: HostOptions = {}): Promis
   };
 }
 
+function isRate(share: unknown): boolean {
+  return typeof share === 'number' && share > 0;
+}
+
 /** The exit code of `botsync status`, with the kinds of the troubles. */
 async function standing(host: Up): Promise<string> {
   const { daemon, ...known } = await host.status();
@@ -98,6 +102,13 @@ describe('what hosts of a cluster answer', () => {
       { name: 'web1', alive: true, isMe: false, sameConfig: true },
       { name: 'web2', alive: true, isMe: true, sameConfig: true },
     ]);
+
+    // Each host's share of the budget, as it says itself.
+    const shares = async (): Promise<(number | null)[]> =>
+      ((await other.status()).cluster?.hosts ?? []).map(({ share }) => share);
+    await expect
+      .poll(shares, POLL)
+      .toEqual([expect.toSatisfy(isRate) as number, expect.toSatisfy(isRate) as number]);
 
     // Whoever is asked passes it on to the host that syncs it.
     expect(await other.ask('POST', '/rescan?source=docs')).toBe(

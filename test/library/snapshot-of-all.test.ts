@@ -28,6 +28,7 @@ function report(source: string, troubles: readonly Trouble[], unknown: readonly 
     notifications: 9,
     snapshot: { sources: [source], troubles, unknown },
     sent: { files: 1, bytes: 10 },
+    share: null,
   };
 }
 

@@ -8,7 +8,7 @@ const unit = (name: string, holderHost: string | null, pinned: string | null = n
   isConfigured: true,
 });
 const host = (name: string, alive = true, version = '1.2.3') => ({
-  ...{ name, version, alive, isMe: name === 'web1', sameConfig: true },
+  ...{ name, version, alive, isMe: name === 'web1', share: null, sameConfig: true },
 });
 const CLUSTER: ClusterFacts = {
   ...{ host: 'web1', trouble: null, notifier: null, held: ['docs'], blocked: {} },

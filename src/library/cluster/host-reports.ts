@@ -18,6 +18,8 @@ export interface HostReport {
   readonly snapshot: Snapshot | null;
   /** What it has sent since the last summary; `null`: it does not say so. */
   readonly sent: { readonly files: number; readonly bytes: number } | null;
+  /** Its share of the budget, requests a second; `null`: it does not say so. */
+  readonly share: number | null;
 }
 
 /** What hosts say of themselves. The ledger is asked only when somebody wants to know. */
@@ -79,6 +81,7 @@ function reportIn(report: unknown): HostReport | null {
     notifications = null,
     snapshot = null,
     sent = null,
+    share = null,
   } = report as {
     sources?: readonly (Partial<SourceStatus> & { name: string })[];
   } & Partial<Omit<HostReport, 'sources'>>;
@@ -87,5 +90,6 @@ function reportIn(report: unknown): HostReport | null {
     notifications,
     snapshot,
     sent,
+    share,
   };
 }

@@ -151,7 +151,7 @@ export class DaemonAnswers {
 
   #clusterFacts(): ClusterFacts | null {
     const { cluster } = this.#daemonState();
-    return cluster && clusterFacts(cluster.situation);
+    return cluster && clusterFacts(cluster);
   }
 
   /** Whether there is something for this host of a cluster to sync that no daemon works on yet. */

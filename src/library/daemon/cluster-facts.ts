@@ -2,9 +2,13 @@ import type { HostRow, UnitRow } from '../../cluster/membership.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
 import type { ClusterFacts, HostFacts, UnitFacts } from '../../sync/plan/cluster-facts.ts';
 import type { ClusterSituation } from '../cluster/cluster-run.ts';
+import type { ClusterPort } from './cluster-port.ts';
+
+/** What is known of a cluster. */
+type SeenCluster = Pick<ClusterPort, 'situation' | 'share' | 'reports'>;
 
 /** A cluster as a host's part in it sees it. */
-export function clusterFacts(situation: ClusterSituation): ClusterFacts {
+export function clusterFacts({ situation, share, reports }: SeenCluster): ClusterFacts {
   const { host, trouble, view, alive, held, blocked, own } = situation;
   const configured = new Set(own.map(({ id }) => id));
   const { units = [], hosts = [] } = view ?? {};
@@ -30,6 +34,7 @@ export function clusterFacts(situation: ClusterSituation): ClusterFacts {
       version: row.version,
       alive: names.has(row.name),
       isMe: row.name === host,
+      share: row.name === host ? share : names.has(row.name) ? (reports.get(row.name)?.share ?? null) : null,
       sameConfig: me === undefined || row.digest === me.digest || !sharesUnit(row, me),
     })),
     blocked: Object.fromEntries(blocked),

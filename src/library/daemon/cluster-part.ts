@@ -29,7 +29,7 @@ import type { ClusterPort, Wish, Wished } from './cluster-port.ts';
 /** What a daemon's part in a cluster is made of. */
 export interface ClusterPartInput extends Omit<
   ClusterPeopleInput,
-  'situation' | 'reports' | 'look' | 'wakeOthers'
+  'situation' | 'share' | 'reports' | 'look' | 'wakeOthers'
 > {
   /** Clients whose requests a fence may keep. */
   readonly clientsUnder: (fence: Fence) => Clients;
@@ -89,6 +89,7 @@ export class ClusterPart implements ClusterPort {
     this.#people = new ClusterPeople({
       ...input,
       situation: () => this.situation,
+      share: () => this.share,
       reports: this.#reports,
       look: () => this.look(),
       wakeOthers: () => this.#run.wakeOthers(),
@@ -181,6 +182,11 @@ export class ClusterPart implements ClusterPort {
     } finally {
       await this.#input.cluster.close();
     }
+  }
+
+  /** This host's share of the budget, requests a second, to a tenth. */
+  get share(): number {
+    return Math.round(this.#budget.state.share * 10) / 10;
   }
 
   /** How this host's part of the budget stands. */

@@ -41,6 +41,8 @@ export interface ClusterPeopleInput {
   readonly notificationEnded: (outcome: MessageOutcome) => void;
   readonly log: Log;
   readonly situation: () => ClusterSituation;
+  /** This host's share of the budget, requests a second. */
+  readonly share: () => number;
   readonly reports: HostReports;
   /** Asks what all hosts say of themselves. Resolves in any case, and soon. */
   readonly look: () => Promise<void>;
@@ -177,6 +179,7 @@ export class ClusterPeople {
     return {
       sources,
       notifications,
+      share: this.#input.share(),
       ...this.#reporter.report({
         running: daemons.running,
         platformName: platformName(config()),

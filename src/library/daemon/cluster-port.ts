@@ -15,6 +15,8 @@ export type Wished =
 /** A host's part in a cluster, as far as it is asked how things stand. */
 export interface ClusterPort {
   readonly situation: ClusterSituation;
+  /** This host's share of the budget, requests a second. */
+  readonly share: number;
   /** What hosts said of themselves when they were asked last, by the host's name. */
   readonly reports: ReadonlyMap<string, HostReport>;
   /** Asks what the other hosts say of themselves, unless that was done just now. Resolves in any case, and soon. */

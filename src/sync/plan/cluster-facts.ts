@@ -38,6 +38,8 @@ export interface HostFacts {
   /** Whether it was heard of within the time of a lease. */
   readonly alive: boolean;
   readonly isMe: boolean;
+  /** Its share of the budget, requests a second, as it said last; `null`: that is not known, or it is silent. */
+  readonly share: number | null;
   /** Whether it would treat what it shares with this host as this host does. */
   readonly sameConfig: boolean;
 }
