@@ -176,6 +176,7 @@ export class ClusterPeople {
     const isSummedUp = config().notify?.on.has('summary') === true && ageMs !== null;
     return {
       sources,
+      units: own.map(({ id }) => id),
       notifications,
       ...this.#reporter.report({
         running: daemons.running,
