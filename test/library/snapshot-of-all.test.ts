@@ -25,6 +25,7 @@ const PINNED: UnitRow = {
 function report(source: string, troubles: readonly Trouble[], unknown: readonly Subject[] = []): HostReport {
   return {
     sources: [{ ...EMPTY_SOURCE, name: source, files: 2, bytes: 20, nextExpiry: '2026-03-01T12:00:00.000Z' }],
+    units: null,
     notifications: 9,
     snapshot: { sources: [source], troubles, unknown },
     sent: { files: 1, bytes: 10 },
@@ -129,4 +130,27 @@ test('who tells its people elsewhere is left out; who says nothing of itself is 
   const silent = seen([host('web1', null)]);
   expect(snapshotOfAll(silent).sources).toEqual(['docs', 'branch@web2']);
   expect(snapshotOfAll(silent).unknown).toEqual(expect.arrayContaining(UNKNOWN_OF('docs')));
+});
+
+test('of a source that is in no configuration any more nothing is told', () => {
+  // The bot was changed, or the source put together with others: the ledger keeps the unit of before.
+  const former: UnitRow = { ...UNIT, id: 3, target: 2, holder: null };
+  const moved = seen([host('web1', report('docs', []))], { units: [former, UNIT] });
+  expect(snapshotOfAll(moved)).toEqual({ sources: ['docs'], troubles: [], unknown: [] });
+  // While it moves from host to host as well.
+  const free = seen([host('web1', report('more', []))], { units: [former, { ...UNIT, holder: null }] });
+  expect(snapshotOfAll(free)).toMatchObject({
+    sources: ['docs'],
+    troubles: [{ kind: 'unsynced', source: 'docs' }],
+  });
+
+  const without = seen([host('web2', { ...report('other', []), units: [4] })], { units: [PINNED] });
+  expect(snapshotOfAll(without)).toEqual({ sources: [], troubles: [], unknown: [] });
+  // Its daemon is not there yet.
+  const starting = seen([host('web2', { ...report('other', []), units: [PINNED.id] })], { units: [PINNED] });
+  expect(snapshotOfAll(starting).sources).toEqual(['branch@web2']);
+  const silent = seen([host('web2', { ...report('other', []), units: [] }, { isAlive: false })], {
+    units: [PINNED],
+  });
+  expect(snapshotOfAll(silent).sources).toEqual(['branch@web2']);
 });

@@ -12,6 +12,8 @@ const PATIENCE_MS = 1000;
 /** What a host says of itself. */
 export interface HostReport {
   readonly sources: readonly SourceStatus[];
+  /** Numbers of the units of its configuration; `null`: it does not say so. */
+  readonly units: readonly number[] | null;
   /** The number of the unit whose holder tells its people; `null`: nobody does. */
   readonly notifications: number | null;
   /** How it stands, for whoever tells people; `null`: it does not say so. */
@@ -78,6 +80,7 @@ function reportIn(report: unknown): HostReport | null {
   if (report === null) return null;
   const {
     sources = [],
+    units = null,
     notifications = null,
     snapshot = null,
     sent = null,
@@ -87,6 +90,7 @@ function reportIn(report: unknown): HostReport | null {
   } & Partial<Omit<HostReport, 'sources'>>;
   return {
     sources: sources.map((source) => ({ ...EMPTY_SOURCE, ...source })),
+    units,
     notifications,
     snapshot,
     sent,

@@ -29,7 +29,7 @@ export function snapshotOfAll(seen: AllSeen): Snapshot {
   const sources: string[] = [];
   const troubles: Trouble[] = [];
   const unknown: Subject[] = [];
-  for (const { unit, holder } of toldUnits(seen)) {
+  for (const { unit, holder } of currentUnits(seen)) {
     const said = holder?.isAlive === true ? (holder.report?.snapshot ?? null) : null;
     const standstill = standstillOf(unit, holder, seen);
     for (const { name } of unit.sources) {
@@ -84,16 +84,40 @@ export function hostsToldOf(seen: AllSeen): string[] {
     .sort();
 }
 
+interface ToldUnit {
+  readonly unit: UnitRow;
+  readonly holder: SeenHost | null;
+}
+
 /** Units with sources, but for those of hosts whose people are told elsewhere. `holder`: `null` where nobody has it. */
-function toldUnits({
-  units,
-  hosts,
-}: AllSeen): { readonly unit: UnitRow; readonly holder: SeenHost | null }[] {
+function toldUnits({ units, hosts }: AllSeen): ToldUnit[] {
   return units.flatMap((unit) => {
     const name = unit.pinned ?? (unit.holder === null ? null : unit.holderHost);
     const holder = hosts.find((host) => host.name === name) ?? null;
     return isOfNotifications(unit) || holder?.isToldHere === false ? [] : [{ unit, holder }];
   });
+}
+
+/**
+ * The same without sources that are in no configuration any more, as far as that can be told: their host does not have them, or
+ * another unit has. What people were told of them is over without a word, as on a single host.
+ */
+function currentUnits(seen: AllSeen): ToldUnit[] {
+  const all = toldUnits(seen);
+  const isWanted = ({ unit }: ToldUnit): boolean => unit.holder !== null || seen.wanted.has(unit.id);
+  const shared = all.filter(({ unit }) => unit.pinned === null);
+  const wanted = new Set(shared.filter(isWanted).flatMap(({ unit }) => unit.sources.map(({ name }) => name)));
+  return all.map((one) => {
+    const { unit, holder } = one;
+    const isCurrent = (name: string): boolean =>
+      unit.pinned === null ? isWanted(one) || !wanted.has(name) : !hasDropped(holder, unit);
+    return { holder, unit: { ...unit, sources: unit.sources.filter(({ name }) => isCurrent(name)) } };
+  });
+}
+
+/** Whether a host says that its configuration does not have a unit. */
+function hasDropped(host: SeenHost | null, { id }: UnitRow): boolean {
+  return host?.isAlive === true && host.report?.units?.includes(id) === false;
 }
 
 type Standstill =

@@ -178,6 +178,7 @@ export class ClusterPeople {
     const isSummedUp = config().notify?.on.has('summary') === true && ageMs !== null;
     return {
       sources,
+      units: own.map(({ id }) => id),
       notifications,
       share: this.#input.share(),
       ...this.#reporter.report({
