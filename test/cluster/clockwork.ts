@@ -113,7 +113,7 @@ export class Clockwork {
       announce: () => Promise.resolve(false),
       report: () => null,
       observer: {
-        joined: () => undefined,
+        stands: () => undefined,
         shipped: () => undefined,
         taken: () => undefined,
         ended: () => undefined,

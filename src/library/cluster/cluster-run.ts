@@ -42,8 +42,8 @@ export interface ClusterRunInput extends UnitWork, DeclaredUnitsInput {
 
 /** Follows a host's part in a cluster. */
 export interface ClusterObserver extends UnitObserver {
-  /** This host takes part from now on, once more after another process had its name. */
-  readonly joined: () => void;
+  /** Why this host cannot take part has changed; `null`: it takes part. Told after the first beat in any case. */
+  readonly stands: (trouble: string | null) => void;
   /** What keeps the sources of pinned units from being synced has changed. */
   readonly pinnedChanged: () => void;
 }
@@ -53,6 +53,8 @@ export interface ClusterSituation {
   readonly host: string;
   /** Why this host cannot take part; `null`: it can. */
   readonly trouble: string | null;
+  /** Whether what is pinned to this host is its to sync: not before the first beat, and not while another host has its name. */
+  readonly isItself: boolean;
   readonly view: ClusterView | null;
   /** Hosts that were heard of lately. */
   readonly alive: readonly HostRow[];
@@ -75,6 +77,9 @@ export class ClusterRun {
   readonly #bell = new Bell();
   readonly #beganAtMs: number;
   #trouble: string | null = null;
+  /** What was told of it last; `undefined`: nothing was. */
+  #told: string | null | undefined;
+  #isItself = false;
 
   constructor(input: ClusterRunInput) {
     const { cluster, clock } = input;
@@ -98,15 +103,20 @@ export class ClusterRun {
   get situation(): ClusterSituation {
     return {
       host: this.#host,
-      trouble: this.#name.isAnothers
-        ? `another host of the cluster is named "${this.#host}" (cluster.host)`
-        : this.#trouble,
+      trouble: this.#whyNot,
+      isItself: this.#isItself,
       view: this.#neighbours.view,
       alive: this.#neighbours.alive,
       held: this.#held.names,
       own: this.#declared.all,
       blocked: this.#decisions.blocked,
     };
+  }
+
+  get #whyNot(): string | null {
+    return this.#name.isAnothers
+      ? `another host of the cluster is named "${this.#host}" (cluster.host)`
+      : this.#trouble;
   }
 
   /** Has the next beat come at once. */
@@ -148,6 +158,7 @@ export class ClusterRun {
       });
       while (!this.#isLeaving() || !this.#held.isEmpty) {
         await this.#turn();
+        this.#tellStanding();
         if (this.#isLeaving() && this.#held.isEmpty) break;
         // A unit is taken when its lease is over, and not a beat later.
         const staleMs = this.#neighbours.untilStaleMs(this.#name.instance) + TIMER_MS;
@@ -207,6 +218,19 @@ export class ClusterRun {
     return beatMs(this.#input.cluster.config.leaseMs);
   }
 
+  #tellStanding(): void {
+    const { observer } = this.#input;
+    const isItself = !this.#name.isAnothers;
+    if (isItself !== this.#isItself) {
+      this.#isItself = isItself;
+      observer.pinnedChanged();
+    }
+    const trouble = this.#whyNot;
+    if (trouble === this.#told) return;
+    this.#told = trouble;
+    observer.stands(trouble);
+  }
+
   /** One beat, and what follows from what it brings back. */
   async #turn(): Promise<void> {
     const { log } = this.#input;
@@ -223,15 +247,12 @@ export class ClusterRun {
   }
 
   async #beat(): Promise<void> {
-    const { cluster, clock, visit, observer } = this.#input;
+    const { cluster, clock, visit } = this.#input;
     const declaredNow = await this.#declared.declare();
     if (declaredNow !== null) this.#held.release(declaredNow);
     await this.#declared.lookAround(this.#beatMs / 2);
     const news = this.#news();
-    if (!this.#name.isOurs) {
-      if (!(await this.#name.take(news))) return;
-      observer.joined();
-    }
+    if (!this.#name.isOurs && !(await this.#name.take(news))) return;
     const held = this.#held.toProve;
     const sentAt = momentOf(clock);
     const view = await cluster.membership.beat(

@@ -157,10 +157,11 @@ export class ClusterPart implements ClusterPort {
   /** The configuration with the sources that are this host's alone, and that nothing keeps from being synced. */
   pinned(): Config {
     const config = this.#input.config();
-    const { host, blocked } = this.#run.situation;
+    const { host, blocked, isItself } = this.#run.situation;
     const isBlocked = (name: string): boolean =>
       [...blocked.keys()].some((unit) => sourcesIn(unit).includes(name));
-    return { ...config, sources: config.sources.filter((one) => one.host === host && !isBlocked(one.name)) };
+    const own = config.sources.filter((one) => one.host === host && !isBlocked(one.name));
+    return { ...config, sources: isItself ? own : [] };
   }
 
   /** See `ClusterPeople.onDelivery`. */

@@ -348,8 +348,8 @@ export class DaemonRun {
       notificationEnded: (outcome) => {
         this.#metrics?.notificationEnded(outcome);
       },
-      joined: () => {
-        this.#measures.joined();
+      stands: (trouble) => {
+        this.#measures.standsInCluster(trouble);
       },
       pinnedChanged: () => {
         this.#ownBell.ring();

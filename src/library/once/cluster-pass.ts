@@ -85,7 +85,7 @@ class ClusterPass {
       announce: () => Promise.resolve(false),
       report: () => null,
       observer: {
-        joined: () => undefined,
+        stands: () => undefined,
         shipped: () => undefined,
         taken: () => undefined,
         ended: () => undefined,
