@@ -68,15 +68,16 @@ export class ClusterNotifier {
     }
   }
 
-  /** Takes note of a file that another host has sent, and that is to be announced. `false`: not now. Throws what the state throws. */
-  async note(body: unknown): Promise<boolean> {
-    if (this.#worked === null) return false;
-    const announcement = announcementIn(body);
-    if (announcement === null) return true;
-    const { state, loadTargets } = this.#worked;
-    await loadTargets();
-    if (!this.#ports.notifier.note(announcement)) return false;
-    await state.settled();
+  /** Takes note, for good, of files that hosts have sent, and that are to be announced. `false`: not now. Throws `StateFileError`, `DatabaseError`. */
+  async note(bodies: readonly unknown[]): Promise<boolean> {
+    const worked = this.#worked;
+    if (worked === null) return false;
+    await worked.loadTargets();
+    // It may have been lost meanwhile.
+    if (this.#worked !== worked) return false;
+    const announcements = bodies.flatMap((body) => announcementIn(body) ?? []);
+    if (!announcements.every((one) => this.#ports.notifier.note(one))) return false;
+    await worked.state.settled();
     return true;
   }
 

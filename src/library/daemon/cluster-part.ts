@@ -112,7 +112,9 @@ export class ClusterPart implements ClusterPort {
       wished: (own, wish) => {
         this.#wished(own, wish);
       },
-      announce: (body) => this.#people.note(body),
+      announce: (wishes) => {
+        this.#people.announce(wishes);
+      },
       report: () => this.#people.report(),
     });
   }

@@ -1,4 +1,5 @@
 import { DatabaseError } from '../../cluster/database.ts';
+import type { WishRow } from '../../cluster/membership.ts';
 import type { Config } from '../../config/config.ts';
 import type { Delivery } from '../../domain/delivery.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
@@ -56,6 +57,8 @@ export class ClusterPeople {
   readonly #reporter = new HostReporter(systemClock);
   /** Rings when there may be something to announce. */
   readonly #deliveries = new Bell();
+  /** Files that this host is to announce for others. */
+  #wishes: readonly WishRow[] = [];
   #reported: { readonly text: string; readonly atMs: number } | null = null;
 
   constructor(input: ClusterPeopleInput) {
@@ -78,11 +81,10 @@ export class ClusterPeople {
     return this.#notifier.run(worked);
   }
 
-  /** See `ClusterNotifier.note`. */
-  async note(body: unknown): Promise<boolean> {
-    const isNoted = await this.#notifier.note(body);
-    if (isNoted) this.#input.notifier.wake();
-    return isNoted;
+  /** See `WishInput.announce`. */
+  announce(wishes: readonly WishRow[]): void {
+    this.#wishes = wishes;
+    if (wishes.length > 0) this.#deliveries.ring();
   }
 
   /** What takes note of files of a state file that are to be announced; `null`: none are. */
@@ -118,14 +120,25 @@ export class ClusterPeople {
 
   async #announce(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      try {
-        await this.#passOnAnnouncements();
-      } catch (error) {
-        // They wait in the state: it, or the beats, tell what is wrong.
-        if (!(error instanceof DatabaseError || error instanceof StateFileError)) throw error;
+      for (const step of [() => this.#takeNote(), () => this.#passOnAnnouncements()]) {
+        try {
+          await step();
+        } catch (error) {
+          // They wait in the state, or in the ledger: whoever has to do with these tells what is wrong.
+          if (!(error instanceof DatabaseError || error instanceof StateFileError)) throw error;
+        }
       }
       await this.#deliveries.wait(systemClock, ANNOUNCE_MS, signal);
     }
+  }
+
+  /** Takes files over that hosts passed on. Whoever ends in the midst of it has another one do so once more. */
+  async #takeNote(): Promise<void> {
+    const wishes = this.#wishes;
+    if (wishes.length === 0 || !(await this.#notifier.note(wishes.map(({ body }) => body)))) return;
+    this.#input.notifier.wake();
+    await this.#input.cluster.membership.takeWishes(wishes.map(({ id }) => id));
+    if (this.#wishes === wishes) this.#wishes = [];
   }
 
   async #passOnAnnouncements(): Promise<void> {

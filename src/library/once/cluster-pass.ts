@@ -82,7 +82,7 @@ class ClusterPass {
       settledUntilMs: ({ id }) => this.#settled.get(id) ?? null,
       isQuiet: () => false,
       wished: () => undefined,
-      announce: () => Promise.resolve(false),
+      announce: () => undefined,
       report: () => null,
       observer: {
         stands: () => undefined,
