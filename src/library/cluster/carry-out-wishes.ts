@@ -1,5 +1,6 @@
 import type { Membership, WishRow } from '../../cluster/membership.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
+import type { Log } from '../../service/logger.ts';
 import { ANNOUNCE } from './announcement-outbox.ts';
 import type { DeclaredUnits } from './declared-units.ts';
 import type { HeldUnits } from './held-units.ts';
@@ -10,6 +11,7 @@ export interface WishInput {
   readonly membership: Pick<Membership, 'takeWish'>;
   readonly declared: DeclaredUnits;
   readonly held: HeldUnits;
+  readonly log: Log;
   /** Carries out what is wanted of the daemon of a unit. */
   readonly wished: (unit: OwnUnit, wish: WishRow) => void;
   /** Takes note of a file that is to be announced, for good, and may be told of it twice. `false`: not now. */
@@ -19,12 +21,17 @@ export interface WishInput {
 /** Carries out what others want of units that this host works on: each wish by one host, and once. Throws `DatabaseError`. */
 export async function carryOutWishes(
   wishes: readonly WishRow[],
-  { membership, declared, held, wished, announce }: WishInput,
+  { membership, declared, held, log, wished, announce }: WishInput,
 ): Promise<void> {
   for (const wish of wishes) {
     const own = declared.find(wish.unit);
     const unit = held.get(wish.unit);
     if (own === undefined || !(own.isPinned || unit?.isEnding === false)) continue;
+    if (!isWish(wish)) {
+      if (await membership.takeWish(wish.id))
+        log.error(`what is wished of ${own.name} in the ledger cannot be read, and was deleted`);
+      continue;
+    }
     if (isOfNotifications(own) && wish.kind === ANNOUNCE) {
       // Whoever ends in the midst of it has another host take note of it once more.
       if (await announce(wish.body)) await membership.takeWish(wish.id);
@@ -34,4 +41,11 @@ export async function carryOutWishes(
     if (wish.kind === 'release') unit?.release();
     else wished(own, wish);
   }
+}
+
+/** Whether it is one that a host wrote: somebody may have changed it in the database, and it must not end each host that reads it. */
+function isWish({ body }: WishRow): boolean {
+  if (typeof body !== 'object' || body === null) return false;
+  const { source = null, path = null } = body as Record<string, unknown>;
+  return [source, path].every((part) => part === null || typeof part === 'string');
 }

@@ -5,7 +5,7 @@ import type { ClusterSituation } from '../cluster/cluster-run.ts';
 
 /** A cluster as a host's part in it sees it. */
 export function clusterFacts(situation: ClusterSituation): ClusterFacts {
-  const { host, trouble, view, alive, held, blocked, own } = situation;
+  const { host, trouble, view, alive, held, blocked, failed, own } = situation;
   const configured = new Set(own.map(({ id }) => id));
   const { units = [], hosts = [] } = view ?? {};
   const names = new Set(alive.map(({ name }) => name));
@@ -33,6 +33,7 @@ export function clusterFacts(situation: ClusterSituation): ClusterFacts {
       sameConfig: me === undefined || row.digest === me.digest || !sharesUnit(row, me),
     })),
     blocked: Object.fromEntries(blocked),
+    failed: Object.fromEntries(failed),
   };
 }
 
