@@ -10,7 +10,7 @@ import { renderProblem, type ConfigProblem } from '../config/problem.ts';
  * - `credentials`: the platform refused the credentials.
  * - `platform`: the platform could not be reached, or answered with a failure.
  * - `not-served`: the platform does not offer what this takes, or the configuration does not let it be asked.
- * - `cluster`: the database of a cluster could not be reached.
+ * - `cluster`: the database of a cluster could not be reached, or what it has cannot be read.
  * - `interrupted`: it was told to stop.
  */
 export type SyncErrorCode =

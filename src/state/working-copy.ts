@@ -17,6 +17,7 @@ import {
 import type { Durability } from './log-file.ts';
 import { COMPANIONS, migrate } from './open.ts';
 import { StateStore } from './state-store.ts';
+import { UnreadableRowError, whyUnreadable } from './unreadable-row.ts';
 
 /** So many rows at most travel at a time. */
 const MOST_ROWS = 2000;
@@ -26,6 +27,10 @@ const MOST_AHEAD = 16;
 
 /** Memory for pages of the file while it is loaded, KiB. */
 const LOADING_KIB = 65_536;
+
+/** SQL that gives a row if any of these entries is none: it would be left out without a word. */
+const STRANGE_ENTRY = `SELECT 1 FROM json_each(?) AS each
+  WHERE iif(each.type = 'object', json_type(each.value, '$.tbl') IS NOT 'text' OR json_type(each.value, '$.body') IS NOT 'object', true)`;
 
 /** Changed rows on their way to the ledger, as JSON. */
 export interface Shipment {
@@ -105,21 +110,39 @@ export class WorkingCopy {
     });
   }
 
-  /** Takes over rows. Throws `StateFileError`. */
+  /** Takes over rows. Throws `StateFileError`, and `UnreadableRowError` where one is no row of ours. */
   load({ files, entries }: LedgerPage): void {
     guarded(() => {
       this.#database.exec('BEGIN');
-      // Twice as fast as what SQLite makes of the text by itself, and there are many of them.
-      const insert = this.#database.prepare(insertOneOf(this.#fileTable));
-      for (const body of JSON.parse(files) as JsonRow[]) insert.run(...valuesOf(this.#fileTable, body));
-      if (entries !== '[]') {
-        for (const table of this.#entryTables) {
-          const insert = insertOf(table, "each.value -> 'body'", `each.value ->> 'tbl' = '${table.name}'`);
-          this.#database.prepare(insert.replace('INSERT', 'INSERT OR REPLACE')).run(entries);
-        }
-      }
+      this.#loadFiles(JSON.parse(files) as JsonRow[]);
+      if (entries !== '[]') this.#loadEntries(entries);
       this.#database.exec('COMMIT');
     });
+  }
+
+  #loadFiles(rows: readonly JsonRow[]): void {
+    // Twice as fast as what SQLite makes of the text by itself, and there are many of them.
+    const insert = this.#database.prepare(insertOneOf(this.#fileTable));
+    let row: JsonRow | null = null;
+    try {
+      for (row of rows) insert.run(...valuesOf(this.#fileTable, row));
+    } catch (error) {
+      const key = row?.['key'];
+      throw whyUnreadable(typeof key === 'string' ? `of the file ${key}` : 'of a file', error);
+    }
+  }
+
+  #loadEntries(entries: string): void {
+    const strange: unknown = this.#database.prepare(STRANGE_ENTRY).get(entries);
+    if (strange !== undefined) throw new UnreadableRowError('an entry', 'it names no table, or has no row');
+    for (const table of this.#entryTables) {
+      const insert = insertOf(table, "each.value -> 'body'", `each.value ->> 'tbl' = '${table.name}'`);
+      try {
+        this.#database.prepare(insert.replace('INSERT', 'INSERT OR REPLACE')).run(entries);
+      } catch (error) {
+        throw whyUnreadable(`an entry of "${table.name}"`, error);
+      }
+    }
   }
 
   /** From now on every change goes to the ledger. */

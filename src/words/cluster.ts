@@ -45,6 +45,11 @@ export function unitsOf({ host, held, units }: ClusterFacts, name: string): stri
   ];
 }
 
+function whyFree({ silent, reason }: Extract<ClusterTrouble, { readonly kind: 'free-unit' }>): string {
+  if (silent !== null) return `: ${silent}, which had it, is silent`;
+  return reason === null ? '' : `: ${reason}`;
+}
+
 /** A trouble of a cluster in a sentence. */
 export function describeClusterTrouble(trouble: ClusterTrouble): string {
   switch (trouble.kind) {
@@ -53,9 +58,7 @@ export function describeClusterTrouble(trouble: ClusterTrouble): string {
     case 'blocked-unit':
       return `${shown(trouble.unit)} is halted: ${shown(trouble.reason)}`;
     case 'free-unit':
-      return trouble.silent === null
-        ? `${shown(trouble.unit)} is synced by no host`
-        : `${shown(trouble.unit)} is synced by no host: ${shown(trouble.silent)}, which had it, is silent`;
+      return `${shown(trouble.unit)} is synced by no host${shown(whyFree(trouble))}`;
     case 'differing-hosts':
       return `${shown(trouble.hosts.join(', '))}: another configuration than this host's; files are sent again when they move between them`;
     case 'elsewhere':

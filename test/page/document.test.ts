@@ -36,7 +36,14 @@ test.each(HOSTILE)('the name %j stays a name wherever it stands', (name) => {
     failures: [{ source: name, path: name, reason: name, retryAt: null }],
     running: { refusal: name, shortage: name, outage: { since: at(-5), nextTry: null, reason: name } },
     cluster: {
-      ...{ host: name, trouble: name, notifier: name, held: [name], blocked: { [name]: name } },
+      ...{
+        host: name,
+        trouble: name,
+        notifier: name,
+        held: [name],
+        blocked: { [name]: name },
+        failed: { [name]: name },
+      },
       units: [{ name, sources: [name], holderHost: name, epoch: 1, pinned: null, isConfigured: true }],
       hosts: [{ name, version: name, alive: true, isMe: true, share: null, sameConfig: true }],
     },
@@ -98,7 +105,7 @@ test('a source says where it is, how it stands, and what a halt would remove', (
 });
 
 const CLUSTER: ClusterFacts = {
-  ...{ host: 'web1', trouble: null, notifier: null, held: ['faq'], blocked: {} },
+  ...{ host: 'web1', trouble: null, notifier: null, held: ['faq'], blocked: {}, failed: {} },
   units: [
     { name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 2, pinned: null, isConfigured: true },
     { name: 'faq', sources: ['faq'], holderHost: 'web1', epoch: 1, pinned: null, isConfigured: true },

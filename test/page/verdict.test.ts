@@ -4,7 +4,7 @@ import type { ClusterFacts } from '../../src/sync/plan/cluster-facts.ts';
 import { at, factsOf, type Scene } from './facts.ts';
 
 const CLUSTER: ClusterFacts = {
-  ...{ host: 'web1', trouble: null, notifier: null, held: [], blocked: {} },
+  ...{ host: 'web1', trouble: null, notifier: null, held: [], blocked: {}, failed: {} },
   units: [
     { name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 1, pinned: null, isConfigured: true },
   ],

@@ -11,7 +11,7 @@ const host = (name: string, alive = true, version = '1.2.3') => ({
   ...{ name, version, alive, isMe: name === 'web1', share: null, sameConfig: true },
 });
 const CLUSTER: ClusterFacts = {
-  ...{ host: 'web1', trouble: null, notifier: null, held: ['docs'], blocked: {} },
+  ...{ host: 'web1', trouble: null, notifier: null, held: ['docs'], blocked: {}, failed: {} },
   units: [unit('docs', 'web1'), unit('news', 'web2'), unit('till', 'branch', 'branch'), unit('faq', 'old')],
   hosts: [host('branch'), host('old', false), host('web1'), host('web2', true, '1.2.2'), host('web3')],
 };
@@ -46,9 +46,18 @@ test.each<[ClusterTrouble, string, string]>([
     'docs is halted: keys meet',
     'fix cluster status',
   ],
-  [{ kind: 'free-unit', unit: 'docs', silent: null }, 'docs is synced by no host', 'wait cluster status'],
   [
-    { kind: 'free-unit', unit: 'docs', silent: 'web2' },
+    { kind: 'free-unit', unit: 'docs', silent: null, reason: null },
+    'docs is synced by no host',
+    'wait cluster status',
+  ],
+  [
+    { kind: 'free-unit', unit: 'docs', silent: null, reason: 'a record cannot be read' },
+    'docs is synced by no host: a record cannot be read',
+    'wait cluster status',
+  ],
+  [
+    { kind: 'free-unit', unit: 'docs', silent: 'web2', reason: null },
     'docs is synced by no host: web2, which had it, is silent',
     'wait cluster status',
   ],

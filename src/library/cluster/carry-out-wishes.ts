@@ -1,5 +1,6 @@
 import type { Membership, WishRow } from '../../cluster/membership.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
+import type { Log } from '../../service/logger.ts';
 import { ANNOUNCE } from './announcement-outbox.ts';
 import type { DeclaredUnits } from './declared-units.ts';
 import type { HeldUnit } from './held-unit.ts';
@@ -10,6 +11,7 @@ export interface WishInput {
   readonly membership: Pick<Membership, 'takeWish'>;
   readonly declared: Pick<DeclaredUnits, 'find'>;
   readonly held: { readonly get: (id: number) => Pick<HeldUnit, 'isEnding' | 'release'> | undefined };
+  readonly log: Pick<Log, 'error'>;
   /** Carries out what is wanted of the daemon of a unit. */
   readonly wished: (unit: OwnUnit, wish: WishRow) => void;
   /**
@@ -22,13 +24,18 @@ export interface WishInput {
 /** Carries out what others want of units that this host works on: each wish by one host, and once. Throws `DatabaseError`. */
 export async function carryOutWishes(
   wishes: readonly WishRow[],
-  { membership, declared, held, wished, announce }: WishInput,
+  { membership, declared, held, log, wished, announce }: WishInput,
 ): Promise<void> {
   const announced: WishRow[] = [];
   for (const wish of wishes) {
     const own = declared.find(wish.unit);
     const unit = held.get(wish.unit);
     if (own === undefined || !(own.isPinned || unit?.isEnding === false)) continue;
+    if (!isWish(wish)) {
+      if (await membership.takeWish(wish.id))
+        log.error(`what is wished of ${own.name} in the ledger cannot be read, and was deleted`);
+      continue;
+    }
     if (isOfNotifications(own) && wish.kind === ANNOUNCE) {
       announced.push(wish);
       continue;
@@ -38,4 +45,11 @@ export async function carryOutWishes(
     else wished(own, wish);
   }
   announce(announced);
+}
+
+/** Whether it is one that a host wrote: somebody may have changed it in the database, and it must not end each host that reads it. */
+function isWish({ body }: WishRow): boolean {
+  if (typeof body !== 'object' || body === null) return false;
+  const { source = null, path = null } = body as Record<string, unknown>;
+  return [source, path].every((part) => part === null || typeof part === 'string');
 }

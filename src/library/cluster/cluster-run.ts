@@ -64,6 +64,8 @@ export interface ClusterSituation {
   readonly own: readonly OwnUnit[];
   /** Units of the configuration that nobody may work on, and why. */
   readonly blocked: ReadonlyMap<string, string>;
+  /** Units that this host could not work on when it tried last, and why. */
+  readonly failed: ReadonlyMap<string, string>;
 }
 
 /** A host's part in a cluster: proves that it lives, takes units and lets go of them. */
@@ -110,6 +112,7 @@ export class ClusterRun {
       held: this.#held.names,
       own: this.#declared.all,
       blocked: this.#decisions.blocked,
+      failed: this.#held.failures,
     };
   }
 
@@ -158,6 +161,7 @@ export class ClusterRun {
       });
       while (!this.#isLeaving() || !this.#held.isEmpty) {
         await this.#turn();
+        this.#held.demandSound();
         this.#tellStanding();
         if (this.#isLeaving() && this.#held.isEmpty) break;
         // A unit is taken when its lease is over, and not a beat later.
@@ -165,6 +169,7 @@ export class ClusterRun {
         await this.#bell.wait(clock, Math.min(this.#beatMs, staleMs), stop.aborted ? never : stop);
       }
       await this.#held.idle();
+      this.#held.demandSound();
       const { instance } = this.#name;
       await cluster.membership.leave({ name: this.#host, instance }).catch(() => undefined);
       await this.wakeOthers();
@@ -321,7 +326,7 @@ export class ClusterRun {
 
   /** Takes what is to be taken, lets go of what is another's, and does what is wished. */
   async #settle(view: ClusterView): Promise<void> {
-    const { cluster, visit, wished, announce, observer } = this.#input;
+    const { cluster, visit, log, wished, announce, observer } = this.#input;
     if (this.#decisions.findBlocked(view)) observer.pinnedChanged();
     for (const row of this.#decisions.former(this.#declared.all, view))
       if (this.#decisions.isAbandoned(row)) await this.#held.free(row);
@@ -341,7 +346,7 @@ export class ClusterRun {
     if (visit !== undefined) return;
     const { membership } = cluster;
     const [declared, held] = [this.#declared, this.#held];
-    await carryOutWishes(view.wishes, { membership, declared, held, wished, announce });
+    await carryOutWishes(view.wishes, { membership, declared, held, log, wished, announce });
   }
 }
 

@@ -5,8 +5,10 @@ import type { UnitRow } from '../../cluster/membership.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { Lease, momentOf, type Moment } from '../../domain/lease.ts';
 import type { Log } from '../../service/logger.ts';
+import { sourceStack } from '../../service/source-stack.ts';
 import { StateFileError } from '../../state/database.ts';
 import type { StateStore } from '../../state/state-store.ts';
+import { describeUnreadable, UnreadableRowError } from '../../state/unreadable-row.ts';
 import { discardWorkingCopy, WorkingCopy, type Shipment } from '../../state/working-copy.ts';
 
 /** A shipment that did not arrive is sent again after so long, milliseconds. */
@@ -172,9 +174,7 @@ export class HeldUnit {
       await state.settled();
       return { kind: 'released' };
     } catch (error) {
-      const isOurs = error instanceof StateFileError || error instanceof DatabaseError;
-      if (!isOurs) throw error;
-      return { kind: 'failed', reason: error.message };
+      return { kind: 'failed', reason: this.#reasonOf(error) };
     } finally {
       closeQuietly(state ?? this.#copy);
       this.#copy = null;
@@ -184,11 +184,20 @@ export class HeldUnit {
     }
   }
 
+  /** Why the work failed. A defect concerns this unit too: if it ended the process, it would go on to end each host that takes the unit. */
+  #reasonOf(error: unknown): string {
+    const { name, log } = this.#input;
+    if (error instanceof UnreadableRowError) return describeUnreadable(name, error);
+    if (error instanceof StateFileError || error instanceof DatabaseError) return error.message;
+    log.error(`the work on ${name} ended by an error that botsync did not expect: ${sourceStack(error)}`);
+    return `an unexpected error: ${error instanceof Error ? error.message : String(error)}`;
+  }
+
   get #file(): string {
     return workingCopyOf(this.#input.stateFile, this.#input.grant.unit);
   }
 
-  /** Throws `StateFileError`, `DatabaseError`. */
+  /** Throws `StateFileError`, `DatabaseError`, `UnreadableRowError`. */
   async #open(): Promise<StateStore> {
     const { ledger, grant, host, isRewound } = this.#input;
     let copy: WorkingCopy;

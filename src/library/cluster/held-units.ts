@@ -54,6 +54,10 @@ export class HeldUnits {
   readonly #running = new Set<Promise<void>>();
   /** Units that are left to others until then, by the monotonic clock. */
   readonly #avoided = new Map<number, number>();
+  /** Why units could not be worked on when this host tried last, by their numbers. */
+  readonly #failures = new Map<number, { readonly name: string; readonly reason: string }>();
+  /** A defect of what is around the work, which concerns this host and no unit. */
+  #defect: { readonly error: unknown } | null = null;
   /** Working copies of units that were lost, by their numbers. */
   readonly #kept = new Map<number, KeptCopy>();
 
@@ -64,6 +68,16 @@ export class HeldUnits {
   /** Names of the units. */
   get names(): readonly string[] {
     return [...this.#held.values()].map(({ name }) => name);
+  }
+
+  /** Why units could not be worked on when this host tried last, by their names. */
+  get failures(): ReadonlyMap<string, string> {
+    return new Map([...this.#failures.values()].map(({ name, reason }) => [name, reason]));
+  }
+
+  /** Throws what ended the work on a unit otherwise than by the work. */
+  demandSound(): void {
+    if (this.#defect !== null) throw this.#defect.error;
   }
 
   /** Whether there is none. */
@@ -141,7 +155,12 @@ export class HeldUnits {
     });
     this.#kept.delete(own.id);
     this.#held.set(own.id, unit);
-    const running = this.#run(own, unit).finally(() => this.#running.delete(running));
+    const running = this.#run(own, unit)
+      .catch((error: unknown) => {
+        this.#defect ??= { error };
+        this.#input.left();
+      })
+      .finally(() => this.#running.delete(running));
     this.#running.add(running);
   }
 
@@ -177,6 +196,8 @@ export class HeldUnits {
     let end: UnitEnd | null = null;
     try {
       end = await unit.run();
+      if (end.kind === 'failed') this.#failures.set(own.id, { name: own.name, reason: end.reason });
+      else this.#failures.delete(own.id);
       visit?.ended(own.id, end);
       observer.ended(own.name, end);
     } finally {

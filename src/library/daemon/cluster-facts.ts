@@ -9,7 +9,7 @@ type SeenCluster = Pick<ClusterPort, 'situation' | 'share' | 'reports'>;
 
 /** A cluster as a host's part in it sees it. */
 export function clusterFacts({ situation, share, reports }: SeenCluster): ClusterFacts {
-  const { host, trouble, view, alive, held, blocked, own } = situation;
+  const { host, trouble, view, alive, held, blocked, failed, own } = situation;
   const configured = new Set(own.map(({ id }) => id));
   const { units = [], hosts = [] } = view ?? {};
   const names = new Set(alive.map(({ name }) => name));
@@ -38,6 +38,7 @@ export function clusterFacts({ situation, share, reports }: SeenCluster): Cluste
       sameConfig: me === undefined || row.digest === me.digest || !sharesUnit(row, me),
     })),
     blocked: Object.fromEntries(blocked),
+    failed: Object.fromEntries(failed),
   };
 }
 

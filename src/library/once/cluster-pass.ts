@@ -4,6 +4,7 @@ import { EXIT, worstOf } from '../../domain/exit-code.ts';
 import { emptySummary, type Summary } from '../../domain/report.ts';
 import type { PlatformGate } from '../../platform/platform-gate.ts';
 import { systemClock } from '../../service/system-clock.ts';
+import { StateFileError } from '../../state/database.ts';
 import { findAllSuspects } from '../../sync/pass/suspects.ts';
 import type { PassResult } from '../api.ts';
 import { ClusterRun } from '../cluster/cluster-run.ts';
@@ -63,7 +64,7 @@ class ClusterPass {
   readonly #settled = new Map<number, number>();
   /** Aborts when this host has left. */
   readonly #left = new AbortController();
-  /** What the pass over the sources of this host alone threw. */
+  /** What a pass threw that nothing expected, or the one over the sources of this host alone. */
   #failure: unknown = null;
 
   constructor(input: ClusterPassInput, cluster: Cluster) {
@@ -152,7 +153,17 @@ class ClusterPass {
     });
   }
 
-  async #overUnit(own: OwnUnit, { state, lease, stop, abort }: WorkedUnit): Promise<void> {
+  /** A defect ends the pass over this unit, and is thrown once the others are passed over. */
+  async #overUnit(own: OwnUnit, worked: WorkedUnit): Promise<void> {
+    try {
+      await this.#passOver(own, worked);
+    } catch (error) {
+      if (!(error instanceof StateFileError)) this.#failure ??= error;
+      throw error;
+    }
+  }
+
+  async #passOver(own: OwnUnit, { state, lease, stop, abort }: WorkedUnit): Promise<void> {
     const { run, access } = this.#input;
     const clients = access.clientsUnder(lease);
     const notifier = this.#input.notifier();

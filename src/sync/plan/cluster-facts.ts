@@ -14,6 +14,8 @@ export interface ClusterFacts {
   readonly hosts: readonly HostFacts[];
   /** Units of this host's configuration that nobody may sync, and why. */
   readonly blocked: Readonly<Record<string, string>>;
+  /** Units that this host could not work on when it tried last, and why. */
+  readonly failed: Readonly<Record<string, string>>;
 }
 
 /** Sources that one host at a time syncs. */
@@ -50,8 +52,16 @@ export type ClusterTrouble =
   | { readonly kind: 'cluster'; readonly reason: string }
   /** A unit that nobody may sync. */
   | { readonly kind: 'blocked-unit'; readonly unit: string; readonly reason: string }
-  /** A unit that nobody holds. `silent`: the host that has it, of which nothing was heard lately; `null`: none has. */
-  | { readonly kind: 'free-unit'; readonly unit: string; readonly silent: string | null }
+  /**
+   * A unit that nobody holds. `silent`: the host that has it, of which nothing was heard lately; `null`: none has. `reason`: why
+   * this host could not work on it; `null`: it did not try.
+   */
+  | {
+      readonly kind: 'free-unit';
+      readonly unit: string;
+      readonly silent: string | null;
+      readonly reason: string | null;
+    }
   /** Hosts that would treat shared files otherwise. */
   | { readonly kind: 'differing-hosts'; readonly hosts: readonly string[] }
   /** A source that another host syncs, with files that are not in sync. */
@@ -73,12 +83,12 @@ const KINDS: ReadonlySet<string> = new Set<ClusterTrouble['kind']>([
 
 /** What is wrong in a cluster. */
 export function clusterTroubles(cluster: ClusterFacts, sources: readonly SourceStatus[]): ClusterTrouble[] {
-  const { trouble, units, hosts, blocked } = cluster;
+  const { trouble, units, hosts, blocked, failed } = cluster;
   const alive = new Set(hosts.filter((one) => one.alive).map(({ name }) => name));
   const free = units.flatMap(({ name, holderHost, isConfigured }): ClusterTrouble[] => {
     if (!isConfigured || Object.hasOwn(blocked, name)) return [];
     if (holderHost !== null && alive.has(holderHost)) return [];
-    return [{ kind: 'free-unit', unit: name, silent: holderHost }];
+    return [{ kind: 'free-unit', unit: name, silent: holderHost, reason: failed[name] ?? null }];
   });
   const differing = hosts.filter((one) => one.alive && !one.sameConfig).map(({ name }) => name);
   return [

@@ -30,6 +30,7 @@ function createHost(held: ReadonlyMap<number, 'at work' | 'ending'>, taken = tru
         return state === undefined ? undefined : { isEnding: state === 'ending', release };
       },
     },
+    log: { error: (message: string) => told.push(message) },
     wished: ({ name }: OwnUnit, { kind }: WishRow) => told.push(`${kind} ${name}`),
     announce: (wishes: readonly WishRow[]) => announced.push(wishes),
   };

@@ -21,6 +21,7 @@ const CALM: ClusterFacts = {
   units: [unit()],
   hosts: both,
   blocked: {},
+  failed: {},
 };
 
 /** The exit code with the kinds of the troubles. */

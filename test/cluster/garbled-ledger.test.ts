@@ -1,0 +1,85 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createHosts, type Hosts } from './hosts.ts';
+import { startPostgres, type PostgresServer } from './postgres.ts';
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await startPostgres();
+});
+
+afterAll(async () => {
+  await server.close();
+});
+
+/** Longer than a unit that failed is left alone. */
+const PATIENCE = { timeout: 45_000, interval: 50 };
+
+const content = (hosts: Hosts, key: string): string | undefined =>
+  hosts.emulator.readContent('bot-1', key)?.toString();
+
+/** What somebody may have made of a record of `docs/a.md` or its unit, with a piece of what is said of it. */
+const NONSENSE: [string, string][] = [
+  [`UPDATE botsync.file SET body = 'null' WHERE body ->> 'key' = 'docs/a.md'`, 'of a file (Cannot read'],
+  [
+    `UPDATE botsync.entry SET body = '{ "tbl": "pass", "key": "[1]", "body": { "number": "x" } }' WHERE tbl = 'pass' AND unit = (SELECT id FROM botsync.unit WHERE name = 'docs')`,
+    'an entry of "pass" (',
+  ],
+];
+
+describe('a record in the ledger that somebody made nonsense of', { timeout: 240_000 }, () => {
+  test.each(NONSENSE)('keeps its unit from being synced, and nothing else: %s', async (garble, words) => {
+    const hosts = await createHosts(server);
+    const sources = ['docs', 'faq'].map((name) => ({
+      ...{ name, directory: join(hosts.share, name), keyPrefix: `${name}/` },
+    }));
+    hosts.write('docs/a.md', 'first');
+    hosts.write('faq/a.md', 'first');
+    const web1 = hosts.host('web1', { config: { sources } });
+    const before = web1.launch();
+    await expect
+      .poll(async () => (await hosts.sql(`SELECT 1 FROM botsync.entry WHERE tbl = 'pass'`)).length, PATIENCE)
+      .toBe(2);
+    before.child.kill('SIGTERM');
+    await before.ended;
+    await hosts.sql(garble);
+
+    const said = `a record of docs in the ledger cannot be read: ${words}`;
+    const fix = 'delete this row, or restore a backup of the database';
+    // Whoever reads the ledger is told, as far as that record matters for the answer.
+    for (const args of [['status'], ['cluster', 'export', '--to', 'alone.db']]) {
+      const { code, stderr } = await web1.run(...args);
+      expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining(said) as string });
+      expect(stderr).toContain(fix);
+      expect(stderr).not.toMatch(/^ +at /mu);
+    }
+    const once = await web1.run('sync', '--once');
+    expect(once).toMatchObject({ code: 3, stderr: expect.stringContaining(said) as string });
+
+    const running = web1.launch();
+    let log = '';
+    running.child.stderr?.on('data', (text: string) => (log += text));
+    hosts.write('faq/b.md', 'second');
+    await expect.poll(() => content(hosts, 'faq/b.md'), PATIENCE).toBe('second');
+    await expect
+      .poll(() => log.replaceAll('\\"', '"'), PATIENCE)
+      .toContain(`docs cannot be synced by this host: ${said}`);
+    await expect
+      .poll(() => web1.run('status'), PATIENCE)
+      .toMatchObject({
+        code: 3,
+        stdout: expect.stringContaining(`docs is synced by no host: ${said}`) as string,
+      });
+
+    // It is tried again by itself.
+    await hosts.sql(`DELETE FROM botsync.file WHERE body ->> 'key' IS NULL OR body ->> 'size' = 'much'`);
+    await hosts.sql(
+      `DELETE FROM botsync.entry WHERE json_typeof(body) <> 'object' OR body -> 'body' ->> 'number' = 'x'`,
+    );
+    hosts.write('docs/b.md', 'third');
+    await expect.poll(() => content(hosts, 'docs/b.md'), PATIENCE).toBe('third');
+    running.child.kill('SIGTERM');
+    expect((await running.ended).code).toBe(0);
+  });
+});
