@@ -174,9 +174,10 @@ export class ClusterPart implements ClusterPort {
     return this.#people.onDelivery(state);
   }
 
-  /** The configuration changed. */
-  reload(): void {
+  /** The configuration changed. Resolves once people are told nothing any more where they are not to be told. */
+  async reload(): Promise<void> {
     this.#run.reload();
+    await this.#people.reload();
   }
 
   /** Takes part until it is stopped. */

@@ -2,6 +2,7 @@ import { DatabaseError } from '../../cluster/database.ts';
 import type { Membership, WishRow } from '../../cluster/membership.ts';
 import type { Config, SourceConfig } from '../../config/config.ts';
 import type { Delivery } from '../../domain/delivery.ts';
+import { canonicalJson } from '../../domain/json.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
 import { Announcements } from '../../notify/announcements.ts';
 import type { MessageOutcome } from '../../notify/notifications.ts';
@@ -17,6 +18,7 @@ import type { ClusterSituation } from '../cluster/cluster-run.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
 import type { HostReport, HostReports } from '../cluster/host-reports.ts';
 import type { Cluster } from '../cluster/open-cluster.ts';
+import { notificationUnit } from '../cluster/notification-unit.ts';
 import type { OwnUnit } from '../cluster/own-units.ts';
 import type { AllSeen, SeenHost } from '../cluster/snapshot-of-all.ts';
 import { toldBefore } from '../cluster/told-before.ts';
@@ -73,7 +75,12 @@ export class ClusterPeople {
     const { cluster, notifier, look, notificationEnded } = input;
     this.#input = input;
     this.#notifier = new ClusterNotifier({
-      ...{ notifier, look, ended: notificationEnded },
+      ...{ notifier, look, ended: notificationEnded, clock: systemClock },
+      place: () => {
+        const now = input.config();
+        const unit = notificationUnit(now, input.platformName(now));
+        return unit && canonicalJson(unit);
+      },
       seen: () => this.#seen(),
       toldBefore: () => toldBefore(cluster.database.sql, cluster.config.schema),
     });
@@ -87,6 +94,11 @@ export class ClusterPeople {
   /** Tells people for all hosts until it is stopped. Throws `StateFileError`, `DatabaseError`. */
   tell(worked: WorkedUnit): Promise<void> {
     return this.#notifier.run(worked);
+  }
+
+  /** See `ClusterNotifier.reload`. */
+  reload(): Promise<void> {
+    return this.#notifier.reload();
   }
 
   /** See `WishInput.announce`. */
