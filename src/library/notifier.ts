@@ -29,6 +29,8 @@ export interface NotifiedRun {
   /** Has the next look be at how things stand now. */
   readonly refresh?: () => Promise<void>;
   readonly ended: (outcome: MessageOutcome) => void;
+  /** Told once what it is remembered with fails: people are told nothing from then on. */
+  readonly failed?: (error: Error) => void;
 }
 
 /** How a run stands, under a configuration. */

@@ -110,7 +110,7 @@ export class Clockwork {
       settledUntilMs: () => null,
       isQuiet: () => true,
       wished: () => undefined,
-      announce: () => Promise.resolve(false),
+      announce: () => undefined,
       report: () => null,
       observer: {
         stands: () => undefined,

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { toldBefore } from '../../src/library/cluster/told-before.ts';
 import { createHosts, type Hosts } from './hosts.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
 
@@ -142,4 +143,22 @@ test('the summary is of all hosts, and told once', { timeout: 150_000 }, async (
   );
   for (const one of after) one.child.kill('SIGTERM');
   for (const one of after) await one.ended;
+});
+
+test('what hosts told by themselves is known to the first that tells people for all, and to no other', async () => {
+  const hosts = await createHosts(server);
+  await hosts.sql("INSERT INTO botsync.target (base_url, bot_id, identity) VALUES ('x', 'bot-1', '{}')");
+  await hosts.sql(`INSERT INTO botsync.unit (target, name, sources, seq) VALUES
+    (1, 'docs', '[{ "name": "docs", "keyPrefix": "" }]', 1), (1, 'notifications (1)', '[]', 0)`);
+  const entry = (tbl: string, body: object): string =>
+    `(1, '${tbl}', '', '\\x${tbl.length + 10}', '${JSON.stringify({ tbl, key: tbl, body })}')`;
+  await hosts.sql(`INSERT INTO botsync.entry (unit, tbl, host, key_hash, body) VALUES
+    ${entry('told', { subject: '["failing","docs"]', told_at: 5, size: 3 })},
+    ${entry('conversation', { purpose: 'a', id: 'c1', proven: 1 })}, ${entry('pass', { number: 1 })}`);
+  expect(await toldBefore(hosts.sql, 'botsync')).toEqual({
+    told: new Map([['["failing","docs"]', { toldAtMs: 5, count: 3 }]]),
+    conversations: [{ purpose: 'a', id: 'c1', isProven: true }],
+  });
+  await hosts.sql("UPDATE botsync.unit SET seq = 1 WHERE name LIKE 'notifications%'");
+  expect(await toldBefore(hosts.sql, 'botsync')).toEqual({ told: new Map(), conversations: [] });
 });

@@ -67,6 +67,17 @@ test('what hosts say is put together, and pinned sources are named with their ho
   expect(hostsToldOf(all)).toEqual(['web1', 'web2']);
 });
 
+test('hosts are named in the same order, whichever the ledger names first', () => {
+  const refused = (name: string): SeenHost =>
+    host(name, report('docs', [LOST, { kind: 'credentials', reason: '401' }]));
+  const all = seen([refused('web2'), refused('web10'), refused('web1')]);
+  expect(hostsToldOf(all)).toEqual(['web1', 'web10', 'web2']);
+  expect(snapshotOfAll(all).troubles.slice(-2)).toEqual([
+    { kind: 'credentials', reason: 'web1: 401' },
+    { kind: 'out-of-reach', from: ['web1', 'web10', 'web2'] },
+  ]);
+});
+
 test('what concerns all sources is known once one host knows it', () => {
   const unknown: Subject[] = [
     { kind: 'credentials', source: null },

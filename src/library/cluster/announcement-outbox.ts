@@ -10,6 +10,8 @@ export interface Announced {
   readonly notices: NoticeStore;
   /** The number that the ledger has for a target of the state file; `null`: it has none yet. */
   readonly targetInLedger: (target: number) => number | null;
+  /** Whether the state file is still in use: it may be closed while the ledger is waited for. */
+  readonly isInUse: () => boolean;
 }
 
 /**
@@ -21,7 +23,7 @@ export interface Announced {
 export async function passOnAnnouncements(
   membership: Pick<Membership, 'wish'>,
   unit: number,
-  { notices, targetInLedger }: Announced,
+  { notices, targetInLedger, isInUse }: Announced,
 ): Promise<number> {
   let passedOn = 0;
   for (const waiting of notices.pendingAnnouncements()) {
@@ -29,8 +31,9 @@ export async function passOnAnnouncements(
     if (target === null) continue;
     const { key, sha256, url, notedAtMs } = waiting;
     await membership.wish(unit, ANNOUNCE, { target, key, sha256: sha256.toString('hex'), url, notedAtMs });
-    notices.closeAnnouncement(waiting);
     passedOn += 1;
+    if (!isInUse()) break;
+    notices.closeAnnouncement(waiting);
   }
   return passedOn;
 }

@@ -78,10 +78,7 @@ export function figuresOfAll(seen: AllSeen): Figures {
 
 /** Names of the hosts that people are told of here. */
 export function hostsToldOf(seen: AllSeen): string[] {
-  return seen.hosts
-    .filter(({ isToldHere }) => isToldHere)
-    .map(({ name }) => name)
-    .sort();
+  return byName(seen.hosts.filter(({ isToldHere }) => isToldHere)).map(({ name }) => name);
 }
 
 interface ToldUnit {
@@ -178,7 +175,12 @@ function ofAllSources(seen: AllSeen): Pick<Snapshot, 'troubles' | 'unknown'> {
 }
 
 function heard({ hosts }: AllSeen): SeenHost[] {
-  return hosts.filter(({ isAlive, isToldHere }) => isAlive && isToldHere);
+  return byName(hosts.filter(({ isAlive, isToldHere }) => isAlive && isToldHere));
+}
+
+/** The same hosts in the same words, whichever of them the ledger names first. */
+function byName(hosts: readonly SeenHost[]): SeenHost[] {
+  return [...hosts].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function sumOf(numbers: readonly number[]): number {

@@ -13,10 +13,14 @@ export interface ToldBefore {
   }[];
 }
 
-/** What units with sources have on record of what people were told: an import brings it there. Throws `DatabaseError`. */
+/**
+ * What units with sources have on record of what people were told: an import brings it there. Nothing once one host told people for all:
+ * what was told since is not there. Throws `DatabaseError`.
+ */
 export async function toldBefore(sql: Sql, schema: string): Promise<ToldBefore> {
   const rows = await sql(
-    `SELECT body FROM ${quoted(schema)}.entry WHERE tbl IN ('told', 'conversation') AND host = ''`,
+    `SELECT body FROM ${quoted(schema)}.entry WHERE tbl IN ('told', 'conversation') AND host = '' AND NOT EXISTS
+       (SELECT 1 FROM ${quoted(schema)}.unit WHERE json_array_length(sources) = 0 AND seq > 0)`,
   );
   const units = rows.map(({ body }) => ({ shared: [body as TravellingRow], own: [], holders: [] }));
   const merged = mergeEntries(units);

@@ -1,6 +1,7 @@
-import { systemClock } from '../../service/system-clock.ts';
+import type { Clock } from '../../domain/clock.ts';
 import type { MessageOutcome } from '../../notify/notifications.ts';
 import { SUMMARY } from '../../notify/decide.ts';
+import { StateFileError } from '../../state/database.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { announcementIn } from '../cluster/announcement-outbox.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
@@ -14,6 +15,9 @@ export const REPORT_MS = 5000;
 /** What telling people for all hosts needs. */
 export interface ClusterNotifierPorts {
   readonly notifier: Pick<DaemonNotifier, 'attach' | 'detach' | 'note'>;
+  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  /** Names where people are told under the configuration of now; `null`: they are told nothing. */
+  readonly place: () => string | null;
   /** Asks how all hosts stand; resolves in any case, and soon. */
   readonly look: () => Promise<void>;
   /** How they stood when they were asked last. */
@@ -27,6 +31,8 @@ export interface ClusterNotifierPorts {
 export class ClusterNotifier {
   readonly #ports: ClusterNotifierPorts;
   #worked: WorkedUnit | null = null;
+  /** Where people are told by it, and what ends that before it is stopped. */
+  #telling: { readonly place: string | null; readonly leave: AbortController } | null = null;
 
   constructor(ports: ClusterNotifierPorts) {
     this.#ports = ports;
@@ -37,11 +43,14 @@ export class ClusterNotifier {
     return this.#worked?.state.notices.told().get(SUMMARY)?.toldAtMs ?? null;
   }
 
-  /** Tells people until it is stopped. Throws `StateFileError`, `DatabaseError`. */
+  /** Tells people until it is stopped, or is to tell them elsewhere. Throws `StateFileError`, `DatabaseError`. */
   async run(worked: WorkedUnit): Promise<void> {
-    const { notifier, look, seen, ended } = this.#ports;
+    const { notifier, clock, place, look, seen, ended } = this.#ports;
     const { state, lease, stop, abort } = worked;
-    const either = AbortSignal.any([stop, abort]);
+    const leave = new AbortController();
+    const either = AbortSignal.any([stop, abort, leave.signal]);
+    let failure: Error | null = null;
+    this.#telling = { place: place(), leave };
     if (worked.isNew) await this.#goOnFrom(state);
     const refresh = async (): Promise<void> => {
       await look();
@@ -51,7 +60,7 @@ export class ClusterNotifier {
     this.#worked = worked;
     try {
       // Whoever lives has said by then how it stands, and of who does not it is known.
-      await systemClock.sleep(lease.leaseMs + 2 * REPORT_MS, either);
+      await clock.sleep(lease.leaseMs + 2 * REPORT_MS, either);
       await refresh();
       if (either.aborted) return;
       notifier.attach({
@@ -60,12 +69,26 @@ export class ClusterNotifier {
         hosts: () => hostsToldOf(seen()),
         refresh,
         ended,
+        failed: (error) => {
+          failure = error;
+          leave.abort();
+        },
       });
       await aborted(either);
+      // Another host may be able to.
+      throwIfOfState(failure);
     } finally {
       this.#worked = null;
+      this.#telling = null;
       await notifier.detach();
     }
+  }
+
+  /** The configuration changed. Resolves once people are told nothing any more where they are not to be told from now on. */
+  async reload(): Promise<void> {
+    if (this.#telling === null || this.#telling.place === this.#ports.place()) return;
+    this.#telling.leave.abort();
+    await this.#ports.notifier.detach();
   }
 
   /** Takes note, for good, of files that hosts have sent, and that are to be announced. `false`: not now. Throws `StateFileError`, `DatabaseError`. */
@@ -89,8 +112,13 @@ export class ClusterNotifier {
       if (isProven) state.notices.proveConversation(purpose);
     }
     for (const [subject, notice] of told) state.notices.saveTold(subject, notice);
-    if (!told.has(SUMMARY)) state.notices.saveTold(SUMMARY, { toldAtMs: systemClock.now(), count: null });
+    if (!told.has(SUMMARY))
+      state.notices.saveTold(SUMMARY, { toldAtMs: this.#ports.clock.now(), count: null });
   }
+}
+
+function throwIfOfState(error: Error | null): void {
+  if (error instanceof StateFileError) throw error;
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -16,7 +16,7 @@ import { HostBudget } from '../cluster/host-budget.ts';
 import { HostHints, type HostHintsInput } from '../cluster/host-hints.ts';
 import { HostReports, type HostReport } from '../cluster/host-reports.ts';
 import { machineOf } from '../cluster/machine.ts';
-import { demandLedger, openCluster } from '../cluster/open-cluster.ts';
+import { demandLedger, openCluster, type Cluster } from '../cluster/open-cluster.ts';
 import type { OwnUnit } from '../cluster/own-units.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
 import type { Clients } from '../platform/clients.ts';
@@ -24,6 +24,8 @@ import type { Stop } from '../stop.ts';
 import { SyncError } from '../sync-error.ts';
 import { version } from '../version.ts';
 import { ClusterPeople, type ClusterPeopleInput } from './cluster-people.ts';
+import type { DaemonNotifier } from './daemon-notifier.ts';
+import type { Daemons } from './daemons.ts';
 import type { ClusterPort, Wish, Wished } from './cluster-port.ts';
 
 /** What a daemon's part in a cluster is made of. */
@@ -31,6 +33,9 @@ export interface ClusterPartInput extends Omit<
   ClusterPeopleInput,
   'situation' | 'share' | 'reports' | 'look' | 'wakeOthers'
 > {
+  readonly cluster: Cluster;
+  readonly daemons: Daemons;
+  readonly notifier: DaemonNotifier;
   /** Clients whose requests a fence may keep. */
   readonly clientsUnder: (fence: Fence) => Clients;
   /** What all requests to the platform pass. */
@@ -171,9 +176,10 @@ export class ClusterPart implements ClusterPort {
     return this.#people.onDelivery(state);
   }
 
-  /** The configuration changed. */
-  reload(): void {
+  /** The configuration changed. Resolves once people are told nothing any more where they are not to be told. */
+  async reload(): Promise<void> {
     this.#run.reload();
+    await this.#people.reload();
   }
 
   /** Takes part until it is stopped. */

@@ -1,7 +1,8 @@
 import { DatabaseError } from '../../cluster/database.ts';
-import type { WishRow } from '../../cluster/membership.ts';
-import type { Config } from '../../config/config.ts';
+import type { Membership, WishRow } from '../../cluster/membership.ts';
+import type { Config, SourceConfig } from '../../config/config.ts';
 import type { Delivery } from '../../domain/delivery.ts';
+import { canonicalJson } from '../../domain/json.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
 import { Announcements } from '../../notify/announcements.ts';
 import type { MessageOutcome } from '../../notify/notifications.ts';
@@ -12,11 +13,12 @@ import { StateFileError } from '../../state/database.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import type { SourceStatus } from '../../sync/plan/overview.ts';
 import { targetOf } from '../../sync/sources/source.ts';
-import { passOnAnnouncements } from '../cluster/announcement-outbox.ts';
+import { ANNOUNCE, passOnAnnouncements } from '../cluster/announcement-outbox.ts';
 import type { ClusterSituation } from '../cluster/cluster-run.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
 import type { HostReport, HostReports } from '../cluster/host-reports.ts';
 import type { Cluster } from '../cluster/open-cluster.ts';
+import { notificationUnit } from '../cluster/notification-unit.ts';
 import type { OwnUnit } from '../cluster/own-units.ts';
 import type { AllSeen, SeenHost } from '../cluster/snapshot-of-all.ts';
 import { toldBefore } from '../cluster/told-before.ts';
@@ -28,13 +30,23 @@ import { HostReporter } from './host-report.ts';
 /** What could not be passed on is tried again after so long, milliseconds. */
 const ANNOUNCE_MS = 10_000;
 
+/**
+ * While so many files are listed that nobody has taken note of, no more are passed on: every host is told the whole list with every
+ * beat. Those that come in the meantime wait in the state, which drops them when they become too many.
+ */
+const MOST_LISTED = 50;
+
 /** What telling people takes in a cluster. */
 export interface ClusterPeopleInput {
-  readonly cluster: Cluster;
+  readonly cluster: {
+    readonly config: Pick<Cluster['config'], 'schema'>;
+    readonly database: Pick<Cluster['database'], 'sql'>;
+    readonly membership: Pick<Membership, 'wish' | 'takeWishes'>;
+  };
   readonly config: () => Config;
   readonly platformName: (config: Config) => string;
-  readonly daemons: Daemons;
-  readonly notifier: DaemonNotifier;
+  readonly daemons: Pick<Daemons, 'running'>;
+  readonly notifier: Pick<DaemonNotifier, 'attach' | 'detach' | 'note' | 'wake'>;
   /** What the sources of this host look like; `null`: that is not known. */
   readonly sources: () => readonly SourceStatus[] | null;
   /** The platform's time, epoch milliseconds. */
@@ -65,7 +77,12 @@ export class ClusterPeople {
     const { cluster, notifier, look, notificationEnded } = input;
     this.#input = input;
     this.#notifier = new ClusterNotifier({
-      ...{ notifier, look, ended: notificationEnded },
+      ...{ notifier, look, ended: notificationEnded, clock: systemClock },
+      place: () => {
+        const now = input.config();
+        const unit = notificationUnit(now, input.platformName(now));
+        return unit && canonicalJson(unit);
+      },
       seen: () => this.#seen(),
       toldBefore: () => toldBefore(cluster.database.sql, cluster.config.schema),
     });
@@ -79,6 +96,11 @@ export class ClusterPeople {
   /** Tells people for all hosts until it is stopped. Throws `StateFileError`, `DatabaseError`. */
   tell(worked: WorkedUnit): Promise<void> {
     return this.#notifier.run(worked);
+  }
+
+  /** See `ClusterNotifier.reload`. */
+  reload(): Promise<void> {
+    return this.#notifier.reload();
   }
 
   /** See `WishInput.announce`. */
@@ -143,20 +165,28 @@ export class ClusterPeople {
 
   async #passOnAnnouncements(): Promise<void> {
     const { daemons, platformName, cluster } = this.#input;
+    const { own, trouble, view } = this.#input.situation();
     const unit = this.#notifications;
-    if (unit === null || this.#input.situation().trouble !== null) return;
+    if (unit === null || trouble !== null) return;
+    const listed = view?.wishes.filter((wish) => wish.unit === unit.id && wish.kind === ANNOUNCE) ?? [];
+    if (listed.length >= MOST_LISTED) return;
     let passedOn = 0;
     for (const { state, config } of daemons.running) {
+      const isInUse = (): boolean => daemons.running.some((one) => one.state === state);
+      if (!isInUse()) continue;
       const name = platformName(config);
+      const isKept = (source: SourceConfig): boolean =>
+        config.sources.some((one) => one.name === source.name);
       const targets = new Map(
-        this.#input
-          .situation()
-          .own.flatMap(({ sources, target }) =>
-            sources.map((source) => [state.targetId(targetOf(config, source, name)), target] as const),
-          ),
+        own.flatMap(({ sources, target }) =>
+          // Targets of others have no place in this state: asking for their numbers would give them some.
+          sources
+            .filter(isKept)
+            .map((source) => [state.targetId(targetOf(config, source, name)), target] as const),
+        ),
       );
       const targetInLedger = (target: number): number | null => targets.get(target) ?? null;
-      const announced = { notices: state.notices, targetInLedger };
+      const announced = { notices: state.notices, targetInLedger, isInUse };
       passedOn += await passOnAnnouncements(cluster.membership, unit.id, announced);
     }
     if (passedOn > 0) await this.#input.wakeOthers();
@@ -171,10 +201,20 @@ export class ClusterPeople {
   report(): string | null {
     const nowMs = systemClock.monotonic();
     if (this.#reported === null || nowMs - this.#reported.atMs >= REPORT_MS) {
-      const report = this.#newReport();
+      const report = this.#reportIfReadable();
       this.#reported = report === null ? null : { text: JSON.stringify(report), atMs: nowMs };
     }
     return this.#reported?.text ?? null;
+  }
+
+  /** What is wrong with a state file ends no beat: whoever works on it meets that. */
+  #reportIfReadable(): HostReport | null {
+    try {
+      return this.#newReport();
+    } catch (error) {
+      if (!(error instanceof StateFileError)) throw error;
+      return null;
+    }
   }
 
   #newReport(): HostReport | null {

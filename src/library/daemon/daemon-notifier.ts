@@ -42,6 +42,7 @@ export class DaemonNotifier {
     } catch (error) {
       // The daemon meets by itself what is wrong with the state file.
       this.#log.error('notifications are paused', { reason: (error as Error).message });
+      this.#run?.failed?.(error as Error);
     }
     await this.#close(before);
   }
@@ -98,7 +99,7 @@ export class DaemonNotifier {
     if (this.#run === null || this.#notifier === null) return;
     const notifications = this.#notifier.begin(this.#run);
     const stopping = new AbortController();
-    const { refresh } = this.#run;
+    const { refresh, failed } = this.#run;
     const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
       await this.#bell.wait(systemClock, ms, signal);
       if (!signal.aborted) await refresh?.();
@@ -108,6 +109,7 @@ export class DaemonNotifier {
     const ended = notifications.run(pause, stopping.signal).catch((error: unknown) => {
       // Whatever it is: files are more important. The daemon meets by itself what is wrong with the state file.
       this.#log.error('notifications are off', { reason: (error as Error).message });
+      failed?.(error as Error);
     });
     const before = this.#ended;
     this.#ended = before.then(() => ended);

@@ -324,8 +324,9 @@ export class DaemonRun {
     const before = this.#platform.take(access);
     for (const warning of next.warnings) this.#log.warn(renderProblem(warning));
     this.#loaded = next;
+    // Before people are told under the new one: it may be the unit of another place that tells them.
+    await this.#cluster?.reload();
     await this.#notifier.adopt(notifier);
-    this.#cluster?.reload();
     this.#own.look();
     await this.#reloadDaemon(before);
     this.#site.adopt(access.credentials.control());

@@ -1,0 +1,149 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { Lease, momentOf } from '../../../src/domain/lease.ts';
+import type { ToldBefore } from '../../../src/library/cluster/told-before.ts';
+import { ClusterNotifier } from '../../../src/library/daemon/cluster-notifier.ts';
+import type { NotifiedRun } from '../../../src/library/notifier.ts';
+import { SUMMARY } from '../../../src/notify/decide.ts';
+import { StateFileError } from '../../../src/state/database.ts';
+import { openStore } from '../../state/fixture.ts';
+import { ManualClock } from '../../watch/manual-clock.ts';
+
+const LEASE_MS = 10_000;
+const NOTHING: ToldBefore = { told: new Map(), conversations: [] };
+
+/** Begins to tell people for all, on a clock that stands still. */
+function begin(toldBefore = NOTHING, isNew = true) {
+  const clock = new ManualClock();
+  const state = openStore();
+  const lease = new Lease(LEASE_MS, clock, momentOf(clock));
+  const stop = new AbortController();
+  const host = { attached: [] as NotifiedRun[], detached: 0, looks: 0, place: 'here' as string | null };
+  const notifier = new ClusterNotifier({
+    notifier: {
+      attach: (run) => host.attached.push(run),
+      detach: () => {
+        host.detached += 1;
+        return Promise.resolve();
+      },
+      note: () => true,
+    },
+    clock,
+    place: () => host.place,
+    look: () => {
+      host.looks += 1;
+      return Promise.resolve();
+    },
+    seen: () => ({ units: [], hosts: [], wanted: new Set() }),
+    toldBefore: () => Promise.resolve(toldBefore),
+    ended: () => undefined,
+  });
+  let outcome: unknown = 'running';
+  const running = notifier
+    .run({
+      ...{ name: 'notifications (1)', state, lease, isNew, stop: stop.signal, abort: stop.signal },
+      loadTargets: () => Promise.resolve(),
+    })
+    .then(
+      () => (outcome = 'ended'),
+      (error: unknown) => (outcome = error),
+    );
+  onTestFinished(async () => {
+    stop.abort();
+    await running;
+  });
+  const prove = (): void => {
+    lease.prove(momentOf(clock));
+  };
+  return { ...{ clock, state, lease, stop, host, notifier, running, prove }, outcome: () => outcome };
+}
+
+/** Lets the time pass after which every living host has said how it stands. */
+async function hearAll({ clock, prove }: ReturnType<typeof begin>): Promise<void> {
+  await clock.advance(LEASE_MS + 10_000);
+  prove();
+  await clock.advance(0);
+}
+
+test('a new holder tells nothing before all hosts were heard, and never unless nobody else does', async () => {
+  const begun = begin();
+  const { clock, host, prove, stop, running } = begun;
+  await clock.advance(LEASE_MS + 9_999);
+  expect({ ...host, attached: host.attached.length }).toMatchObject({ attached: 0, looks: 0 });
+  // Another host may hold them by now: it looks, and waits.
+  await clock.advance(1);
+  expect({ ...host, attached: host.attached.length }).toMatchObject({ attached: 0, looks: 1 });
+  prove();
+  await clock.advance(0);
+  expect(host.attached).toHaveLength(1);
+  // So it does before each look of its own.
+  await clock.advance(LEASE_MS);
+  let isLooked = false;
+  const refreshed = host.attached[0]?.refresh?.().then(() => (isLooked = true));
+  await clock.advance(0);
+  expect(isLooked).toBe(false);
+  prove();
+  await refreshed;
+  expect(host.looks).toBe(2);
+  expect(host.detached).toBe(0);
+  stop.abort();
+  await running;
+  expect(host.detached).toBe(1);
+});
+
+test('who tells people for all first knows what hosts told by themselves, and in which conversation', async () => {
+  const told = new Map([['["failing","docs"]', { toldAtMs: 5, count: 3 }]]);
+  const conversations = [
+    { purpose: 'a', id: 'c1', isProven: true },
+    { purpose: 'b', id: 'c2', isProven: false },
+  ];
+  const begun = begin({ told, conversations });
+  await hearAll(begun);
+  const { notices } = begun.state;
+  expect(notices.told().get('["failing","docs"]')).toEqual({ toldAtMs: 5, count: 3 });
+  expect(notices.conversation('a')).toEqual({ id: 'c1', isProven: true });
+  expect(notices.conversation('b')).toEqual({ id: 'c2', isProven: false });
+  // The first summary is due from now on.
+  expect(begun.notifier.summedUpMs).toBe(Date.UTC(2026, 0, 1));
+
+  const later = begin({ told: new Map([[SUMMARY, { toldAtMs: 7, count: null }]]), conversations: [] });
+  await hearAll(later);
+  expect(later.notifier.summedUpMs).toBe(7);
+  const next = begin({ told, conversations }, false);
+  await hearAll(next);
+  expect(next.state.notices.told()).toEqual(new Map());
+});
+
+test('after a change of the configuration people are told nothing more where they are not to be told', async () => {
+  const begun = begin();
+  const { host, notifier, outcome } = begun;
+  await hearAll(begun);
+  await notifier.reload();
+  expect(host.detached).toBe(0);
+  host.place = null;
+  await notifier.reload();
+  expect(host.detached).toBeGreaterThan(0);
+  await begun.running;
+  expect(outcome()).toBe('ended');
+  expect(notifier.summedUpMs).toBeNull();
+  // Also where they are not told yet.
+  const early = begin();
+  await early.clock.advance(0);
+  early.host.place = 'elsewhere';
+  await early.notifier.reload();
+  await early.running;
+  expect(early.host.attached).toEqual([]);
+});
+
+test('a host that cannot remember what people were told lets another one tell them', async () => {
+  const begun = begin();
+  await hearAll(begun);
+  const full = new StateFileError('unwritable', 'disk full');
+  begun.host.attached[0]?.failed?.(full);
+  await begun.running;
+  expect(begun.outcome()).toBe(full);
+  const broken = begin();
+  await hearAll(broken);
+  broken.host.attached[0]?.failed?.(new TypeError('a defect'));
+  await broken.running;
+  expect(broken.outcome()).toBe('ended');
+});
