@@ -164,7 +164,8 @@ export class FaultWorld {
     await expect
       .poll(() => this.hosts.sql('SELECT id FROM botsync.wish').catch(() => null), PATIENCE)
       .toEqual([]);
-    expect(this.faults(more.isForgetful), `${more.words ?? ''}\n${this.story()}`).toEqual([]);
+    const faults = this.faults(more.isForgetful);
+    expect(faults, `${more.words ?? ''}\n${this.story()}\n${this.#storyOf(faults)}`).toEqual([]);
     this.#demandRunning();
   }
 
@@ -186,6 +187,22 @@ export class FaultWorld {
   /** What the hosts said, for a failure. */
   story(): string {
     return this.all.map(({ name, log }) => `--- ${name}\n${log.slice(-1500)}`).join('\n');
+  }
+
+  /** What was said and seen of the files that faults name, for a failure. */
+  #storyOf(faults: readonly string[]): string {
+    const keys = new Set(faults.flatMap((fault) => /(\S+) by /u.exec(fault)?.[1] ?? []));
+    const { files, arrivals } = this.testimony();
+    const lines = [...keys].flatMap((key) => [
+      ...this.all.flatMap(({ name, log }) =>
+        log
+          .split('\n')
+          .filter((line) => line.includes(`"${key}"`))
+          .map((line) => `${name} ${line}`),
+      ),
+      ...[...files, ...arrivals].filter((one) => one.key === key).map((one) => JSON.stringify(one)),
+    ]);
+    return lines.join('\n');
   }
 
   #demandRunning(): void {
