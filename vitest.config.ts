@@ -27,7 +27,7 @@ const ENGINE = [
   ].map((room) => `test/${room}/**/*.test.ts`),
   // Lines that stand still for half a minute, and daemons that live through hours, are long.
   'test/platform/!(stall).test.ts',
-  'test/library/{event-queue,stop,sync-error,transfer-tally,cluster/hint-sender,daemon/{load-again,repetitions}}.test.ts',
+  'test/library/{event-queue,stop,sync-error,transfer-tally,cluster/{carry-out-wishes,hint-sender},daemon/{load-again,repetitions}}.test.ts',
   'test/cluster/hint-messages.test.ts',
   'test/sync/daemon/!(deletions|guards|hazards|long-outages|verifications).test.ts',
 ];
@@ -36,7 +36,7 @@ const ENGINE = [
 const COMMANDS = [
   'test/security/**/*.test.ts',
   'test/browser/{live-script,emulator-page}.test.ts',
-  'test/library/{daemon/daemon-platform,platform-access,take-snapshot}.test.ts',
+  'test/library/{daemon/daemon-platform,platform-access,snapshot-of-all,take-snapshot}.test.ts',
   ...[
     'command-daemon',
     'commands',

@@ -8,6 +8,7 @@ const LONGEST = [
   'cluster/outages',
   'cluster/takeover',
   'cluster/late',
+  'cluster/notifications',
   'crash/kills',
   'faults/wire',
   'cli/notify',

@@ -66,11 +66,11 @@ export async function askHolders(
 /** Who holds the unit of a source; `null`: nobody. */
 function holderOf({ units }: ClusterView, source: string): { host: string; unit: number } | null {
   const unit = units.find(
-    (one: UnitRow) => one.pinned === null && one.sources.some(({ name }) => name === source),
+    (one: UnitRow) =>
+      // A unit that no configuration has any more may have had it.
+      one.pinned === null && one.holder !== null && one.sources.some(({ name }) => name === source),
   );
-  return unit === undefined || unit.holder === null || unit.holderHost === null
-    ? null
-    : { host: unit.holderHost, unit: unit.id };
+  return unit === undefined || unit.holderHost === null ? null : { host: unit.holderHost, unit: unit.id };
 }
 
 /** @param pinnedTo - the host that alone keeps the source; `null`: it is of a unit, or no one source was named. */

@@ -28,10 +28,10 @@ export function connectionOf(address: string, applicationName: string): Connecti
   const url = new URL(named);
   const params = url.searchParams;
   const host = decoded(params.get('host') ?? url.hostname);
-  const database = decoded(url.pathname.slice(1));
+  const database = databaseIn(url);
   const port = params.get('port') ?? url.port;
-  if (host === null || database === null || database === '')
-    return problem('names no database; write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE');
+  if (typeof database !== 'string') return database;
+  if (host === null) return problem('has a "%" in its host that encodes nothing; write it as %25');
   const mode = params.get('sslmode');
   const isLocal = host === '' || host.startsWith('/') || LOOPBACK.has(host);
   const [user, password] = [decoded(url.username), decoded(url.password)];
@@ -51,6 +51,19 @@ export function connectionOf(address: string, applicationName: string): Connecti
       `asks for sslmode=${mode}, which does not check the server; remove it, or write verify-full`,
     );
   return withCertificates(base, params);
+}
+
+/** The name of the database in an address, or what is wrong with it. */
+function databaseIn({ pathname }: URL): string | Connection {
+  // The server would say the name, with the rest of the password in it.
+  if (pathname.includes('@'))
+    return problem(
+      'has a "/" in its user or password, or a "@" in the name of its database; write them as %2F and %40',
+    );
+  const database = decoded(pathname.slice(1));
+  return database === null || database === ''
+    ? problem('names no database; write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE')
+    : database;
 }
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);

@@ -31,6 +31,9 @@ const PASSING = /^(?:08...|53...|57P0[1-5]|57014|40001|40P01|25006|58...|XX000)$
 /** The database undoes a transaction in which nothing was asked for so long: whoever began it was stopped. */
 const LONGEST_PAUSE_MS = 30_000;
 
+/** A shorter password would be found within ordinary words, and be told by what is missing there. */
+const SHORTEST_PASSWORD = 6;
+
 /** How a database is reached. */
 export interface DatabaseSettings {
   /** What `connectionOf` made. */
@@ -68,7 +71,7 @@ export class ClusterDatabase {
         client.release(!isSound);
       }
     } catch (error) {
-      throw troubleOf(error);
+      throw this.#troubleOf(error);
     }
   };
 
@@ -80,13 +83,13 @@ export class ClusterDatabase {
     const client = await this.#open()
       .then((pool) => pool.connect())
       .catch((error: unknown) => {
-        throw troubleOf(error);
+        throw this.#troubleOf(error);
       });
     const sql: Sql = async (text, values = []) => {
       try {
         return (await client.query<SqlRow>({ text, values: [...values] })).rows;
       } catch (error) {
-        throw troubleOf(error);
+        throw this.#troubleOf(error);
       }
     };
     try {
@@ -153,13 +156,28 @@ export class ClusterDatabase {
       keepAlive: true,
     };
   }
+
+  #troubleOf(error: unknown): DatabaseError {
+    const { code, message } = error as { code?: unknown; message?: unknown };
+    const known = typeof code === 'string' ? code : null;
+    const said = typeof message === 'string' && message !== '' ? message : (known ?? 'no answer');
+    // What the server says has a code of five characters; everything else is of the connection.
+    const isAnswer = known !== null && /^[0-9A-Z]{5}$/u.test(known);
+    const kind = isAnswer && !PASSING.test(known) ? 'refused' : 'unreachable';
+    return new DatabaseError(kind, withoutPassword(said, this.#settings.connection), known);
+  }
 }
 
-function troubleOf(error: unknown): DatabaseError {
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  const known = typeof code === 'string' ? code : null;
-  const said = typeof message === 'string' && message !== '' ? message : (known ?? 'no answer');
-  // What the server says has a code of five characters; everything else is of the connection.
-  const isAnswer = known !== null && /^[0-9A-Z]{5}$/u.test(known);
-  return new DatabaseError(isAnswer && !PASSING.test(known) ? 'refused' : 'unreachable', said, known);
+/** What a server or a pooler says, without the password in any way in which an address may have it. Host and port are for people to see. */
+function withoutPassword(said: string, { password }: ClientConfig): string {
+  if (typeof password !== 'string' || password.length < SHORTEST_PASSWORD) return said;
+  return [password, encodeURIComponent(password), encodeURI(password)].reduce(
+    (text, form) => text.replaceAll(literally(form), '***'),
+    said,
+  );
+}
+
+/** Finds a text in either case: what is encoded may have its digits in both. */
+function literally(text: string): RegExp {
+  return new RegExp(text.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, '\\$&'), 'giu');
 }

@@ -187,8 +187,16 @@ export class Membership {
 
   /** Takes a wish off the list. `false`: somebody did before. */
   async takeWish(id: number): Promise<boolean> {
-    const rows = await this.#sql(`DELETE FROM ${this.#schema}.wish WHERE id = $1 RETURNING 1`, [id]);
-    return rows.length > 0;
+    return (await this.takeWishes([id])) > 0;
+  }
+
+  /** Takes several off the list. Gives how many were on it. */
+  async takeWishes(ids: readonly number[]): Promise<number> {
+    const rows = await this.#sql(
+      `DELETE FROM ${this.#schema}.wish WHERE id = ANY ($1::bigint[]) RETURNING 1`,
+      [ids],
+    );
+    return rows.length;
   }
 
   /** @param without - what is left out of hosts, which is not needed with every beat. */

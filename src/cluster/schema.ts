@@ -1,4 +1,8 @@
-/** The version of these tables. A change of them raises it. */
+/**
+ * The version of all tables of a cluster (`allTables`). Whatever is added to them or changed raises it: only then `cluster init` does
+ * something where a ledger is already, and hosts say so before they meet a table that is not there. A statement must be one that can be
+ * run on any version before: a table that exists gets no column by `CREATE TABLE IF NOT EXISTS`, it needs an `ALTER TABLE` of its own.
+ */
 export const LEDGER_VERSION = 1;
 
 /** A name as SQL has it. */

@@ -1,6 +1,6 @@
 /**
  * What people may want to hear of:
- * - `failing`: files that could not be sent, or a platform that is unreachable;
+ * - `failing`: files that could not be sent, a platform that is unreachable, or sources that no host of a cluster syncs;
  * - `recovered`: the end of a trouble they were told of;
  * - `halted`: a source that a guard stopped;
  * - `expiring`: files that could not be sent again before they expire;

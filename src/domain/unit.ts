@@ -58,3 +58,8 @@ export function dividedOver(sources: readonly UnitSource[]): readonly [UnitSourc
   }
   return null;
 }
+
+/** Whether a unit is the one whose holder tells people for all hosts: it has no sources. */
+export function isOfNotifications({ sources }: { readonly sources: readonly unknown[] }): boolean {
+  return sources.length === 0;
+}

@@ -1,12 +1,16 @@
 import { hostname } from 'node:os';
+import type { Config } from '../config/config.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
 import { quoteForShell } from '../config/permissions.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { NotifySettings } from '../domain/notice.ts';
 import { Notifications, type MessageOutcome } from '../notify/notifications.ts';
 import type { MessengerPorts } from '../notify/messenger.ts';
-import type { Wording } from '../notify/words.ts';
+import type { Snapshot } from '../notify/trouble.ts';
+import type { Figures, Wording } from '../notify/words.ts';
 import type { Log } from '../service/logger.ts';
+import { systemClock } from '../service/system-clock.ts';
+import type { NoticeStore } from '../state/notices.ts';
 import type { StateStore } from '../state/state-store.ts';
 import type { RunTarget } from './run-target.ts';
 import { platformName } from './load.ts';
@@ -16,11 +20,38 @@ import { takeFigures, takeSnapshot, type Health } from './take-snapshot.ts';
 
 /** Whom a run tells: what is told of it, and what is done with the outcome. */
 export interface NotifiedRun {
-  readonly state: StateStore;
-  readonly health: () => Health;
-  /** The platform's time, epoch milliseconds. */
-  readonly platformNow: () => number;
+  /** Remembers what people were told. */
+  readonly notices: NoticeStore;
+  /** How it stands. Throws `StateFileError`. */
+  readonly look: RunLook;
+  /** Names of the hosts that it tells of; this machine unless given. */
+  readonly hosts?: () => readonly string[];
+  /** Has the next look be at how things stand now. */
+  readonly refresh?: () => Promise<void>;
   readonly ended: (outcome: MessageOutcome) => void;
+}
+
+/** How a run stands, under a configuration. */
+export interface RunLook {
+  readonly snapshot: (under: LookedUnder) => Snapshot;
+  /** @param sinceMs - epoch milliseconds of the last summary. */
+  readonly figures: (under: LookedUnder, sinceMs: number) => Figures;
+}
+
+/** What a look at a run is made with. */
+export interface LookedUnder {
+  readonly config: Config;
+  /** What the platform is called in records. */
+  readonly platformName: string;
+}
+
+/** How a run with one state file stands. `platformNow`: the platform's time, epoch milliseconds. */
+export function lookAtState(state: StateStore, health: () => Health, platformNow: () => number): RunLook {
+  return {
+    snapshot: ({ config, platformName: name }) => takeSnapshot(state, config, name, platformNow(), health()),
+    figures: ({ config, platformName: name }, sinceMs) =>
+      takeFigures(state, config, name, systemClock.now(), sinceMs),
+  };
 }
 
 /** How a run goes on when a source is halted: what lets it through. */
@@ -76,15 +107,15 @@ export class Notifier {
   }
 
   /** Begins to tell of a run. Throws `StateFileError`. */
-  begin({ state, health, platformNow, ended }: NotifiedRun): Notifications {
+  begin({ notices, look, hosts, ended }: NotifiedRun): Notifications {
     const { config } = this.#loaded;
-    const name = platformName(this.#options, config);
+    const under = { config, platformName: platformName(this.#options, config) };
     return new Notifications(this.#settings, {
-      memory: state.notices,
-      messenger: openMessenger(this.#ports, config, name, this.#options.emulator, state.notices),
-      snapshot: () => takeSnapshot(state, config, name, platformNow(), health()),
-      figures: (sinceMs) => takeFigures(state, config, name, this.#clock.now(), sinceMs),
-      wording: describeRun(this.#options, config.file, this.#howToApprove),
+      memory: notices,
+      messenger: openMessenger(this.#ports, config, under.platformName, this.#options.emulator, notices),
+      snapshot: () => look.snapshot(under),
+      figures: (sinceMs) => look.figures(under, sinceMs),
+      wording: describeRun(this.#options, config.file, this.#howToApprove, hosts),
       clock: this.#clock,
       log: this.#log,
       ended,
@@ -108,22 +139,38 @@ export interface NotifierInput {
   readonly howToApprove: HowToApprove;
 }
 
-/** What messages say of this run: the machine, and commands that can be run as they are. */
+/** So many hosts are named in a message. */
+const MOST_NAMED = 3;
+
+/**
+ * What messages say of this run: the machine, and commands that can be run as they are.
+ *
+ * @param hosts - of a cluster, that are told of.
+ */
 export function describeRun(
   { emulator }: Pick<RunTarget, 'emulator'>,
   configFile: string,
   howToApprove: HowToApprove,
+  hosts?: () => readonly string[],
 ): Wording {
   const rest = `${emulator ? ' --emulator' : ''} -c ${quoteForShell(configFile)}`;
   return {
-    host: hostname(),
+    get host() {
+      const names = hosts?.() ?? [];
+      if (names.length === 0) return hostname();
+      return names.length > MOST_NAMED ? `${names.length} hosts` : names.join(', ');
+    },
     commands: {
       status: `botsync status${rest}`,
       doctor: `botsync doctor${rest}`,
-      approve: (source) =>
-        howToApprove === 'approve'
-          ? `botsync approve ${quoteForShell(source)}${rest}`
-          : `botsync sync --once --allow-removals${rest}`,
+      cluster: `botsync cluster status${rest}`,
+      approve: (source) => {
+        if (howToApprove !== 'approve') return `botsync sync --once --allow-removals${rest}`;
+        const pinnedTo = hosts?.().find((host) => source.endsWith(`@${host}`));
+        if (pinnedTo === undefined) return `botsync approve ${quoteForShell(source)}${rest}`;
+        const own = source.slice(0, -pinnedTo.length - 1);
+        return `botsync approve ${quoteForShell(own)}${rest} (on ${pinnedTo})`;
+      },
     },
   };
 }

@@ -54,6 +54,7 @@ const PATIENCE_MS: Readonly<Record<Trouble['kind'], number>> = {
   credentials: 0,
   'out-of-reach': 60_000,
   expiring: 300_000,
+  unsynced: 300_000,
 };
 
 /**

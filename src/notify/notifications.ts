@@ -4,31 +4,17 @@ import type { Delivery } from '../domain/delivery.ts';
 import type { LookupFailure } from '../domain/failure.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { NotifySettings } from '../domain/notice.ts';
-import { compilePattern } from '../domain/rules.ts';
-import { judgeDelivery } from './announcement.ts';
+import { Announcements, type Announcement, type AnnouncementMemory } from './announcements.ts';
 import { decideNotices, visibleTroubles, type Notice, type Step, type LastNotice } from './decide.ts';
 import type { Messenger } from './messenger.ts';
 import { see, type Sightings } from './steady.ts';
 import type { Snapshot } from './trouble.ts';
 import { wordNotice, wordSummary, type Figures, type Wording } from './words.ts';
 
-/** A file that waits to be announced. `notedAtMs`: epoch milliseconds. */
-interface Announcement {
-  readonly target: number;
-  readonly key: string;
-  readonly sha256: Buffer;
-  readonly url: string;
-  readonly notedAtMs: number;
-}
-
 /** Remembers what people were told, and what is still to be announced. */
-export interface NoticeMemory {
+export interface NoticeMemory extends AnnouncementMemory {
   readonly told: () => ReadonlyMap<string, LastNotice>;
   readonly saveTold: (name: string, told: LastNotice | null) => void;
-  readonly isAnnounced: (target: number, sha256: Buffer) => boolean;
-  readonly pendingAnnouncements: () => readonly Announcement[];
-  readonly addAnnouncement: (announcement: Announcement) => void;
-  readonly closeAnnouncement: (announcement: Pick<Announcement, 'target' | 'sha256'>) => void;
 }
 
 /** The outcome of a message: `dropped` will not be retried. */
@@ -59,22 +45,15 @@ const SETTLE_MS = 15_000;
 /** Waits between attempts when the chat fails. */
 const DELAY: Backoff = { firstMs: 30_000, longestMs: 900_000 };
 
-/** So many files wait to be announced at a time: more at once are not news, but a folder that was filled. */
-const MOST_WAITING = 50;
-
 /** A file that could not be announced for so long is no news any more, milliseconds. */
 const OLDEST_NEWS_MS = 86_400_000;
-
-/** More warnings about files are not worth the memory. */
-const MOST_WARNED = 1000;
 
 /** Tells people how everything stands. Whatever happens to its messages, nobody waits for them. */
 export class Notifications {
   readonly #settings: NotifySettings;
   readonly #ports: NotificationPorts;
   readonly #told: Map<string, LastNotice>;
-  readonly #matches: (path: string) => boolean;
-  readonly #warned = new Set<string>();
+  readonly #announcements: Announcements;
   #seen: Sightings = new Map();
   #failures = 0;
   /** By the monotonic clock, milliseconds. */
@@ -82,39 +61,28 @@ export class Notifications {
 
   /** Throws what the memory throws. */
   constructor(settings: NotifySettings, ports: NotificationPorts) {
-    const patterns = settings.announce.map(compilePattern);
+    const { memory, clock, log, ended } = ports;
     this.#settings = settings;
     this.#ports = ports;
-    this.#told = new Map(ports.memory.told());
-    this.#matches = (path) => patterns.some((matches) => matches(path));
+    this.#told = new Map(memory.told());
+    this.#announcements = new Announcements(settings.announce, {
+      memory,
+      now: clock.now,
+      log,
+      dropped: () => {
+        ended('dropped');
+      },
+    });
   }
 
   /** Takes note of a file that has reached the platform. Throws what the memory throws. */
   delivered(delivery: Delivery): void {
-    const { memory, log, clock, ended } = this.#ports;
-    const verdict = judgeDelivery(delivery, this.#matches);
-    const { source, path, target, key, sha256 } = delivery;
-    switch (verdict.kind) {
-      case 'none':
-        break;
-      case 'warn': {
-        const name = `${source}\n${path}`;
-        if (this.#warned.has(name) || this.#warned.size >= MOST_WARNED) break;
-        this.#warned.add(name);
-        log.warn(verdict.message, { source, path });
-        break;
-      }
-      case 'announce': {
-        if (memory.isAnnounced(target, sha256)) break;
-        const isTooMany = memory.pendingAnnouncements().length >= MOST_WAITING;
-        memory.addAnnouncement({ target, key, sha256, url: verdict.url, notedAtMs: clock.now() });
-        if (!isTooMany) break;
-        memory.closeAnnouncement({ target, sha256 });
-        log.warn('is not announced: too many files are waiting to be announced', { source, path });
-        ended('dropped');
-        break;
-      }
-    }
+    this.#announcements.delivered(delivery);
+  }
+
+  /** Takes note of a file that is to be announced. Throws what the memory throws. */
+  note(announcement: Announcement): void {
+    this.#announcements.note(announcement);
   }
 
   /**

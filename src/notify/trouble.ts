@@ -10,8 +10,10 @@ export type Trouble =
       readonly path: string;
       readonly reason: string;
     }
-  /** Nothing answers, so that all files wait. */
-  | { readonly kind: 'out-of-reach' }
+  /** Nothing answers, so that all files wait. `from`: those of several hosts for which that is so. */
+  | { readonly kind: 'out-of-reach'; readonly from?: readonly string[] }
+  /** No host of a cluster syncs a source. `silent`: the host that has it, of which nothing is heard; `null`: none has. */
+  | { readonly kind: 'unsynced'; readonly source: string; readonly silent: string | null }
   | { readonly kind: 'halted'; readonly source: string; readonly reason: string }
   /** Files of a source that could not be sent again when it was time. */
   | { readonly kind: 'expiring'; readonly source: string; readonly count: number }
@@ -19,7 +21,7 @@ export type Trouble =
 
 /** What a trouble is about: there is one trouble a subject at a time. */
 export type Subject =
-  | { readonly kind: 'failing' | 'halted' | 'expiring'; readonly source: string }
+  | { readonly kind: 'failing' | 'halted' | 'expiring' | 'unsynced'; readonly source: string }
   | { readonly kind: 'out-of-reach' | 'credentials'; readonly source: null };
 
 /** How everything stands at a moment. */
@@ -37,6 +39,7 @@ export function subjectOf(trouble: Trouble): Subject {
     case 'failing':
     case 'halted':
     case 'expiring':
+    case 'unsynced':
       return { kind: trouble.kind, source: trouble.source };
     case 'out-of-reach':
     case 'credentials':
@@ -56,6 +59,7 @@ export function subjectNamed(name: string): Subject | null {
     case 'failing':
     case 'halted':
     case 'expiring':
+    case 'unsynced':
       return source === undefined ? null : { kind, source };
     case 'out-of-reach':
     case 'credentials':
@@ -67,7 +71,7 @@ export function subjectNamed(name: string): Subject | null {
 
 /** Under what people ask to hear of it. */
 export function topicOf({ kind }: Subject): Topic {
-  return kind === 'out-of-reach' ? 'failing' : kind;
+  return kind === 'out-of-reach' || kind === 'unsynced' ? 'failing' : kind;
 }
 
 /** How many files it is about; 1 where it is no matter of files. */

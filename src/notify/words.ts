@@ -17,12 +17,13 @@ export interface Figures {
 
 /** What goes into the messages besides what happened. */
 export interface Wording {
-  /** The name of this machine. */
+  /** The name of this machine, or the hosts that are told of. */
   readonly host: string;
   /** The commands that people are told to run, complete. */
   readonly commands: {
     readonly status: string;
     readonly doctor: string;
+    readonly cluster: string;
     readonly approve: (source: string) => string;
   };
 }
@@ -78,7 +79,13 @@ function describe(trouble: Trouble): string {
       return `${counted(count)} of ${part(source)} ${count === 1 ? 'is' : 'are'} not in sync: ${first} (${part(reason)})`;
     }
     case 'out-of-reach':
-      return 'the platform is unreachable, and all files wait';
+      return trouble.from === undefined
+        ? 'the platform is unreachable, and all files wait'
+        : `the platform is unreachable from ${part(trouble.from.join(', '))}, and files wait there`;
+    case 'unsynced': {
+      const { source, silent } = trouble;
+      return `${part(source)} is synced by no host${silent === null ? '' : `: ${part(silent)} is silent`}`;
+    }
     case 'halted':
       return `${part(trouble.source)} is halted; nothing of it is sent: ${part(trouble.reason)}`;
     case 'expiring': {
@@ -98,6 +105,8 @@ function nextStep(trouble: Trouble, commands: Wording['commands']): string {
     case 'out-of-reach':
     case 'credentials':
       return `Run: ${commands.doctor}`;
+    case 'unsynced':
+      return `Run: ${commands.cluster}`;
     case 'halted':
       return `Check its directory. A missing directory only has to be restored; if everything is as it should be, run: ${commands.approve(trouble.source)}`;
   }
@@ -111,6 +120,8 @@ function describeEnd(subject: Subject): string {
       return `${part(subject.source)} is no longer halted`;
     case 'expiring':
       return `all files of ${part(subject.source)} that expire are renewed`;
+    case 'unsynced':
+      return `${part(subject.source)} is synced again`;
     case 'out-of-reach':
       return 'the platform is reachable again';
     case 'credentials':

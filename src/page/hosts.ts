@@ -38,10 +38,15 @@ function renderHost(host: HostFacts, cluster: ClusterFacts): Html {
     : host.alive
       ? what
       : html`<strong>silent</strong>${units.length === 0 ? html`` : html`, ${what}`}`;
-  const own = host.isMe ? 'this host, ' : '';
+  const own = `${host.isMe ? 'this host, ' : ''}${cluster.notifier === host.name ? 'sends the notifications, ' : ''}`;
+  const share = !isKnown || host.share === null ? '' : `${rateText(host.share)} requests/s, `;
   const differs = host.sameConfig ? '' : 'another configuration, ';
   return html`<li>
     <strong>${name(host.name)}</strong> ${how}
-    <span class="soft">(${own}${differs}botsync ${name(host.version)})</span>
+    <span class="soft">(${own}${share}${differs}botsync ${name(host.version)})</span>
   </li>`;
+}
+
+function rateText(perSecond: number): string {
+  return perSecond < 10 ? String(perSecond) : String(Math.round(perSecond));
 }

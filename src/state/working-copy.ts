@@ -67,7 +67,8 @@ export class WorkingCopy {
    */
   constructor(file: string, before: 'discard' | 'keep' = 'discard') {
     this.#file = file;
-    if (before === 'discard') discardWorkingCopy(file);
+    // One in memory has no file: what is called so in the working directory is somebody's.
+    if (before === 'discard' && file !== ':memory:') discardWorkingCopy(file);
     if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     this.#database = guarded(
       () => new DatabaseSync(file, { timeout: 5000, enableForeignKeyConstraints: true }),
@@ -92,9 +93,9 @@ export class WorkingCopy {
     return this.#database;
   }
 
-  /** Takes over the targets that rows name. Throws `StateFileError`. */
+  /** Takes over the targets that rows name, and it has not. Throws `StateFileError`. */
   loadTargets(targets: readonly NumberedTarget[]): void {
-    const insert = 'INSERT INTO target (id, base_url, bot_id, identity) VALUES (?, ?, ?, ?)';
+    const insert = 'INSERT OR IGNORE INTO target (id, base_url, bot_id, identity) VALUES (?, ?, ?, ?)';
     guarded(() => {
       const statement = this.#database.prepare(insert);
       for (const { id, baseUrl, botId, identity } of targets) statement.run(id, baseUrl, botId, identity);

@@ -12,7 +12,7 @@ export function describeCluster(cluster: ClusterFacts): string[] {
   const more = others.length - HOSTS_SHOWN;
   const mine = unitsOf(cluster, host);
   return [
-    `Cluster: this host, ${shown(host)}, ${mine.length === 0 ? 'is on standby' : `syncs ${shown(mine.join(', '))}`}`,
+    `Cluster: this host, ${shown(host)}, ${workOf(cluster, host, mine)}`,
     // Nothing is heard of anybody while the database is out of reach.
     ...(trouble === null ? others.slice(0, HOSTS_SHOWN).map((one) => `  ${describeHost(cluster, one)}`) : []),
     ...(trouble === null && more > 0 ? [`  … and ${counted(more, 'more host')}; --json lists them`] : []),
@@ -22,11 +22,17 @@ export function describeCluster(cluster: ClusterFacts): string[] {
 /** What another host of a cluster does. */
 function describeHost(cluster: ClusterFacts, { name, version, alive }: HostFacts): string {
   const units = unitsOf(cluster, name);
-  const what = units.length === 0 ? 'is on standby' : `syncs ${shown(units.join(', '))}`;
+  const what = workOf(cluster, name, units);
   const own = cluster.hosts.find(({ isMe }) => isMe)?.version ?? version;
   const who = `${shown(name)}${version === own ? '' : ` (version ${shown(version)})`}`;
   if (alive) return `${who} ${what}`;
   return `${who} is silent${units.length === 0 ? '' : `, and had ${shown(units.join(', '))}`}`;
+}
+
+function workOf({ notifier }: ClusterFacts, name: string, units: readonly string[]): string {
+  const tells = notifier === name ? 'sends the notifications' : null;
+  if (units.length === 0) return tells ?? 'is on standby';
+  return `syncs ${shown(units.join(', '))}${tells === null ? '' : ` and ${tells}`}`;
 }
 
 /** Names of the units that a host holds. This host's are those that it works on, whatever the ledger has heard of. */

@@ -110,9 +110,10 @@ export class Clockwork {
       settledUntilMs: () => null,
       isQuiet: () => true,
       wished: () => undefined,
+      announce: () => Promise.resolve(false),
       report: () => null,
       observer: {
-        joined: () => undefined,
+        stands: () => undefined,
         shipped: () => undefined,
         taken: () => undefined,
         ended: () => undefined,

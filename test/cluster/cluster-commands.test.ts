@@ -56,6 +56,7 @@ describe('cluster', () => {
             epoch: 1,
             files: { synced: 1 },
             candidates: ['web1', 'web2'],
+            configured: true,
           },
         ],
         configurationsDiffer: true,
@@ -81,6 +82,16 @@ describe('cluster', () => {
     expect(held, 'its own daemon is stopped, and has the state file').toMatchObject({ code: 6 });
     daemons[to].child.kill('SIGKILL');
 
+    // Whose source is gone from all configurations, and nobody holds: it is over.
+    await hosts.sql('UPDATE botsync.unit SET holder = NULL');
+    expect((await web1.run('cluster', 'status')).code, 'all hosts are gone').toBe(3);
+    const directory = hosts.share;
+    const other = hosts.host('web3', { databaseUrl, config: { sources: [{ name: 'all', directory }] } });
+    expect(await other.run('cluster', 'status')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('docs is in no configuration any more') as string,
+    });
+
     const findings = async (): Promise<string> => (await web1.run('doctor')).stdout;
     expect(await findings()).toContain('this role may use it');
     await hosts.sql('REVOKE INSERT ON botsync.file FROM worker; REVOKE ALL ON botsync.wish FROM worker');
@@ -95,12 +106,13 @@ describe('an address of the database', () => {
     const hosts = await createHosts(server);
     const [plain, checked] = [server.url(hosts.database), '?sslmode=verify-full'];
     const trusted = `${checked}&sslrootcert=${server.certificateFile}`;
-    const otherName = plain.replace('127.0.0.1', 'localhost');
+    // The same address, by a name that is not in the certificate.
+    const otherName = plain.replace('127.0.0.1', '127.1');
     const ask = async (databaseUrl: string) =>
       await hosts.host('web1', { databaseUrl }).run('cluster', 'status');
     expect(await ask(plain + trusted)).toMatchObject({ code: 0, stderr: '' });
     for (const [address, words] of [
-      [plain + checked, /self-signed certificate; its certificate has to be .* sslrootcert/u],
+      [plain + checked, /self-signed certificate; its certificate has to be .*sslrootcert/u],
       [otherName + trusted, /does not match .*; its certificate has to be valid for the host/su],
     ] as const) {
       const { code, stderr } = await ask(address);
@@ -112,6 +124,39 @@ describe('an address of the database', () => {
       code: 2,
       stderr: expect.stringContaining('names /nowhere/ca.pem, which cannot be read: ENOENT') as string,
     });
+  });
+});
+
+describe('a ledger', () => {
+  test('of an older version is brought up to date with all that is in it; hosts of an older version end', async () => {
+    const hosts = await createHosts(server);
+    const web1 = hosts.host('web1');
+    hosts.write('docs/a.md', 'a');
+    expect((await web1.run('sync', '--once')).code).toBe(0);
+    // As if this version had tables that the one before did not have.
+    await hosts.sql('DROP TABLE botsync.budget_share; DROP FUNCTION botsync.ask_share');
+    await hosts.sql('UPDATE botsync.meta SET version = version - 1');
+    for (const args of [['sync'], ['sync', '--once'], ['cluster', 'status']])
+      expect(await web1.run(...args), args.join(' ')).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('is of an older version of botsync') as string,
+      });
+    const made = await web1.run('cluster', 'init', '--json');
+    expect(made.lines(), made.stderr).toMatchObject([{ ledger: 'updated' }]);
+    const again = await web1.run('cluster', 'init', '--json');
+    expect(again.lines()).toMatchObject([{ ledger: 'unchanged' }]);
+    const next = await web1.run('sync', '--once', '--json');
+    expect(next.lines().at(-1), next.stderr).toMatchObject({ uploaded: 0, unchanged: 1 });
+
+    const daemon = web1.launch();
+    await expect.poll(() => hosts.holder(), POLL).toBe('web1');
+    await hosts.sql('UPDATE botsync.meta SET version = version + 1');
+    expect(await daemon.ended).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('is of a newer version of botsync') as string,
+    });
+    expect(await hosts.holder(), 'it let go of it').toBeNull();
+    expect(await web1.run('cluster', 'init')).toMatchObject({ code: 2 });
   });
 });
 

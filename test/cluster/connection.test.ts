@@ -28,6 +28,10 @@ test('an address without a database, or of something else, is refused without a 
     'postgresql://bot:secret@/',
     'mysql://bot:secret@/x',
     'bot:secret',
+    // A password with a "/" that is not encoded.
+    'postgresql://bot:1/secret@db.example.com/botsync',
+    'postgresql://bot:1#secret@db.example.com/botsync',
+    'postgresql://bot:1?secret@db.example.com/botsync',
   ])
     expect(connectionOf(address, 'name'), address).toMatchObject({
       kind: 'problem',

@@ -41,16 +41,16 @@ interface Up {
  * Both hosts have the directory `box` in their source, but to one it is a link: what is written below it is an event for the other
  * alone, as on a share that two machines have mounted. Nothing is found by polling within the time of a test.
  */
-function sharing(directory: string): Record<string, unknown> {
+function sharing(directory: string, poll: boolean): Record<string, unknown> {
   return {
     sources: [{ name: 'docs', directory, symlinks: 'follow' }],
-    watch: { settle: '50ms', poll: true, pollInterval: '1d', rescan: '1d' },
+    watch: { settle: '50ms', poll, pollInterval: '1d', rescan: '1d' },
     removals: { mode: 'delete', delay: '1ms' },
   };
 }
 
-async function up(hosts: Hosts, name: string, directory: string, cluster = {}): Promise<Up> {
-  const host = hosts.host(name, { config: sharing(directory), cluster });
+async function up(hosts: Hosts, name: string, config: Record<string, unknown>, cluster = {}): Promise<Up> {
+  const host = hosts.host(name, { config, cluster });
   const log: string[] = [];
   const note = (message: string): void => {
     log.push(message);
@@ -94,22 +94,39 @@ const LISTENING = `SELECT pid FROM pg_stat_activity WHERE query ~ '^(UN)?LISTEN'
 const remote = (hosts: Hosts, key: string): string | null =>
   hosts.emulator.readContent('bot-1', key)?.toString() ?? null;
 
-describe('two hosts of one share that poll it', () => {
-  test('the holder is told at once what the other one writes', async () => {
-    const hosts = await createHosts(server);
-    const [there, here] = [join(hosts.share, 'there'), join(hosts.share, 'docs')];
-    mkdirSync(join(there, 'box', 'deep'), { recursive: true });
-    symlinkSync(join(there, 'box'), join(here, 'box'));
-    const written = (name: string, content: string): void => {
-      writeFileSync(join(there, 'box', name), content);
-    };
-    written('a.md', 'one');
-    written('b.md', 'one');
-    const holder = await up(hosts, 'web1', here);
-    await expect.poll(() => remote(hosts, 'box/b.md'), POLL).toBe('one');
-    const other = await up(hosts, 'web2', there, { weight: 0 });
-    await expect.poll(() => isWatched(join(there, 'box', 'deep')), POLL).toBe(true);
-    await expect.poll(() => isWatched(here), POLL).toBe(true);
+/** Two hosts of one share, of which the first holds the source. */
+interface Pair {
+  readonly hosts: Hosts;
+  readonly holder: Up;
+  readonly other: Up;
+  /** The directories of their sources. */
+  readonly here: string;
+  readonly there: string;
+  /** Writes a file below `box` on the other host. */
+  readonly written: (name: string, content: string) => void;
+}
+
+async function pairThat(way: 'polls' | 'watches'): Promise<Pair> {
+  const hosts = await createHosts(server);
+  const [there, here] = [join(hosts.share, 'there'), join(hosts.share, 'docs')];
+  mkdirSync(join(there, 'box', 'deep'), { recursive: true });
+  symlinkSync(join(there, 'box'), join(here, 'box'));
+  const written = (name: string, content: string): void => {
+    writeFileSync(join(there, 'box', name), content);
+  };
+  written('a.md', 'one');
+  written('b.md', 'one');
+  const holder = await up(hosts, 'web1', sharing(here, way === 'polls'));
+  await expect.poll(() => remote(hosts, 'box/b.md'), POLL).toBe('one');
+  const other = await up(hosts, 'web2', sharing(there, way === 'polls'), { weight: 0 });
+  await expect.poll(() => isWatched(join(there, 'box', 'deep')), POLL).toBe(true);
+  await expect.poll(() => isWatched(here), POLL).toBe(true);
+  return { hosts, holder, other, here, there, written };
+}
+
+describe('of two hosts of one share', () => {
+  test('the holder that polls is told at once what the other one writes', async () => {
+    const { hosts, holder, other, there, written } = await pairThat('polls');
     await expect.poll(async () => (await server.query(LISTENING, hosts.database)).length, POLL).toBe(2);
 
     written('a.md', 'two');
@@ -119,7 +136,7 @@ describe('two hosts of one share that poll it', () => {
     rmSync(join(there, 'box', 'b.md'));
     await expect.poll(() => remote(hosts, 'box/new.md'), POLL).toBe('new');
     await expect.poll(() => remote(hosts, 'box/b.md'), POLL).toBeNull();
-    expect(await other.metric('botsync_cluster_hints_sent_total')).toBe(3);
+    await expect.poll(() => other.metric('botsync_cluster_hints_sent_total'), POLL).toBe(3);
     expect(await holder.metric('botsync_cluster_hints_received_total')).toBe(3);
     expect(await holder.metric('botsync_cluster_hints_sent_total')).toBe(0);
 
@@ -142,6 +159,16 @@ describe('two hosts of one share that poll it', () => {
     await expect.poll(() => isWatched(join(there, 'box')), POLL).toBe(true);
     written('c.md', 'three');
     await expect.poll(() => remote(hosts, 'box/c.md'), POLL).toBe('three');
+  });
+
+  test('the holder that watches is told as well, and of what it writes itself its own watch tells', async () => {
+    const { hosts, holder, other, here, written } = await pairThat('watches');
+    written('a.md', 'two');
+    await expect.poll(() => remote(hosts, 'box/a.md'), POLL).toBe('two');
+    writeFileSync(join(here, 'own.md'), 'own');
+    await expect.poll(() => remote(hosts, 'own.md'), POLL).toBe('own');
+    expect(await holder.metric('botsync_cluster_hints_received_total')).toBe(1);
+    expect(await other.metric('botsync_cluster_hints_received_total')).toBe(0);
   });
 });
 

@@ -75,6 +75,7 @@ export async function createHosts(
     mkdirSync(directory, { recursive: true });
     const env = {
       BOTSYNC_TOKEN: emulator.token,
+      BOTSYNC_USER_KEY: emulator.userKey,
       BOTSYNC_DATABASE: databaseUrl ?? server.url(database),
       ...more,
     };
@@ -84,6 +85,8 @@ export async function createHosts(
         token: 'env:BOTSYNC_TOKEN',
         botId: 'bot-1',
         workspaceId: emulator.workspaceId,
+        chatUrl: emulator.chatUrl,
+        chat: { webhookId: emulator.webhookId, userKey: 'env:BOTSYNC_USER_KEY' },
       },
       sources: [{ name: 'docs', directory: join(share, 'docs') }],
       watch: { settle: '50ms' },

@@ -186,6 +186,24 @@ describe('the ledger', () => {
   });
 });
 
+test('what the database says is told without the password, in whichever form', async () => {
+  const url = new URL(server.url(name));
+  const password = 'pass*word/of the (base)';
+  url.password = encodeURIComponent(password);
+  const connection = connectionOf(url.href, 'test');
+  if (connection.kind !== 'ok') throw new Error(connection.message);
+  const other = new ClusterDatabase({ connection: connection.config, patienceMs: 10_000, connections: 1 });
+  onTestFinished(() => other.close());
+  for (const form of [password, encodeURIComponent(password), url.password, url.password.toLowerCase()])
+    await expect(other.sql(`SELECT "${form}"`), form).rejects.toMatchObject({
+      kind: 'refused',
+      message: 'column "***" does not exist',
+    });
+  const all = other.transaction((sql) => sql(`SELECT "${url.href}"`));
+  await expect(all).rejects.toMatchObject({ message: expect.stringMatching(/\*{3}/u) as string });
+  await expect(all).rejects.toMatchObject({ message: expect.not.stringContaining('word') as string });
+});
+
 describe('a unit', () => {
   test('is taken by one of many who try at once', async () => {
     const unit = await declare();

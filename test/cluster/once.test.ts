@@ -127,6 +127,112 @@ describe('a single pass in a cluster', () => {
     expect(await hosts.holder()).toBeNull();
   });
 
+  test('sends once more what a dead host may have sent late', async () => {
+    const hosts = await createHosts(server);
+    const removals = { mode: 'delete', maxFraction: 1, delay: '1ms' };
+    const { sync } = open(hosts, 'web1', { config: { removals } });
+    hosts.write('docs/a.md', 'a');
+    hosts.write('docs/b.md', 'b');
+    await sync.pass();
+    // It was sending them when it was killed.
+    await hosts.sql(
+      `UPDATE botsync.file SET state = 'sending', body = jsonb_set(body::jsonb, '{state}', '"sending"')::json`,
+    );
+    expect(await sync.pass()).toMatchObject({ outcome: 'in-sync', summary: { uploaded: 2 } });
+    const suspects = `SELECT body->'body'->>'key' AS key FROM botsync.entry WHERE tbl = 'suspect' ORDER BY 1`;
+    expect(await hosts.sql(suspects)).toEqual([{ key: 'a.md' }, { key: 'b.md' }]);
+    expect(await sync.pass(), 'it is too early').toMatchObject({ summary: { uploaded: 0, unchanged: 2 } });
+    // It is time, by the clock of whoever comes.
+    await hosts.sql(
+      `UPDATE botsync.entry SET body = jsonb_set(body::jsonb, '{body,again_at}', '1')::json WHERE tbl = 'suspect'`,
+    );
+    rmSync(join(hosts.share, 'docs', 'b.md'));
+    expect(await sync.pass()).toMatchObject({ outcome: 'in-sync', summary: { uploaded: 1, removed: 1 } });
+    expect(await hosts.sql(suspects)).toEqual([]);
+    expect(await sync.pass()).toMatchObject({ summary: { uploaded: 0, unchanged: 1 } });
+  });
+
+  test('sources that are renamed, put together or divided otherwise keep their records', async () => {
+    const hosts = await createHosts(server);
+    const { config: first = {} } = sourcesOf(hosts);
+    const removals = { mode: 'delete', maxFraction: 1 };
+    const source = (name: string, directory: string, keyPrefix: string): object => ({
+      ...{ name, directory: join(hosts.share, directory), keyPrefix },
+    });
+    const passWith = async (...sources: object[]): Promise<PassResult['summary'] & { outcome: string }> => {
+      const { outcome, summary } = await open(hosts, 'web1', { config: { sources, removals } }).sync.pass();
+      return { ...summary, outcome };
+    };
+    const filesOf = (): Promise<unknown[]> =>
+      hosts.sql(
+        `SELECT unit.name, count(*)::integer AS files FROM botsync.file JOIN botsync.unit ON unit.id = file.unit
+         GROUP BY unit.name ORDER BY unit.name`,
+      );
+    hosts.write('docs/a.md', 'a');
+    hosts.write('docs/b.md', 'b');
+    hosts.write('news/c.md', 'c');
+    const [docs, news] = first['sources'] as object[];
+    expect(await passWith(docs ?? {}, news ?? {})).toMatchObject({ uploaded: 3, outcome: 'in-sync' });
+
+    // Another name.
+    const papers = source('papers', 'docs', 'docs/');
+    expect(await passWith(papers, news ?? {})).toMatchObject({
+      ...{ outcome: 'in-sync', uploaded: 0, removed: 0, unchanged: 3 },
+    });
+    expect(await filesOf()).toEqual([
+      { name: 'news', files: 1 },
+      { name: 'papers', files: 2 },
+    ]);
+
+    // A source whose prefix meets those of both: one unit. Something was under way when its host died.
+    hosts.write('more/d.md', 'd');
+    await hosts.sql(
+      `UPDATE botsync.file SET state = 'sending', body = jsonb_set(body::jsonb, '{state}', '"sending"')::json
+       WHERE body->>'key' = 'docs/a.md'`,
+    );
+    const more = source('more', 'more', '');
+    expect(await passWith(papers, news ?? {}, more)).toMatchObject({
+      ...{ outcome: 'in-sync', uploaded: 2, removed: 0, unchanged: 2 },
+    });
+    expect(await filesOf()).toEqual([{ name: 'more+news+papers', files: 4 }]);
+    expect(
+      await hosts.sql(`SELECT body->'body'->>'key' AS key FROM botsync.entry WHERE tbl = 'suspect'`),
+      'what a former holder was sending is sent once more later',
+    ).toEqual([{ key: 'docs/a.md' }]);
+
+    // Divided: each has its own. A removal of the one is not lost on the way.
+    const shorter = source('more', 'more', 'more/');
+    rmSync(join(hosts.share, 'docs', 'b.md'));
+    expect(await passWith(papers, news ?? {}, shorter)).toMatchObject({ uploaded: 1, unchanged: 2 });
+    expect(await filesOf()).toContainEqual({ name: 'news', files: 1 });
+    expect(
+      await hosts.sql(
+        `SELECT unit.name FROM botsync.entry JOIN botsync.unit ON unit.id = entry.unit WHERE tbl = 'suspect'`,
+      ),
+    ).toEqual([{ name: 'papers' }]);
+    const passAgain = async (): Promise<unknown> => {
+      await passWith(papers, news ?? {}, shorter);
+      return hosts.emulator.readContent('bot-1', 'docs/b.md');
+    };
+    await expect.poll(passAgain, { ...POLL, interval: 300 }).toBeNull();
+  });
+
+  test('a source that is renamed keeps its records, also those that a dead host held under the old name', async () => {
+    const hosts = await createHosts(server);
+    hosts.write('docs/a.md', 'a');
+    await open(hosts, 'web1', {}).sync.pass();
+    await hosts.sql(`UPDATE botsync.unit SET holder = 'gone:1', holder_host = 'gone', epoch = epoch + 1`);
+    const sources = [{ name: 'papers', directory: join(hosts.share, 'docs') }];
+    const daemon = await open(hosts, 'web2', { config: { sources } }).sync.start();
+    const files = `SELECT unit.name FROM botsync.file JOIN botsync.unit ON unit.id = file.unit`;
+    await expect.poll(() => hosts.sql(files), POLL).toEqual([{ name: 'papers' }]);
+    await expect.poll(() => hosts.holder('papers'), POLL).toBe('web2');
+    await daemon.stop();
+    expect(await hosts.holder('docs')).toBeNull();
+    const { sync } = open(hosts, 'web2', { config: { sources } });
+    expect(await sync.pass()).toMatchObject({ outcome: 'in-sync', summary: { uploaded: 0, unchanged: 1 } });
+  });
+
   test('ends at once where the database is not to be reached', async () => {
     const hosts = await createHosts(server);
     const { sync } = open(hosts, 'web1', {

@@ -1,3 +1,4 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openSync, type SyncDaemon } from '../../src/library/botsync.ts';
@@ -25,8 +26,11 @@ interface Up extends Host {
   readonly ask: (method: string, target: string) => Promise<string>;
   readonly status: () => Promise<Known & { readonly daemon: Running & { readonly notReady: string[] } }>;
   readonly log: string[];
-  /** What the service manager was told. */
+  /** Ends it. */
+  readonly stop: () => Promise<void>;
+  /** What the service manager was told: with `READY=1`, and of what it does since. */
   readonly ready: string[];
+  readonly statuses: string[];
 }
 
 async function up(hosts: Hosts, name: string, options: HostOptions = {}): Promise<Up> {
@@ -41,8 +45,13 @@ async function up(hosts: Hosts, name: string, options: HostOptions = {}): Promis
     log: { debug: note, info: note, warn: note, error: note },
   });
   const ready: string[] = [];
+  const statuses: string[] = [];
   const daemon = await sync.start({
-    serviceManager: { ...NOBODY_LISTENS, ready: (status) => ready.push(status) },
+    serviceManager: {
+      ...NOBODY_LISTENS,
+      ready: (status) => ready.push(status),
+      status: (text) => statuses.push(text),
+    },
   });
   onTestFinished(() => sync[Symbol.asyncDispose]());
   const ask = async (method: string, target: string): Promise<string> => {
@@ -56,9 +65,16 @@ async function up(hosts: Hosts, name: string, options: HostOptions = {}): Promis
     return answer.body;
   };
   return {
-    ...{ ...host, daemon, ask, log, ready },
+    ...{ ...host, daemon, ask, log, ready, statuses },
+    stop: async () => {
+      await sync[Symbol.asyncDispose]();
+    },
     status: async () => JSON.parse(await ask('GET', '/status')) as Awaited<ReturnType<Up['status']>>,
   };
+}
+
+function isRate(share: unknown): boolean {
+  return typeof share === 'number' && share > 0;
 }
 
 /** The exit code of `botsync status`, with the kinds of the troubles. */
@@ -99,6 +115,13 @@ describe('what hosts of a cluster answer', () => {
       { name: 'web2', alive: true, isMe: true, sameConfig: true },
     ]);
 
+    // Each host's share of the budget, as it says itself.
+    const shares = async (): Promise<(number | null)[]> =>
+      ((await other.status()).cluster?.hosts ?? []).map(({ share }) => share);
+    await expect
+      .poll(shares, POLL)
+      .toEqual([expect.toSatisfy(isRate) as number, expect.toSatisfy(isRate) as number]);
+
     // Whoever is asked passes it on to the host that syncs it.
     expect(await other.ask('POST', '/rescan?source=docs')).toBe(
       '{"rescan":{"kind":"passed-on","host":"web1"},"trouble":null}\n',
@@ -114,5 +137,39 @@ describe('what hosts of a cluster answer', () => {
     expect(metrics).toContain('botsync_cluster_database_up 1\n');
     expect(metrics).toMatch(/botsync_cluster_ship_duration_seconds_count [1-9]/u);
     expect(await other.ask('GET', '/metrics')).toContain('botsync_cluster_units_held 0\n');
+  });
+
+  test('a host that cannot take part yet has started all the same, is not ready, and says why', async () => {
+    const hosts = await createHosts(server);
+    hosts.write('docs/a.md', 'first');
+    const docs = { name: 'docs', directory: join(hosts.share, 'docs'), keyPrefix: 'docs/' };
+    const one = await up(hosts, 'web1', { config: { sources: [docs] } });
+    await expect.poll(() => standing(one), POLL).toBe('0');
+    // The name is the first one's as long as that lives; nobody listens at the other address.
+    const own = join(hosts.share, '..', 'own');
+    mkdirSync(own);
+    writeFileSync(join(own, 'b.md'), 'of the second one');
+    const sources = [docs, { name: 'own', directory: own, keyPrefix: 'own/', host: 'web1' }];
+    const named = await up(hosts, 'also-web1', { cluster: { host: 'web1' }, config: { sources } });
+    const cut = await up(hosts, 'web3', { databaseUrl: 'postgresql://postgres@127.0.0.1:9/x' });
+    const taken = 'another host of the cluster is named "web1" (cluster.host)';
+    for (const [host, reason] of [
+      [named, taken],
+      [cut, 'the database of the cluster cannot be reached: connect ECONNREFUSED 127.0.0.1:9'],
+    ] as const) {
+      await expect.poll(() => host.ready, POLL).toEqual([`waits: ${reason}`]);
+      expect(await standing(host)).toBe('3 cluster');
+      expect((await host.status()).daemon.notReady).toEqual([reason]);
+      expect(host.statuses).toEqual([]);
+    }
+    expect(named.log).toContainEqual(expect.stringContaining('botsync waits until it is silent'));
+    expect(cut.log).toContainEqual(expect.stringContaining('ECONNREFUSED 127.0.0.1:9; botsync retries'));
+
+    expect(hosts.emulator.listFiles('bot-1').map(({ key }) => key)).toEqual(['docs/a.md']);
+    await one.stop();
+    await expect.poll(() => standing(named), POLL).toBe('0');
+    expect(hosts.emulator.listFiles('bot-1')).toHaveLength(2);
+    expect(named.statuses).toEqual(['takes part in the cluster']);
+    expect(named.ready[1], 'it syncs by itself now').toBe('full pass running');
   });
 });

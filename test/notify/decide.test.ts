@@ -10,7 +10,7 @@ import {
   type Subject,
   type Trouble,
 } from '../../src/notify/trouble.ts';
-import { expiring, failing, HALTED, LOST, MINUTE, NOW, REFUSED, snapshot } from './fixture.ts';
+import { expiring, failing, HALTED, LOST, MINUTE, NOW, REFUSED, snapshot, UNSYNCED } from './fixture.ts';
 
 const QUIET = 15 * MINUTE;
 const DAY = 24 * 60 * MINUTE;
@@ -144,6 +144,16 @@ describe('a trouble', () => {
         [1, snapshot([LOST])],
       ],
       [],
+    ],
+    [
+      'of a source that no host syncs is told when it lasts five minutes',
+      [
+        [0, snapshot([UNSYNCED])],
+        [4, snapshot([UNSYNCED])],
+        [5, snapshot([UNSYNCED])],
+        [6, snapshot([])],
+      ],
+      ['5 began ["unsynced","docs"]', '6 over ["unsynced","docs"]'],
     ],
     [
       'of renewals is told when it lasts five minutes',

@@ -11,6 +11,7 @@ export const WORDING: Wording = {
   commands: {
     status: 'botsync status -c x',
     doctor: 'botsync doctor -c x',
+    cluster: 'botsync cluster status -c x',
     approve: (source) => `botsync approve ${source} -c x`,
   },
 };
@@ -26,6 +27,8 @@ export const expiring = (count: number): Trouble => ({ kind: 'expiring', source:
 export const HALTED: Trouble = { kind: 'halted', source: 'docs', reason: 'it is gone' };
 export const REFUSED: Trouble = { kind: 'credentials', reason: '401' };
 export const LOST: Trouble = { kind: 'out-of-reach' };
+
+export const UNSYNCED: Trouble = { kind: 'unsynced', source: 'docs', silent: 'web2' };
 
 /** A snapshot of the sources docs and more. */
 export function snapshot(troubles: readonly Trouble[], unknown: readonly Subject[] = []): Snapshot {

@@ -42,6 +42,21 @@ test.each<[Trouble, string, string]>([
     'the platform is unreachable, and all files wait. Run: botsync doctor -c x',
     'the platform is reachable again.',
   ],
+  [
+    { kind: 'out-of-reach', from: ['web2', 'web3'] },
+    'the platform is unreachable from web2, web3, and files wait there. Run: botsync doctor -c x',
+    'the platform is reachable again.',
+  ],
+  [
+    { kind: 'unsynced', source: 'docs', silent: null },
+    'docs is synced by no host. Run: botsync cluster status -c x',
+    'docs is synced again.',
+  ],
+  [
+    { kind: 'unsynced', source: 'docs@web2', silent: 'web2' },
+    'docs@web2 is synced by no host: web2 is silent. Run: botsync cluster status -c x',
+    'docs@web2 is synced again.',
+  ],
 ])('%j in words', (trouble, began, over) => {
   const host = 'botsync on web1: ';
   expect(wordNotice({ kind: 'began', trouble }, WORDING)).toBe(host + began);

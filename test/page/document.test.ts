@@ -36,9 +36,9 @@ test.each(HOSTILE)('the name %j stays a name wherever it stands', (name) => {
     failures: [{ source: name, path: name, reason: name, retryAt: null }],
     running: { refusal: name, shortage: name, outage: { since: at(-5), nextTry: null, reason: name } },
     cluster: {
-      ...{ host: name, trouble: name, held: [name], blocked: { [name]: name } },
+      ...{ host: name, trouble: name, notifier: name, held: [name], blocked: { [name]: name } },
       units: [{ name, sources: [name], holderHost: name, epoch: 1, pinned: null, isConfigured: true }],
-      hosts: [{ name, version: name, alive: true, isMe: true, sameConfig: true }],
+      hosts: [{ name, version: name, alive: true, isMe: true, share: null, sameConfig: true }],
     },
     facts: {
       host: name,
@@ -98,25 +98,25 @@ test('a source says where it is, how it stands, and what a halt would remove', (
 });
 
 const CLUSTER: ClusterFacts = {
-  ...{ host: 'web1', trouble: null, held: ['faq'], blocked: {} },
+  ...{ host: 'web1', trouble: null, notifier: null, held: ['faq'], blocked: {} },
   units: [
     { name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 2, pinned: null, isConfigured: true },
     { name: 'faq', sources: ['faq'], holderHost: 'web1', epoch: 1, pinned: null, isConfigured: true },
     { name: 'old', sources: ['old'], holderHost: 'web4', epoch: 1, pinned: null, isConfigured: false },
   ],
   hosts: [
-    { name: 'web4', version: '1.2.2', alive: false, isMe: false, sameConfig: true },
-    { name: 'web3', version: '1.2.3', alive: true, isMe: false, sameConfig: false },
-    { name: 'web2', version: '1.2.3', alive: true, isMe: false, sameConfig: true },
-    { name: 'web1', version: '1.2.3', alive: true, isMe: true, sameConfig: true },
+    { name: 'web4', version: '1.2.2', alive: false, isMe: false, share: null, sameConfig: true },
+    { name: 'web3', version: '1.2.3', alive: true, isMe: false, share: 4.5, sameConfig: false },
+    { name: 'web2', version: '1.2.3', alive: true, isMe: false, share: null, sameConfig: true },
+    { name: 'web1', version: '1.2.3', alive: true, isMe: true, share: 71.6, sameConfig: true },
   ],
 };
 
 test('the hosts of a cluster, this one first, and what each of them syncs', () => {
   expect(read('hosts', { cluster: CLUSTER })).toBe(
-    'Hosts 4 hosts web1 syncs faq (this host, botsync 1.2.3 )' +
+    'Hosts 4 hosts web1 syncs faq (this host, 72 requests/s, botsync 1.2.3 )' +
       ' web4 silent , had old (botsync 1.2.2 )' +
-      ' web3 on standby (another configuration, botsync 1.2.3 )' +
+      ' web3 on standby (4.5 requests/s, another configuration, botsync 1.2.3 )' +
       ' web2 syncs docs (botsync 1.2.3 )',
   );
   expect(page({ cluster: CLUSTER })).toContain('id="hosts"');

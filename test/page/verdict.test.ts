@@ -4,11 +4,11 @@ import type { ClusterFacts } from '../../src/sync/plan/cluster-facts.ts';
 import { at, factsOf, type Scene } from './facts.ts';
 
 const CLUSTER: ClusterFacts = {
-  ...{ host: 'web1', trouble: null, held: [], blocked: {} },
+  ...{ host: 'web1', trouble: null, notifier: null, held: [], blocked: {} },
   units: [
     { name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 1, pinned: null, isConfigured: true },
   ],
-  hosts: [{ name: 'web2', version: '1.2.3', alive: true, isMe: false, sameConfig: true }],
+  hosts: [{ name: 'web2', version: '1.2.3', alive: true, isMe: false, share: null, sameConfig: true }],
 };
 
 const OUTAGE = { since: at(-240), nextTry: at(30), reason: 'cannot reach it: connection refused' };

@@ -8,10 +8,10 @@ const unit = (name: string, holderHost: string | null, pinned: string | null = n
   isConfigured: true,
 });
 const host = (name: string, alive = true, version = '1.2.3') => ({
-  ...{ name, version, alive, isMe: name === 'web1', sameConfig: true },
+  ...{ name, version, alive, isMe: name === 'web1', share: null, sameConfig: true },
 });
 const CLUSTER: ClusterFacts = {
-  ...{ host: 'web1', trouble: null, held: ['docs'], blocked: {} },
+  ...{ host: 'web1', trouble: null, notifier: null, held: ['docs'], blocked: {} },
   units: [unit('docs', 'web1'), unit('news', 'web2'), unit('till', 'branch', 'branch'), unit('faq', 'old')],
   hosts: [host('branch'), host('old', false), host('web1'), host('web2', true, '1.2.2'), host('web3')],
 };

@@ -5,8 +5,9 @@ import {
   type HostStanding,
   type UnitStanding,
 } from '../../library/cluster/cluster-status.ts';
+import { unitsOfConfig } from '../../library/cluster/own-units.ts';
 import { withCluster } from '../../library/cluster/with-cluster.ts';
-import { load } from '../../library/load.ts';
+import { load, platformName } from '../../library/load.ts';
 import { describeSpan } from '../../words/quantity.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { refuseEmulator } from '../refuse-emulator.ts';
@@ -17,7 +18,11 @@ import { renderTable } from '../render/table.ts';
 /** `botsync cluster status`: hosts, units, and who holds what. Returns the exit code; throws `SyncError`. */
 export async function clusterStatus(options: GlobalOptions): Promise<number> {
   refuseEmulator(options);
-  const standing = await withCluster(load(options), process.env, standingOfCluster);
+  const loaded = load(options);
+  const standing = await withCluster(loaded, process.env, (cluster) => {
+    const units = unitsOfConfig(loaded.config, cluster.config.host, platformName(options, loaded.config));
+    return standingOfCluster(cluster, new Set(units.map(({ name }) => name)));
+  });
   if (options.json) printJson(forPrograms(standing, Date.now()));
   else print(forPeople(standing).join('\n'));
   return standing.unheld.length === 0 ? EXIT.ok : EXIT.incomplete;
@@ -27,6 +32,9 @@ function forPeople({ hosts, units, isDivided, unheld }: ClusterStanding): string
   if (units.length === 0) return ['No host has taken part yet, and nothing was imported.'];
   const notes = [
     ...unheld.map((name) => `${shown(name)} is held by no host that was heard of; nothing of it is synced.`),
+    ...units
+      .filter(({ isConfigured, holder, files }) => !isConfigured && holder === null && files !== null && files.size > 0)
+      .map(({ name }) => `${shown(name)} is in no configuration any more: its files stay on the platform.`),
     ...(isDivided
       ? [
           'Hosts have different configurations (the same sources, rules and limits are needed on all): with every move of a unit files are sent again.',
@@ -90,8 +98,9 @@ function holderWords({ pinnedTo, holder, lastHolder }: UnitStanding): string {
 function forPrograms({ hosts, units, isDivided, unheld }: ClusterStanding, nowMs: number): object {
   return {
     hosts: hosts.map(({ liveness, ...host }) => ({ ...host, state: liveness })),
-    units: units.map(({ holder, files, settledAgeMs, ...unit }) => ({
+    units: units.map(({ holder, files, settledAgeMs, isConfigured, ...unit }) => ({
       ...unit,
+      configured: isConfigured,
       holder: holder && { host: holder.host, state: holder.liveness },
       files: files && Object.fromEntries(files),
       settledAt: settledAgeMs === null ? null : new Date(nowMs - settledAgeMs).toISOString(),

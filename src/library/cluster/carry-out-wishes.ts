@@ -1,28 +1,41 @@
 import type { Membership, WishRow } from '../../cluster/membership.ts';
+import { isOfNotifications } from '../../domain/unit.ts';
+import { ANNOUNCE } from './announcement-outbox.ts';
 import type { DeclaredUnits } from './declared-units.ts';
-import type { HeldUnits } from './held-units.ts';
+import type { HeldUnit } from './held-unit.ts';
 import type { OwnUnit } from './own-units.ts';
 
 /** What wishes are carried out with. */
 export interface WishInput {
   readonly membership: Pick<Membership, 'takeWish'>;
-  readonly declared: DeclaredUnits;
-  readonly held: HeldUnits;
+  readonly declared: Pick<DeclaredUnits, 'find'>;
+  readonly held: { readonly get: (id: number) => Pick<HeldUnit, 'isEnding' | 'release'> | undefined };
   /** Carries out what is wanted of the daemon of a unit. */
   readonly wished: (unit: OwnUnit, wish: WishRow) => void;
+  /**
+   * Told of all files that this host is to announce now, which stay on the list until it has taken note of them. No beat waits for that:
+   * there may be many, and the leases of all units hang on it.
+   */
+  readonly announce: (wishes: readonly WishRow[]) => void;
 }
 
 /** Carries out what others want of units that this host works on: each wish by one host, and once. Throws `DatabaseError`. */
 export async function carryOutWishes(
   wishes: readonly WishRow[],
-  { membership, declared, held, wished }: WishInput,
+  { membership, declared, held, wished, announce }: WishInput,
 ): Promise<void> {
+  const announced: WishRow[] = [];
   for (const wish of wishes) {
     const own = declared.find(wish.unit);
     const unit = held.get(wish.unit);
     if (own === undefined || !(own.isPinned || unit?.isEnding === false)) continue;
+    if (isOfNotifications(own) && wish.kind === ANNOUNCE) {
+      announced.push(wish);
+      continue;
+    }
     if (!(await membership.takeWish(wish.id))) continue;
     if (wish.kind === 'release') unit?.release();
     else wished(own, wish);
   }
+  announce(announced);
 }

@@ -1,11 +1,12 @@
 import { DatabaseError } from '../../cluster/database.ts';
-import type { ClusterView, HostNews, HostRow, WishRow } from '../../cluster/membership.ts';
+import type { ClusterView, HostNews, HostRow, UnitRow, WishRow } from '../../cluster/membership.ts';
 import { LEDGER_VERSION } from '../../cluster/schema.ts';
+import { isOfNotifications } from '../../domain/unit.ts';
 import { beatMs, momentOf } from '../../domain/lease.ts';
 import { Bell } from '../../service/bell.ts';
 import { STATE_VERSION } from '../../state/schema.ts';
 import { SyncError } from '../sync-error.ts';
-import { carryOutWishes } from './carry-out-wishes.ts';
+import { carryOutWishes, type WishInput } from './carry-out-wishes.ts';
 import { DeclaredUnits, type DeclaredUnitsInput } from './declared-units.ts';
 import { HeldUnits, type UnitObserver, type UnitWork } from './held-units.ts';
 import { HostName } from './host-name.ts';
@@ -30,6 +31,8 @@ export interface ClusterRunInput extends UnitWork, DeclaredUnitsInput {
   readonly isQuiet: (unit: OwnUnit) => boolean;
   /** Carries out what somebody wants of a unit that this host holds. */
   readonly wished: (unit: OwnUnit, wish: WishRow) => void;
+  /** See `WishInput.announce`. */
+  readonly announce: WishInput['announce'];
   /** What others are told of this host's sources; JSON. */
   readonly report: () => string | null;
   readonly observer: ClusterObserver;
@@ -39,8 +42,8 @@ export interface ClusterRunInput extends UnitWork, DeclaredUnitsInput {
 
 /** Follows a host's part in a cluster. */
 export interface ClusterObserver extends UnitObserver {
-  /** This host takes part from now on, once more after another process had its name. */
-  readonly joined: () => void;
+  /** Why this host cannot take part has changed; `null`: it takes part. Told after the first beat in any case. */
+  readonly stands: (trouble: string | null) => void;
   /** What keeps the sources of pinned units from being synced has changed. */
   readonly pinnedChanged: () => void;
 }
@@ -50,6 +53,8 @@ export interface ClusterSituation {
   readonly host: string;
   /** Why this host cannot take part; `null`: it can. */
   readonly trouble: string | null;
+  /** Whether what is pinned to this host is its to sync: not before the first beat, and not while another host has its name. */
+  readonly isItself: boolean;
   readonly view: ClusterView | null;
   /** Hosts that were heard of lately. */
   readonly alive: readonly HostRow[];
@@ -72,6 +77,9 @@ export class ClusterRun {
   readonly #bell = new Bell();
   readonly #beganAtMs: number;
   #trouble: string | null = null;
+  /** What was told of it last; `undefined`: nothing was. */
+  #told: string | null | undefined;
+  #isItself = false;
 
   constructor(input: ClusterRunInput) {
     const { cluster, clock } = input;
@@ -95,15 +103,20 @@ export class ClusterRun {
   get situation(): ClusterSituation {
     return {
       host: this.#host,
-      trouble: this.#name.isAnothers
-        ? `another host of the cluster is named "${this.#host}" (cluster.host)`
-        : this.#trouble,
+      trouble: this.#whyNot,
+      isItself: this.#isItself,
       view: this.#neighbours.view,
       alive: this.#neighbours.alive,
       held: this.#held.names,
       own: this.#declared.all,
       blocked: this.#decisions.blocked,
     };
+  }
+
+  get #whyNot(): string | null {
+    return this.#name.isAnothers
+      ? `another host of the cluster is named "${this.#host}" (cluster.host)`
+      : this.#trouble;
   }
 
   /** Has the next beat come at once. */
@@ -145,6 +158,7 @@ export class ClusterRun {
       });
       while (!this.#isLeaving() || !this.#held.isEmpty) {
         await this.#turn();
+        this.#tellStanding();
         if (this.#isLeaving() && this.#held.isEmpty) break;
         // A unit is taken when its lease is over, and not a beat later.
         const staleMs = this.#neighbours.untilStaleMs(this.#name.instance) + TIMER_MS;
@@ -204,6 +218,19 @@ export class ClusterRun {
     return beatMs(this.#input.cluster.config.leaseMs);
   }
 
+  #tellStanding(): void {
+    const { observer } = this.#input;
+    const isItself = !this.#name.isAnothers;
+    if (isItself !== this.#isItself) {
+      this.#isItself = isItself;
+      observer.pinnedChanged();
+    }
+    const trouble = this.#whyNot;
+    if (trouble === this.#told) return;
+    this.#told = trouble;
+    observer.stands(trouble);
+  }
+
   /** One beat, and what follows from what it brings back. */
   async #turn(): Promise<void> {
     const { log } = this.#input;
@@ -220,15 +247,12 @@ export class ClusterRun {
   }
 
   async #beat(): Promise<void> {
-    const { cluster, clock, visit, observer } = this.#input;
+    const { cluster, clock, visit } = this.#input;
     const declaredNow = await this.#declared.declare();
     if (declaredNow !== null) this.#held.release(declaredNow);
     await this.#declared.lookAround(this.#beatMs / 2);
     const news = this.#news();
-    if (!this.#name.isOurs) {
-      if (!(await this.#name.take(news))) return;
-      observer.joined();
-    }
+    if (!this.#name.isOurs && !(await this.#name.take(news))) return;
     const held = this.#held.toProve;
     const sentAt = momentOf(clock);
     const view = await cluster.membership.beat(
@@ -250,6 +274,11 @@ export class ClusterRun {
 
   #news(): HostNews {
     const { cluster, config, version, report, stop, visit } = this.#input;
+    const units = this.#declared.seen.filter((id) => {
+      const own = this.#declared.find(id);
+      // Who comes for a pass only does not tell people for all.
+      return !this.#held.avoids(id) && !(visit !== undefined && own !== undefined && isOfNotifications(own));
+    });
     return {
       name: this.#host,
       instance: this.#name.instance,
@@ -257,7 +286,7 @@ export class ClusterRun {
       weight: visit === undefined ? cluster.config.weight : 0,
       version,
       digest: digestOf(config()),
-      units: stop.aborted ? [] : this.#declared.seen.filter((id) => !this.#held.avoids(id)),
+      units: stop.aborted ? [] : units,
       report: report(),
     };
   }
@@ -292,14 +321,16 @@ export class ClusterRun {
 
   /** Takes what is to be taken, lets go of what is another's, and does what is wished. */
   async #settle(view: ClusterView): Promise<void> {
-    const { cluster, visit, wished, observer } = this.#input;
+    const { cluster, visit, wished, announce, observer } = this.#input;
     if (this.#decisions.findBlocked(view)) observer.pinnedChanged();
+    for (const row of this.#decisions.former(this.#declared.all, view))
+      if (this.#decisions.isAbandoned(row)) await this.#held.free(row);
     for (const own of this.#declared.all) {
       const row = view.units.find(({ id }) => id === own.id);
       if (row === undefined || own.isPinned) continue;
       switch (this.#decisions.about(own, row)) {
         case 'take':
-          await this.#held.claim(own, row);
+          await this.#held.claim(own, row, this.#decisions.former([own], view).filter(isFree));
           break;
         case 'release':
           this.#held.get(own.id)?.release();
@@ -310,6 +341,10 @@ export class ClusterRun {
     if (visit !== undefined) return;
     const { membership } = cluster;
     const [declared, held] = [this.#declared, this.#held];
-    await carryOutWishes(view.wishes, { membership, declared, held, wished });
+    await carryOutWishes(view.wishes, { membership, declared, held, wished, announce });
   }
+}
+
+function isFree({ holder }: UnitRow): boolean {
+  return holder === null;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Sql, SqlRow } from '../../cluster/database.ts';
 import type { ClusterView, HostRow, UnitRow } from '../../cluster/membership.ts';
+import { isOfNotifications } from '../../domain/unit.ts';
 import { quoted } from '../../cluster/schema.ts';
 import { beatMs } from '../../domain/lease.ts';
 import { asked, demandLedger, type Cluster } from './open-cluster.ts';
@@ -35,10 +36,12 @@ export interface UnitStanding {
   /** The host that held it last; `null`: nobody ever did. */
   readonly lastHolder: string | null;
   readonly epoch: number;
-  /** How many files there are on record, by their state; `null` for one that is pinned: its host has them. */
+  /** How many files there are on record, by their state; `null` for one that is pinned: its host has them, and for notifications. */
   readonly files: ReadonlyMap<string, number> | null;
   /** Names of the hosts that have its sources, and see their directories. */
   readonly candidates: readonly string[];
+  /** Whether this host has its sources in its configuration, or any live host that sees their directories. */
+  readonly isConfigured: boolean;
   /** When the last pass began that left nothing unsent, epoch milliseconds; `null`: none did yet. */
   readonly settledAgeMs: number | null;
   /** What was wished of its holder and is not carried out yet. */
@@ -60,8 +63,15 @@ const LONGEST_WATCH_MS = 10_000;
 const BEATS_WATCHED = 1.5;
 const LOOKS_A_BEAT = 5;
 
-/** Looks how a cluster stands, for as long as it takes to hear of all hosts, or to know that one is silent. Throws `SyncError`. */
-export async function standingOfCluster(cluster: Cluster): Promise<ClusterStanding> {
+/**
+ * Looks how a cluster stands, for as long as it takes to hear of all hosts, or to know that one is silent. Throws `SyncError`.
+ *
+ * @param ownNames - of the units in the configuration of this host, whether it takes part or not.
+ */
+export async function standingOfCluster(
+  cluster: Cluster,
+  ownNames: ReadonlySet<string>,
+): Promise<ClusterStanding> {
   await demandLedger(cluster);
   const { database, config } = cluster;
   const { view, livenessOf } = await watch(cluster);
@@ -75,15 +85,20 @@ export async function standingOfCluster(cluster: Cluster): Promise<ClusterStandi
     return host === undefined ? 'silent' : livenessOf(`host ${host.name}`);
   };
   const seenHosts = sorted(view.hosts);
+  const liveHosts = seenHosts.filter(({ name }) => livenessOf(`host ${name}`) !== 'silent');
   const units = sorted(view.units).map((unit): UnitStanding => ({
     name: unit.name,
     pinnedTo: unit.pinned,
     holder: holderOf(unit, livenessOfHost, livenessOf),
     lastHolder: unit.holderHost,
     epoch: unit.epoch,
-    files: unit.pinned === null ? (files.get(unit.id) ?? new Map<string, number>()) : null,
+    files:
+      unit.pinned === null && !isOfNotifications(unit)
+        ? (files.get(unit.id) ?? new Map<string, number>())
+        : null,
     candidates: seenHosts.filter((host) => host.units.includes(unit.id)).map(({ name }) => name),
-    settledAgeMs: unit.settledAgeMs,
+    isConfigured: ownNames.has(unit.name) || liveHosts.some((host) => host.units.includes(unit.id)),
+    settledAgeMs: isOfNotifications(unit) ? null : unit.settledAgeMs,
     wishes: view.wishes.filter((wish) => wish.unit === unit.id).map(({ kind }) => kind),
   }));
   const hosts = seenHosts.map((host): HostStanding => ({
@@ -110,12 +125,10 @@ function sorted<T extends { readonly name: string }>(all: readonly T[]): T[] {
   return [...all].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** What is on record of nobody's and nobody has in its configuration is over. */
-function isUnheld({ pinnedTo, holder, files, candidates }: UnitStanding): boolean {
+/** What nobody holds and nobody has in a configuration is over: its files stay on the platform. */
+function isUnheld({ pinnedTo, holder, isConfigured }: UnitStanding): boolean {
   if (pinnedTo !== null) return false;
-  return (
-    (holder === null || holder.liveness === 'silent') && ((files?.size ?? 0) > 0 || candidates.length > 0)
-  );
+  return holder === null ? isConfigured : holder.liveness === 'silent';
 }
 
 function holderOf(

@@ -2,6 +2,7 @@ import { chmodSync, closeSync, existsSync, fsyncSync, mkdtempSync, openSync, rmS
 import { dirname, join } from 'node:path';
 import type { UnitRow } from '../../cluster/membership.ts';
 import type { Config } from '../../config/config.ts';
+import { isOfNotifications } from '../../domain/unit.ts';
 import { guarded, StateFileError } from '../../state/database.ts';
 import { WorkingCopy } from '../../state/working-copy.ts';
 import { holdLock } from '../hold-lock.ts';
@@ -91,7 +92,8 @@ async function write(
       const { files } = copy.database.prepare('SELECT count(*) AS files FROM file').get() as {
         files: number;
       };
-      return { units: units.filter(({ pinned }) => pinned === null).map(({ name }) => name), files };
+      const exported = units.filter((unit) => unit.pinned === null && !isOfNotifications(unit));
+      return { units: exported.map(({ name }) => name), files };
     });
   } finally {
     copy.close();

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseError } from '../../cluster/database.ts';
 import type { Grant, Ledger } from '../../cluster/ledger.ts';
+import type { UnitRow } from '../../cluster/membership.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { Lease, momentOf, type Moment } from '../../domain/lease.ts';
 import type { Log } from '../../service/logger.ts';
@@ -30,6 +31,8 @@ export interface HeldUnitInput {
   /** This host, by its name in the cluster. */
   readonly host: string;
   readonly ledger: Ledger;
+  /** Units that no configuration has any more, as they were seen: what they have on record of these keys becomes this unit's. */
+  readonly former: { readonly units: readonly UnitRow[]; readonly prefixes: readonly string[] };
   readonly stateFile: string;
   /** Whether the ledger has lost what it took from the working copy that was kept: all of that goes there again. */
   readonly isRewound: boolean;
@@ -46,6 +49,10 @@ export interface WorkedUnit {
   readonly name: string;
   readonly state: StateStore;
   readonly lease: Lease;
+  /** Whether nothing was ever written of it. */
+  readonly isNew: boolean;
+  /** Takes over targets that the ledger has got since. Throws `StateFileError`, `DatabaseError`. */
+  readonly loadTargets: () => Promise<void>;
   /** No new work once it aborts. */
   readonly stop: AbortSignal;
   /** Breaks off what is running. */
@@ -155,6 +162,10 @@ export class HeldUnit {
         name,
         state,
         lease: this.lease,
+        isNew: this.grant.seq === 0,
+        loadTargets: async () => {
+          this.#copy?.loadTargets(await this.#input.ledger.targets());
+        },
         stop: this.#stop.signal,
         abort: this.#abort.signal,
       });
@@ -188,6 +199,7 @@ export class HeldUnit {
     }
     this.#copy = copy;
     if (!isRewound) {
+      await this.#inherit();
       copy.loadTargets(await ledger.targets());
       for await (const page of ledger.rows(grant.unit, host)) copy.load(page);
     }
@@ -196,6 +208,20 @@ export class HeldUnit {
     this.#isOwed = isRewound;
     if (isRewound) this.rewind();
     return state;
+  }
+
+  /** Throws `DatabaseError`. */
+  async #inherit(): Promise<void> {
+    const { ledger, grant, former, log, name } = this.#input;
+    if (former.units.length === 0) return;
+    const numbers = former.units.map(({ id }) => id);
+    const count = await ledger.inherit(grant, numbers, former.prefixes);
+    if (count === 0) return;
+    const from = former.units.map((unit) => unit.name).join(', ');
+    log.info(`${name} takes over what is on record of sources that were renamed or put together otherwise`, {
+      from,
+      files: count,
+    });
   }
 
   /** Resolves once the ledger has it. Throws `StateFileError` once it never will have. */

@@ -1,5 +1,6 @@
 import type { ClusterView, UnitRow } from '../../cluster/membership.ts';
 import { momentOf, type Moment } from '../../domain/lease.ts';
+import { isOfNotifications } from '../../domain/unit.ts';
 import { discardWorkingCopy } from '../../state/working-copy.ts';
 import { HeldUnit, workingCopyOf, type HeldUnitInput, type KeptCopy, type UnitEnd } from './held-unit.ts';
 import type { HostName } from './host-name.ts';
@@ -108,8 +109,12 @@ export class HeldUnits {
     for (const unit of this.#held.values()) unit.lose();
   }
 
-  /** Takes a unit as it was seen, unless somebody was quicker. Throws `DatabaseError`. */
-  async claim(own: OwnUnit, row: UnitRow): Promise<void> {
+  /**
+   * Takes a unit as it was seen, unless somebody was quicker. Throws `DatabaseError`.
+   *
+   * @param former - units whose records may be this unit's now.
+   */
+  async claim(own: OwnUnit, row: UnitRow, former: readonly UnitRow[]): Promise<void> {
     const { cluster, clock, observer, log, visit, name, neighbours } = this.#input;
     const { host, leaseMs, suspectAfterMs } = cluster.config;
     const claimedAt = momentOf(clock);
@@ -121,10 +126,14 @@ export class HeldUnits {
     observer.taken(own.name, from);
     const facts = { epoch: grant.epoch, ...(from !== null && { from }) };
     // A pass tells of files.
-    log[visit === undefined ? 'info' : 'debug'](`${own.name} is synced by this host now`, facts);
+    log[visit === undefined ? 'info' : 'debug'](
+      `${own.name} ${workOn(own).join(' ')} by this host now`,
+      facts,
+    );
     const { stateFile, work } = this.#input;
     const unit = new HeldUnit({
       ...{ name: own.name, grant, claimedAt, leaseMs, suspectAfterMs, host, stateFile, clock, log },
+      former: { units: former, prefixes: own.sources.map(({ keyPrefix }) => keyPrefix) },
       isRewound: this.isRewound(row),
       ledger: cluster.ledger,
       shipped: observer.shipped,
@@ -134,6 +143,16 @@ export class HeldUnits {
     this.#held.set(own.id, unit);
     const running = this.#run(own, unit).finally(() => this.#running.delete(running));
     this.#running.add(running);
+  }
+
+  /** Frees a unit that nobody works on any more and that no configuration has, unless it is proven meanwhile. Throws `DatabaseError`. */
+  async free(row: UnitRow): Promise<void> {
+    const { cluster, name, neighbours } = this.#input;
+    const by = { name: row.holderHost ?? cluster.config.host, instance: name.instance };
+    const grant = await cluster.membership.claim(row, neighbours.highestEpoch(row.id), by);
+    if (grant === null) return;
+    neighbours.noteEpoch(row.id, grant.epoch);
+    await cluster.ledger.release(grant);
   }
 
   /** Resolves when nothing runs any more. */
@@ -168,10 +187,15 @@ export class HeldUnits {
     }
     if (end.kind === 'failed')
       log.error(
-        `${own.name} cannot be synced by this host: ${end.reason}${visit === undefined ? '; it is retried' : ''}`,
+        `${own.name} cannot be ${workOn(own)[1]} by this host: ${end.reason}${visit === undefined ? '; it is retried' : ''}`,
       );
     else if (!stop.aborted && visit === undefined)
-      log.info(`${own.name} is not synced by this host any more`, { end: end.kind });
+      log.info(`${own.name} ${workOn(own).join(' not ')} by this host any more`, { end: end.kind });
     await wakeHosts(cluster).catch(() => undefined);
   }
+}
+
+/** What is said of the work on a unit. */
+function workOn(own: OwnUnit): readonly [string, string] {
+  return isOfNotifications(own) ? ['are', 'sent'] : ['is', 'synced'];
 }

@@ -1,5 +1,6 @@
 import { DatabaseError } from '../../cluster/database.ts';
 import type { Membership } from '../../cluster/membership.ts';
+import type { Snapshot } from '../../notify/trouble.ts';
 import { EMPTY_SOURCE, type SourceStatus } from '../../sync/plan/overview.ts';
 
 /** What was asked is not asked again for so long, milliseconds: hosts say something new every few seconds. */
@@ -8,11 +9,26 @@ const FRESH_MS = 3000;
 /** Whoever looks is kept waiting for so long at most, milliseconds. */
 const PATIENCE_MS = 1000;
 
-/** What hosts say of their sources. The ledger is asked only when somebody wants to know. */
+/** What a host says of itself. */
+export interface HostReport {
+  readonly sources: readonly SourceStatus[];
+  /** Numbers of the units of its configuration; `null`: it does not say so. */
+  readonly units: readonly number[] | null;
+  /** The number of the unit whose holder tells its people; `null`: nobody does. */
+  readonly notifications: number | null;
+  /** How it stands, for whoever tells people; `null`: it does not say so. */
+  readonly snapshot: Snapshot | null;
+  /** What it has sent since the last summary; `null`: it does not say so. */
+  readonly sent: { readonly files: number; readonly bytes: number } | null;
+  /** Its share of the budget, requests a second; `null`: it does not say so. */
+  readonly share: number | null;
+}
+
+/** What hosts say of themselves. The ledger is asked only when somebody wants to know. */
 export class HostReports {
   readonly #membership: Pick<Membership, 'look'>;
   readonly #monotonic: () => number;
-  #known: ReadonlyMap<string, readonly SourceStatus[]> = new Map();
+  #known: ReadonlyMap<string, HostReport> = new Map();
   #askedAtMs = -Infinity;
   #asking: Promise<void> | null = null;
 
@@ -23,7 +39,7 @@ export class HostReports {
   }
 
   /** By the host's name, as they were when they were asked for last. */
-  get known(): ReadonlyMap<string, readonly SourceStatus[]> {
+  get known(): ReadonlyMap<string, HostReport> {
     return this.#known;
   }
 
@@ -44,7 +60,12 @@ export class HostReports {
   async #ask(): Promise<void> {
     try {
       const { hosts } = await this.#membership.look();
-      this.#known = new Map(hosts.map(({ name, report }) => [name, sourcesIn(report)]));
+      this.#known = new Map(
+        hosts.flatMap(({ name, report }) => {
+          const said = reportIn(report);
+          return said === null ? [] : [[name, said] as const];
+        }),
+      );
     } catch (error) {
       // The beats tell of it.
       if (!(error instanceof DatabaseError)) throw error;
@@ -54,10 +75,25 @@ export class HostReports {
   }
 }
 
-/** A report as `DaemonAnswers.report` gives it; a host of another version may leave out some of it. */
-function sourcesIn(report: unknown): SourceStatus[] {
-  const { sources = [] } = (report ?? {}) as {
+/** A report as hosts give it with their beats; a host of another version may leave out some of it. */
+function reportIn(report: unknown): HostReport | null {
+  if (report === null) return null;
+  const {
+    sources = [],
+    units = null,
+    notifications = null,
+    snapshot = null,
+    sent = null,
+    share = null,
+  } = report as {
     sources?: readonly (Partial<SourceStatus> & { name: string })[];
+  } & Partial<Omit<HostReport, 'sources'>>;
+  return {
+    sources: sources.map((source) => ({ ...EMPTY_SOURCE, ...source })),
+    units,
+    notifications,
+    snapshot,
+    sent,
+    share,
   };
-  return sources.map((source) => ({ ...EMPTY_SOURCE, ...source }));
 }

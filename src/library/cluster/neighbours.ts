@@ -1,7 +1,8 @@
 import type { ClusterView, HostRow, UnitRow } from '../../cluster/membership.ts';
 import { bestHost } from '../../domain/assignment.ts';
 import { Standstill } from '../../domain/standstill.ts';
-import { isSomebodys, type OwnUnit } from './own-units.ts';
+import { isOfNotifications } from '../../domain/unit.ts';
+import { isSomebodys, weightFor, type OwnUnit } from './own-units.ts';
 
 /** What a host knows of all hosts and units, and for how long each has not stirred. */
 export class Neighbours {
@@ -99,14 +100,14 @@ export class Neighbours {
   }
 
   /** Whether of all hosts that could take a unit this one is to. */
-  isOurs({ id, name }: Pick<OwnUnit, 'id' | 'name'>): boolean {
-    const candidates = this.#ableTo(id).map((host) => ({ host: host.name, weight: host.weight }));
-    return bestHost(name, candidates) === this.#host;
+  isOurs(own: Pick<OwnUnit, 'id' | 'name' | 'sources'>): boolean {
+    const candidates = this.#ableTo(own).map((host) => ({ host: host.name, weight: weightFor(own, host) }));
+    return bestHost(own.name, candidates) === this.#host;
   }
 
   /** Whether another host could take a unit. */
-  canOthersTake({ id }: Pick<OwnUnit, 'id'>): boolean {
-    return this.#ableTo(id).some(({ name }) => name !== this.#host);
+  canOthersTake(own: Pick<OwnUnit, 'id' | 'sources'>): boolean {
+    return this.#ableTo(own).some(({ name }) => name !== this.#host);
   }
 
   /**
@@ -116,7 +117,8 @@ export class Neighbours {
   othersSettledUntilMs({ id, target }: OwnUnit): number {
     const { alive } = this;
     const others = (this.#view?.units ?? []).filter(
-      (unit) => unit.id !== id && unit.target === target && isSomebodys(unit, alive),
+      (unit) =>
+        unit.id !== id && unit.target === target && !isOfNotifications(unit) && isSomebodys(unit, alive),
     );
     const moments = others.map(({ settledAgeMs }) =>
       settledAgeMs === null ? 0 : this.#askedAtMs - settledAgeMs,
@@ -131,7 +133,7 @@ export class Neighbours {
     this.#databaseSinceMs = nowMs;
   }
 
-  #ableTo(id: number): HostRow[] {
-    return this.alive.filter(({ units, weight }) => weight > 0 && units.includes(id));
+  #ableTo(own: Pick<OwnUnit, 'id' | 'sources'>): HostRow[] {
+    return this.alive.filter((host) => weightFor(own, host) > 0 && host.units.includes(own.id));
   }
 }

@@ -25,8 +25,6 @@ export interface Cluster {
   readonly membership: Membership;
   /** Whether what is said is encrypted, and the server's certificate checked: else it is on this machine. */
   readonly isEncrypted: boolean;
-  /** The address of the database, a secret. */
-  readonly secret: string;
   readonly close: () => Promise<void>;
 }
 
@@ -71,7 +69,6 @@ export function openCluster(
     ledger: new Ledger(database.sql, config.schema),
     membership: new Membership(database.sql, config.schema),
     isEncrypted: connection.config.ssl !== false,
-    secret: found.value,
     close: () => database.close(),
   };
 }

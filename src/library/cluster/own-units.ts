@@ -3,8 +3,9 @@ import { stat } from 'node:fs/promises';
 import type { Ledger, Target } from '../../cluster/ledger.ts';
 import type { ClusterView, HostRow, Membership, UnitRow } from '../../cluster/membership.ts';
 import type { Config, SourceConfig } from '../../config/config.ts';
-import { prefixesMeet, unitsOf, type UnitSource } from '../../domain/unit.ts';
+import { isOfNotifications, prefixesMeet, unitsOf, type UnitSource } from '../../domain/unit.ts';
 import { targetOf } from '../../sync/sources/source.ts';
+import { notificationUnit } from './notification-unit.ts';
 
 /** A unit of this host's configuration. */
 export interface OwnUnit {
@@ -60,7 +61,9 @@ export async function declareUnits(
   platformName: string,
 ): Promise<OwnUnit[]> {
   const own: OwnUnit[] = [];
-  for (const { at, ...unit } of unitsOfConfig(config, host, platformName)) {
+  const told = notificationUnit(config, platformName);
+  const notifications = told === null ? [] : [{ ...told, isPinned: false, sources: [] }];
+  for (const { at, ...unit } of [...unitsOfConfig(config, host, platformName), ...notifications]) {
     const target = await ledger.target(at);
     const sources = unit.sources.map(({ name, keyPrefix }) => ({ name, keyPrefix }));
     const pinned = unit.isPinned ? host : null;
@@ -110,16 +113,29 @@ export function overlapOf(
   { units }: Pick<ClusterView, 'units'>,
   alive: readonly HostRow[],
 ): string | null {
-  const meets = (other: UnitRow): boolean =>
-    other.target === own.target &&
-    other.sources.some((theirs) =>
-      own.sources.some((ours) => prefixesMeet(ours.keyPrefix, theirs.keyPrefix)),
-    );
-  const first = units.find((other) => other.id < own.id && meets(other) && isSomebodys(other, alive));
+  const first = units.find(
+    (other) => other.id < own.id && mayGiveKeysOf(own, other) && isSomebodys(other, alive),
+  );
   if (first === undefined) return null;
   const of =
     alive.find(({ units: known }) => known.includes(first.id))?.name ?? first.holderHost ?? 'another host';
   return `its keys may be those of "${first.name}" on ${of}; give one of them another keyPrefix, or the same "sources" to both hosts`;
+}
+
+/** How much of the work on units like this one a host is to have: all may tell people, which is no work. */
+export function weightFor(
+  unit: { readonly sources: readonly unknown[] },
+  { weight }: Pick<HostRow, 'weight'>,
+): number {
+  return isOfNotifications(unit) ? 1 : weight;
+}
+
+/** Whether a unit of this host's may give a key that another unit of the ledger gives. */
+export function mayGiveKeysOf(own: OwnUnit, other: UnitRow): boolean {
+  return (
+    other.target === own.target &&
+    other.sources.some((theirs) => own.sources.some((ours) => prefixesMeet(ours.keyPrefix, theirs.keyPrefix)))
+  );
 }
 
 /** Whether a unit is held, or a host that is alive could take it. */

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { UnitRow } from '../../cluster/membership.ts';
 import { beatMs } from '../../domain/lease.ts';
 import { SyncError } from '../sync-error.ts';
+import { weightFor } from './own-units.ts';
 import { asked, demandLedger, type Cluster } from './open-cluster.ts';
 import { wakeHosts } from './wake-hosts.ts';
 
@@ -57,7 +58,7 @@ async function waitFor(cluster: Cluster, before: UnitRow, untilMs: number): Prom
     if (unit === undefined || unit.holder === null) {
       freeSinceMs ??= nowMs;
       const others = hosts.some(
-        (host) => host.name !== from && host.weight > 0 && host.units.includes(before.id),
+        (host) => host.name !== from && weightFor(before, host) > 0 && host.units.includes(before.id),
       );
       if (!others || nowMs - freeSinceMs > settleMs) return { unit: before.name, from, to: null };
     }

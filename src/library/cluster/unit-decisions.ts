@@ -1,8 +1,10 @@
 import type { ClusterView, UnitRow } from '../../cluster/membership.ts';
 import { beatMs } from '../../domain/lease.ts';
+import { isOfNotifications } from '../../domain/unit.ts';
 import { isToMove, isToTake, type TakeFacts } from '../../domain/unit-moves.ts';
 import type { Log } from '../../service/logger.ts';
 import type { DeclaredUnits } from './declared-units.ts';
+import { formerUnits } from './former-units.ts';
 import type { HeldUnits } from './held-units.ts';
 import type { HostName } from './host-name.ts';
 import type { Neighbours } from './neighbours.ts';
@@ -71,10 +73,24 @@ export class UnitDecisions {
     return this.#blocked.has(own.name) || this.#isToMove(own) ? 'release' : 'leave';
   }
 
+  /** Units that no configuration has any more, and whose records are those of a unit of this host's. */
+  former(own: readonly OwnUnit[], view: ClusterView): readonly UnitRow[] {
+    return formerUnits(own, view, this.#input.neighbours.alive);
+  }
+
+  /** Whether a unit that no configuration has any more is held in name only. */
+  isAbandoned(row: UnitRow): boolean {
+    const { cluster, name, neighbours, held } = this.#input;
+    if (row.holder === null || held.get(row.id) !== undefined) return false;
+    return name.wasHere(row.holder) || neighbours.stillMs(row) >= cluster.config.leaseMs;
+  }
+
   #couldTake(own: OwnUnit): boolean {
     const { cluster, declared, held, visit, stop } = this.#input;
     const { weight } = cluster.config;
-    if (stop.aborted || this.#takesNone || weight <= 0 || visit?.mayTake(own) === false) return false;
+    if (stop.aborted || this.#takesNone || visit?.mayTake(own) === false) return false;
+    // Whoever has only pinned sources may tell people for all.
+    if (weight <= 0 && !isOfNotifications(own)) return false;
     return !this.#blocked.has(own.name) && declared.seen.includes(own.id) && !held.avoids(own.id);
   }
 

@@ -1,4 +1,5 @@
 import type { UnitRow } from '../../cluster/membership.ts';
+import { isOfNotifications } from '../../domain/unit.ts';
 import type { UnitEnd } from './held-unit.ts';
 import type { OwnUnit } from './own-units.ts';
 
@@ -64,9 +65,9 @@ export class Visit {
     this.#ended.set(id, end);
   }
 
-  /** Whether a unit was not worked on yet. */
-  mayTake({ id }: Pick<OwnUnit, 'id'>): boolean {
-    return !this.#ended.has(id);
+  /** Whether a unit was not worked on yet. Who comes for a pass tells people of it by itself. */
+  mayTake(own: Pick<OwnUnit, 'id' | 'sources'>): boolean {
+    return !this.#ended.has(own.id) && !isOfNotifications(own);
   }
 
   /** Whether there is nothing left to wait for. */
@@ -76,7 +77,7 @@ export class Visit {
 
   /** What became of each unit that others may have; `null`: it is not known yet. */
   outcome(sight: Sight): ReadonlyMap<string, Visited | null> {
-    const shared = sight.own.filter(({ isPinned }) => !isPinned);
+    const shared = sight.own.filter((own) => !own.isPinned && !isOfNotifications(own));
     return new Map(shared.map((own) => [own.name, this.#visited(own, sight)]));
   }
 

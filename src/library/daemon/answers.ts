@@ -8,7 +8,7 @@ import type { ControlPorts } from '../../service/status-routes.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { clusterTroubles, type ClusterFacts } from '../../sync/plan/cluster-facts.ts';
 import { mergeOverviews } from '../../sync/plan/merge-overviews.ts';
-import { overview, type Overview } from '../../sync/plan/overview.ts';
+import { overview, type Overview, type SourceStatus } from '../../sync/plan/overview.ts';
 import {
   standingOf,
   withRetries,
@@ -144,15 +144,14 @@ export class DaemonAnswers {
     return { known, running, standing: standingOf(known, running) };
   }
 
-  /** What others of a cluster are told of the sources of this host, JSON; `null`: nothing is known. */
-  report(): string | null {
-    const sources = this.#overview()?.sources ?? null;
-    return sources === null ? null : JSON.stringify({ sources });
+  /** What the sources of this host look like to others of a cluster; `null`: nothing is known. */
+  sources(): readonly SourceStatus[] | null {
+    return this.#overview()?.sources ?? null;
   }
 
   #clusterFacts(): ClusterFacts | null {
     const { cluster } = this.#daemonState();
-    return cluster && clusterFacts(cluster.situation);
+    return cluster && clusterFacts(cluster);
   }
 
   /** Whether there is something for this host of a cluster to sync that no daemon works on yet. */

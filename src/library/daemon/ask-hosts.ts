@@ -40,7 +40,7 @@ export async function rescanAnywhere(
     return { kind: 'not-passed-on', reason: whyNot(wished) };
   }
   // A pass is over everything that a host has: one source of each unit stands for all.
-  const standing = clusterFacts(cluster.situation);
+  const standing = clusterFacts(cluster);
   const units = new Map(others.map((one) => [unitOf(standing, one)?.name ?? one.name, one.name]));
   const failed = [];
   for (const name of units.values()) {
@@ -54,14 +54,16 @@ export async function rescanAnywhere(
 /** Sources of the configuration that this host does not sync; `source`: only that one. */
 function elsewhere({ cluster, loaded }: Asked, source: string | null): readonly SourceConfig[] {
   if (cluster === null) return [];
-  const standing = clusterFacts(cluster.situation);
+  const standing = clusterFacts(cluster);
   return loaded.config.sources.filter(
     (one) => (source === null || one.name === source) && !isSyncedHere(standing, one),
   );
 }
 
 function isHalted({ reports }: ClusterPort, source: string): boolean {
-  return [...reports.values()].flat().some(({ name, halted }) => name === source && halted !== null);
+  return [...reports.values()]
+    .flatMap(({ sources }) => sources)
+    .some(({ name, halted }) => name === source && halted !== null);
 }
 
 function whyNot(wished: Exclude<Wished, { readonly kind: 'passed-on' }>): string {

@@ -1,17 +1,25 @@
 import type { HostRow, UnitRow } from '../../cluster/membership.ts';
+import { isOfNotifications } from '../../domain/unit.ts';
 import type { ClusterFacts, HostFacts, UnitFacts } from '../../sync/plan/cluster-facts.ts';
 import type { ClusterSituation } from '../cluster/cluster-run.ts';
+import type { ClusterPort } from './cluster-port.ts';
+
+/** What is known of a cluster. */
+type SeenCluster = Pick<ClusterPort, 'situation' | 'share' | 'reports'>;
 
 /** A cluster as a host's part in it sees it. */
-export function clusterFacts(situation: ClusterSituation): ClusterFacts {
+export function clusterFacts({ situation, share, reports }: SeenCluster): ClusterFacts {
   const { host, trouble, view, alive, held, blocked, own } = situation;
   const configured = new Set(own.map(({ id }) => id));
   const { units = [], hosts = [] } = view ?? {};
   const names = new Set(alive.map(({ name }) => name));
   const me = hosts.find(({ name }) => name === host);
   return {
-    ...{ host, trouble, held },
+    ...{ host, trouble },
+    held: held.filter((name) => !own.some((unit) => unit.name === name && isOfNotifications(unit))),
+    notifier: notifierOf(situation),
     units: units.flatMap((row) => {
+      if (isOfNotifications(row)) return [];
       const isConfigured = configured.has(row.id);
       // What no configuration has any more stays in the ledger.
       const isUsed =
@@ -26,6 +34,7 @@ export function clusterFacts(situation: ClusterSituation): ClusterFacts {
       version: row.version,
       alive: names.has(row.name),
       isMe: row.name === host,
+      share: row.name === host ? share : names.has(row.name) ? (reports.get(row.name)?.share ?? null) : null,
       sameConfig: me === undefined || row.digest === me.digest || !sharesUnit(row, me),
     })),
     blocked: Object.fromEntries(blocked),
@@ -39,6 +48,13 @@ function unitFacts(row: UnitRow, isConfigured: boolean): UnitFacts {
     sources: row.sources.map((source) => source.name),
     holderHost: pinned ?? (holder === null ? null : holderHost),
   };
+}
+
+/** Who tells people for this host; `null`: nobody does. */
+function notifierOf({ own, view }: ClusterSituation): string | null {
+  const unit = own.find(isOfNotifications);
+  const row = unit && view?.units.find(({ id }) => id === unit.id);
+  return row === undefined || row.holder === null ? null : row.holderHost;
 }
 
 /** Hosts may do as they please with what each has alone. */

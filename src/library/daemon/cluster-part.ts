@@ -3,36 +3,34 @@ import { DatabaseError } from '../../cluster/database.ts';
 import type { WishRow } from '../../cluster/membership.ts';
 import type { ClusterConfig, Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
+import type { Delivery } from '../../domain/delivery.ts';
 import type { Fence } from '../../domain/lease.ts';
+import { isOfNotifications } from '../../domain/unit.ts';
 import type { PlatformGate } from '../../platform/platform-gate.ts';
 import type { Log } from '../../service/logger.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import type { SourceStatus } from '../../sync/plan/overview.ts';
+import type { StateStore } from '../../state/state-store.ts';
 import { approvalWords, rescanWords } from '../../words/asked.ts';
 import { ClusterRun, type ClusterObserver, type ClusterSituation } from '../cluster/cluster-run.ts';
 import { HostBudget } from '../cluster/host-budget.ts';
 import { HostHints, type HostHintsInput } from '../cluster/host-hints.ts';
-import { HostReports } from '../cluster/host-reports.ts';
+import { HostReports, type HostReport } from '../cluster/host-reports.ts';
 import { machineOf } from '../cluster/machine.ts';
-import { demandLedger, openCluster, type Cluster } from '../cluster/open-cluster.ts';
+import { demandLedger, openCluster } from '../cluster/open-cluster.ts';
 import type { OwnUnit } from '../cluster/own-units.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
 import type { Clients } from '../platform/clients.ts';
 import type { Stop } from '../stop.ts';
 import { SyncError } from '../sync-error.ts';
 import { version } from '../version.ts';
+import { ClusterPeople, type ClusterPeopleInput } from './cluster-people.ts';
 import type { ClusterPort, Wish, Wished } from './cluster-port.ts';
-import type { Daemons } from './daemons.ts';
-
-/** What is told of a host's sources stays so for so long, milliseconds. */
-const REPORT_MS = 5000;
 
 /** What a daemon's part in a cluster is made of. */
-export interface ClusterPartInput {
-  readonly cluster: Cluster;
-  readonly config: () => Config;
-  readonly platformName: (config: Config) => string;
-  readonly daemons: Daemons;
+export interface ClusterPartInput extends Omit<
+  ClusterPeopleInput,
+  'situation' | 'share' | 'reports' | 'look' | 'wakeOthers'
+> {
   /** Clients whose requests a fence may keep. */
   readonly clientsUnder: (fence: Fence) => Clients;
   /** What all requests to the platform pass. */
@@ -41,8 +39,6 @@ export interface ClusterPartInput {
   readonly onShare: (perSecond: number) => void;
   /** See `HostHintsInput`. */
   readonly onHints: HostHintsInput['onHints'];
-  /** What the sources of this host look like; JSON. */
-  readonly report: () => string | null;
   readonly observer: ClusterObserver;
   readonly log: Log;
   readonly stop: Stop;
@@ -59,11 +55,6 @@ export async function openDaemonCluster(
   input: Omit<ClusterPartInput, 'cluster'>,
 ): Promise<ClusterPart> {
   const cluster = openCluster(loaded, config, env);
-  const { notify, sources } = loaded.config;
-  if (notify !== null && sources.some(({ host }) => host === null))
-    input.log.warn(
-      'people are told only of sources that are pinned to this host; watch the others by their metrics',
-    );
   try {
     await demandLedger(cluster);
   } catch (error) {
@@ -83,7 +74,7 @@ export class ClusterPart implements ClusterPort {
   readonly #budget: HostBudget;
   readonly #hints: HostHints;
   readonly #reports: HostReports;
-  #reported: { readonly text: string; readonly atMs: number } | null = null;
+  readonly #people: ClusterPeople;
 
   constructor(input: ClusterPartInput) {
     const { cluster, config, platformName, daemons, observer, log, stop } = input;
@@ -95,6 +86,14 @@ export class ClusterPart implements ClusterPort {
       daemonOf: (source) => daemons.of(source)?.daemon ?? null,
     });
     this.#reports = new HostReports(cluster.membership, systemClock.monotonic);
+    this.#people = new ClusterPeople({
+      ...input,
+      situation: () => this.situation,
+      share: () => this.share,
+      reports: this.#reports,
+      look: () => this.look(),
+      wakeOthers: () => this.#run.wakeOthers(),
+    });
     this.#run = new ClusterRun({
       ...{ cluster, config, platformName, observer, log },
       ...stop,
@@ -105,13 +104,18 @@ export class ClusterPart implements ClusterPort {
       work: (own, worked) => this.#work(own, worked),
       settledUntilMs: ({ sources }) => {
         const [first] = sources;
-        return first === undefined ? null : (daemons.of(first.name)?.daemon.settledUntilMs ?? null);
+        return first === undefined
+          ? this.#people.summedUpMs
+          : (daemons.of(first.name)?.daemon.settledUntilMs ?? null);
       },
       isQuiet: (own) => this.#isQuiet(own),
       wished: (own, wish) => {
         this.#wished(own, wish);
       },
-      report: () => this.#report(),
+      announce: (wishes) => {
+        this.#people.announce(wishes);
+      },
+      report: () => this.#people.report(),
     });
   }
 
@@ -120,12 +124,12 @@ export class ClusterPart implements ClusterPort {
     return this.#run.situation;
   }
 
-  /** What hosts said of their sources when they were asked last, by the host's name. */
-  get reports(): ReadonlyMap<string, readonly SourceStatus[]> {
+  /** What hosts said of themselves when they were asked last, by the host's name. */
+  get reports(): ReadonlyMap<string, HostReport> {
     return this.#reports.known;
   }
 
-  /** Asks what the other hosts say of their sources. A database that is out of reach is not waited for. */
+  /** Asks what the other hosts say of themselves. A database that is out of reach is not waited for. */
   async look(): Promise<void> {
     if (this.situation.trouble === null) await this.#reports.look();
   }
@@ -155,10 +159,16 @@ export class ClusterPart implements ClusterPort {
   /** The configuration with the sources that are this host's alone, and that nothing keeps from being synced. */
   pinned(): Config {
     const config = this.#input.config();
-    const { host, blocked } = this.#run.situation;
+    const { host, blocked, isItself } = this.#run.situation;
     const isBlocked = (name: string): boolean =>
       [...blocked.keys()].some((unit) => sourcesIn(unit).includes(name));
-    return { ...config, sources: config.sources.filter((one) => one.host === host && !isBlocked(one.name)) };
+    const own = config.sources.filter((one) => one.host === host && !isBlocked(one.name));
+    return { ...config, sources: isItself ? own : [] };
+  }
+
+  /** See `ClusterPeople.onDelivery`. */
+  onDelivery(state: StateStore): ((delivery: Delivery) => void) | null {
+    return this.#people.onDelivery(state);
   }
 
   /** The configuration changed. */
@@ -169,10 +179,17 @@ export class ClusterPart implements ClusterPort {
   /** Takes part until it is stopped. */
   async run(): Promise<void> {
     try {
-      await this.#budget.during(() => this.#hints.during(() => this.#run.run()));
+      await this.#budget.during(() =>
+        this.#hints.during(() => this.#people.announcing(() => this.#run.run())),
+      );
     } finally {
       await this.#input.cluster.close();
     }
+  }
+
+  /** This host's share of the budget, requests a second, to a tenth. */
+  get share(): number {
+    return Math.round(this.#budget.state.share * 10) / 10;
   }
 
   /** How this host's part of the budget stands. */
@@ -180,7 +197,12 @@ export class ClusterPart implements ClusterPort {
     return this.#budget.state;
   }
 
-  async #work(own: OwnUnit, { state, lease, stop, abort }: WorkedUnit): Promise<void> {
+  async #work(own: OwnUnit, worked: WorkedUnit): Promise<void> {
+    if (isOfNotifications(own)) {
+      await this.#people.tell(worked);
+      return;
+    }
+    const { state, lease, stop, abort } = worked;
     const { daemons, config, clientsUnder } = this.#input;
     const names = new Set(own.sources.map(({ name }) => name));
     await daemons.run({
@@ -191,7 +213,7 @@ export class ClusterPart implements ClusterPort {
         return { ...now, sources: now.sources.filter(({ name }) => names.has(name)) };
       },
       clients: () => clientsUnder(lease),
-      announces: false,
+      onDelivery: () => this.#people.onDelivery(state),
       checkInPlace: () => {
         state.checkInPlace();
       },
@@ -216,15 +238,6 @@ export class ClusterPart implements ClusterPort {
         ? approvalWords(daemons.approve(source)).join(' ')
         : rescanWords(daemons.rescan(source, path), source, path);
     log.info(`another host asked for this: ${kind} ${source ?? name}`, { answer: words });
-  }
-
-  #report(): string | null {
-    const nowMs = systemClock.monotonic();
-    if (this.#reported === null || nowMs - this.#reported.atMs >= REPORT_MS) {
-      const text = this.#input.report();
-      this.#reported = text === null ? null : { text, atMs: nowMs };
-    }
-    return this.#reported?.text ?? null;
   }
 }
 

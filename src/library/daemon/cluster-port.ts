@@ -1,5 +1,5 @@
-import type { SourceStatus } from '../../sync/plan/overview.ts';
 import type { ClusterSituation } from '../cluster/cluster-run.ts';
+import type { HostReport } from '../cluster/host-reports.ts';
 
 /** What is wanted of the host that syncs a source. */
 export type Wish =
@@ -15,9 +15,11 @@ export type Wished =
 /** A host's part in a cluster, as far as it is asked how things stand. */
 export interface ClusterPort {
   readonly situation: ClusterSituation;
-  /** What hosts said of their sources when they were asked last, by the host's name. */
-  readonly reports: ReadonlyMap<string, readonly SourceStatus[]>;
-  /** Asks what the other hosts say of their sources, unless that was done just now. Resolves in any case, and soon. */
+  /** This host's share of the budget, requests a second. */
+  readonly share: number;
+  /** What hosts said of themselves when they were asked last, by the host's name. */
+  readonly reports: ReadonlyMap<string, HostReport>;
+  /** Asks what the other hosts say of themselves, unless that was done just now. Resolves in any case, and soon. */
   readonly look: () => Promise<void>;
   /** Asks something of the host that syncs a source. */
   readonly wish: (wish: Wish) => Promise<Wished>;

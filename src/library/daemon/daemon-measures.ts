@@ -12,13 +12,15 @@ export class DaemonMeasures implements SyncObserver {
   lastSuccessMs: number | null = null;
   /** Whether the service manager was told that the daemon is up. */
   isReady = false;
-  readonly #serviceManager: Pick<ServiceManager, 'ready'>;
+  /** Whether it was told last that this host cannot take part in its cluster. */
+  #isWaiting = false;
+  readonly #serviceManager: Pick<ServiceManager, 'ready' | 'status'>;
   readonly #getMetrics: () => Metrics | null;
   readonly #onPassEnded: () => void;
 
   /** @param getMetrics - asked each time: they are loaded later than the first event comes. */
   constructor(
-    serviceManager: Pick<ServiceManager, 'ready'>,
+    serviceManager: Pick<ServiceManager, 'ready' | 'status'>,
     getMetrics: () => Metrics | null,
     onPassEnded: () => void,
   ) {
@@ -49,11 +51,22 @@ export class DaemonMeasures implements SyncObserver {
     this.#serviceManager.ready('full pass running');
   }
 
-  /** This host takes part in a cluster: what changes is noticed by whoever syncs it. */
-  joined(): void {
-    if (this.isReady) return;
+  /**
+   * How this host's part in its cluster stands. While it takes part whoever syncs a source notices what changes. While it does
+   * not, it is up all the same: the service manager would else wait for a database, or for a name, until it gives the start up.
+   *
+   * @param trouble - why it cannot take part; `null`: it takes part.
+   */
+  standsInCluster(trouble: string | null): void {
+    const status = trouble === null ? 'takes part in the cluster' : `waits: ${trouble}`;
+    const isNews = trouble !== null || this.#isWaiting;
+    this.#isWaiting = trouble !== null;
+    if (this.isReady) {
+      if (isNews) this.#serviceManager.status(status);
+      return;
+    }
     this.isReady = true;
-    this.#serviceManager.ready('takes part in the cluster');
+    this.#serviceManager.ready(status);
   }
 
   passEnded(trigger: Trigger, sources: readonly string[], _summary: Summary, exitCode: number): void {

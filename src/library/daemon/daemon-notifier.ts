@@ -1,4 +1,5 @@
 import type { Delivery } from '../../domain/delivery.ts';
+import type { Announcement } from '../../notify/announcements.ts';
 import type { Notifications } from '../../notify/notifications.ts';
 import type { Log } from '../../service/logger.ts';
 import { systemClock } from '../../service/system-clock.ts';
@@ -68,6 +69,12 @@ export class DaemonNotifier {
     this.#notifications?.delivered(delivery);
   }
 
+  /** Takes note of a file that is to be announced. `false`: people are not told just now. Throws `StateFileError`. */
+  note(announcement: Announcement): boolean {
+    this.#notifications?.note(announcement);
+    return this.#notifications !== null;
+  }
+
   /** Ends everything. */
   async close(): Promise<void> {
     await this.detach();
@@ -91,8 +98,11 @@ export class DaemonNotifier {
     if (this.#run === null || this.#notifier === null) return;
     const notifications = this.#notifier.begin(this.#run);
     const stopping = new AbortController();
-    const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-      this.#bell.wait(systemClock, ms, signal);
+    const { refresh } = this.#run;
+    const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
+      await this.#bell.wait(systemClock, ms, signal);
+      if (!signal.aborted) await refresh?.();
+    };
     this.#notifications = notifications;
     this.#stopping = stopping;
     const ended = notifications.run(pause, stopping.signal).catch((error: unknown) => {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem } from '../../config/problem.ts';
+import type { Delivery } from '../../domain/delivery.ts';
 import { Bell } from '../../service/bell.ts';
 import type { Log } from '../../service/logger.ts';
 import { createMetrics, type Metrics } from '../../service/metrics.ts';
@@ -21,6 +22,7 @@ import type { EventFeed } from '../events.ts';
 import { HistoryRecorder } from '../history-recorder.ts';
 import { holdLock } from '../hold-lock.ts';
 import { load, platformName } from '../load.ts';
+import { lookAtState } from '../notifier.ts';
 import type { RunBase } from '../open-sync.ts';
 import type { RunTarget } from '../run-target.ts';
 import type { Stop } from '../stop.ts';
@@ -185,12 +187,6 @@ export class DaemonRun {
         },
         monotonic: systemClock.monotonic,
       },
-      onDelivery: () =>
-        this.#notifier.announces
-          ? (delivery) => {
-              this.#notifier.delivered(delivery);
-            }
-          : null,
     });
   }
 
@@ -300,20 +296,21 @@ export class DaemonRun {
           state,
           config: () => this.#ownConfig,
           clients: () => this.#access().clients,
-          announces: true,
+          onDelivery: () => this.#onDelivery(state),
           checkInPlace: () => {
             state.checkInPlace();
             if (this.#lock?.isInPlace() !== true)
               throw new StateFileError('unlocked', 'its lock file was removed or replaced');
           },
           created: () => {
-            this.#tellOf(state);
+            // In a cluster one host tells people for all.
+            if (this.#cluster === null) this.#tellOf(state);
           },
           ...this.#stop,
         }),
       );
     } finally {
-      await this.#notifier.detach();
+      if (this.#cluster === null) await this.#notifier.detach();
       this.#history.attach(null);
       this.#state = null;
     }
@@ -327,7 +324,6 @@ export class DaemonRun {
   /** Resolves when this host has sources of its own, at once without a cluster. `false`: it was stopped before. */
   async #hasOwnSources(state: StateStore): Promise<boolean> {
     if (this.#cluster === null) return true;
-    this.#tellOf(state);
     const { stop } = this.#stop;
     while (!stop.aborted && this.#ownConfig.sources.length === 0) {
       state.checkInPlace();
@@ -346,9 +342,14 @@ export class DaemonRun {
       daemons: this.#daemons,
       gate: this.#platform.gate,
       clientsUnder: (fence) => this.#access().clientsUnder(fence),
-      report: () => this.#answers.report(),
-      joined: () => {
-        this.#measures.joined();
+      sources: () => this.#answers.sources(),
+      platformNow: () => this.#platformNow(),
+      notifier: this.#notifier,
+      notificationEnded: (outcome) => {
+        this.#metrics?.notificationEnded(outcome);
+      },
+      stands: (trouble) => {
+        this.#measures.standsInCluster(trouble);
       },
       pinnedChanged: () => {
         this.#ownBell.ring();
@@ -363,7 +364,7 @@ export class DaemonRun {
   #runCounting(state: StateStore, run: () => Promise<void>): Promise<void> {
     const config = this.#ownConfig;
     if (!this.#estimates && config.service.listen === null) return run();
-    const platformNow = (): number => this.#platform.current?.clients.files().now() ?? Date.now();
+    const platformNow = (): number => this.#platformNow();
     const name = platformName(this.#options, config);
     return runCounting(
       { config, platformName: name, state, platformNow, stop: this.#stop.stop },
@@ -375,13 +376,29 @@ export class DaemonRun {
   /** People are told from now on how the daemons fare. Throws `StateFileError`. */
   #tellOf(state: StateStore): void {
     this.#notifier.attach({
-      state,
-      health: () => healthOf(this.#daemonState().daemon),
-      platformNow: () => this.#platform.current?.clients.files().now() ?? Date.now(),
+      notices: state.notices,
+      look: lookAtState(
+        state,
+        () => healthOf(this.#daemonState().daemon),
+        () => this.#platformNow(),
+      ),
       ended: (outcome) => {
         this.#metrics?.notificationEnded(outcome);
       },
     });
+  }
+
+  /** What takes note of the files that are to be announced; `null`: none are. */
+  #onDelivery(state: StateStore): ((delivery: Delivery) => void) | null {
+    if (this.#cluster !== null) return this.#cluster.onDelivery(state);
+    if (!this.#notifier.announces) return null;
+    return (delivery) => {
+      this.#notifier.delivered(delivery);
+    };
+  }
+
+  #platformNow(): number {
+    return this.#platform.current?.clients.files().now() ?? Date.now();
   }
 
   #access(): PlatformAccess {

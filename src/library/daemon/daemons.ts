@@ -18,8 +18,8 @@ export interface DaemonPart extends Pick<
   readonly config: () => Config;
   /** The way to the platform of now. */
   readonly clients: () => Clients;
-  /** Whether people may be told of what reaches the platform: what they were told is in the state file of this host. */
-  readonly announces: boolean;
+  /** Told of every new content that the platform has; `null`: nobody wants to know. Asked anew at a reload. */
+  readonly onDelivery: () => DaemonSettings['onDelivery'] | null;
   /** Called when there is a daemon, before it does anything. */
   readonly created?: () => void;
 }
@@ -43,8 +43,6 @@ export interface SharedByDaemons extends Pick<DaemonInput, 'report' | 'observer'
   readonly requests: RequestObserver;
   /** What the platform is called in records under a configuration. */
   readonly platformName: (config: Config) => string;
-  /** Told of every new content that the platform has; `null`: nobody wants to know. Asked anew at a reload. */
-  readonly onDelivery: () => DaemonSettings['onDelivery'] | null;
 }
 
 interface Entry extends RunningDaemon {
@@ -142,7 +140,7 @@ export class Daemons implements DaemonView {
     const { requests, platformName } = this.#shared;
     const clients = part.clients();
     const catalog = clients.catalog();
-    const onDelivery = part.announces ? this.#shared.onDelivery() : null;
+    const onDelivery = part.onDelivery();
     return {
       config,
       platformName: platformName(config),

@@ -1,6 +1,7 @@
 import type { Config, SourceConfig } from '../../config/config.ts';
 import type { ClusterFacts, UnitFacts } from '../../sync/plan/cluster-facts.ts';
 import type { SourceStatus } from '../../sync/plan/overview.ts';
+import type { HostReport } from '../cluster/host-reports.ts';
 
 /** The unit that a source of this host's configuration is in; `undefined`: the ledger has none. */
 export function unitOf(cluster: ClusterFacts, { name, host }: SourceConfig): UnitFacts | undefined {
@@ -22,14 +23,14 @@ export function isSyncedHere(cluster: ClusterFacts, source: SourceConfig): boole
 export function sourcesElsewhere(
   { sources }: Pick<Config, 'sources'>,
   cluster: ClusterFacts,
-  reports: ReadonlyMap<string, readonly SourceStatus[]>,
+  reports: ReadonlyMap<string, Pick<HostReport, 'sources'>>,
 ): SourceStatus[] {
   return sources.flatMap((source): SourceStatus[] => {
     const holder = unitOf(cluster, source)?.holderHost ?? null;
     if (holder === null || holder === cluster.host || isSyncedHere(cluster, source)) return [];
     const said = reports
       .get(holder)
-      ?.find(({ name, syncedBy }) => name === source.name && syncedBy === undefined);
+      ?.sources.find(({ name, syncedBy }) => name === source.name && syncedBy === undefined);
     return said === undefined ? [] : [{ ...said, syncedBy: holder }];
   });
 }

@@ -9,8 +9,8 @@ export interface JoinInput extends Omit<ClusterPartInput, 'cluster' | 'observer'
   readonly loaded: LoadedConfig;
   readonly env: NodeJS.ProcessEnv;
   readonly metrics: Metrics;
-  /** This host takes part from now on. */
-  readonly joined: () => void;
+  /** See `ClusterObserver.stands`. */
+  readonly stands: (trouble: string | null) => void;
   /** Other sources may be this host's own now. */
   readonly pinnedChanged: () => void;
 }
@@ -20,7 +20,7 @@ export interface JoinInput extends Omit<ClusterPartInput, 'cluster' | 'observer'
  * the ledger is not for us. A database that cannot be reached is waited for.
  */
 export async function joinCluster(input: JoinInput): Promise<ClusterPart | null> {
-  const { loaded, env, metrics, joined, pinnedChanged, ...rest } = input;
+  const { loaded, env, metrics, stands, pinnedChanged, ...rest } = input;
   const { cluster } = loaded.config;
   if (cluster === null) return null;
   const { openDaemonCluster } = await import('./cluster-part.ts');
@@ -29,7 +29,7 @@ export async function joinCluster(input: JoinInput): Promise<ClusterPart | null>
     const { held = [], trouble = null, view = null } = part?.situation ?? {};
     return { unitsHeld: held.length, isDatabaseUp: trouble === null && view !== null };
   });
-  const observer = observerOf(cluster.host, counted, { joined, pinnedChanged });
+  const observer = observerOf(cluster.host, counted, { stands, pinnedChanged });
   part = await openDaemonCluster(loaded, cluster, env, {
     ...{ ...rest, observer },
     onShare: (perSecond) => {
@@ -45,7 +45,7 @@ export async function joinCluster(input: JoinInput): Promise<ClusterPart | null>
 function observerOf(
   host: string,
   metrics: ClusterMetrics,
-  told: Pick<ClusterObserver, 'joined' | 'pinnedChanged'>,
+  told: Pick<ClusterObserver, 'stands' | 'pinnedChanged'>,
 ): ClusterObserver {
   return {
     ...told,

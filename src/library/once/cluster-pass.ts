@@ -4,6 +4,7 @@ import { EXIT, worstOf } from '../../domain/exit-code.ts';
 import { emptySummary, type Summary } from '../../domain/report.ts';
 import type { PlatformGate } from '../../platform/platform-gate.ts';
 import { systemClock } from '../../service/system-clock.ts';
+import { findAllSuspects } from '../../sync/pass/suspects.ts';
 import type { PassResult } from '../api.ts';
 import { ClusterRun } from '../cluster/cluster-run.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
@@ -81,9 +82,10 @@ class ClusterPass {
       settledUntilMs: ({ id }) => this.#settled.get(id) ?? null,
       isQuiet: () => false,
       wished: () => undefined,
+      announce: () => undefined,
       report: () => null,
       observer: {
-        joined: () => undefined,
+        stands: () => undefined,
         shipped: () => undefined,
         taken: () => undefined,
         ended: () => undefined,
@@ -159,6 +161,8 @@ class ClusterPass {
     const changeFeed = { seenUntilMs: () => this.#clusterRun.othersSettledUntilMs(own) };
     const beganMs = systemClock.now();
     notifier?.attach(state, () => platform.now());
+    // There may be no daemon whose turn it is.
+    findAllSuspects({ state, clock: systemClock });
     const end = await singlePass(
       {
         ...{ ...run, platform, notifier, changeFeed, options: { ...run.options, estimate: false } },

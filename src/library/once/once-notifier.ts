@@ -5,7 +5,7 @@ import { systemClock } from '../../service/system-clock.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import type { SyncContext } from '../../sync/pass/sync-context.ts';
 import type { Health } from '../take-snapshot.ts';
-import type { Notifier } from '../notifier.ts';
+import { lookAtState, type Notifier } from '../notifier.ts';
 
 /** A pass that has ended waits no longer than this for people to be told, milliseconds. */
 const PATIENCE_MS = 10_000;
@@ -33,7 +33,11 @@ export class OnceNotifier {
   /** Takes the state file that the pass works with. Throws `StateFileError`. */
   attach(state: StateStore, platformNow: () => number): void {
     const health = (): Health => this.#health;
-    this.#notifications = this.#notifier.begin({ state, health, platformNow, ended: () => undefined });
+    this.#notifications = this.#notifier.begin({
+      notices: state.notices,
+      look: lookAtState(state, health, platformNow),
+      ended: () => undefined,
+    });
   }
 
   /** Takes note of a file that has reached the platform. Throws `StateFileError`. */

@@ -25,7 +25,7 @@ import { together } from './together.ts';
 import type { SourceListener } from './source-watch.ts';
 import { Verifications } from './verifications.ts';
 import { Watches } from './watches.ts';
-import { findSuspects } from './suspects.ts';
+import { findSuspects } from '../pass/suspects.ts';
 import { targetOf } from '../sources/source.ts';
 
 /** What a reload replaces. */

@@ -8,6 +8,8 @@ export interface ClusterFacts {
   readonly trouble: string | null;
   /** Names of the units that this host holds. */
   readonly held: readonly string[];
+  /** The host that sends notifications for this one; `null`: none does. */
+  readonly notifier: string | null;
   readonly units: readonly UnitFacts[];
   readonly hosts: readonly HostFacts[];
   /** Units of this host's configuration that nobody may sync, and why. */
@@ -36,6 +38,8 @@ export interface HostFacts {
   /** Whether it was heard of within the time of a lease. */
   readonly alive: boolean;
   readonly isMe: boolean;
+  /** Its share of the budget, requests a second, as it said last; `null`: that is not known, or it is silent. */
+  readonly share: number | null;
   /** Whether it would treat what it shares with this host as this host does. */
   readonly sameConfig: boolean;
 }

@@ -8,7 +8,7 @@ const unit = (more: Partial<UnitFacts> = {}): UnitFacts => ({
   ...more,
 });
 const host = (name: string, more: Partial<HostFacts> = {}): HostFacts => ({
-  ...{ name, version: '1.2.3', alive: true, isMe: name === 'web1', sameConfig: true },
+  ...{ name, version: '1.2.3', alive: true, isMe: name === 'web1', share: null, sameConfig: true },
   ...more,
 });
 const both = [host('web1'), host('web2')];
@@ -16,6 +16,7 @@ const both = [host('web1'), host('web2')];
 const CALM: ClusterFacts = {
   host: 'web1',
   trouble: null,
+  notifier: null,
   held: [],
   units: [unit()],
   hosts: both,
