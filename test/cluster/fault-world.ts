@@ -13,6 +13,9 @@ import { Witness, type Testimony } from './witness.ts';
 /** How long is waited for what hosts are to do, milliseconds: reached only when a test fails. */
 export const PATIENCE = { timeout: 40_000, interval: 25 };
 
+/** Removals wait for a minute where a hint was lost, which said that what an earlier one said is out of date, milliseconds. */
+const LONG_PATIENCE_MS = 100_000;
+
 /** A host that can be killed, stopped and cut off. */
 export interface FaultyHost {
   readonly name: string;
@@ -157,7 +160,7 @@ export class FaultWorld {
   async settle(more: { readonly isForgetful?: boolean; readonly words?: string } = {}): Promise<void> {
     // Each file is read: not more often than needed.
     await expect
-      .poll(() => this.differences(), { ...PATIENCE, interval: 100, message: more.words ?? '' })
+      .poll(() => this.differences(), { timeout: LONG_PATIENCE_MS, interval: 100, message: more.words ?? '' })
       .toEqual([]);
     const open = `SELECT count(*)::integer AS open FROM botsync.file WHERE state <> 'synced'`;
     await expect.poll(() => this.hosts.sql(open).catch(() => null), PATIENCE).toEqual([{ open: 0 }]);

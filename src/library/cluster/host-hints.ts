@@ -196,9 +196,7 @@ export class HostHints {
   }
 
   #heard(message: string): void {
-    const { cluster, config, own, daemonOf, onHints } = this.#input;
-    // Who does not poll has events of its own: a hint that is out of date would only have removals wait.
-    if (!config().watch.poll) return;
+    const { cluster, own, daemonOf, onHints } = this.#input;
     const told = decodeHint(message);
     if (told === null || told.schema !== cluster.config.schema || told.host === cluster.config.host) return;
     const unit = own().find(({ id }) => id === told.unit);
