@@ -1,20 +1,14 @@
 import { resolve } from 'node:path';
-import type { Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem } from '../../config/problem.ts';
-import type { Delivery } from '../../domain/delivery.ts';
-import { Bell } from '../../service/bell.ts';
 import type { Log } from '../../service/logger.ts';
 import { createMetrics, type Metrics } from '../../service/metrics.ts';
 import { PageSite } from '../../service/page-site.ts';
 import { NOBODY_LISTENS, type ServiceManager } from '../../service/systemd-notify.ts';
 import type { ProcessLock } from '../../service/process-lock.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import { StateFileError } from '../../state/database.ts';
-import type { StateStore } from '../../state/state-store.ts';
 import { together } from '../../sync/daemon/together.ts';
 import type { Approval } from '../../sync/daemon/approvals.ts';
-import type { Verified } from '../../sync/plan/verify.ts';
 import { quoteForShell } from '../../config/permissions.ts';
 import { lookAtFile } from '../../watch/file-contents.ts';
 import type { DaemonOptions, ReloadOutcome } from '../api.ts';
@@ -22,7 +16,6 @@ import type { EventFeed } from '../events.ts';
 import { HistoryRecorder } from '../history-recorder.ts';
 import { holdLock } from '../hold-lock.ts';
 import { load, platformName } from '../load.ts';
-import { lookAtState } from '../notifier.ts';
 import type { RunBase } from '../open-sync.ts';
 import type { RunTarget } from '../run-target.ts';
 import type { Stop } from '../stop.ts';
@@ -31,7 +24,6 @@ import { version } from '../version.ts';
 import { DaemonAnswers, type DaemonState } from './answers.ts';
 import type { ClusterPart } from './cluster-part.ts';
 import { ConfigFiles } from './config-files.ts';
-import { runCounting } from './counting.ts';
 import { Daemons } from './daemons.ts';
 import { DaemonPlatform } from './daemon-platform.ts';
 import { DaemonPage } from './page/daemon-page.ts';
@@ -39,16 +31,14 @@ import { pageControl } from './page/page-control.ts';
 import { joinCluster } from './join-cluster.ts';
 import { HangGuard } from './hang-guard.ts';
 import { observedDaemon } from './observed-daemon.ts';
+import { OwnDaemon } from './own-daemon.ts';
 import { Reloads } from './reloads.ts';
 import { DaemonServers } from './servers.ts';
 import { StateKeeper } from './state-keeper.ts';
-import { DaemonNotifier, healthOf } from './daemon-notifier.ts';
+import { DaemonNotifier } from './daemon-notifier.ts';
 import { DaemonMeasures } from './daemon-measures.ts';
 import { DaemonVitals } from './vitals.ts';
 import { Watchdog } from './watchdog.ts';
-
-/** How often a host without sources of its own looks whether it has some, milliseconds. */
-const OWN_SOURCES_MS = 10_000;
 
 /** Runs a daemon until a stop. `up` is told once it is at work. Throws `SyncError`. */
 export async function runDaemon(
@@ -85,7 +75,7 @@ export class DaemonRun {
   readonly #measures: DaemonMeasures;
   readonly #history = new HistoryRecorder(systemClock.now);
   readonly #serviceManager: ServiceManager;
-  readonly #estimates: boolean;
+  readonly #own: OwnDaemon;
   readonly #stop: Stop;
   readonly #vitals: DaemonVitals;
   readonly #answers: DaemonAnswers;
@@ -108,7 +98,7 @@ export class DaemonRun {
     daemon: this.#daemons.running.length > 0 || this.#cluster !== null ? this.#daemons : null,
     running: this.#daemons.running,
     cluster: this.#cluster,
-    state: this.#state,
+    state: this.#own.state,
     trouble: this.#keeper?.trouble ?? null,
     lastSuccessMs: this.#measures.lastSuccessMs,
     reload: () => this.reload(),
@@ -120,12 +110,9 @@ export class DaemonRun {
   #loaded: LoadedConfig;
   /** `null`: no other host works with this one. */
   #cluster: ClusterPart | null = null;
-  /** Rings when other sources may be this host's own. */
-  readonly #ownBell = new Bell();
   /** Ends everything when a part of it cannot go on. */
   readonly #failed = new AbortController();
   #keeper: StateKeeper | null = null;
-  #state: StateStore | null = null;
 
   constructor(input: DaemonInput, loaded: LoadedConfig) {
     const { target, env, feed, stop, content, serviceManager = NOBODY_LISTENS } = input;
@@ -137,7 +124,6 @@ export class DaemonRun {
       abort: AbortSignal.any([stop.abort, this.#failed.signal]),
     };
     this.#serviceManager = serviceManager;
-    this.#estimates = input.estimate === true;
     const onPassEnded = (): void => {
       this.#notifier.wake();
     };
@@ -188,6 +174,17 @@ export class DaemonRun {
         monotonic: systemClock.monotonic,
       },
     });
+    this.#own = new OwnDaemon({
+      ...{ target, stop: this.#stop, estimates: input.estimate === true, feed: this.#feed },
+      ...{ history: this.#history, daemons: this.#daemons, notifier: this.#notifier },
+      loaded: () => this.#loaded,
+      cluster: () => this.#cluster,
+      metrics: () => this.#metrics,
+      access: () => this.#access(),
+      platformNow: () => this.#platformNow(),
+      activities: () => this.#daemonState().daemon,
+      isLocked: () => this.#lock?.isInPlace() === true,
+    });
   }
 
   /** Takes up what is kept for the whole run. Throws `SyncError`. */
@@ -223,7 +220,7 @@ export class DaemonRun {
       stop: this.#stop.stop,
       regain: () => this.#regain(stateFile),
     });
-    const keeping = this.#keeper.untilStopped((state) => this.#serve(state));
+    const keeping = this.#keeper.untilStopped((state) => this.#own.serve(state));
     const fail = (): void => {
       this.#failed.abort();
     };
@@ -282,56 +279,6 @@ export class DaemonRun {
     await this.#servers?.adjust(this.#loaded.config);
   }
 
-  /** Runs a daemon until a stop. Throws `StateFileError`. */
-  async #serve(state: StateStore): Promise<void> {
-    this.#state = state;
-    this.#history.attach(state.history);
-    const last = state.remote.verification();
-    if (last !== null)
-      this.#metrics?.verified(last.finishedAtMs, (JSON.parse(last.summary) as Verified).reasons);
-    try {
-      if (!(await this.#hasOwnSources(state))) return;
-      await this.#runCounting(state, () =>
-        this.#daemons.run({
-          state,
-          config: () => this.#ownConfig,
-          clients: () => this.#access().clients,
-          onDelivery: () => this.#onDelivery(state),
-          checkInPlace: () => {
-            state.checkInPlace();
-            if (this.#lock?.isInPlace() !== true)
-              throw new StateFileError('unlocked', 'its lock file was removed or replaced');
-          },
-          created: () => {
-            // In a cluster one host tells people for all.
-            if (this.#cluster === null) this.#tellOf(state);
-          },
-          ...this.#stop,
-        }),
-      );
-    } finally {
-      if (this.#cluster === null) await this.#notifier.detach();
-      this.#history.attach(null);
-      this.#state = null;
-    }
-  }
-
-  /** With the sources that no other host works on. */
-  get #ownConfig(): Config {
-    return this.#cluster?.pinned() ?? this.#loaded.config;
-  }
-
-  /** Resolves when this host has sources of its own, at once without a cluster. `false`: it was stopped before. */
-  async #hasOwnSources(state: StateStore): Promise<boolean> {
-    if (this.#cluster === null) return true;
-    const { stop } = this.#stop;
-    while (!stop.aborted && this.#ownConfig.sources.length === 0) {
-      state.checkInPlace();
-      await this.#ownBell.wait(systemClock, OWN_SOURCES_MS, stop);
-    }
-    return !stop.aborted;
-  }
-
   #joinCluster(metrics: Metrics): Promise<ClusterPart | null> {
     return joinCluster({
       loaded: this.#loaded,
@@ -352,49 +299,12 @@ export class DaemonRun {
         this.#measures.standsInCluster(trouble);
       },
       pinnedChanged: () => {
-        this.#ownBell.ring();
+        this.#own.look();
         void this.#daemons.reload();
       },
       log: this.#log,
       stop: this.#stop,
     });
-  }
-
-  /** Whether somebody wants to know how much the first pass has to send, so that it is counted. */
-  #runCounting(state: StateStore, run: () => Promise<void>): Promise<void> {
-    const config = this.#ownConfig;
-    if (!this.#estimates && config.service.listen === null) return run();
-    const platformNow = (): number => this.#platformNow();
-    const name = platformName(this.#options, config);
-    return runCounting(
-      { config, platformName: name, state, platformNow, stop: this.#stop.stop },
-      this.#feed,
-      run,
-    );
-  }
-
-  /** People are told from now on how the daemons fare. Throws `StateFileError`. */
-  #tellOf(state: StateStore): void {
-    this.#notifier.attach({
-      notices: state.notices,
-      look: lookAtState(
-        state,
-        () => healthOf(this.#daemonState().daemon),
-        () => this.#platformNow(),
-      ),
-      ended: (outcome) => {
-        this.#metrics?.notificationEnded(outcome);
-      },
-    });
-  }
-
-  /** What takes note of the files that are to be announced; `null`: none are. */
-  #onDelivery(state: StateStore): ((delivery: Delivery) => void) | null {
-    if (this.#cluster !== null) return this.#cluster.onDelivery(state);
-    if (!this.#notifier.announces) return null;
-    return (delivery) => {
-      this.#notifier.delivered(delivery);
-    };
   }
 
   #platformNow(): number {
@@ -416,7 +326,7 @@ export class DaemonRun {
     this.#loaded = next;
     await this.#notifier.adopt(notifier);
     this.#cluster?.reload();
-    this.#ownBell.ring();
+    this.#own.look();
     await this.#reloadDaemon(before);
     this.#site.adopt(access.credentials.control());
     await this.#servers?.adjust(next.config);
