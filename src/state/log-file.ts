@@ -12,6 +12,8 @@ export interface Durability {
   readonly intervalMs: number;
   /** Whether what nobody waits for is to be flushed soon as well. */
   readonly isEager: boolean;
+  /** So many files at most may be in hand ahead of those that are transferred: what is open then is sent again if this host ends. */
+  readonly mostAhead: number;
   /** Lets go of what it holds. */
   readonly close: () => void;
 }
@@ -20,6 +22,8 @@ export interface Durability {
 export class LogFile implements Durability {
   /** At the end of the process, and after it was killed, the kernel still has what was written. */
   readonly isEager = false;
+  /** Who opens the file again sends little twice: the process that had it is known to have ended. */
+  readonly mostAhead = Infinity;
   readonly intervalMs = 20;
   readonly #file: string;
   #descriptor: number | null = null;

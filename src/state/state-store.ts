@@ -70,6 +70,8 @@ export class StateStore extends StateReader {
   readonly problems = new ProblemStore(this.#query, this.#change);
   /** Files of which something that another host sent may arrive late. */
   readonly suspects = new SuspectStore(this.#query, this.#change);
+  /** See `Durability`. */
+  readonly mostAhead: number;
   readonly #group: WriteGroup;
   readonly #targets = new Map<string, number>();
   readonly #file: string;
@@ -79,6 +81,7 @@ export class StateStore extends StateReader {
   constructor(database: Database, file: string, durability: Durability = new LogFile(`${file}-wal`)) {
     super(database);
     this.#group = new WriteGroup(database, durability, this.history);
+    this.mostAhead = durability.mostAhead;
     this.#file = file;
     this.#inode = inodeOf(file);
   }

@@ -21,6 +21,9 @@ import { StateStore } from './state-store.ts';
 /** So many rows at most travel at a time. */
 const MOST_ROWS = 2000;
 
+/** Whoever takes over looks first at all files that were in hand, and sends them again. */
+const MOST_AHEAD = 16;
+
 /** Memory for pages of the file while it is loaded, KiB. */
 const LOADING_KIB = 65_536;
 
@@ -187,6 +190,7 @@ class Shipping implements Durability {
   readonly intervalMs = 0;
   /** Nothing of a working copy counts on its own. */
   readonly isEager = true;
+  readonly mostAhead = MOST_AHEAD;
   readonly #database: Database;
   readonly #file: ShippedTable;
   readonly #tables: ReadonlyMap<string, ShippedTable>;

@@ -86,8 +86,10 @@ export class PathRescans {
 
   /** Rescans until the context stops. Throws `StateFileError`; then nothing is running any more. */
   async run(syncContext: SyncContext): Promise<void> {
-    const fresh = new Workers(FILES_AHEAD, syncContext.fail, syncContext.detach);
-    const bulk = new Workers(BULK_FILES_AHEAD, syncContext.fail, syncContext.detach);
+    const { config, state, fail, detach } = syncContext;
+    const most = config.upload.concurrency + state.mostAhead;
+    const fresh = new Workers(Math.min(FILES_AHEAD, most), fail, detach);
+    const bulk = new Workers(Math.min(BULK_FILES_AHEAD, most), fail, detach);
     try {
       await together(syncContext, [
         this.#take(this.#fresh, this.#freshBell, syncContext, async (queued, source, path) => {

@@ -121,8 +121,8 @@ function passContext(
   return { ...syncContext, report, summary, transfer, workers, isForced, isAllowed, retriesFailed };
 }
 
-function newWorkers({ config, fail, detach }: SyncContext): Workers {
-  return new Workers(config.upload.concurrency + FILES_AHEAD, fail, detach);
+function newWorkers({ config, state, fail, detach }: SyncContext): Workers {
+  return new Workers(config.upload.concurrency + Math.min(FILES_AHEAD, state.mostAhead), fail, detach);
 }
 
 /**
