@@ -4,17 +4,22 @@ import { onTestFinished } from 'vitest';
 import { DatabaseError, type Sql } from '../../src/cluster/database.ts';
 import { Ledger } from '../../src/cluster/ledger.ts';
 import { Membership } from '../../src/cluster/membership.ts';
+import type { Clock } from '../../src/domain/clock.ts';
+import { beatMs } from '../../src/domain/lease.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { ClusterRun } from '../../src/library/cluster/cluster-run.ts';
 import type { WorkedUnit } from '../../src/library/cluster/held-unit.ts';
 import { openCluster } from '../../src/library/cluster/open-cluster.ts';
 import { addSynced } from '../state/fixture.ts';
 import { ManualClock } from '../watch/manual-clock.ts';
-import { createHosts, type Hosts } from './hosts.ts';
+import { createHosts, LEASE_MS, type Hosts } from './hosts.ts';
 import type { PostgresServer } from './postgres.ts';
 
 /** How long a test waits for what is to happen, milliseconds: reached only when it fails. */
 const PATIENCE_MS = 30_000;
+
+/** What sleeps for so long waits to ship again. */
+const SHIP_AGAIN_MS = 200;
 
 /** A host's part in a cluster by a clock that the test moves. Its daemon does what the test has it do. */
 export interface ClockworkHost {
@@ -36,6 +41,8 @@ export class Clockwork {
   readonly clock = new ManualClock();
   readonly hosts: Hosts;
   readonly #server: PostgresServer;
+  /** Of each host, for how long its parts sleep now, milliseconds. */
+  readonly #sleeping: Set<{ readonly ms: number }>[] = [];
   #asked = 0;
   #answered = 0;
 
@@ -95,7 +102,7 @@ export class Clockwork {
       config: () => config,
       platformName: () => TARGET.baseUrl,
       stateFile: config.stateFile,
-      clock: this.clock,
+      clock: this.#clockOfHost(),
       log: { debug: note, info: note, warn: note, error: note },
       work: async (_, unit) => {
         worked = unit;
@@ -189,12 +196,32 @@ export class Clockwork {
     await this.#server.start();
   }
 
-  /** Waits until nobody waits for the database: for what is done in this process a few turns are enough. */
+  #clockOfHost(): Clock {
+    const { now, monotonic } = this.clock;
+    const sleeping = new Set<{ readonly ms: number }>();
+    this.#sleeping.push(sleeping);
+    return {
+      now,
+      monotonic,
+      sleep: async (ms, signal) => {
+        const one = { ms };
+        sleeping.add(one);
+        await this.clock.sleep(ms, signal);
+        sleeping.delete(one);
+      },
+    };
+  }
+
+  /** Waits until every host waits for its next beat, and nobody for the database: the rest is done after a few turns. */
   async #quiet(): Promise<void> {
+    const areWaiting = (): boolean =>
+      this.#sleeping.every((host) =>
+        [...host].some(({ ms }) => ms <= beatMs(LEASE_MS) && ms !== SHIP_AGAIN_MS),
+      );
     for (let quiet = 0; quiet < 3; quiet += 1) {
       const asked = this.#asked;
       await sleep(3);
-      if (this.#answered < this.#asked || asked < this.#asked) quiet = -1;
+      if (this.#answered < this.#asked || asked < this.#asked || !areWaiting()) quiet = -1;
     }
   }
 }

@@ -13,6 +13,9 @@ import { Witness, type Testimony } from './witness.ts';
 /** How long is waited for what hosts are to do, milliseconds: reached only when a test fails. */
 export const PATIENCE = { timeout: 40_000, interval: 25 };
 
+/** Removals wait for a minute where a hint was lost, which said that what an earlier one said is out of date, milliseconds. */
+const LONG_PATIENCE_MS = 100_000;
+
 /** A host that can be killed, stopped and cut off. */
 export interface FaultyHost {
   readonly name: string;
@@ -157,14 +160,15 @@ export class FaultWorld {
   async settle(more: { readonly isForgetful?: boolean; readonly words?: string } = {}): Promise<void> {
     // Each file is read: not more often than needed.
     await expect
-      .poll(() => this.differences(), { ...PATIENCE, interval: 100, message: more.words ?? '' })
+      .poll(() => this.differences(), { timeout: LONG_PATIENCE_MS, interval: 100, message: more.words ?? '' })
       .toEqual([]);
     const open = `SELECT count(*)::integer AS open FROM botsync.file WHERE state <> 'synced'`;
     await expect.poll(() => this.hosts.sql(open).catch(() => null), PATIENCE).toEqual([{ open: 0 }]);
     await expect
       .poll(() => this.hosts.sql('SELECT id FROM botsync.wish').catch(() => null), PATIENCE)
       .toEqual([]);
-    expect(this.faults(more.isForgetful), `${more.words ?? ''}\n${this.story()}`).toEqual([]);
+    const faults = this.faults(more.isForgetful);
+    expect(faults, `${more.words ?? ''}\n${this.story()}\n${this.#storyOf(faults)}`).toEqual([]);
     this.#demandRunning();
   }
 
@@ -186,6 +190,22 @@ export class FaultWorld {
   /** What the hosts said, for a failure. */
   story(): string {
     return this.all.map(({ name, log }) => `--- ${name}\n${log.slice(-1500)}`).join('\n');
+  }
+
+  /** What was said and seen of the files that faults name, for a failure. */
+  #storyOf(faults: readonly string[]): string {
+    const keys = new Set(faults.flatMap((fault) => /(\S+) by /u.exec(fault)?.[1] ?? []));
+    const { files, arrivals } = this.testimony();
+    const lines = [...keys].flatMap((key) => [
+      ...this.all.flatMap(({ name, log }) =>
+        log
+          .split('\n')
+          .filter((line) => line.includes(`"${key}"`))
+          .map((line) => `${name} ${line}`),
+      ),
+      ...[...files, ...arrivals].filter((one) => one.key === key).map((one) => JSON.stringify(one)),
+    ]);
+    return lines.join('\n');
   }
 
   #demandRunning(): void {

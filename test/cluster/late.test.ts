@@ -36,7 +36,7 @@ function next(
 const sent = (world: FaultWorld, { name }: FaultyHost): number =>
   world.testimony().arrivals.filter(({ host, operation }) => host === name && operation === 'upsert').length;
 
-describe('nothing of a former holder arrives late:', { timeout: 60_000 }, () => {
+describe('nothing of a former holder arrives late:', { timeout: 200_000 }, () => {
   test('upserts that waited for their turn when the database went, or the host was stopped', async () => {
     const world = await FaultWorld.create(server, { config: { upload: { maxRequestsPerSecond: 8 } } });
     const cut = await world.holder();
@@ -81,7 +81,7 @@ describe('nothing of a former holder arrives late:', { timeout: 60_000 }, () => 
   });
 });
 
-describe('what arrives late of a host that was killed', { timeout: 60_000 }, () => {
+describe('what arrives late of a host that was killed', { timeout: 200_000 }, () => {
   test('is repaired: it is sent once more when nothing can be on its way any more', async () => {
     const world = await FaultWorld.create(server, { cluster: { suspectAfter: `${LEASE_MS * 2}ms` } });
     const content = world.write('a.md');

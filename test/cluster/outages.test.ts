@@ -43,7 +43,7 @@ async function failOver(lost: () => Promise<void>): Promise<void> {
   await server.start();
 }
 
-describe('a database', { timeout: 120_000 }, () => {
+describe('a database', { timeout: 300_000 }, () => {
   test('that is gone for 3 s, or stands still in the midst of a shipment, keeps nothing from being sent for good', async () => {
     const dice = createDice(SEED);
     const world = await FaultWorld.create(server);

@@ -14,7 +14,7 @@ afterAll(async () => {
   await server.close();
 });
 
-describe('a host that is stopped inside a shipment', { timeout: 60_000 }, () => {
+describe('a host that is stopped inside a shipment', { timeout: 200_000 }, () => {
   test('which the ledger takes: the next holder goes on from there', async () => {
     const world = await FaultWorld.create(server);
     world.churn(createDice(SEED), 20);

@@ -42,33 +42,41 @@ describe('two hosts on one share', () => {
   });
 });
 
-test('a unit that moves while its files change is sent whole, and nothing of it twice', async () => {
-  const dice = createDice(SEED);
-  const world = await FaultWorld.create(server, { hosts: 3 });
-  for (let moves = 0; moves < 2; moves += 1) {
-    world.churn(dice, 30);
-    const former = await world.holder();
-    await world.move();
-    while ((await world.holder()) === former) world.churn(dice, 3);
-  }
-  await world.settle();
-});
+test(
+  'a unit that moves while its files change is sent whole, and nothing of it twice',
+  { timeout: 200_000 },
+  async () => {
+    const dice = createDice(SEED);
+    const world = await FaultWorld.create(server, { hosts: 3 });
+    for (let moves = 0; moves < 2; moves += 1) {
+      world.churn(dice, 30);
+      const former = await world.holder();
+      await world.move();
+      while ((await world.holder()) === former) world.churn(dice, 3);
+    }
+    await world.settle();
+  },
+);
 
-test('a unit stays with a host that is cut off from the platform alone, and not with one that is from the database as well', async () => {
-  const dice = createDice(SEED);
-  const world = await FaultWorld.create(server);
-  const holder = await world.holder();
-  await holder.platform.blackHole();
-  world.churn(dice, 20);
-  await expect.poll(() => holder.platform.counts.swallowedBytes, PATIENCE).toBeGreaterThan(0);
-  await outOfOrder(LEASE_MS);
-  expect(await world.holder()).toBe(holder);
-  await holder.database.blackHole();
-  await world.takenFrom(holder);
-  world.churn(dice, 20);
-  await Promise.all([holder.platform.heal(), holder.database.heal()]);
-  await world.settle();
-});
+test(
+  'a unit stays with a host that is cut off from the platform alone, and not with one that is from the database as well',
+  { timeout: 200_000 },
+  async () => {
+    const dice = createDice(SEED);
+    const world = await FaultWorld.create(server);
+    const holder = await world.holder();
+    await holder.platform.blackHole();
+    world.churn(dice, 20);
+    await expect.poll(() => holder.platform.counts.swallowedBytes, PATIENCE).toBeGreaterThan(0);
+    await outOfOrder(LEASE_MS);
+    expect(await world.holder()).toBe(holder);
+    await holder.database.blackHole();
+    await world.takenFrom(holder);
+    world.churn(dice, 20);
+    await Promise.all([holder.platform.heal(), holder.database.heal()]);
+    await world.settle();
+  },
+);
 
 test('of two machines with one name the second waits, says why, and goes on when the first is silent', async () => {
   const hosts = await createHosts(server);

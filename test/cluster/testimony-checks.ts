@@ -18,7 +18,7 @@ export function faultsOf(testimony: Testimony, leaseMs: number): string[] {
 /** Requests by who did not hold the unit, or had not proven it for too long. */
 function withoutRight({ units, arrivals }: Testimony, leaseMs: number): string[] {
   return arrivals.flatMap((arrival) => {
-    const { at, endAt, operation, isSettled } = arrival;
+    const { at, endAt, blindMs, endBlindMs, operation, isSettled } = arrival;
     if (isSettled) return [];
     const begun = lastBefore(units, at);
     const ended = endAt === null ? begun : lastBefore(units, endAt);
@@ -28,9 +28,9 @@ function withoutRight({ units, arrivals }: Testimony, leaseMs: number): string[]
     if (ended?.epoch !== begun?.epoch || ended?.holder !== begun?.holder)
       found.push(`ended under another epoch (${ended?.epoch}) than it began (${begun?.epoch})`);
     const provenAt = begun?.at ?? 0;
-    if (operation !== 'upload' && at - provenAt > beginWithinMs(leaseMs) + TRAVEL_MS)
+    if (operation !== 'upload' && at - blindMs - provenAt > beginWithinMs(leaseMs) + TRAVEL_MS)
       found.push(`${Math.round(at - provenAt)} ms after the last proof of the lease`);
-    if (endAt !== null && endAt - (ended?.at ?? 0) > leaseMs)
+    if (endAt !== null && endAt - endBlindMs - (ended?.at ?? 0) > leaseMs)
       found.push(`over ${Math.round(endAt - (ended?.at ?? 0))} ms after the last proof of the lease`);
     return found.map((what) => `${wordsOf(arrival)}: ${what}`);
   });

@@ -34,6 +34,9 @@ export interface Arrival {
   readonly at: number;
   /** Of the last byte of its body; `null`: it has not come. */
   endAt: number | null;
+  /** For how long this process was too busy to see anything, in the second before each of both, milliseconds. */
+  blindMs: number;
+  endBlindMs: number;
   readonly host: string;
   readonly operation: 'upsert' | 'upload' | 'delete';
   /** The file and the length of its content, of an upsert that came whole. */
@@ -52,6 +55,9 @@ export interface Testimony {
 
 const MARK = 'WITNESS';
 
+/** How often this process looks whether it sees anything, milliseconds. */
+const TICK_MS = 20;
+
 /** Follows what a cluster with one unit writes to its ledger and sends to the platform. */
 export class Witness {
   readonly #file: string;
@@ -62,7 +68,8 @@ export class Witness {
   readonly #hostOf = new Map<number, string>();
   #arrivals: Arrival[] = [];
   #read: number;
-  #rest = '';
+  #tickedMs = performance.now();
+  #blind: { readonly untilMs: number; readonly blindMs: number }[] = [];
   #units: UnitEvent[] = [];
   #files: FileEvent[] = [];
 
@@ -72,7 +79,11 @@ export class Witness {
     this.#port = new URL(hosts.emulator.baseUrl).port;
     this.#read = lengthOf(this.#file);
     subscribe('http.server.request.start', this.#onRequest);
+    const ticking = setInterval(() => {
+      this.#tick();
+    }, TICK_MS);
     onTestFinished(() => {
+      clearInterval(ticking);
       unsubscribe('http.server.request.start', this.#onRequest);
     });
   }
@@ -117,6 +128,20 @@ export class Witness {
     for (const arrival of this.#arrivals) arrival.isSettled = true;
   }
 
+  /** Notes for how long nothing could be seen. */
+  #tick(): void {
+    const nowMs = performance.now();
+    const blindMs = nowMs - this.#tickedMs - TICK_MS;
+    this.#tickedMs = nowMs;
+    this.#blind = this.#blind.filter(({ untilMs }) => untilMs > nowMs - 1000);
+    if (blindMs > TICK_MS) this.#blind.push({ untilMs: nowMs, blindMs });
+  }
+
+  #blindMs(): number {
+    this.#tick();
+    return this.#blind.reduce((sum, { blindMs }) => sum + blindMs, 0);
+  }
+
   #readLog(): void {
     const descriptor = openSync(this.#file, 'r');
     try {
@@ -156,6 +181,8 @@ export class Witness {
     const arrival: Arrival = {
       at: Date.now(),
       endAt: null,
+      blindMs: this.#blindMs(),
+      endBlindMs: 0,
       host,
       operation,
       key: null,
@@ -167,8 +194,10 @@ export class Witness {
     const chunks: Buffer[] = [];
     const push = request.push.bind(request);
     request.push = (chunk: Buffer | null, encoding) => {
-      if (chunk === null) end(arrival, chunks);
-      else if (operation === 'upsert') chunks.push(chunk);
+      if (chunk === null) {
+        arrival.endBlindMs = this.#blindMs();
+        end(arrival, chunks);
+      } else if (operation === 'upsert') chunks.push(chunk);
       return push(chunk, encoding);
     };
   };

@@ -300,7 +300,9 @@ function wasSentSince(item: PlannedSend, now: FileRecord | null): boolean {
   // What is on record of its content says nothing of what the platform was found to have.
   if (item.reason === 'differs' && now.differs !== null) return false;
   if (item.reason === 'renewal-due' && now.expiresAtMs === item.record?.expiresAtMs) return false;
-  return now.fingerprint === item.fingerprint && now.settingsDigest === item.resolved.digest;
+  // It may have been written once more between the planning and that sending, which took it as it was then.
+  const isOfSince = now.fingerprint === item.fingerprint || now.fingerprint !== item.record?.fingerprint;
+  return isOfSince && now.settingsDigest === item.resolved.digest;
 }
 
 /** Whether the platform will hold more after the sending than before: what a used-up quota does not allow. */

@@ -257,3 +257,27 @@ describe('names', () => {
     expect(world.remote('caf\u00e9.md')).toBe('cafe\u0301.md');
   });
 });
+
+test('what waits for the sending of the same file sends nothing that this has sent', async () => {
+  const world = await createDaemonWorld({ upload: PATIENT });
+  world.write('docs/a.md', 'one');
+  const running = await world.start();
+  const before = requestsFor(world, 'upsert');
+  // All that may be sent at a time.
+  for (const key of ['h1.md', 'h2.md']) {
+    world.emulator.faults.add({ operation: 'upsert', key, kind: 'hang' });
+    world.write(`docs/${key}`, 'x');
+  }
+  await untilRequested(world, before + 1, 'nothing else may begin');
+  world.write('docs/a.md', 'two is longer');
+  await world.wait(1000, 100);
+  // Looked at again, for another host's hint for instance, and written again before its turn comes.
+  running.daemon.rescan('docs', 'a.md');
+  await world.wait(1000, 100);
+  world.write('docs/a.md', 'three is the longest');
+  await world.wait(1000, 100);
+  world.emulator.faults.clear();
+  await world.until(() => world.remote('a.md') === 'three is the longest', 'it arrives');
+  await world.wait(5000, 100);
+  expect(sentPaths(running).filter((path) => path === 'a.md')).toHaveLength(2);
+});
