@@ -44,6 +44,7 @@ async function createHost(more: Partial<ClusterPeopleInput> = {}) {
   const wishes: WishRow[] = [];
   const situation: ClusterSituation = {
     ...{ host: 'web1', trouble: null, alive: [], held: [], own, blocked: new Map() },
+    ...{ isItself: true, failed: new Map() },
     view: { wishes, units: [] as const, hosts: [] as const } as unknown as ClusterSituation['view'],
   };
   const host = {
@@ -79,6 +80,7 @@ async function createHost(more: Partial<ClusterPeopleInput> = {}) {
     },
     sources: () => [],
     platformNow: () => 0,
+    share: () => 0,
     notificationEnded: () => undefined,
     log: createLog({ level: 'silent', format: 'json' }, () => undefined),
     situation: () => situation,
