@@ -57,7 +57,7 @@ test('hosts agree as long as they treat shared files alike', async () => {
   expect(digestOf(alike)).toBe(digestOf(config));
   const others: Config[] = [
     { ...config, sources: [{ ...docs, keyPrefix: 'other/' }] },
-    { ...config, sources: [{ ...docs, botId: 'bot-2' }] },
+    { ...config, sources: [{ ...docs, botId: 'bot-2' as never }] },
     { ...config, rules: [{ match: ['*.md'] } as never] },
     { ...config, limits: null as never },
     { ...config, removals: null as never },
