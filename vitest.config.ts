@@ -36,7 +36,7 @@ const ENGINE = [
 const COMMANDS = [
   'test/security/**/*.test.ts',
   'test/browser/{live-script,emulator-page}.test.ts',
-  'test/library/{daemon/{cluster-notifier,cluster-people,daemon-platform},platform-access,snapshot-of-all,take-snapshot}.test.ts',
+  'test/library/{cluster/own-units,daemon/{cluster-notifier,cluster-people,daemon-platform},platform-access,snapshot-of-all,take-snapshot}.test.ts',
   ...[
     'command-daemon',
     'commands',

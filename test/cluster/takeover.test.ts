@@ -42,6 +42,24 @@ describe('two hosts on one share', () => {
   });
 });
 
+test('a host takes nothing that it does not see, lets go of all in a ledger of a newer version, and ends then', async () => {
+  const hosts = await createHosts(server);
+  hosts.write('docs/a.md', 'first');
+  const away = join(hosts.share, 'away');
+  const alone = hosts.host('web1', { config: { sources: [{ name: 'docs', directory: away }] } }).launch();
+  const other = hosts.host('web2').launch();
+  // Whichever is to have it: one of them does not see the directory.
+  await expect.poll(() => remote(hosts, 'a.md'), POLL).toBe('first');
+  expect(await hosts.holder()).toBe('web2');
+  await hosts.sql('UPDATE botsync.meta SET version = version + 1');
+  const ended = await Promise.all([alone.ended, other.ended]);
+  for (const { code, stderr } of ended) {
+    expect({ code, stderr }).toMatchObject({ code: 2 });
+    expect(stderr).toContain('newer version of botsync');
+  }
+  expect(await hosts.holder(), 'it was let go of').toBeNull();
+});
+
 test(
   'a unit that moves while its files change is sent whole, and nothing of it twice',
   { timeout: 200_000 },

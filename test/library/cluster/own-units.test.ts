@@ -1,0 +1,80 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { HostRow, UnitRow } from '../../../src/cluster/membership.ts';
+import { digestOf, overlapOf, seesAll, type OwnUnit } from '../../../src/library/cluster/own-units.ts';
+import type { Config } from '../../../src/config/config.ts';
+import { createWorld } from '../../sync/world.ts';
+import { makeTemporaryDirectory } from '../../temporary-directory.ts';
+
+const source = (keyPrefix: string, directory = ''): OwnUnit['sources'][number] =>
+  ({ name: 'docs', keyPrefix, directory }) as OwnUnit['sources'][number];
+
+const OWN: OwnUnit = { id: 5, name: 'docs', target: 1, sources: [source('docs/')], isPinned: false };
+
+function unit(id: number, keyPrefix: string, more: Partial<UnitRow> = {}): UnitRow {
+  return {
+    ...{ id, target: 1, name: `unit ${id}`, sources: [{ name: 'theirs', keyPrefix }], pinned: null },
+    ...{ epoch: 1, beat: 1, seq: 1, holder: null, holderHost: 'web2', settledAgeMs: null, ...more },
+  };
+}
+
+const host = (name: string, units: readonly number[]): HostRow => ({
+  ...{ name, units, instance: name, weight: 1, version: '1', digest: '', beat: 1, report: null },
+});
+
+test('of two units that may give the same keys the later one is halted, and both hosts are named', () => {
+  const held = unit(2, 'docs/en/', { holder: 'process' });
+  expect(overlapOf(OWN, { units: [held] }, [])).toMatch(
+    /may be those of "unit 2" on web2; give one of them/u,
+  );
+  // It could be taken, or is pinned: its host is there.
+  const free = unit(2, '', { holderHost: null });
+  expect(overlapOf(OWN, { units: [free] }, [host('web3', [2])])).toMatch(/"unit 2" on web3;/u);
+  const inNobodysWay = [
+    unit(6, 'docs/', { holder: 'process' }),
+    unit(2, 'faq/', { holder: 'process' }),
+    unit(2, 'docs/', { holder: 'process', target: 2 }),
+    unit(2, 'docs/'),
+    unit(2, '', { holder: 'process', sources: [] }),
+  ];
+  for (const other of inNobodysWay) expect(overlapOf(OWN, { units: [other] }, [host('web3', [])])).toBeNull();
+});
+
+test('hosts agree as long as they treat shared files alike', async () => {
+  const world = await createWorld({ sources: [{ directory: './docs' }] });
+  const config = world.config();
+  const [docs] = config.sources;
+  if (docs === undefined) throw new Error('no source');
+  const alike: Config = {
+    ...config,
+    sources: [
+      { ...docs, directory: '/mnt/elsewhere' },
+      { ...docs, name: 'own', host: 'web1' },
+    ],
+    upload: { ...config.upload, concurrency: 1 },
+  };
+  expect(digestOf(alike)).toBe(digestOf(config));
+  const others: Config[] = [
+    { ...config, sources: [{ ...docs, keyPrefix: 'other/' }] },
+    { ...config, sources: [{ ...docs, botId: 'bot-2' as never }] },
+    { ...config, rules: [{ match: ['*.md'] } as never] },
+    { ...config, limits: null as never },
+    { ...config, removals: null as never },
+    { ...config, platform: { ...config.platform, baseUrl: 'https://other.example' } },
+  ];
+  expect(new Set([config, ...others].map(digestOf)).size).toBe(1 + others.length);
+});
+
+test('a host that does not see all directories of a unit cannot take it', async () => {
+  const directory = makeTemporaryDirectory('sees');
+  mkdirSync(join(directory, 'docs'));
+  writeFileSync(join(directory, 'file'), '');
+  const at = (...names: string[]): Pick<OwnUnit, 'sources'> => ({
+    sources: names.map((name) => source('', join(directory, name))),
+  });
+  expect(await seesAll(at('docs'), 10_000)).toBe(true);
+  expect(await seesAll(at(), 10_000)).toBe(true);
+  expect(await seesAll(at('docs', 'gone'), 10_000)).toBe(false);
+  expect(await seesAll(at('file'), 10_000)).toBe(false);
+});
