@@ -66,6 +66,7 @@ const FAULTS = {
     world.churn(dice, 10);
     await outOfOrder(dice.roll(500));
     await world.server.killHard();
+    world.witness.doubtLastShipment();
     await world.server.restore(snapshot);
     await trouble(dice);
     await world.server.start();

@@ -120,6 +120,17 @@ export class Witness {
     return { units: this.#units, files: this.#files, arrivals: this.#arrivals };
   }
 
+  /**
+   * The database was killed: nobody heard whether it took the last shipment. If it is older when it comes back, what that one said
+   * to be in sync is an open intent.
+   */
+  doubtLastShipment(): void {
+    this.#readLog();
+    const last = this.#units.findLastIndex((unit, at) => unit.seq !== this.#units[at - 1]?.seq);
+    const fromMs = this.#units[last]?.at ?? Infinity;
+    this.#files = this.#files.filter(({ state, at }) => state !== 'synced' || at < fromMs);
+  }
+
   /** Forgets what is settled: all but how everything stands, and the last upsert of each file. */
   forget(): void {
     this.#units = this.#units.slice(-1);
