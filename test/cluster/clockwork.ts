@@ -109,6 +109,7 @@ export class Clockwork {
       },
       settledUntilMs: () => null,
       isQuiet: () => true,
+      isAtWork: () => true,
       wished: () => undefined,
       announce: () => Promise.resolve(false),
       report: () => null,

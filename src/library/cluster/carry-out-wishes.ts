@@ -12,6 +12,8 @@ export interface WishInput {
   readonly declared: DeclaredUnits;
   readonly held: HeldUnits;
   readonly log: Log;
+  /** Whether somebody is there to carry out what is wanted of a unit that this host holds: its daemon begins once it is loaded. */
+  readonly isAtWork: (unit: OwnUnit) => boolean;
   /** Carries out what is wanted of the daemon of a unit. */
   readonly wished: (unit: OwnUnit, wish: WishRow) => void;
   /** Takes note of a file that is to be announced, for good, and may be told of it twice. `false`: not now. */
@@ -21,7 +23,7 @@ export interface WishInput {
 /** Carries out what others want of units that this host works on: each wish by one host, and once. Throws `DatabaseError`. */
 export async function carryOutWishes(
   wishes: readonly WishRow[],
-  { membership, declared, held, log, wished, announce }: WishInput,
+  { membership, declared, held, log, isAtWork, wished, announce }: WishInput,
 ): Promise<void> {
   for (const wish of wishes) {
     const own = declared.find(wish.unit);
@@ -37,6 +39,8 @@ export async function carryOutWishes(
       if (await announce(wish.body)) await membership.takeWish(wish.id);
       continue;
     }
+    const isForDaemon = wish.kind !== 'release' && !own.isPinned;
+    if (isForDaemon && !isAtWork(own)) continue;
     if (!(await membership.takeWish(wish.id))) continue;
     if (wish.kind === 'release') unit?.release();
     else wished(own, wish);
