@@ -23,21 +23,35 @@ export function describeCluster(cluster: ClusterFacts): string[] {
 function describeHost(cluster: ClusterFacts, { name, version, alive }: HostFacts): string {
   const units = unitsOf(cluster, name);
   const what = workOf(cluster, name, units);
+  const had = [...units, ...haltedOf(cluster, name)];
   const own = cluster.hosts.find(({ isMe }) => isMe)?.version ?? version;
   const who = `${shown(name)}${version === own ? '' : ` (version ${shown(version)})`}`;
   if (alive) return `${who} ${what}`;
-  return `${who} is silent${units.length === 0 ? '' : `, and had ${shown(units.join(', '))}`}`;
+  return `${who} is silent${had.length === 0 ? '' : `, and had ${shown(had.join(', '))}`}`;
 }
 
-function workOf({ notifier }: ClusterFacts, name: string, units: readonly string[]): string {
-  const tells = notifier === name ? 'sends the notifications' : null;
-  if (units.length === 0) return tells ?? 'is on standby';
-  return `syncs ${shown(units.join(', '))}${tells === null ? '' : ` and ${tells}`}`;
+function workOf(cluster: ClusterFacts, name: string, units: readonly string[]): string {
+  const halted = haltedOf(cluster, name);
+  const work = [
+    ...(units.length === 0 ? [] : [`syncs ${shown(units.join(', '))}`]),
+    ...(cluster.notifier === name ? ['sends the notifications'] : []),
+    ...(halted.length === 0
+      ? []
+      : [`has halted ${shown(halted.join(', '))}, whose keys may be those of another unit`]),
+  ];
+  return work.length === 0 ? 'is on standby' : work.join(' and ');
 }
 
-/** Names of the units that a host holds. This host's are those that it works on, whatever the ledger has heard of. */
+/** Sources that are pinned to a host, which has halted them. */
+function haltedOf({ units }: ClusterFacts, name: string): string[] {
+  return units.filter((one) => one.pinned === name && one.isHalted).map(({ sources }) => sources.join('+'));
+}
+
+/** Names of the units that a host syncs. This host's are those that it works on, whatever the ledger has heard of. */
 export function unitsOf({ host, held, units }: ClusterFacts, name: string): string[] {
-  const pinned = units.filter((one) => one.pinned === name).flatMap(({ sources }) => sources.join('+'));
+  const pinned = units
+    .filter((one) => one.pinned === name && !one.isHalted)
+    .map(({ sources }) => sources.join('+'));
   if (name === host) return [...held, ...pinned];
   return [
     ...units.filter((one) => one.pinned === null && one.holderHost === name).map((unit) => unit.name),

@@ -116,6 +116,7 @@ export class Clockwork {
       },
       settledUntilMs: () => null,
       isQuiet: () => true,
+      isAtWork: () => true,
       wished: () => undefined,
       announce: () => undefined,
       report: () => null,

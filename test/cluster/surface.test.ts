@@ -172,4 +172,47 @@ describe('what hosts of a cluster answer', () => {
     expect(named.statuses).toEqual(['takes part in the cluster']);
     expect(named.ready[1], 'it syncs by itself now').toBe('full pass running');
   });
+
+  test('who asks for something is passed on to whoever has the source now, not to who had it at the last beat', async () => {
+    const hosts = await createHosts(server);
+    hosts.write('docs/a.md', 'first');
+    // Beats are so far apart that this host does not hear of the other one by itself.
+    const lease = '120s';
+    const other = await up(hosts, 'web2', { cluster: { weight: 0, lease } });
+    await expect.poll(() => standing(other), POLL).toBe('3 free-unit');
+    const one = await up(hosts, 'web1', { cluster: { lease } });
+    await expect.poll(() => standing(one), POLL).toBe('0');
+    expect(await other.ask('POST', '/approve?source=docs')).toContain(
+      '"passedOn":[{"source":"docs","host":"web1"}],"failed":[]',
+    );
+    await expect.poll(() => one.log, POLL).toContain('another host asked for this: approve docs');
+    await one.stop();
+    const nobody = await other.ask('POST', '/rescan?source=docs');
+    expect(nobody).toContain('{"kind":"not-passed-on","reason":"no host syncs it"}');
+  });
+
+  test('a source that is halted on the host that it is pinned to does not count as synced', async () => {
+    const hosts = await createHosts(server);
+    hosts.write('docs/a.md', 'first');
+    const branch = (name: string): HostOptions => ({
+      cluster: { weight: 0 },
+      config: { sources: [{ name, directory: join(hosts.share, 'docs'), keyPrefix: 'x/', host: name }] },
+    });
+    const one = await up(hosts, 'branch-1', branch('branch-1'));
+    await expect.poll(() => standing(one), POLL).toBe('0');
+    const other = await up(hosts, 'branch-2', branch('branch-2'));
+    await expect.poll(() => standing(other), POLL).toBe('5 blocked-unit');
+    const halted = async (host: Up): Promise<unknown> =>
+      (await host.status()).cluster?.units.map(({ sources, isHalted }) => [...sources, isHalted]);
+    for (const host of [one, other])
+      await expect
+        .poll(() => halted(host), POLL)
+        .toEqual([
+          ['branch-1', false],
+          ['branch-2', true],
+        ]);
+    expect((await one.run('status')).stdout).toContain(
+      '  branch-2 has halted branch-2, whose keys may be those of another unit',
+    );
+  });
 });

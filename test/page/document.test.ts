@@ -44,7 +44,13 @@ test.each(HOSTILE)('the name %j stays a name wherever it stands', (name) => {
         blocked: { [name]: name },
         failed: { [name]: name },
       },
-      units: [{ name, sources: [name], holderHost: name, epoch: 1, pinned: null, isConfigured: true }],
+      units: [
+        {
+          ...{ name, sources: [name], holderHost: name, epoch: 1, pinned: null },
+          isConfigured: true,
+          isHalted: false,
+        },
+      ],
       hosts: [{ name, version: name, alive: true, isMe: true, share: null, sameConfig: true }],
     },
     facts: {
@@ -107,9 +113,21 @@ test('a source says where it is, how it stands, and what a halt would remove', (
 const CLUSTER: ClusterFacts = {
   ...{ host: 'web1', trouble: null, notifier: null, held: ['faq'], blocked: {}, failed: {} },
   units: [
-    { name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 2, pinned: null, isConfigured: true },
-    { name: 'faq', sources: ['faq'], holderHost: 'web1', epoch: 1, pinned: null, isConfigured: true },
-    { name: 'old', sources: ['old'], holderHost: 'web4', epoch: 1, pinned: null, isConfigured: false },
+    {
+      ...{ name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 2, pinned: null },
+      isConfigured: true,
+      isHalted: false,
+    },
+    {
+      ...{ name: 'faq', sources: ['faq'], holderHost: 'web1', epoch: 1, pinned: null },
+      isConfigured: true,
+      isHalted: false,
+    },
+    {
+      ...{ name: 'old', sources: ['old'], holderHost: 'web4', epoch: 1, pinned: null },
+      isConfigured: false,
+      isHalted: false,
+    },
   ],
   hosts: [
     { name: 'web4', version: '1.2.2', alive: false, isMe: false, share: null, sameConfig: true },

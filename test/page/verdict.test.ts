@@ -6,7 +6,11 @@ import { at, factsOf, type Scene } from './facts.ts';
 const CLUSTER: ClusterFacts = {
   ...{ host: 'web1', trouble: null, notifier: null, held: [], blocked: {}, failed: {} },
   units: [
-    { name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 1, pinned: null, isConfigured: true },
+    {
+      ...{ name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 1, pinned: null },
+      isConfigured: true,
+      isHalted: false,
+    },
   ],
   hosts: [{ name: 'web2', version: '1.2.3', alive: true, isMe: false, share: null, sameConfig: true }],
 };

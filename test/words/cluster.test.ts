@@ -5,7 +5,7 @@ import { describeCluster, describeClusterTrouble } from '../../src/words/cluster
 
 const unit = (name: string, holderHost: string | null, pinned: string | null = null) => ({
   ...{ name: pinned === null ? name : `${name}@${pinned}`, sources: [name], holderHost, epoch: 1, pinned },
-  isConfigured: true,
+  ...{ isConfigured: true, isHalted: false },
 });
 const host = (name: string, alive = true, version = '1.2.3') => ({
   ...{ name, version, alive, isMe: name === 'web1', share: null, sameConfig: true },
@@ -24,6 +24,16 @@ test('who of a cluster does what', () => {
     '  web2 (version 1.2.2) syncs news',
     '  web3 is on standby',
   ]);
+});
+
+test('what a host has halted it does not sync', () => {
+  const till = { ...unit('till', 'branch', 'branch'), isHalted: true };
+  const told = (units: ClusterFacts['units']) =>
+    describeCluster({ ...CLUSTER, units, hosts: [host('web1'), host('branch')] })[1];
+  expect(told([till])).toBe('  branch has halted till, whose keys may be those of another unit');
+  expect(told([till, unit('faq', 'branch')])).toBe(
+    '  branch syncs faq and has halted till, whose keys may be those of another unit',
+  );
 });
 
 test('a host that has nothing, and one that hears of nobody', () => {

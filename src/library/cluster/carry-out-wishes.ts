@@ -12,6 +12,8 @@ export interface WishInput {
   readonly declared: Pick<DeclaredUnits, 'find'>;
   readonly held: { readonly get: (id: number) => Pick<HeldUnit, 'isEnding' | 'release'> | undefined };
   readonly log: Pick<Log, 'error'>;
+  /** Whether somebody is there to carry out what is wanted of a unit that this host holds: its daemon begins once it is loaded. */
+  readonly isAtWork: (unit: OwnUnit) => boolean;
   /** Carries out what is wanted of the daemon of a unit. */
   readonly wished: (unit: OwnUnit, wish: WishRow) => void;
   /**
@@ -24,7 +26,7 @@ export interface WishInput {
 /** Carries out what others want of units that this host works on: each wish by one host, and once. Throws `DatabaseError`. */
 export async function carryOutWishes(
   wishes: readonly WishRow[],
-  { membership, declared, held, log, wished, announce }: WishInput,
+  { membership, declared, held, log, isAtWork, wished, announce }: WishInput,
 ): Promise<void> {
   const announced: WishRow[] = [];
   for (const wish of wishes) {
@@ -40,6 +42,8 @@ export async function carryOutWishes(
       announced.push(wish);
       continue;
     }
+    const isForDaemon = wish.kind !== 'release' && !own.isPinned;
+    if (isForDaemon && !isAtWork(own)) continue;
     if (!(await membership.takeWish(wish.id))) continue;
     if (wish.kind === 'release') unit?.release();
     else wished(own, wish);

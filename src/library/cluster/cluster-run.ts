@@ -29,6 +29,8 @@ export interface ClusterRunInput extends UnitWork, DeclaredUnitsInput {
   readonly settledUntilMs: (unit: OwnUnit) => number | null;
   /** Whether a unit has nothing under way just now, so that it may move. */
   readonly isQuiet: (unit: OwnUnit) => boolean;
+  /** See `WishInput.isAtWork`. */
+  readonly isAtWork: WishInput['isAtWork'];
   /** Carries out what somebody wants of a unit that this host holds. */
   readonly wished: (unit: OwnUnit, wish: WishRow) => void;
   /** See `WishInput.announce`. */
@@ -326,7 +328,7 @@ export class ClusterRun {
 
   /** Takes what is to be taken, lets go of what is another's, and does what is wished. */
   async #settle(view: ClusterView): Promise<void> {
-    const { cluster, visit, log, wished, announce, observer } = this.#input;
+    const { cluster, visit, log, isAtWork, wished, announce, observer } = this.#input;
     if (this.#decisions.findBlocked(view)) observer.pinnedChanged();
     for (const row of this.#decisions.former(this.#declared.all, view))
       if (this.#decisions.isAbandoned(row)) await this.#held.free(row);
@@ -346,7 +348,7 @@ export class ClusterRun {
     if (visit !== undefined) return;
     const { membership } = cluster;
     const [declared, held] = [this.#declared, this.#held];
-    await carryOutWishes(view.wishes, { membership, declared, held, log, wished, announce });
+    await carryOutWishes(view.wishes, { membership, declared, held, log, isAtWork, wished, announce });
   }
 }
 

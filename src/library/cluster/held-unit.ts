@@ -14,6 +14,9 @@ import { discardWorkingCopy, WorkingCopy, type Shipment } from '../../state/work
 /** A shipment that did not arrive is sent again after so long, milliseconds. */
 const SHIP_AGAIN_MS = 200;
 
+/** Classes of codes of PostgreSQL that say that it will not take a shipment whenever it is asked: the data, a constraint, a right that is missing. */
+const NEVER_TAKEN = /^(?:22|23|42)/u;
+
 /** What is left of the work on a unit whose lease ran out: its working copy, and how much of it the ledger has taken. */
 export interface KeptCopy {
   readonly epoch: number;
@@ -180,7 +183,7 @@ export class HeldUnit {
       this.#copy = null;
       this.#state = null;
       // The database may come back as it was before: then only the copy knows what was sent.
-      if (!this.lease.isOver) discardWorkingCopy(this.#file);
+      if (!this.lease.isOver) discardQuietly(this.#file);
     }
   }
 
@@ -264,6 +267,9 @@ export class HeldUnit {
         }
       } catch (error) {
         if (!(error instanceof DatabaseError)) throw error;
+        // Another host, with another role, may be allowed to.
+        if (error.kind === 'refused' && NEVER_TAKEN.test(error.code ?? ''))
+          throw new StateFileError('unheld', `the database refuses records of ${name}: ${error.message}`);
         if (!isTold) log.warn(`records of ${name} wait for the database: ${error.message}`);
         isTold = true;
         await clock.sleep(SHIP_AGAIN_MS, this.#abort.signal);
@@ -304,6 +310,15 @@ export class HeldUnit {
 /** Where the working copy of a unit is. */
 export function workingCopyOf(stateFile: string, unit: number): string {
   return join(`${stateFile}.units`, `unit-${unit}.db`);
+}
+
+/** Deletes a working copy that is of no use any more, if the file system lets us. */
+export function discardQuietly(file: string): void {
+  try {
+    discardWorkingCopy(file);
+  } catch {
+    // Why the file system does not let us was said where the copy was made, or will be with the next.
+  }
 }
 
 function closeQuietly(open: { readonly close: () => void } | null): void {

@@ -1,8 +1,14 @@
 import type { ClusterView, UnitRow } from '../../cluster/membership.ts';
 import { momentOf, type Moment } from '../../domain/lease.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
-import { discardWorkingCopy } from '../../state/working-copy.ts';
-import { HeldUnit, workingCopyOf, type HeldUnitInput, type KeptCopy, type UnitEnd } from './held-unit.ts';
+import {
+  discardQuietly,
+  HeldUnit,
+  workingCopyOf,
+  type HeldUnitInput,
+  type KeptCopy,
+  type UnitEnd,
+} from './held-unit.ts';
 import type { HostName } from './host-name.ts';
 import type { Neighbours } from './neighbours.ts';
 import type { Cluster } from './open-cluster.ts';
@@ -181,7 +187,7 @@ export class HeldUnits {
 
   /** Deletes the working copies of units that were lost: nobody will need them. */
   discardKept(): void {
-    for (const id of this.#kept.keys()) discardWorkingCopy(workingCopyOf(this.#input.stateFile, id));
+    for (const id of this.#kept.keys()) discardQuietly(workingCopyOf(this.#input.stateFile, id));
   }
 
   /** Whether the ledger has less of a unit than it took from us: epochs and numbers of shipments only grow. */

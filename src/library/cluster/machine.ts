@@ -3,9 +3,14 @@ import { readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 
-/** Tells a machine and a state file on it from all others, as far as that can be told. */
-export function machineOf(stateFile: string): string {
-  const parts = [hostname(), textOf('/etc/machine-id'), stateFile, inodeOf(dirname(stateFile))];
+/**
+ * Tells a machine since its last start, and a state file on it, from all others, as far as that can be told. A copy of a virtual
+ * machine has everything of it but the start: so a machine that was started again is another one, and waits until its name is free.
+ *
+ * @param boot - names the start of the machine; `''`: its system has no name for that.
+ */
+export function machineOf(stateFile: string, boot = textOf('/proc/sys/kernel/random/boot_id')): string {
+  const parts = [hostname(), textOf('/etc/machine-id'), boot, stateFile, inodeOf(dirname(stateFile))];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 }
 

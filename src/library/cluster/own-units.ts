@@ -104,12 +104,17 @@ function isDirectory(path: string): Promise<boolean> {
   return look;
 }
 
+/** A unit, of the configuration or of the ledger, as far as it matters for its keys. */
+export interface KeyedUnit extends Pick<UnitRow, 'id' | 'target'> {
+  readonly sources: readonly { readonly keyPrefix: string }[];
+}
+
 /**
  * Why a unit may not be worked on: another gives the same keys, was known to the ledger before it, and is still somebody's. `null`:
  * nothing is in the way.
  */
 export function overlapOf(
-  own: OwnUnit,
+  own: KeyedUnit,
   { units }: Pick<ClusterView, 'units'>,
   alive: readonly HostRow[],
 ): string | null {
@@ -131,7 +136,7 @@ export function weightFor(
 }
 
 /** Whether a unit of this host's may give a key that another unit of the ledger gives. */
-export function mayGiveKeysOf(own: OwnUnit, other: UnitRow): boolean {
+export function mayGiveKeysOf(own: Pick<KeyedUnit, 'target' | 'sources'>, other: UnitRow): boolean {
   return (
     other.target === own.target &&
     other.sources.some((theirs) => own.sources.some((ours) => prefixesMeet(ours.keyPrefix, theirs.keyPrefix)))

@@ -2,6 +2,7 @@ import type { HostRow, UnitRow } from '../../cluster/membership.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
 import type { ClusterFacts, HostFacts, UnitFacts } from '../../sync/plan/cluster-facts.ts';
 import type { ClusterSituation } from '../cluster/cluster-run.ts';
+import { overlapOf } from '../cluster/own-units.ts';
 import type { ClusterPort } from './cluster-port.ts';
 
 /** What is known of a cluster. */
@@ -27,7 +28,9 @@ export function clusterFacts({ situation, share, reports }: SeenCluster): Cluste
         row.holder !== null ||
         row.pinned !== null ||
         alive.some((one) => one.units.includes(row.id));
-      return isUsed ? [unitFacts(row, isConfigured)] : [];
+      if (!isUsed) return [];
+      const isHalted = blocked.has(row.name) || isHaltedElsewhere(row, situation);
+      return [{ ...unitFacts(row), isConfigured, isHalted }];
     }),
     hosts: hosts.map((row): HostFacts => ({
       name: row.name,
@@ -42,13 +45,19 @@ export function clusterFacts({ situation, share, reports }: SeenCluster): Cluste
   };
 }
 
-function unitFacts(row: UnitRow, isConfigured: boolean): UnitFacts {
+function unitFacts(row: UnitRow): Omit<UnitFacts, 'isConfigured' | 'isHalted'> {
   const { name, epoch, pinned, holder, holderHost } = row;
   return {
-    ...{ name, epoch, pinned, isConfigured },
+    ...{ name, epoch, pinned },
     sources: row.sources.map((source) => source.name),
     holderHost: pinned ?? (holder === null ? null : holderHost),
   };
+}
+
+/** Whether the host that a unit is pinned to has halted it: it comes to that by what all hosts see. */
+function isHaltedElsewhere(row: UnitRow, { host, view, alive }: ClusterSituation): boolean {
+  if (row.pinned === null || row.pinned === host || view === null) return false;
+  return overlapOf(row, view, alive) !== null;
 }
 
 /** Who tells people for this host; `null`: nobody does. */

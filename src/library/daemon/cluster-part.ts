@@ -4,7 +4,7 @@ import type { WishRow } from '../../cluster/membership.ts';
 import type { ClusterConfig, Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Delivery } from '../../domain/delivery.ts';
-import type { Fence } from '../../domain/lease.ts';
+import { beatMs, type Fence } from '../../domain/lease.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
 import type { PlatformGate } from '../../platform/platform-gate.ts';
 import type { Log } from '../../service/logger.ts';
@@ -27,6 +27,10 @@ import { ClusterPeople, type ClusterPeopleInput } from './cluster-people.ts';
 import type { DaemonNotifier } from './daemon-notifier.ts';
 import type { Daemons } from './daemons.ts';
 import type { ClusterPort, Wish, Wished } from './cluster-port.ts';
+
+/** A unit that nobody holds is waited for so long at most, and looked at so often, milliseconds: somebody may be about to take it. */
+const LONGEST_MOVE_MS = 4000;
+const LOOK_AGAIN_MS = 100;
 
 /** What a daemon's part in a cluster is made of. */
 export interface ClusterPartInput extends Omit<
@@ -114,6 +118,7 @@ export class ClusterPart implements ClusterPort {
           : (daemons.of(first.name)?.daemon.settledUntilMs ?? null);
       },
       isQuiet: (own) => this.#isQuiet(own),
+      isAtWork: ({ sources }) => sources.every(({ name }) => daemons.of(name) !== undefined),
       wished: (own, wish) => {
         this.#wished(own, wish);
       },
@@ -141,23 +146,38 @@ export class ClusterPart implements ClusterPort {
 
   /** Asks something of the host that syncs a source. */
   async wish({ kind, ...body }: Wish): Promise<Wished> {
-    const { view, own } = this.situation;
-    const { host = null } = this.#input.config().sources.find(({ name }) => name === body.source) ?? {};
-    const unit = view?.units.find(
-      ({ id, sources, pinned }) =>
-        pinned === host &&
-        sources.some(({ name }) => name === body.source) &&
-        (host !== null || own.some((one) => one.id === id)),
-    );
-    const holder = host ?? (unit === undefined || unit.holder === null ? null : unit.holderHost);
-    if (unit === undefined || holder === null) return { kind: 'nobody' };
+    const { membership } = this.#input.cluster;
     try {
-      await this.#input.cluster.membership.wish(unit.id, kind, body);
+      const found = await this.#holderOf(body.source);
+      if (found === null) return { kind: 'nobody' };
+      await membership.wish(found.unit, kind, body);
       await this.#run.wakeOthers();
-      return { kind: 'passed-on', host: holder };
+      return { kind: 'passed-on', host: found.host };
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error;
       return { kind: 'failed', reason: error.message };
+    }
+  }
+
+  /** Who syncs a source: what was seen last may be old, and a unit that moves is held by nobody for a moment. Throws `DatabaseError`. */
+  async #holderOf(source: string): Promise<{ readonly unit: number; readonly host: string } | null> {
+    const { cluster, config, stop } = this.#input;
+    const { own, alive, view: last } = this.situation;
+    const { host = null } = config().sources.find(({ name }) => name === source) ?? {};
+    const untilMs = systemClock.monotonic() + Math.min(LONGEST_MOVE_MS, 2 * beatMs(cluster.config.leaseMs));
+    for (let view = last; ; view = await cluster.membership.look()) {
+      const unit = view?.units.find(
+        ({ id, sources, pinned }) =>
+          pinned === host &&
+          sources.some(({ name }) => name === source) &&
+          (host !== null || own.some((one) => one.id === id)),
+      );
+      const holder = host ?? (unit === undefined || unit.holder === null ? null : unit.holderHost);
+      if (unit !== undefined && holder !== null) return { unit: unit.id, host: holder };
+      if (view === last) continue;
+      const isForSomebody = unit !== undefined && alive.some(({ units }) => units.includes(unit.id));
+      if (!isForSomebody || stop.stop.aborted || systemClock.monotonic() >= untilMs) return null;
+      await systemClock.sleep(LOOK_AGAIN_MS, stop.stop);
     }
   }
 

@@ -82,6 +82,7 @@ class ClusterPass {
       work: (own, worked) => this.#overUnit(own, worked),
       settledUntilMs: ({ id }) => this.#settled.get(id) ?? null,
       isQuiet: () => false,
+      isAtWork: () => false,
       wished: () => undefined,
       announce: () => undefined,
       report: () => null,

@@ -30,6 +30,8 @@ export interface UnitFacts {
   readonly pinned: string | null;
   /** Whether this host's configuration has it. */
   readonly isConfigured: boolean;
+  /** Whether nobody may sync it, because its keys may be those of another unit. */
+  readonly isHalted: boolean;
 }
 
 /** A host that takes part, or did. */
@@ -83,10 +85,12 @@ const KINDS: ReadonlySet<string> = new Set<ClusterTrouble['kind']>([
 
 /** What is wrong in a cluster. */
 export function clusterTroubles(cluster: ClusterFacts, sources: readonly SourceStatus[]): ClusterTrouble[] {
-  const { trouble, units, hosts, blocked, failed } = cluster;
+  const { trouble, units, hosts, held, blocked, failed } = cluster;
   const alive = new Set(hosts.filter((one) => one.alive).map(({ name }) => name));
   const free = units.flatMap(({ name, holderHost, isConfigured }): ClusterTrouble[] => {
     if (!isConfigured || Object.hasOwn(blocked, name)) return [];
+    // The ledger tells of what this host took with the next beat.
+    if (held.includes(name)) return [];
     if (holderHost !== null && alive.has(holderHost)) return [];
     return [{ kind: 'free-unit', unit: name, silent: holderHost, reason: failed[name] ?? null }];
   });

@@ -31,6 +31,7 @@ function createHost(held: ReadonlyMap<number, 'at work' | 'ending'>, taken = tru
       },
     },
     log: { error: (message: string) => told.push(message) },
+    isAtWork: () => true,
     wished: ({ name }: OwnUnit, { kind }: WishRow) => told.push(`${kind} ${name}`),
     announce: (wishes: readonly WishRow[]) => announced.push(wishes),
   };

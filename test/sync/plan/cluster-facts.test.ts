@@ -5,6 +5,7 @@ import { standingOf } from '../../../src/sync/plan/standing.ts';
 
 const unit = (more: Partial<UnitFacts> = {}): UnitFacts => ({
   ...{ name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 3, pinned: null, isConfigured: true },
+  isHalted: false,
   ...more,
 });
 const host = (name: string, more: Partial<HostFacts> = {}): HostFacts => ({
@@ -44,6 +45,7 @@ describe('the exit code of a host, and what is wrong in its cluster', () => {
       '3 cluster',
     ],
     ['nobody has a unit', { units: [unit({ holderHost: null })] }, '3 free-unit'],
+    ['this host has just taken it', { held: ['docs'], units: [unit({ holderHost: null })] }, '0'],
     ['who has it is silent', { hosts: [host('web1'), host('web2', { alive: false })] }, '3 free-unit'],
     ['a host without any unit is silent', { hosts: [...both, host('web3', { alive: false })] }, '0'],
     ['a unit of others is free', { units: [unit({ holderHost: null, isConfigured: false })] }, '0'],

@@ -1,0 +1,62 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createHosts, type Hosts } from './hosts.ts';
+import { startPostgres, type PostgresServer } from './postgres.ts';
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await startPostgres();
+});
+
+afterAll(async () => {
+  await server.close();
+});
+
+const PATIENCE = { timeout: 45_000, interval: 50 };
+
+const content = (hosts: Hosts, key: string): string | undefined =>
+  hosts.emulator.readContent('bot-1', key)?.toString();
+
+test('a host that cannot make a working copy says so, lives on, and takes the unit when it can', async () => {
+  const hosts = await createHosts(server);
+  hosts.write('docs/a.md', 'first');
+  const web1 = hosts.host('web1');
+  const inTheWay = join(web1.directory, 'state.db.units');
+  writeFileSync(inTheWay, 'no directory');
+  const running = web1.launch();
+  await expect
+    .poll(() => web1.run('status'), PATIENCE)
+    .toMatchObject({
+      code: 3,
+      stdout: expect.stringMatching(/docs is synced by no host: .*state\.db\.units/u) as string,
+    });
+  rmSync(inTheWay);
+  await expect.poll(() => content(hosts, 'a.md'), PATIENCE).toBe('first');
+  running.child.kill('SIGTERM');
+  expect((await running.ended).code).toBe(0);
+}, 120_000);
+
+test('a unit whose records the database does not let one host write goes to another host', async () => {
+  const hosts = await createHosts(server);
+  await hosts.sql(`CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA botsync TO reader;
+    GRANT ALL ON ALL TABLES IN SCHEMA botsync TO reader; REVOKE INSERT, UPDATE, DELETE ON botsync.file FROM reader`);
+  hosts.write('docs/a.md', 'first');
+  const web1 = hosts.host('web1', { databaseUrl: server.url(hosts.database, 'reader') });
+  const running = web1.launch();
+  await expect
+    .poll(() => web1.run('status'), PATIENCE)
+    .toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining(
+        'docs is synced by no host: the database refuses records of docs: permission denied for table file',
+      ) as string,
+    });
+  const web2 = hosts.host('web2').launch();
+  await expect.poll(() => content(hosts, 'a.md'), PATIENCE).toBe('first');
+  for (const one of [running, web2]) {
+    one.child.kill('SIGTERM');
+    expect((await one.ended).code).toBe(0);
+  }
+}, 120_000);
