@@ -51,10 +51,11 @@ describe('a host that is stopped inside a shipment', { timeout: 200_000 }, () =>
       world.hosts.sql(`SELECT state, epoch, body::text FROM botsync.file ORDER BY key_hash`);
     await expect.poll(async () => JSON.stringify(await stands()), PATIENCE).not.toContain('"sending"');
     const before = await stands();
+    const [now] = await server.query('SELECT clock_timestamp()::text AS at');
     await stopped.database.pass();
     await expect.poll(() => stopped.database.heldBytes, PATIENCE).toBe(0);
-    const late = `SELECT FROM pg_stat_activity WHERE application_name = 'botsync ${stopped.name}' AND query LIKE 'WITH fence%'`;
-    await expect.poll(() => server.query(late), PATIENCE).toHaveLength(1);
+    const late = `SELECT FROM pg_stat_activity WHERE application_name = 'botsync ${stopped.name}' AND query LIKE 'WITH fence%' AND query_start > '${String(now?.['at'])}' AND state = 'idle'`;
+    await expect.poll(() => server.query(late), PATIENCE).not.toEqual([]);
     expect(await stands()).toEqual(before);
     world.wake(stopped);
     await world.settle();
