@@ -33,7 +33,10 @@ function forPeople({ hosts, units, isDivided, unheld }: ClusterStanding): string
   const notes = [
     ...unheld.map((name) => `${shown(name)} is held by no host that was heard of; nothing of it is synced.`),
     ...units
-      .filter(({ isConfigured, holder, files }) => !isConfigured && holder === null && files !== null && files.size > 0)
+      .filter(
+        ({ isConfigured, holder, files }) =>
+          !isConfigured && holder === null && files !== null && files.size > 0,
+      )
       .map(({ name }) => `${shown(name)} is in no configuration any more: its files stay on the platform.`),
     ...(isDivided
       ? [
