@@ -12,7 +12,7 @@ import { HeldUnits, type UnitObserver, type UnitWork } from './held-units.ts';
 import { HostName } from './host-name.ts';
 import { Neighbours } from './neighbours.ts';
 import { patienceMs } from './open-cluster.ts';
-import { digestOf, type OwnUnit } from './own-units.ts';
+import { digestOf, overlapOf, type OwnUnit } from './own-units.ts';
 import { UnitDecisions } from './unit-decisions.ts';
 import type { Sight, Visited } from './visit.ts';
 import { channelOf, wakeHosts } from './wake-hosts.ts';
@@ -68,6 +68,8 @@ export interface ClusterSituation {
   readonly blocked: ReadonlyMap<string, string>;
   /** Units that this host could not work on when it tried last, and why. */
   readonly failed: ReadonlyMap<string, string>;
+  /** Whether the host that a unit is pinned to has halted it: it comes to that by what all hosts see. */
+  readonly isHaltedElsewhere: (row: UnitRow) => boolean;
 }
 
 /** A host's part in a cluster: proves that it lives, takes units and lets go of them. */
@@ -115,7 +117,14 @@ export class ClusterRun {
       own: this.#declared.all,
       blocked: this.#decisions.blocked,
       failed: this.#held.failures,
+      isHaltedElsewhere: (row) => this.#isHaltedElsewhere(row),
     };
+  }
+
+  #isHaltedElsewhere(row: UnitRow): boolean {
+    const { view, alive } = this.#neighbours;
+    if (row.pinned === null || row.pinned === this.#host || view === null) return false;
+    return overlapOf(row, view, alive) !== null;
   }
 
   get #whyNot(): string | null {

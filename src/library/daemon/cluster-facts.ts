@@ -2,7 +2,6 @@ import type { HostRow, UnitRow } from '../../cluster/membership.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
 import type { ClusterFacts, HostFacts, UnitFacts } from '../../sync/plan/cluster-facts.ts';
 import type { ClusterSituation } from '../cluster/cluster-run.ts';
-import { overlapOf } from '../cluster/own-units.ts';
 import type { ClusterPort } from './cluster-port.ts';
 
 /** What is known of a cluster. */
@@ -29,7 +28,7 @@ export function clusterFacts({ situation, share, reports }: SeenCluster): Cluste
         row.pinned !== null ||
         alive.some((one) => one.units.includes(row.id));
       if (!isUsed) return [];
-      const isHalted = blocked.has(row.name) || isHaltedElsewhere(row, situation);
+      const isHalted = blocked.has(row.name) || situation.isHaltedElsewhere(row);
       return [{ ...unitFacts(row), isConfigured, isHalted }];
     }),
     hosts: hosts.map((row): HostFacts => ({
@@ -52,12 +51,6 @@ function unitFacts(row: UnitRow): Omit<UnitFacts, 'isConfigured' | 'isHalted'> {
     sources: row.sources.map((source) => source.name),
     holderHost: pinned ?? (holder === null ? null : holderHost),
   };
-}
-
-/** Whether the host that a unit is pinned to has halted it: it comes to that by what all hosts see. */
-function isHaltedElsewhere(row: UnitRow, { host, view, alive }: ClusterSituation): boolean {
-  if (row.pinned === null || row.pinned === host || view === null) return false;
-  return overlapOf(row, view, alive) !== null;
 }
 
 /** Who tells people for this host; `null`: nobody does. */
