@@ -3,6 +3,7 @@ import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Absence, RecordState } from '../domain/record.ts';
 import type { RereadState } from '../domain/rereading.ts';
 import { statSync } from 'node:fs';
+import { IS_SUSPECT } from './conditions.ts';
 import { StateFileError, type Database, type Query, type SqlValue } from './database.ts';
 import { LogFile, type Durability } from './log-file.ts';
 import { HistoryStore } from './history.ts';
@@ -118,7 +119,7 @@ export class StateStore extends StateReader {
       `INSERT INTO file (target, source, path, key, state, fingerprint, trusted, settings, size_bytes, uploaded, changed_at)
        VALUES (?, ?, ?, ?, 'sending', ?, ?, ?, ?, 0, ?)
        ON CONFLICT (target, key) DO UPDATE SET source = excluded.source, path = excluded.path, state = 'sending',
-         absence = NULL, changed_at = excluded.changed_at`,
+         uploaded = max(uploaded, file.state = 'sending'), absence = NULL, changed_at = excluded.changed_at`,
       ...[id.target, source, path, id.key],
       ...[attempt.fingerprint, Number(attempt.trusted), attempt.settingsDigest, attempt.sizeBytes, nowMs],
     );
@@ -171,11 +172,12 @@ export class StateStore extends StateReader {
 
   /**
    * Notes that a file is about to be deleted; durable once the promise resolves, which must be before it is asked for. Its
-   * hash stays where it is certain: another attempt, perhaps after a crash, has to tell that the file is still the same.
+   * hash stays where it is certain: another attempt, perhaps after a crash, has to tell that the file is still the same. It is not
+   * where something else of ours may have arrived late.
    */
   async beginDeleting({ target, key }: RowId, nowMs: number): Promise<void> {
     this.#write(
-      `UPDATE file SET state = 'removing', sha256 = iif(state IN ('synced', 'removing'), sha256, NULL),
+      `UPDATE file SET state = 'removing', sha256 = iif(state IN ('synced', 'removing') AND NOT ${IS_SUSPECT}, sha256, NULL),
          expires_at = NULL, failure = NULL, verdict = NULL, ask_at = NULL, changed_at = ?
        WHERE target = ? AND key = ?`,
       ...[nowMs, target, key],
@@ -183,9 +185,18 @@ export class StateStore extends StateReader {
     await this.#group.durable();
   }
 
-  /** Records that the platform has nothing of a removed file any more, and drops its row. */
+  /** Records that the platform has nothing of a removed file any more. Its row is dropped, or kept as long as something may arrive late. */
   recordDeleted({ target, key }: RowId, source: string, nowMs: number): void {
-    this.#write("DELETE FROM file WHERE target = ? AND key = ? AND state = 'removing'", target, key);
+    const again =
+      'SELECT again_at FROM suspect WHERE suspect.target = file.target AND suspect.key = file.key';
+    this.#write(
+      `UPDATE file SET expires_at = (${again}), changed_at = ? WHERE target = ? AND key = ? AND state = 'removing' AND ${IS_SUSPECT}`,
+      ...[nowMs, target, key],
+    );
+    this.#write(
+      "DELETE FROM file WHERE target = ? AND key = ? AND state = 'removing' AND expires_at IS NULL",
+      ...[target, key],
+    );
     this.#write('INSERT INTO removal (source, at) VALUES (?, ?)', source, nowMs);
   }
 
@@ -258,7 +269,7 @@ export class StateStore extends StateReader {
 
   /** Drops the rows of removed files that have expired by now, and removals too old for the guard to count. */
   dropExpiredRemovals(nowMs: number, countedSinceMs: number): void {
-    this.#write("DELETE FROM file WHERE state = 'removing' AND expires_at <= ?", nowMs);
+    this.#write(`DELETE FROM file WHERE state = 'removing' AND expires_at <= ? AND NOT ${IS_SUSPECT}`, nowMs);
     this.#write('DELETE FROM removal WHERE at < ?', countedSinceMs);
   }
 

@@ -46,7 +46,7 @@ export class SuspectStore {
   take({ target, key }: Suspect): void {
     this.#change(
       `UPDATE file SET state = iif(state = 'removing', state, 'sending'), expires_at = iif(state = 'removing', NULL, expires_at),
-         verdict = NULL, ask_at = NULL WHERE target = ? AND key = ?`,
+         sha256 = iif(state = 'removing', NULL, sha256), verdict = NULL, ask_at = NULL WHERE target = ? AND key = ?`,
       ...[target, key],
     );
     this.#change('DELETE FROM suspect WHERE target = ? AND key = ?', target, key);

@@ -101,6 +101,14 @@ describe('the life of a row', () => {
     expect(store.find(id)?.uploaded).toBe(true);
   });
 
+  test('refused after an attempt that was broken off: the platform may have something of that', () => {
+    const { store, target } = begin();
+    addSending(store, target, 'docs', 'a', 'k');
+    const id = addSending(store, target, 'docs', 'a', 'k');
+    store.recordFailure(id, attempt(), { state: 'refused', reason: 'x', upserted: false }, NOW);
+    expect(store.find(id)).toMatchObject({ state: 'refused', uploaded: true });
+  });
+
   test('failed after it was in sync: the platform holds something else', () => {
     const { store, target } = begin();
     const id = addSynced(store, target, 'docs', 'a');

@@ -1,8 +1,17 @@
+import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
-import { createDaemonWorld, removedKeys, requestsFor, type DaemonWorld } from '../daemon-world.ts';
+import { MARK_NAME, markOf } from '../../../src/domain/mark.ts';
+import {
+  createDaemonWorld,
+  removedKeys,
+  requestsFor,
+  type DaemonWorld,
+  type RunningDaemon,
+} from '../daemon-world.ts';
+import { replace } from '../replace.ts';
 
 const MINUTE = 60_000;
 
@@ -21,6 +30,13 @@ function suspectAll(world: DaemonWorld): void {
 function suspects(world: DaemonWorld): unknown[] {
   const state = new DatabaseSync(world.config().stateFile);
   const keys = state.prepare('SELECT key FROM suspect').all();
+  state.close();
+  return keys;
+}
+
+function recorded(world: DaemonWorld): unknown[] {
+  const state = new DatabaseSync(world.config().stateFile);
+  const keys = state.prepare('SELECT key FROM file ORDER BY key').all();
   state.close();
   return keys;
 }
@@ -54,4 +70,57 @@ test('one that was put away is put away once more', async () => {
   const after = await world.start();
   await world.until(() => removedKeys(after).length === 1, 'it is put away once more');
   await after.stop();
+});
+
+/** A world that deletes, in which `a.md` was sent and then suspected, and its daemon of now. */
+async function deletingWorld(): Promise<{ readonly world: DaemonWorld; readonly running: RunningDaemon }> {
+  const world = await createDaemonWorld({ removals: { mode: 'delete', delay: '1s', maxFraction: 1 } });
+  const { baseUrl } = world.emulator;
+  world.configure({ platform: { botId: 'bot-1', baseUrl, operations: 'auto' } });
+  world.write('docs/a.md', 'one');
+  world.write('docs/b.md', 'two');
+  const before = await world.start();
+  await before.stop();
+  suspectAll(world);
+  return { world, running: await world.start() };
+}
+
+/** What another host sent of `a.md` before it ended arrives. */
+async function arriveLate(world: DaemonWorld): Promise<void> {
+  const content = 'from before';
+  const sha256 = createHash('sha256').update(content).digest();
+  await replace(world, 'a.md', content, { [MARK_NAME]: markOf(sha256, 'docs') });
+}
+
+test('what arrives after its file was deleted is deleted as well', async () => {
+  const { world, running } = await deletingWorld();
+  rmSync(join(world.directory, 'docs/a.md'));
+  await world.until(() => removedKeys(running).length === 1, 'it is deleted');
+  expect(world.keys()).toEqual(['b.md']);
+  await arriveLate(world);
+  await world.until(() => removedKeys(running).length === 2, 'it is deleted again');
+  expect(world.keys()).toEqual(['b.md']);
+  await world.wait(10 * MINUTE, MINUTE);
+  expect(removedKeys(running)).toEqual(['a.md', 'a.md']);
+  expect(suspects(world)).toEqual([]);
+  expect(recorded(world)).toEqual([{ key: 'b.md' }]);
+});
+
+test('a file in whose place something arrived late is deleted, as nobody else replaced it', async () => {
+  const { world, running } = await deletingWorld();
+  await arriveLate(world);
+  rmSync(join(world.directory, 'docs/a.md'));
+  await world.until(() => removedKeys(running).length === 1, 'it is deleted');
+  expect(world.keys()).toEqual(['b.md']);
+});
+
+test('a file that is back before something can have arrived late is sent, and once more', async () => {
+  const { world, running } = await deletingWorld();
+  rmSync(join(world.directory, 'docs/a.md'));
+  await world.until(() => removedKeys(running).length === 1, 'it is deleted');
+  world.write('docs/a.md', 'again');
+  await world.until(() => world.remote('a.md') === 'again', 'it is back');
+  await arriveLate(world);
+  await world.until(() => world.remote('a.md') === 'again', 'it is sent once more');
+  expect(removedKeys(running)).toEqual(['a.md']);
 });
