@@ -11,6 +11,8 @@ export interface PutFile {
   /** Of the bytes the platform holds; `null`: an attempt that was not recorded may have left something else of ours. */
   readonly sha256: Buffer | null;
   readonly sizeBytes: number;
+  /** Of the content that an attempt was begun with since, if there was one. */
+  readonly triedBytes: number;
   /** Whether the mark of this content was set. */
   readonly isMarked: boolean;
 }
@@ -52,8 +54,8 @@ function ownershipInDoubt({ metadata, sizeBytes }: CatalogFile, put: PutFile): O
   const mark = readMark(metadata);
   if (mark !== null) return mark.source === put.source ? OURS : replaced('its mark names another source');
   // Without content it is an upsert of ours that got no further, or what an earlier attempt to remove it left.
-  const isEmpty = sizeBytes === null || sizeBytes === 0;
-  return isEmpty || sizeBytes === put.sizeBytes ? OURS : otherSize(sizeBytes, put.sizeBytes);
+  if (sizeBytes === null || [0, put.sizeBytes, put.triedBytes].includes(sizeBytes)) return OURS;
+  return otherSize(sizeBytes, put.triedBytes);
 }
 
 function otherSize(foundBytes: number, putBytes: number): Ownership {

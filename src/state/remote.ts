@@ -29,6 +29,8 @@ export interface Unconfirmed {
 export interface RemoteFile {
   /** The platform's id of the file; `null`: it was not told. */
   readonly remoteId: string | null;
+  /** Of the content that was sent last, or that an attempt was begun with since. */
+  readonly sizeBytes: number;
   readonly verdict: Verdict | null;
   readonly sentAtMs: number | null;
   /** When the platform is asked next; `null`: there is nothing to ask. */
@@ -96,19 +98,19 @@ export class RemoteReader {
   /** What is known of the file of a key; `null`: there is no record of it. */
   find({ target, key }: Row): RemoteFile | null {
     const [row] = this.query(
-      `SELECT remote_id, verdict, sent_at, ask_at, asked_at, losses, mark_due, marked, changing, differs
-       FROM file
+      `SELECT remote_id, size_bytes, verdict, sent_at, ask_at, asked_at, losses, mark_due, marked, changing, differs FROM file
        WHERE target = ? AND key = ?`,
       ...[target, key],
     );
     if (row === undefined) return null;
-    const [remoteId, verdict, sentAtMs, askAtMs, askedAtMs, losses, isMarkDue, isMarked, changing, differs] =
-      row;
+    const [remoteId, sizeBytes, verdict, sentAtMs, askAtMs, askedAtMs, losses, ...rest] = row;
+    const [isMarkDue, isMarked, changing, differs] = rest;
     mustMakeSense([remoteId, changing].every((value) => value === null || isText(value)));
     mustMakeSense([sentAtMs, askAtMs, askedAtMs].every((value) => value === null || isMoment(value)));
-    mustMakeSense(isCount(losses) && isVerdict(verdict) && isDifference(differs));
+    mustMakeSense(isCount(sizeBytes) && isCount(losses) && isVerdict(verdict) && isDifference(differs));
     return {
       remoteId: remoteId as string | null,
+      sizeBytes,
       verdict,
       sentAtMs: sentAtMs as number | null,
       askAtMs: askAtMs as number | null,

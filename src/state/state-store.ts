@@ -119,7 +119,7 @@ export class StateStore extends StateReader {
       `INSERT INTO file (target, source, path, key, state, fingerprint, trusted, settings, size_bytes, uploaded, changed_at)
        VALUES (?, ?, ?, ?, 'sending', ?, ?, ?, ?, 0, ?)
        ON CONFLICT (target, key) DO UPDATE SET source = excluded.source, path = excluded.path, state = 'sending',
-         uploaded = max(uploaded, file.state = 'sending'), absence = NULL, changed_at = excluded.changed_at`,
+         size_bytes = excluded.size_bytes, uploaded = max(uploaded, file.state = 'sending'), absence = NULL, changed_at = excluded.changed_at`,
       ...[id.target, source, path, id.key],
       ...[attempt.fingerprint, Number(attempt.trusted), attempt.settingsDigest, attempt.sizeBytes, nowMs],
     );
@@ -129,8 +129,8 @@ export class StateStore extends StateReader {
   /** Takes back an intent: no upsert was sent, so what was on record is still so. */
   takeBack({ target, key }: RowId, state: RecordState): void {
     this.#write(
-      `UPDATE file SET state = ?1, changed_at = iif(?1 = 'synced', coalesce(sent_at, changed_at), changed_at)
-       WHERE target = ?2 AND key = ?3`,
+      `UPDATE file SET state = ?1, size_bytes = CAST(fingerprint AS INTEGER),
+         changed_at = iif(?1 = 'synced', coalesce(sent_at, changed_at), changed_at) WHERE target = ?2 AND key = ?3`,
       ...[state, target, key],
     );
   }

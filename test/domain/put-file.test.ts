@@ -31,6 +31,7 @@ const put = (changed: Partial<PutFile>): PutFile => ({
   remoteId: 'file_1',
   sha256: CONTENT,
   sizeBytes: 5,
+  triedBytes: 5,
   isMarked: false,
   ...changed,
 });
@@ -71,7 +72,7 @@ test.each([
   ['another id, and its mark', { metadata: MARKED, id: 'file_2' }, {}, replaced('it has another id')],
   ['another key', { metadata: MARKED, key: 'file_1' }, {}, replaced('it has another key')],
   ['no mark, as it never had, and its size', {}, {}, OURS],
-  ['no mark, and another size', { sizeBytes: 7 }, {}, replaced('it has 7 bytes instead of 5')],
+  ['no mark, and another size', { sizeBytes: 7 }, { triedBytes: 7 }, replaced('it has 7 bytes instead of 5')],
   ['no mark, and nothing in it yet', { sizeBytes: null, status: 'upload_pending' }, {}, UNTOLD],
   ['no mark, and an unknown status with nothing in it', { sizeBytes: null, status: null }, {}, UNTOLD],
   ['no mark, and a failed upload', { sizeBytes: null, status: 'upload_failed' }, {}, OURS],
@@ -95,8 +96,9 @@ test.each([
   ],
   ['an upsert without content', { sizeBytes: null, status: 'upload_pending' }, { isMarked: true }, OURS],
   ['a tombstone', { sizeBytes: 0, expiresAtMs: 1 }, { isMarked: true }, OURS],
-  ['the size of the attempt', {}, {}, OURS],
-  ['another size', { sizeBytes: 7 }, {}, replaced('it has 7 bytes instead of 5')],
+  ['the size of the attempt', { sizeBytes: 8 }, { triedBytes: 8 }, OURS],
+  ['the size of what was there before the attempt', {}, { triedBytes: 8 }, OURS],
+  ['another size', { sizeBytes: 7 }, { triedBytes: 8 }, replaced('it has 7 bytes instead of 8')],
   ['another key', { key: 'b.md' }, {}, replaced('it has another key')],
 ])('after an attempt that was not recorded, it is compared with %s', (_what, found, recorded, expected) => {
   expect(ownershipOf(there(found), put({ ...recorded, sha256: null }))).toEqual(expected);

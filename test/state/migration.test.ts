@@ -71,7 +71,7 @@ test.each(OLDER.filter((version) => version < ASKING))(
     const target = store.targetId(TARGET);
     const id = row(target, 'synced.md');
     expect(store.remote.find(id)).toEqual({
-      ...{ remoteId: null, verdict: null, sentAtMs: null, askAtMs: null, askedAtMs: null },
+      ...{ sizeBytes: 5, remoteId: null, verdict: null, sentAtMs: null, askAtMs: null, askedAtMs: null },
       ...{ losses: 0, isMarkDue: false, isMarked: false, changing: null, differs: null },
     });
     expect(store.remote.askTimes(target, 1)).toEqual([]);

@@ -30,7 +30,14 @@ function addSent(store: StateStore, target: number, key: string, some: Partial<S
 }
 
 const SENT = {
-  ...{ remoteId: 'id of a', verdict: null, sentAtMs: NOW, askAtMs: NOW + 1000, askedAtMs: null },
+  ...{
+    sizeBytes: 5,
+    remoteId: 'id of a',
+    verdict: null,
+    sentAtMs: NOW,
+    askAtMs: NOW + 1000,
+    askedAtMs: null,
+  },
   ...{ losses: 0, isMarkDue: false, isMarked: false, changing: null, differs: null },
 };
 

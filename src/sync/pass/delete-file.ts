@@ -57,6 +57,7 @@ export function putFileOf(id: RowId, source: string, state: Pick<StateReader, 'f
     remoteId: remote.remoteId,
     sha256: stored.sha256,
     sizeBytes: sizeInFingerprint(stored.fingerprint),
+    triedBytes: remote.sizeBytes,
     isMarked: remote.isMarked,
   };
 }

@@ -1,11 +1,14 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { failed } from '../../../src/domain/failure.ts';
+import type { FilePlatform } from '../../../src/domain/file-platform.ts';
 import type { EmulatorOptions } from '../../../src/emulator/options.ts';
 import { eventually } from '../../watch/fixture.ts';
+import { whenUpserted } from '../../when-upserted.ts';
 import { replace } from '../replace.ts';
-import { createWorld, type PassOutcome, type World } from '../world.ts';
+import { connectTo, createWorld, type PassOutcome, type World } from '../world.ts';
 
 const DELETE = { removals: { mode: 'delete' } };
 
@@ -307,6 +310,43 @@ test.each(['as it was', 'new'])(
     world.emulator.faults.clear();
     remove(world, 'docs/a');
     expect(await passWith(world)).toMatchObject({ exitCode: 0, summary: { removed: 1 } });
+    expect(world.keys()).toEqual(['b', 'c']);
+  },
+);
+
+/** Makes a pass that a kill ends when the store has a file, and before anybody notes that. */
+async function passKilledWhenStored(world: Awaited<ReturnType<typeof createWorld>>): Promise<void> {
+  const { platform, close } = connectTo(world.emulator, world.config(), world.clock);
+  onTestFinished(close);
+  const kill = new AbortController();
+  const { signal } = kill;
+  const killed: FilePlatform = {
+    ...whenUpserted(platform, () => undefined),
+    upload: async (...upload) => {
+      await platform.upload(...upload);
+      kill.abort();
+      return failed({ kind: 'transient', message: 'interrupted' });
+    },
+  };
+  expect(await world.pass({ platform: killed, stop: signal, abort: signal })).toMatchObject({
+    summary: { pending: 1 },
+  });
+}
+
+test.each(['', 'old'])(
+  'a file without a mark that was sent when a kill came is deleted by its size (before: %j)',
+  async (before) => {
+    const world = await deletingWorld();
+    for (const name of ['b', 'c']) world.write(`docs/${name}`, name);
+    if (before !== '') world.write('docs/a', before);
+    await world.pass();
+    // Too large to be marked before it is sent.
+    const large = 'x'.repeat(300_000);
+    world.write('docs/a', large);
+    await passKilledWhenStored(world);
+    expect(world.remote('a')).toBe(large);
+    remove(world, 'docs/a');
+    expect(await passWith(world)).toMatchObject({ exitCode: 0, summary: { removed: 1, problems: 0 } });
     expect(world.keys()).toEqual(['b', 'c']);
   },
 );
