@@ -158,11 +158,15 @@ export class FaultWorld {
 
   /** Waits until everything is where it belongs, and checks how it came there. */
   async settle(more: { readonly isForgetful?: boolean; readonly words?: string } = {}): Promise<void> {
-    // Each file is read: not more often than needed.
-    await expect
-      .poll(() => this.differences(), { timeout: LONG_PATIENCE_MS, interval: 100, message: more.words ?? '' })
-      .toEqual([]);
-    const open = `SELECT count(*)::integer AS open FROM botsync.file WHERE state <> 'synced'`;
+    const deadline = performance.now() + LONG_PATIENCE_MS;
+    let different = this.differences();
+    for (; different.length > 0 && performance.now() < deadline; different = this.differences())
+      // Each file is read: not more often than needed.
+      await sleep(100);
+    expect(different, `${more.words ?? ''}\n${this.story()}\n${this.#storyOf(different)}`).toEqual([]);
+    // What was deleted stays on record as long as something of it may arrive late.
+    const open = `SELECT count(*)::integer AS open FROM botsync.file
+      WHERE state <> 'synced' AND NOT (state = 'removing' AND body ->> 'expires_at' IS NOT NULL)`;
     await expect.poll(() => this.hosts.sql(open).catch(() => null), PATIENCE).toEqual([{ open: 0 }]);
     await expect
       .poll(() => this.hosts.sql('SELECT id FROM botsync.wish').catch(() => null), PATIENCE)
@@ -192,9 +196,9 @@ export class FaultWorld {
     return this.all.map(({ name, log }) => `--- ${name}\n${log.slice(-1500)}`).join('\n');
   }
 
-  /** What was said and seen of the files that faults name, for a failure. */
+  /** What was said and seen of the files that faults or differences name, for a failure. */
   #storyOf(faults: readonly string[]): string {
-    const keys = new Set(faults.flatMap((fault) => /(\S+) by /u.exec(fault)?.[1] ?? []));
+    const keys = new Set(faults.flatMap((fault) => /\S+\.md/u.exec(fault) ?? []));
     const { files, arrivals } = this.testimony();
     const lines = [...keys].flatMap((key) => [
       ...this.all.flatMap(({ name, log }) =>
