@@ -5,7 +5,7 @@ import { quoteForShell } from '../config/permissions.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { NotifySettings } from '../domain/notice.ts';
 import { Notifications, type MessageOutcome } from '../notify/notifications.ts';
-import type { MessengerPorts } from '../notify/messenger.ts';
+import type { ConversationMemory, MessengerPorts } from '../notify/messenger.ts';
 import type { Snapshot } from '../notify/trouble.ts';
 import type { Figures, Wording } from '../notify/words.ts';
 import type { Log } from '../service/logger.ts';
@@ -22,6 +22,8 @@ import { takeFigures, takeSnapshot, type Health } from './take-snapshot.ts';
 export interface NotifiedRun {
   /** Remembers what people were told. */
   readonly notices: NoticeStore;
+  /** Remembers the conversations; `notices` unless given. */
+  readonly conversations?: ConversationMemory;
   /** How it stands. Throws `StateFileError`. */
   readonly look: RunLook;
   /** Names of the hosts that it tells of; this machine unless given. */
@@ -109,12 +111,18 @@ export class Notifier {
   }
 
   /** Begins to tell of a run. Throws `StateFileError`. */
-  begin({ notices, look, hosts, ended }: NotifiedRun): Notifications {
+  begin({ notices, conversations = notices, look, hosts, ended }: NotifiedRun): Notifications {
     const { config } = this.#loaded;
     const under = { config, platformName: platformName(this.#options, config) };
     return new Notifications(this.#settings, {
       memory: notices,
-      messenger: openMessenger(this.#ports, config, under.platformName, this.#options.emulator, notices),
+      messenger: openMessenger(
+        this.#ports,
+        config,
+        under.platformName,
+        this.#options.emulator,
+        conversations,
+      ),
       snapshot: () => look.snapshot(under),
       figures: (sinceMs) => look.figures(under, sinceMs),
       wording: describeRun(this.#options, config.file, this.#howToApprove, hosts),

@@ -157,8 +157,8 @@ test('what hosts told by themselves is known to the first that tells people for 
     ${entry('conversation', { purpose: 'a', id: 'c1', proven: 1 })}, ${entry('pass', { number: 1 })}`);
   expect(await toldBefore(hosts.sql, 'botsync')).toEqual({
     told: new Map([['["failing","docs"]', { toldAtMs: 5, count: 3 }]]),
-    conversations: [{ purpose: 'a', id: 'c1', isProven: true }],
+    conversations: new Map([['a', { id: 'c1', isProven: true }]]),
   });
   await hosts.sql("UPDATE botsync.unit SET seq = 1 WHERE name LIKE 'notifications%'");
-  expect(await toldBefore(hosts.sql, 'botsync')).toEqual({ told: new Map(), conversations: [] });
+  expect(await toldBefore(hosts.sql, 'botsync')).toEqual({ told: new Map(), conversations: new Map() });
 });

@@ -114,6 +114,36 @@ describe('a single pass in a cluster', () => {
     await expect.poll(passAgain, { ...POLL, interval: 300 }).toEqual(['news/b.md']);
   });
 
+  test('tells people of every unit in one conversation', async () => {
+    const hosts = await createHosts(server);
+    const { emulator } = hosts;
+    const options = sourcesOf(hosts);
+    const config = {
+      ...options.config,
+      upload: { attempts: 1 },
+      notify: { conversation: { channel: 'channel' } },
+    };
+    const { sync } = open(hosts, 'web1', { config });
+    const sources = ['docs', 'news', 'own'];
+    for (const source of sources) {
+      hosts.write(`${source}/bad.md`, 'x');
+      const refused = { kind: 'status', status: 409, type: 'ResourceLockedConflict' } as const;
+      emulator.faults.add({ operation: 'upsert', key: `${source}/bad.md`, ...refused });
+    }
+    const told = (): unknown[] =>
+      emulator.listConversations('bot-1').map(({ id }) =>
+        emulator
+          .listMessages(id)
+          .map(({ payload }) => /of (\w+) (?:is|are)/u.exec(String(payload['text']))?.[1])
+          .sort(),
+      );
+    expect(await sync.pass()).toMatchObject({ outcome: 'incomplete' });
+    expect(told()).toEqual([sources]);
+    emulator.faults.clear();
+    expect(await sync.pass()).toMatchObject({ outcome: 'in-sync' });
+    expect(told(), 'the next pass goes on in that conversation').toEqual([[...sources, ...sources].sort()]);
+  });
+
   test('takes over what a dead host held, once it has been silent for a lease', async () => {
     const hosts = await createHosts(server);
     hosts.write('docs/a.md', 'a');

@@ -107,7 +107,7 @@ export class ClusterNotifier {
   /** People are not told anew what a host told them while each did so by itself, nor in another conversation. */
   async #goOnFrom(state: StateStore): Promise<void> {
     const { told, conversations } = await this.#ports.toldBefore();
-    for (const { purpose, id, isProven } of conversations) {
+    for (const [purpose, { id, isProven }] of conversations) {
       state.notices.saveConversation(purpose, id);
       if (isProven) state.notices.proveConversation(purpose);
     }

@@ -1,3 +1,4 @@
+import { DatabaseError } from '../../cluster/database.ts';
 import type { Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { EXIT, worstOf } from '../../domain/exit-code.ts';
@@ -10,6 +11,7 @@ import type { PassResult } from '../api.ts';
 import { ClusterRun } from '../cluster/cluster-run.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
 import { HostBudget } from '../cluster/host-budget.ts';
+import { conversationsOnRecord } from '../cluster/told-before.ts';
 import { machineOf } from '../cluster/machine.ts';
 import { demandLedger, openCluster, type Cluster } from '../cluster/open-cluster.ts';
 import type { OwnUnit } from '../cluster/own-units.ts';
@@ -19,7 +21,8 @@ import { exitCodeOf, passOutcomeOf } from '../pass-outcome.ts';
 import type { PlatformAccess } from '../platform/platform-access.ts';
 import { SyncError } from '../sync-error.ts';
 import { version } from '../version.ts';
-import type { OnceNotifier } from './once-notifier.ts';
+import type { NewNotifier } from './once-notifier.ts';
+import { SharedConversations } from './shared-conversations.ts';
 import { singlePass, type PassEnd } from './single-pass.ts';
 import { passWithSoundState, type OnceRun } from './sound-pass.ts';
 
@@ -30,8 +33,7 @@ export interface ClusterPassInput {
   readonly access: PlatformAccess;
   /** What all requests to the platform pass. */
   readonly gate: PlatformGate;
-  /** Who tells people of one state; `null`: they are told nothing. */
-  readonly notifier: () => OnceNotifier | null;
+  readonly notifier: NewNotifier;
   /** The last user of this host's state file did not close it. */
   readonly wasAbandoned: boolean;
 }
@@ -57,6 +59,7 @@ class ClusterPass {
   readonly #input: ClusterPassInput;
   readonly #cluster: Cluster;
   readonly #visit = new Visit();
+  readonly #conversations = new SharedConversations(() => this.#knownConversations());
   readonly #clusterRun: ClusterRun;
   readonly #summaries: Summary[] = [];
   readonly #ends: PassEnd[] = [];
@@ -167,7 +170,7 @@ class ClusterPass {
   async #passOver(own: OwnUnit, { state, lease, stop, abort }: WorkedUnit): Promise<void> {
     const { run, access } = this.#input;
     const clients = access.clientsUnder(lease);
-    const notifier = this.#input.notifier();
+    const notifier = this.#input.notifier(this.#conversations);
     const summary = this.#newSummary();
     const platform = clients.files();
     const changeFeed = { seenUntilMs: () => this.#clusterRun.othersSettledUntilMs(own) };
@@ -227,7 +230,7 @@ class ClusterPass {
       const config = only(run.config, sources);
       const beganMs = systemClock.now();
       const { outcome, sawAll } = await passWithSoundState(
-        { ...run, config, frame, notifier: notifier() },
+        { ...run, config, frame, notifier: notifier(this.#conversations) },
         wasAbandoned,
       );
       this.#ends.push({ exitCode: exitCodeOf(outcome), sawAll });
@@ -236,6 +239,17 @@ class ClusterPass {
         await Promise.all(pinned.map((own) => this.#tellSettled(own, beganMs, signal)));
     } catch (error) {
       this.#failure = error;
+    }
+  }
+
+  /** Without them another conversation is created: that is no reason to tell people nothing. */
+  async #knownConversations(): ReturnType<typeof conversationsOnRecord> {
+    const { database, config } = this.#cluster;
+    try {
+      return await conversationsOnRecord(database.sql, config.schema);
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      return new Map();
     }
   }
 

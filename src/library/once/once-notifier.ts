@@ -6,23 +6,35 @@ import type { StateStore } from '../../state/state-store.ts';
 import type { SyncContext } from '../../sync/pass/sync-context.ts';
 import type { Health } from '../take-snapshot.ts';
 import { lookAtState, type Notifier } from '../notifier.ts';
+import type { SharedConversations } from './shared-conversations.ts';
 
 /** A pass that has ended waits no longer than this for people to be told, milliseconds. */
 const PATIENCE_MS = 10_000;
+
+/**
+ * Makes who tells people of one state; `null`: they are told nothing. `conversations`: of all states that the pass is over, if it is
+ * over several.
+ */
+export type NewNotifier = (conversations: SharedConversations | null) => OnceNotifier | null;
 
 /** Tells people how a single pass ended. */
 export class OnceNotifier {
   readonly #notifier: Notifier;
   readonly #log: Log;
   readonly #stop: AbortSignal;
+  readonly #conversations: SharedConversations | null;
   #notifications: Notifications | null = null;
   #health: Health = { credentials: { kind: 'unknown' }, reach: 'unknown', hasBegun: false };
 
-  /** @param stop - ends it at once. */
-  constructor(notifier: Notifier, log: Log, stop: AbortSignal) {
+  /**
+   * @param stop - ends it at once.
+   * @param conversations - of all states that the pass is over; `null`: it is over one.
+   */
+  constructor(notifier: Notifier, log: Log, stop: AbortSignal, conversations: SharedConversations | null) {
     this.#notifier = notifier;
     this.#log = log;
     this.#stop = stop;
+    this.#conversations = conversations;
   }
 
   /** Whether it wants to know of deliveries. */
@@ -33,8 +45,9 @@ export class OnceNotifier {
   /** Takes the state file that the pass works with. Throws `StateFileError`. */
   attach(state: StateStore, platformNow: () => number): void {
     const health = (): Health => this.#health;
+    const conversations = this.#conversations?.rememberedWith(state.notices) ?? state.notices;
     this.#notifications = this.#notifier.begin({
-      notices: state.notices,
+      ...{ notices: state.notices, conversations },
       look: lookAtState(state, health, platformNow),
       ended: () => undefined,
     });
@@ -57,6 +70,11 @@ export class OnceNotifier {
 
   /** Tells people what is to be told, and waits for that some seconds. Not after a pass that was interrupted. */
   async tell(): Promise<void> {
+    const tellNow = (): Promise<void> => this.#tell();
+    await (this.#conversations?.inTurn(tellNow) ?? tellNow());
+  }
+
+  async #tell(): Promise<void> {
     if (this.#stop.aborted) return;
     const giveUp = new AbortController();
     const stop = (): void => {

@@ -10,7 +10,7 @@ import { noticesIn, withPlatform, type PlatformAccess } from '../platform/platfo
 import { Notifier } from '../notifier.ts';
 import type { Stop } from '../stop.ts';
 import { passWithSoundState } from './sound-pass.ts';
-import { OnceNotifier } from './once-notifier.ts';
+import { OnceNotifier, type NewNotifier } from './once-notifier.ts';
 
 /** Makes one full pass. Throws `SyncError` when none can be made. */
 export async function passOnce(
@@ -46,7 +46,8 @@ export async function passOnce(
         const { wasAbandoned } = lock;
         return await withNotifier(base, { loaded, access }, stop, async (notifier) => {
           const once = { ...run, platform, catalog, usage, pausedForMs, stop };
-          if (gate === null) return await passWithSoundState({ ...once, notifier: notifier() }, wasAbandoned);
+          if (gate === null)
+            return await passWithSoundState({ ...once, notifier: notifier(null) }, wasAbandoned);
           const { passInCluster } = await import('./cluster-pass.ts');
           const inCluster = { ...once, notifier: null };
           return await passInCluster({ run: inCluster, loaded, access, gate, notifier, wasAbandoned });
@@ -78,13 +79,13 @@ async function withNotifier<T>(
   { target, log }: RunBase,
   told: Told,
   { stop }: Stop,
-  task: (notifier: () => OnceNotifier | null) => Promise<T>,
+  task: (notifier: NewNotifier) => Promise<T>,
 ): Promise<T> {
   const input = { ...told, options: target, clock: systemClock, log };
   const notifier = await Notifier.open({ ...input, howToApprove: 'allow-removals' });
   if (notifier === null) return await task(() => null);
   try {
-    return await task(() => new OnceNotifier(notifier, log, stop));
+    return await task((conversations) => new OnceNotifier(notifier, log, stop, conversations));
   } finally {
     await notifier.close();
   }

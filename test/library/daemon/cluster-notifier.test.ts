@@ -9,7 +9,7 @@ import { openStore } from '../../state/fixture.ts';
 import { ManualClock } from '../../watch/manual-clock.ts';
 
 const LEASE_MS = 10_000;
-const NOTHING: ToldBefore = { told: new Map(), conversations: [] };
+const NOTHING: ToldBefore = { told: new Map(), conversations: new Map() };
 
 /** Begins to tell people for all, on a clock that stands still. */
 function begin(toldBefore = NOTHING, isNew = true) {
@@ -92,10 +92,10 @@ test('a new holder tells nothing before all hosts were heard, and never unless n
 
 test('who tells people for all first knows what hosts told by themselves, and in which conversation', async () => {
   const told = new Map([['["failing","docs"]', { toldAtMs: 5, count: 3 }]]);
-  const conversations = [
-    { purpose: 'a', id: 'c1', isProven: true },
-    { purpose: 'b', id: 'c2', isProven: false },
-  ];
+  const conversations = new Map([
+    ['a', { id: 'c1', isProven: true }],
+    ['b', { id: 'c2', isProven: false }],
+  ]);
   const begun = begin({ told, conversations });
   await hearAll(begun);
   const { notices } = begun.state;
@@ -105,7 +105,7 @@ test('who tells people for all first knows what hosts told by themselves, and in
   // The first summary is due from now on.
   expect(begun.notifier.summedUpMs).toBe(Date.UTC(2026, 0, 1));
 
-  const later = begin({ told: new Map([[SUMMARY, { toldAtMs: 7, count: null }]]), conversations: [] });
+  const later = begin({ told: new Map([[SUMMARY, { toldAtMs: 7, count: null }]]), conversations: new Map() });
   await hearAll(later);
   expect(later.notifier.summedUpMs).toBe(7);
   const next = begin({ told, conversations }, false);
