@@ -3,12 +3,12 @@ import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { Absence, RecordState } from '../domain/record.ts';
 import type { RereadState } from '../domain/rereading.ts';
 import { statSync } from 'node:fs';
-import { IS_SUSPECT } from './conditions.ts';
 import { StateFileError, type Database, type Query, type SqlValue } from './database.ts';
 import { LogFile, type Durability } from './log-file.ts';
 import { HistoryStore } from './history.ts';
 import { NoticeStore, type Change } from './notices.ts';
 import { ProblemStore } from './problems.ts';
+import { RemovalStore } from './removal-store.ts';
 import { RemoteStore } from './remote-store.ts';
 import { StateReader, type RowId, type SeenSource, type SyncTarget } from './state-reader.ts';
 import { SuspectStore } from './suspects.ts';
@@ -69,6 +69,8 @@ export class StateStore extends StateReader {
   );
   /** Files that could not be sent and have no row of their own to say so. */
   readonly problems = new ProblemStore(this.#query, this.#change);
+  /** Files that were removed here, and what becomes of them on the platform. */
+  readonly removals = new RemovalStore(this.#change, () => this.#group.durable());
   /** Files of which something that another host sent may arrive late. */
   readonly suspects = new SuspectStore(this.#query, this.#change);
   /** See `Durability`. */
@@ -160,73 +162,6 @@ export class StateStore extends StateReader {
     );
   }
 
-  /** Notes that a tombstone is about to be left for a file; durable once the promise resolves, which must be before its upsert. */
-  async beginRemoving({ target, key }: RowId, nowMs: number): Promise<void> {
-    this.#write(
-      `UPDATE file SET state = 'removing', sha256 = NULL, expires_at = NULL, failure = NULL, verdict = NULL,
-         ask_at = NULL, changed_at = ? WHERE target = ? AND key = ?`,
-      ...[nowMs, target, key],
-    );
-    await this.#group.durable();
-  }
-
-  /**
-   * Notes that a file is about to be deleted; durable once the promise resolves, which must be before it is asked for. Its
-   * hash stays where it is certain: another attempt, perhaps after a crash, has to tell that the file is still the same. It is not
-   * where something else of ours may have arrived late.
-   */
-  async beginDeleting({ target, key }: RowId, nowMs: number): Promise<void> {
-    this.#write(
-      `UPDATE file SET state = 'removing', sha256 = iif(state IN ('synced', 'removing') AND NOT ${IS_SUSPECT}, sha256, NULL),
-         expires_at = NULL, failure = NULL, verdict = NULL, ask_at = NULL, changed_at = ?
-       WHERE target = ? AND key = ?`,
-      ...[nowMs, target, key],
-    );
-    await this.#group.durable();
-  }
-
-  /** Records that the platform has nothing of a removed file any more. Its row is dropped, or kept as long as something may arrive late. */
-  recordDeleted({ target, key }: RowId, source: string, nowMs: number): void {
-    const again =
-      'SELECT again_at FROM suspect WHERE suspect.target = file.target AND suspect.key = file.key';
-    this.#write(
-      `UPDATE file SET expires_at = (${again}), changed_at = ? WHERE target = ? AND key = ? AND state = 'removing' AND ${IS_SUSPECT}`,
-      ...[nowMs, target, key],
-    );
-    this.#write(
-      "DELETE FROM file WHERE target = ? AND key = ? AND state = 'removing' AND expires_at IS NULL",
-      ...[target, key],
-    );
-    this.#write('INSERT INTO removal (source, at) VALUES (?, ?)', source, nowMs);
-  }
-
-  /** Records that an empty file that expires then stands in a file's place. */
-  recordRemoved({ target, key }: RowId, source: string, expiresAtMs: number, nowMs: number): void {
-    this.#write(
-      "UPDATE file SET expires_at = ?, changed_at = ? WHERE target = ? AND key = ? AND state = 'removing'",
-      ...[expiresAtMs, nowMs, target, key],
-    );
-    this.#write('INSERT INTO removal (source, at) VALUES (?, ?)', source, nowMs);
-  }
-
-  /** Notes why a file could not be removed; `null`: nobody wants that any more. */
-  recordRemovalFailure({ target, key }: RowId, failure: string | null, nowMs: number): void {
-    this.#write(
-      "UPDATE file SET failure = ?, changed_at = ? WHERE target = ? AND key = ? AND state = 'removing'",
-      ...[failure, nowMs, target, key],
-    );
-  }
-
-  /** Counts a removal of a file that was not on record. */
-  noteRemoval(source: string, nowMs: number): void {
-    this.#write('INSERT INTO removal (source, at) VALUES (?, ?)', source, nowMs);
-  }
-
-  /** Drops the removals of a source that the guard counts: someone has checked them. */
-  forgetRemovals(source: string): void {
-    this.#write('DELETE FROM removal WHERE source = ?', source);
-  }
-
   /** Takes a new fingerprint for content that was found to be the same. */
   recordTouched({ target, key }: RowId, fingerprint: Fingerprint, trusted: boolean): void {
     this.#write(
@@ -265,12 +200,6 @@ export class StateStore extends StateReader {
   /** Drops a row. */
   forget({ target, key }: RowId): void {
     this.#write('DELETE FROM file WHERE target = ? AND key = ?', target, key);
-  }
-
-  /** Drops the rows of removed files that have expired by now, and removals too old for the guard to count. */
-  dropExpiredRemovals(nowMs: number, countedSinceMs: number): void {
-    this.#write(`DELETE FROM file WHERE state = 'removing' AND expires_at <= ? AND NOT ${IS_SUSPECT}`, nowMs);
-    this.#write('DELETE FROM removal WHERE at < ?', countedSinceMs);
   }
 
   /** Pulls back what was noted by a clock that was ahead: what lies in the future was noticed by now at the latest. */

@@ -117,7 +117,7 @@ describe('the ledger', () => {
     );
     store.saveSource('docs', { directory: '/d', identity: '1', halted: null });
     store.saveMounts('docs', ['m']);
-    store.noteRemoval('docs', NOW);
+    store.removals.note('docs', NOW);
     store.savePass(3, NOW, 0, '{}');
     await store.beginSending(row(target, 'last'), 'docs', path('last'), attempt(), NOW);
     store.forget(row(target, 'dropped'));

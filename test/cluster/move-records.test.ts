@@ -46,7 +46,7 @@ function writeRecords(file: string, files = 20): void {
       halted: source === 'faq' ? 'why' : null,
     });
     store.saveMounts(source, ['m']);
-    store.noteRemoval(source, NOW);
+    store.removals.note(source, NOW);
     store.problems.note({ source, path: 'p', key: null, kind: 'refuse', reason: 'r' }, 3);
   }
   store.savePass(3, NOW, 0, '{}');

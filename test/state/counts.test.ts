@@ -39,11 +39,11 @@ describe('counts', () => {
     }
     const half = addSynced(store, target, 'docs', 'half-removed');
     store.setAbsence(half, 'removed', NOW);
-    store.beginRemoving(half, NOW).catch(() => undefined);
+    store.removals.beginRemoving(half, NOW).catch(() => undefined);
     const removed = addSynced(store, target, 'docs', 'was-removed');
     store.setAbsence(removed, 'removed', NOW);
-    store.beginRemoving(removed, NOW).catch(() => undefined);
-    store.recordRemoved(removed, 'docs', NOW + 1, NOW);
+    store.removals.beginRemoving(removed, NOW).catch(() => undefined);
+    store.removals.recordRemoved(removed, 'docs', NOW + 1, NOW);
     addSynced(store, target, 'more', 'other');
     return { store, target };
   };
@@ -248,7 +248,7 @@ describe('counts', () => {
     const failed = addSending(store, target, 'docs', 'failed');
     store.recordFailure(failed, attempt(), { state: 'failed', reason: 'why', upserted: true }, NOW + 3);
     expect(store.overview.since(NOW)).toMatchObject({ sent: 1, updated: 1, failed: 1, lastMs: NOW + 3 });
-    store.noteRemoval('docs', NOW + 4);
+    store.removals.note('docs', NOW + 4);
     expect(store.overview.since(NOW)).toMatchObject({ removed: 1, lastMs: NOW + 4 });
     expect(store.overview.since(NOW + 4)).toEqual(nothing);
   });
@@ -275,9 +275,9 @@ describe('counts', () => {
       store.sourcesWithRemovalsDue(NOW).length,
     ];
     store.setAbsence(id, 'removed', NOW);
-    store.beginRemoving(id, NOW).catch(() => undefined);
+    store.removals.beginRemoving(id, NOW).catch(() => undefined);
     expect(told()).toEqual([[{ failed: 0, left: 1 }], [], 0, 0, 1]);
-    store.recordRemovalFailure(id, 'why', NOW);
+    store.removals.recordFailure(id, 'why', NOW);
     expect(told()).toEqual([
       [{ failed: 1, left: 0 }],
       [{ path: 'a', kind: 'failed', reason: 'why' }],
@@ -290,7 +290,7 @@ describe('counts', () => {
     store.setAbsence(id, 'set-aside', NOW);
     expect(told()).toEqual([[{ failed: 0, left: 1 }], [], 0, 0, 0]);
     store.setAbsence(id, 'removed', NOW);
-    store.recordRemovalFailure(id, null, NOW);
+    store.removals.recordFailure(id, null, NOW);
     expect(told()).toEqual([[{ failed: 0, left: 1 }], [], 0, 0, 1]);
   });
 
@@ -301,11 +301,11 @@ describe('counts', () => {
       ['b', 20],
       ['c', 30],
     ] as const) {
-      store.recordRemoved(addSynced(store, target, 'docs', name), 'docs', NOW, atMs);
+      store.removals.recordRemoved(addSynced(store, target, 'docs', name), 'docs', NOW, atMs);
     }
-    store.recordRemoved(addSynced(store, target, 'more', 'd'), 'more', NOW, 30);
+    store.removals.recordRemoved(addSynced(store, target, 'more', 'd'), 'more', NOW, 30);
     expect([10, 11, 30, 31].map((since) => store.countRemovals('docs', since))).toEqual([3, 2, 1, 0]);
-    store.dropExpiredRemovals(0, 20);
+    store.removals.dropExpired(0, 20);
     expect(store.countRemovals('docs', 0)).toBe(2);
     expect(store.countRemovals('more', 0)).toBe(1);
   });

@@ -35,7 +35,7 @@ describe('durability', () => {
     await began;
     expect(stateOf(killedCopy(file), 'a')).toBe('sending');
     store.recordSynced(row(target, 'a'), attempt(), SHA, FOREVER, NOW);
-    await store.beginRemoving(row(target, 'a'), NOW);
+    await store.removals.beginRemoving(row(target, 'a'), NOW);
     expect(stateOf(killedCopy(file), 'a')).toBe('removing');
   });
 
@@ -65,7 +65,7 @@ describe('durability', () => {
   test('whoever waits for nothing new waits for no one', async () => {
     const { store, target } = begin();
     await store.beginSending(row(target, 'a'), 'docs', path('a'), attempt(), NOW);
-    await store.beginRemoving(row(target, 'unknown'), NOW);
+    await store.removals.beginRemoving(row(target, 'unknown'), NOW);
     expect(store.find(row(target, 'unknown'))).toBeNull();
   });
 

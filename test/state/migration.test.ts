@@ -29,7 +29,9 @@ function fileOfVersion(version: number): string {
   addSending(store, target, 'docs', 'sending.md');
   const failing = addSending(store, target, 'docs', 'failed.md');
   store.recordFailure(failing, attempt(), { state: 'failed', reason: 'why', upserted: true }, NOW);
-  void store.beginRemoving(addSynced(store, target, 'docs', 'removing.md'), NOW).catch(() => undefined);
+  void store.removals
+    .beginRemoving(addSynced(store, target, 'docs', 'removing.md'), NOW)
+    .catch(() => undefined);
   store.savePass(3, NOW, 0, '{}');
   store.close();
   const copy = cleanCopy(file, temporaryDirectory());

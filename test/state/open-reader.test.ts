@@ -94,7 +94,7 @@ describe('a reader writes nothing', () => {
     const store = openStore(file);
     const target = store.targetId(TARGET);
     addSynced(store, target, 'docs', 'a');
-    await store.beginRemoving({ target, key: 'none' as never }, NOW);
+    await store.removals.beginRemoving({ target, key: 'none' as never }, NOW);
     const copy = killedCopy(file);
     const before = contentsOf(dirname(copy));
     expect(Object.keys(before)).toContain('state.db-wal');
@@ -138,15 +138,15 @@ describe('a reader reads', () => {
     const file = join(temporaryDirectory(), 'state.db');
     const store = openStore(file);
     const target = store.targetId(TARGET);
-    await store.beginRemoving({ target, key: 'none' as never }, NOW);
+    await store.removals.beginRemoving({ target, key: 'none' as never }, NOW);
     const { reader, paths } = read(file, true);
     expect(paths).toEqual([]);
     addSynced(store, target, 'docs', 'a');
-    await store.beginRemoving({ target, key: 'none' as never }, NOW);
+    await store.removals.beginRemoving({ target, key: 'none' as never }, NOW);
     expect(drain(reader.records(target, 'docs')).map((record) => record.path)).toEqual(['a']);
     // It keeps the writer from nothing.
     addSynced(store, target, 'docs', 'b');
-    await store.beginRemoving({ target, key: 'none' as never }, NOW);
+    await store.removals.beginRemoving({ target, key: 'none' as never }, NOW);
     expect(store.countRecorded(target, 'docs').present).toBe(2);
   });
 

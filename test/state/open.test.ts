@@ -297,7 +297,7 @@ describe('the write-ahead log', () => {
     const store = openStore(file);
     const target = store.targetId(TARGET);
     addSynced(store, target, 'docs', 'a');
-    await store.beginRemoving(row(target, 'none'), NOW);
+    await store.removals.beginRemoving(row(target, 'none'), NOW);
     const killed = killedCopy(file);
     expect(statSync(killed).size).toBeLessThan(8_192);
     expect(pathsIn(openStore(killed))).toEqual(['a']);

@@ -178,7 +178,7 @@ describe('what is to be asked', () => {
         store.recordFailure(id, attempt(), { state: 'failed', reason: 'x', upserted: true }, NOW);
       },
     ],
-    ['is removed', (store, id) => void store.beginRemoving(id, NOW).catch(() => undefined)],
+    ['is removed', (store, id) => void store.removals.beginRemoving(id, NOW).catch(() => undefined)],
     [
       'came back without an id',
       (store, id) => {

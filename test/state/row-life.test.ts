@@ -122,7 +122,7 @@ describe('the life of a row', () => {
     const { store, target } = begin();
     const id = addSynced(store, target, 'docs', 'a', { expiresAtMs: NOW });
     store.setAbsence(id, 'removed', NOW);
-    await store.beginRemoving(id, NOW + 1);
+    await store.removals.beginRemoving(id, NOW + 1);
     expect(store.find(id)).toMatchObject({
       state: 'removing',
       expiresAtMs: null,
@@ -130,11 +130,11 @@ describe('the life of a row', () => {
       sha256: null,
       changedAtMs: NOW + 1,
     });
-    store.recordRemoved(id, 'docs', NOW + 100, NOW + 2);
+    store.removals.recordRemoved(id, 'docs', NOW + 100, NOW + 2);
     expect(store.find(id)).toMatchObject({ state: 'removing', expiresAtMs: NOW + 100, absence: 'removed' });
-    store.dropExpiredRemovals(NOW + 99, 0);
+    store.removals.dropExpired(NOW + 99, 0);
     expect(store.find(id)).not.toBeNull();
-    store.dropExpiredRemovals(NOW + 100, 0);
+    store.removals.dropExpired(NOW + 100, 0);
     expect(store.find(id)).toBeNull();
   });
 
@@ -143,17 +143,17 @@ describe('the life of a row', () => {
     const id = addSynced(store, target, 'docs', 'a', { expiresAtMs: NOW });
     store.setAbsence(id, 'removed', NOW);
     for (const nowMs of [NOW + 1, NOW + 2]) {
-      await store.beginDeleting(id, nowMs);
+      await store.removals.beginDeleting(id, nowMs);
       expect(store.find(id)).toMatchObject({
         state: 'removing',
         expiresAtMs: null,
         sha256: SHA,
         changedAtMs: nowMs,
       });
-      store.recordRemovalFailure(id, 'because', nowMs);
+      store.removals.recordFailure(id, 'because', nowMs);
     }
     expect(store.countRemovals('docs', NOW)).toBe(0);
-    store.recordDeleted(id, 'docs', NOW + 3);
+    store.removals.recordDeleted(id, 'docs', NOW + 3);
     expect(store.find(id)).toBeNull();
     expect(store.countRemovals('docs', NOW)).toBe(1);
   });
@@ -171,8 +171,8 @@ describe('the life of a row', () => {
           { state: 'failed', reason: 'because', resendAtMs: null },
           NOW,
         );
-      else await store.beginRemoving(id, NOW);
-      await store.beginDeleting(id, NOW + 1);
+      else await store.removals.beginRemoving(id, NOW);
+      await store.removals.beginDeleting(id, NOW + 1);
       expect(store.find(id)).toMatchObject({ state: 'removing', sha256: null });
     },
   );
@@ -193,7 +193,7 @@ describe('the life of a row', () => {
   test('only what is being removed is dropped when it has expired', () => {
     const { store, target } = begin();
     const id = addSynced(store, target, 'docs', 'a', { expiresAtMs: NOW });
-    store.dropExpiredRemovals(NOW + 1, 0);
+    store.removals.dropExpired(NOW + 1, 0);
     expect(store.find(id)).not.toBeNull();
   });
 
@@ -237,8 +237,8 @@ describe('the life of a row', () => {
     store.recordTouched(id, '1:1:1:1' as Fingerprint, false);
     store.adopt(id, 'more', path('z'));
     store.setAbsence(id, 'removed', NOW);
-    await store.beginRemoving(id, NOW + 1);
-    store.recordRemoved(id, 'docs', NOW, NOW + 1);
+    await store.removals.beginRemoving(id, NOW + 1);
+    store.removals.recordRemoved(id, 'docs', NOW, NOW + 1);
     store.forget(id);
     expect(neighbours.map((each) => store.find(each))).toEqual(before);
   });

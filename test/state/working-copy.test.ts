@@ -75,8 +75,8 @@ function changeEverything(store: StateStore, target: number): void {
   store.problems.note({ source: 'docs', path: 'p', key: null, kind: 'refuse', reason: 'why' }, 1);
   store.problems.note({ source: 'docs', path: 'q', key: null, kind: 'refuse', reason: 'why' }, 1);
   store.problems.dropBefore('docs', 1);
-  store.noteRemoval('docs', NOW);
-  store.noteRemoval('docs', NOW);
+  store.removals.note('docs', NOW);
+  store.removals.note('docs', NOW);
   store.saveSource('docs', { directory: '/d', identity: '1:2', halted: null });
   store.saveSource('docs', { directory: '/d', identity: '1:2', halted: 'why' });
   store.saveMounts('docs', ['m', 'n']);
@@ -133,7 +133,7 @@ describe('a working copy', () => {
         return Promise.resolve();
       });
       closeAtEnd(store);
-      store.noteRemoval('docs', NOW);
+      store.removals.note('docs', NOW);
     });
     expect(JSON.parse((await arrived).entries)).toMatchObject([
       { tbl: 'removal', body: { source: 'docs', at: NOW } },
@@ -166,11 +166,11 @@ describe('a working copy', () => {
     addSynced(store, 7, 'docs', 'synced');
     addSynced(store, 7, 'docs', 'removing');
     addSynced(store, 7, 'docs', 'removed');
-    return store
+    return store.removals
       .beginRemoving(row(7, 'removing'), NOW)
-      .then(() => store.beginRemoving(row(7, 'removed'), NOW))
+      .then(() => store.removals.beginRemoving(row(7, 'removed'), NOW))
       .then(() => {
-        store.recordRemoved(row(7, 'removed'), 'docs', NOW + 5, NOW);
+        store.removals.recordRemoved(row(7, 'removed'), 'docs', NOW + 5, NOW);
         store.recordSynced(row(7, 'synced'), attempt(), SHA, FOREVER, NOW);
         return store.beginSending(row(7, 'sending'), 'docs', path('sending'), attempt(), NOW);
       })

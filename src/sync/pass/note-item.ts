@@ -78,6 +78,6 @@ function noteAbsent(
   }
   if (absence !== undefined && absence !== now.absence) state.setAbsence(id, absence, clock.now());
   if (fate !== 'remove' && now.state === 'removing' && now.failure !== null)
-    state.recordRemovalFailure(id, null, clock.now());
+    state.removals.recordFailure(id, null, clock.now());
   if (fate === 'keep') claims.countKept(id, source, record.path, summary);
 }

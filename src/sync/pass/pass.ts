@@ -38,7 +38,7 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
     syncContext.round.hadRescans = syncContext.flights.count > 0;
     const context = passContext(syncContext, input, workers);
     state.correctMoments(clock.now());
-    state.dropExpiredRemovals(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
+    state.removals.dropExpired(clock.now(), clock.now() - REMOVAL_WINDOW_MS);
     for (const one of found) if (!isAsBefore(one, context)) context.walkStates.set(one.config.name, 'halted');
     await findAdoptable(found, context);
     const visited = await visitSources(found, keyGroups(found), isFirst, context);

@@ -93,7 +93,7 @@ async function pruneOne(orphan: FileDifference, found: FoundSource, input: Prune
     answered.kind === 'failed' ? answered : await removeThere(at, orphan.id ?? answered.value.id, key, input);
   const event = { kind: 'remove', source, path: path ?? key, key, reason: 'orphan' } as const;
   if (ended.kind === 'ok') {
-    state.noteRemoval(source, clock.now());
+    state.removals.note(source, clock.now());
     onEvent({ ...event, outcome: 'done' });
     return true;
   }

@@ -37,7 +37,7 @@ export async function removeMissing(
   const held = context.retriesFailed ? 0 : state.countFailedRemovals(target, name);
   summary.failed += held;
   const tried = await removeAll(source, target, missingSinceMs, context);
-  if (halt !== null) state.forgetRemovals(name);
+  if (halt !== null) state.removals.forget(name);
   // The time of the others has not come.
   summary.toRemove += removed - held - tried;
   return null;

@@ -80,10 +80,10 @@ async function beginRemoval({ source, id, context }: Removal): Promise<() => Pro
   const letExpire = (): Promise<RemovalAttempt> => leaveTombstone(botId, id.key, context);
   const catalog = deletingCatalog(id.target, context);
   if (catalog === null) {
-    await state.beginRemoving(id, clock.now());
+    await state.removals.beginRemoving(id, clock.now());
     return letExpire;
   }
-  await state.beginDeleting(id, clock.now());
+  await state.removals.beginDeleting(id, clock.now());
   const put = putFileOf(id, name, state);
   let isServed = true;
   return async () => {
@@ -91,7 +91,7 @@ async function beginRemoval({ source, id, context }: Removal): Promise<() => Pro
       const ended = await deleteFile(catalog, { target: id.target, botId }, put, context);
       if (ended.kind !== 'not-served') return ended;
       isServed = false;
-      await state.beginRemoving(id, clock.now());
+      await state.removals.beginRemoving(id, clock.now());
     }
     return letExpire();
   };
@@ -106,8 +106,8 @@ function noteRemoval(ended: RemovalAttempt, { source, id, record, context }: Rem
   switch (ended.kind) {
     case 'expires':
     case 'gone':
-      if (ended.kind === 'gone') state.recordDeleted(id, name, clock.now());
-      else state.recordRemoved(id, name, ended.expiresAtMs, clock.now());
+      if (ended.kind === 'gone') state.removals.recordDeleted(id, name, clock.now());
+      else state.removals.recordRemoved(id, name, ended.expiresAtMs, clock.now());
       summary.removed += 1;
       report.event({ ...event, outcome: 'done' });
       break;
@@ -121,7 +121,7 @@ function noteRemoval(ended: RemovalAttempt, { source, id, record, context }: Rem
     case 'failed': {
       const { message } = ended.failure;
       round.blockade.note(ended.failure, botId);
-      state.recordRemovalFailure(id, `cannot be removed: ${message}`, clock.now());
+      state.removals.recordFailure(id, `cannot be removed: ${message}`, clock.now());
       summary.failed += 1;
       report.event({ ...event, outcome: 'failed', error: message });
       break;
