@@ -17,7 +17,7 @@ import { HostHints, type HostHintsInput } from '../cluster/host-hints.ts';
 import { HostReports, type HostReport } from '../cluster/host-reports.ts';
 import { machineOf } from '../cluster/machine.ts';
 import { demandLedger, openCluster, type Cluster } from '../cluster/open-cluster.ts';
-import type { OwnUnit } from '../cluster/own-units.ts';
+import { onlySourcesOf, type OwnUnit } from '../cluster/own-units.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
 import type { Clients } from '../platform/clients.ts';
 import type { Stop } from '../stop.ts';
@@ -183,12 +183,13 @@ export class ClusterPart implements ClusterPort {
 
   /** The configuration with the sources that are this host's alone, and that nothing keeps from being synced. */
   pinned(): Config {
-    const config = this.#input.config();
-    const { host, blocked, isItself } = this.#run.situation;
-    const isBlocked = (name: string): boolean =>
-      [...blocked.keys()].some((unit) => sourcesIn(unit).includes(name));
-    const own = config.sources.filter((one) => one.host === host && !isBlocked(one.name));
-    return { ...config, sources: isItself ? own : [] };
+    return this.#only(this.#run.situation.pinned);
+  }
+
+  #only(units: readonly OwnUnit[]): Config {
+    const { config, platformName } = this.#input;
+    const now = config();
+    return onlySourcesOf(units, now, platformName(now));
   }
 
   /** See `ClusterPeople.onDelivery`. */
@@ -229,15 +230,11 @@ export class ClusterPart implements ClusterPort {
       return;
     }
     const { state, lease, stop, abort } = worked;
-    const { daemons, config, clientsUnder } = this.#input;
-    const names = new Set(own.sources.map(({ name }) => name));
+    const { daemons, clientsUnder } = this.#input;
     await daemons.run({
       othersSettledUntilMs: () => this.#run.othersSettledUntilMs(own),
       state,
-      config: () => {
-        const now = config();
-        return { ...now, sources: now.sources.filter(({ name }) => names.has(name)) };
-      },
+      config: () => this.#only([own]),
       clients: () => clientsUnder(lease),
       onDelivery: () => this.#people.onDelivery(state),
       checkInPlace: () => {
@@ -265,9 +262,4 @@ export class ClusterPart implements ClusterPort {
         : rescanWords(daemons.rescan(source, path), source, path);
     log.info(`another host asked for this: ${kind} ${source ?? name}`, { answer: words });
   }
-}
-
-/** The names of sources in the name of a pinned unit. */
-function sourcesIn(unit: string): string[] {
-  return (unit.split('@')[0] ?? '').split('+');
 }

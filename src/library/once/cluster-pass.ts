@@ -213,17 +213,12 @@ class ClusterPass {
   /** Never rejects. */
   async #overOwnSources(): Promise<void> {
     const { run, wasAbandoned, notifier } = this.#input;
-    const { host } = this.#cluster.config;
     const { signal } = this.#left;
     // Only then it is known what is in their way.
     await this.#visit.nextBeat(signal);
     if (signal.aborted) return;
-    const { blocked, own: units } = this.#clusterRun.situation;
-    const isBlocked = (name: string): boolean =>
-      units.some(
-        (own) => own.isPinned && blocked.has(own.name) && own.sources.some((one) => one.name === name),
-      );
-    const sources = run.config.sources.filter((one) => one.host === host && !isBlocked(one.name));
+    const { pinned } = this.#clusterRun.situation;
+    const sources = pinned.flatMap((own) => own.sources);
     if (sources.length === 0) return;
     const frame = { begin: () => this.#newSummary(), end: () => undefined };
     try {
@@ -234,7 +229,6 @@ class ClusterPass {
         wasAbandoned,
       );
       this.#ends.push({ exitCode: exitCodeOf(outcome), sawAll });
-      const pinned = units.filter(({ isPinned }) => isPinned);
       if (sawAll && outcome === 'in-sync')
         await Promise.all(pinned.map((own) => this.#tellSettled(own, beganMs, signal)));
     } catch (error) {

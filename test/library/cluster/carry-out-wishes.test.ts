@@ -3,7 +3,10 @@ import type { WishRow } from '../../../src/cluster/membership.ts';
 import { carryOutWishes } from '../../../src/library/cluster/carry-out-wishes.ts';
 import type { OwnUnit } from '../../../src/library/cluster/own-units.ts';
 
-const NOTIFICATIONS: OwnUnit = { id: 9, name: 'notifications (1)', target: 1, sources: [], isPinned: false };
+const NOTIFICATIONS: OwnUnit = {
+  ...{ id: 9, name: 'notifications (1)', target: 1, sources: [], isPinned: false },
+  at: { baseUrl: 'https://api.example', botId: 'bot-1', identity: '{}' },
+};
 
 /** Units that a host holds, and what becomes of wishes. */
 function createHost(held: ReadonlyMap<number, 'at work' | 'ending'>, taken = true) {

@@ -10,7 +10,10 @@ import { makeTemporaryDirectory } from '../../temporary-directory.ts';
 const source = (keyPrefix: string, directory = ''): OwnUnit['sources'][number] =>
   ({ name: 'docs', keyPrefix, directory }) as OwnUnit['sources'][number];
 
-const OWN: OwnUnit = { id: 5, name: 'docs', target: 1, sources: [source('docs/')], isPinned: false };
+const OWN: OwnUnit = {
+  ...{ id: 5, name: 'docs', target: 1, sources: [source('docs/')], isPinned: false },
+  at: { baseUrl: 'https://api.example', botId: 'bot-1', identity: '{}' },
+};
 
 function unit(id: number, keyPrefix: string, more: Partial<UnitRow> = {}): UnitRow {
   return {
