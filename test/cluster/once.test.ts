@@ -263,11 +263,25 @@ describe('a single pass in a cluster', () => {
     expect(await sync.pass()).toMatchObject({ outcome: 'in-sync', summary: { uploaded: 0, unchanged: 1 } });
   });
 
-  test('ends at once where the database is not to be reached', async () => {
+  test('ends at once where the database is not to be reached, and says what it came to', async () => {
     const hosts = await createHosts(server);
-    const { sync } = open(hosts, 'web1', {
-      databaseUrl: 'postgres://nobody@127.0.0.1:9/none?sslmode=disable',
-    });
-    await expect(sync.pass()).rejects.toMatchObject({ code: 'cluster' });
+    const databaseUrl = 'postgres://nobody@127.0.0.1:9/none?sslmode=disable';
+    const ended = await hosts.host('web1', { databaseUrl }).run('sync', '--once', '--json');
+    expect(ended.code).toBe(3);
+    expect(ended.lines()).toMatchObject([{ kind: 'summary', uploaded: 0 }]);
+    expect(JSON.parse(ended.stderr)).toMatchObject({ kind: 'error', exitCode: 3 });
+  });
+
+  test('is not in sync when a unit could not be synced', async () => {
+    const hosts = await createHosts(server);
+    hosts.write('docs/a.md', 'a');
+    const { sync } = open(hosts, 'web1', {});
+    await sync.pass();
+    await hosts.sql(`UPDATE botsync.file SET body = '[1, 2]'`);
+    expect(await sync.pass()).toMatchObject({ outcome: 'incomplete', sawAll: false });
+    const { code, stdout, stderr } = await hosts.host('web1').run('sync', '--once');
+    expect(code).toBe(3);
+    expect(stderr).toContain('docs cannot be synced by this host');
+    expect(stdout).toContain('NOT IN SYNC, and the pass is incomplete');
   });
 });
