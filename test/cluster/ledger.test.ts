@@ -262,6 +262,56 @@ describe('a unit', () => {
   });
 });
 
+describe('a text that JSON has and PostgreSQL has not', () => {
+  const [NUL, HALF] = ['\\u0000', '\\ud83d'];
+  const S = '"botsync ""x"""';
+
+  test('in a row keeps no host from seeing how everything stands', async () => {
+    await membership.join(HOST);
+    const unit = await declare();
+    const grant = await claim(unit);
+    for (const bad of [NUL, HALF]) {
+      await database.sql(`UPDATE ${S}.unit SET sources = $1`, [`[{"name":"${bad}","keyPrefix":""}]`]);
+      await database.sql(`UPDATE ${S}.host SET report = $1`, [`{"a":"${bad}"}`]);
+      await database.sql(`INSERT INTO ${S}.wish (unit, kind, body) VALUES ($1, 'rescan', $2)`, [
+        unit.id,
+        `{"path":"${bad}"}`,
+      ]);
+      const text = JSON.parse(`"${bad}"`) as string;
+      const all = { units: [{ id: unit.id, sources: [{ name: text, keyPrefix: '' }] }] };
+      expect(await membership.look()).toMatchObject({ ...all, hosts: [{ report: { a: text } }] });
+      const view = await membership.beat(HOST, [{ ...grant, settledAgeMs: null }]);
+      expect(view).toMatchObject({ ...all, proven: [unit.id], hosts: [{ name: 'web1', report: null }] });
+      expect(view.wishes.at(-1)?.body).toEqual({ path: text });
+    }
+  });
+
+  test('is written as one that hosts of the version before can read', async () => {
+    const said = { a: 'x\0y\ud83dz\udc00', '\0': ['\\u0000 \\\\ud83d "\\', '🙂'] };
+    const stored = { a: 'x\ufffdy\ufffdz\ufffd', '\ufffd': said['\0'] };
+    const report = JSON.stringify(said);
+    await membership.join({ ...HOST, report });
+    await membership.join(OTHER);
+    await membership.beat({ ...OTHER, report }, []);
+    const { id } = await ledger.target(TARGET);
+    const sources = [{ name: 'docs\ud83d', keyPrefix: '\0' }];
+    const unit = await membership.declare({ target: id, name: 'docs', sources, pinned: null });
+    await membership.wish(unit.id, 'rescan', said);
+    const read = await database.sql(
+      // As they read them.
+      `SELECT (SELECT json_agg(to_jsonb(row)) FROM ${S}.host AS row) AS hosts,
+         (SELECT to_jsonb(row) FROM ${S}.unit AS row) AS unit, (SELECT to_jsonb(row) FROM ${S}.wish AS row) AS wish`,
+    );
+    expect(read).toMatchObject([
+      {
+        hosts: [{ report: stored }, { report: stored }],
+        unit: { sources: [{ name: 'docs\ufffd', keyPrefix: '\ufffd' }] },
+        wish: { body: stored },
+      },
+    ]);
+  });
+});
+
 describe('a host', () => {
   test('learns that another process has its name', async () => {
     await membership.join(HOST);
