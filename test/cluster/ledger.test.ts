@@ -8,7 +8,9 @@ import { ledgerTables } from '../../src/cluster/schema.ts';
 import { entryTables } from '../../src/state/ledger-rows.ts';
 import type { StateStore } from '../../src/state/state-store.ts';
 import { WorkingCopy } from '../../src/state/working-copy.ts';
+import { POLL } from '../cli/running-daemon.ts';
 import { addSynced, attempt, closeAtEnd, connect, NOW, path, row, TARGET } from '../state/fixture.ts';
+import { channelOf, wakeHosts } from '../../src/library/cluster/wake-hosts.ts';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
 
@@ -202,6 +204,33 @@ test('what the database says is told without the password, in whichever form', a
   const all = other.transaction((sql) => sql(`SELECT "${url.href}"`));
   await expect(all).rejects.toMatchObject({ message: expect.stringMatching(/\*{3}/u) as string });
   await expect(all).rejects.toMatchObject({ message: expect.not.stringContaining('word') as string });
+});
+
+test('hosts wake each other in a schema with as long a name as there may be', async () => {
+  const schemas = ['botsync', 'a'.repeat(55), 'a'.repeat(56), 'a'.repeat(63), `${'a'.repeat(62)}b`];
+  const heard: string[] = [];
+  const end = new AbortController();
+  const listening = schemas.map((schema) =>
+    database.listen(
+      channelOf(schema),
+      (host) => heard.push(`${schema} of ${host}`),
+      () => Promise.resolve(),
+      end.signal,
+    ),
+  );
+  for (const schema of schemas) {
+    // What is said before anybody listens is lost.
+    await expect
+      .poll(async () => {
+        await wakeHosts({ database, config: { schema, host: 'web1' } });
+        return heard;
+      }, POLL)
+      .toContain(`${schema} of web1`);
+  }
+  end.abort();
+  await Promise.all(listening);
+  expect(new Set(schemas.map(channelOf)).size, 'each by a channel of its own').toBe(schemas.length);
+  expect(channelOf('botsync'), 'what hosts of the version before listen to').toBe('botsync_botsync');
 });
 
 describe('a unit', () => {
