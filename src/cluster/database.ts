@@ -34,6 +34,9 @@ const LONGEST_PAUSE_MS = 30_000;
 /** A shorter password would be found within ordinary words, and be told by what is missing there. */
 const SHORTEST_PASSWORD = 6;
 
+/** The connection that listens is asked for a sign of life after so many times the patience for an answer. */
+const ASK_PATIENCES = 3;
+
 /** How a database is reached. */
 export interface DatabaseSettings {
   /** What `connectionOf` made. */
@@ -56,7 +59,11 @@ export class ClusterDatabase {
   constructor(settings: DatabaseSettings) {
     this.#settings = settings;
     setMaxListeners(0, this.#closed.signal);
-    this.#listening = new Listening(() => this.#config(), this.#closed.signal);
+    this.#listening = new Listening(
+      () => this.#config(),
+      this.#closed.signal,
+      ASK_PATIENCES * settings.patienceMs,
+    );
   }
 
   /** See `Sql`. */

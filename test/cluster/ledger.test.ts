@@ -12,6 +12,7 @@ import { POLL } from '../cli/running-daemon.ts';
 import { addSynced, attempt, closeAtEnd, connect, NOW, path, row, TARGET } from '../state/fixture.ts';
 import { channelOf, wakeHosts } from '../../src/library/cluster/wake-hosts.ts';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
+import { startBlackHole, type BlackHole } from './black-hole.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
 
 const SCHEMA = 'botsync "x"';
@@ -231,6 +232,55 @@ test('hosts wake each other in a schema with as long a name as there may be', as
   await Promise.all(listening);
   expect(new Set(schemas.map(channelOf)).size, 'each by a channel of its own').toBe(schemas.length);
   expect(channelOf('botsync'), 'what hosts of the version before listen to').toBe('botsync_botsync');
+});
+
+describe('who listens', () => {
+  /** Somebody who listens, encrypted, over a way that can be cut, and hears. */
+  async function listenBy(): Promise<{
+    readonly way: BlackHole;
+    readonly heard: readonly string[];
+    readonly tell: (what: string) => Promise<readonly string[]>;
+    readonly close: () => Promise<void>;
+  }> {
+    const way = await startBlackHole('127.0.0.1', server.port);
+    onTestFinished(() => way.close());
+    const checked = `?sslmode=verify-full&sslrootcert=${server.certificateFile}`;
+    const connection = connectionOf(way.lead(server.url(name) + checked), 'test');
+    if (connection.kind !== 'ok') throw new Error(connection.message);
+    const settings = { connection: connection.config, patienceMs: 500, connections: 1 };
+    const led = new ClusterDatabase(settings);
+    const heard: string[] = [];
+    const listening = led.listen(
+      'botsync_x',
+      (payload) => heard.push(payload),
+      () => Promise.resolve(),
+      new AbortController().signal,
+    );
+    const tell = async (what: string): Promise<readonly string[]> => {
+      await database.sql('SELECT pg_notify($1, $2)', ['botsync_x', what]);
+      return heard;
+    };
+    await expect.poll(() => tell('first'), POLL).toContain('first');
+    return { way, heard, tell, close: () => Promise.all([led.close(), listening]).then(() => undefined) };
+  }
+
+  test('hears again after the network was cut in silence', async () => {
+    const { way, heard, tell, close } = await listenBy();
+    await way.blackHole();
+    await tell('lost');
+    await expect.poll(() => way.counts.swallowedBytes, POLL).toBeGreaterThan(0);
+    // The connection of before stays silent; new ones are none the worse.
+    await way.pass();
+    await expect.poll(() => tell('after'), POLL).toContain('after');
+    expect(heard).not.toContain('lost');
+    await close();
+  });
+
+  test('ends also while the network is cut in silence', async () => {
+    const { way, close } = await listenBy();
+    await way.blackHole();
+    await close();
+  });
 });
 
 describe('a unit', () => {
