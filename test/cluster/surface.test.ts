@@ -122,6 +122,11 @@ describe('what hosts of a cluster answer', () => {
       .poll(shares, POLL)
       .toEqual([expect.toSatisfy(isRate) as number, expect.toSatisfy(isRate) as number]);
 
+    // What leads nowhere is not passed on; a NUL is nothing that the database could take.
+    for (const path of ['%00', 'a%00', '..%2Fx'])
+      expect(await other.ask('POST', `/rescan?source=docs&path=${path}`)).toBe(
+        '{"rescan":{"kind":"outside"},"trouble":null}\n',
+      );
     // Whoever is asked passes it on to the host that syncs it.
     expect(await other.ask('POST', '/rescan?source=docs')).toBe(
       '{"rescan":{"kind":"passed-on","host":"web1"},"trouble":null}\n',
