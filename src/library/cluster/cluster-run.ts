@@ -55,6 +55,8 @@ export interface ClusterSituation {
   readonly host: string;
   /** Why this host cannot take part; `null`: it can. */
   readonly trouble: string | null;
+  /** Whether the last beat reached the database: it may answer a host that cannot take part. */
+  readonly isDatabaseUp: boolean;
   /** Whether what is pinned to this host is its to sync: not before the first beat, and not while another host has its name. */
   readonly isItself: boolean;
   readonly view: ClusterView | null;
@@ -110,6 +112,7 @@ export class ClusterRun {
     return {
       host: this.#host,
       trouble: this.#whyNot,
+      isDatabaseUp: this.#trouble === null && this.#neighbours.view !== null,
       isItself: this.#isItself,
       view: this.#neighbours.view,
       alive: this.#neighbours.alive,

@@ -44,8 +44,6 @@ export interface ClusterPartInput extends Omit<
   readonly clientsUnder: (fence: Fence) => Clients;
   /** What all requests to the platform pass. */
   readonly gate: PlatformGate;
-  /** Told what this host may take of the budget, requests a second. */
-  readonly onShare: (perSecond: number) => void;
   /** See `HostHintsInput`. */
   readonly onHints: HostHintsInput['onHints'];
   readonly observer: ClusterObserver;

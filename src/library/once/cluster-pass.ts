@@ -101,10 +101,7 @@ class ClusterPass {
     const { run, gate } = this.#input;
     const beganMs = systemClock.monotonic();
     run.feed.begin(sumOf(this.#summaries, beganMs));
-    const budget = new HostBudget({
-      ...{ cluster: this.#cluster, config: () => run.config, gate },
-      onShare: () => undefined,
-    });
+    const budget = new HostBudget({ cluster: this.#cluster, config: () => run.config, gate });
     try {
       await budget.during(() => this.#clusterRun.run());
     } finally {
