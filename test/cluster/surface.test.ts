@@ -123,6 +123,15 @@ describe('what hosts of a cluster answer', () => {
       '{"approved":[],"missing":[],"passedOn":[{"source":"docs","host":"web1"}],"failed":[],"trouble":null}\n',
     );
     await expect.poll(() => one.log, POLL).toContain('another host asked for this: approve docs');
+
+    // What nobody can have wished is deleted, which is said, and all goes on.
+    await hosts.sql(`INSERT INTO botsync.wish (unit, kind, body) SELECT id, kind, body::json FROM botsync.unit,
+      (VALUES ('approve', 'null'), ('rescan', '{"source":5}'), ('dance', '{}')) AS nonsense (kind, body)`);
+    await expect.poll(() => hosts.sql('SELECT * FROM botsync.wish'), POLL).toEqual([]);
+    const unread = 'what is wished of docs in the ledger cannot be read, and was deleted';
+    expect(one.log.filter((line) => line === unread)).toHaveLength(3);
+    expect(one.log.filter((line) => line.startsWith('another host asked'))).toHaveLength(2);
+    expect(await standing(one)).toBe('0');
   });
 
   test('metrics say what a host holds, took and lost, and how it fares with the database', async () => {

@@ -117,8 +117,8 @@ export class ClusterPart implements ClusterPort {
       },
       isQuiet: (own) => this.#isQuiet(own),
       isAtWork: ({ sources }) => sources.every(({ name }) => daemons.of(name) !== undefined),
-      wished: (own, wish) => {
-        this.#wished(own, wish);
+      wished: (_, wish) => {
+        this.#wished(wish);
       },
       announce: (wishes) => {
         this.#people.announce(wishes);
@@ -254,14 +254,14 @@ export class ClusterPart implements ClusterPort {
     });
   }
 
-  #wished({ name }: OwnUnit, { kind, body }: WishRow): void {
+  #wished({ kind, body }: WishRow): void {
     const { daemons, log } = this.#input;
-    const { source = null, path = null } = body as { source?: string | null; path?: string | null };
+    const { source, path = null } = body as { source: string; path?: string | null };
     const words =
       kind === 'approve'
         ? approvalWords(daemons.approve(source)).join(' ')
         : rescanWords(daemons.rescan(source, path), source, path);
-    log.info(`another host asked for this: ${kind} ${source ?? name}`, { answer: words });
+    log.info(`another host asked for this: ${kind} ${source}`, { answer: words });
   }
 }
 

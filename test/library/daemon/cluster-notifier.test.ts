@@ -5,7 +5,7 @@ import { ClusterNotifier } from '../../../src/library/daemon/cluster-notifier.ts
 import type { NotifiedRun } from '../../../src/library/notifier.ts';
 import { SUMMARY } from '../../../src/notify/decide.ts';
 import { StateFileError } from '../../../src/state/database.ts';
-import { openStore } from '../../state/fixture.ts';
+import { openStore, TARGET } from '../../state/fixture.ts';
 import { ManualClock } from '../../watch/manual-clock.ts';
 
 const LEASE_MS = 10_000;
@@ -25,7 +25,10 @@ function begin(toldBefore = NOTHING, isNew = true) {
         host.detached += 1;
         return Promise.resolve();
       },
-      note: () => true,
+      note: (announcement) => {
+        state.notices.addAnnouncement(announcement);
+        return true;
+      },
     },
     clock,
     place: () => host.place,
@@ -41,7 +44,7 @@ function begin(toldBefore = NOTHING, isNew = true) {
   const running = notifier
     .run({
       ...{ name: 'notifications (1)', state, lease, isNew, stop: stop.signal, abort: stop.signal },
-      loadTargets: () => Promise.resolve(),
+      loadTargets: () => Promise.resolve(new Set([state.targetId(TARGET)])),
     })
     .then(
       () => (outcome = 'ended'),
@@ -132,6 +135,30 @@ test('after a change of the configuration people are told nothing more where the
   await early.notifier.reload();
   await early.running;
   expect(early.host.attached).toEqual([]);
+});
+
+test('files to be announced that make no sense are passed over, and the others are noted', async () => {
+  const begun = begin();
+  await hearAll(begun);
+  const { notifier, state } = begun;
+  const song = {
+    target: state.targetId(TARGET),
+    key: 'song.mp3',
+    sha256: '07',
+    url: 'https://x/',
+    notedAtMs: 1,
+  };
+  const nonsense = [
+    ...[null, 5, [], {}, { ...song, url: null }, { ...song, sha256: 7 }],
+    ...[song.target + 0.5, 999, -1, 1e300].map((target) => ({ ...song, target })),
+    ...[0.5, 1e300].map((notedAtMs) => ({ ...song, notedAtMs })),
+  ];
+  for (const body of nonsense) {
+    expect(await notifier.note([body]), JSON.stringify(body)).toBe(true);
+    expect(state.notices.pendingAnnouncements()).toEqual([]);
+  }
+  expect(await notifier.note([...nonsense, song])).toBe(true);
+  expect(state.notices.pendingAnnouncements()).toEqual([{ ...song, sha256: Buffer.from([7]) }]);
 });
 
 test('a host that cannot remember what people were told lets another one tell them', async () => {

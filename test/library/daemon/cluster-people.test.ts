@@ -179,7 +179,7 @@ test('files are taken off the list once the ledger has them, all together, and n
     lease: new Lease(10_000, systemClock, momentOf(systemClock)),
     loadTargets: () => {
       copy.loadTargets([{ ...TARGET, id: 7 }]);
-      return Promise.resolve();
+      return Promise.resolve(new Set([7]));
     },
   });
   announcing({ people });
