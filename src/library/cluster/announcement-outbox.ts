@@ -41,7 +41,7 @@ export async function passOnAnnouncements(
 /** What `passOnAnnouncements` passed on; `null`: it is none of that. */
 export function announcementIn(body: unknown): Announcement | null {
   const { target, key, sha256, url, notedAtMs } = (body ?? {}) as Record<string, unknown>;
-  if (!isCount(target) || typeof key !== 'string' || typeof url !== 'string') return null;
+  if (typeof target !== 'number' || typeof key !== 'string' || typeof url !== 'string') return null;
   if (typeof sha256 !== 'string' || !isCount(notedAtMs)) return null;
   return { target, key, sha256: Buffer.from(sha256, 'hex'), url, notedAtMs };
 }
