@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openSync, type Sync } from '../../src/library/botsync.ts';
+import type { RunObserver } from '../../src/library/observer.ts';
 import { askDaemon } from '../../src/service/ask-daemon.ts';
 import type { Host, HostOptions, Hosts } from './hosts.ts';
 
@@ -18,8 +19,13 @@ export interface HostHere extends Host {
 /** Longer than an answer takes, milliseconds. */
 const ANSWER_MS = 9000;
 
-/** Makes a host that is to run in this process. */
-export function openHost(hosts: Hosts, name: string, options: HostOptions = {}): HostHere {
+/** Makes a host that is to run in this process, and what follows it besides its log. */
+export function openHost(
+  hosts: Hosts,
+  name: string,
+  options: HostOptions = {},
+  observer: RunObserver = {},
+): HostHere {
   const host = hosts.host(name, options);
   const log: string[] = [];
   const note = (message: string): void => {
@@ -29,7 +35,7 @@ export function openHost(hosts: Hosts, name: string, options: HostOptions = {}):
     config: join(host.directory, 'botsync.json'),
     env: host.env,
     log: { debug: note, info: note, warn: note, error: note },
-    observer: { warn: note },
+    observer: { ...observer, warn: note },
   });
   onTestFinished(() => sync[Symbol.asyncDispose]());
   const ask: HostHere['ask'] = async (method, target) => {
