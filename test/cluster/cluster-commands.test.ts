@@ -1,6 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { checkLedger } from '../../src/cli/doctor/check-ledger.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { POLL } from '../cli/running-daemon.ts';
-import { createHosts } from './hosts.ts';
+import { createHosts, type Host } from './hosts.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
 
 let server: PostgresServer;
@@ -98,6 +102,54 @@ describe('cluster', () => {
     expect(await findings()).toContain(
       'lacks rights on the schema "botsync": INSERT on file, SELECT on wish',
     );
+  });
+});
+
+/** What `doctor` says of a host's database. */
+async function findings(host: Host): Promise<readonly string[]> {
+  const loaded = loadConfig(join(host.directory, 'botsync.json'));
+  if (loaded.kind === 'invalid' || loaded.config.cluster === null) throw new Error('no cluster');
+  const diagnoses = await checkLedger(loaded, loaded.config.cluster, host.env);
+  return diagnoses.map(({ finding: { status, message, fix } }) => `${status}: ${message}; ${fix}`);
+}
+
+describe('doctor', () => {
+  test('says whether a failover of the database, or a crash of it, loses what it has taken', async () => {
+    const durable = await startPostgres({ fsync: 'on' });
+    onTestFinished(() => durable.close());
+    const hosts = await createHosts(durable);
+    const host = hosts.host('web1');
+    const said = async (words: string): Promise<void> => {
+      await expect.poll(() => findings(host), POLL).toContainEqual(expect.stringContaining(words));
+    };
+    const set = async (change: string): Promise<void> => {
+      await durable.query(`ALTER SYSTEM ${change}`);
+      await durable.query('SELECT pg_reload_conf()');
+    };
+    await said('ok: the database has no standby; with one, make it synchronous (synchronous_standby_names)');
+
+    // To the server, whoever begins to replicate is a standby.
+    const standby = new pg.Client({
+      ...{ host: '127.0.0.1', port: durable.port, user: 'postgres', replication: 'true' },
+    });
+    standby.on('error', () => undefined);
+    await standby.connect();
+    const lossy =
+      'warn: the standbys of the database are not synchronous: a failover may lose the latest records; set';
+    await said(`${lossy} synchronous_standby_names.`);
+    await set(`SET synchronous_standby_names = '*'`);
+    await said('ok: standbys are synchronous: a failover loses no records');
+    // The role of the hosts may be one whose commits wait for nobody.
+    await set('SET synchronous_commit = local');
+    await said(`${lossy} synchronous_commit to on.`);
+    await set('SET synchronous_commit = off');
+    await said(
+      'warn: the database says that it has taken records before they are on its disk (synchronous_commit',
+    );
+
+    await set('RESET synchronous_commit');
+    await standby.end();
+    await said('warn: the database waits for a synchronous standby, and has none');
   });
 });
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { connectionOf } from '../../src/cluster/connection.ts';
-import { ClusterDatabase } from '../../src/cluster/database.ts';
+import { ClusterDatabase, type DatabaseSettings } from '../../src/cluster/database.ts';
 import { Ledger, type Grant, type ShippedRows } from '../../src/cluster/ledger.ts';
 import { Membership, type HostNews, type UnitRow } from '../../src/cluster/membership.ts';
 import { ledgerTables } from '../../src/cluster/schema.ts';
@@ -34,15 +34,19 @@ afterAll(async () => {
 
 beforeEach(async () => {
   name = await server.createDatabase();
-  const connection = connectionOf(server.url(name), 'test');
-  if (connection.kind !== 'ok') throw new Error(connection.message);
-  database = new ClusterDatabase({ connection: connection.config, patienceMs: 10_000, connections: 4 });
+  database = new ClusterDatabase(settingsOf(server.url(name)));
   const mine = database;
   onTestFinished(() => mine.close());
   for (const statement of ledgerTables(SCHEMA)) await database.sql(statement);
   ledger = new Ledger(database.sql, SCHEMA);
   membership = new Membership(database.sql, SCHEMA);
 });
+
+function settingsOf(address: string): DatabaseSettings {
+  const connection = connectionOf(address, 'test');
+  if (connection.kind !== 'ok') throw new Error(connection.message);
+  return { connection: connection.config, patienceMs: 10_000, connections: 4 };
+}
 
 const HOST: HostNews = {
   name: 'web1',
@@ -189,13 +193,28 @@ describe('the ledger', () => {
   });
 });
 
+test('statements of a transaction count together or not at all, and the database ends one that pauses, and no other', async () => {
+  const setting = `SELECT current_setting('idle_in_transaction_session_timeout') AS pause`;
+  const other = new ClusterDatabase({ ...settingsOf(server.url(name)), connections: 1 });
+  onTestFinished(() => other.close());
+  await other.transaction(async (sql) => {
+    await sql('CREATE TABLE kept (n integer)');
+    expect(await sql(setting)).toEqual([{ pause: '30s' }]);
+  });
+  expect(await other.sql(setting), 'on the same connection').toEqual([{ pause: '0' }]);
+  const failing = other.transaction(async (sql) => {
+    await sql('INSERT INTO kept VALUES (1)');
+    throw new TypeError('of this test');
+  });
+  await expect(failing).rejects.toThrow('of this test');
+  expect(await other.sql('SELECT * FROM kept')).toEqual([]);
+});
+
 test('what the database says is told without the password, in whichever form', async () => {
   const url = new URL(server.url(name));
   const password = 'pass*word/of the (base)';
   url.password = encodeURIComponent(password);
-  const connection = connectionOf(url.href, 'test');
-  if (connection.kind !== 'ok') throw new Error(connection.message);
-  const other = new ClusterDatabase({ connection: connection.config, patienceMs: 10_000, connections: 1 });
+  const other = new ClusterDatabase({ ...settingsOf(url.href), connections: 1 });
   onTestFinished(() => other.close());
   for (const form of [password, encodeURIComponent(password), url.password, url.password.toLowerCase()])
     await expect(other.sql(`SELECT "${form}"`), form).rejects.toMatchObject({

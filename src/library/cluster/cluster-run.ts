@@ -55,6 +55,8 @@ export interface ClusterSituation {
   readonly host: string;
   /** Why this host cannot take part; `null`: it can. */
   readonly trouble: string | null;
+  /** Whether the last beat reached the database: it may answer a host that cannot take part. */
+  readonly isDatabaseUp: boolean;
   readonly view: ClusterView | null;
   /** Hosts that were heard of lately. */
   readonly alive: readonly HostRow[];
@@ -113,6 +115,7 @@ export class ClusterRun {
     return {
       host: this.#host,
       trouble: this.#whyNot,
+      isDatabaseUp: this.#trouble === null && this.#neighbours.view !== null,
       view: this.#neighbours.view,
       alive: this.#neighbours.alive,
       held: this.#held.names,

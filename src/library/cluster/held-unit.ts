@@ -56,8 +56,8 @@ export interface WorkedUnit {
   readonly lease: Lease;
   /** Whether nothing was ever written of it. */
   readonly isNew: boolean;
-  /** Takes over targets that the ledger has got since. Throws `StateFileError`, `DatabaseError`. */
-  readonly loadTargets: () => Promise<void>;
+  /** Takes over targets that the ledger has got since. Gives the numbers of all. Throws `StateFileError`, `DatabaseError`. */
+  readonly loadTargets: () => Promise<ReadonlySet<number>>;
   /** No new work once it aborts. */
   readonly stop: AbortSignal;
   /** Breaks off what is running. */
@@ -169,7 +169,9 @@ export class HeldUnit {
         lease: this.lease,
         isNew: this.grant.seq === 0,
         loadTargets: async () => {
-          this.#copy?.loadTargets(await this.#input.ledger.targets());
+          const targets = await this.#input.ledger.targets();
+          this.#copy?.loadTargets(targets);
+          return new Set(targets.map(({ id }) => id));
         },
         stop: this.#stop.signal,
         abort: this.#abort.signal,

@@ -114,10 +114,7 @@ class ClusterPass {
 
   async #pass(counts: Summary): Promise<PassResult> {
     const { run, gate } = this.#input;
-    const budget = new HostBudget({
-      ...{ cluster: this.#cluster, config: () => run.config, gate },
-      onShare: () => undefined,
-    });
+    const budget = new HostBudget({ cluster: this.#cluster, config: () => run.config, gate });
     try {
       await demandLedger(this.#cluster);
       await budget.during(() => this.#clusterRun.run());
