@@ -95,7 +95,10 @@ export class Ledger {
       rows.droppedFiles,
       rows.entries,
     ];
-    const [answer] = await this.#sql(this.#shipText, values);
+    const ask = async (): Promise<SqlRow | undefined> => (await this.#sql(this.#shipText, values))[0];
+    let answer = await ask();
+    // An earlier sending of it, whose answer was given up, was still under way and held the unit: this one waited, and saw it as it was before.
+    if (hasStoodStill(answer, grant, seq)) answer = await ask();
     if (answer?.['fenced'] === null || answer?.['fenced'] === undefined)
       return this.#whyNot(answer, grant, seq);
     return Number(answer['given']) === Number(answer['put']) ? 'taken' : 'foreign';
@@ -177,6 +180,12 @@ export class Ledger {
     if (Number(answer['seq']) > seq) return 'taken';
     return Number(answer['seq']) < seq ? 'rewound' : 'lost';
   }
+}
+
+/** Whether the fence let nothing through although the unit, as it was when the statement began, is where it is to be. */
+function hasStoodStill(answer: SqlRow | undefined, { epoch, instance }: Grant, seq: number): boolean {
+  if (typeof answer?.['epoch'] !== 'string' || typeof answer['fenced'] === 'string') return false;
+  return Number(answer['epoch']) === epoch && answer['holder'] === instance && Number(answer['seq']) === seq;
 }
 
 /** The hash below which this part of all hashes are. */
