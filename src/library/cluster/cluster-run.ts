@@ -38,8 +38,6 @@ export interface ClusterRunInput extends UnitWork, DeclaredUnitsInput {
   /** What others are told of this host's sources; JSON. */
   readonly report: () => string | null;
   readonly observer: ClusterObserver;
-  /** Breaks off what is running. */
-  readonly abort: AbortSignal;
 }
 
 /** Follows a host's part in a cluster. */
