@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DatabaseError } from '../../src/cluster/database.ts';
 import { Clockwork } from './clockwork.ts';
+import { LEASE_MS } from './hosts.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
 
 let server: PostgresServer;
@@ -31,3 +33,45 @@ test.each(['stop', 'breakOff'] as const)(
     ]);
   },
 );
+
+/** Parts of the questions with which a unit is loaded. */
+const LOADING = ['SELECT id, base_url', "string_agg(body::text, ',')", 'count(*) AS count', 'key_hash >= $2'];
+
+test('a unit is loaded although the database does not answer now and then', async () => {
+  const world = await Clockwork.create(server);
+  const host = world.begin('web1');
+  await world.untilHeldBy(host);
+  await host.record('a');
+  host.isCut = true;
+  await world.until(() => host.worked === null, 'its lease runs out');
+  let silent = [...LOADING];
+  host.asks = (text) => {
+    const about = silent.find((part) => text.includes(part));
+    silent = silent.filter((part) => part !== about);
+    if (about === undefined) return Promise.resolve();
+    return Promise.reject(new DatabaseError('unreachable', 'no answer', null));
+  };
+  host.isCut = false;
+  const before = host.log.length;
+  const beganAtMs = world.clock.monotonic();
+  await world.untilHeldBy(host);
+  expect(silent).toEqual([]);
+  expect(world.clock.monotonic() - beganAtMs).toBeLessThan(2 * LEASE_MS);
+  const said = host.log.slice(before);
+  expect(said).toContain('docs is loaded once the database answers: no answer');
+  expect(said.filter((line) => line.includes('cannot be'))).toEqual([]);
+  expect(await world.keys()).toEqual(['a']);
+});
+
+test('a host that is stopped lets go of a unit that the database does not let it load, and says nothing of a failure', async () => {
+  const world = await Clockwork.create(server);
+  const host = world.begin('web1');
+  host.asks = (text) => {
+    if (!text.includes(LOADING[0] as string)) return Promise.resolve();
+    host.stop();
+    return Promise.reject(new DatabaseError('unreachable', 'no answer', null));
+  };
+  await world.until(() => host.end !== null, 'it ends');
+  expect(host.log.filter((line) => line.includes('cannot be'))).toEqual([]);
+  expect(await world.hosts.sql('SELECT holder FROM botsync.unit')).toEqual([{ holder: null }]);
+});
