@@ -75,3 +75,17 @@ test('a host that is stopped lets go of a unit that the database does not let it
   expect(host.log.filter((line) => line.includes('cannot be'))).toEqual([]);
   expect(await world.hosts.sql('SELECT holder FROM botsync.unit')).toEqual([{ holder: null }]);
 });
+
+test('a host whose part ends by a defect breaks off the work on its units before it says so', async () => {
+  const world = await Clockwork.create(server);
+  const host = world.begin('web1');
+  await world.untilHeldBy(host);
+  const lease = host.worked?.lease;
+  const defect = new Error('a defect');
+  host.isToFail = true;
+  host.asks = (text) => (text.includes('WITH mine') ? Promise.reject(defect) : Promise.resolve());
+  await world.until(() => host.end !== null, 'it ends');
+  expect(host.end).toEqual({ error: defect });
+  expect(host.worked).toBeNull();
+  expect(lease?.isOver).toBe(true);
+});

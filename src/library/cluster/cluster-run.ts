@@ -185,6 +185,9 @@ export class ClusterRun {
     } finally {
       abort.removeEventListener('abort', breakOff);
       stop.removeEventListener('abort', letGo);
+      // After a defect there are some: whoever is told of it goes on to close the database, and to let go of this host's name.
+      this.#held.lose();
+      await this.#held.idle();
       this.#held.discardKept();
       listening.abort();
       await ringing;
