@@ -175,6 +175,22 @@ describe('the ledger', () => {
     ]);
   });
 
+  test('counts a shipment once that is sent again before the first sending is through', async () => {
+    const grant = await claim(await declare());
+    const rows = { ...NOTHING, files: fileOf('a') };
+    const other = await server.connect(name);
+    await other.query(`BEGIN; SELECT FROM "botsync ""x""".unit WHERE id = ${grant.unit} FOR UPDATE`);
+    const sendings = [1, 2, 3].map(() => ledger.ship(grant, 0, 'web1', rows));
+    await expect
+      .poll(() =>
+        server.query(`SELECT FROM pg_stat_activity WHERE datname = '${name}' AND wait_event_type = 'Lock'`),
+      )
+      .toHaveLength(3);
+    await other.query('COMMIT');
+    expect(await Promise.all(sendings)).toEqual(['taken', 'taken', 'taken']);
+    expect(await unitNow(grant.unit)).toMatchObject({ seq: 1 });
+  });
+
   test('is known to be older than what it took before', async () => {
     const grant = await claim(await declare());
     expect(await ledger.ship(grant, 3, 'web1', { ...NOTHING, files: fileOf('a') })).toBe('rewound');

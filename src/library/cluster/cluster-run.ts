@@ -38,8 +38,6 @@ export interface ClusterRunInput extends UnitWork, DeclaredUnitsInput {
   /** What others are told of this host's sources; JSON. */
   readonly report: () => string | null;
   readonly observer: ClusterObserver;
-  /** Breaks off what is running. */
-  readonly abort: AbortSignal;
 }
 
 /** Follows a host's part in a cluster. */
@@ -193,6 +191,9 @@ export class ClusterRun {
     } finally {
       abort.removeEventListener('abort', breakOff);
       stop.removeEventListener('abort', letGo);
+      // After a defect there are some: whoever is told of it goes on to close the database, and to let go of this host's name.
+      this.#held.lose();
+      await this.#held.idle();
       this.#held.discardKept();
       listening.abort();
       await ringing;
