@@ -77,7 +77,7 @@ describe('cluster', () => {
     const silent = await web1.run('cluster', 'status');
     expect(silent.code).toBe(3);
     expect(silent.stdout).toContain(`docs  ${to} (silent)`);
-    expect(silent.stdout).toContain('docs is held by no host');
+    expect(silent.stdout).toContain('docs is held by no host that was heard of: no host is up.');
     const held = await (to === 'web1' ? web1 : web2).run('cluster', 'export', '--to', 'x.db');
     expect(held, 'its own daemon is stopped, and has the state file').toMatchObject({ code: 6 });
     daemons[to].child.kill('SIGKILL');
