@@ -1,4 +1,7 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkLedger } from '../../src/cli/doctor/check-ledger.ts';
+import { load } from '../../src/library/load.ts';
 import { POLL } from '../cli/running-daemon.ts';
 import { createHosts } from './hosts.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
@@ -99,6 +102,32 @@ describe('cluster', () => {
       'lacks rights on the schema "botsync": INSERT on file, SELECT on wish',
     );
   });
+});
+
+test('doctor warns of a clock that is more than ten seconds off, and names host, reason and fix', async () => {
+  const hosts = await createHosts(server);
+  const { directory, env } = hosts.host('web1');
+  const loaded = load({ config: join(directory, 'botsync.json'), emulator: false });
+  const { cluster } = loaded.config;
+  if (cluster === null) throw new Error('no cluster');
+  const aboutClocks = async (offMs: number): Promise<unknown[]> => {
+    const diagnoses = await checkLedger(loaded, cluster, env, () => Date.now() + offMs);
+    return diagnoses
+      .filter(({ finding }) => finding.message.includes('clock'))
+      .map(({ finding }) => ({ ...finding }));
+  };
+  expect(await aboutClocks(0)).toEqual([]);
+  expect(await aboutClocks(9000), 'they are never quite the same').toEqual([]);
+  for (const [offMs, words] of [
+    [61_000, "1 min ahead of the database's"],
+    [-61_000, "1 min behind the database's"],
+  ] as const)
+    expect(await aboutClocks(offMs)).toEqual([
+      {
+        ...{ check: 'cluster', status: 'warn', message: `the clock of this host (web1) is ${words}` },
+        fix: expect.stringMatching(/time service.* removals\.delay and cluster\.suspectAfter/su) as string,
+      },
+    ]);
 });
 
 describe('an address of the database', () => {
