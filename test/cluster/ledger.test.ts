@@ -163,6 +163,16 @@ describe('the ledger', () => {
     ]);
   });
 
+  test('takes nothing that a process sent before it lost the unit and took it again', async () => {
+    const unit = await declare();
+    const before = await claim(unit);
+    const after = await claim(await unitNow(unit.id));
+    expect(after).toMatchObject({ instance: before.instance, seq: before.seq });
+    const late = { ...NOTHING, files: fileOf('late') };
+    expect(await ledger.ship(before, before.seq, 'web1', late)).toBe('lost');
+    expect(await database.sql(`SELECT FROM "botsync ""x""".file`)).toEqual([]);
+  });
+
   test('counts a shipment once whose answer was lost', async () => {
     const grant = await claim(await declare());
     const rows = { ...NOTHING, files: fileOf('a') };

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { SyncDaemon } from '../../src/library/botsync.ts';
@@ -223,6 +223,9 @@ describe('what hosts of a cluster answer', () => {
     const lease = '120s';
     const other = await up(hosts, 'web2', { cluster: { weight: 0, lease } });
     await expect.poll(() => standing(other), POLL).toBe('3 free-unit');
+    expect((await other.run('status')).stdout).toContain(
+      'the hosts that see its directories have the weight 0',
+    );
     const one = await up(hosts, 'web1', { cluster: { lease } });
     await expect.poll(() => standing(one), POLL).toBe('0');
     expect(await other.ask('POST', '/approve?source=docs')).toContain(
@@ -232,6 +235,27 @@ describe('what hosts of a cluster answer', () => {
     await one.stop();
     const nobody = await other.ask('POST', '/rescan?source=docs');
     expect(nobody).toContain('{"kind":"not-passed-on","reason":"no host syncs it"}');
+  });
+
+  test('a unit that nobody takes, since no host sees its directories: it is told why, and taken once one does', async () => {
+    const hosts = await createHosts(server);
+    rmSync(join(hosts.share, 'docs'), { recursive: true });
+    const one = await up(hosts, 'web1');
+    await expect.poll(() => standing(one), POLL).toBe('3 free-unit');
+    const why = 'no host that is up sees its directories';
+    expect((await one.run('status')).stdout).toContain(`docs is synced by no host: ${why}`);
+    expect(await one.run('cluster', 'status')).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining(`docs is held by no host that was heard of: ${why}.`) as string,
+    });
+    const json = (await one.run('cluster', 'status', '--json')).lines();
+    expect(json).toMatchObject([{ units: [{ name: 'docs', whyUntaken: 'unseen' }], unheld: ['docs'] }]);
+    hosts.write('docs/a.md', 'first');
+    await expect.poll(() => standing(one), POLL).toBe('0');
+    // The ledger tells of what this host took with the next beat.
+    await expect
+      .poll(async () => (await one.status()).cluster?.units, POLL)
+      .toMatchObject([{ name: 'docs', whyUntaken: null }]);
   });
 
   test('a source that is halted on the host that it is pinned to does not count as synced', async () => {

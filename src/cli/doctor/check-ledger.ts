@@ -4,15 +4,21 @@ import type { LoadedConfig } from '../../config/load-config.ts';
 import { lackingRights } from '../../library/cluster/init-ledger.ts';
 import { asked, demandLedger, openCluster, type Cluster } from '../../library/cluster/open-cluster.ts';
 import { SyncError } from '../../library/sync-error.ts';
+import { describeSpan } from '../../words/quantity.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 
 const CHECK = 'cluster';
 
-/** Whether the database can be reached, is one that keeps what it takes, and has a ledger that this host may use. */
+/**
+ * Whether the database can be reached, is one that keeps what it takes, and has a ledger that this host may use.
+ *
+ * @param now - the clock of this host, epoch milliseconds.
+ */
 export async function checkLedger(
   loaded: LoadedConfig,
   config: ClusterConfig,
   env: NodeJS.ProcessEnv,
+  now: () => number = Date.now,
 ): Promise<Diagnosis[]> {
   let cluster: Cluster | null = null;
   try {
@@ -20,6 +26,7 @@ export async function checkLedger(
     const { sql } = cluster.database;
     return [
       ...(await asked(() => checkDatabase(sql, cluster?.isEncrypted === true), config)),
+      ...(await asked(() => checkClock(sql, config.host, now), config)),
       ...(await checkTables(cluster)),
     ];
   } catch (error) {
@@ -53,6 +60,30 @@ async function checkDatabase(sql: Sql, isEncrypted: boolean): Promise<Diagnosis[
       ? [broken(CHECK, 'the database is a standby, which takes no writes', 'name the primary in the address')]
       : []),
     ...checkDurability(row ?? {}),
+  ];
+}
+
+/** More than this clocks that are kept in time do not differ, milliseconds. */
+const CLOCKS_DIFFER_MS = 10_000;
+
+/** Whether the clock of this host is that of the others: nobody asks these, but all know the database's. */
+async function checkClock(sql: Sql, host: string, now: () => number): Promise<Diagnosis[]> {
+  const sentAtMs = now();
+  const [row] = await sql(
+    'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS now_ms',
+  );
+  const answeredAtMs = now();
+  const databaseMs = Number(row?.['now_ms']);
+  // It was asked at some moment in between.
+  const offMs = Math.max(sentAtMs - databaseMs, databaseMs - answeredAtMs);
+  if (offMs <= CLOCKS_DIFFER_MS) return [];
+  const way = sentAtMs > databaseMs ? 'ahead of' : 'behind';
+  return [
+    doubtful(
+      CHECK,
+      `the clock of this host (${host}) is ${describeSpan(offMs)} ${way} the database's`,
+      'have a time service set both: timedatectl set-ntp true. When a unit moves, removals.delay and cluster.suspectAfter go on by the clock of the next host',
+    ),
   ];
 }
 
