@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FileEvent } from '../../src/library/botsync.ts';
+import { Clockwork } from './clockwork.ts';
 import { openHost } from './host-here.ts';
 import { createHosts, type Hosts } from './hosts.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
@@ -73,6 +74,23 @@ test('a defect in the work on a unit ends that work alone, says where it was, an
   expect(log.filter((line) => line === words)).toHaveLength(1);
   await daemon.stop();
 }, 120_000);
+
+test('records that the database never takes end the work on their unit, also where nobody waits for them', async () => {
+  const world = await Clockwork.create(server);
+  const host = world.begin('web1');
+  await world.untilHeldBy(host);
+  await host.record('a');
+  await world.hosts.sql(`ALTER TABLE botsync.entry ADD CHECK (tbl <> 'told')`);
+  host.worked?.state.notices.saveTold('anything', { toldAtMs: 1, count: null });
+  await world.until(() => host.worked === null, 'it ends');
+  await world.until(() => host.log.some((line) => line.includes('; it is retried')), 'it says why');
+  expect(host.log).toContainEqual(
+    expect.stringMatching(
+      /^docs cannot be synced by this host: the database refuses records of docs: .*check/u,
+    ),
+  );
+  await world.untilHeldBy(world.begin('web2'));
+});
 
 test('a unit whose records the database does not let one host write goes to another host', async () => {
   const hosts = await createHosts(server);
