@@ -48,6 +48,15 @@ export interface ClusterObserver extends UnitObserver {
   readonly pinnedChanged: () => void;
 }
 
+/** Where nobody follows it. */
+export const NOBODY_FOLLOWS: ClusterObserver = {
+  stands: () => undefined,
+  shipped: () => undefined,
+  taken: () => undefined,
+  ended: () => undefined,
+  pinnedChanged: () => undefined,
+};
+
 /** How a host's part in a cluster stands. */
 export interface ClusterSituation {
   readonly host: string;

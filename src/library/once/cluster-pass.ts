@@ -8,7 +8,7 @@ import { systemClock } from '../../service/system-clock.ts';
 import { StateFileError } from '../../state/database.ts';
 import { findAllSuspects } from '../../sync/pass/suspects.ts';
 import type { PassResult } from '../api.ts';
-import { ClusterRun } from '../cluster/cluster-run.ts';
+import { ClusterRun, NOBODY_FOLLOWS } from '../cluster/cluster-run.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
 import { HostBudget } from '../cluster/host-budget.ts';
 import { conversationsOnRecord } from '../cluster/told-before.ts';
@@ -88,13 +88,7 @@ class ClusterPass {
       wished: () => undefined,
       announce: () => undefined,
       report: () => null,
-      observer: {
-        stands: () => undefined,
-        shipped: () => undefined,
-        taken: () => undefined,
-        ended: () => undefined,
-        pinnedChanged: () => undefined,
-      },
+      observer: NOBODY_FOLLOWS,
     });
     this.#visit.waitFor(this.#overOwnSources());
   }
