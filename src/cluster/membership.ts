@@ -257,7 +257,7 @@ function toHost(row: SqlRow): HostRow {
     weight: Number(row['weight']),
     version: String(row['version']),
     digest: String(row['digest']),
-    units: row['units'] as number[],
+    units: listOf(row['units'], (one): one is number => typeof one === 'number'),
     report: row['report'] ?? null,
   };
 }
@@ -267,7 +267,7 @@ function toUnit(row: SqlRow, nowMs: number): UnitRow {
     id: Number(row['id']),
     target: Number(row['target']),
     name: String(row['name']),
-    sources: row['sources'] as UnitSourceRow[],
+    sources: listOf(row['sources'], isUnitSource),
     pinned: row['pinned'] as string | null,
     epoch: Number(row['epoch']),
     beat: Number(row['beat']),
@@ -276,4 +276,14 @@ function toUnit(row: SqlRow, nowMs: number): UnitRow {
     holderHost: row['holder_host'] as string | null,
     settledAgeMs: row['settled_at'] === null ? null : nowMs - Number(row['settled_at']),
   };
+}
+
+/** Those of a list that are what they should be: what is none of that somebody else wrote, and no host is to stop for it. */
+function listOf<T>(value: unknown, isOne: (one: unknown) => one is T): T[] {
+  return Array.isArray(value) ? value.filter(isOne) : [];
+}
+
+function isUnitSource(one: unknown): one is UnitSourceRow {
+  const { name, keyPrefix } = (one ?? {}) as Partial<Record<keyof UnitSourceRow, unknown>>;
+  return typeof name === 'string' && typeof keyPrefix === 'string';
 }

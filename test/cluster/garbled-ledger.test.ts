@@ -80,3 +80,28 @@ describe('a record in the ledger that somebody made nonsense of', { timeout: 240
     expect((await running.ended).code).toBe(0);
   });
 });
+
+test('rows of hosts and units that somebody made nonsense of stop nobody', { timeout: 120_000 }, async () => {
+  const hosts = await createHosts(server);
+  const [web1, web2] = [hosts.host('web1'), hosts.host('web2')];
+  hosts.write('docs/a.md', 'first');
+  const running = web1.launch();
+  await expect.poll(() => hosts.content('a.md'), PATIENCE).toBe('first');
+  await hosts.sql(`
+    INSERT INTO botsync.host (name, instance, beat, weight, version, digest, units) VALUES
+      ('a', 'i', 5, 1, '1', 'd', '{ "a": 1 }'), ('b', 'i', 5, 1, '1', 'd', 'null'), ('c', 'i', 5, 1, '1', 'd', '["x", null]');
+    INSERT INTO botsync.unit (target, name, sources, holder, holder_host) SELECT target, other.name, other.sources::json, 'x', 'a'
+      FROM botsync.unit, (VALUES ('n', 'null'), ('m', '[null, 5]'), ('o', '[{ "name": 5, "keyPrefix": 7 }]')) AS other (name, sources)
+      WHERE unit.name = 'docs';
+    UPDATE botsync.unit SET sources = '{ "a": 1 }' WHERE name = 'docs'`);
+  hosts.write('docs/b.md', 'second');
+  await expect.poll(() => hosts.content('b.md'), PATIENCE).toBe('second');
+  const sources = async (): Promise<unknown> =>
+    (await hosts.sql(`SELECT sources FROM botsync.unit WHERE name = 'docs'`))[0]?.['sources'];
+  await expect.poll(sources, PATIENCE).toEqual([{ name: 'docs', keyPrefix: '' }]);
+  expect(await web1.run('status')).toMatchObject({ code: 0, stderr: '' });
+  expect(await web2.run('cluster', 'status')).toMatchObject({ stderr: '' });
+  expect(await web2.run('sync', '--once')).toMatchObject({ code: 6 });
+  running.child.kill('SIGTERM');
+  expect((await running.ended).code).toBe(0);
+});
