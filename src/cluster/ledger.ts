@@ -1,4 +1,6 @@
 import type { Sql, SqlRow } from './database.ts';
+import { inherit, type Inheritance } from './inherit.ts';
+import type { Answer, Asking } from './parts-of-a-unit.ts';
 import { quoted } from './schema.ts';
 
 /** The right to work on a unit, as the database knows it. */
@@ -48,11 +50,13 @@ const PAGE_ROWS = 5000;
 export class Ledger {
   readonly #sql: Sql;
   readonly #schema: string;
+  readonly #asking: (answer: Answer) => Asking;
   readonly #shipText: string;
 
   constructor(sql: Sql, schema: string) {
     this.#sql = sql;
     this.#schema = quoted(schema);
+    this.#asking = (answer) => ({ sql, schema, answer });
     this.#shipText = shipStatement(this.#schema);
   }
 
@@ -130,12 +134,8 @@ export class Ledger {
     );
   }
 
-  /**
-   * The rows of a unit, a page at a time; of tables of which each host has its own those of `host`.
-   *
-   * @param answer - asks the database one of several questions, and gives its answer; it may ask more than once.
-   */
-  async *rows(unit: number, host: string, answer = once): AsyncGenerator<RowPage> {
+  /** The rows of a unit, a page at a time; of tables of which each host has its own those of `host`. */
+  async *rows(unit: number, host: string, answer: Answer = once): AsyncGenerator<RowPage> {
     const s = this.#schema;
     const entries = await answer(() =>
       this.#sql(
@@ -163,22 +163,9 @@ export class Ledger {
     }
   }
 
-  /**
-   * Takes over the records of units that nobody has in a configuration any more, as far as their keys begin with one of some prefixes:
-   * one statement, which does nothing where the unit is not held by this grant, and leaves alone what somebody holds. What is not
-   * about one key is copied, and goes once no file is left. Gives how many files were taken over.
-   */
-  async inherit(
-    { unit, epoch, instance }: Grant,
-    from: readonly number[],
-    prefixes: readonly string[],
-  ): Promise<number> {
-    const [row] = await this.#sql(inheritStatement(this.#schema), [
-      ...[unit, epoch, instance],
-      JSON.stringify(from),
-      JSON.stringify(prefixes.map((prefix) => prefix.normalize('NFC'))),
-    ]);
-    return Number(row?.['count'] ?? 0);
+  /** See `inherit`. */
+  async inherit(grant: Grant, what: Inheritance, answer: Answer = once): Promise<number> {
+    return await inherit(this.#asking(answer), grant, what);
   }
 
   #whyNot(answer: SqlRow | undefined, grant: Grant, seq: number): Shipped {
@@ -260,35 +247,4 @@ function shipStatement(s: string): string {
     SELECT (SELECT seq FROM fence) AS fenced, (SELECT count(*) FROM given) AS given, (SELECT count(*) FROM put) AS put,
       unit.epoch, unit.seq, unit.holder
     FROM (SELECT) AS always LEFT JOIN ${s}.unit AS unit ON unit.id = $1`;
-}
-
-/** $1 unit, $2 epoch, $3 process, $4 numbers of units, $5 prefixes of keys. */
-function inheritStatement(s: string): string {
-  const isOurs = (key: string): string =>
-    `EXISTS (SELECT FROM json_array_elements_text($5::json) AS prefix WHERE starts_with(${key}, prefix))`;
-  const key = "entry.body -> 'body' ->> 'key'";
-  return `WITH fence AS (SELECT target FROM ${s}.unit WHERE id = $1 AND epoch = $2 AND holder = $3 FOR UPDATE),
-    former AS (
-      UPDATE ${s}.unit AS unit SET epoch = unit.epoch + 1, beat = unit.beat + 1
-      FROM fence
-      WHERE unit.id IN (SELECT json_array_elements_text($4::json)::integer) AND unit.holder IS NULL AND unit.pinned IS NULL
-        AND unit.target = fence.target RETURNING unit.id),
-    emptied AS MATERIALIZED (
-      SELECT id FROM former WHERE NOT EXISTS (
-        SELECT FROM ${s}.file AS file WHERE file.unit = former.id AND NOT ${isOurs("file.body ->> 'key'")})),
-    files AS (
-      UPDATE ${s}.file AS file SET unit = $1 FROM former
-      WHERE file.unit = former.id AND ${isOurs("file.body ->> 'key'")} RETURNING 1),
-    entries AS MATERIALIZED (
-      SELECT entry.* FROM ${s}.entry AS entry JOIN former ON entry.unit = former.id
-      WHERE ${key} IS NULL OR ${isOurs(key)} OR entry.unit IN (SELECT id FROM emptied)),
-    entries_put AS (
-      INSERT INTO ${s}.entry (unit, tbl, host, key_hash, body)
-      SELECT DISTINCT ON (tbl, host, key_hash) $1, tbl, host, key_hash, body FROM entries ORDER BY tbl, host, key_hash, unit
-      ON CONFLICT DO NOTHING),
-    entries_gone AS (
-      DELETE FROM ${s}.entry AS entry USING entries AS gone
-      WHERE entry.unit = gone.unit AND entry.tbl = gone.tbl AND entry.host = gone.host AND entry.key_hash = gone.key_hash
-        AND (${key} IS NOT NULL OR entry.unit IN (SELECT id FROM emptied)))
-    SELECT count(*) AS count FROM files`;
 }

@@ -229,8 +229,8 @@ export class HeldUnit {
   async #inherit(): Promise<void> {
     const { ledger, grant, former, log, name } = this.#input;
     if (former.units.length === 0) return;
-    const numbers = former.units.map(({ id }) => id);
-    const count = await this.#answer(() => ledger.inherit(grant, numbers, former.prefixes));
+    const what = { from: former.units.map(({ id }) => id), prefixes: former.prefixes };
+    const count = await ledger.inherit(grant, what, (question) => this.#answer(question));
     if (count === 0) return;
     const from = former.units.map((unit) => unit.name).join(', ');
     log.info(`${name} takes over what is on record of sources that were renamed or put together otherwise`, {
