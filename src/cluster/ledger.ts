@@ -1,6 +1,6 @@
 import type { Sql, SqlRow } from './database.ts';
 import { inherit, type Inheritance } from './inherit.ts';
-import type { Answer, Asking } from './parts-of-a-unit.ts';
+import { isInPart, partsOfUnit, type Answer, type Asking } from './parts-of-a-unit.ts';
 import { quoted } from './schema.ts';
 
 /** The right to work on a unit, as the database knows it. */
@@ -109,21 +109,52 @@ export class Ledger {
   }
 
   /**
-   * Drops all rows of a unit that is held by this grant, to be shipped again. A database that does not even know of the grant is
-   * told: who took it since has a later epoch. Gives how many shipments it has had then; `null`: it is not held by this grant.
+   * Drops all rows of a unit that is held by this grant, to be shipped again, a part of them at a time. A database that does not even
+   * know of the grant is told: who took it since has a later epoch. Gives how many shipments it has had then; `null`: it is not held
+   * by this grant. Nothing may be shipped meanwhile.
+   *
+   * @param mayBegin - whether nobody else can have the unit now: whoever has it in a database that went back may have an epoch that is
+   *   lower than ours.
    */
-  async clear({ unit, epoch, instance }: Grant, host: string): Promise<number | null> {
+  async clear(grant: Grant, host: string, mayBegin: () => boolean): Promise<number | null> {
+    const seq = await this.#beginAnew(grant, host, mayBegin);
+    if (seq === null) return null;
     const s = this.#schema;
-    const [row] = await this.#sql(
-      `WITH fence AS (
-         UPDATE ${s}.unit SET seq = seq + 1, beat = beat + 1, epoch = $2, holder = $3, holder_host = $4
-         WHERE id = $1 AND pinned IS NULL AND (epoch < $2 OR (epoch = $2 AND holder = $3)) RETURNING id, seq),
-       files AS (DELETE FROM ${s}.file AS file USING fence WHERE file.unit = fence.id),
-       entries AS (DELETE FROM ${s}.entry AS entry USING fence WHERE entry.unit = fence.id)
-       SELECT seq FROM fence`,
-      [unit, epoch, instance, host],
+    const fence = `WITH fence AS (
+      SELECT id FROM ${s}.unit WHERE id = $1 AND epoch = $2 AND holder = $3 AND seq = $4 FOR UPDATE)`;
+    const values = [grant.unit, grant.epoch, grant.instance, seq];
+    for await (const part of partsOfUnit(this.#asking(once), grant.unit))
+      await this.#sql(
+        `${fence} DELETE FROM ${s}.file AS file USING fence WHERE file.unit = fence.id AND ${isInPart('file.key_hash', 5)}`,
+        [...values, ...part],
+      );
+    await this.#sql(
+      `${fence} DELETE FROM ${s}.entry AS entry USING fence WHERE entry.unit = fence.id`,
+      values,
     );
-    return row === undefined ? null : Number(row['seq']);
+    return seq;
+  }
+
+  /** Has whatever was sent before under this grant do nothing any more, also what comes late. Gives how many shipments there are then. */
+  async #beginAnew(
+    { unit, epoch, instance }: Grant,
+    host: string,
+    mayBegin: () => boolean,
+  ): Promise<number | null> {
+    const s = this.#schema;
+    // What was sent before may change how many there are just now: it does so once.
+    for (let tries = 0; tries < 2; tries += 1) {
+      const [known] = await this.#sql(`SELECT epoch, seq FROM ${s}.unit WHERE id = $1`, [unit]);
+      if (known === undefined || !mayBegin()) return null;
+      const [row] = await this.#sql(
+        `UPDATE ${s}.unit SET seq = seq + 1, beat = beat + 1, epoch = $2, holder = $3, holder_host = $4
+         WHERE id = $1 AND pinned IS NULL AND (epoch < $2 OR (epoch = $2 AND holder = $3)) AND epoch = $5 AND seq = $6
+         RETURNING seq`,
+        [unit, epoch, instance, host, known['epoch'], known['seq']],
+      );
+      if (row !== undefined) return Number(row['seq']);
+    }
+    return null;
   }
 
   /** Lets go of a unit. Where it is not held by this grant any more nothing happens. */

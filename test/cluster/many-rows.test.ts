@@ -132,3 +132,35 @@ test('records of a unit that is no more are taken over in parts, by the next hol
   expect(await whose('entry')).toEqual([{ name: 'papers', rows: SUSPECTS + 1 }]);
   expect(await changed()).toEqual({ inParts: true, all: ROWS });
 });
+
+test('records are dropped in parts to be shipped again, and a statement for it that comes late drops nothing', async () => {
+  const grant = await claim('docs');
+  await fill(grant);
+  const sent: Parameters<Sql>[] = [];
+  const noting: Sql = (...statement) => {
+    sent.push(statement);
+    return database.sql(...statement);
+  };
+  const seq = await new Ledger(noting, 'botsync').clear(grant, 'web1', () => true);
+  expect(seq).toBe(1);
+  expect([await whose('file'), await whose('entry')]).toEqual([[], []]);
+  expect(await changed()).toEqual({ inParts: true, all: ROWS });
+
+  const ledger = new Ledger(database.sql, 'botsync');
+  const shipment = {
+    files: JSON.stringify([{ target: 1, key: 'docs/1', state: 'synced' }]),
+    droppedFiles: '[]',
+    entries: JSON.stringify([{ tbl: 'suspect', key: '["docs/1"]', ofHost: 0, body: { key: 'docs/1' } }]),
+  };
+  expect(await ledger.ship(grant, 1, 'web1', shipment)).toBe('taken');
+  for (const statement of sent) await database.sql(...statement);
+  expect(await whose('file')).toEqual([{ name: 'docs', rows: 1 }]);
+  expect(await whose('entry')).toEqual([{ name: 'docs', rows: 1 }]);
+  expect((await membership.look()).units).toMatchObject([{ seq: 2 }]);
+
+  expect(await ledger.clear(grant, 'web1', () => false), 'its lease is over').toBeNull();
+  // Somebody else has it.
+  await database.sql(`UPDATE botsync.unit SET epoch = epoch + 1, holder = 'two'`);
+  expect(await ledger.clear(grant, 'web1', () => true)).toBeNull();
+  expect(await whose('file')).toEqual([{ name: 'docs', rows: 1 }]);
+});

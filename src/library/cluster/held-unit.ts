@@ -300,8 +300,8 @@ export class HeldUnit {
   /** Empties the ledger, so that all goes there again. `false`: the unit is lost. Throws `DatabaseError`. */
   async #startOver(): Promise<boolean> {
     const { ledger, grant, host } = this.#input;
-    // Whoever has it meanwhile may have an epoch that is lower than ours: only a lease that still holds proves that nobody has.
-    const seq = this.lease.mayFinish() ? await ledger.clear(grant, host) : null;
+    // Only a lease that still holds proves that nobody has the unit meanwhile.
+    const seq = await ledger.clear(grant, host, this.lease.mayFinish);
     if (seq === null) {
       this.lose();
       return false;
