@@ -7,7 +7,7 @@ import { Membership } from '../../src/cluster/membership.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import { beatMs } from '../../src/domain/lease.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { ClusterRun } from '../../src/library/cluster/cluster-run.ts';
+import { ClusterRun, NOBODY_FOLLOWS } from '../../src/library/cluster/cluster-run.ts';
 import type { WorkedUnit } from '../../src/library/cluster/held-unit.ts';
 import { openCluster } from '../../src/library/cluster/open-cluster.ts';
 import { addSynced } from '../state/fixture.ts';
@@ -145,13 +145,7 @@ export class Clockwork {
       wished: () => undefined,
       announce: () => undefined,
       report: () => null,
-      observer: {
-        stands: () => undefined,
-        shipped: () => undefined,
-        taken: () => undefined,
-        ended: () => undefined,
-        pinnedChanged: () => undefined,
-      },
+      observer: NOBODY_FOLLOWS,
       stop: stop.signal,
       abort: abort.signal,
     });

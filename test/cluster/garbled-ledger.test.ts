@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createHosts, type Hosts } from './hosts.ts';
+import { createHosts } from './hosts.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
 
 let server: PostgresServer;
@@ -15,9 +15,6 @@ afterAll(async () => {
 
 /** Longer than a unit that failed is left alone. */
 const PATIENCE = { timeout: 45_000, interval: 50 };
-
-const content = (hosts: Hosts, key: string): string | undefined =>
-  hosts.emulator.readContent('bot-1', key)?.toString();
 
 /** What somebody may have made of a record of `docs/a.md` or its unit, with a piece of what is said of it. */
 const NONSENSE: [string, string][] = [
@@ -61,7 +58,7 @@ describe('a record in the ledger that somebody made nonsense of', { timeout: 240
     let log = '';
     running.child.stderr?.on('data', (text: string) => (log += text));
     hosts.write('faq/b.md', 'second');
-    await expect.poll(() => content(hosts, 'faq/b.md'), PATIENCE).toBe('second');
+    await expect.poll(() => hosts.content('faq/b.md'), PATIENCE).toBe('second');
     await expect
       .poll(() => log.replaceAll('\\"', '"'), PATIENCE)
       .toContain(`docs cannot be synced by this host: ${said}`);
@@ -78,7 +75,7 @@ describe('a record in the ledger that somebody made nonsense of', { timeout: 240
       `DELETE FROM botsync.entry WHERE json_typeof(body) <> 'object' OR body -> 'body' ->> 'number' = 'x'`,
     );
     hosts.write('docs/b.md', 'third');
-    await expect.poll(() => content(hosts, 'docs/b.md'), PATIENCE).toBe('third');
+    await expect.poll(() => hosts.content('docs/b.md'), PATIENCE).toBe('third');
     running.child.kill('SIGTERM');
     expect((await running.ended).code).toBe(0);
   });

@@ -48,13 +48,22 @@ export interface ClusterObserver extends UnitObserver {
   readonly pinnedChanged: () => void;
 }
 
+/** Where nobody follows it. */
+export const NOBODY_FOLLOWS: ClusterObserver = {
+  stands: () => undefined,
+  shipped: () => undefined,
+  taken: () => undefined,
+  ended: () => undefined,
+  pinnedChanged: () => undefined,
+};
+
 /** How a host's part in a cluster stands. */
 export interface ClusterSituation {
   readonly host: string;
   /** Why this host cannot take part; `null`: it can. */
   readonly trouble: string | null;
-  /** Whether what is pinned to this host is its to sync: not before the first beat, and not while another host has its name. */
-  readonly isItself: boolean;
+  /** Whether the last beat reached the database: it may answer a host that cannot take part. */
+  readonly isDatabaseUp: boolean;
   readonly view: ClusterView | null;
   /** Hosts that were heard of lately. */
   readonly alive: readonly HostRow[];
@@ -62,6 +71,11 @@ export interface ClusterSituation {
   readonly held: readonly string[];
   /** The units of the configuration; none until the ledger has them. */
   readonly own: readonly OwnUnit[];
+  /**
+   * Units that are pinned to this host, and its to sync: none before it is known that nothing is in their way, nor while another host
+   * has its name.
+   */
+  readonly pinned: readonly OwnUnit[];
   /** Units of the configuration that nobody may work on, and why. */
   readonly blocked: ReadonlyMap<string, string>;
   /** Units that this host could not work on when it tried last, and why. */
@@ -108,11 +122,12 @@ export class ClusterRun {
     return {
       host: this.#host,
       trouble: this.#whyNot,
-      isItself: this.#isItself,
+      isDatabaseUp: this.#trouble === null && this.#neighbours.view !== null,
       view: this.#neighbours.view,
       alive: this.#neighbours.alive,
       held: this.#held.names,
       own: this.#declared.all,
+      pinned: this.#name.isAnothers ? [] : this.#decisions.pinned,
       blocked: this.#decisions.blocked,
       failed: this.#held.failures,
       isHaltedElsewhere: (row) => this.#isHaltedElsewhere(row),
@@ -265,8 +280,8 @@ export class ClusterRun {
 
   async #beat(): Promise<void> {
     const { cluster, clock, visit } = this.#input;
-    const declaredNow = await this.#declared.declare();
-    if (declaredNow !== null) this.#held.release(declaredNow);
+    const unchanged = await this.#declared.declare();
+    if (unchanged !== null) this.#held.renew(unchanged);
     await this.#declared.lookAround(this.#beatMs / 2);
     const news = this.#news();
     if (!this.#name.isOurs && !(await this.#name.take(news))) return;

@@ -56,8 +56,8 @@ export interface WorkedUnit {
   readonly lease: Lease;
   /** Whether nothing was ever written of it. */
   readonly isNew: boolean;
-  /** Takes over targets that the ledger has got since. Throws `StateFileError`, `DatabaseError`. */
-  readonly loadTargets: () => Promise<void>;
+  /** Takes over targets that the ledger has got since. Gives the numbers of all. Throws `StateFileError`, `DatabaseError`. */
+  readonly loadTargets: () => Promise<ReadonlySet<number>>;
   /** No new work once it aborts. */
   readonly stop: AbortSignal;
   /** Breaks off what is running. */
@@ -82,6 +82,8 @@ export class HeldUnit {
   #isRewound = false;
   /** It has not taken all of that again. */
   #isOwed = false;
+  /** Why the ledger will never take some of what changed. */
+  #refusal: StateFileError | null = null;
   /** Whether the working copy has all that the ledger had. */
   #isWhole = false;
 
@@ -169,12 +171,16 @@ export class HeldUnit {
         lease: this.lease,
         isNew: this.grant.seq === 0,
         loadTargets: async () => {
-          this.#copy?.loadTargets(await this.#input.ledger.targets());
+          const targets = await this.#input.ledger.targets();
+          this.#copy?.loadTargets(targets);
+          return new Set(targets.map(({ id }) => id));
         },
         stop: this.#stop.signal,
         abort: this.#abort.signal,
       });
       await state.settled();
+      // Nobody may have waited for it.
+      this.#throwRefusal();
       return { kind: 'released' };
     } catch (error) {
       // Nothing was begun: there was a reason to end before there was an answer.
@@ -279,22 +285,30 @@ export class HeldUnit {
             break;
           case 'foreign':
             this.#seq += 1;
-            throw new StateFileError(
-              'unheld',
-              `records of ${name} belong to another unit; do two hosts give the same keys?`,
-            );
+            throw this.#refuse(`records of ${name} belong to another unit; do two hosts give the same keys?`);
         }
       } catch (error) {
         if (!(error instanceof DatabaseError)) throw error;
         // Another host, with another role, may be allowed to.
         if (error.kind === 'refused' && NEVER_TAKEN.test(error.code ?? ''))
-          throw new StateFileError('unheld', `the database refuses records of ${name}: ${error.message}`);
+          throw this.#refuse(`the database refuses records of ${name}: ${error.message}`);
         if (!isTold) log.warn(`records of ${name} wait for the database: ${error.message}`);
         isTold = true;
         await clock.sleep(ASK_AGAIN_MS, this.#abort.signal);
       }
     }
     throw new StateFileError('unheld', `another host may hold ${name}`);
+  }
+
+  /** Ends the work: the ledger lacks what changed from now on. */
+  #refuse(reason: string): StateFileError {
+    this.#refusal ??= new StateFileError('unheld', reason);
+    this.#stop.abort();
+    return this.#refusal;
+  }
+
+  #throwRefusal(): void {
+    if (this.#refusal !== null) throw this.#refusal;
   }
 
   /** Empties the ledger, so that all goes there again. `false`: the unit is lost. Throws `DatabaseError`. */

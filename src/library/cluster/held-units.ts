@@ -62,6 +62,8 @@ export class HeldUnits {
   readonly #running = new Set<Promise<void>>();
   /** Units that are left to others until then, by the monotonic clock. */
   readonly #avoided = new Map<number, number>();
+  /** Units that are let go of only to be taken anew. */
+  readonly #renewed = new Set<number>();
   /** Why units could not be worked on when this host tried last, by their numbers. */
   readonly #failures = new Map<number, { readonly name: string; readonly reason: string }>();
   /** A defect of what is around the work, which concerns this host and no unit. */
@@ -121,9 +123,18 @@ export class HeldUnits {
     }
   }
 
-  /** Lets go of all units in order, apart from some. */
-  release(apartFrom: readonly OwnUnit[] = []): void {
-    for (const [id, unit] of this.#held) if (!apartFrom.some((own) => own.id === id)) unit.release();
+  /** Lets go of all units in order. */
+  release(): void {
+    for (const unit of this.#held.values()) unit.release();
+  }
+
+  /** Lets go of units that were declared otherwise: what is left of them is taken anew at once. */
+  renew(unchanged: readonly OwnUnit[]): void {
+    for (const [id, unit] of this.#held) {
+      if (unchanged.some((own) => own.id === id)) continue;
+      this.#renewed.add(id);
+      unit.release();
+    }
   }
 
   /** Breaks off the work on all units. */
@@ -214,7 +225,8 @@ export class HeldUnits {
     } finally {
       this.#held.delete(own.id);
       if (end?.kind === 'lost' && unit.kept !== null) this.#kept.set(own.id, unit.kept);
-      if (end?.kind !== 'lost') this.#avoided.set(own.id, clock.monotonic() + AVOID_MS);
+      if (!this.#renewed.delete(own.id) && end?.kind !== 'lost')
+        this.#avoided.set(own.id, clock.monotonic() + AVOID_MS);
       left();
     }
     if (end.kind === 'failed')

@@ -1,4 +1,5 @@
 import type { HostRow, UnitRow } from '../../cluster/membership.ts';
+import { whyUntaken } from '../../domain/unit-moves.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
 import type { ClusterFacts, HostFacts, UnitFacts } from '../../sync/plan/cluster-facts.ts';
 import type { ClusterSituation } from '../cluster/cluster-run.ts';
@@ -29,7 +30,8 @@ export function clusterFacts({ situation, share, reports }: SeenCluster): Cluste
         alive.some((one) => one.units.includes(row.id));
       if (!isUsed) return [];
       const isHalted = blocked.has(row.name) || situation.isHaltedElsewhere(row);
-      return [{ ...unitFacts(row), isConfigured, isHalted }];
+      const why = row.pinned === null ? whyUntaken(row.id, alive) : null;
+      return [{ ...unitFacts(row), isConfigured, isHalted, whyUntaken: why }];
     }),
     hosts: hosts.map((row): HostFacts => ({
       name: row.name,
@@ -44,7 +46,7 @@ export function clusterFacts({ situation, share, reports }: SeenCluster): Cluste
   };
 }
 
-function unitFacts(row: UnitRow): Omit<UnitFacts, 'isConfigured' | 'isHalted'> {
+function unitFacts(row: UnitRow): Omit<UnitFacts, 'isConfigured' | 'isHalted' | 'whyUntaken'> {
   const { name, epoch, pinned, holder, holderHost } = row;
   return {
     ...{ name, epoch, pinned },
