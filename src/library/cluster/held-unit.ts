@@ -235,8 +235,8 @@ export class HeldUnit {
   async #inherit(): Promise<void> {
     const { ledger, grant, former, log, name } = this.#input;
     if (former.units.length === 0) return;
-    const numbers = former.units.map(({ id }) => id);
-    const count = await this.#answer(() => ledger.inherit(grant, numbers, former.prefixes));
+    const what = { from: former.units.map(({ id }) => id), prefixes: former.prefixes };
+    const count = await ledger.inherit(grant, what, (question) => this.#answer(question));
     if (count === 0) return;
     const from = former.units.map((unit) => unit.name).join(', ');
     log.info(`${name} takes over what is on record of sources that were renamed or put together otherwise`, {
@@ -314,8 +314,8 @@ export class HeldUnit {
   /** Empties the ledger, so that all goes there again. `false`: the unit is lost. Throws `DatabaseError`. */
   async #startOver(): Promise<boolean> {
     const { ledger, grant, host } = this.#input;
-    // Whoever has it meanwhile may have an epoch that is lower than ours: only a lease that still holds proves that nobody has.
-    const seq = this.lease.mayFinish() ? await ledger.clear(grant, host) : null;
+    // Only a lease that still holds proves that nobody has the unit meanwhile.
+    const seq = await ledger.clear(grant, host, this.lease.mayFinish);
     if (seq === null) {
       this.lose();
       return false;
