@@ -95,7 +95,10 @@ export class Ledger {
       rows.droppedFiles,
       rows.entries,
     ];
-    const [answer] = await this.#sql(this.#shipText, values);
+    const ask = async (): Promise<SqlRow | undefined> => (await this.#sql(this.#shipText, values))[0];
+    let answer = await ask();
+    // An earlier sending of it, whose answer was given up, was still under way and held the unit: this one waited, and saw it as it was before.
+    if (hasStoodStill(answer, grant, seq)) answer = await ask();
     if (answer?.['fenced'] === null || answer?.['fenced'] === undefined)
       return this.#whyNot(answer, grant, seq);
     return Number(answer['given']) === Number(answer['put']) ? 'taken' : 'foreign';
@@ -127,23 +130,34 @@ export class Ledger {
     );
   }
 
-  /** The rows of a unit, a page at a time; of tables of which each host has its own those of `host`. */
-  async *rows(unit: number, host: string): AsyncGenerator<RowPage> {
+  /**
+   * The rows of a unit, a page at a time; of tables of which each host has its own those of `host`.
+   *
+   * @param answer - asks the database one of several questions, and gives its answer; it may ask more than once.
+   */
+  async *rows(unit: number, host: string, answer = once): AsyncGenerator<RowPage> {
     const s = this.#schema;
-    const entries = await this.#sql(
-      `SELECT coalesce(string_agg(body::text, ','), '') AS rows FROM ${s}.entry WHERE unit = $1 AND host IN ('', $2)`,
-      [unit, host],
+    const entries = await answer(() =>
+      this.#sql(
+        `SELECT coalesce(string_agg(body::text, ','), '') AS rows FROM ${s}.entry WHERE unit = $1 AND host IN ('', $2)`,
+        [unit, host],
+      ),
     );
     yield { files: '[]', entries: `[${textOf(entries[0]?.['rows'])}]` };
-    const [counted] = await this.#sql(`SELECT count(*) AS count FROM ${s}.file WHERE unit = $1`, [unit]);
+    const [counted] = await answer(() =>
+      this.#sql(`SELECT count(*) AS count FROM ${s}.file WHERE unit = $1`, [unit]),
+    );
     const pages = Math.ceil(Number(counted?.['count']) / PAGE_ROWS);
     // Hashes are spread evenly: a part of them needs no sorting, and is read by the index whatever the planner knows.
     for (let page = 0; page < pages; page += 1) {
-      const [read] = await this.#sql(
-        `SELECT string_agg(body::text, ',') AS rows FROM ${s}.file
-         WHERE unit = $1 AND target = (SELECT target FROM ${s}.unit WHERE id = $1)
-           AND key_hash >= $2 AND ($3::bytea IS NULL OR key_hash < $3)`,
-        [unit, hashAt(page / pages), page + 1 === pages ? null : hashAt((page + 1) / pages)],
+      const part = [hashAt(page / pages), page + 1 === pages ? null : hashAt((page + 1) / pages)];
+      const [read] = await answer(() =>
+        this.#sql(
+          `SELECT string_agg(body::text, ',') AS rows FROM ${s}.file
+           WHERE unit = $1 AND target = (SELECT target FROM ${s}.unit WHERE id = $1)
+             AND key_hash >= $2 AND ($3::bytea IS NULL OR key_hash < $3)`,
+          [unit, ...part],
+        ),
       );
       yield { files: `[${textOf(read?.['rows'])}]`, entries: '[]' };
     }
@@ -177,6 +191,17 @@ export class Ledger {
     if (Number(answer['seq']) > seq) return 'taken';
     return Number(answer['seq']) < seq ? 'rewound' : 'lost';
   }
+}
+
+/** Asks the database a question as it is. */
+function once<T>(question: () => Promise<T>): Promise<T> {
+  return question();
+}
+
+/** Whether the fence let nothing through although the unit, as it was when the statement began, is where it is to be. */
+function hasStoodStill(answer: SqlRow | undefined, { epoch, instance }: Grant, seq: number): boolean {
+  if (typeof answer?.['epoch'] !== 'string' || typeof answer['fenced'] === 'string') return false;
+  return Number(answer['epoch']) === epoch && answer['holder'] === instance && Number(answer['seq']) === seq;
 }
 
 /** The hash below which this part of all hashes are. */

@@ -42,11 +42,16 @@ export function groupMeeting<T>(items: readonly T[], mayMeet: (a: T, b: T) => bo
 export function unitsOf<S extends UnitSource>(sources: readonly S[]): Unit<S>[] {
   return groupMeeting(sources, mayShareKey).map((group) => ({
     name: group
-      .map(({ name }) => name)
+      .map(({ name }) => partOfName(name))
       .sort()
       .join('+'),
     sources: group,
   }));
+}
+
+/** What puts names together in the names of units does not stand in a name itself. */
+function partOfName(source: string): string {
+  return source.replace(/[%+@]/gu, encodeURIComponent);
 }
 
 /** Sources of one unit that are not all for the same host; `null`: there are none. */

@@ -14,9 +14,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { connectionOf } from '../../src/cluster/connection.ts';
 import { ClusterDatabase } from '../../src/cluster/database.ts';
 import { HINT_CHANNEL, notifyHints } from '../../src/cluster/hints.ts';
-import { openSync, type SyncDaemon } from '../../src/library/botsync.ts';
-import { askDaemon } from '../../src/service/ask-daemon.ts';
+import type { SyncDaemon } from '../../src/library/botsync.ts';
 import { POLL } from '../cli/running-daemon.ts';
+import { openHost, type HostHere } from './host-here.ts';
 import { createHosts, type Hosts } from './hosts.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
 
@@ -30,11 +30,9 @@ afterAll(async () => {
   await server.close();
 });
 
-/** A host that runs in this process. */
-interface Up {
+/** A host whose daemon runs in this process. */
+interface Up extends HostHere {
   readonly daemon: SyncDaemon;
-  readonly log: string[];
-  readonly metric: (name: string) => Promise<number>;
 }
 
 /**
@@ -50,29 +48,8 @@ function sharing(directory: string, poll: boolean): Record<string, unknown> {
 }
 
 async function up(hosts: Hosts, name: string, config: Record<string, unknown>, cluster = {}): Promise<Up> {
-  const host = hosts.host(name, { config, cluster });
-  const log: string[] = [];
-  const note = (message: string): void => {
-    log.push(message);
-  };
-  const sync = openSync({
-    config: join(host.directory, 'botsync.json'),
-    env: host.env,
-    log: { debug: note, info: note, warn: note, error: note },
-  });
-  onTestFinished(() => sync[Symbol.asyncDispose]());
-  const daemon = await sync.start();
-  const metric = async (metricName: string): Promise<number> => {
-    const answer = await askDaemon(
-      join(host.directory, 'state.db'),
-      'GET',
-      '/metrics',
-      AbortSignal.timeout(9000),
-    );
-    if (answer.kind !== 'ok') throw new Error(JSON.stringify(answer));
-    return Number(new RegExp(`^${metricName} (.*)$`, 'mu').exec(answer.body)?.[1]);
-  };
-  return { daemon, log, metric };
+  const host = openHost(hosts, name, { config, cluster });
+  return { ...host, daemon: await host.sync.start() };
 }
 
 /** Whether this process has an inotify watch on a directory. */

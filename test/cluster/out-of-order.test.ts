@@ -1,6 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { FileEvent } from '../../src/library/botsync.ts';
+import { openHost } from './host-here.ts';
 import { createHosts, type Hosts } from './hosts.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
 
@@ -36,6 +38,40 @@ test('a host that cannot make a working copy says so, lives on, and takes the un
   await expect.poll(() => content(hosts, 'a.md'), PATIENCE).toBe('first');
   running.child.kill('SIGTERM');
   expect((await running.ended).code).toBe(0);
+}, 120_000);
+
+test('a defect in the work on a unit ends that work alone, says where it was, and lets go of the unit', async () => {
+  const hosts = await createHosts(server);
+  const sources = ['docs', 'faq'].map((name) => ({
+    ...{ name, directory: join(hosts.share, name), keyPrefix: `${name}/` },
+  }));
+  hosts.write('docs/a.md', 'first');
+  hosts.write('faq/a.md', 'first');
+  let isBroken = true;
+  // An observer of an embedding program is called in the midst of the work.
+  const observer = {
+    event: ({ source }: FileEvent) => {
+      if (isBroken && source === 'docs') throw new TypeError('of this test');
+    },
+  };
+  const { sync, log, metric } = openHost(hosts, 'web1', { config: { sources } }, observer);
+  const daemon = await sync.start();
+  const words = 'docs cannot be synced by this host: an unexpected error: of this test; it is retried';
+  await expect.poll(() => log, PATIENCE).toContain(words);
+  const place =
+    /^the work on docs ended by an error that botsync did not expect: TypeError: of this test\n +at /u;
+  expect(log).toContainEqual(expect.stringMatching(place));
+  expect(await hosts.holder('docs'), 'another host could take it at once').toBeNull();
+  hosts.write('faq/b.md', 'second');
+  await expect.poll(() => content(hosts, 'faq/b.md'), PATIENCE).toBe('second');
+  expect(daemon.impediments.join()).toContain('an unexpected error: of this test');
+  expect(await hosts.holder('faq')).toBe('web1');
+  expect(await metric('botsync_cluster_leases_lost_total')).toBe(0);
+  isBroken = false;
+  hosts.write('docs/b.md', 'third');
+  await expect.poll(() => content(hosts, 'docs/b.md'), PATIENCE).toBe('third');
+  expect(log.filter((line) => line === words)).toHaveLength(1);
+  await daemon.stop();
 }, 120_000);
 
 test('a unit whose records the database does not let one host write goes to another host', async () => {

@@ -107,6 +107,10 @@ const errors: readonly Row[] = [
     { ...cluster({}), ...source({ host: 'a b' }) },
     /^sources\[0\]\.host: "a b" cannot be the name of a host/u,
   ],
+  [
+    cluster({ budget: '\ud83d' }),
+    /^cluster\.budget: "\\ud83d" cannot be a name, because it contains half of a/u,
+  ],
   [cluster({ lease: '2.9s' }), 'cluster.lease: "2900ms" is too short; write at least "3s"'],
   [cluster({ lease: '301s' }), 'cluster.lease: "301s" is too long; write at most "5m"'],
   [cluster({ lease: '1 hour' }), 'cluster.lease: "1 hour" is not a duration; write at most "5m"'],

@@ -21,6 +21,12 @@ describe('units', () => {
     ['no prefix meets all', [source('a', ''), source('b', 'b/'), source('c', 'c/')], ['a+b+c']],
     ['through a third', [source('a', 'x/a/'), source('b', 'x/b/'), source('c', 'x/')], ['a+b+c']],
     ['other bots', [source('a', 'a/'), source('b', 'a/', { targetName: 'bot-2' })], ['a', 'b']],
+    [
+      'a name like that of a unit',
+      [source('a', 'x/'), source('b', 'x/y/'), source('a+b', 'z/')],
+      ['a+b', 'a%2Bb'],
+    ],
+    ['a name like that of a unit of one host', [source('a@web1', 'x/')], ['a%40web1']],
     ['one letter in two forms', [source('a', '\u00e9/'), source('b', 'e\u0301/x/')], ['a+b']],
   ])('of %s', (_, sources, expected) => {
     expect(names(sources)).toEqual(expected);

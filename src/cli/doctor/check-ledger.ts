@@ -96,8 +96,18 @@ function checkDurability(row: Readonly<Record<string, unknown>>): Diagnosis[] {
         'switch it on: after a crash of the database files may be missing on the platform that count as synced',
       ),
     ];
-  const [names, standbys] = [row['names'], Number(row['standbys'])];
-  if (names !== '') return [fine(CHECK, 'standbys are synchronous: a failover loses no records')];
+  const [areNamed, standbys] = [row['names'] !== '', Number(row['standbys'])];
+  // The role of the hosts may be one whose commits wait for the disk of the primary alone.
+  if (areNamed && row['commit'] !== 'local')
+    return [
+      standbys > 0
+        ? fine(CHECK, 'standbys are synchronous: a failover loses no records')
+        : doubtful(
+            CHECK,
+            'the database waits for a synchronous standby, and has none: it takes no records',
+            'start the standby, or correct synchronous_standby_names',
+          ),
+    ];
   if (standbys === 0)
     return [
       fine(CHECK, 'the database has no standby; with one, make it synchronous (synchronous_standby_names)'),
@@ -106,7 +116,7 @@ function checkDurability(row: Readonly<Record<string, unknown>>): Diagnosis[] {
     doubtful(
       CHECK,
       'the standbys of the database are not synchronous: a failover may lose the latest records',
-      'set synchronous_standby_names. Without it, if the host that wrote them fails at the same time, a file that was being replaced may count as synced',
+      `set ${areNamed ? 'synchronous_commit to on' : 'synchronous_standby_names'}. Without it, if the host that wrote them fails at the same time, a file that was being replaced may count as synced`,
     ),
   ];
 }

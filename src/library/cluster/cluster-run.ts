@@ -38,8 +38,6 @@ export interface ClusterRunInput extends UnitWork, DeclaredUnitsInput {
   /** What others are told of this host's sources; JSON. */
   readonly report: () => string | null;
   readonly observer: ClusterObserver;
-  /** Breaks off what is running. */
-  readonly abort: AbortSignal;
 }
 
 /** Follows a host's part in a cluster. */
@@ -55,8 +53,8 @@ export interface ClusterSituation {
   readonly host: string;
   /** Why this host cannot take part; `null`: it can. */
   readonly trouble: string | null;
-  /** Whether what is pinned to this host is its to sync: not before the first beat, and not while another host has its name. */
-  readonly isItself: boolean;
+  /** Whether the last beat reached the database: it may answer a host that cannot take part. */
+  readonly isDatabaseUp: boolean;
   readonly view: ClusterView | null;
   /** Hosts that were heard of lately. */
   readonly alive: readonly HostRow[];
@@ -64,6 +62,11 @@ export interface ClusterSituation {
   readonly held: readonly string[];
   /** The units of the configuration; none until the ledger has them. */
   readonly own: readonly OwnUnit[];
+  /**
+   * Units that are pinned to this host, and its to sync: none before it is known that nothing is in their way, nor while another host
+   * has its name.
+   */
+  readonly pinned: readonly OwnUnit[];
   /** Units of the configuration that nobody may work on, and why. */
   readonly blocked: ReadonlyMap<string, string>;
   /** Units that this host could not work on when it tried last, and why. */
@@ -110,11 +113,12 @@ export class ClusterRun {
     return {
       host: this.#host,
       trouble: this.#whyNot,
-      isItself: this.#isItself,
+      isDatabaseUp: this.#trouble === null && this.#neighbours.view !== null,
       view: this.#neighbours.view,
       alive: this.#neighbours.alive,
       held: this.#held.names,
       own: this.#declared.all,
+      pinned: this.#name.isAnothers ? [] : this.#decisions.pinned,
       blocked: this.#decisions.blocked,
       failed: this.#held.failures,
       isHaltedElsewhere: (row) => this.#isHaltedElsewhere(row),
@@ -187,6 +191,9 @@ export class ClusterRun {
     } finally {
       abort.removeEventListener('abort', breakOff);
       stop.removeEventListener('abort', letGo);
+      // After a defect there are some: whoever is told of it goes on to close the database, and to let go of this host's name.
+      this.#held.lose();
+      await this.#held.idle();
       this.#held.discardKept();
       listening.abort();
       await ringing;
@@ -264,8 +271,8 @@ export class ClusterRun {
 
   async #beat(): Promise<void> {
     const { cluster, clock, visit } = this.#input;
-    const declaredNow = await this.#declared.declare();
-    if (declaredNow !== null) this.#held.release(declaredNow);
+    const unchanged = await this.#declared.declare();
+    if (unchanged !== null) this.#held.renew(unchanged);
     await this.#declared.lookAround(this.#beatMs / 2);
     const news = this.#news();
     if (!this.#name.isOurs && !(await this.#name.take(news))) return;

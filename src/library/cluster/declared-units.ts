@@ -1,7 +1,7 @@
 import type { ClusterView } from '../../cluster/membership.ts';
 import type { Config } from '../../config/config.ts';
 import type { Cluster } from './open-cluster.ts';
-import { declareUnits, seesAll, type OwnUnit } from './own-units.ts';
+import { declareUnits, isSameUnit, seesAll, type OwnUnit } from './own-units.ts';
 
 /** Where the units of a host come from. */
 export interface DeclaredUnitsInput {
@@ -16,6 +16,7 @@ export interface DeclaredUnitsInput {
 export class DeclaredUnits {
   readonly #input: DeclaredUnitsInput;
   #own: readonly OwnUnit[] | null = null;
+  #before: readonly OwnUnit[] = [];
   #seen: readonly number[] = [];
 
   constructor(input: DeclaredUnitsInput) {
@@ -42,13 +43,16 @@ export class DeclaredUnits {
     this.#own = null;
   }
 
-  /** Makes them known to the ledger, unless that was done. Gives those that were declared just now. Throws `DatabaseError`. */
+  /** Makes them known to the ledger, unless that was done. Gives those that are as they were declared before. Throws `DatabaseError`. */
   async declare(): Promise<readonly OwnUnit[] | null> {
     if (this.#own !== null) return null;
     const { cluster, config, platformName } = this.#input;
     const now = config();
-    this.#own = await declareUnits(cluster, now, cluster.config.host, platformName(now));
-    return this.#own;
+    const own = await declareUnits(cluster, now, cluster.config.host, platformName(now));
+    const unchanged = own.filter((one) => this.#before.some((before) => isSameUnit(one, before)));
+    this.#own = own;
+    this.#before = own;
+    return unchanged;
   }
 
   /** A database that went back in time may not know what was declared. */

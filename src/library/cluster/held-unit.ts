@@ -11,8 +11,8 @@ import type { StateStore } from '../../state/state-store.ts';
 import { describeUnreadable, UnreadableRowError } from '../../state/unreadable-row.ts';
 import { discardWorkingCopy, WorkingCopy, type Shipment } from '../../state/working-copy.ts';
 
-/** A shipment that did not arrive is sent again after so long, milliseconds. */
-const SHIP_AGAIN_MS = 200;
+/** What the database did not answer is asked again after so long, milliseconds. */
+const ASK_AGAIN_MS = 200;
 
 /** Classes of codes of PostgreSQL that say that it will not take a shipment whenever it is asked: the data, a constraint, a right that is missing. */
 const NEVER_TAKEN = /^(?:22|23|42)/u;
@@ -56,8 +56,8 @@ export interface WorkedUnit {
   readonly lease: Lease;
   /** Whether nothing was ever written of it. */
   readonly isNew: boolean;
-  /** Takes over targets that the ledger has got since. Throws `StateFileError`, `DatabaseError`. */
-  readonly loadTargets: () => Promise<void>;
+  /** Takes over targets that the ledger has got since. Gives the numbers of all. Throws `StateFileError`, `DatabaseError`. */
+  readonly loadTargets: () => Promise<ReadonlySet<number>>;
   /** No new work once it aborts. */
   readonly stop: AbortSignal;
   /** Breaks off what is running. */
@@ -169,7 +169,9 @@ export class HeldUnit {
         lease: this.lease,
         isNew: this.grant.seq === 0,
         loadTargets: async () => {
-          this.#copy?.loadTargets(await this.#input.ledger.targets());
+          const targets = await this.#input.ledger.targets();
+          this.#copy?.loadTargets(targets);
+          return new Set(targets.map(({ id }) => id));
         },
         stop: this.#stop.signal,
         abort: this.#abort.signal,
@@ -177,6 +179,8 @@ export class HeldUnit {
       await state.settled();
       return { kind: 'released' };
     } catch (error) {
+      // Nothing was begun: there was a reason to end before there was an answer.
+      if (state === null && this.isEnding && isUnanswered(error)) return { kind: 'released' };
       return { kind: 'failed', reason: this.#reasonOf(error) };
     } finally {
       closeQuietly(state ?? this.#copy);
@@ -212,8 +216,9 @@ export class HeldUnit {
     this.#copy = copy;
     if (!isRewound) {
       await this.#inherit();
-      copy.loadTargets(await ledger.targets());
-      for await (const page of ledger.rows(grant.unit, host)) copy.load(page);
+      copy.loadTargets(await this.#answer(() => ledger.targets()));
+      const pages = ledger.rows(grant.unit, host, (question) => this.#answer(question));
+      for await (const page of pages) copy.load(page);
     }
     this.#isWhole = true;
     const state = (this.#state = copy.begin((shipment) => this.#ship(shipment)));
@@ -227,13 +232,29 @@ export class HeldUnit {
     const { ledger, grant, former, log, name } = this.#input;
     if (former.units.length === 0) return;
     const numbers = former.units.map(({ id }) => id);
-    const count = await ledger.inherit(grant, numbers, former.prefixes);
+    const count = await this.#answer(() => ledger.inherit(grant, numbers, former.prefixes));
     if (count === 0) return;
     const from = former.units.map((unit) => unit.name).join(', ');
     log.info(`${name} takes over what is on record of sources that were renamed or put together otherwise`, {
       from,
       files: count,
     });
+  }
+
+  /** Asks the database something until it answers, for as long as the unit is held and is to be worked on. Throws `DatabaseError`. */
+  async #answer<T>(question: () => Promise<T>): Promise<T> {
+    const { clock, log, name } = this.#input;
+    let isTold = false;
+    for (;;) {
+      try {
+        return await question();
+      } catch (error) {
+        if (this.isEnding || !isUnanswered(error)) throw error;
+        if (!isTold) log.warn(`${name} is loaded once the database answers: ${error.message}`);
+        isTold = true;
+        await clock.sleep(ASK_AGAIN_MS, this.#stop.signal);
+      }
+    }
   }
 
   /** Resolves once the ledger has it. Throws `StateFileError` once it never will have. */
@@ -272,7 +293,7 @@ export class HeldUnit {
           throw new StateFileError('unheld', `the database refuses records of ${name}: ${error.message}`);
         if (!isTold) log.warn(`records of ${name} wait for the database: ${error.message}`);
         isTold = true;
-        await clock.sleep(SHIP_AGAIN_MS, this.#abort.signal);
+        await clock.sleep(ASK_AGAIN_MS, this.#abort.signal);
       }
     }
     throw new StateFileError('unheld', `another host may hold ${name}`);
@@ -305,6 +326,11 @@ export class HeldUnit {
       this.lose();
     }
   }
+}
+
+/** Whether the database did not answer, which it may do when it is asked again. */
+function isUnanswered(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && error.kind === 'unreachable';
 }
 
 /** Where the working copy of a unit is. */

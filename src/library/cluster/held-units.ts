@@ -37,6 +37,8 @@ export interface UnitWork extends Pick<HeldUnitInput, 'stateFile' | 'clock' | 'l
   readonly visit?: Visit;
   /** No unit is taken any more, and those that are held are let go of, once it aborts. */
   readonly stop: AbortSignal;
+  /** The work on all units is broken off once it aborts. */
+  readonly abort: AbortSignal;
 }
 
 /** What units are held with, and on behalf of whom. */
@@ -60,6 +62,8 @@ export class HeldUnits {
   readonly #running = new Set<Promise<void>>();
   /** Units that are left to others until then, by the monotonic clock. */
   readonly #avoided = new Map<number, number>();
+  /** Units that are let go of only to be taken anew. */
+  readonly #renewed = new Set<number>();
   /** Why units could not be worked on when this host tried last, by their numbers. */
   readonly #failures = new Map<number, { readonly name: string; readonly reason: string }>();
   /** A defect of what is around the work, which concerns this host and no unit. */
@@ -119,9 +123,18 @@ export class HeldUnits {
     }
   }
 
-  /** Lets go of all units in order, apart from some. */
-  release(apartFrom: readonly OwnUnit[] = []): void {
-    for (const [id, unit] of this.#held) if (!apartFrom.some((own) => own.id === id)) unit.release();
+  /** Lets go of all units in order. */
+  release(): void {
+    for (const unit of this.#held.values()) unit.release();
+  }
+
+  /** Lets go of units that were declared otherwise: what is left of them is taken anew at once. */
+  renew(unchanged: readonly OwnUnit[]): void {
+    for (const [id, unit] of this.#held) {
+      if (unchanged.some((own) => own.id === id)) continue;
+      this.#renewed.add(id);
+      unit.release();
+    }
   }
 
   /** Breaks off the work on all units. */
@@ -135,7 +148,7 @@ export class HeldUnits {
    * @param former - units whose records may be this unit's now.
    */
   async claim(own: OwnUnit, row: UnitRow, former: readonly UnitRow[]): Promise<void> {
-    const { cluster, clock, observer, log, visit, name, neighbours } = this.#input;
+    const { cluster, clock, observer, log, visit, name, neighbours, stop, abort } = this.#input;
     const { host, leaseMs, suspectAfterMs } = cluster.config;
     const claimedAt = momentOf(clock);
     const by = { name: host, instance: name.instance };
@@ -161,6 +174,9 @@ export class HeldUnits {
     });
     this.#kept.delete(own.id);
     this.#held.set(own.id, unit);
+    // Whoever stopped this host while the database was asked found nothing to let go of.
+    if (stop.aborted) unit.release();
+    if (abort.aborted) unit.lose();
     const running = this.#run(own, unit)
       .catch((error: unknown) => {
         this.#defect ??= { error };
@@ -209,7 +225,8 @@ export class HeldUnits {
     } finally {
       this.#held.delete(own.id);
       if (end?.kind === 'lost' && unit.kept !== null) this.#kept.set(own.id, unit.kept);
-      if (end?.kind !== 'lost') this.#avoided.set(own.id, clock.monotonic() + AVOID_MS);
+      if (!this.#renewed.delete(own.id) && end?.kind !== 'lost')
+        this.#avoided.set(own.id, clock.monotonic() + AVOID_MS);
       left();
     }
     if (end.kind === 'failed')

@@ -12,6 +12,8 @@ export interface OwnUnit {
   readonly id: number;
   readonly name: string;
   readonly target: number;
+  /** What the target is. */
+  readonly at: Omit<Target, 'id'>;
   readonly sources: readonly SourceConfig[];
   /** Whether it is this host's alone, by its own state file. */
   readonly isPinned: boolean;
@@ -26,7 +28,7 @@ export function unitsOfConfig(
   config: Config,
   host: string,
   platformName: string,
-): (Omit<OwnUnit, 'id' | 'target'> & { readonly at: Omit<Target, 'id'> })[] {
+): Omit<OwnUnit, 'id' | 'target'>[] {
   const keyed = config.sources.map((source): KeyedSource & { at: Omit<Target, 'id'> } => {
     const at = targetOf(config, source, platformName);
     const targetName = JSON.stringify([at.baseUrl, at.botId, at.identity]);
@@ -63,14 +65,47 @@ export async function declareUnits(
   const own: OwnUnit[] = [];
   const told = notificationUnit(config, platformName);
   const notifications = told === null ? [] : [{ ...told, isPinned: false, sources: [] }];
-  for (const { at, ...unit } of [...unitsOfConfig(config, host, platformName), ...notifications]) {
-    const target = await ledger.target(at);
+  for (const unit of [...unitsOfConfig(config, host, platformName), ...notifications]) {
+    const target = await ledger.target(unit.at);
     const sources = unit.sources.map(({ name, keyPrefix }) => ({ name, keyPrefix }));
     const pinned = unit.isPinned ? host : null;
     const { id } = await membership.declare({ target: target.id, name: unit.name, sources, pinned });
     own.push({ ...unit, id, target: target.id });
   }
   return own;
+}
+
+/** Whether a unit is as another one of its number was declared: of the same target, and with the same sources and prefixes. */
+export function isSameUnit(one: OwnUnit, other: OwnUnit): boolean {
+  const namesOf = ({ sources }: OwnUnit): string[][] =>
+    sources.map(({ name, keyPrefix }) => [name, keyPrefix]);
+  return (
+    one.id === other.id &&
+    one.target === other.target &&
+    JSON.stringify(namesOf(one)) === JSON.stringify(namesOf(other))
+  );
+}
+
+/**
+ * A configuration with those of its sources that belong to some units. One whose bot, prefix or host is another by now does not: its
+ * files are of another unit.
+ */
+export function onlySourcesOf(units: readonly OwnUnit[], config: Config, platformName: string): Config {
+  const isOf = ({ at, sources }: OwnUnit, source: SourceConfig): boolean => {
+    const { baseUrl, botId, identity } = targetOf(config, source, platformName);
+    const isOfTarget = at.baseUrl === baseUrl && at.botId === botId && at.identity === identity;
+    return (
+      isOfTarget &&
+      sources.some(
+        ({ name, keyPrefix, host }) =>
+          name === source.name && keyPrefix === source.keyPrefix && host === source.host,
+      )
+    );
+  };
+  return {
+    ...config,
+    sources: config.sources.filter((source) => units.some((unit) => isOf(unit, source))),
+  };
 }
 
 /** Whether this host sees the directories of a unit. A share that hangs is waited for so long, milliseconds. */

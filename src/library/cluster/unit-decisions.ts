@@ -9,7 +9,7 @@ import type { HeldUnits } from './held-units.ts';
 import type { HostName } from './host-name.ts';
 import type { Neighbours } from './neighbours.ts';
 import type { Cluster } from './open-cluster.ts';
-import { overlapOf, type OwnUnit } from './own-units.ts';
+import { isSameUnit, overlapOf, type OwnUnit } from './own-units.ts';
 import type { Visit } from './visit.ts';
 
 /** A free unit that is another host's to take is taken all the same after so many beats. */
@@ -35,6 +35,7 @@ export interface UnitDecisionsInput {
 export class UnitDecisions {
   readonly #input: UnitDecisionsInput;
   #blocked: ReadonlyMap<string, string> = new Map();
+  #pinned: readonly OwnUnit[] = [];
   #takesNone = false;
 
   constructor(input: UnitDecisionsInput) {
@@ -46,24 +47,30 @@ export class UnitDecisions {
     return this.#blocked;
   }
 
+  /** Units that are pinned to this host, and that nothing keeps from being worked on as far as it was looked last. */
+  get pinned(): readonly OwnUnit[] {
+    return this.#pinned;
+  }
+
   /** Has no unit be taken any more. */
   takeNone(): void {
     this.#takesNone = true;
   }
 
-  /** Finds the units that nobody may work on. Gives whether these are others than before. */
+  /** Finds the units that nobody may work on. Gives whether these, or those that are pinned to this host, are others than before. */
   findBlocked(view: ClusterView): boolean {
     const { declared, neighbours, log } = this.#input;
     const { alive } = neighbours;
-    const before = JSON.stringify([...this.#blocked]);
+    const [blockedBefore, pinnedBefore] = [JSON.stringify([...this.#blocked]), this.#pinned];
     const found = declared.all.flatMap((own) => {
       const reason = overlapOf(own, view, alive);
       return reason === null ? [] : [[own.name, reason] as const];
     });
     this.#blocked = new Map(found);
-    if (JSON.stringify(found) === before) return false;
-    for (const [name, reason] of found) log.error(`${name} is halted: ${reason}`);
-    return true;
+    this.#pinned = declared.all.filter(({ isPinned, name }) => isPinned && !this.#blocked.has(name));
+    const isOther = JSON.stringify(found) !== blockedBefore;
+    if (isOther) for (const [name, reason] of found) log.error(`${name} is halted: ${reason}`);
+    return isOther || !areSameUnits(this.#pinned, pinnedBefore);
   }
 
   /** What this host does about a unit that is not pinned, as it was seen last. */
@@ -123,4 +130,8 @@ export class UnitDecisions {
       isQuiet: isQuiet(own),
     });
   }
+}
+
+function areSameUnits(some: readonly OwnUnit[], others: readonly OwnUnit[]): boolean {
+  return some.length === others.length && some.every((one) => others.some((other) => isSameUnit(one, other)));
 }

@@ -17,7 +17,7 @@ import { HostHints, type HostHintsInput } from '../cluster/host-hints.ts';
 import { HostReports, type HostReport } from '../cluster/host-reports.ts';
 import { machineOf } from '../cluster/machine.ts';
 import { demandLedger, openCluster, type Cluster } from '../cluster/open-cluster.ts';
-import type { OwnUnit } from '../cluster/own-units.ts';
+import { onlySourcesOf, type OwnUnit } from '../cluster/own-units.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
 import type { Clients } from '../platform/clients.ts';
 import type { Stop } from '../stop.ts';
@@ -44,8 +44,6 @@ export interface ClusterPartInput extends Omit<
   readonly clientsUnder: (fence: Fence) => Clients;
   /** What all requests to the platform pass. */
   readonly gate: PlatformGate;
-  /** Told what this host may take of the budget, requests a second. */
-  readonly onShare: (perSecond: number) => void;
   /** See `HostHintsInput`. */
   readonly onHints: HostHintsInput['onHints'];
   readonly observer: ClusterObserver;
@@ -119,8 +117,8 @@ export class ClusterPart implements ClusterPort {
       },
       isQuiet: (own) => this.#isQuiet(own),
       isAtWork: ({ sources }) => sources.every(({ name }) => daemons.of(name) !== undefined),
-      wished: (own, wish) => {
-        this.#wished(own, wish);
+      wished: (_, wish) => {
+        this.#wished(wish);
       },
       announce: (wishes) => {
         this.#people.announce(wishes);
@@ -183,12 +181,13 @@ export class ClusterPart implements ClusterPort {
 
   /** The configuration with the sources that are this host's alone, and that nothing keeps from being synced. */
   pinned(): Config {
-    const config = this.#input.config();
-    const { host, blocked, isItself } = this.#run.situation;
-    const isBlocked = (name: string): boolean =>
-      [...blocked.keys()].some((unit) => sourcesIn(unit).includes(name));
-    const own = config.sources.filter((one) => one.host === host && !isBlocked(one.name));
-    return { ...config, sources: isItself ? own : [] };
+    return this.#only(this.#run.situation.pinned);
+  }
+
+  #only(units: readonly OwnUnit[]): Config {
+    const { config, platformName } = this.#input;
+    const now = config();
+    return onlySourcesOf(units, now, platformName(now));
   }
 
   /** See `ClusterPeople.onDelivery`. */
@@ -229,15 +228,11 @@ export class ClusterPart implements ClusterPort {
       return;
     }
     const { state, lease, stop, abort } = worked;
-    const { daemons, config, clientsUnder } = this.#input;
-    const names = new Set(own.sources.map(({ name }) => name));
+    const { daemons, clientsUnder } = this.#input;
     await daemons.run({
       othersSettledUntilMs: () => this.#run.othersSettledUntilMs(own),
       state,
-      config: () => {
-        const now = config();
-        return { ...now, sources: now.sources.filter(({ name }) => names.has(name)) };
-      },
+      config: () => this.#only([own]),
       clients: () => clientsUnder(lease),
       onDelivery: () => this.#people.onDelivery(state),
       checkInPlace: () => {
@@ -256,18 +251,13 @@ export class ClusterPart implements ClusterPort {
     });
   }
 
-  #wished({ name }: OwnUnit, { kind, body }: WishRow): void {
+  #wished({ kind, body }: WishRow): void {
     const { daemons, log } = this.#input;
-    const { source = null, path = null } = body as { source?: string | null; path?: string | null };
+    const { source, path = null } = body as { source: string; path?: string | null };
     const words =
       kind === 'approve'
         ? approvalWords(daemons.approve(source)).join(' ')
         : rescanWords(daemons.rescan(source, path), source, path);
-    log.info(`another host asked for this: ${kind} ${source ?? name}`, { answer: words });
+    log.info(`another host asked for this: ${kind} ${source}`, { answer: words });
   }
-}
-
-/** The names of sources in the name of a pinned unit. */
-function sourcesIn(unit: string): string[] {
-  return (unit.split('@')[0] ?? '').split('+');
 }

@@ -48,7 +48,6 @@ export async function passInCluster(input: ClusterPassInput): Promise<PassResult
   if (config === null) throw new Error('no cluster');
   const cluster = openCluster(loaded, config, run.env);
   try {
-    await demandLedger(cluster);
     return await new ClusterPass(input, cluster).run();
   } finally {
     await cluster.close();
@@ -101,14 +100,23 @@ class ClusterPass {
   }
 
   async run(): Promise<PassResult> {
-    const { run, gate } = this.#input;
-    const beganMs = systemClock.monotonic();
-    run.feed.begin(sumOf(this.#summaries, beganMs));
-    const budget = new HostBudget({
-      ...{ cluster: this.#cluster, config: () => run.config, gate },
-      onShare: () => undefined,
-    });
+    const { feed } = this.#input.run;
+    const counts = sumOf(this.#summaries, systemClock.monotonic());
+    feed.begin(counts);
     try {
+      return await this.#pass(counts);
+    } catch (error) {
+      // What was done before, if anything, is said all the same.
+      if (error instanceof SyncError && error.code === 'cluster') feed.end({ ...counts }, false, true);
+      throw error;
+    }
+  }
+
+  async #pass(counts: Summary): Promise<PassResult> {
+    const { run, gate } = this.#input;
+    const budget = new HostBudget({ cluster: this.#cluster, config: () => run.config, gate });
+    try {
+      await demandLedger(this.#cluster);
       await budget.during(() => this.#clusterRun.run());
     } finally {
       this.#left.abort();
@@ -116,12 +124,20 @@ class ClusterPass {
     }
     if (this.#failure !== null) throw this.#failure as Error;
     const exitCodes = [...this.#ends.map(({ exitCode }) => exitCode), ...this.#leftOut()];
-    const summary = { ...sumOf(this.#summaries, beganMs) };
+    const summary = { ...counts };
     const isInterrupted = run.stop.stop.aborted;
-    const sawAll = !isInterrupted && this.#ends.every((end) => end.sawAll);
+    const sawAll = !isInterrupted && this.#endedInOrder && this.#ends.every((end) => end.sawAll);
     run.feed.end(summary, false, !sawAll);
     const exitCode = worstOf(isInterrupted ? [EXIT.interrupted, ...exitCodes] : exitCodes);
     return { outcome: passOutcomeOf(exitCode), summary, sawAll };
+  }
+
+  /** Whether no unit was let go of before its pass was over, nor kept from being taken. */
+  get #endedInOrder(): boolean {
+    const visited = [...this.#clusterRun.visited.values()];
+    return visited.every(
+      (one) => one?.kind !== 'blocked' && (one?.kind !== 'ended' || one.end.kind === 'released'),
+    );
   }
 
   /** What was not passed over, as exit codes; people are told. Throws `SyncError` where that was everything. */
@@ -213,17 +229,12 @@ class ClusterPass {
   /** Never rejects. */
   async #overOwnSources(): Promise<void> {
     const { run, wasAbandoned, notifier } = this.#input;
-    const { host } = this.#cluster.config;
     const { signal } = this.#left;
     // Only then it is known what is in their way.
     await this.#visit.nextBeat(signal);
     if (signal.aborted) return;
-    const { blocked, own: units } = this.#clusterRun.situation;
-    const isBlocked = (name: string): boolean =>
-      units.some(
-        (own) => own.isPinned && blocked.has(own.name) && own.sources.some((one) => one.name === name),
-      );
-    const sources = run.config.sources.filter((one) => one.host === host && !isBlocked(one.name));
+    const { pinned } = this.#clusterRun.situation;
+    const sources = pinned.flatMap((own) => own.sources);
     if (sources.length === 0) return;
     const frame = { begin: () => this.#newSummary(), end: () => undefined };
     try {
@@ -234,7 +245,6 @@ class ClusterPass {
         wasAbandoned,
       );
       this.#ends.push({ exitCode: exitCodeOf(outcome), sawAll });
-      const pinned = units.filter(({ isPinned }) => isPinned);
       if (sawAll && outcome === 'in-sync')
         await Promise.all(pinned.map((own) => this.#tellSettled(own, beganMs, signal)));
     } catch (error) {

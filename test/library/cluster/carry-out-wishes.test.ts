@@ -3,7 +3,10 @@ import type { WishRow } from '../../../src/cluster/membership.ts';
 import { carryOutWishes } from '../../../src/library/cluster/carry-out-wishes.ts';
 import type { OwnUnit } from '../../../src/library/cluster/own-units.ts';
 
-const NOTIFICATIONS: OwnUnit = { id: 9, name: 'notifications (1)', target: 1, sources: [], isPinned: false };
+const NOTIFICATIONS: OwnUnit = {
+  ...{ id: 9, name: 'notifications (1)', target: 1, sources: [], isPinned: false },
+  at: { baseUrl: 'https://api.example', botId: 'bot-1', identity: '{}' },
+};
 
 /** Units that a host holds, and what becomes of wishes. */
 function createHost(held: ReadonlyMap<number, 'at work' | 'ending'>, taken = true) {
@@ -38,7 +41,9 @@ function createHost(held: ReadonlyMap<number, 'at work' | 'ending'>, taken = tru
   return { told, announced, carryOut: (wishes: readonly WishRow[]) => carryOutWishes(wishes, input) };
 }
 
-const wish = (id: number, unit: number, kind: string): WishRow => ({ id, unit, kind, body: {} });
+const wish = (id: number, unit: number, kind: string, body: unknown = { source: 'docs' }): WishRow => ({
+  ...{ id, unit, kind, body },
+});
 
 test('files to be announced are handed over together, and stay on the list until somebody took note of them', async () => {
   const wishes = [wish(1, 9, 'announce'), wish(2, 1, 'approve'), wish(3, 9, 'announce')];
@@ -73,4 +78,38 @@ test('a wish is carried out by who holds the unit, or has it alone, and took the
   const late = createHost(new Map([[9, 'at work']]), false);
   await late.carryOut(wishes);
   expect(late.told).toEqual(['taken 2', 'taken 3']);
+});
+
+test('a wish that makes no sense is taken off the list by who holds the unit, which says so, and nothing comes of it', async () => {
+  const nonsense = [
+    ...[null, 5, 'docs', [], {}, { source: null }, { source: 5 }].map((body) => wish(1, 1, 'approve', body)),
+    ...[{}, { source: 'docs', path: 5 }].map((body) => wish(1, 1, 'rescan', body)),
+    ...[wish(1, 1, 'dance'), wish(1, 1, 'announce'), wish(1, 2, '')],
+    // There is nobody to approve anything of notifications.
+    ...[wish(1, 9, 'approve'), wish(1, 9, 'rescan')],
+  ];
+  const held = new Map([
+    [1, 'at work' as const],
+    [9, 'at work' as const],
+  ]);
+  for (const one of nonsense) {
+    const host = createHost(held);
+    await host.carryOut([one]);
+    const name = { 1: 'docs', 2: 'branch@web1', 9: 'notifications (1)' }[one.unit] ?? '';
+    const said = `what is wished of ${name} in the ledger cannot be read, and was deleted`;
+    expect(host.told, JSON.stringify(one)).toEqual(['taken 1', said]);
+    const late = createHost(held, false);
+    await late.carryOut([one]);
+    expect(late.told, 'another process was quicker').toEqual(['taken 1']);
+    const other = createHost(new Map());
+    await other.carryOut(one.unit === 2 ? [] : [one]);
+    expect(other.told, 'it is for who holds the unit').toEqual([]);
+  }
+  const host = createHost(held);
+  await host.carryOut([
+    ...[wish(1, 1, 'rescan'), wish(2, 1, 'rescan', { source: 'docs', path: 'a.md' })],
+    ...[wish(3, 1, 'rescan', { source: 'docs', path: null }), wish(4, 1, 'release', null)],
+  ]);
+  const carriedOut = ['rescan docs', 'rescan docs', 'rescan docs', 'released 1'];
+  expect(host.told.filter((one) => !one.startsWith('taken'))).toEqual(carriedOut);
 });

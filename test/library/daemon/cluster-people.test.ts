@@ -33,7 +33,8 @@ async function createHost(more: Partial<ClusterPeopleInput> = {}) {
     state.notices.addAnnouncement({ target, key, sha256, url: `https://x/${key}`, notedAtMs: 1 });
   };
   addSong();
-  const unit = { id: 1, name: 'docs', target: 7, sources: [docs], isPinned: false };
+  const at = targetOf(config, docs, PLATFORM);
+  const unit = { id: 1, name: 'docs', target: 7, at, sources: [docs], isPinned: false };
   const own: OwnUnit[] = [
     unit,
     { ...unit, id: 2, name: 'branch', target: 8, sources: [branch] },
@@ -44,7 +45,7 @@ async function createHost(more: Partial<ClusterPeopleInput> = {}) {
   const wishes: WishRow[] = [];
   const situation: ClusterSituation = {
     ...{ host: 'web1', trouble: null, alive: [], held: [], own, blocked: new Map() },
-    ...{ isItself: true, failed: new Map(), isHaltedElsewhere: () => false },
+    ...{ pinned: [], isDatabaseUp: true, failed: new Map(), isHaltedElsewhere: () => false },
     view: { wishes, units: [] as const, hosts: [] as const } as unknown as ClusterSituation['view'],
   };
   const host = {
@@ -179,7 +180,7 @@ test('files are taken off the list once the ledger has them, all together, and n
     lease: new Lease(10_000, systemClock, momentOf(systemClock)),
     loadTargets: () => {
       copy.loadTargets([{ ...TARGET, id: 7 }]);
-      return Promise.resolve();
+      return Promise.resolve(new Set([7]));
     },
   });
   announcing({ people });

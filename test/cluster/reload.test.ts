@@ -1,0 +1,120 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { startBlackHole } from './black-hole.ts';
+import { outOfOrder } from './fault-world.ts';
+import { createHosts, LEASE_MS, type Host, type Hosts } from './hosts.ts';
+import { startPostgres, type PostgresServer } from './postgres.ts';
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await startPostgres();
+});
+
+afterAll(async () => {
+  await server.close();
+});
+
+/** Longer than any of it takes. */
+const PATIENCE = { timeout: 40_000, interval: 50 };
+
+const BOTS = [
+  { id: 'bot-1', name: 'One' },
+  { id: 'bot-2', name: 'Two' },
+];
+
+/** Writes other fields into the configuration of a host, and has its service take them. */
+async function reload({ directory, run }: Host, fields: Record<string, unknown>): Promise<void> {
+  const file = join(directory, 'botsync.json');
+  const before = JSON.parse(readFileSync(file, 'utf8')) as object;
+  writeFileSync(file, JSON.stringify({ ...before, ...fields }));
+  const { code, stderr } = await run('reload');
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+}
+
+const keysOf = ({ emulator }: Hosts, bot: string): string[] => emulator.listFiles(bot).map(({ key }) => key);
+
+/** Rows that no host would find: of a unit of another target. */
+const astray = ({ sql }: Hosts): Promise<unknown[]> =>
+  sql(
+    'SELECT body FROM botsync.file JOIN botsync.unit ON unit.id = file.unit WHERE file.target <> unit.target',
+  );
+
+test(
+  'a source that belongs elsewhere after a reload is synced under its new unit',
+  { timeout: 150_000 },
+  async () => {
+    const hosts = await createHosts(server, { bots: BOTS });
+    const files = Array.from({ length: 30 }, (_, i) => `f${i}.md`).sort();
+    for (const name of files) hosts.write(`docs/${name}`, name);
+    const other = join(hosts.share, 'other');
+    mkdirSync(other);
+    const database = await startBlackHole('127.0.0.1', server.port);
+    onTestFinished(() => database.close());
+    const host = hosts.host('web1', { databaseUrl: database.lead(server.url(hosts.database)) });
+    const running = host.launch();
+    await expect.poll(() => keysOf(hosts, 'bot-1'), PATIENCE).toEqual(files);
+
+    // Another bot. For a moment the ledger does not know of that: the line to it is slow.
+    const docs = { name: 'docs', directory: join(hosts.share, 'docs') };
+    await database.hold();
+    await reload(host, { sources: [{ ...docs, botId: 'bot-2' }] });
+    await outOfOrder(LEASE_MS / 10);
+    await database.pass();
+    await expect.poll(() => keysOf(hosts, 'bot-2'), PATIENCE).toEqual(files);
+    expect(await astray(hosts)).toEqual([]);
+
+    // Another prefix: the same unit, begun anew.
+    await reload(host, { sources: [{ ...docs, botId: 'bot-2', keyPrefix: 'en/' }] });
+    const both = [...files.map((name) => `en/${name}`), ...files];
+    await expect.poll(() => keysOf(hosts, 'bot-2').sort(), PATIENCE).toEqual(both.sort());
+    expect(await astray(hosts)).toEqual([]);
+
+    // This host's alone.
+    await reload(host, { sources: [{ ...docs, botId: 'bot-2', keyPrefix: 'en/', host: 'web1' }] });
+    hosts.write('docs/late.md', 'late');
+    await expect.poll(() => keysOf(hosts, 'bot-2'), PATIENCE).toContain('en/late.md');
+    const units = `SELECT name, holder FROM botsync.unit WHERE target = (SELECT max(target) FROM botsync.unit) ORDER BY name`;
+    expect(await hosts.sql(units)).toEqual([
+      { name: 'docs', holder: null },
+      { name: 'docs@web1', holder: null },
+    ]);
+    running.child.kill('SIGTERM');
+    await running.ended;
+  },
+);
+
+test(
+  "what is this host's alone is not synced before it is known that it is",
+  { timeout: 60_000 },
+  async () => {
+    const hosts = await createHosts(server);
+    hosts.write('docs/a.md', 'a');
+    const database = await startBlackHole('127.0.0.1', server.port);
+    onTestFinished(() => database.close());
+    await database.refuse();
+    const docs = { name: 'docs', directory: join(hosts.share, 'docs'), host: 'web1' };
+    const host = hosts.host('web1', {
+      databaseUrl: database.lead(server.url(hosts.database)),
+      config: { sources: [docs] },
+    });
+    const running = host.launch();
+    let log = '';
+    running.child.stderr?.on('data', (text: string) => (log += text));
+    await expect.poll(() => log, PATIENCE).toContain('the database of the cluster cannot be reached');
+    await outOfOrder(LEASE_MS / 2);
+    expect(keysOf(hosts, 'bot-1')).toEqual([]);
+    await database.pass();
+    await expect.poll(() => keysOf(hosts, 'bot-1'), PATIENCE).toEqual(['a.md']);
+
+    // Known once, it goes on whatever becomes of the database, also after a reload.
+    await database.refuse();
+    await reload(host, { watch: { settle: '60ms' } });
+    hosts.write('docs/b.md', 'b');
+    await expect.poll(() => keysOf(hosts, 'bot-1'), PATIENCE).toEqual(['a.md', 'b.md']);
+    running.child.kill('SIGTERM');
+    await running.ended;
+  },
+);
