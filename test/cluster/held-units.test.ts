@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DatabaseError } from '../../src/cluster/database.ts';
 import { Clockwork } from './clockwork.ts';
@@ -88,4 +90,17 @@ test('a host whose part ends by a defect breaks off the work on its units before
   expect(host.end).toEqual({ error: defect });
   expect(host.worked).toBeNull();
   expect(lease?.isOver).toBe(true);
+});
+
+test('a unit whose records cannot be copied to the disk of this host is not synced, and the message says where', async () => {
+  const world = await Clockwork.create(server);
+  const directory = `${join(world.hosts.host('web1').directory, 'state.db')}.units`;
+  writeFileSync(directory, 'no directory');
+  const host = world.begin('web1');
+  await world.until(() => host.log.some((line) => line.includes('cannot be synced')), 'it is told');
+  const said = host.log.find((line) => line.includes('cannot be synced'));
+  expect(said).toContain(
+    `docs cannot be synced by this host: this host's copy of the records (${directory}/`,
+  );
+  expect(said).toContain('check that the disk has room');
 });

@@ -199,6 +199,8 @@ export class HeldUnit {
   #reasonOf(error: unknown): string {
     const { name, log } = this.#input;
     if (error instanceof UnreadableRowError) return describeUnreadable(name, error);
+    if (error instanceof StateFileError && error.kind !== 'unheld')
+      return `this host's copy of the records (${this.#file}) cannot be used: ${error.message}; check that the disk has room`;
     if (error instanceof StateFileError || error instanceof DatabaseError) return error.message;
     log.error(`the work on ${name} ended by an error that botsync did not expect: ${sourceStack(error)}`);
     return `an unexpected error: ${error instanceof Error ? error.message : String(error)}`;
