@@ -1,10 +1,14 @@
 import type { Membership, WishRow } from '../../cluster/membership.ts';
+import { quote } from '../../config/reading.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
 import type { Log } from '../../service/logger.ts';
 import { ANNOUNCE } from './announcement-outbox.ts';
 import type { DeclaredUnits } from './declared-units.ts';
 import type { HeldUnit } from './held-unit.ts';
 import type { OwnUnit } from './own-units.ts';
+
+/** What can be asked of a unit with sources. */
+const KINDS: ReadonlySet<string> = new Set(['approve', 'rescan', 'release']);
 
 /** What wishes are carried out with. */
 export interface WishInput {
@@ -36,6 +40,11 @@ export async function carryOutWishes(
     if (!isWish(wish)) {
       if (await membership.takeWish(wish.id))
         log.error(`what is wished of ${own.name} in the ledger cannot be read, and was deleted`);
+      continue;
+    }
+    if (!KINDS.has(wish.kind) && !(isOfNotifications(own) && wish.kind === ANNOUNCE)) {
+      if (await membership.takeWish(wish.id))
+        log.error(`${quote(wish.kind)} is nothing that can be asked of ${own.name}; it was deleted`);
       continue;
     }
     if (isOfNotifications(own) && wish.kind === ANNOUNCE) {

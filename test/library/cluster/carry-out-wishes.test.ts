@@ -77,3 +77,14 @@ test('a wish is carried out by who holds the unit, or has it alone, and took the
   await late.carryOut(wishes);
   expect(late.told).toEqual(['taken 2', 'taken 3']);
 });
+
+test('what nobody can ask is deleted with a line in the log, and nothing is done', async () => {
+  const holder = createHost(new Map([[1, 'at work']]));
+  await holder.carryOut([wish(1, 1, 'explode\n'), wish(2, 1, 'announce'), wish(3, 5, 'explode')]);
+  expect(holder.told).toEqual([
+    'taken 1',
+    '"explode\\n" is nothing that can be asked of docs; it was deleted',
+    'taken 2',
+    '"announce" is nothing that can be asked of docs; it was deleted',
+  ]);
+});
