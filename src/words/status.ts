@@ -41,11 +41,12 @@ export function describeStatus(
   words: StatusWords,
 ): string[] {
   const { nowMs, isAsked, paint } = words;
-  const lines = [paint(verdictStyle(standing), describeVerdict(known, standing, words)), ''];
+  const lines = [paint(verdictStyle(standing), describeVerdict(known, standing, words))];
   const sending = runner === null ? 'interrupted' : runner.outage ? 'waiting for the platform' : 'being sent';
-  lines.push(
-    ...known.sources.flatMap((source) => describeSource(source, { nowMs, isAsked, sending, paint })),
+  const sources = known.sources.flatMap((source) =>
+    describeSource(source, { nowMs, isAsked, sending, paint }),
   );
+  if (sources.length > 0) lines.push('', ...sources);
   const troubles = describeTroubles(standing.troubles, words);
   if (troubles.length > 0) lines.push('', 'Not in sync:', ...troubles.map((line) => `  ${line}`));
   const story = [

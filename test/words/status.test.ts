@@ -57,6 +57,23 @@ test.each([
   expect(lines(overview, null, (style, text) => `${style}<${text}>`)[0]).toBe(verdict);
 });
 
+test('a host that hears of nobody has no sources to show, and says so without empty lines', () => {
+  const cluster = {
+    ...{ host: 'web1', trouble: 'the database is gone', notifier: null, held: [], units: [], hosts: [] },
+    ...{ blocked: {}, failed: {} },
+  };
+  const known = { ...withRetries({ ...calm, sources: [] }, null), cluster };
+  const words = { nowMs, nextStep: 'botsync sync --once', isAsked: true, paint: withoutColour };
+  expect(describeStatus(known, standingOf(known, null), null, words).slice(0, 6)).toEqual([
+    'NOT IN SYNC',
+    '',
+    'Not in sync:',
+    '  the database is gone',
+    '',
+    'Cluster: this host, web1, takes no part; how the sources stand that it does not sync is not known here',
+  ]);
+});
+
 test('all is in sync', () => {
   expect(lines({})).toEqual([
     'In sync',
