@@ -2,9 +2,13 @@ import { readFileSync } from 'node:fs';
 import type { ClientConfig } from 'pg';
 
 /** A connection, or why there can be none: a sentence that shows nothing of the address. */
-export type Connection =
-  | { readonly kind: 'ok'; readonly config: ClientConfig }
-  | { readonly kind: 'problem'; readonly message: string };
+export type Connection = { readonly kind: 'ok'; readonly config: ClientConfig } | Problem;
+
+/** See `Connection`. */
+interface Problem {
+  readonly kind: 'problem';
+  readonly message: string;
+}
 
 /** The directory of a server's socket on its own machine, which is meant where an address names no host. */
 const SOCKETS = '/var/run/postgresql';
@@ -12,26 +16,28 @@ const SOCKETS = '/var/run/postgresql';
 /** Up to a host that is empty: URLs allow that only without a user and a port, PostgreSQL always. */
 const EMPTY_HOST = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?=[:/?#]|$)/u;
 
+/** How an address is written. */
+const FORM = 'postgresql://USER:PASSWORD@HOST:PORT/DATABASE';
+
+/** The parameters that an address may have. */
+const PARAMETERS = ['host', 'port', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey'];
+
 /** Ways of libpq to ask for encryption that leave out who is at the other end. */
 const UNVERIFIED = new Set(['disable', 'allow', 'prefer', 'require', 'verify-ca', 'no-verify']);
 
 /**
- * Reads an address like `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslrootcert=FILE`. What leaves this machine is encrypted, and
+ * Reads an address like `postgresql://USER:PASSWORD@HOST:PORT/DATABASE?sslrootcert=FILE`. What leaves this machine is encrypted, and
  * the server's certificate has to be for its name.
  */
 export function connectionOf(address: string, applicationName: string): Connection {
   const named = address.replace(EMPTY_HOST, `$1${encodeURIComponent(SOCKETS)}`);
-  if (!/^postgres(?:ql)?:\/\//u.test(named) || !URL.canParse(named))
-    return problem(
-      'is not an address of PostgreSQL; write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE',
-    );
+  const fault = faultIn(named);
+  if (fault !== null) return problem(fault);
   const url = new URL(named);
   const params = url.searchParams;
-  const host = decoded(params.get('host') ?? url.hostname);
-  const database = databaseIn(url);
-  const port = params.get('port') ?? url.port;
-  if (typeof database !== 'string') return database;
-  if (host === null) return problem('has a "%" in its host that encodes nothing; write it as %25');
+  const place = placeIn(url);
+  if (place.kind === 'problem') return place;
+  const { host, port, database } = place;
   const mode = params.get('sslmode');
   const isLocal = host === '' || host.startsWith('/') || LOOPBACK.has(host);
   const [user, password] = [decoded(url.username), decoded(url.password)];
@@ -45,25 +51,74 @@ export function connectionOf(address: string, applicationName: string): Connecti
     ...(password !== '' && { password }),
     application_name: applicationName,
   };
-  if (isLocal && mode !== 'verify-full') return { kind: 'ok', config: { ...base, ssl: false } };
+  if (mode !== null && mode !== 'verify-full' && !UNVERIFIED.has(mode))
+    return problem('asks for an sslmode that PostgreSQL does not have; remove it, or write verify-full');
+  const certified = withCertificates(base, params);
+  if (isLocal && mode !== 'verify-full')
+    return certified.kind === 'ok' ? { kind: 'ok', config: { ...base, ssl: false } } : certified;
   if (mode !== null && UNVERIFIED.has(mode))
     return problem(
       `asks for sslmode=${mode}, which does not check the server; remove it, or write verify-full`,
     );
-  return withCertificates(base, params);
+  return certified;
+}
+
+/** Where the database of an address is: `host` and `port` may be empty. */
+function placeIn(
+  url: URL,
+):
+  { readonly kind: 'ok'; readonly host: string; readonly port: string; readonly database: string } | Problem {
+  const params = url.searchParams;
+  const host = decoded(params.get('host') ?? url.hostname);
+  const port = params.get('port') ?? url.port;
+  const database = databaseIn(url);
+  if (typeof database !== 'string') return database;
+  const strange = [...params.keys()].find((name) => !PARAMETERS.includes(name));
+  if (strange !== undefined) return problem(describeStrange(strange));
+  if (host === null) return problem('has a "%" in its host that encodes nothing; write it as %25');
+  if (host.includes(',')) return problem(SEVERAL_HOSTS);
+  return port !== '' && !isPort(port) ? problem(NO_PORT) : { kind: 'ok', host, port, database };
+}
+
+const SEVERAL_HOSTS = 'names several hosts; name one, such as that of a proxy which finds the primary';
+
+const NO_PORT = 'has a port that does not exist; write a number up to 65535';
+
+/** What is wrong with a text that is to be an address; `null`: it can be taken apart. */
+function faultIn(text: string): string | null {
+  const [, authority, rest] = /^postgres(?:ql)?:\/\/([^/?#]*)(.*)$/su.exec(text) ?? [];
+  if (authority === undefined || rest === undefined)
+    return `is not an address of PostgreSQL; write it as ${FORM}`;
+  if (rest.includes('#')) return 'has a "#" in its user, its password or elsewhere; write it as %23';
+  // What ends the host of a URL ends it also within a password.
+  if (!authority.includes('@') && rest.includes('@'))
+    return `has a "${rest.charAt(0)}" in its user or password; write it as ${encodeURIComponent(rest.charAt(0))}`;
+  const place = authority.slice(authority.lastIndexOf('@') + 1);
+  if (place.includes(',')) return SEVERAL_HOSTS;
+  const [, port] = /:([^:\]]*)$/u.exec(place) ?? [];
+  if (port !== undefined && port !== '' && !isPort(port)) return NO_PORT;
+  return URL.canParse(text) ? null : `is not an address of PostgreSQL; write it as ${FORM}`;
+}
+
+function isPort(text: string): boolean {
+  return /^\d{1,5}$/u.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
+}
+
+/** A parameter that has no meaning here. What is no name of one may be of a password. */
+function describeStrange(name: string): string {
+  const which = /^[a-z_]{1,30}$/u.test(name) ? `the parameter "${name}"` : 'a parameter';
+  return `has ${which} that botsync does not take; remove it; it takes ${PARAMETERS.join(', ')}`;
 }
 
 /** The name of the database in an address, or what is wrong with it. */
-function databaseIn({ pathname }: URL): string | Connection {
+function databaseIn({ pathname }: URL): string | Problem {
   // The server would say the name, with the rest of the password in it.
   if (pathname.includes('@'))
     return problem(
       'has a "/" in its user or password, or a "@" in the name of its database; write them as %2F and %40',
     );
   const database = decoded(pathname.slice(1));
-  return database === null || database === ''
-    ? problem('names no database; write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE')
-    : database;
+  return database === null || database === '' ? problem(`names no database; write it as ${FORM}`) : database;
 }
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
@@ -92,6 +147,6 @@ function decoded(part: string): string | null {
   }
 }
 
-function problem(message: string): Connection {
+function problem(message: string): Problem {
   return { kind: 'problem', message };
 }

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { ClientConfig, DatabaseError as Answer, Pool } from 'pg';
+import { databaseWords } from './database-words.ts';
 import { Listening } from './listening.ts';
 
 /** Runs one statement, committed by itself, and gives its rows. Throws `DatabaseError`. */
@@ -174,11 +175,12 @@ export class ClusterDatabase {
     // The code alone does not tell: the system has one of five capitals as well, EPIPE.
     const isAnswer = known !== null && this.#Answer !== null && error instanceof this.#Answer;
     const kind = isAnswer && !PASSING.test(known) ? 'refused' : 'unreachable';
-    return new DatabaseError(kind, withoutPassword(said, this.#settings.connection), known);
+    const { connection } = this.#settings;
+    return new DatabaseError(kind, databaseWords(withoutPassword(said, connection), connection), known);
   }
 }
 
-/** What a server or a pooler says, without the password in any way in which an address may have it. Host and port are for people to see. */
+/** What a server or a pooler says, without the password in any way in which an address may have it. */
 function withoutPassword(said: string, { password }: ClientConfig): string {
   if (typeof password !== 'string' || password.length < SHORTEST_PASSWORD) return said;
   return [password, encodeURIComponent(password), encodeURI(password)].reduce(

@@ -92,8 +92,7 @@ function describeUnknown(name: string, path: FieldPath, root: SchemaNode): strin
 
 function describeKind(path: FieldPath, found: unknown, expected: string, field: SchemaNode): Finding {
   const example = field.examples?.[0] ?? field.default;
-  const forExample =
-    example === undefined || field.writeOnly === true ? '' : `; for example ${inline(example)}`;
+  const forExample = example === undefined ? '' : `; for example ${inline(example)}`;
   if (found === undefined)
     return error(path, `is missing; write ${expected}${forExample.replace(';', ',')}`, 'absence');
   // A text where a whole block belongs may be the secret that goes into that block.

@@ -17,12 +17,15 @@ const UNITS = [
  * The milliseconds of a duration such as `"90s"` (a whole or decimal number and one of the units ms s m h d w).
  *
  * @param mostMs - the most that the field takes: nothing longer is suggested. What is longer is understood all the same.
+ * @param leastMs - the least that the field takes, which is suggested in place of nothing.
  */
-export function readDuration(text: string, mostMs = Infinity): Reading<number> {
+export function readDuration(text: string, mostMs = Infinity, leastMs = 1): Reading<number> {
   if (!DURATION.test(text)) return problem(`${quote(text)} is not a duration; ${correctionOf(text, mostMs)}`);
   const durationMs = Math.round(ms(text as StringValue));
   if (!Number.isSafeInteger(durationMs)) return problem(`${quote(text)} is too long`);
-  return durationMs > 0 ? meaning(durationMs) : problem(`${quote(text)} is zero; write at least "1ms"`);
+  return durationMs > 0
+    ? meaning(durationMs)
+    : problem(`${quote(text)} is zero; write at least "${formatDuration(leastMs)}"`);
 }
 
 /** A duration as the config would write it, in the largest unit that gives a whole number. */

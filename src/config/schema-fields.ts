@@ -36,7 +36,7 @@ export function duration(help: Help, mostMs = Infinity) {
 /** A duration that becomes a timer, in milliseconds; `leastMs`, `mostMs`: a shorter or a longer one makes no sense. */
 export function timer(help: Help, leastMs = 1, mostMs = LONGEST_TIMER_MS) {
   const read = (value: string): Reading<number> => {
-    const reading = readDuration(value, mostMs);
+    const reading = readDuration(value, mostMs, leastMs);
     return reading.kind === 'ok' ? readTimer(reading.value, leastMs, mostMs) : reading;
   };
   return text(read, { ...help, pattern: DURATION_PATTERN });

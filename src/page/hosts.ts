@@ -31,8 +31,8 @@ function renderHost(host: HostFacts, cluster: ClusterFacts): Html {
     .map((unit, index) => html`${index === 0 ? '' : ', '}${name(unit)}`);
   const rest = more > 0 ? html` and ${countText(more, 'more', 'more')}` : html``;
   const isKnown = cluster.trouble === null || host.isMe;
-  const what =
-    units.length === 0 ? html`on standby` : html`${isKnown && !host.alive ? 'had' : 'syncs'} ${named}${rest}`;
+  const none = host.isMe && cluster.trouble !== null ? html`takes no part` : html`on standby`;
+  const what = units.length === 0 ? none : html`${isKnown && !host.alive ? 'had' : 'syncs'} ${named}${rest}`;
   const how = !isKnown
     ? html`<span class="soft">not heard of while the database is out of reach</span>`
     : host.alive

@@ -12,8 +12,11 @@ export function describeCluster(cluster: ClusterFacts): string[] {
   const others = hosts.filter(({ isMe }) => !isMe);
   const more = others.length - HOSTS_SHOWN;
   const mine = unitsOf(cluster, host);
+  const isIdle = trouble !== null && mine.length === 0;
   return [
-    `Cluster: this host, ${shown(host)}, ${workOf(cluster, host, mine)}`,
+    isIdle
+      ? `Cluster: this host, ${shown(host)}, takes no part; how the sources stand that it does not sync is not known here`
+      : `Cluster: this host, ${shown(host)}, ${workOf(cluster, host, mine)}`,
     // Nothing is heard of anybody while the database is out of reach.
     ...(trouble === null ? others.slice(0, HOSTS_SHOWN).map((one) => `  ${describeHost(cluster, one)}`) : []),
     ...(trouble === null && more > 0 ? [`  … and ${counted(more, 'more host')}; --json lists them`] : []),

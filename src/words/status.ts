@@ -28,6 +28,8 @@ export interface StatusWords {
   readonly nowMs: number;
   /** What is to be run where no pass was made yet. */
   readonly nextStep: string;
+  /** What commands need to find the same configuration, such as ` -c other.json`. */
+  readonly commandEnd: string;
   /** Whether the platform is asked the status of the files. */
   readonly isAsked: boolean;
   readonly paint: Paint;
@@ -41,11 +43,12 @@ export function describeStatus(
   words: StatusWords,
 ): string[] {
   const { nowMs, isAsked, paint } = words;
-  const lines = [paint(verdictStyle(standing), describeVerdict(known, standing, words)), ''];
+  const lines = [paint(verdictStyle(standing), describeVerdict(known, standing, words))];
   const sending = runner === null ? 'interrupted' : runner.outage ? 'waiting for the platform' : 'being sent';
-  lines.push(
-    ...known.sources.flatMap((source) => describeSource(source, { nowMs, isAsked, sending, paint })),
+  const sources = known.sources.flatMap((source) =>
+    describeSource(source, { nowMs, isAsked, sending, paint }),
   );
+  if (sources.length > 0) lines.push('', ...sources);
   const troubles = describeTroubles(standing.troubles, words);
   if (troubles.length > 0) lines.push('', 'Not in sync:', ...troubles.map((line) => `  ${line}`));
   const story = [
@@ -138,12 +141,12 @@ export function describeWords({ files, stored, searchable }: SourceStatus): stri
 }
 
 /** What is wrong, but for what is said with each source. */
-function describeTroubles(troubles: readonly Trouble[], { nowMs }: StatusWords): string[] {
+function describeTroubles(troubles: readonly Trouble[], words: StatusWords): string[] {
   const groups = troubles.filter((one) => one.kind === 'files');
   const hidden = groups.slice(GROUPS_SHOWN).reduce((sum, { files }) => sum + files.length, 0);
   const lines = troubles.flatMap((trouble): string[] => {
-    if (trouble.kind !== 'files') return [describeCause(trouble, nowMs) ?? []].flat();
-    return groups.indexOf(trouble) < GROUPS_SHOWN ? describeGroup(trouble, nowMs) : [];
+    if (trouble.kind !== 'files') return [describeCause(trouble, words.nowMs) ?? []].flat();
+    return groups.indexOf(trouble) < GROUPS_SHOWN ? describeGroup(trouble, words) : [];
   });
   if (hidden > 0) lines.push(`… and ${counted(hidden, 'file')} with other reasons; --json lists them`);
   return lines;
@@ -186,7 +189,7 @@ function describeOutage(outage: Extract<Trouble, { kind: 'outage' }>, nowMs: num
   return `THE PLATFORM IS UNREACHABLE for ${lasts} (since ${since}): ${shown(reason)}; retry ${again}${waiting(files)}`;
 }
 
-function describeGroup({ files }: FailingGroup, nowMs: number): string[] {
+function describeGroup({ files }: FailingGroup, { nowMs, commandEnd }: StatusWords): string[] {
   const [first] = files;
   if (first === undefined) return [];
   const retry = describeRetry(first, nowMs);
@@ -198,7 +201,9 @@ function describeGroup({ files }: FailingGroup, nowMs: number): string[] {
   return [
     `${counted(files.length, 'file')}: ${kind}: ${why}`,
     ...files.slice(0, FILES_SHOWN).map((one) => `  ${name(one)}`),
-    ...(more > 0 ? [`  … and ${more.toLocaleString('en')} more; botsync ls --failed lists them`] : []),
+    ...(more > 0
+      ? [`  … and ${more.toLocaleString('en')} more; botsync ls --failed${commandEnd} lists them`]
+      : []),
   ];
 }
 

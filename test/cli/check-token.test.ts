@@ -72,7 +72,11 @@ test('a token that is refused is not tried again', async () => {
   const { lines, asked } = await examine({}, ({ faults }) => {
     faults.add({ operation: 'list-files', kind: 'status', status: 401 });
   });
-  expect(lines).toEqual([expect.stringMatching(/^fail \| token \| the files of bot bot-1 .*401/u)]);
+  expect(lines).toEqual([
+    expect.stringMatching(
+      /^fail \| token \| the files of bot bot-1 .*401.* \| check platform\.token \(from the environment variable CHECK_TOKEN_TEST\)$/u,
+    ),
+  ]);
   expect(asked).toEqual({ 'list-files': 1 });
 });
 

@@ -126,6 +126,14 @@ test.each<[string, (site: ChatSite) => unknown, number, Partial<Finding>]>([
     { check: 'secrets', status: 'fail' },
   ],
   [
+    'a token that is not set, and no workspace',
+    (site) => {
+      site.configure({ workspaceId: undefined, token: 'env:NO_SUCH_VARIABLE' });
+    },
+    3,
+    { check: 'token', status: 'warn', message: 'was not checked: there is no token' },
+  ],
+  [
     'a user key that is not set',
     (site) => {
       site.configure({ chat: { webhookId: 'w', userKey: 'env:NO_SUCH_VARIABLE' } });

@@ -93,7 +93,9 @@ describe('cluster', () => {
     const other = hosts.host('web3', { databaseUrl, config: { sources: [{ name: 'all', directory }] } });
     expect(await other.run('cluster', 'status')).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('docs is in no configuration any more') as string,
+      stdout: expect.stringContaining(
+        'docs is in the configuration of no host that was heard of, nor of this one',
+      ) as string,
     });
 
     const findings = async (): Promise<string> => (await web1.run('doctor')).stdout;
@@ -179,13 +181,24 @@ describe('an address of the database', () => {
       await hosts.host('web1', { databaseUrl }).run('cluster', 'status');
     expect(await ask(plain + trusted)).toMatchObject({ code: 0, stderr: '' });
     for (const [address, words] of [
-      [plain + checked, /self-signed certificate; its certificate has to be .*sslrootcert/u],
+      [
+        plain + checked,
+        /self-signed certificate \(127\.0\.0\.1:\d+\); its certificate has to be .*sslrootcert/u,
+      ],
       [otherName + trusted, /does not match .*; its certificate has to be valid for the host/su],
     ] as const) {
       const { code, stderr } = await ask(address);
       expect(code).toBe(3);
       expect(stderr).toMatch(words);
     }
+    // What the server says stays one line.
+    const noDatabase = await ask(server.url('no%0Asuch%1Bdatabase'));
+    expect(noDatabase).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /refuses: database "no such\\u001bdatabase" does not exist \(127\.0\.0\.1:\d+\); create this database/u,
+      ) as string,
+    });
     const missing = await ask(`${plain}${checked}&sslrootcert=/nowhere/ca.pem`);
     expect(missing).toMatchObject({
       code: 2,
@@ -212,6 +225,16 @@ describe('a ledger', () => {
     expect(made.lines(), made.stderr).toMatchObject([{ ledger: 'updated' }]);
     const again = await web1.run('cluster', 'init', '--json');
     expect(again.lines()).toMatchObject([{ ledger: 'unchanged' }]);
+    await hosts.sql('DROP TABLE botsync.budget_share; DROP FUNCTION botsync.ask_share');
+    const incomplete = await web1.run('cluster', 'status');
+    expect(incomplete).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /refuses: relation "botsync.budget_share" does not exist \(127\.0\.0\.1:\d+\); run: botsync cluster init\n$/u,
+      ) as string,
+    });
+    const whole = await web1.run('cluster', 'init', '--json');
+    expect(whole.lines(), whole.stderr).toMatchObject([{ ledger: 'updated' }]);
     const next = await web1.run('sync', '--once', '--json');
     expect(next.lines().at(-1), next.stderr).toMatchObject({ uploaded: 0, unchanged: 1 });
 

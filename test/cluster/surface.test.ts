@@ -191,7 +191,7 @@ describe('what hosts of a cluster answer', () => {
     const sources = [docs, { name: 'own', directory: own, keyPrefix: 'own/', host: 'web1' }];
     const named = await up(hosts, 'also-web1', { cluster: { host: 'web1' }, config: { sources } });
     const cut = await up(hosts, 'web3', { databaseUrl: 'postgresql://postgres@127.0.0.1:9/x' });
-    const taken = 'another host of the cluster is named "web1" (cluster.host)';
+    const taken = 'another host of the cluster is named "web1"; set cluster.host on one of them';
     for (const [host, reason] of [
       [named, taken],
       [cut, 'the database of the cluster cannot be reached: connect ECONNREFUSED 127.0.0.1:9'],

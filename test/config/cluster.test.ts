@@ -69,7 +69,7 @@ const HOST_RULE =
   'a letter or a digit, then up to 62 letters, digits, dots, underscores and hyphens, such as "web1"';
 
 const errors: readonly Row[] = [
-  [{ cluster: {} }, 'cluster.database: is missing; write a string'],
+  [{ cluster: {} }, 'cluster.database: is missing; write a string, for example "env:BOTSYNC_DATABASE"'],
   [{ cluster: null }, 'cluster: expected an object, found null'],
   [{ cluster: 'postgresql://db/botsync' }, 'cluster: expected an object, found a string'],
   [cluster({ zzz: 1 }), /^cluster\.zzz: unknown field; known fields: database, schema, host, lease, /u],
@@ -112,6 +112,8 @@ const errors: readonly Row[] = [
     /^cluster\.budget: "\\ud83d" cannot be a name, because it contains half of a/u,
   ],
   [cluster({ lease: '2.9s' }), 'cluster.lease: "2900ms" is too short; write at least "3s"'],
+  [cluster({ lease: '0s' }), 'cluster.lease: "0s" is zero; write at least "3s"'],
+  [cluster({ suspectAfter: '0s' }), 'cluster.suspectAfter: "0s" is zero; write at least "1s"'],
   [cluster({ lease: '301s' }), 'cluster.lease: "301s" is too long; write at most "5m"'],
   [cluster({ lease: '1 hour' }), 'cluster.lease: "1 hour" is not a duration; write at most "5m"'],
   [cluster({ lease: 10 }), 'cluster.lease: expected a string, found 10; write it with a unit, such as "15m"'],

@@ -156,6 +156,8 @@ test('nothing is said of hosts that cannot be heard of', () => {
   const text = read('hosts', { cluster: { ...CLUSTER, trouble: 'the database is gone' } });
   expect(text).toContain('web1 syncs faq (this host,');
   expect(text).toContain('web2 not heard of while the database is out of reach');
+  const idle = read('hosts', { cluster: { ...CLUSTER, trouble: 'the database is gone', held: [] } });
+  expect(idle).toContain('web1 takes no part (this host,');
 });
 
 test('a source that another host syncs says which, is not watched here, and can be acted on', () => {

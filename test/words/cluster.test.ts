@@ -38,7 +38,7 @@ test('what a host has halted it does not sync', () => {
 
 test('a host that has nothing, and one that hears of nobody', () => {
   expect(describeCluster({ ...CLUSTER, held: [], trouble: 'the database cannot be reached' })).toEqual([
-    'Cluster: this host, web1, is on standby',
+    'Cluster: this host, web1, takes no part; how the sources stand that it does not sync is not known here',
   ]);
 });
 

@@ -45,7 +45,7 @@ function lines(
   paint: Paint = withoutColour,
 ): string[] {
   const known = withRetries({ ...calm, ...overview }, runner);
-  const words = { nowMs, nextStep: 'botsync sync --once', isAsked: true, paint };
+  const words = { nowMs, nextStep: 'botsync sync --once', commandEnd: ' -c b.json', isAsked: true, paint };
   return describeStatus(known, standingOf(known, runner), runner, words);
 }
 
@@ -55,6 +55,29 @@ test.each([
   ['halted', { sources: [{ ...docs, halted: 'empty' }] }, 'halted<NOT IN SYNC>'],
 ])('the verdict is painted: %s', (_style, overview, verdict) => {
   expect(lines(overview, null, (style, text) => `${style}<${text}>`)[0]).toBe(verdict);
+});
+
+test('a host that hears of nobody has no sources to show, and says so without empty lines', () => {
+  const cluster = {
+    ...{ host: 'web1', trouble: 'the database is gone', notifier: null, held: [], units: [], hosts: [] },
+    ...{ blocked: {}, failed: {} },
+  };
+  const known = { ...withRetries({ ...calm, sources: [] }, null), cluster };
+  const words = {
+    nowMs,
+    nextStep: 'botsync sync --once',
+    commandEnd: ' -c b.json',
+    isAsked: true,
+    paint: withoutColour,
+  };
+  expect(describeStatus(known, standingOf(known, null), null, words).slice(0, 6)).toEqual([
+    'NOT IN SYNC',
+    '',
+    'Not in sync:',
+    '  the database is gone',
+    '',
+    'Cluster: this host, web1, takes no part; how the sources stand that it does not sync is not known here',
+  ]);
 });
 
 test('all is in sync', () => {
@@ -123,7 +146,7 @@ test('files that are not in sync are told by reason, each with when it is tried 
     '    docs/d',
     '    docs/e',
     '    docs/f',
-    '    … and 1 more; botsync ls --failed lists them',
+    '    … and 1 more; botsync ls --failed -c b.json lists them',
     '  docs/h: problem: cannot be read: EACCES; checked again in 4 min',
     '  docs/i: problem: no word for a day; the platform is asked again in 2 min',
   ]);

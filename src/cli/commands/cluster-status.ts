@@ -38,7 +38,10 @@ function forPeople({ hosts, units, isDivided, unheld }: ClusterStanding): string
         ({ isConfigured, holder, files }) =>
           !isConfigured && holder === null && files !== null && files.size > 0,
       )
-      .map(({ name }) => `${shown(name)} is in no configuration any more: its files stay on the platform.`),
+      .map(
+        ({ name }) =>
+          `${shown(name)} is in the configuration of no host that was heard of, nor of this one: its files stay on the platform.`,
+      ),
     ...(isDivided
       ? [
           'Hosts have different configurations (the same sources, rules and limits are needed on all): with every move of a unit files are sent again.',

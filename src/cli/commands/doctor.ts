@@ -86,17 +86,18 @@ async function askPlatform(
   records: Records,
 ): Promise<Diagnosis[]> {
   const { credentials, administration, signal } = session;
-  const [first] = credentials.lacking('admin');
-  const hasToken = credentials.find('platform.token')?.kind === 'ok';
+  // What is wrong with it was told with the secrets.
+  if (credentials.find('platform.token')?.kind === 'problem') return notAsked('there is no token');
+  const lacking = credentials.lacking('admin');
+  const first = lacking.find(({ field }) => field === 'platform.token') ?? lacking[0];
   const operations = (): Promise<Diagnosis[]> =>
     checkOperations(config, name, { clients: session, records }, signal);
   if (first !== undefined) {
     const reason = `${first.field} ${first.message}`;
-    if (!hasToken || credentials.lacking('files').length > 0) return notAsked(reason);
+    if (credentials.lacking('files').length > 0) return notAsked(reason);
     const found = await checkToken(config, session, reason, signal);
     return worst(found) === EXIT.ok ? [...found, ...(await operations())] : found;
   }
-  if (!hasToken) return notAsked('there is no token');
   const found = await checkPlatform(config, administration(), signal);
   // What is refused once is refused again.
   if (worst(found) !== EXIT.ok || credentials.lacking('files').length > 0) return found;

@@ -35,6 +35,7 @@ export async function status(options: StatusOptions): Promise<number> {
   const isAsked = config.platform.operations !== 'specified';
   const words: Omit<StatusWords, 'nowMs'> = {
     nextStep: `botsync sync --once${alike(options)}`,
+    commandEnd: alike(options),
     isAsked,
     paint: paintFor(1),
   };

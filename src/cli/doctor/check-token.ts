@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import type { OptionalFailure } from '../../domain/failure.ts';
 import type { Clients } from '../../library/platform/clients.ts';
+import { secretPlace } from '../credential-advice.ts';
 import { checkClock, notAsked } from './check-platform.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 
@@ -28,7 +29,7 @@ export async function checkToken(
     const diagnosis =
       listed.kind === 'ok'
         ? fine('token', `the platform accepts it for the files of bot ${botId}`)
-        : diagnose(botId, listed.failure);
+        : diagnose(config, botId, listed.failure);
     found.push(diagnosis);
     // A token that is refused for one bot is refused for all, and a platform that is unreachable is so for all.
     if (diagnosis.finding.check === 'token' && diagnosis.finding.status === 'fail') return found;
@@ -40,11 +41,19 @@ export async function checkToken(
   ];
 }
 
-function diagnose(botId: string, failure: OptionalFailure): Diagnosis {
+function diagnose({ platform: { token } }: Config, botId: string, failure: OptionalFailure): Diagnosis {
+  const place = token === null ? '' : ` (from ${secretPlace(token)})`;
   const message = `the files of bot ${botId} cannot be listed: ${failure.message}`;
   switch (failure.kind) {
     case 'credentials':
-      return broken('token', message, null, EXIT.credentials);
+      return broken(
+        'token',
+        message,
+        failure.scope === 'all'
+          ? `check platform.token${place}`
+          : `check the bot's id, and that platform.token${place} is of its workspace`,
+        EXIT.credentials,
+      );
     case 'not-served':
       return doubtful('token', `was not checked: ${message}`, null);
     case 'not-found':

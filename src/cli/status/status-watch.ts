@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readDuration } from '../../config/duration.ts';
-import { readTimer } from '../../config/values.ts';
+import { LONGEST_TIMER_MS, readTimer } from '../../config/values.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { SyncError } from '../../library/sync-error.ts';
 import type { Standing } from '../../sync/plan/standing.ts';
@@ -113,7 +113,7 @@ async function rest(ms: number, stop: AbortSignal): Promise<boolean> {
 /** Reads the value of `--watch`. Throws `UsageError` for what is no duration. */
 function intervalOf(every: string): number {
   if (every === '') return INTERVAL_MS;
-  const duration = readDuration(every);
+  const duration = readDuration(every, LONGEST_TIMER_MS, LEAST_INTERVAL_MS);
   const reading = duration.kind === 'ok' ? readTimer(duration.value, LEAST_INTERVAL_MS) : duration;
   if (reading.kind === 'problem') throw new UsageError(`--watch: ${reading.message}`);
   return reading.value;

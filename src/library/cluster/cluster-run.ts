@@ -142,7 +142,7 @@ export class ClusterRun {
 
   get #whyNot(): string | null {
     return this.#name.isAnothers
-      ? `another host of the cluster is named "${this.#host}" (cluster.host)`
+      ? `another host of the cluster is named "${this.#host}"; set cluster.host on one of them`
       : this.#trouble;
   }
 

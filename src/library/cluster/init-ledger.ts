@@ -29,7 +29,9 @@ export async function initLedger(cluster: Cluster): Promise<LedgerMade> {
   const standing = await asked(() => standingOfLedger(database.sql, schema), config);
   switch (standing.kind) {
     case 'ready':
-      return 'unchanged';
+      if (await asked(() => isComplete(database.sql, schema), config)) return 'unchanged';
+      await make(database.sql, schema);
+      return 'updated';
     case 'newer':
       await demandLedger(cluster);
       throw new Error('a newer ledger was demanded and found');
@@ -38,6 +40,20 @@ export async function initLedger(cluster: Cluster): Promise<LedgerMade> {
       await make(database.sql, schema);
       return standing.kind === 'none' ? 'created' : 'updated';
   }
+}
+
+/** Whether all tables and functions are there: somebody may have dropped one. */
+async function isComplete(sql: Sql, schema: string): Promise<boolean> {
+  const functions = allTables(schema).flatMap(
+    (text) => /^CREATE OR REPLACE FUNCTION ([^(]+)\(/u.exec(text)?.[1] ?? [],
+  );
+  const tables = tableRights(schema).map(([table]) => `${quoted(schema)}.${table}`);
+  const [row] = await sql(
+    `SELECT (SELECT bool_and(to_regclass(name) IS NOT NULL) FROM unnest($1::text[]) AS name)
+       AND (SELECT bool_and(to_regproc(name) IS NOT NULL) FROM unnest($2::text[]) AS name) AS is_complete`,
+    [tables, functions],
+  );
+  return row?.['is_complete'] === true;
 }
 
 async function make(sql: Sql, schema: string): Promise<void> {

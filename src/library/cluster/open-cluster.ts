@@ -146,11 +146,27 @@ function databaseProblem({ kind, code, message }: DatabaseError, schema: string)
       reason: `does not let this role do it: ${message}`,
       fix: `grant it what "botsync cluster init" prints for the schema "${schema}"`,
     });
-  return new SyncError('configuration', {
-    place,
-    reason: `refuses: ${message}`,
-    fix: 'check the address, the role and its password',
-  });
+  return new SyncError('configuration', { place, reason: `refuses: ${message}`, fix: fixOfRefusal(code) });
+}
+
+/** What to do about a refusal, by PostgreSQL's code. */
+function fixOfRefusal(code: string | null): string {
+  switch (code) {
+    // The schema, a table, a column or a function is not there.
+    case '3F000':
+    case '42P01':
+    case '42703':
+    case '42883':
+      return 'run: botsync cluster init';
+    case '3D000':
+      return 'create this database, or name another one in the address';
+    case '28000':
+    case '28P01':
+      return 'check the role and its password in the address, and that pg_hba.conf of the server lets this host in';
+    case null:
+    default:
+      return 'the log of the database says more; check the address, the role and its rights';
+  }
 }
 
 /** What to do about a connection that cannot be made. */
