@@ -1,4 +1,4 @@
-import type { Outcome, PlatformFailure } from '../domain/failure.ts';
+import { ok, type Outcome, type PlatformFailure } from '../domain/failure.ts';
 import type { OutgoingRequest } from './exchange.ts';
 import { failureOf, type Answer } from './failures.ts';
 import type { Urgency } from './gate.ts';
@@ -47,8 +47,9 @@ export class Api {
     const addressField = request.addressField ?? 'platform.baseUrl';
     const outgoing = { ...request, addressField, to: 'platform', body: plainBody(request.body) } as const;
     const answered = await this.#http.send(outgoing, signal);
-    if (answered.kind === 'ok') this.#note(answered.value);
-    return answered;
+    if (answered.kind === 'failed') return answered;
+    this.#note(answered.value);
+    return ok({ ...answered.value, asked: { origin: request.url.origin, field: addressField } });
   }
 
   /** The failure that an answer stands for, without the secret. `notFound`: what 404 means for the operation. */

@@ -8,6 +8,8 @@ export interface Answer {
   readonly text: string;
   /** The proxy that may have given it in the platform's place, in words. */
   readonly proxy?: string;
+  /** The address that was asked, without its path, and the field of the configuration that it is from. */
+  readonly asked?: { readonly origin: string; readonly field: string };
 }
 
 /** Longest part of a platform's own words that goes into a message. */
@@ -37,8 +39,15 @@ export function failureOf(
   if (isTransient(status, type)) return transient(answer, nowMs, message);
   if (status >= 300 && status < 400) return redirected(answer);
   if (status >= 200 && status < 300)
-    return { kind: 'transient', message: `${status} with an unexpected answer` };
+    return { kind: 'transient', message: `${status} with an unexpected answer${pageIn(answer)}` };
   return { kind: 'refused', message };
+}
+
+/** Where a page for people came in place of an answer: another server, or a network that wants a login. */
+function pageIn({ text, asked }: Answer): string {
+  return asked === undefined || !/^\s*</u.test(text)
+    ? ''
+    : `, a page of HTML from ${asked.origin}; check ${asked.field} and the network`;
 }
 
 function messageOf({ status, proxy }: Answer, type: string | null, said: string | null): string {

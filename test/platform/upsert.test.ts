@@ -96,7 +96,11 @@ describe('an upsert', () => {
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
     const failure = failureIn(await connectTo(emulator).platform.upsert(BOT, upsertBody('a', 1), NEVER));
-    expect(failure).toEqual({ kind: 'transient', message: '200 with an unexpected answer' });
+    const page = `, a page of HTML from ${emulator.baseUrl}; check platform.baseUrl and the network`;
+    expect(failure).toEqual({
+      kind: 'transient',
+      message: `200 with an unexpected answer${String(body).startsWith('<') ? page : ''}`,
+    });
   });
 
   test.each([
