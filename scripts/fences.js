@@ -107,7 +107,7 @@ const FENCES = [
     name: 'number of shipments in the SQL of a shipment',
     file: 'src/cluster/ledger.ts',
     text: 'WHERE id = $1 AND epoch = $2 AND holder = $3 AND seq = $4 RETURNING seq',
-    without: 'WHERE id = $1 AND epoch = $2 AND holder = $3 AND $4::bigint IS NOT NULL',
+    without: 'WHERE id = $1 AND epoch = $2 AND holder = $3 AND $4::bigint IS NOT NULL RETURNING seq',
     tests: 'test/cluster/ledger.test.ts',
   },
 ];

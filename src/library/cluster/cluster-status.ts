@@ -6,6 +6,7 @@ import { quoted } from '../../cluster/schema.ts';
 import { whyUntaken, type WhyUntaken } from '../../domain/unit-moves.ts';
 import { beatMs } from '../../domain/lease.ts';
 import { asked, demandLedger, type Cluster } from './open-cluster.ts';
+import { disagree } from './own-units.ts';
 
 /**
  * Whether a host was heard of while it was looked: there is no clock that all share, so that only a beat that comes proves that one
@@ -55,7 +56,7 @@ export interface UnitStanding {
 export interface ClusterStanding {
   readonly hosts: readonly HostStanding[];
   readonly units: readonly UnitStanding[];
-  /** Whether live hosts have configurations that do not agree. */
+  /** Whether live hosts that could sync the same units have configurations that do not agree. */
   readonly isDivided: boolean;
   /** Names of the units that no live host holds. */
   readonly unheld: readonly string[];
@@ -116,11 +117,10 @@ export async function standingOfCluster(
       .map(({ name }) => name),
     share: shares.get(host.name) ?? null,
   }));
-  const live = hosts.filter(({ liveness }) => liveness !== 'silent');
   return {
     hosts,
     units,
-    isDivided: new Set(live.map(({ configuration }) => configuration)).size > 1,
+    isDivided: liveHosts.some((one) => liveHosts.some((other) => disagree(one, other))),
     unheld: units.filter(isUnheld).map(({ name }) => name),
   };
 }

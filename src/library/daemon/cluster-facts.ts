@@ -1,8 +1,9 @@
-import type { HostRow, UnitRow } from '../../cluster/membership.ts';
+import type { UnitRow } from '../../cluster/membership.ts';
 import { whyUntaken } from '../../domain/unit-moves.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
 import type { ClusterFacts, HostFacts, UnitFacts } from '../../sync/plan/cluster-facts.ts';
 import type { ClusterSituation } from '../cluster/cluster-run.ts';
+import { disagree } from '../cluster/own-units.ts';
 import type { ClusterPort } from './cluster-port.ts';
 
 /** What is known of a cluster. */
@@ -39,7 +40,7 @@ export function clusterFacts({ situation, share, reports }: SeenCluster): Cluste
       alive: names.has(row.name),
       isMe: row.name === host,
       share: row.name === host ? share : names.has(row.name) ? (reports.get(row.name)?.share ?? null) : null,
-      sameConfig: me === undefined || row.digest === me.digest || !sharesUnit(row, me),
+      sameConfig: me === undefined || !disagree(row, me),
     })),
     blocked: Object.fromEntries(blocked),
     failed: Object.fromEntries(failed),
@@ -60,9 +61,4 @@ function notifierOf({ own, view }: ClusterSituation): string | null {
   const unit = own.find(isOfNotifications);
   const row = unit && view?.units.find(({ id }) => id === unit.id);
   return row === undefined || row.holder === null ? null : row.holderHost;
-}
-
-/** Hosts may do as they please with what each has alone. */
-function sharesUnit(one: HostRow, other: HostRow): boolean {
-  return one.units.some((id) => other.units.includes(id));
 }
