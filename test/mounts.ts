@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 
@@ -35,6 +35,37 @@ export function bindReadOnly(path: string): boolean {
 /** Mounts a directory on another one as well; false where that is not allowed. It ends with the test. */
 export function bind(path: string, on: string): boolean {
   return mount(on, ['--bind', path, on]);
+}
+
+/**
+ * Mounts a file system on a directory that answers nothing, as a share whose server is gone; `null` where that is not allowed. Whoever
+ * looks at the directory waits, which takes a thread, until the mount is given up by what this returns, or with the test.
+ */
+export function mountHanging(directory: string): (() => void) | null {
+  const device = openDevice();
+  if (device === null) return null;
+  // What the kernel asks of whoever serves the file system stands in the device: nobody reads it.
+  const options = 'fd=3,rootmode=40000,user_id=0,group_id=0';
+  const args = ['-i', '-t', 'fuse', '-o', options, 'fuse', directory];
+  const { status } = spawnSync('mount', args, { stdio: ['ignore', 'ignore', 'ignore', device] });
+  let isOpen = true;
+  const giveUp = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    closeSync(device);
+    if (status === 0) unmount(directory);
+  };
+  if (status === 0) onTestFinished(giveUp);
+  else giveUp();
+  return status === 0 ? giveUp : null;
+}
+
+function openDevice(): number | null {
+  try {
+    return openSync('/dev/fuse', 'r+');
+  } catch {
+    return null;
+  }
 }
 
 /** Takes a mount away before the test ends. */

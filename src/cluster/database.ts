@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { ClientConfig, Pool } from 'pg';
+import type { ClientConfig, DatabaseError as Answer, Pool } from 'pg';
 import { databaseWords } from './database-words.ts';
 import { Listening } from './listening.ts';
 
@@ -35,6 +35,9 @@ const LONGEST_PAUSE_MS = 30_000;
 /** A shorter password would be found within ordinary words, and be told by what is missing there. */
 const SHORTEST_PASSWORD = 6;
 
+/** The connection that listens is asked for a sign of life after so many times the patience for an answer. */
+const ASK_PATIENCES = 3;
+
 /** How a database is reached. */
 export interface DatabaseSettings {
   /** What `connectionOf` made. */
@@ -49,13 +52,19 @@ export interface DatabaseSettings {
 export class ClusterDatabase {
   readonly #settings: DatabaseSettings;
   #pool: Pool | Promise<Pool> | null = null;
+  /** What the database itself answers; every other error is of the connection. `null`: it was not asked yet. */
+  #Answer: typeof Answer | null = null;
   readonly #closed = new AbortController();
   readonly #listening: Listening;
 
   constructor(settings: DatabaseSettings) {
     this.#settings = settings;
     setMaxListeners(0, this.#closed.signal);
-    this.#listening = new Listening(() => this.#config(), this.#closed.signal);
+    this.#listening = new Listening(
+      () => this.#config(),
+      this.#closed.signal,
+      ASK_PATIENCES * settings.patienceMs,
+    );
   }
 
   /** See `Sql`. */
@@ -138,6 +147,7 @@ export class ClusterDatabase {
 
   async #create(): Promise<Pool> {
     const pg = (await import('pg')).default;
+    this.#Answer = pg.DatabaseError;
     const pool = new pg.Pool({ ...this.#config(), max: this.#settings.connections, allowExitOnIdle: true });
     // A connection that nobody uses just now has gone: the next statement gets another.
     pool.on('error', () => undefined);
@@ -162,8 +172,8 @@ export class ClusterDatabase {
     const { code, message } = error as { code?: unknown; message?: unknown };
     const known = typeof code === 'string' ? code : null;
     const said = typeof message === 'string' && message !== '' ? message : (known ?? 'no answer');
-    // What the server says has a code of five characters; everything else is of the connection.
-    const isAnswer = known !== null && /^[0-9A-Z]{5}$/u.test(known);
+    // The code alone does not tell: the system has one of five capitals as well, EPIPE.
+    const isAnswer = known !== null && this.#Answer !== null && error instanceof this.#Answer;
     const kind = isAnswer && !PASSING.test(known) ? 'refused' : 'unreachable';
     const { connection } = this.#settings;
     return new DatabaseError(kind, databaseWords(withoutPassword(said, connection), connection), known);

@@ -1,4 +1,6 @@
 import type { Sql, SqlRow } from './database.ts';
+import { inherit, type Inheritance } from './inherit.ts';
+import { isInPart, partsOfUnit, type Answer, type Asking } from './parts-of-a-unit.ts';
 import { quoted } from './schema.ts';
 
 /** The right to work on a unit, as the database knows it. */
@@ -48,11 +50,13 @@ const PAGE_ROWS = 5000;
 export class Ledger {
   readonly #sql: Sql;
   readonly #schema: string;
+  readonly #asking: (answer: Answer) => Asking;
   readonly #shipText: string;
 
   constructor(sql: Sql, schema: string) {
     this.#sql = sql;
     this.#schema = quoted(schema);
+    this.#asking = (answer) => ({ sql, schema, answer });
     this.#shipText = shipStatement(this.#schema);
   }
 
@@ -95,28 +99,62 @@ export class Ledger {
       rows.droppedFiles,
       rows.entries,
     ];
-    const [answer] = await this.#sql(this.#shipText, values);
+    const ask = async (): Promise<SqlRow | undefined> => (await this.#sql(this.#shipText, values))[0];
+    let answer = await ask();
+    // An earlier sending of it, whose answer was given up, was still under way and held the unit: this one waited, and saw it as it was before.
+    if (hasStoodStill(answer, grant, seq)) answer = await ask();
     if (answer?.['fenced'] === null || answer?.['fenced'] === undefined)
       return this.#whyNot(answer, grant, seq);
     return Number(answer['given']) === Number(answer['put']) ? 'taken' : 'foreign';
   }
 
   /**
-   * Drops all rows of a unit that is held by this grant, to be shipped again. A database that does not even know of the grant is
-   * told: who took it since has a later epoch. Gives how many shipments it has had then; `null`: it is not held by this grant.
+   * Drops all rows of a unit that is held by this grant, to be shipped again, a part of them at a time. A database that does not even
+   * know of the grant is told: who took it since has a later epoch. Gives how many shipments it has had then; `null`: it is not held
+   * by this grant. Nothing may be shipped meanwhile.
+   *
+   * @param mayBegin - whether nobody else can have the unit now: whoever has it in a database that went back may have an epoch that is
+   *   lower than ours.
    */
-  async clear({ unit, epoch, instance }: Grant, host: string): Promise<number | null> {
+  async clear(grant: Grant, host: string, mayBegin: () => boolean): Promise<number | null> {
+    const seq = await this.#beginAnew(grant, host, mayBegin);
+    if (seq === null) return null;
     const s = this.#schema;
-    const [row] = await this.#sql(
-      `WITH fence AS (
-         UPDATE ${s}.unit SET seq = seq + 1, beat = beat + 1, epoch = $2, holder = $3, holder_host = $4
-         WHERE id = $1 AND pinned IS NULL AND (epoch < $2 OR (epoch = $2 AND holder = $3)) RETURNING id, seq),
-       files AS (DELETE FROM ${s}.file AS file USING fence WHERE file.unit = fence.id),
-       entries AS (DELETE FROM ${s}.entry AS entry USING fence WHERE entry.unit = fence.id)
-       SELECT seq FROM fence`,
-      [unit, epoch, instance, host],
+    const fence = `WITH fence AS (
+      SELECT id FROM ${s}.unit WHERE id = $1 AND epoch = $2 AND holder = $3 AND seq = $4 FOR UPDATE)`;
+    const values = [grant.unit, grant.epoch, grant.instance, seq];
+    for await (const part of partsOfUnit(this.#asking(once), grant.unit))
+      await this.#sql(
+        `${fence} DELETE FROM ${s}.file AS file USING fence WHERE file.unit = fence.id AND ${isInPart('file.key_hash', 5)}`,
+        [...values, ...part],
+      );
+    await this.#sql(
+      `${fence} DELETE FROM ${s}.entry AS entry USING fence WHERE entry.unit = fence.id`,
+      values,
     );
-    return row === undefined ? null : Number(row['seq']);
+    return seq;
+  }
+
+  /** Has whatever was sent before under this grant do nothing any more, also what comes late. Gives how many shipments there are then. */
+  async #beginAnew(
+    { unit, epoch, instance }: Grant,
+    host: string,
+    mayBegin: () => boolean,
+  ): Promise<number | null> {
+    const s = this.#schema;
+    // What was sent before may change how many there are just now: it does so once.
+    for (let tries = 0; tries < 2; tries += 1) {
+      const [known] = await this.#sql(`SELECT epoch, seq FROM ${s}.unit WHERE id = $1`, [unit]);
+      if (known === undefined || !mayBegin()) return null;
+      const [row] = await this.#sql(
+        `UPDATE ${s}.unit SET seq = seq + 1, beat = beat + 1, epoch = $2, holder = $3, holder_host = $4
+         WHERE id = $1 AND pinned IS NULL AND (epoch < $2 OR (epoch = $2 AND holder = $3)) AND epoch = $5 AND seq = $6
+         RETURNING seq`,
+        [unit, epoch, instance, host, known['epoch'], known['seq']],
+      );
+      if (row !== undefined) return Number(row['seq']);
+    }
+    return null;
   }
 
   /** Lets go of a unit. Where it is not held by this grant any more nothing happens. */
@@ -128,43 +166,37 @@ export class Ledger {
   }
 
   /** The rows of a unit, a page at a time; of tables of which each host has its own those of `host`. */
-  async *rows(unit: number, host: string): AsyncGenerator<RowPage> {
+  async *rows(unit: number, host: string, answer: Answer = once): AsyncGenerator<RowPage> {
     const s = this.#schema;
-    const entries = await this.#sql(
-      `SELECT coalesce(string_agg(body::text, ','), '') AS rows FROM ${s}.entry WHERE unit = $1 AND host IN ('', $2)`,
-      [unit, host],
+    const entries = await answer(() =>
+      this.#sql(
+        `SELECT coalesce(string_agg(body::text, ','), '') AS rows FROM ${s}.entry WHERE unit = $1 AND host IN ('', $2)`,
+        [unit, host],
+      ),
     );
     yield { files: '[]', entries: `[${textOf(entries[0]?.['rows'])}]` };
-    const [counted] = await this.#sql(`SELECT count(*) AS count FROM ${s}.file WHERE unit = $1`, [unit]);
+    const [counted] = await answer(() =>
+      this.#sql(`SELECT count(*) AS count FROM ${s}.file WHERE unit = $1`, [unit]),
+    );
     const pages = Math.ceil(Number(counted?.['count']) / PAGE_ROWS);
     // Hashes are spread evenly: a part of them needs no sorting, and is read by the index whatever the planner knows.
     for (let page = 0; page < pages; page += 1) {
-      const [read] = await this.#sql(
-        `SELECT string_agg(body::text, ',') AS rows FROM ${s}.file
-         WHERE unit = $1 AND target = (SELECT target FROM ${s}.unit WHERE id = $1)
-           AND key_hash >= $2 AND ($3::bytea IS NULL OR key_hash < $3)`,
-        [unit, hashAt(page / pages), page + 1 === pages ? null : hashAt((page + 1) / pages)],
+      const part = [hashAt(page / pages), page + 1 === pages ? null : hashAt((page + 1) / pages)];
+      const [read] = await answer(() =>
+        this.#sql(
+          `SELECT string_agg(body::text, ',') AS rows FROM ${s}.file
+           WHERE unit = $1 AND target = (SELECT target FROM ${s}.unit WHERE id = $1)
+             AND key_hash >= $2 AND ($3::bytea IS NULL OR key_hash < $3)`,
+          [unit, ...part],
+        ),
       );
       yield { files: `[${textOf(read?.['rows'])}]`, entries: '[]' };
     }
   }
 
-  /**
-   * Takes over the records of units that nobody has in a configuration any more, as far as their keys begin with one of some prefixes:
-   * one statement, which does nothing where the unit is not held by this grant, and leaves alone what somebody holds. What is not
-   * about one key is copied, and goes once no file is left. Gives how many files were taken over.
-   */
-  async inherit(
-    { unit, epoch, instance }: Grant,
-    from: readonly number[],
-    prefixes: readonly string[],
-  ): Promise<number> {
-    const [row] = await this.#sql(inheritStatement(this.#schema), [
-      ...[unit, epoch, instance],
-      JSON.stringify(from),
-      JSON.stringify(prefixes.map((prefix) => prefix.normalize('NFC'))),
-    ]);
-    return Number(row?.['count'] ?? 0);
+  /** See `inherit`. */
+  async inherit(grant: Grant, what: Inheritance, answer: Answer = once): Promise<number> {
+    return await inherit(this.#asking(answer), grant, what);
   }
 
   #whyNot(answer: SqlRow | undefined, grant: Grant, seq: number): Shipped {
@@ -177,6 +209,17 @@ export class Ledger {
     if (Number(answer['seq']) > seq) return 'taken';
     return Number(answer['seq']) < seq ? 'rewound' : 'lost';
   }
+}
+
+/** Asks the database a question as it is. */
+function once<T>(question: () => Promise<T>): Promise<T> {
+  return question();
+}
+
+/** Whether the fence let nothing through although the unit, as it was when the statement began, is where it is to be. */
+function hasStoodStill(answer: SqlRow | undefined, { epoch, instance }: Grant, seq: number): boolean {
+  if (typeof answer?.['epoch'] !== 'string' || typeof answer['fenced'] === 'string') return false;
+  return Number(answer['epoch']) === epoch && answer['holder'] === instance && Number(answer['seq']) === seq;
 }
 
 /** The hash below which this part of all hashes are. */
@@ -235,35 +278,4 @@ function shipStatement(s: string): string {
     SELECT (SELECT seq FROM fence) AS fenced, (SELECT count(*) FROM given) AS given, (SELECT count(*) FROM put) AS put,
       unit.epoch, unit.seq, unit.holder
     FROM (SELECT) AS always LEFT JOIN ${s}.unit AS unit ON unit.id = $1`;
-}
-
-/** $1 unit, $2 epoch, $3 process, $4 numbers of units, $5 prefixes of keys. */
-function inheritStatement(s: string): string {
-  const isOurs = (key: string): string =>
-    `EXISTS (SELECT FROM json_array_elements_text($5::json) AS prefix WHERE starts_with(${key}, prefix))`;
-  const key = "entry.body -> 'body' ->> 'key'";
-  return `WITH fence AS (SELECT target FROM ${s}.unit WHERE id = $1 AND epoch = $2 AND holder = $3 FOR UPDATE),
-    former AS (
-      UPDATE ${s}.unit AS unit SET epoch = unit.epoch + 1, beat = unit.beat + 1
-      FROM fence
-      WHERE unit.id IN (SELECT json_array_elements_text($4::json)::integer) AND unit.holder IS NULL AND unit.pinned IS NULL
-        AND unit.target = fence.target RETURNING unit.id),
-    emptied AS MATERIALIZED (
-      SELECT id FROM former WHERE NOT EXISTS (
-        SELECT FROM ${s}.file AS file WHERE file.unit = former.id AND NOT ${isOurs("file.body ->> 'key'")})),
-    files AS (
-      UPDATE ${s}.file AS file SET unit = $1 FROM former
-      WHERE file.unit = former.id AND ${isOurs("file.body ->> 'key'")} RETURNING 1),
-    entries AS MATERIALIZED (
-      SELECT entry.* FROM ${s}.entry AS entry JOIN former ON entry.unit = former.id
-      WHERE ${key} IS NULL OR ${isOurs(key)} OR entry.unit IN (SELECT id FROM emptied)),
-    entries_put AS (
-      INSERT INTO ${s}.entry (unit, tbl, host, key_hash, body)
-      SELECT DISTINCT ON (tbl, host, key_hash) $1, tbl, host, key_hash, body FROM entries ORDER BY tbl, host, key_hash, unit
-      ON CONFLICT DO NOTHING),
-    entries_gone AS (
-      DELETE FROM ${s}.entry AS entry USING entries AS gone
-      WHERE entry.unit = gone.unit AND entry.tbl = gone.tbl AND entry.host = gone.host AND entry.key_hash = gone.key_hash
-        AND (${key} IS NOT NULL OR entry.unit IN (SELECT id FROM emptied)))
-    SELECT count(*) AS count FROM files`;
 }

@@ -1,4 +1,8 @@
+import { Socket } from 'node:net';
 import type { Client, ClientConfig, Notification } from 'pg';
+
+/** A server that is bidden farewell is given so long to close the connection, milliseconds: one that is cut off never does. */
+const FAREWELL_MS = 1000;
 
 /** Somebody who is told what is notified on a channel. */
 export interface Listener {
@@ -12,6 +16,7 @@ export interface Listener {
 export class Listening {
   readonly #config: () => ClientConfig;
   readonly #closed: AbortSignal;
+  readonly #askEveryMs: number;
   readonly #listeners = new Set<Listener>();
   #client: Client | null = null;
   /** What the connection was told to do. */
@@ -20,10 +25,15 @@ export class Listening {
   /** Ends the connection when nobody listens any more. */
   #needless = new AbortController();
 
-  /** @param closed - ends everything. */
-  constructor(config: () => ClientConfig, closed: AbortSignal) {
+  /**
+   * @param closed - ends everything.
+   * @param askEveryMs - after which the connection is asked whether it still leads to the database, milliseconds: whoever only listens
+   *   hears nothing of a network that is cut, or of a server that lost its power, until the kernel asks, hours later.
+   */
+  constructor(config: () => ClientConfig, closed: AbortSignal, askEveryMs: number) {
     this.#config = config;
     this.#closed = closed;
+    this.#askEveryMs = askEveryMs;
   }
 
   /** Has somebody told until the signal aborts. What is notified while there is no connection is lost. */
@@ -82,8 +92,13 @@ export class Listening {
   /** Keeps a connection until it fails, or until the signal aborts. */
   async #connect(signal: AbortSignal): Promise<void> {
     const pg = (await import('pg')).default;
-    const client: Client = new pg.Client(this.#config());
-    const end = (): Promise<void> => client.end().catch(() => undefined);
+    const stream = new Socket();
+    const client: Client = new pg.Client({ ...this.#config(), stream: () => stream });
+    const end = async (): Promise<void> => {
+      const late = setTimeout(() => stream.destroy(), FAREWELL_MS);
+      await client.end().catch(() => undefined);
+      clearTimeout(late);
+    };
     const ended = new Promise<void>((resolve) => {
       client.on('end', resolve);
       client.on('error', () => {
@@ -99,6 +114,9 @@ export class Listening {
     client.on('notification', ({ channel, payload }: Notification) => {
       for (const one of [...this.#listeners]) if (one.channel === channel) one.told(payload ?? '');
     });
+    const asking = setInterval(() => {
+      this.#say('SELECT 1');
+    }, this.#askEveryMs);
     try {
       await client.connect();
       // Whoever comes from now on says so by itself.
@@ -107,6 +125,7 @@ export class Listening {
       this.#say([...channels].map((channel) => `LISTEN ${channel}`).join('; '));
       await ended;
     } finally {
+      clearInterval(asking);
       this.#client = null;
       await end();
     }

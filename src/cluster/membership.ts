@@ -96,7 +96,7 @@ export class Membership {
        VALUES ($1, $2, $3, $4, $5, $6, $7)
        ON CONFLICT (name) DO UPDATE SET instance = excluded.instance, beat = host.beat + 1, weight = excluded.weight,
          version = excluded.version, digest = excluded.digest, units = excluded.units`,
-      [name, instance, weight, version, digest, JSON.stringify(units), report],
+      [name, instance, weight, version, digest, JSON.stringify(units), storable(report)],
     );
   }
 
@@ -125,9 +125,9 @@ export class Membership {
            ORDER BY unit.id FOR NO KEY UPDATE OF unit) AS given
          WHERE unit.id = given.id AND unit.epoch = given.epoch AND coalesce(unit.holder, unit.pinned) IN ($1, $2)
          RETURNING unit.id)
-       SELECT (SELECT count(*) FROM mine) AS known, (SELECT json_agg(id) FROM held) AS proven, ${this.#view("- 'report'")}`,
+       SELECT (SELECT count(*) FROM mine) AS known, (SELECT json_agg(id) FROM held) AS proven, ${this.#view(HOST_COLUMNS)}`,
       [
-        ...[name, instance, weight, version, digest, JSON.stringify(units), report],
+        ...[name, instance, weight, version, digest, JSON.stringify(units), storable(report)],
         JSON.stringify(held.map(({ unit, epoch, settledAgeMs }) => ({ id: unit, epoch, age: settledAgeMs }))),
       ],
     );
@@ -136,7 +136,9 @@ export class Membership {
 
   /** How everything stands, without a beat. */
   async look(): Promise<ClusterView> {
-    const [row] = await this.#sql(`SELECT 1 AS known, NULL AS proven, ${this.#view('')}`);
+    const [row] = await this.#sql(
+      `SELECT 1 AS known, NULL AS proven, ${this.#view(`${HOST_COLUMNS}, report`)}`,
+    );
     return toView(row);
   }
 
@@ -150,7 +152,7 @@ export class Membership {
     const [row] = await this.#sql(
       `INSERT INTO ${this.#schema}.unit AS unit (target, name, sources, pinned) VALUES ($1, $2, $3, $4)
        ON CONFLICT (target, name) DO UPDATE SET sources = excluded.sources, pinned = excluded.pinned RETURNING *`,
-      [target, name, JSON.stringify(sources), pinned],
+      [target, name, storable(JSON.stringify(sources)), pinned],
     );
     if (row === undefined) throw new Error('no unit');
     return toUnit(row, 0);
@@ -181,7 +183,7 @@ export class Membership {
     await this.#sql(`INSERT INTO ${this.#schema}.wish (unit, kind, body) VALUES ($1, $2, $3)`, [
       unit,
       kind,
-      JSON.stringify(body),
+      storable(JSON.stringify(body)),
     ]);
   }
 
@@ -199,14 +201,38 @@ export class Membership {
     return rows.length;
   }
 
-  /** @param without - what is left out of hosts, which is not needed with every beat. */
-  #view(without: string): string {
-    const all = (table: string, less = ''): string =>
-      `(SELECT coalesce(json_agg(one ORDER BY one), '[]')
-        FROM (SELECT to_jsonb(row) ${less} AS one FROM ${this.#schema}.${table} AS row) AS rows)`;
-    return `${NOW_MS} AS now_ms, extract(epoch FROM pg_postmaster_start_time()) AS run, ${all('host', without)} AS hosts, ${all('unit')} AS units, ${all('wish')} AS wishes,
+  /**
+   * Columns of json are handed on as they are: of a text that no jsonb can hold, in one row, no host is to stop.
+   *
+   * @param hostColumns - what is asked of hosts: reports are not needed with every beat.
+   */
+  #view(hostColumns: string): string {
+    const all = (table: string, columns: string, key: string): string =>
+      `(SELECT coalesce(json_agg(row_to_json(row) ORDER BY row.${key}), '[]')
+        FROM (SELECT ${columns} FROM ${this.#schema}.${table}) AS row)`;
+    return `${NOW_MS} AS now_ms, extract(epoch FROM pg_postmaster_start_time()) AS run, ${all('host', hostColumns, 'name')} AS hosts, ${all('unit', '*', 'id')} AS units, ${all('wish', '*', 'id')} AS wishes,
       (SELECT version FROM ${this.#schema}.meta) AS version, (SELECT state_version FROM ${this.#schema}.meta) AS state_version`;
   }
+}
+
+/** What every beat brings back of a host. */
+const HOST_COLUMNS = 'name, instance, beat, weight, version, digest, units';
+
+/** An escape of JSON; the group has one that PostgreSQL can make no text of: NUL, or half a surrogate pair. */
+const ESCAPE = /\\(?:(u0000|ud[89a-f][0-9a-f]{2})|.)/gu;
+
+/**
+ * What `JSON.stringify` made, with U+FFFD in the place of what PostgreSQL cannot hold as text. Reading does without this, but not in
+ * hosts of older versions: one such text would end the leases of all of them.
+ */
+function storable(json: string): string;
+function storable(json: string | null): string | null;
+function storable(json: string | null): string | null {
+  return (
+    json?.replace(ESCAPE, (escape, notHeld?: string) =>
+      notHeld === undefined ? escape : String.raw`\ufffd`,
+    ) ?? null
+  );
 }
 
 function toView(row: SqlRow | undefined): ClusterView {
@@ -231,7 +257,7 @@ function toHost(row: SqlRow): HostRow {
     weight: Number(row['weight']),
     version: String(row['version']),
     digest: String(row['digest']),
-    units: row['units'] as number[],
+    units: listOf(row['units'], (one): one is number => typeof one === 'number'),
     report: row['report'] ?? null,
   };
 }
@@ -241,7 +267,7 @@ function toUnit(row: SqlRow, nowMs: number): UnitRow {
     id: Number(row['id']),
     target: Number(row['target']),
     name: String(row['name']),
-    sources: row['sources'] as UnitSourceRow[],
+    sources: listOf(row['sources'], isUnitSource),
     pinned: row['pinned'] as string | null,
     epoch: Number(row['epoch']),
     beat: Number(row['beat']),
@@ -250,4 +276,14 @@ function toUnit(row: SqlRow, nowMs: number): UnitRow {
     holderHost: row['holder_host'] as string | null,
     settledAgeMs: row['settled_at'] === null ? null : nowMs - Number(row['settled_at']),
   };
+}
+
+/** Those of a list that are what they should be: what is none of that somebody else wrote, and no host is to stop for it. */
+function listOf<T>(value: unknown, isOne: (one: unknown) => one is T): T[] {
+  return Array.isArray(value) ? value.filter(isOne) : [];
+}
+
+function isUnitSource(one: unknown): one is UnitSourceRow {
+  const { name, keyPrefix } = (one ?? {}) as Partial<Record<keyof UnitSourceRow, unknown>>;
+  return typeof name === 'string' && typeof keyPrefix === 'string';
 }

@@ -31,6 +31,15 @@ const LOOKS_LIKE_TOKEN = /^bp_[a-z]+_/u;
 const PRINTABLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/u;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/u;
 
+/** Half of a pair that stands for one character: not well-formed Unicode, which no file name, database or platform takes. */
+const HALF = /\p{Surrogate}/u;
+
+/** What is wrong with a text that is not well-formed Unicode, and what to do about it; `null`: it is. */
+function brokenIn(text: string): string | null {
+  const [half] = HALF.exec(text) ?? [];
+  return half === undefined ? null : `contains half of a character; write it without ${quote(half)}`;
+}
+
 /** Whether a text is one of the placeholders that examples carry: `…`, `<bot id>`, `YOUR_BOT_ID`. */
 export function isPlaceholder(text: string): boolean {
   return /^(?:…|\.{3}|<.*>|your[_ -].*|change[_ -]?me|todo|x{3,})$/iu.test(text.trim());
@@ -126,6 +135,8 @@ function splitAtColon(text: string): [string, string] {
 export function readPath(text: string): Reading<string> {
   if (text.trim() === '') return problem('is empty; write a path');
   if (text.includes('\0')) return problem('contains a NUL character; write a path');
+  const broken = brokenIn(text);
+  if (broken !== null) return problem(broken);
   const [unexpanded] = LEFT_TO_A_SHELL.exec(text) ?? [];
   if (unexpanded === undefined) return meaning(text);
   // The path may be a secret that was put in the wrong place: it is not shown.
@@ -148,6 +159,8 @@ export function readFilePath(text: string): Reading<string> {
 
 /** The name of a source. */
 export function readName(text: string): Reading<string> {
+  const broken = brokenIn(text);
+  if (broken !== null) return problem(`${quote(text)} cannot be a name, because it ${broken}`);
   return text === '' || text !== text.trim() || CONTROL.test(text)
     ? problem(
         `${quote(text)} cannot be a name; write one without control characters and without a space at either end`,
@@ -158,6 +171,8 @@ export function readName(text: string): Reading<string> {
 /** What comes before the path in a key. */
 export function readKeyPrefix(text: string): Reading<string> {
   if (CONTROL.test(text)) return problem(`${quote(text)} contains a control character; remove it`);
+  const broken = brokenIn(text);
+  if (broken !== null) return problem(`${quote(text)} ${broken}`);
   return text.startsWith('/')
     ? problem(
         `${quote(text)} starts with "/", which the platform would treat as part of the name; write ${quote(text.replace(/^\/+/u, ''))}`,

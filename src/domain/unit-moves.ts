@@ -46,3 +46,22 @@ export interface MoveFacts {
 export function isToMove({ unchangedMs, isBest, canOthersTake, isQuiet }: MoveFacts): boolean {
   return unchangedMs >= QUIET_MS && !isBest && canOthersTake && isQuiet;
 }
+
+/**
+ * Why no host could take a unit.
+ * - `no-host`: none is up.
+ * - `unseen`: none that is up has its sources and sees their directories.
+ * - `no-weight`: those that do have the weight 0.
+ */
+export type WhyUntaken = 'no-host' | 'unseen' | 'no-weight';
+
+/** Why none of these hosts, which are up, could take a unit, by its number; `null`: one could. */
+export function whyUntaken(
+  unit: number,
+  hosts: readonly { readonly units: readonly number[]; readonly weight: number }[],
+): WhyUntaken | null {
+  if (hosts.length === 0) return 'no-host';
+  const seeing = hosts.filter(({ units }) => units.includes(unit));
+  if (seeing.length === 0) return 'unseen';
+  return seeing.every(({ weight }) => weight <= 0) ? 'no-weight' : null;
+}

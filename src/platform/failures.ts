@@ -102,13 +102,20 @@ function readError(
   }
 }
 
-/** A platform's words, on one line, of bearable length and without signed addresses; `null`: it said nothing. */
+/**
+ * A platform's words, on one line, of bearable length, well-formed and without signed addresses; `null`: it said nothing. What is
+ * not well-formed could not be passed on in every place where it is told, such as a database.
+ */
 export function quote(said: unknown): string | null {
   if (typeof said !== 'string' || said === '') return null;
 
   const line = said
     .replace(/[\u0000-\u001f\u007f-\u009f]+/gu, ' ')
+    .replace(/\p{Surrogate}/gu, '\ufffd')
     // A signed address is a secret: what stands after its "?" or before its "@" is not repeated.
     .replace(/(\bhttps?:\/\/)(?:[^\s/?#"'<>]*@)?([^\s?"'<>]*)(?:\?[^\s"'<>]*)?/giu, '$1$2');
-  return line.length > LONGEST_QUOTE ? `${line.slice(0, LONGEST_QUOTE)}…` : line;
+  // No character is cut in half.
+  return line.length > LONGEST_QUOTE
+    ? `${line.slice(0, LONGEST_QUOTE).replace(/\p{Surrogate}$/u, '')}…`
+    : line;
 }

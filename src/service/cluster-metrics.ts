@@ -5,6 +5,8 @@ export interface ClusterMeasures {
   readonly unitsHeld: number;
   /** Whether the last beat reached the database. */
   readonly isDatabaseUp: boolean;
+  /** What this host may take of the budget of requests now, requests a second. */
+  readonly share: number;
 }
 
 /** Seconds: from a database beside this host to one that is about to be given up. */
@@ -19,8 +21,7 @@ export class ClusterMetrics {
   readonly #leasesLost: Counter;
   readonly #hints: Readonly<Record<'sent' | 'received', Counter>>;
   readonly #ships: Histogram;
-  readonly #createShare: () => Gauge;
-  #share: Gauge | null = null;
+  readonly #share: Gauge;
 
   /** @param measure - asked once each time the metrics are rendered. */
   constructor(library: typeof import('prom-client'), registry: Registry, measure: () => ClusterMeasures) {
@@ -64,13 +65,11 @@ export class ClusterMetrics {
       buckets: SHIP_BUCKETS,
       registers,
     });
-    // A share of 0 would be one: it is absent until there is one.
-    this.#createShare = () =>
-      new library.Gauge({
-        name: 'botsync_cluster_share_requests_per_second',
-        help: 'What this host may take of the budget of requests.',
-        registers,
-      });
+    this.#share = new library.Gauge({
+      name: 'botsync_cluster_share_requests_per_second',
+      help: 'What this host may take of the budget of requests.',
+      registers,
+    });
   }
 
   /** A unit was taken from another host. */
@@ -93,16 +92,11 @@ export class ClusterMetrics {
     this.#ships.observe(seconds);
   }
 
-  /** What this host may take of the budget, requests a second. */
-  setShare(perSecond: number): void {
-    this.#share ??= this.#createShare();
-    this.#share.set(perSecond);
-  }
-
   /** Takes the measures of now. */
   takeMeasures(): void {
-    const { unitsHeld, isDatabaseUp } = this.#measure();
+    const { unitsHeld, isDatabaseUp, share } = this.#measure();
     this.#unitsHeld.set(unitsHeld);
+    this.#share.set(share);
     this.#databaseUp.set(isDatabaseUp ? 1 : 0);
   }
 }

@@ -12,7 +12,7 @@ export interface Durability {
   readonly intervalMs: number;
   /** Whether what nobody waits for is to be flushed soon as well. */
   readonly isEager: boolean;
-  /** So many files at most may be in hand ahead of those that are transferred: what is open then is sent again if this host ends. */
+  /** So many files at most may be in hand ahead of those that are transferred, of a pass and of each kind of path rescans: if this host ends they are sent again. */
   readonly mostAhead: number;
   /** Lets go of what it holds. */
   readonly close: () => void;

@@ -147,11 +147,15 @@ export class WorkingCopy {
 
   /** From now on every change goes to the ledger. */
   begin(ship: Ship): StateStore {
-    guarded(() => {
+    return guarded(() => {
       this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA cache_size = -2000;');
       this.#captureChanges();
+      return new StateStore(
+        this.#database,
+        this.#file,
+        new Shipping(this.#database, this.#entryTables, ship),
+      );
     });
-    return new StateStore(this.#database, this.#file, new Shipping(this.#database, this.#entryTables, ship));
   }
 
   /** Has every row shipped again: the ledger has lost some. */

@@ -1,4 +1,5 @@
 import { escapeControls as shown } from '../domain/escape.ts';
+import type { WhyUntaken } from '../domain/unit-moves.ts';
 import type { ClusterFacts, ClusterTrouble, HostFacts } from '../sync/plan/cluster-facts.ts';
 import { counted } from './quantity.ts';
 
@@ -62,9 +63,28 @@ export function unitsOf({ host, held, units }: ClusterFacts, name: string): stri
   ];
 }
 
-function whyFree({ silent, reason }: Extract<ClusterTrouble, { readonly kind: 'free-unit' }>): string {
-  if (silent !== null) return `: ${silent}, which had it, is silent`;
-  return reason === null ? '' : `: ${reason}`;
+function whyFree({
+  silent,
+  reason,
+  whyUntaken,
+}: Extract<ClusterTrouble, { readonly kind: 'free-unit' }>): string {
+  const untaken = whyUntaken === null ? null : describeUntaken(whyUntaken);
+  const reasons =
+    silent === null ? [reason ?? untaken] : [`${silent}, which had it, is silent`, reason ?? untaken];
+  const known = reasons.filter((one) => one !== null);
+  return known.length === 0 ? '' : `: ${known.join('; ')}`;
+}
+
+/** Why no host could take a unit, as a part of a sentence. */
+export function describeUntaken(why: WhyUntaken): string {
+  switch (why) {
+    case 'no-host':
+      return 'no host is up';
+    case 'unseen':
+      return 'no host that is up sees its directories';
+    case 'no-weight':
+      return 'the hosts that see its directories have the weight 0';
+  }
 }
 
 function whyRefused({ host, refusal }: Extract<ClusterTrouble, { readonly kind: 'elsewhere' }>): string {

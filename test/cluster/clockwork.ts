@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { DatabaseError, type Sql } from '../../src/cluster/database.ts';
 import { Ledger } from '../../src/cluster/ledger.ts';
 import { Membership } from '../../src/cluster/membership.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import { beatMs } from '../../src/domain/lease.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { ClusterRun } from '../../src/library/cluster/cluster-run.ts';
+import { ClusterRun, NOBODY_FOLLOWS } from '../../src/library/cluster/cluster-run.ts';
 import type { WorkedUnit } from '../../src/library/cluster/held-unit.ts';
 import { openCluster } from '../../src/library/cluster/open-cluster.ts';
 import { addSynced } from '../state/fixture.ts';
@@ -34,15 +34,26 @@ export interface ClockworkHost {
   readonly log: readonly string[];
   /** Records a file as sent, and waits until the ledger has it. */
   readonly record: (name: string) => Promise<void>;
+  /** Asks its part to end in order. */
+  readonly stop: () => void;
+  /** Asks it to end at once. */
+  readonly breakOff: () => void;
+  /** How its part ended; `null`: it has not. */
+  readonly end: { readonly error: unknown } | null;
+  /** Whether it is to end by an error. */
+  isToFail: boolean;
 }
+
+/** For how long parts of a host sleep now, milliseconds. */
+type Sleeping = Set<{ readonly ms: number }>;
 
 /** Hosts of one cluster in this process, their clock, and their database. */
 export class Clockwork {
   readonly clock = new ManualClock();
   readonly hosts: Hosts;
   readonly #server: PostgresServer;
-  /** Of each host, for how long its parts sleep now, milliseconds. */
-  readonly #sleeping: Set<{ readonly ms: number }>[] = [];
+  /** Of each host whose part has not ended. */
+  readonly #sleeping = new Set<Sleeping>();
   #asked = 0;
   #answered = 0;
 
@@ -63,6 +74,8 @@ export class Clockwork {
     const { config } = loaded;
     const cluster = openCluster(loaded, loaded.config.cluster, env);
     let worked: WorkedUnit | null = null;
+    let end: ClockworkHost['end'] = null;
+    const [stop, abort] = [new AbortController(), new AbortController()];
     const log: string[] = [];
     const host = {
       name,
@@ -70,8 +83,19 @@ export class Clockwork {
       asks: (() => Promise.resolve()) as ClockworkHost['asks'],
       log,
       record,
+      isToFail: false,
+      stop: () => {
+        stop.abort();
+      },
+      breakOff: () => {
+        stop.abort();
+        abort.abort();
+      },
       get worked() {
         return worked;
+      },
+      get end() {
+        return end;
       },
     };
     const sql: Sql = async (text, values) => {
@@ -93,7 +117,8 @@ export class Clockwork {
     const note = (message: string): void => {
       log.push(message);
     };
-    const [stop, abort] = [new AbortController(), new AbortController()];
+    const sleeping: Sleeping = new Set();
+    this.#sleeping.add(sleeping);
     const { schema } = cluster.config;
     const run = new ClusterRun({
       cluster: { ...cluster, ledger: new Ledger(sql, schema), membership: new Membership(sql, schema) },
@@ -102,7 +127,7 @@ export class Clockwork {
       config: () => config,
       platformName: () => TARGET.baseUrl,
       stateFile: config.stateFile,
-      clock: this.#clockOfHost(),
+      clock: this.#clockOfHost(sleeping),
       log: { debug: note, info: note, warn: note, error: note },
       work: async (_, unit) => {
         worked = unit;
@@ -120,23 +145,26 @@ export class Clockwork {
       wished: () => undefined,
       announce: () => undefined,
       report: () => null,
-      observer: {
-        stands: () => undefined,
-        shipped: () => undefined,
-        taken: () => undefined,
-        ended: () => undefined,
-        pinnedChanged: () => undefined,
-      },
+      observer: NOBODY_FOLLOWS,
       stop: stop.signal,
       abort: abort.signal,
     });
-    const running = run.run();
+    const running = run
+      .run()
+      .then(
+        () => ({ error: null }),
+        (error: unknown) => ({ error }),
+      )
+      .then((how) => {
+        end = how;
+        this.#sleeping.delete(sleeping);
+      });
     onTestFinished(async () => {
       host.isCut = true;
-      stop.abort();
-      abort.abort();
+      host.breakOff();
       await running;
       await cluster.close();
+      if (!host.isToFail) expect(end).toEqual({ error: null });
     });
     return host;
   }
@@ -197,10 +225,8 @@ export class Clockwork {
     await this.#server.start();
   }
 
-  #clockOfHost(): Clock {
+  #clockOfHost(sleeping: Sleeping): Clock {
     const { now, monotonic } = this.clock;
-    const sleeping = new Set<{ readonly ms: number }>();
-    this.#sleeping.push(sleeping);
     return {
       now,
       monotonic,
@@ -216,7 +242,7 @@ export class Clockwork {
   /** Waits until every host waits for its next beat, and nobody for the database: the rest is done after a few turns. */
   async #quiet(): Promise<void> {
     const areWaiting = (): boolean =>
-      this.#sleeping.every((host) =>
+      [...this.#sleeping].every((host) =>
         [...host].some(({ ms }) => ms <= beatMs(LEASE_MS) && ms !== SHIP_AGAIN_MS),
       );
     for (let quiet = 0; quiet < 3; quiet += 1) {

@@ -1,6 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { checkLedger } from '../../src/cli/doctor/check-ledger.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { POLL } from '../cli/running-daemon.ts';
-import { createHosts } from './hosts.ts';
+import { createHosts, type Host } from './hosts.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
 
 let server: PostgresServer;
@@ -77,7 +81,7 @@ describe('cluster', () => {
     const silent = await web1.run('cluster', 'status');
     expect(silent.code).toBe(3);
     expect(silent.stdout).toContain(`docs  ${to} (silent)`);
-    expect(silent.stdout).toContain('docs is held by no host');
+    expect(silent.stdout).toContain('docs is held by no host that was heard of: no host is up.');
     const held = await (to === 'web1' ? web1 : web2).run('cluster', 'export', '--to', 'x.db');
     expect(held, 'its own daemon is stopped, and has the state file').toMatchObject({ code: 6 });
     daemons[to].child.kill('SIGKILL');
@@ -100,6 +104,69 @@ describe('cluster', () => {
     expect(await findings()).toContain(
       'lacks rights on the schema "botsync": INSERT on file, SELECT on wish',
     );
+  });
+});
+
+/** What `doctor` says of a host's database. `offMs`: so far is the host's clock ahead of this machine's. */
+async function findings(host: Host, offMs = 0): Promise<readonly string[]> {
+  const loaded = loadConfig(join(host.directory, 'botsync.json'));
+  if (loaded.kind === 'invalid' || loaded.config.cluster === null) throw new Error('no cluster');
+  const diagnoses = await checkLedger(loaded, loaded.config.cluster, host.env, () => Date.now() + offMs);
+  return diagnoses.map(({ finding: { status, message, fix } }) => `${status}: ${message}; ${fix}`);
+}
+
+describe('doctor', () => {
+  test('warns of a clock that is more than ten seconds off, and names host, reason and fix', async () => {
+    const host = (await createHosts(server)).host('web1');
+    const aboutClocks = async (offMs: number): Promise<string[]> =>
+      (await findings(host, offMs)).filter((one) => one.includes('clock'));
+    expect(await aboutClocks(0)).toEqual([]);
+    expect(await aboutClocks(9000), 'they are never quite the same').toEqual([]);
+    const fix =
+      'have a time service set both: timedatectl set-ntp true. When a unit moves, removals.delay and cluster.suspectAfter go on by the clock of the next host';
+    for (const [offMs, words] of [
+      [61_000, "1 min ahead of the database's"],
+      [-61_000, "1 min behind the database's"],
+    ] as const)
+      expect(await aboutClocks(offMs)).toEqual([`warn: the clock of this host (web1) is ${words}; ${fix}`]);
+  });
+
+  test('says whether a failover of the database, or a crash of it, loses what it has taken', async () => {
+    const durable = await startPostgres({ fsync: 'on' });
+    onTestFinished(() => durable.close());
+    const hosts = await createHosts(durable);
+    const host = hosts.host('web1');
+    const said = async (words: string): Promise<void> => {
+      await expect.poll(() => findings(host), POLL).toContainEqual(expect.stringContaining(words));
+    };
+    const set = async (change: string): Promise<void> => {
+      await durable.query(`ALTER SYSTEM ${change}`);
+      await durable.query('SELECT pg_reload_conf()');
+    };
+    await said('ok: the database has no standby; with one, make it synchronous (synchronous_standby_names)');
+
+    // To the server, whoever begins to replicate is a standby.
+    const standby = new pg.Client({
+      ...{ host: '127.0.0.1', port: durable.port, user: 'postgres', replication: 'true' },
+    });
+    standby.on('error', () => undefined);
+    await standby.connect();
+    const lossy =
+      'warn: the standbys of the database are not synchronous: a failover may lose the latest records; set';
+    await said(`${lossy} synchronous_standby_names.`);
+    await set(`SET synchronous_standby_names = '*'`);
+    await said('ok: standbys are synchronous: a failover loses no records');
+    // The role of the hosts may be one whose commits wait for nobody.
+    await set('SET synchronous_commit = local');
+    await said(`${lossy} synchronous_commit to on.`);
+    await set('SET synchronous_commit = off');
+    await said(
+      'warn: the database says that it has taken records before they are on its disk (synchronous_commit',
+    );
+
+    await set('RESET synchronous_commit');
+    await standby.end();
+    await said('warn: the database waits for a synchronous standby, and has none');
   });
 });
 

@@ -1,5 +1,10 @@
-import { expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { connectionOf } from '../../src/cluster/connection.ts';
+import { ClusterDatabase } from '../../src/cluster/database.ts';
+import { makeTemporaryDirectory } from '../temporary-directory.ts';
 
 test('an address without a host means the socket, as for PostgreSQL, also with a user, a password or a port', () => {
   const socket = { host: '/var/run/postgresql', database: 'botsync', ssl: false };
@@ -37,4 +42,25 @@ test('an address without a database, or of something else, is refused without a 
       kind: 'problem',
       message: expect.not.stringContaining('secret') as string,
     });
+});
+
+test('a server that ends the connection at once is out of reach, however the system says so', async () => {
+  const directory = makeTemporaryDirectory('socket');
+  const server = createServer((socket) => socket.destroy());
+  server.listen(join(directory, '.s.PGSQL.5432'));
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+  });
+  const connection = connectionOf(`postgresql://x@/x?host=${directory}`, 'test');
+  if (connection.kind !== 'ok') throw new Error(connection.message);
+  const settings = { connection: connection.config, patienceMs: 10_000, connections: 1 };
+  const database = new ClusterDatabase(settings);
+  onTestFinished(() => database.close());
+  // On a socket it is EPIPE, which looks like a code of PostgreSQL, unless the end is noticed first.
+  for (let attempt = 1; attempt <= 20; attempt += 1) {
+    const sentence = 'SELECT 1';
+    const asked = attempt % 2 === 0 ? database.sql(sentence) : database.transaction((sql) => sql(sentence));
+    await expect(asked).rejects.toMatchObject({ name: 'DatabaseError', kind: 'unreachable' });
+  }
 });

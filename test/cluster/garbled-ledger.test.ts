@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createHosts, type Hosts } from './hosts.ts';
+import { createHosts } from './hosts.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
 
 let server: PostgresServer;
@@ -15,9 +15,6 @@ afterAll(async () => {
 
 /** Longer than a unit that failed is left alone. */
 const PATIENCE = { timeout: 45_000, interval: 50 };
-
-const content = (hosts: Hosts, key: string): string | undefined =>
-  hosts.emulator.readContent('bot-1', key)?.toString();
 
 /** What somebody may have made of a record of `docs/a.md` or its unit, with a piece of what is said of it. */
 const NONSENSE: [string, string][] = [
@@ -61,7 +58,7 @@ describe('a record in the ledger that somebody made nonsense of', { timeout: 240
     let log = '';
     running.child.stderr?.on('data', (text: string) => (log += text));
     hosts.write('faq/b.md', 'second');
-    await expect.poll(() => content(hosts, 'faq/b.md'), PATIENCE).toBe('second');
+    await expect.poll(() => hosts.content('faq/b.md'), PATIENCE).toBe('second');
     await expect
       .poll(() => log.replaceAll('\\"', '"'), PATIENCE)
       .toContain(`docs cannot be synced by this host: ${said}`);
@@ -78,8 +75,33 @@ describe('a record in the ledger that somebody made nonsense of', { timeout: 240
       `DELETE FROM botsync.entry WHERE json_typeof(body) <> 'object' OR body -> 'body' ->> 'number' = 'x'`,
     );
     hosts.write('docs/b.md', 'third');
-    await expect.poll(() => content(hosts, 'docs/b.md'), PATIENCE).toBe('third');
+    await expect.poll(() => hosts.content('docs/b.md'), PATIENCE).toBe('third');
     running.child.kill('SIGTERM');
     expect((await running.ended).code).toBe(0);
   });
+});
+
+test('rows of hosts and units that somebody made nonsense of stop nobody', { timeout: 120_000 }, async () => {
+  const hosts = await createHosts(server);
+  const [web1, web2] = [hosts.host('web1'), hosts.host('web2')];
+  hosts.write('docs/a.md', 'first');
+  const running = web1.launch();
+  await expect.poll(() => hosts.content('a.md'), PATIENCE).toBe('first');
+  await hosts.sql(`
+    INSERT INTO botsync.host (name, instance, beat, weight, version, digest, units) VALUES
+      ('a', 'i', 5, 1, '1', 'd', '{ "a": 1 }'), ('b', 'i', 5, 1, '1', 'd', 'null'), ('c', 'i', 5, 1, '1', 'd', '["x", null]');
+    INSERT INTO botsync.unit (target, name, sources, holder, holder_host) SELECT target, other.name, other.sources::json, 'x', 'a'
+      FROM botsync.unit, (VALUES ('n', 'null'), ('m', '[null, 5]'), ('o', '[{ "name": 5, "keyPrefix": 7 }]')) AS other (name, sources)
+      WHERE unit.name = 'docs';
+    UPDATE botsync.unit SET sources = '{ "a": 1 }' WHERE name = 'docs'`);
+  hosts.write('docs/b.md', 'second');
+  await expect.poll(() => hosts.content('b.md'), PATIENCE).toBe('second');
+  const sources = async (): Promise<unknown> =>
+    (await hosts.sql(`SELECT sources FROM botsync.unit WHERE name = 'docs'`))[0]?.['sources'];
+  await expect.poll(sources, PATIENCE).toEqual([{ name: 'docs', keyPrefix: '' }]);
+  expect(await web1.run('status')).toMatchObject({ code: 0, stderr: '' });
+  expect(await web2.run('cluster', 'status')).toMatchObject({ stderr: '' });
+  expect(await web2.run('sync', '--once')).toMatchObject({ code: 6 });
+  running.child.kill('SIGTERM');
+  expect((await running.ended).code).toBe(0);
 });

@@ -14,9 +14,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { connectionOf } from '../../src/cluster/connection.ts';
 import { ClusterDatabase } from '../../src/cluster/database.ts';
 import { HINT_CHANNEL, notifyHints } from '../../src/cluster/hints.ts';
-import { openSync, type SyncDaemon } from '../../src/library/botsync.ts';
-import { askDaemon } from '../../src/service/ask-daemon.ts';
+import type { SyncDaemon } from '../../src/library/botsync.ts';
 import { POLL } from '../cli/running-daemon.ts';
+import { openHost, type HostHere } from './host-here.ts';
 import { createHosts, type Hosts } from './hosts.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
 
@@ -30,11 +30,9 @@ afterAll(async () => {
   await server.close();
 });
 
-/** A host that runs in this process. */
-interface Up {
+/** A host whose daemon runs in this process. */
+interface Up extends HostHere {
   readonly daemon: SyncDaemon;
-  readonly log: string[];
-  readonly metric: (name: string) => Promise<number>;
 }
 
 /**
@@ -50,29 +48,8 @@ function sharing(directory: string, poll: boolean): Record<string, unknown> {
 }
 
 async function up(hosts: Hosts, name: string, config: Record<string, unknown>, cluster = {}): Promise<Up> {
-  const host = hosts.host(name, { config, cluster });
-  const log: string[] = [];
-  const note = (message: string): void => {
-    log.push(message);
-  };
-  const sync = openSync({
-    config: join(host.directory, 'botsync.json'),
-    env: host.env,
-    log: { debug: note, info: note, warn: note, error: note },
-  });
-  onTestFinished(() => sync[Symbol.asyncDispose]());
-  const daemon = await sync.start();
-  const metric = async (metricName: string): Promise<number> => {
-    const answer = await askDaemon(
-      join(host.directory, 'state.db'),
-      'GET',
-      '/metrics',
-      AbortSignal.timeout(9000),
-    );
-    if (answer.kind !== 'ok') throw new Error(JSON.stringify(answer));
-    return Number(new RegExp(`^${metricName} (.*)$`, 'mu').exec(answer.body)?.[1]);
-  };
-  return { daemon, log, metric };
+  const host = openHost(hosts, name, { config, cluster });
+  return { ...host, daemon: await host.sync.start() };
 }
 
 /** Whether this process has an inotify watch on a directory. */
@@ -90,9 +67,6 @@ function isWatched(directory: string): boolean {
 
 /** Connections on which somebody of a database listens. */
 const LISTENING = `SELECT pid FROM pg_stat_activity WHERE query ~ '^(UN)?LISTEN' AND datname = current_database()`;
-
-const remote = (hosts: Hosts, key: string): string | null =>
-  hosts.emulator.readContent('bot-1', key)?.toString() ?? null;
 
 /** Two hosts of one share, of which the first holds the source. */
 interface Pair {
@@ -117,7 +91,7 @@ async function pairThat(way: 'polls' | 'watches'): Promise<Pair> {
   written('a.md', 'one');
   written('b.md', 'one');
   const holder = await up(hosts, 'web1', sharing(here, way === 'polls'));
-  await expect.poll(() => remote(hosts, 'box/b.md'), POLL).toBe('one');
+  await expect.poll(() => hosts.content('box/b.md'), POLL).toBe('one');
   const other = await up(hosts, 'web2', sharing(there, way === 'polls'), { weight: 0 });
   await expect.poll(() => isWatched(join(there, 'box', 'deep')), POLL).toBe(true);
   await expect.poll(() => isWatched(here), POLL).toBe(true);
@@ -130,19 +104,19 @@ describe('of two hosts of one share', () => {
     await expect.poll(async () => (await server.query(LISTENING, hosts.database)).length, POLL).toBe(2);
 
     written('a.md', 'two');
-    await expect.poll(() => remote(hosts, 'box/a.md'), POLL).toBe('two');
+    await expect.poll(() => hosts.content('box/a.md'), POLL).toBe('two');
     written('ignored.tmp', 'no');
     written('new.md', 'new');
     rmSync(join(there, 'box', 'b.md'));
-    await expect.poll(() => remote(hosts, 'box/new.md'), POLL).toBe('new');
-    await expect.poll(() => remote(hosts, 'box/b.md'), POLL).toBeNull();
+    await expect.poll(() => hosts.content('box/new.md'), POLL).toBe('new');
+    await expect.poll(() => hosts.content('box/b.md'), POLL).toBeNull();
     await expect.poll(() => other.metric('botsync_cluster_hints_sent_total'), POLL).toBe(3);
     expect(await holder.metric('botsync_cluster_hints_received_total')).toBe(3);
     expect(await holder.metric('botsync_cluster_hints_sent_total')).toBe(0);
 
     // What the holder writes itself it needs nobody for.
     hosts.write('docs/own.md', 'own');
-    await expect.poll(() => remote(hosts, 'own.md'), POLL).toBe('own');
+    await expect.poll(() => hosts.content('own.md'), POLL).toBe('own');
     expect(await other.metric('botsync_cluster_hints_received_total')).toBe(0);
 
     // A name that cannot be told: its directory is looked at.
@@ -158,15 +132,15 @@ describe('of two hosts of one share', () => {
     await expect.poll(() => isWatched(there), POLL).toBe(true);
     await expect.poll(() => isWatched(join(there, 'box')), POLL).toBe(true);
     written('c.md', 'three');
-    await expect.poll(() => remote(hosts, 'box/c.md'), POLL).toBe('three');
+    await expect.poll(() => hosts.content('box/c.md'), POLL).toBe('three');
   });
 
   test('the holder that watches is told as well, and of what it writes itself its own watch tells', async () => {
     const { hosts, holder, other, here, written } = await pairThat('watches');
     written('a.md', 'two');
-    await expect.poll(() => remote(hosts, 'box/a.md'), POLL).toBe('two');
+    await expect.poll(() => hosts.content('box/a.md'), POLL).toBe('two');
     writeFileSync(join(here, 'own.md'), 'own');
-    await expect.poll(() => remote(hosts, 'own.md'), POLL).toBe('own');
+    await expect.poll(() => hosts.content('own.md'), POLL).toBe('own');
     expect(await holder.metric('botsync_cluster_hints_received_total')).toBe(1);
     expect(await other.metric('botsync_cluster_hints_received_total')).toBe(0);
   });

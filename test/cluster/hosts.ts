@@ -18,6 +18,8 @@ export interface Hosts {
   /** The name of the database. */
   readonly database: string;
   readonly write: (path: string, content: string | Buffer) => void;
+  /** What the platform has of a file, as text; `null`: it has none. */
+  readonly content: (key: string) => string | null;
   /** Makes a host's own directory and configuration. */
   readonly host: (name: string, options?: HostOptions) => Host;
   /** Asks the database, in the ledger's schema. */
@@ -113,6 +115,7 @@ export async function createHosts(
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, content);
     },
+    content: (key) => emulator.readContent('bot-1', key)?.toString() ?? null,
     holder: async (unit = 'docs') => {
       const [row] = await sql(
         `SELECT holder_host FROM botsync.unit WHERE name = '${unit}' AND holder IS NOT NULL`,

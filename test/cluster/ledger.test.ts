@@ -1,15 +1,18 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { connectionOf } from '../../src/cluster/connection.ts';
-import { ClusterDatabase } from '../../src/cluster/database.ts';
+import { ClusterDatabase, type DatabaseSettings } from '../../src/cluster/database.ts';
 import { Ledger, type Grant, type ShippedRows } from '../../src/cluster/ledger.ts';
 import { Membership, type HostNews, type UnitRow } from '../../src/cluster/membership.ts';
 import { ledgerTables } from '../../src/cluster/schema.ts';
 import { entryTables } from '../../src/state/ledger-rows.ts';
 import type { StateStore } from '../../src/state/state-store.ts';
 import { WorkingCopy } from '../../src/state/working-copy.ts';
+import { POLL } from '../cli/running-daemon.ts';
 import { addSynced, attempt, closeAtEnd, connect, NOW, path, row, TARGET } from '../state/fixture.ts';
+import { channelOf, wakeHosts } from '../../src/library/cluster/wake-hosts.ts';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
+import { startBlackHole, type BlackHole } from './black-hole.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
 
 const SCHEMA = 'botsync "x"';
@@ -31,15 +34,19 @@ afterAll(async () => {
 
 beforeEach(async () => {
   name = await server.createDatabase();
-  const connection = connectionOf(server.url(name), 'test');
-  if (connection.kind !== 'ok') throw new Error(connection.message);
-  database = new ClusterDatabase({ connection: connection.config, patienceMs: 10_000, connections: 4 });
+  database = new ClusterDatabase(settingsOf(server.url(name)));
   const mine = database;
   onTestFinished(() => mine.close());
   for (const statement of ledgerTables(SCHEMA)) await database.sql(statement);
   ledger = new Ledger(database.sql, SCHEMA);
   membership = new Membership(database.sql, SCHEMA);
 });
+
+function settingsOf(address: string): DatabaseSettings {
+  const connection = connectionOf(address, 'test');
+  if (connection.kind !== 'ok') throw new Error(connection.message);
+  return { connection: connection.config, patienceMs: 10_000, connections: 4 };
+}
 
 const HOST: HostNews = {
   name: 'web1',
@@ -156,6 +163,16 @@ describe('the ledger', () => {
     ]);
   });
 
+  test('takes nothing that a process sent before it lost the unit and took it again', async () => {
+    const unit = await declare();
+    const before = await claim(unit);
+    const after = await claim(await unitNow(unit.id));
+    expect(after).toMatchObject({ instance: before.instance, seq: before.seq });
+    const late = { ...NOTHING, files: fileOf('late') };
+    expect(await ledger.ship(before, before.seq, 'web1', late)).toBe('lost');
+    expect(await database.sql(`SELECT FROM "botsync ""x""".file`)).toEqual([]);
+  });
+
   test('counts a shipment once whose answer was lost', async () => {
     const grant = await claim(await declare());
     const rows = { ...NOTHING, files: fileOf('a') };
@@ -166,6 +183,22 @@ describe('the ledger', () => {
     expect(await database.sql(`SELECT count(*)::integer AS count FROM "botsync ""x""".file`)).toEqual([
       { count: 0 },
     ]);
+  });
+
+  test('counts a shipment once that is sent again before the first sending is through', async () => {
+    const grant = await claim(await declare());
+    const rows = { ...NOTHING, files: fileOf('a') };
+    const other = await server.connect(name);
+    await other.query(`BEGIN; SELECT FROM "botsync ""x""".unit WHERE id = ${grant.unit} FOR UPDATE`);
+    const sendings = [1, 2, 3].map(() => ledger.ship(grant, 0, 'web1', rows));
+    await expect
+      .poll(() =>
+        server.query(`SELECT FROM pg_stat_activity WHERE datname = '${name}' AND wait_event_type = 'Lock'`),
+      )
+      .toHaveLength(3);
+    await other.query('COMMIT');
+    expect(await Promise.all(sendings)).toEqual(['taken', 'taken', 'taken']);
+    expect(await unitNow(grant.unit)).toMatchObject({ seq: 1 });
   });
 
   test('is known to be older than what it took before', async () => {
@@ -186,13 +219,28 @@ describe('the ledger', () => {
   });
 });
 
+test('statements of a transaction count together or not at all, and the database ends one that pauses, and no other', async () => {
+  const setting = `SELECT current_setting('idle_in_transaction_session_timeout') AS pause`;
+  const other = new ClusterDatabase({ ...settingsOf(server.url(name)), connections: 1 });
+  onTestFinished(() => other.close());
+  await other.transaction(async (sql) => {
+    await sql('CREATE TABLE kept (n integer)');
+    expect(await sql(setting)).toEqual([{ pause: '30s' }]);
+  });
+  expect(await other.sql(setting), 'on the same connection').toEqual([{ pause: '0' }]);
+  const failing = other.transaction(async (sql) => {
+    await sql('INSERT INTO kept VALUES (1)');
+    throw new TypeError('of this test');
+  });
+  await expect(failing).rejects.toThrow('of this test');
+  expect(await other.sql('SELECT * FROM kept')).toEqual([]);
+});
+
 test('what the database says is told without the password, in whichever form', async () => {
   const url = new URL(server.url(name));
   const password = 'pass*word/of the (base)';
   url.password = encodeURIComponent(password);
-  const connection = connectionOf(url.href, 'test');
-  if (connection.kind !== 'ok') throw new Error(connection.message);
-  const other = new ClusterDatabase({ connection: connection.config, patienceMs: 10_000, connections: 1 });
+  const other = new ClusterDatabase({ ...settingsOf(url.href), connections: 1 });
   onTestFinished(() => other.close());
   for (const form of [password, encodeURIComponent(password), url.password, url.password.toLowerCase()])
     await expect(other.sql(`SELECT "${form}"`), form).rejects.toMatchObject({
@@ -202,6 +250,82 @@ test('what the database says is told without the password, in whichever form', a
   const all = other.transaction((sql) => sql(`SELECT "${url.href}"`));
   await expect(all).rejects.toMatchObject({ message: expect.stringMatching(/\*{3}/u) as string });
   await expect(all).rejects.toMatchObject({ message: expect.not.stringContaining('word') as string });
+});
+
+test('hosts wake each other in a schema with as long a name as there may be', async () => {
+  const schemas = ['botsync', 'a'.repeat(55), 'a'.repeat(56), 'a'.repeat(63), `${'a'.repeat(62)}b`];
+  const heard: string[] = [];
+  const end = new AbortController();
+  const listening = schemas.map((schema) =>
+    database.listen(
+      channelOf(schema),
+      (host) => heard.push(`${schema} of ${host}`),
+      () => Promise.resolve(),
+      end.signal,
+    ),
+  );
+  for (const schema of schemas) {
+    // What is said before anybody listens is lost.
+    await expect
+      .poll(async () => {
+        await wakeHosts({ database, config: { schema, host: 'web1' } });
+        return heard;
+      }, POLL)
+      .toContain(`${schema} of web1`);
+  }
+  end.abort();
+  await Promise.all(listening);
+  expect(new Set(schemas.map(channelOf)).size, 'each by a channel of its own').toBe(schemas.length);
+  expect(channelOf('botsync'), 'what hosts of the version before listen to').toBe('botsync_botsync');
+});
+
+describe('who listens', () => {
+  /** Somebody who listens, encrypted, over a way that can be cut, and hears. */
+  async function listenBy(): Promise<{
+    readonly way: BlackHole;
+    readonly heard: readonly string[];
+    readonly tell: (what: string) => Promise<readonly string[]>;
+    readonly close: () => Promise<void>;
+  }> {
+    const way = await startBlackHole('127.0.0.1', server.port);
+    onTestFinished(() => way.close());
+    const checked = `?sslmode=verify-full&sslrootcert=${server.certificateFile}`;
+    const connection = connectionOf(way.lead(server.url(name) + checked), 'test');
+    if (connection.kind !== 'ok') throw new Error(connection.message);
+    const settings = { connection: connection.config, patienceMs: 500, connections: 1 };
+    const led = new ClusterDatabase(settings);
+    const heard: string[] = [];
+    const listening = led.listen(
+      'botsync_x',
+      (payload) => heard.push(payload),
+      () => Promise.resolve(),
+      new AbortController().signal,
+    );
+    const tell = async (what: string): Promise<readonly string[]> => {
+      await database.sql('SELECT pg_notify($1, $2)', ['botsync_x', what]);
+      return heard;
+    };
+    await expect.poll(() => tell('first'), POLL).toContain('first');
+    return { way, heard, tell, close: () => Promise.all([led.close(), listening]).then(() => undefined) };
+  }
+
+  test('hears again after the network was cut in silence', async () => {
+    const { way, heard, tell, close } = await listenBy();
+    await way.blackHole();
+    await tell('lost');
+    await expect.poll(() => way.counts.swallowedBytes, POLL).toBeGreaterThan(0);
+    // The connection of before stays silent; new ones are none the worse.
+    await way.pass();
+    await expect.poll(() => tell('after'), POLL).toContain('after');
+    expect(heard).not.toContain('lost');
+    await close();
+  });
+
+  test('ends also while the network is cut in silence', async () => {
+    const { way, close } = await listenBy();
+    await way.blackHole();
+    await close();
+  });
 });
 
 describe('a unit', () => {
@@ -259,6 +383,56 @@ describe('a unit', () => {
     const { id } = await ledger.target(TARGET);
     const unit = await membership.declare({ target: id, name: 'own', sources: [], pinned: 'web1' });
     expect(await membership.claim(unit, 0, HOST)).toBeNull();
+  });
+});
+
+describe('a text that JSON has and PostgreSQL has not', () => {
+  const [NUL, HALF] = ['\\u0000', '\\ud83d'];
+  const S = '"botsync ""x"""';
+
+  test('in a row keeps no host from seeing how everything stands', async () => {
+    await membership.join(HOST);
+    const unit = await declare();
+    const grant = await claim(unit);
+    for (const bad of [NUL, HALF]) {
+      await database.sql(`UPDATE ${S}.unit SET sources = $1`, [`[{"name":"${bad}","keyPrefix":""}]`]);
+      await database.sql(`UPDATE ${S}.host SET report = $1`, [`{"a":"${bad}"}`]);
+      await database.sql(`INSERT INTO ${S}.wish (unit, kind, body) VALUES ($1, 'rescan', $2)`, [
+        unit.id,
+        `{"path":"${bad}"}`,
+      ]);
+      const text = JSON.parse(`"${bad}"`) as string;
+      const all = { units: [{ id: unit.id, sources: [{ name: text, keyPrefix: '' }] }] };
+      expect(await membership.look()).toMatchObject({ ...all, hosts: [{ report: { a: text } }] });
+      const view = await membership.beat(HOST, [{ ...grant, settledAgeMs: null }]);
+      expect(view).toMatchObject({ ...all, proven: [unit.id], hosts: [{ name: 'web1', report: null }] });
+      expect(view.wishes.at(-1)?.body).toEqual({ path: text });
+    }
+  });
+
+  test('is written as one that hosts of the version before can read', async () => {
+    const said = { a: 'x\0y\ud83dz\udc00', '\0': ['\\u0000 \\\\ud83d "\\', '🙂'] };
+    const stored = { a: 'x\ufffdy\ufffdz\ufffd', '\ufffd': said['\0'] };
+    const report = JSON.stringify(said);
+    await membership.join({ ...HOST, report });
+    await membership.join(OTHER);
+    await membership.beat({ ...OTHER, report }, []);
+    const { id } = await ledger.target(TARGET);
+    const sources = [{ name: 'docs\ud83d', keyPrefix: '\0' }];
+    const unit = await membership.declare({ target: id, name: 'docs', sources, pinned: null });
+    await membership.wish(unit.id, 'rescan', said);
+    const read = await database.sql(
+      // As they read them.
+      `SELECT (SELECT json_agg(to_jsonb(row)) FROM ${S}.host AS row) AS hosts,
+         (SELECT to_jsonb(row) FROM ${S}.unit AS row) AS unit, (SELECT to_jsonb(row) FROM ${S}.wish AS row) AS wish`,
+    );
+    expect(read).toMatchObject([
+      {
+        hosts: [{ report: stored }, { report: stored }],
+        unit: { sources: [{ name: 'docs\ufffd', keyPrefix: '\ufffd' }] },
+        wish: { body: stored },
+      },
+    ]);
   });
 });
 

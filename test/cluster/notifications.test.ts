@@ -85,10 +85,16 @@ test('people are told once, by one host for all, whichever that is', { timeout: 
   );
 
   // What other hosts send is announced by the one that tells people.
+  // Nonsense among it ends no host.
+  await hosts.sql(`INSERT INTO botsync.wish (unit, kind, body) SELECT id, 'announce', body::json FROM botsync.unit,
+    (VALUES ('null'), ('{"target":999,"key":"x","sha256":"07","url":"https://x/","notedAtMs":1}'),
+      ('{"target":0.5,"key":"x","sha256":"07","url":"https://x/","notedAtMs":1}')) AS nonsense (body)
+    WHERE name LIKE 'notifications (%'`);
   hosts.write('docs/song.mp3', 'la');
   writeFileSync(join(own, 'song.mp3'), 'la la');
   const announced = (): string[] => toldIn(hosts).flatMap(({ audioUrl }) => audioUrl ?? []);
   await expect.poll(() => announced().length, PATIENCE).toBe(2);
+  await expect.poll(() => hosts.sql('SELECT * FROM botsync.wish'), PATIENCE).toEqual([]);
 
   // Who tells people is killed: another one knows what they were told.
   const first = await notifierOf(hosts);

@@ -1,8 +1,9 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { openSync, type PassResult, type Sync } from '../../src/library/botsync.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { PassResult } from '../../src/library/botsync.ts';
 import { POLL } from '../cli/running-daemon.ts';
+import { openHost } from './host-here.ts';
 import { createHosts, type HostOptions, type Hosts } from './hosts.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
 
@@ -26,22 +27,6 @@ function sourcesOf(hosts: Hosts): HostOptions {
   return { config: { sources: [source('docs'), source('news'), source('own', { host: 'web1' })] } };
 }
 
-function open(hosts: Hosts, name: string, options: HostOptions): { sync: Sync; log: string[] } {
-  const host = hosts.host(name, options);
-  const log: string[] = [];
-  const note = (message: string): void => {
-    log.push(message);
-  };
-  const sync = openSync({
-    config: join(host.directory, 'botsync.json'),
-    env: host.env,
-    log: { debug: note, info: note, warn: note, error: note },
-    observer: { warn: note },
-  });
-  onTestFinished(() => sync.close());
-  return { sync, log };
-}
-
 const keys = (hosts: Hosts): string[] =>
   ['docs/a.md', 'news/b.md', 'own/c.md'].filter((key) => hosts.emulator.readContent('bot-1', key) !== null);
 
@@ -52,7 +37,7 @@ describe('a single pass in a cluster', () => {
     hosts.write('docs/a.md', 'a');
     hosts.write('news/b.md', 'b');
     hosts.write('own/c.md', 'c');
-    const { sync } = open(hosts, 'web1', options);
+    const { sync } = openHost(hosts, 'web1', options);
     const result = await sync.pass();
     expect(result).toMatchObject({ outcome: 'in-sync', sawAll: true, summary: { uploaded: 3 } });
     expect(keys(hosts)).toEqual(['docs/a.md', 'news/b.md', 'own/c.md']);
@@ -60,7 +45,7 @@ describe('a single pass in a cluster', () => {
     expect(await hosts.sql('SELECT name FROM botsync.host'), 'it has left').toEqual([]);
 
     // Another host knows all of it from the ledger, and keeps its hands off what is not its own.
-    const other = await open(hosts, 'web2', options).sync.pass();
+    const other = await openHost(hosts, 'web2', options).sync.pass();
     expect(other).toMatchObject({ outcome: 'in-sync', summary: { uploaded: 0, unchanged: 2 } });
     const [pass] = await hosts.sql(
       `SELECT body->'body'->>'summary' AS body FROM botsync.entry WHERE tbl = 'pass' LIMIT 1`,
@@ -72,16 +57,16 @@ describe('a single pass in a cluster', () => {
     const hosts = await createHosts(server);
     const options = sourcesOf(hosts);
     hosts.write('own/c.md', 'c');
-    const daemon = await open(hosts, 'web2', options).sync.start();
+    const daemon = await openHost(hosts, 'web2', options).sync.start();
     await expect.poll(() => hosts.holder('docs'), POLL).toBe('web2');
     await expect.poll(() => hosts.holder('news'), POLL).toBe('web2');
-    const { sync, log } = open(hosts, 'web1', options);
+    const { sync, log } = openHost(hosts, 'web1', options);
     expect(await sync.pass()).toMatchObject({ outcome: 'incomplete', summary: { uploaded: 1 } });
     expect(log).toContain('docs is synced by web2, so it was left out');
     expect(keys(hosts)).toEqual(['own/c.md']);
 
     // Without a source of its own there is nothing for a host to do.
-    const busy = open(hosts, 'web3', options).sync.pass();
+    const busy = openHost(hosts, 'web3', options).sync.pass();
     await expect(busy).rejects.toMatchObject({
       code: 'busy',
       reason: 'docs is synced by web2, news is synced by web2',
@@ -91,7 +76,7 @@ describe('a single pass in a cluster', () => {
 
     // A directory that is missing is another host's matter, as long as there may be one that sees it.
     rmSync(join(hosts.share, 'news'), { recursive: true });
-    const third: PassResult = await open(hosts, 'web3', options).sync.pass();
+    const third: PassResult = await openHost(hosts, 'web3', options).sync.pass();
     expect(third).toMatchObject({ outcome: 'incomplete' });
   });
 
@@ -99,7 +84,7 @@ describe('a single pass in a cluster', () => {
     const hosts = await createHosts(server);
     const { config } = sourcesOf(hosts);
     const removals = { mode: 'delete', maxFraction: 1 };
-    const { sync } = open(hosts, 'web1', { config: { ...config, removals } });
+    const { sync } = openHost(hosts, 'web1', { config: { ...config, removals } });
     hosts.write('docs/a.md', 'a');
     hosts.write('docs/stays.md', 'stays');
     await sync.pass();
@@ -123,7 +108,7 @@ describe('a single pass in a cluster', () => {
       upload: { attempts: 1 },
       notify: { conversation: { channel: 'channel' } },
     };
-    const { sync } = open(hosts, 'web1', { config });
+    const { sync } = openHost(hosts, 'web1', { config });
     const sources = ['docs', 'news', 'own'];
     for (const source of sources) {
       hosts.write(`${source}/bad.md`, 'x');
@@ -147,12 +132,12 @@ describe('a single pass in a cluster', () => {
   test('takes over what a dead host held, once it has been silent for a lease', async () => {
     const hosts = await createHosts(server);
     hosts.write('docs/a.md', 'a');
-    await open(hosts, 'web1', {}).sync.pass();
+    await openHost(hosts, 'web1', {}).sync.pass();
     await hosts.sql(
       `UPDATE botsync.unit SET holder = 'gone:1', holder_host = 'gone', epoch = epoch + 1, beat = beat + 1`,
     );
     hosts.write('docs/b.md', 'b');
-    const { sync } = open(hosts, 'web2', {});
+    const { sync } = openHost(hosts, 'web2', {});
     expect(await sync.pass()).toMatchObject({ outcome: 'in-sync', summary: { uploaded: 1 } });
     expect(await hosts.holder()).toBeNull();
   });
@@ -160,7 +145,7 @@ describe('a single pass in a cluster', () => {
   test('sends once more what a dead host may have sent late', async () => {
     const hosts = await createHosts(server);
     const removals = { mode: 'delete', maxFraction: 1, delay: '1ms' };
-    const { sync } = open(hosts, 'web1', { config: { removals } });
+    const { sync } = openHost(hosts, 'web1', { config: { removals } });
     hosts.write('docs/a.md', 'a');
     hosts.write('docs/b.md', 'b');
     await sync.pass();
@@ -190,7 +175,9 @@ describe('a single pass in a cluster', () => {
       ...{ name, directory: join(hosts.share, directory), keyPrefix },
     });
     const passWith = async (...sources: object[]): Promise<PassResult['summary'] & { outcome: string }> => {
-      const { outcome, summary } = await open(hosts, 'web1', { config: { sources, removals } }).sync.pass();
+      const { outcome, summary } = await openHost(hosts, 'web1', {
+        config: { sources, removals },
+      }).sync.pass();
       return { ...summary, outcome };
     };
     const filesOf = (): Promise<unknown[]> =>
@@ -250,24 +237,38 @@ describe('a single pass in a cluster', () => {
   test('a source that is renamed keeps its records, also those that a dead host held under the old name', async () => {
     const hosts = await createHosts(server);
     hosts.write('docs/a.md', 'a');
-    await open(hosts, 'web1', {}).sync.pass();
+    await openHost(hosts, 'web1', {}).sync.pass();
     await hosts.sql(`UPDATE botsync.unit SET holder = 'gone:1', holder_host = 'gone', epoch = epoch + 1`);
     const sources = [{ name: 'papers', directory: join(hosts.share, 'docs') }];
-    const daemon = await open(hosts, 'web2', { config: { sources } }).sync.start();
+    const daemon = await openHost(hosts, 'web2', { config: { sources } }).sync.start();
     const files = `SELECT unit.name FROM botsync.file JOIN botsync.unit ON unit.id = file.unit`;
     await expect.poll(() => hosts.sql(files), POLL).toEqual([{ name: 'papers' }]);
     await expect.poll(() => hosts.holder('papers'), POLL).toBe('web2');
     await daemon.stop();
     expect(await hosts.holder('docs')).toBeNull();
-    const { sync } = open(hosts, 'web2', { config: { sources } });
+    const { sync } = openHost(hosts, 'web2', { config: { sources } });
     expect(await sync.pass()).toMatchObject({ outcome: 'in-sync', summary: { uploaded: 0, unchanged: 1 } });
   });
 
-  test('ends at once where the database is not to be reached', async () => {
+  test('ends at once where the database is not to be reached, and says what it came to', async () => {
     const hosts = await createHosts(server);
-    const { sync } = open(hosts, 'web1', {
-      databaseUrl: 'postgres://nobody@127.0.0.1:9/none?sslmode=disable',
-    });
-    await expect(sync.pass()).rejects.toMatchObject({ code: 'cluster' });
+    const databaseUrl = 'postgres://nobody@127.0.0.1:9/none?sslmode=disable';
+    const ended = await hosts.host('web1', { databaseUrl }).run('sync', '--once', '--json');
+    expect(ended.code).toBe(3);
+    expect(ended.lines()).toMatchObject([{ kind: 'summary', uploaded: 0 }]);
+    expect(JSON.parse(ended.stderr)).toMatchObject({ kind: 'error', exitCode: 3 });
+  });
+
+  test('is not in sync when a unit could not be synced', async () => {
+    const hosts = await createHosts(server);
+    hosts.write('docs/a.md', 'a');
+    const { sync } = openHost(hosts, 'web1', {});
+    await sync.pass();
+    await hosts.sql(`UPDATE botsync.file SET body = '[1, 2]'`);
+    expect(await sync.pass()).toMatchObject({ outcome: 'incomplete', sawAll: false });
+    const { code, stdout, stderr } = await hosts.host('web1').run('sync', '--once');
+    expect(code).toBe(3);
+    expect(stderr).toContain('docs cannot be synced by this host');
+    expect(stdout).toContain('NOT IN SYNC, and the pass is incomplete');
   });
 });

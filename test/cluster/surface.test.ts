@@ -1,12 +1,13 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { openSync, type SyncDaemon } from '../../src/library/botsync.ts';
-import { askDaemon } from '../../src/service/ask-daemon.ts';
+import type { SyncDaemon } from '../../src/library/botsync.ts';
 import { NOBODY_LISTENS } from '../../src/service/systemd-notify.ts';
 import { standingOf, type Known, type Running } from '../../src/sync/plan/standing.ts';
 import { POLL } from '../cli/running-daemon.ts';
-import { createHosts, type Host, type HostOptions, type Hosts } from './hosts.ts';
+import { startBlackHole } from './black-hole.ts';
+import { openHost, type HostHere } from './host-here.ts';
+import { createHosts, type HostOptions, type Hosts } from './hosts.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
 
 let server: PostgresServer;
@@ -20,12 +21,9 @@ afterAll(async () => {
 });
 
 /** A host whose daemon runs in this process. */
-interface Up extends Host {
+interface Up extends HostHere {
   readonly daemon: SyncDaemon;
-  /** What its socket answers. */
-  readonly ask: (method: string, target: string) => Promise<string>;
   readonly status: () => Promise<Known & { readonly daemon: Running & { readonly notReady: string[] } }>;
-  readonly log: string[];
   /** Ends it. */
   readonly stop: () => Promise<void>;
   /** What the service manager was told: with `READY=1`, and of what it does since. */
@@ -34,47 +32,41 @@ interface Up extends Host {
 }
 
 async function up(hosts: Hosts, name: string, options: HostOptions = {}): Promise<Up> {
-  const host = hosts.host(name, options);
-  const log: string[] = [];
-  const note = (message: string): void => {
-    log.push(message);
-  };
-  const sync = openSync({
-    config: join(host.directory, 'botsync.json'),
-    env: host.env,
-    log: { debug: note, info: note, warn: note, error: note },
-  });
+  const host = openHost(hosts, name, options);
   const ready: string[] = [];
   const statuses: string[] = [];
-  const daemon = await sync.start({
+  const daemon = await host.sync.start({
     serviceManager: {
       ...NOBODY_LISTENS,
       ready: (status) => ready.push(status),
       status: (text) => statuses.push(text),
     },
   });
-  onTestFinished(() => sync[Symbol.asyncDispose]());
-  const ask = async (method: string, target: string): Promise<string> => {
-    const answer = await askDaemon(
-      join(host.directory, 'state.db'),
-      method as 'GET',
-      target,
-      AbortSignal.timeout(9000),
-    );
-    if (answer.kind !== 'ok') throw new Error(JSON.stringify(answer));
-    return answer.body;
-  };
   return {
-    ...{ ...host, daemon, ask, log, ready, statuses },
+    ...{ ...host, daemon, ready, statuses },
     stop: async () => {
-      await sync[Symbol.asyncDispose]();
+      await host.sync[Symbol.asyncDispose]();
     },
-    status: async () => JSON.parse(await ask('GET', '/status')) as Awaited<ReturnType<Up['status']>>,
+    status: async () => JSON.parse(await host.ask('GET', '/status')) as Awaited<ReturnType<Up['status']>>,
   };
 }
 
 function isRate(share: unknown): boolean {
   return typeof share === 'number' && share > 0;
+}
+
+/** How many shipments of records the database has taken. */
+const SHIPS = 'botsync_cluster_ship_duration_seconds_count';
+
+const SHARE = 'botsync_cluster_share_requests_per_second';
+
+/** What each of two hosts may send without the database: half of a fifth of the limit, requests a second. */
+const FLOOR = 9;
+
+/** Units that a host holds, has taken over and has lost, and whether the database answers it. */
+function measured({ metric }: Up): Promise<number[]> {
+  const names = ['units_held', 'takeovers_total', 'leases_lost_total', 'database_up'];
+  return Promise.all(names.map((name) => metric(`botsync_cluster_${name}`)));
 }
 
 /** The exit code of `botsync status`, with the kinds of the troubles. */
@@ -122,6 +114,11 @@ describe('what hosts of a cluster answer', () => {
       .poll(shares, POLL)
       .toEqual([expect.toSatisfy(isRate) as number, expect.toSatisfy(isRate) as number]);
 
+    // What leads nowhere is not passed on; a NUL is nothing that the database could take.
+    for (const path of ['%00', 'a%00', '..%2Fx'])
+      expect(await other.ask('POST', `/rescan?source=docs&path=${path}`)).toBe(
+        '{"rescan":{"kind":"outside"},"trouble":null}\n',
+      );
     // Whoever is asked passes it on to the host that syncs it.
     expect(await other.ask('POST', '/rescan?source=docs')).toBe(
       '{"rescan":{"kind":"passed-on","host":"web1"},"trouble":null}\n',
@@ -132,11 +129,53 @@ describe('what hosts of a cluster answer', () => {
     );
     await expect.poll(() => one.log, POLL).toContain('another host asked for this: approve docs');
 
-    const metrics = await one.ask('GET', '/metrics');
-    expect(metrics).toContain('botsync_cluster_units_held 1\n');
-    expect(metrics).toContain('botsync_cluster_database_up 1\n');
-    expect(metrics).toMatch(/botsync_cluster_ship_duration_seconds_count [1-9]/u);
-    expect(await other.ask('GET', '/metrics')).toContain('botsync_cluster_units_held 0\n');
+    // What nobody can have wished is deleted, which is said, and all goes on.
+    await hosts.sql(`INSERT INTO botsync.wish (unit, kind, body) SELECT id, kind, body::json FROM botsync.unit,
+      (VALUES ('approve', 'null'), ('rescan', '{"source":5}'), ('dance', '{}')) AS nonsense (kind, body)`);
+    await expect.poll(() => hosts.sql('SELECT * FROM botsync.wish'), POLL).toEqual([]);
+    const unread = 'what is wished of docs in the ledger cannot be read, and was deleted';
+    expect(one.log.filter((line) => line === unread)).toHaveLength(3);
+    expect(one.log.filter((line) => line.startsWith('another host asked'))).toHaveLength(2);
+    expect(await standing(one)).toBe('0');
+  });
+
+  test('metrics say what a host holds, took and lost, and how it fares with the database', async () => {
+    const hosts = await createHosts(server);
+    hosts.write('docs/a.md', 'first');
+    const way = await startBlackHole('127.0.0.1', server.port);
+    onTestFinished(() => way.close());
+    const databaseUrl = way.lead(server.url(hosts.database));
+    // A process of this host is killed: what the next one goes on with it took from nobody.
+    const killed = hosts.host('web1').launch();
+    await expect.poll(() => hosts.emulator.readContent('bot-1', 'a.md'), POLL).not.toBeNull();
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    const one = await up(hosts, 'web1', { databaseUrl });
+    await expect.poll(() => measured(one), POLL).toEqual([1, 0, 0, 1]);
+    const other = await up(hosts, 'web2');
+    await expect.poll(() => measured(other), POLL).toEqual([0, 0, 0, 1]);
+    expect(await other.metric(SHIPS)).toBe(0);
+    hosts.write('docs/b.md', 'second');
+    await expect.poll(() => one.metric(SHIPS), POLL).toBeGreaterThan(1);
+    for (const host of [one, other]) await expect.poll(() => host.metric(SHARE), POLL).toBeGreaterThan(0);
+    for (let i = 0; i < 400; i += 1) hosts.write(`docs/many/f${i}.md`, `${i}`);
+    await expect.poll(() => one.metric(SHARE), POLL).toBeGreaterThan(2 * FLOOR);
+
+    await way.blackHole();
+    await expect.poll(() => measured(other), POLL).toEqual([1, 1, 0, 1]);
+    await expect.poll(() => measured(one), POLL).toEqual([0, 0, 1, 0]);
+    await expect.poll(() => one.metric(SHARE), POLL).toBe(FLOOR);
+    hosts.write('docs/c.md', 'third');
+    await expect.poll(() => other.metric(SHIPS), POLL).toBeGreaterThan(1);
+    await way.heal();
+    await expect.poll(() => measured(one), POLL).toEqual([0, 0, 1, 1]);
+
+    // What is let go of is neither lost nor taken over.
+    await hosts.sql(
+      `INSERT INTO botsync.wish (unit, kind, body) SELECT id, 'release', '{}' FROM botsync.unit`,
+    );
+    await expect.poll(() => measured(one), POLL).toEqual([1, 0, 1, 1]);
+    expect(await measured(other)).toEqual([0, 1, 0, 1]);
   });
 
   test('a host whose credentials the platform refuses is named by the others', async () => {
@@ -181,6 +220,10 @@ describe('what hosts of a cluster answer', () => {
       expect((await host.status()).daemon.notReady).toEqual([reason]);
       expect(host.statuses).toEqual([]);
     }
+    // The database answers who only waits for its name; without a share nothing may be sent.
+    expect(await measured(named)).toEqual([0, 0, 0, 1]);
+    expect(await measured(cut)).toEqual([0, 0, 0, 0]);
+    expect(await cut.metric(SHARE)).toBe(0);
     expect(named.log).toContainEqual(expect.stringContaining('botsync waits until it is silent'));
     expect(cut.log).toContainEqual(expect.stringContaining('ECONNREFUSED 127.0.0.1:9; botsync retries'));
 
@@ -199,6 +242,9 @@ describe('what hosts of a cluster answer', () => {
     const lease = '120s';
     const other = await up(hosts, 'web2', { cluster: { weight: 0, lease } });
     await expect.poll(() => standing(other), POLL).toBe('3 free-unit');
+    expect((await other.run('status')).stdout).toContain(
+      'the hosts that see its directories have the weight 0',
+    );
     const one = await up(hosts, 'web1', { cluster: { lease } });
     await expect.poll(() => standing(one), POLL).toBe('0');
     expect(await other.ask('POST', '/approve?source=docs')).toContain(
@@ -208,6 +254,27 @@ describe('what hosts of a cluster answer', () => {
     await one.stop();
     const nobody = await other.ask('POST', '/rescan?source=docs');
     expect(nobody).toContain('{"kind":"not-passed-on","reason":"no host syncs it"}');
+  });
+
+  test('a unit that nobody takes, since no host sees its directories: it is told why, and taken once one does', async () => {
+    const hosts = await createHosts(server);
+    rmSync(join(hosts.share, 'docs'), { recursive: true });
+    const one = await up(hosts, 'web1');
+    await expect.poll(() => standing(one), POLL).toBe('3 free-unit');
+    const why = 'no host that is up sees its directories';
+    expect((await one.run('status')).stdout).toContain(`docs is synced by no host: ${why}`);
+    expect(await one.run('cluster', 'status')).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining(`docs is held by no host that was heard of: ${why}.`) as string,
+    });
+    const json = (await one.run('cluster', 'status', '--json')).lines();
+    expect(json).toMatchObject([{ units: [{ name: 'docs', whyUntaken: 'unseen' }], unheld: ['docs'] }]);
+    hosts.write('docs/a.md', 'first');
+    await expect.poll(() => standing(one), POLL).toBe('0');
+    // The ledger tells of what this host took with the next beat.
+    await expect
+      .poll(async () => (await one.status()).cluster?.units, POLL)
+      .toMatchObject([{ name: 'docs', whyUntaken: null }]);
   });
 
   test('a source that is halted on the host that it is pinned to does not count as synced', async () => {

@@ -5,7 +5,7 @@ import { createDice } from '../cli/churn.ts';
 import { POLL } from '../cli/running-daemon.ts';
 import { SEED } from '../seed.ts';
 import { FaultWorld, outOfOrder, PATIENCE } from './fault-world.ts';
-import { createHosts, LEASE_MS, type Hosts } from './hosts.ts';
+import { createHosts, LEASE_MS } from './hosts.ts';
 import { startPostgres, type PostgresServer } from './postgres.ts';
 
 let server: PostgresServer;
@@ -18,22 +18,19 @@ afterAll(async () => {
   await server.close();
 });
 
-const remote = (hosts: Hosts, key: string): string | null =>
-  hosts.emulator.readContent('bot-1', key)?.toString() ?? null;
-
 describe('two hosts on one share', () => {
   test('one works, and the other goes on when it is killed', async () => {
     const hosts = await createHosts(server);
     hosts.write('docs/a.md', 'first');
     const [one, other] = [hosts.host('web1').launch(), hosts.host('web2').launch()];
-    await expect.poll(() => remote(hosts, 'a.md'), POLL).toBe('first');
+    await expect.poll(() => hosts.content('a.md'), POLL).toBe('first');
     const holder = await hosts.holder();
     const [working, waiting] = holder === 'web1' ? [one, other] : [other, one];
     hosts.write('docs/a.md', 'second');
-    await expect.poll(() => remote(hosts, 'a.md'), POLL).toBe('second');
+    await expect.poll(() => hosts.content('a.md'), POLL).toBe('second');
     working.child.kill('SIGKILL');
     hosts.write('docs/b.md', 'third');
-    await expect.poll(() => remote(hosts, 'b.md'), POLL).toBe('third');
+    await expect.poll(() => hosts.content('b.md'), POLL).toBe('third');
     expect(await hosts.holder()).toBe(holder === 'web1' ? 'web2' : 'web1');
     waiting.child.kill('SIGTERM');
     const ended = await waiting.ended;
@@ -49,7 +46,7 @@ test('a host takes nothing that it does not see, lets go of all in a ledger of a
   const alone = hosts.host('web1', { config: { sources: [{ name: 'docs', directory: away }] } }).launch();
   const other = hosts.host('web2').launch();
   // Whichever is to have it: one of them does not see the directory.
-  await expect.poll(() => remote(hosts, 'a.md'), POLL).toBe('first');
+  await expect.poll(() => hosts.content('a.md'), POLL).toBe('first');
   expect(await hosts.holder()).toBe('web2');
   await hosts.sql('UPDATE botsync.meta SET version = version + 1');
   const ended = await Promise.all([alone.ended, other.ended]);
@@ -111,11 +108,11 @@ test('of two machines with one name the second waits, says why, and goes on when
   const holder = async (): Promise<unknown> => (await hosts.sql('SELECT holder FROM botsync.unit'))[0];
   const before = await holder();
   hosts.write('docs/a.md', 'of the first');
-  await expect.poll(() => remote(hosts, 'a.md'), POLL).toBe('of the first');
+  await expect.poll(() => hosts.content('a.md'), POLL).toBe('of the first');
   expect(await holder()).toEqual(before);
   first.child.kill('SIGKILL');
   hosts.write('docs/b.md', 'of the second');
-  await expect.poll(() => remote(hosts, 'b.md'), POLL).toBe('of the second');
+  await expect.poll(() => hosts.content('b.md'), POLL).toBe('of the second');
   expect(await holder()).not.toEqual(before);
 });
 
@@ -129,7 +126,7 @@ test('hosts with many units keep each other from nothing', async () => {
     for (const name of names)
       for (let i = 0; i < 10; i += 1) hosts.write(`${name}/f${i}.md`, `${name} ${i} ${round}`);
     await expect
-      .poll(() => names.map((name) => remote(hosts, `${name}/f9.md`)), POLL)
+      .poll(() => names.map((name) => hosts.content(`${name}/f9.md`)), POLL)
       .toEqual(names.map((name) => `${name} 9 ${round}`));
     await hosts.sql(
       `INSERT INTO botsync.wish (unit, kind, body) SELECT id, 'release', '{}' FROM botsync.unit WHERE id % 2 = ${round}`,

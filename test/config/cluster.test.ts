@@ -107,6 +107,10 @@ const errors: readonly Row[] = [
     { ...cluster({}), ...source({ host: 'a b' }) },
     /^sources\[0\]\.host: "a b" cannot be the name of a host/u,
   ],
+  [
+    cluster({ budget: '\ud83d' }),
+    /^cluster\.budget: "\\ud83d" cannot be a name, because it contains half of a/u,
+  ],
   [cluster({ lease: '2.9s' }), 'cluster.lease: "2900ms" is too short; write at least "3s"'],
   [cluster({ lease: '0s' }), 'cluster.lease: "0s" is zero; write at least "3s"'],
   [cluster({ suspectAfter: '0s' }), 'cluster.suspectAfter: "0s" is zero; write at least "1s"'],

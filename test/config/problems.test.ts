@@ -232,6 +232,22 @@ const errors: readonly Row[] = [
   [source({ directory: '/' }), 'sources[0].directory: this directory has no name of its own; add "name"'],
   [source({ name: ' a' }), /^sources\[0\]\.name: " a" cannot be a name/u],
   [source({ keyPrefix: '/a/' }), /^sources\[0\]\.keyPrefix: "\/a\/" starts with "\/".*; write "a\/"$/u],
+  [
+    source({ name: 'a\ud83d' }),
+    'sources[0].name: "a\\ud83d" cannot be a name, because it contains half of a character; write it without "\\ud83d"',
+  ],
+  [
+    { ...source({ name: 'docs' }), ...rule({ source: 'docs\udc00' }) },
+    /^rules\[0\]\.source: "docs\\udc00" cannot be a name, because it contains half of a character; /u,
+  ],
+  [
+    source({ keyPrefix: '\ude42\ud83d/' }),
+    'sources[0].keyPrefix: "\\ude42\\ud83d/" contains half of a character; write it without "\\ude42"',
+  ],
+  [
+    source({ directory: './a\ud83d' }),
+    'sources[0].directory: contains half of a character; write it without "\\ud83d"',
+  ],
   [source({ keyPrefix: 'a\tb/' }), /^sources\[0\]\.keyPrefix: .* contains a control character/u],
   [source({ ignore: [''] }), /^sources\[0\]\.ignore\[0\]: is empty/u],
   [source({ symlinks: 'folow' }), /^sources\[0\]\.symlinks: is "folow"; write "follow"/u],

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { isToMove, isToTake, type MoveFacts, type TakeFacts } from '../../src/domain/unit-moves.ts';
+import {
+  isToMove,
+  isToTake,
+  whyUntaken,
+  type MoveFacts,
+  type TakeFacts,
+} from '../../src/domain/unit-moves.ts';
 
 const LEASE = 10_000;
 const COURTESY = 7500;
@@ -42,4 +48,34 @@ describe('a unit is let go of for a better host', () => {
   ])('%s', (_, facts, expected) => {
     expect(isToMove({ ...better, ...facts })).toBe(expected);
   });
+});
+
+test.each([
+  [
+    'one that may take it sees it',
+    [
+      { units: [7], weight: 0 },
+      { units: [3, 7], weight: 1 },
+    ],
+    null,
+  ],
+  ['no host is up', [], 'no-host'],
+  [
+    'none sees it',
+    [
+      { units: [3], weight: 1 },
+      { units: [], weight: 1 },
+    ],
+    'unseen',
+  ],
+  [
+    'none that sees it has a weight',
+    [
+      { units: [7], weight: 0 },
+      { units: [3], weight: 1 },
+    ],
+    'no-weight',
+  ],
+])('why no host could take a unit: %s', (_what, hosts, expected) => {
+  expect(whyUntaken(7, hosts)).toBe(expected);
 });

@@ -49,6 +49,7 @@ test.each(HOSTILE)('the name %j stays a name wherever it stands', (name) => {
           ...{ name, sources: [name], holderHost: name, epoch: 1, pinned: null },
           isConfigured: true,
           isHalted: false,
+          whyUntaken: null,
         },
       ],
       hosts: [{ name, version: name, alive: true, isMe: true, share: null, sameConfig: true }],
@@ -117,16 +118,19 @@ const CLUSTER: ClusterFacts = {
       ...{ name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 2, pinned: null },
       isConfigured: true,
       isHalted: false,
+      whyUntaken: null,
     },
     {
       ...{ name: 'faq', sources: ['faq'], holderHost: 'web1', epoch: 1, pinned: null },
       isConfigured: true,
       isHalted: false,
+      whyUntaken: null,
     },
     {
       ...{ name: 'old', sources: ['old'], holderHost: 'web4', epoch: 1, pinned: null },
       isConfigured: false,
       isHalted: false,
+      whyUntaken: null,
     },
   ],
   hosts: [

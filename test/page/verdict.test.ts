@@ -10,6 +10,7 @@ const CLUSTER: ClusterFacts = {
       ...{ name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 1, pinned: null },
       isConfigured: true,
       isHalted: false,
+      whyUntaken: null,
     },
   ],
   hosts: [{ name: 'web2', version: '1.2.3', alive: true, isMe: false, share: null, sameConfig: true }],

@@ -61,6 +61,20 @@ function meaning(status: number, text: string, notFound: 'bot-unknown' | 'refuse
   return failure.kind === 'credentials' ? failure.scope : failure.kind;
 }
 
+describe('the words of an answer', () => {
+  test('are well-formed, also where they were not, and where they are cut', () => {
+    const quoted = (message: string): string =>
+      failureOf(
+        { status: 401, headers: {}, text: JSON.stringify({ type: 'Unauthorized', message }) },
+        START,
+        'refused',
+      ).message;
+    expect(quoted('a\ud83d b\udc00')).toBe('401 Unauthorized: a\ufffd b\ufffd');
+    expect(quoted(`${'a'.repeat(299)}🙂`)).toBe(`401 Unauthorized: ${'a'.repeat(299)}…`);
+    expect(quoted(`${'a'.repeat(298)}🙂`)).toBe(`401 Unauthorized: ${'a'.repeat(298)}🙂`);
+  });
+});
+
 describe('what an answer means', () => {
   for (const [shape, body] of Object.entries(SHAPES)) {
     test.each(MEANINGS.flatMap(([status, type, kind]) => (type === null ? [] : [{ status, type, kind }])))(

@@ -84,6 +84,22 @@ describe('a request under a lease', () => {
   });
 });
 
+test('a small content leaves after a third of the lease, and never near its end', async () => {
+  const { platform, clock, lease, arrived } = await fenced();
+  const upserted = await platform.upsert('bot', upsertBody('a', 1), NEVER);
+  if (upserted.kind !== 'ok') throw new Error('there is no upload address');
+  const upload = (): Promise<{ kind: string }> =>
+    platform.upload(upserted.value, { kind: 'whole', bytes: Buffer.from('a') }, false, NEVER);
+  await clock.advance(1001);
+  expect(await upload()).toMatchObject({ kind: 'ok' });
+  expect(arrived).toHaveLength(2);
+  await clock.advance(1400);
+  const late = upload();
+  lease.end();
+  expect(await late).toMatchObject({ kind: 'failed', failure: { notCarriedOut: true } });
+  expect(arrived).toHaveLength(2);
+});
+
 test('a request is asked for again when there is a connection for it', async () => {
   const client = await fenced();
   const { lease } = client;

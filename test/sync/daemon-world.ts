@@ -3,6 +3,7 @@ import type { FileEvent, Summary } from '../../src/domain/report.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { DISK, type Disk } from '../../src/scan/disk.ts';
 import { openState } from '../../src/state/open.ts';
+import type { StateStore } from '../../src/state/state-store.ts';
 import { Daemon, type DaemonSettings } from '../../src/sync/daemon/daemon.ts';
 import type { Trigger } from '../../src/sync/daemon/daemon-observer.ts';
 import { unwatchedStages } from '../../src/sync/pass/sync-context.ts';
@@ -58,8 +59,8 @@ export interface DaemonWorld extends World {
   readonly clock: ManualClock;
   /** Starts a daemon; resolves after its first pass. */
   readonly start: () => Promise<RunningDaemon>;
-  /** Starts a daemon that may take its time. */
-  readonly launch: (token?: string) => RunningDaemon;
+  /** Starts a daemon that may take its time. `state`: its records, which it closes; those of the state file by default. */
+  readonly launch: (token?: string, state?: StateStore) => RunningDaemon;
   /** Lets time go by in steps, small ones by default, until a condition holds. */
   readonly until: (
     condition: () => boolean | Promise<boolean>,
@@ -96,9 +97,13 @@ export async function createDaemonWorld(
       return condition();
     }, what);
 
-  const launch = (token?: string): RunningDaemon => {
+  const ownState = (): StateStore => {
     const opened = openState(world.config().stateFile, { checkThoroughly: true, nowMs: clock.now() });
     if (opened.kind !== 'open') throw new Error(opened.kind);
+    return opened.store;
+  };
+
+  const launch = (token?: string, state = ownState()): RunningDaemon => {
     const events: FileEvent[] = [];
     const passes: PassMade[] = [];
     const told: string[] = [];
@@ -113,7 +118,7 @@ export async function createDaemonWorld(
     };
     const stopping = new AbortController();
     const daemon = new Daemon(settings(token), {
-      state: opened.store,
+      state,
       clock,
       random: () => random,
       report: {
@@ -139,7 +144,7 @@ export async function createDaemonWorld(
       stages: unwatchedStages(),
       disk,
       checkInPlace: () => {
-        opened.store.checkInPlace();
+        state.checkInPlace();
       },
       howToAllow: 'run: botsync approve',
       stop: stopping.signal,
@@ -156,7 +161,7 @@ export async function createDaemonWorld(
       closed ??= run.finally(async () => {
         for (const connection of connections) await connection.close();
         try {
-          opened.store.close();
+          state.close();
         } catch {
           // It failed the daemon already.
         }

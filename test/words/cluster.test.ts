@@ -5,7 +5,7 @@ import { describeCluster, describeClusterTrouble } from '../../src/words/cluster
 
 const unit = (name: string, holderHost: string | null, pinned: string | null = null) => ({
   ...{ name: pinned === null ? name : `${name}@${pinned}`, sources: [name], holderHost, epoch: 1, pinned },
-  ...{ isConfigured: true, isHalted: false },
+  ...{ isConfigured: true, isHalted: false, whyUntaken: null },
 });
 const host = (name: string, alive = true, version = '1.2.3') => ({
   ...{ name, version, alive, isMe: name === 'web1', share: null, sameConfig: true },
@@ -57,18 +57,28 @@ test.each<[ClusterTrouble, string, string]>([
     'fix cluster status',
   ],
   [
-    { kind: 'free-unit', unit: 'docs', silent: null, reason: null },
+    { kind: 'free-unit', unit: 'docs', silent: null, reason: null, whyUntaken: null },
     'docs is synced by no host',
     'wait cluster status',
   ],
   [
-    { kind: 'free-unit', unit: 'docs', silent: null, reason: 'a record cannot be read' },
+    { kind: 'free-unit', unit: 'docs', silent: null, reason: 'a record cannot be read', whyUntaken: null },
     'docs is synced by no host: a record cannot be read',
     'wait cluster status',
   ],
   [
-    { kind: 'free-unit', unit: 'docs', silent: 'web2', reason: null },
+    { kind: 'free-unit', unit: 'docs', silent: 'web2', reason: null, whyUntaken: null },
     'docs is synced by no host: web2, which had it, is silent',
+    'wait cluster status',
+  ],
+  [
+    { kind: 'free-unit', unit: 'docs', silent: 'web2', reason: null, whyUntaken: 'unseen' },
+    'docs is synced by no host: web2, which had it, is silent; no host that is up sees its directories',
+    'wait cluster status',
+  ],
+  [
+    { kind: 'free-unit', unit: 'docs', silent: null, reason: null, whyUntaken: 'no-weight' },
+    'docs is synced by no host: the hosts that see its directories have the weight 0',
     'wait cluster status',
   ],
   [

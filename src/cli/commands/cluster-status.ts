@@ -8,6 +8,7 @@ import {
 import { unitsOfConfig } from '../../library/cluster/own-units.ts';
 import { withCluster } from '../../library/cluster/with-cluster.ts';
 import { load, platformName } from '../../library/load.ts';
+import { describeUntaken } from '../../words/cluster.ts';
 import { describeSpan } from '../../words/quantity.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { refuseEmulator } from '../refuse-emulator.ts';
@@ -31,7 +32,7 @@ export async function clusterStatus(options: GlobalOptions): Promise<number> {
 function forPeople({ hosts, units, isDivided, unheld }: ClusterStanding): string[] {
   if (units.length === 0) return ['No host has taken part yet, and nothing was imported.'];
   const notes = [
-    ...unheld.map((name) => `${shown(name)} is held by no host that was heard of; nothing of it is synced.`),
+    ...units.filter(({ name }) => unheld.includes(name)).map(describeUnheld),
     ...units
       .filter(
         ({ isConfigured, holder, files }) =>
@@ -63,6 +64,11 @@ function forPeople({ hosts, units, isDivided, unheld }: ClusterStanding): string
     ),
     ...(notes.length === 0 ? [] : ['', ...notes]),
   ];
+}
+
+function describeUnheld({ name, whyUntaken }: UnitStanding): string {
+  const why = whyUntaken === null ? '' : `: ${describeUntaken(whyUntaken)}`;
+  return `${shown(name)} is held by no host that was heard of${why}. Nothing of it is synced.`;
 }
 
 function hostRow({ name, liveness, version, weight, share, configuration, holds }: HostStanding): string[] {

@@ -4,15 +4,21 @@ import type { LoadedConfig } from '../../config/load-config.ts';
 import { lackingRights } from '../../library/cluster/init-ledger.ts';
 import { asked, demandLedger, openCluster, type Cluster } from '../../library/cluster/open-cluster.ts';
 import { SyncError } from '../../library/sync-error.ts';
+import { describeSpan } from '../../words/quantity.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 
 const CHECK = 'cluster';
 
-/** Whether the database can be reached, is one that keeps what it takes, and has a ledger that this host may use. */
+/**
+ * Whether the database can be reached, is one that keeps what it takes, and has a ledger that this host may use.
+ *
+ * @param now - the clock of this host, epoch milliseconds.
+ */
 export async function checkLedger(
   loaded: LoadedConfig,
   config: ClusterConfig,
   env: NodeJS.ProcessEnv,
+  now: () => number = Date.now,
 ): Promise<Diagnosis[]> {
   let cluster: Cluster | null = null;
   try {
@@ -20,6 +26,7 @@ export async function checkLedger(
     const { sql } = cluster.database;
     return [
       ...(await asked(() => checkDatabase(sql, cluster?.isEncrypted === true), config)),
+      ...(await asked(() => checkClock(sql, config.host, now), config)),
       ...(await checkTables(cluster)),
     ];
   } catch (error) {
@@ -56,6 +63,30 @@ async function checkDatabase(sql: Sql, isEncrypted: boolean): Promise<Diagnosis[
   ];
 }
 
+/** More than this clocks that are kept in time do not differ, milliseconds. */
+const CLOCKS_DIFFER_MS = 10_000;
+
+/** Whether the clock of this host is that of the others: nobody asks these, but all know the database's. */
+async function checkClock(sql: Sql, host: string, now: () => number): Promise<Diagnosis[]> {
+  const sentAtMs = now();
+  const [row] = await sql(
+    'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS now_ms',
+  );
+  const answeredAtMs = now();
+  const databaseMs = Number(row?.['now_ms']);
+  // It was asked at some moment in between.
+  const offMs = Math.max(sentAtMs - databaseMs, databaseMs - answeredAtMs);
+  if (offMs <= CLOCKS_DIFFER_MS) return [];
+  const way = sentAtMs > databaseMs ? 'ahead of' : 'behind';
+  return [
+    doubtful(
+      CHECK,
+      `the clock of this host (${host}) is ${describeSpan(offMs)} ${way} the database's`,
+      'have a time service set both: timedatectl set-ntp true. When a unit moves, removals.delay and cluster.suspectAfter go on by the clock of the next host',
+    ),
+  ];
+}
+
 function checkDurability(row: Readonly<Record<string, unknown>>): Diagnosis[] {
   if (row['fsync'] === 'off' || row['commit'] === 'off')
     return [
@@ -65,8 +96,18 @@ function checkDurability(row: Readonly<Record<string, unknown>>): Diagnosis[] {
         'switch it on: after a crash of the database files may be missing on the platform that count as synced',
       ),
     ];
-  const [names, standbys] = [row['names'], Number(row['standbys'])];
-  if (names !== '') return [fine(CHECK, 'standbys are synchronous: a failover loses no records')];
+  const [areNamed, standbys] = [row['names'] !== '', Number(row['standbys'])];
+  // The role of the hosts may be one whose commits wait for the disk of the primary alone.
+  if (areNamed && row['commit'] !== 'local')
+    return [
+      standbys > 0
+        ? fine(CHECK, 'standbys are synchronous: a failover loses no records')
+        : doubtful(
+            CHECK,
+            'the database waits for a synchronous standby, and has none: it takes no records',
+            'start the standby, or correct synchronous_standby_names',
+          ),
+    ];
   if (standbys === 0)
     return [
       fine(CHECK, 'the database has no standby; with one, make it synchronous (synchronous_standby_names)'),
@@ -75,7 +116,7 @@ function checkDurability(row: Readonly<Record<string, unknown>>): Diagnosis[] {
     doubtful(
       CHECK,
       'the standbys of the database are not synchronous: a failover may lose the latest records',
-      'set synchronous_standby_names. Without it, if the host that wrote them fails at the same time, a file that was being replaced may count as synced',
+      `set ${areNamed ? 'synchronous_commit to on' : 'synchronous_standby_names'}. Without it, if the host that wrote them fails at the same time, a file that was being replaced may count as synced`,
     ),
   ];
 }

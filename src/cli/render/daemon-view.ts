@@ -131,9 +131,9 @@ export class DaemonView implements RunObserver {
     this.#watch.expect(files, bytes);
   }
 
-  event(event: FileEvent, transferred?: Transferred): void {
+  event(event: FileEvent, transferred?: Transferred, isKnown?: boolean): void {
     if (this.#options.json) printJson(event);
-    this.#news.event(event, transferred);
+    this.#news.event(event, transferred, isKnown);
     this.#watch.note(event, transferred);
   }
 

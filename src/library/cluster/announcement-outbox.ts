@@ -42,6 +42,11 @@ export async function passOnAnnouncements(
 export function announcementIn(body: unknown): Announcement | null {
   const { target, key, sha256, url, notedAtMs } = (body ?? {}) as Record<string, unknown>;
   if (typeof target !== 'number' || typeof key !== 'string' || typeof url !== 'string') return null;
-  if (typeof sha256 !== 'string' || typeof notedAtMs !== 'number') return null;
+  if (typeof sha256 !== 'string' || !isCount(notedAtMs)) return null;
   return { target, key, sha256: Buffer.from(sha256, 'hex'), url, notedAtMs };
+}
+
+/** Whether a state file takes it as a number. */
+function isCount(told: unknown): told is number {
+  return Number.isSafeInteger(told);
 }

@@ -1,14 +1,10 @@
 import type { Membership, WishRow } from '../../cluster/membership.ts';
-import { quote } from '../../config/reading.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
 import type { Log } from '../../service/logger.ts';
 import { ANNOUNCE } from './announcement-outbox.ts';
 import type { DeclaredUnits } from './declared-units.ts';
 import type { HeldUnit } from './held-unit.ts';
 import type { OwnUnit } from './own-units.ts';
-
-/** What can be asked of a unit with sources. */
-const KINDS: ReadonlySet<string> = new Set(['approve', 'rescan', 'release']);
 
 /** What wishes are carried out with. */
 export interface WishInput {
@@ -37,17 +33,12 @@ export async function carryOutWishes(
     const own = declared.find(wish.unit);
     const unit = held.get(wish.unit);
     if (own === undefined || !(own.isPinned || unit?.isEnding === false)) continue;
-    if (!isWish(wish)) {
+    if (!isWish(own, wish)) {
       if (await membership.takeWish(wish.id))
         log.error(`what is wished of ${own.name} in the ledger cannot be read, and was deleted`);
       continue;
     }
-    if (!KINDS.has(wish.kind) && !(isOfNotifications(own) && wish.kind === ANNOUNCE)) {
-      if (await membership.takeWish(wish.id))
-        log.error(`${quote(wish.kind)} is nothing that can be asked of ${own.name}; it was deleted`);
-      continue;
-    }
-    if (isOfNotifications(own) && wish.kind === ANNOUNCE) {
+    if (wish.kind === ANNOUNCE) {
       announced.push(wish);
       continue;
     }
@@ -60,9 +51,23 @@ export async function carryOutWishes(
   announce(announced);
 }
 
-/** Whether it is one that a host wrote: somebody may have changed it in the database, and it must not end each host that reads it. */
-function isWish({ body }: WishRow): boolean {
-  if (typeof body !== 'object' || body === null) return false;
-  const { source = null, path = null } = body as Record<string, unknown>;
-  return [source, path].every((part) => part === null || typeof part === 'string');
+/**
+ * Whether it is one that a host wrote: somebody may have changed it in the database, and it must not end each host that reads it, nor
+ * approve what nobody named.
+ */
+function isWish(own: OwnUnit, { kind, body }: WishRow): boolean {
+  switch (kind) {
+    case 'release':
+      return true;
+    case ANNOUNCE:
+      return isOfNotifications(own);
+    case 'approve':
+    case 'rescan': {
+      const { source, path = null } = (body ?? {}) as Record<string, unknown>;
+      if (isOfNotifications(own) || typeof source !== 'string') return false;
+      return path === null || typeof path === 'string';
+    }
+    default:
+      return false;
+  }
 }

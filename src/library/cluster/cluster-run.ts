@@ -38,8 +38,6 @@ export interface ClusterRunInput extends UnitWork, DeclaredUnitsInput {
   /** What others are told of this host's sources; JSON. */
   readonly report: () => string | null;
   readonly observer: ClusterObserver;
-  /** Breaks off what is running. */
-  readonly abort: AbortSignal;
 }
 
 /** Follows a host's part in a cluster. */
@@ -50,11 +48,22 @@ export interface ClusterObserver extends UnitObserver {
   readonly pinnedChanged: () => void;
 }
 
+/** Where nobody follows it. */
+export const NOBODY_FOLLOWS: ClusterObserver = {
+  stands: () => undefined,
+  shipped: () => undefined,
+  taken: () => undefined,
+  ended: () => undefined,
+  pinnedChanged: () => undefined,
+};
+
 /** How a host's part in a cluster stands. */
 export interface ClusterSituation {
   readonly host: string;
   /** Why this host cannot take part; `null`: it can. */
   readonly trouble: string | null;
+  /** Whether the last beat reached the database: it may answer a host that cannot take part. */
+  readonly isDatabaseUp: boolean;
   readonly view: ClusterView | null;
   /** Hosts that were heard of lately. */
   readonly alive: readonly HostRow[];
@@ -113,6 +122,7 @@ export class ClusterRun {
     return {
       host: this.#host,
       trouble: this.#whyNot,
+      isDatabaseUp: this.#trouble === null && this.#neighbours.view !== null,
       view: this.#neighbours.view,
       alive: this.#neighbours.alive,
       held: this.#held.names,
@@ -190,6 +200,9 @@ export class ClusterRun {
     } finally {
       abort.removeEventListener('abort', breakOff);
       stop.removeEventListener('abort', letGo);
+      // After a defect there are some: whoever is told of it goes on to close the database, and to let go of this host's name.
+      this.#held.lose();
+      await this.#held.idle();
       this.#held.discardKept();
       listening.abort();
       await ringing;

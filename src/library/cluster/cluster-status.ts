@@ -3,6 +3,7 @@ import type { Sql, SqlRow } from '../../cluster/database.ts';
 import type { ClusterView, HostRow, UnitRow } from '../../cluster/membership.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
 import { quoted } from '../../cluster/schema.ts';
+import { whyUntaken, type WhyUntaken } from '../../domain/unit-moves.ts';
 import { beatMs } from '../../domain/lease.ts';
 import { asked, demandLedger, type Cluster } from './open-cluster.ts';
 
@@ -42,6 +43,8 @@ export interface UnitStanding {
   readonly candidates: readonly string[];
   /** Whether this host has its sources in its configuration, or any live host that sees their directories. */
   readonly isConfigured: boolean;
+  /** Why no live host could take it; `null`: one could, it is pinned, or for notifications. */
+  readonly whyUntaken: WhyUntaken | null;
   /** When the last pass began that left nothing unsent, epoch milliseconds; `null`: none did yet. */
   readonly settledAgeMs: number | null;
   /** What was wished of its holder and is not carried out yet. */
@@ -98,6 +101,7 @@ export async function standingOfCluster(
         : null,
     candidates: seenHosts.filter((host) => host.units.includes(unit.id)).map(({ name }) => name),
     isConfigured: ownNames.has(unit.name) || liveHosts.some((host) => host.units.includes(unit.id)),
+    whyUntaken: unit.pinned === null && !isOfNotifications(unit) ? whyUntaken(unit.id, liveHosts) : null,
     settledAgeMs: isOfNotifications(unit) ? null : unit.settledAgeMs,
     wishes: view.wishes.filter((wish) => wish.unit === unit.id).map(({ kind }) => kind),
   }));

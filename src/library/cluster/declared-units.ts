@@ -55,10 +55,16 @@ export class DeclaredUnits {
     return unchanged;
   }
 
-  /** A database that went back in time may not know what was declared. */
+  /** A database that went back in time may not know what was declared, nor one in which somebody else wrote. */
   check({ units }: ClusterView): void {
-    const isKnown = ({ id, name, target }: OwnUnit): boolean =>
-      units.some((row) => row.id === id && row.name === name && row.target === target);
+    const isKnown = ({ id, name, target, sources }: OwnUnit): boolean =>
+      units.some(
+        (row) =>
+          row.id === id &&
+          row.name === name &&
+          row.target === target &&
+          row.sources.length > 0 === sources.length > 0,
+      );
     if (!this.all.every(isKnown)) this.forget();
   }
 

@@ -11,8 +11,8 @@ import type { StateStore } from '../../state/state-store.ts';
 import { describeUnreadable, UnreadableRowError } from '../../state/unreadable-row.ts';
 import { discardWorkingCopy, WorkingCopy, type Shipment } from '../../state/working-copy.ts';
 
-/** A shipment that did not arrive is sent again after so long, milliseconds. */
-const SHIP_AGAIN_MS = 200;
+/** What the database did not answer is asked again after so long, milliseconds. */
+const ASK_AGAIN_MS = 200;
 
 /** Classes of codes of PostgreSQL that say that it will not take a shipment whenever it is asked: the data, a constraint, a right that is missing. */
 const NEVER_TAKEN = /^(?:22|23|42)/u;
@@ -56,8 +56,8 @@ export interface WorkedUnit {
   readonly lease: Lease;
   /** Whether nothing was ever written of it. */
   readonly isNew: boolean;
-  /** Takes over targets that the ledger has got since. Throws `StateFileError`, `DatabaseError`. */
-  readonly loadTargets: () => Promise<void>;
+  /** Takes over targets that the ledger has got since. Gives the numbers of all. Throws `StateFileError`, `DatabaseError`. */
+  readonly loadTargets: () => Promise<ReadonlySet<number>>;
   /** No new work once it aborts. */
   readonly stop: AbortSignal;
   /** Breaks off what is running. */
@@ -82,6 +82,8 @@ export class HeldUnit {
   #isRewound = false;
   /** It has not taken all of that again. */
   #isOwed = false;
+  /** Why the ledger will never take some of what changed. */
+  #refusal: StateFileError | null = null;
   /** Whether the working copy has all that the ledger had. */
   #isWhole = false;
 
@@ -169,14 +171,20 @@ export class HeldUnit {
         lease: this.lease,
         isNew: this.grant.seq === 0,
         loadTargets: async () => {
-          this.#copy?.loadTargets(await this.#input.ledger.targets());
+          const targets = await this.#input.ledger.targets();
+          this.#copy?.loadTargets(targets);
+          return new Set(targets.map(({ id }) => id));
         },
         stop: this.#stop.signal,
         abort: this.#abort.signal,
       });
       await state.settled();
+      // Nobody may have waited for it.
+      this.#throwRefusal();
       return { kind: 'released' };
     } catch (error) {
+      // Nothing was begun: there was a reason to end before there was an answer.
+      if (state === null && this.isEnding && isUnanswered(error)) return { kind: 'released' };
       return { kind: 'failed', reason: this.#reasonOf(error) };
     } finally {
       closeQuietly(state ?? this.#copy);
@@ -191,6 +199,8 @@ export class HeldUnit {
   #reasonOf(error: unknown): string {
     const { name, log } = this.#input;
     if (error instanceof UnreadableRowError) return describeUnreadable(name, error);
+    if (error instanceof StateFileError && error.kind !== 'unheld')
+      return `this host's copy of the records (${this.#file}) cannot be used: ${error.message}; check that the disk has room`;
     if (error instanceof StateFileError || error instanceof DatabaseError) return error.message;
     log.error(`the work on ${name} ended by an error that botsync did not expect: ${sourceStack(error)}`);
     return `an unexpected error: ${error instanceof Error ? error.message : String(error)}`;
@@ -212,8 +222,9 @@ export class HeldUnit {
     this.#copy = copy;
     if (!isRewound) {
       await this.#inherit();
-      copy.loadTargets(await ledger.targets());
-      for await (const page of ledger.rows(grant.unit, host)) copy.load(page);
+      copy.loadTargets(await this.#answer(() => ledger.targets()));
+      const pages = ledger.rows(grant.unit, host, (question) => this.#answer(question));
+      for await (const page of pages) copy.load(page);
     }
     this.#isWhole = true;
     const state = (this.#state = copy.begin((shipment) => this.#ship(shipment)));
@@ -226,14 +237,30 @@ export class HeldUnit {
   async #inherit(): Promise<void> {
     const { ledger, grant, former, log, name } = this.#input;
     if (former.units.length === 0) return;
-    const numbers = former.units.map(({ id }) => id);
-    const count = await ledger.inherit(grant, numbers, former.prefixes);
+    const what = { from: former.units.map(({ id }) => id), prefixes: former.prefixes };
+    const count = await ledger.inherit(grant, what, (question) => this.#answer(question));
     if (count === 0) return;
     const from = former.units.map((unit) => unit.name).join(', ');
     log.info(`${name} takes over what is on record of sources that were renamed or put together otherwise`, {
       from,
       files: count,
     });
+  }
+
+  /** Asks the database something until it answers, for as long as the unit is held and is to be worked on. Throws `DatabaseError`. */
+  async #answer<T>(question: () => Promise<T>): Promise<T> {
+    const { clock, log, name } = this.#input;
+    let isTold = false;
+    for (;;) {
+      try {
+        return await question();
+      } catch (error) {
+        if (this.isEnding || !isUnanswered(error)) throw error;
+        if (!isTold) log.warn(`${name} is loaded once the database answers: ${error.message}`);
+        isTold = true;
+        await clock.sleep(ASK_AGAIN_MS, this.#stop.signal);
+      }
+    }
   }
 
   /** Resolves once the ledger has it. Throws `StateFileError` once it never will have. */
@@ -260,29 +287,37 @@ export class HeldUnit {
             break;
           case 'foreign':
             this.#seq += 1;
-            throw new StateFileError(
-              'unheld',
-              `records of ${name} belong to another unit; do two hosts give the same keys?`,
-            );
+            throw this.#refuse(`records of ${name} belong to another unit; do two hosts give the same keys?`);
         }
       } catch (error) {
         if (!(error instanceof DatabaseError)) throw error;
         // Another host, with another role, may be allowed to.
         if (error.kind === 'refused' && NEVER_TAKEN.test(error.code ?? ''))
-          throw new StateFileError('unheld', `the database refuses records of ${name}: ${error.message}`);
+          throw this.#refuse(`the database refuses records of ${name}: ${error.message}`);
         if (!isTold) log.warn(`records of ${name} wait for the database: ${error.message}`);
         isTold = true;
-        await clock.sleep(SHIP_AGAIN_MS, this.#abort.signal);
+        await clock.sleep(ASK_AGAIN_MS, this.#abort.signal);
       }
     }
     throw new StateFileError('unheld', `another host may hold ${name}`);
   }
 
+  /** Ends the work: the ledger lacks what changed from now on. */
+  #refuse(reason: string): StateFileError {
+    this.#refusal ??= new StateFileError('unheld', reason);
+    this.#stop.abort();
+    return this.#refusal;
+  }
+
+  #throwRefusal(): void {
+    if (this.#refusal !== null) throw this.#refusal;
+  }
+
   /** Empties the ledger, so that all goes there again. `false`: the unit is lost. Throws `DatabaseError`. */
   async #startOver(): Promise<boolean> {
     const { ledger, grant, host } = this.#input;
-    // Whoever has it meanwhile may have an epoch that is lower than ours: only a lease that still holds proves that nobody has.
-    const seq = this.lease.mayFinish() ? await ledger.clear(grant, host) : null;
+    // Only a lease that still holds proves that nobody has the unit meanwhile.
+    const seq = await ledger.clear(grant, host, this.lease.mayFinish);
     if (seq === null) {
       this.lose();
       return false;
@@ -305,6 +340,11 @@ export class HeldUnit {
       this.lose();
     }
   }
+}
+
+/** Whether the database did not answer, which it may do when it is asked again. */
+function isUnanswered(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && error.kind === 'unreachable';
 }
 
 /** Where the working copy of a unit is. */

@@ -37,6 +37,8 @@ export interface UnitWork extends Pick<HeldUnitInput, 'stateFile' | 'clock' | 'l
   readonly visit?: Visit;
   /** No unit is taken any more, and those that are held are let go of, once it aborts. */
   readonly stop: AbortSignal;
+  /** The work on all units is broken off once it aborts. */
+  readonly abort: AbortSignal;
 }
 
 /** What units are held with, and on behalf of whom. */
@@ -146,7 +148,7 @@ export class HeldUnits {
    * @param former - units whose records may be this unit's now.
    */
   async claim(own: OwnUnit, row: UnitRow, former: readonly UnitRow[]): Promise<void> {
-    const { cluster, clock, observer, log, visit, name, neighbours } = this.#input;
+    const { cluster, clock, observer, log, visit, name, neighbours, stop, abort } = this.#input;
     const { host, leaseMs, suspectAfterMs } = cluster.config;
     const claimedAt = momentOf(clock);
     const by = { name: host, instance: name.instance };
@@ -172,6 +174,9 @@ export class HeldUnits {
     });
     this.#kept.delete(own.id);
     this.#held.set(own.id, unit);
+    // Whoever stopped this host while the database was asked found nothing to let go of.
+    if (stop.aborted) unit.release();
+    if (abort.aborted) unit.lose();
     const running = this.#run(own, unit)
       .catch((error: unknown) => {
         this.#defect ??= { error };

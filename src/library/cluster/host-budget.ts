@@ -13,8 +13,6 @@ export interface HostBudgetInput {
   readonly config: () => Config;
   /** What all requests to the platform pass. */
   readonly gate: PlatformGate;
-  /** Told what this host may take of the budget, requests a second. */
-  readonly onShare: (perSecond: number) => void;
 }
 
 /** Has the requests of a host go at its share of the budget. */
@@ -22,7 +20,7 @@ export class HostBudget {
   readonly #cluster: Cluster;
   readonly #budget: Budget;
 
-  constructor({ cluster, config, gate, onShare }: HostBudgetInput) {
+  constructor({ cluster, config, gate }: HostBudgetInput) {
     const { host, schema, requestsPerSecond, leaseMs, budget: name } = cluster.config;
     const { workspaceId, baseUrl } = config().platform;
     const budget = new Budget(
@@ -38,7 +36,6 @@ export class HostBudget {
     budget.wanted = () => gate.wanted;
     budget.onShare((share) => {
       gate.setShare(share);
-      onShare(share.perSecond);
     });
     budget.onPause((ms) => {
       gate.pause(ms);

@@ -1,4 +1,5 @@
 import type { SourceConfig } from '../../config/config.ts';
+import { leadsBelow } from '../../domain/within.ts';
 import type { HostsApproval, HostsRescan } from '../../words/asked.ts';
 import { clusterFacts } from './cluster-facts.ts';
 import type { DaemonState } from './answers.ts';
@@ -34,6 +35,8 @@ export async function rescanAnywhere(
   const { daemon, cluster } = asked;
   const others = elsewhere(asked, source);
   if (cluster === null || others.length === 0) return daemon?.rescan(source, path) ?? null;
+  // Whoever asks has written it: the ledger is given nothing that no path can be.
+  if (path !== null && !leadsBelow(path)) return { kind: 'outside' };
   if (source !== null) {
     const wished = await cluster.wish({ kind: 'rescan', source, path });
     if (wished.kind === 'passed-on') return { kind: 'passed-on', host: wished.host };

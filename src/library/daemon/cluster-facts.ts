@@ -1,4 +1,5 @@
 import type { HostRow, UnitRow } from '../../cluster/membership.ts';
+import { whyUntaken } from '../../domain/unit-moves.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
 import type { ClusterFacts, HostFacts, UnitFacts } from '../../sync/plan/cluster-facts.ts';
 import type { ClusterSituation } from '../cluster/cluster-run.ts';
@@ -30,7 +31,8 @@ export function clusterFacts({ situation, share, reports }: SeenCluster): Cluste
         alive.some((one) => one.units.includes(row.id));
       if (!isUsed) return [];
       const isHalted = blocked.has(row.name) || situation.isHaltedElsewhere(row);
-      return [{ ...unitFacts(row), isConfigured, isHalted }];
+      const why = row.pinned === null ? whyUntaken(row.id, alive) : null;
+      return [{ ...unitFacts(row), isConfigured, isHalted, whyUntaken: why }];
     }),
     hosts: hosts.map((row): HostFacts => ({
       name: row.name,
@@ -52,7 +54,7 @@ function refusalIn(report: HostReport | undefined): Pick<HostFacts, 'refusal'> {
   return found?.kind === 'credentials' ? { refusal: found.reason } : {};
 }
 
-function unitFacts(row: UnitRow): Omit<UnitFacts, 'isConfigured' | 'isHalted'> {
+function unitFacts(row: UnitRow): Omit<UnitFacts, 'isConfigured' | 'isHalted' | 'whyUntaken'> {
   const { name, epoch, pinned, holder, holderHost } = row;
   return {
     ...{ name, epoch, pinned },

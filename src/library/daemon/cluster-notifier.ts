@@ -95,10 +95,13 @@ export class ClusterNotifier {
   async note(bodies: readonly unknown[]): Promise<boolean> {
     const worked = this.#worked;
     if (worked === null) return false;
-    await worked.loadTargets();
+    const targets = await worked.loadTargets();
     // It may have been lost meanwhile.
     if (this.#worked !== worked) return false;
-    const announcements = bodies.flatMap((body) => announcementIn(body) ?? []);
+    // Anybody whom the database lets in may have written them: what makes no sense is passed over.
+    const announcements = bodies
+      .flatMap((body) => announcementIn(body) ?? [])
+      .filter(({ target }) => targets.has(target));
     if (!announcements.every((one) => this.#ports.notifier.note(one))) return false;
     await worked.state.settled();
     return true;

@@ -44,8 +44,6 @@ export interface ClusterPartInput extends Omit<
   readonly clientsUnder: (fence: Fence) => Clients;
   /** What all requests to the platform pass. */
   readonly gate: PlatformGate;
-  /** Told what this host may take of the budget, requests a second. */
-  readonly onShare: (perSecond: number) => void;
   /** See `HostHintsInput`. */
   readonly onHints: HostHintsInput['onHints'];
   readonly observer: ClusterObserver;
@@ -119,8 +117,8 @@ export class ClusterPart implements ClusterPort {
       },
       isQuiet: (own) => this.#isQuiet(own),
       isAtWork: ({ sources }) => sources.every(({ name }) => daemons.of(name) !== undefined),
-      wished: (own, wish) => {
-        this.#wished(own, wish);
+      wished: (_, wish) => {
+        this.#wished(wish);
       },
       announce: (wishes) => {
         this.#people.announce(wishes);
@@ -253,13 +251,13 @@ export class ClusterPart implements ClusterPort {
     });
   }
 
-  #wished({ name }: OwnUnit, { kind, body }: WishRow): void {
+  #wished({ kind, body }: WishRow): void {
     const { daemons, log } = this.#input;
-    const { source = null, path = null } = body as { source?: string | null; path?: string | null };
+    const { source, path = null } = body as { source: string; path?: string | null };
     const words =
       kind === 'approve'
         ? approvalWords(daemons.approve(source)).join(' ')
         : rescanWords(daemons.rescan(source, path), source, path);
-    log.info(`another host asked for this: ${kind} ${source ?? name}`, { answer: words });
+    log.info(`another host asked for this: ${kind} ${source}`, { answer: words });
   }
 }

@@ -37,7 +37,8 @@ export class DaemonNews implements SyncObserver {
   #overdue = 0;
   /** Found by the comparison that is under way. */
   #differences = 0;
-  #wasInSync: boolean | null = null;
+  /** Whether the last passes over some sources found these in sync. */
+  readonly #wasInSync = new Map<string, boolean>();
 
   /** @param credentialAdvice - what to do when the platform refuses the credentials; `null`: that is said elsewhere. */
   constructor(log: StyledLog, credentialAdvice: () => string | null) {
@@ -45,8 +46,8 @@ export class DaemonNews implements SyncObserver {
     this.#credentialAdvice = credentialAdvice;
   }
 
-  event(event: FileEvent, transferred?: Transferred): void {
-    const level = this.#repetitions.isToldFailure(event.error) ? 'debug' : eventLevel(event);
+  event(event: FileEvent, transferred?: Transferred, isKnown = false): void {
+    const level = this.#repetitions.isToldEvent(event, isKnown) ? 'debug' : eventLevel(event);
     this.#log.say(level, eventWords(event, transferred), { ...event, ...transferred });
   }
 
@@ -64,14 +65,19 @@ export class DaemonNews implements SyncObserver {
     if (trigger === 'start') this.#log.info('checking all files …');
   }
 
-  passEnded(trigger: Trigger, _sources: readonly string[], summary: Summary, exitCode: number): void {
+  passEnded(trigger: Trigger, sources: readonly string[], summary: Summary, exitCode: number): void {
     const isInSync = exitCode === EXIT.ok;
     const { uploaded, renewed, removed } = summary;
-    const isNews = trigger !== 'rescan' || isInSync !== this.#wasInSync || uploaded + renewed + removed > 0;
-    this.#wasInSync = isInSync;
-    const isTold = this.#repetitions.isToldPass(summary);
+    const name = sources.join('\0');
+    const isNews =
+      trigger !== 'rescan' || isInSync !== this.#wasInSync.get(name) || uploaded + renewed + removed > 0;
+    this.#wasInSync.set(name, isInSync);
+    const isTold = this.#repetitions.isToldPass(trigger, sources, summary);
     const level = isInSync ? (isNews ? 'info' : 'debug') : isTold ? 'debug' : 'warn';
-    this.#log.say(level, summaryWords(summary, false, false), { trigger });
+    const words = summaryWords(summary, false, false);
+    // Where daemons share a log, each has passes of its own.
+    const rest = this.#wasInSync.size > 1 ? `${words.rest} (${sources.join(', ')})` : words.rest;
+    this.#log.say(level, { ...words, rest }, { trigger });
   }
 
   eventsLost(source: string, reason: string): void {

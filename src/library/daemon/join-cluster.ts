@@ -5,7 +5,7 @@ import type { ClusterObserver } from '../cluster/cluster-run.ts';
 import type { ClusterPart, ClusterPartInput } from './cluster-part.ts';
 
 /** What a daemon joins a cluster with. */
-export interface JoinInput extends Omit<ClusterPartInput, 'cluster' | 'observer' | 'onShare' | 'onHints'> {
+export interface JoinInput extends Omit<ClusterPartInput, 'cluster' | 'observer' | 'onHints'> {
   readonly loaded: LoadedConfig;
   readonly env: NodeJS.ProcessEnv;
   readonly metrics: Metrics;
@@ -26,15 +26,12 @@ export async function joinCluster(input: JoinInput): Promise<ClusterPart | null>
   const { openDaemonCluster } = await import('./cluster-part.ts');
   let part: ClusterPart | null = null;
   const counted = metrics.joinCluster(() => {
-    const { held = [], trouble = null, view = null } = part?.situation ?? {};
-    return { unitsHeld: held.length, isDatabaseUp: trouble === null && view !== null };
+    const { held = [], isDatabaseUp = false } = part?.situation ?? {};
+    return { unitsHeld: held.length, isDatabaseUp, share: part?.share ?? 0 };
   });
   const observer = observerOf(cluster.host, counted, { stands, pinnedChanged });
   part = await openDaemonCluster(loaded, cluster, env, {
     ...{ ...rest, observer },
-    onShare: (perSecond) => {
-      counted.setShare(perSecond);
-    },
     onHints: (direction, count) => {
       counted.hinted(direction, count);
     },

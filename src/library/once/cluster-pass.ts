@@ -8,7 +8,7 @@ import { systemClock } from '../../service/system-clock.ts';
 import { StateFileError } from '../../state/database.ts';
 import { findAllSuspects } from '../../sync/pass/suspects.ts';
 import type { PassResult } from '../api.ts';
-import { ClusterRun } from '../cluster/cluster-run.ts';
+import { ClusterRun, NOBODY_FOLLOWS } from '../cluster/cluster-run.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
 import { HostBudget } from '../cluster/host-budget.ts';
 import { conversationsOnRecord } from '../cluster/told-before.ts';
@@ -48,7 +48,6 @@ export async function passInCluster(input: ClusterPassInput): Promise<PassResult
   if (config === null) throw new Error('no cluster');
   const cluster = openCluster(loaded, config, run.env);
   try {
-    await demandLedger(cluster);
     return await new ClusterPass(input, cluster).run();
   } finally {
     await cluster.close();
@@ -89,26 +88,29 @@ class ClusterPass {
       wished: () => undefined,
       announce: () => undefined,
       report: () => null,
-      observer: {
-        stands: () => undefined,
-        shipped: () => undefined,
-        taken: () => undefined,
-        ended: () => undefined,
-        pinnedChanged: () => undefined,
-      },
+      observer: NOBODY_FOLLOWS,
     });
     this.#visit.waitFor(this.#overOwnSources());
   }
 
   async run(): Promise<PassResult> {
-    const { run, gate } = this.#input;
-    const beganMs = systemClock.monotonic();
-    run.feed.begin(sumOf(this.#summaries, beganMs));
-    const budget = new HostBudget({
-      ...{ cluster: this.#cluster, config: () => run.config, gate },
-      onShare: () => undefined,
-    });
+    const { feed } = this.#input.run;
+    const counts = sumOf(this.#summaries, systemClock.monotonic());
+    feed.begin(counts);
     try {
+      return await this.#pass(counts);
+    } catch (error) {
+      // What was done before, if anything, is said all the same.
+      if (error instanceof SyncError && error.code === 'cluster') feed.end({ ...counts }, false, true);
+      throw error;
+    }
+  }
+
+  async #pass(counts: Summary): Promise<PassResult> {
+    const { run, gate } = this.#input;
+    const budget = new HostBudget({ cluster: this.#cluster, config: () => run.config, gate });
+    try {
+      await demandLedger(this.#cluster);
       await budget.during(() => this.#clusterRun.run());
     } finally {
       this.#left.abort();
@@ -116,12 +118,20 @@ class ClusterPass {
     }
     if (this.#failure !== null) throw this.#failure as Error;
     const exitCodes = [...this.#ends.map(({ exitCode }) => exitCode), ...this.#leftOut()];
-    const summary = { ...sumOf(this.#summaries, beganMs) };
+    const summary = { ...counts };
     const isInterrupted = run.stop.stop.aborted;
-    const sawAll = !isInterrupted && this.#ends.every((end) => end.sawAll);
+    const sawAll = !isInterrupted && this.#endedInOrder && this.#ends.every((end) => end.sawAll);
     run.feed.end(summary, false, !sawAll);
     const exitCode = worstOf(isInterrupted ? [EXIT.interrupted, ...exitCodes] : exitCodes);
     return { outcome: passOutcomeOf(exitCode), summary, sawAll };
+  }
+
+  /** Whether no unit was let go of before its pass was over, nor kept from being taken. */
+  get #endedInOrder(): boolean {
+    const visited = [...this.#clusterRun.visited.values()];
+    return visited.every(
+      (one) => one?.kind !== 'blocked' && (one?.kind !== 'ended' || one.end.kind === 'released'),
+    );
   }
 
   /** What was not passed over, as exit codes; people are told. Throws `SyncError` where that was everything. */

@@ -1,3 +1,4 @@
+import type { WhyUntaken } from '../../domain/unit-moves.ts';
 import type { SourceStatus } from './overview.ts';
 
 /** A cluster as one of its hosts sees it: the `cluster` of `botsync status --json`. */
@@ -32,6 +33,8 @@ export interface UnitFacts {
   readonly isConfigured: boolean;
   /** Whether nobody may sync it, because its keys may be those of another unit. */
   readonly isHalted: boolean;
+  /** Why no host that is up could take it; `null`: one could, or it is pinned. */
+  readonly whyUntaken: WhyUntaken | null;
 }
 
 /** A host that takes part, or did. */
@@ -58,13 +61,14 @@ export type ClusterTrouble =
   | { readonly kind: 'blocked-unit'; readonly unit: string; readonly reason: string }
   /**
    * A unit that nobody holds. `silent`: the host that has it, of which nothing was heard lately; `null`: none has. `reason`: why
-   * this host could not work on it; `null`: it did not try.
+   * this host could not work on it; `null`: it did not try. `whyUntaken`: why no host that is up could take it.
    */
   | {
       readonly kind: 'free-unit';
       readonly unit: string;
       readonly silent: string | null;
       readonly reason: string | null;
+      readonly whyUntaken: WhyUntaken | null;
     }
   /** Hosts that would treat shared files otherwise. */
   | { readonly kind: 'differing-hosts'; readonly hosts: readonly string[] }
@@ -90,12 +94,13 @@ const KINDS: ReadonlySet<string> = new Set<ClusterTrouble['kind']>([
 export function clusterTroubles(cluster: ClusterFacts, sources: readonly SourceStatus[]): ClusterTrouble[] {
   const { trouble, units, hosts, held, blocked, failed } = cluster;
   const alive = new Set(hosts.filter((one) => one.alive).map(({ name }) => name));
-  const free = units.flatMap(({ name, holderHost, isConfigured }): ClusterTrouble[] => {
+  const free = units.flatMap(({ name, holderHost, isConfigured, whyUntaken }): ClusterTrouble[] => {
     if (!isConfigured || Object.hasOwn(blocked, name)) return [];
     // The ledger tells of what this host took with the next beat.
     if (held.includes(name)) return [];
     if (holderHost !== null && alive.has(holderHost)) return [];
-    return [{ kind: 'free-unit', unit: name, silent: holderHost, reason: failed[name] ?? null }];
+    const reason = failed[name] ?? null;
+    return [{ kind: 'free-unit', unit: name, silent: holderHost, reason, whyUntaken }];
   });
   const differing = hosts.filter((one) => one.alive && !one.sameConfig).map(({ name }) => name);
   return [

@@ -41,7 +41,9 @@ function createHost(held: ReadonlyMap<number, 'at work' | 'ending'>, taken = tru
   return { told, announced, carryOut: (wishes: readonly WishRow[]) => carryOutWishes(wishes, input) };
 }
 
-const wish = (id: number, unit: number, kind: string): WishRow => ({ id, unit, kind, body: {} });
+const wish = (id: number, unit: number, kind: string, body: unknown = { source: 'docs' }): WishRow => ({
+  ...{ id, unit, kind, body },
+});
 
 test('files to be announced are handed over together, and stay on the list until somebody took note of them', async () => {
   const wishes = [wish(1, 9, 'announce'), wish(2, 1, 'approve'), wish(3, 9, 'announce')];
@@ -78,13 +80,36 @@ test('a wish is carried out by who holds the unit, or has it alone, and took the
   expect(late.told).toEqual(['taken 2', 'taken 3']);
 });
 
-test('what nobody can ask is deleted with a line in the log, and nothing is done', async () => {
-  const holder = createHost(new Map([[1, 'at work']]));
-  await holder.carryOut([wish(1, 1, 'explode\n'), wish(2, 1, 'announce'), wish(3, 5, 'explode')]);
-  expect(holder.told).toEqual([
-    'taken 1',
-    '"explode\\n" is nothing that can be asked of docs; it was deleted',
-    'taken 2',
-    '"announce" is nothing that can be asked of docs; it was deleted',
+test('a wish that makes no sense is taken off the list by who holds the unit, which says so, and nothing comes of it', async () => {
+  const nonsense = [
+    ...[null, 5, 'docs', [], {}, { source: null }, { source: 5 }].map((body) => wish(1, 1, 'approve', body)),
+    ...[{}, { source: 'docs', path: 5 }].map((body) => wish(1, 1, 'rescan', body)),
+    ...[wish(1, 1, 'dance'), wish(1, 1, 'announce'), wish(1, 2, '')],
+    // There is nobody to approve anything of notifications.
+    ...[wish(1, 9, 'approve'), wish(1, 9, 'rescan')],
+  ];
+  const held = new Map([
+    [1, 'at work' as const],
+    [9, 'at work' as const],
   ]);
+  for (const one of nonsense) {
+    const host = createHost(held);
+    await host.carryOut([one]);
+    const name = { 1: 'docs', 2: 'branch@web1', 9: 'notifications (1)' }[one.unit] ?? '';
+    const said = `what is wished of ${name} in the ledger cannot be read, and was deleted`;
+    expect(host.told, JSON.stringify(one)).toEqual(['taken 1', said]);
+    const late = createHost(held, false);
+    await late.carryOut([one]);
+    expect(late.told, 'another process was quicker').toEqual(['taken 1']);
+    const other = createHost(new Map());
+    await other.carryOut(one.unit === 2 ? [] : [one]);
+    expect(other.told, 'it is for who holds the unit').toEqual([]);
+  }
+  const host = createHost(held);
+  await host.carryOut([
+    ...[wish(1, 1, 'rescan'), wish(2, 1, 'rescan', { source: 'docs', path: 'a.md' })],
+    ...[wish(3, 1, 'rescan', { source: 'docs', path: null }), wish(4, 1, 'release', null)],
+  ]);
+  const carriedOut = ['rescan docs', 'rescan docs', 'rescan docs', 'released 1'];
+  expect(host.told.filter((one) => !one.startsWith('taken'))).toEqual(carriedOut);
 });

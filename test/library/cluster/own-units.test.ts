@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { HostRow, UnitRow } from '../../../src/cluster/membership.ts';
 import { digestOf, overlapOf, seesAll, type OwnUnit } from '../../../src/library/cluster/own-units.ts';
 import type { Config } from '../../../src/config/config.ts';
+import { mountHanging, NO_MOUNTS } from '../../mounts.ts';
 import { createWorld } from '../../sync/world.ts';
 import { makeTemporaryDirectory } from '../../temporary-directory.ts';
 
@@ -80,4 +81,30 @@ test('a host that does not see all directories of a unit cannot take it', async 
   expect(await seesAll(at(), 10_000)).toBe(true);
   expect(await seesAll(at('docs', 'gone'), 10_000)).toBe(false);
   expect(await seesAll(at('file'), 10_000)).toBe(false);
+});
+
+test('a share that hangs is waited for only so long, and takes one thread however often it is looked at', async (context) => {
+  const directory = makeTemporaryDirectory('sees');
+  for (const name of ['docs', 'share']) mkdirSync(join(directory, name));
+  const at = (...names: string[]): Pick<OwnUnit, 'sources'> => ({
+    sources: names.map((name) => source('', join(directory, name))),
+  });
+  const giveUp = mountHanging(join(directory, 'share'));
+  if (giveUp === null) {
+    context.skip(NO_MOUNTS);
+    return;
+  }
+  const patienceMs = 100;
+  const beganMs = performance.now();
+  expect(await seesAll(at('share'), patienceMs)).toBe(false);
+  // Timers may fire a little early.
+  expect(performance.now() - beganMs).toBeGreaterThan(patienceMs - 10);
+  // More looks than there are threads: what is elsewhere is seen all the same.
+  const looks = Array.from({ length: 20 }, () => seesAll(at('docs', 'share'), patienceMs));
+  expect(new Set(await Promise.all(looks))).toEqual(new Set([false]));
+  expect(await seesAll(at('docs'), 10_000)).toBe(true);
+  const waiting = seesAll(at('share'), 10_000);
+  giveUp();
+  expect(await waiting, 'it answers that it is gone').toBe(false);
+  expect(await seesAll(at('docs', 'share'), 10_000), 'it is back').toBe(true);
 });

@@ -45,7 +45,7 @@ async function createHost(more: Partial<ClusterPeopleInput> = {}) {
   const wishes: WishRow[] = [];
   const situation: ClusterSituation = {
     ...{ host: 'web1', trouble: null, alive: [], held: [], own, blocked: new Map() },
-    ...{ pinned: [], failed: new Map(), isHaltedElsewhere: () => false },
+    ...{ pinned: [], isDatabaseUp: true, failed: new Map(), isHaltedElsewhere: () => false },
     view: { wishes, units: [] as const, hosts: [] as const } as unknown as ClusterSituation['view'],
   };
   const host = {
@@ -180,7 +180,7 @@ test('files are taken off the list once the ledger has them, all together, and n
     lease: new Lease(10_000, systemClock, momentOf(systemClock)),
     loadTargets: () => {
       copy.loadTargets([{ ...TARGET, id: 7 }]);
-      return Promise.resolve();
+      return Promise.resolve(new Set([7]));
     },
   });
   announcing({ people });

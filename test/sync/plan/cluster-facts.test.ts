@@ -6,6 +6,7 @@ import { standingOf } from '../../../src/sync/plan/standing.ts';
 const unit = (more: Partial<UnitFacts> = {}): UnitFacts => ({
   ...{ name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 3, pinned: null, isConfigured: true },
   isHalted: false,
+  whyUntaken: null,
   ...more,
 });
 const host = (name: string, more: Partial<HostFacts> = {}): HostFacts => ({

@@ -135,8 +135,8 @@ export class DaemonPage implements PageSource {
       this.#changed();
     };
     return {
-      event: (event: FileEvent, transferred?: Transferred) => {
-        news.event(event, transferred);
+      event: (event: FileEvent, transferred?: Transferred, isKnown?: boolean) => {
+        news.event(event, transferred, isKnown);
         changed();
       },
       warn: (message) => {

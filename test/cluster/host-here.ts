@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { openSync, type Sync } from '../../src/library/botsync.ts';
+import type { RunObserver } from '../../src/library/observer.ts';
+import { askDaemon } from '../../src/service/ask-daemon.ts';
+import type { Host, HostOptions, Hosts } from './hosts.ts';
+
+/** A host in this process. It ends with the test. */
+export interface HostHere extends Host {
+  readonly sync: Sync;
+  /** What its log said, and what it warned of. */
+  readonly log: string[];
+  /** What the socket of its daemon answers. */
+  readonly ask: (method: 'GET' | 'POST', target: string) => Promise<string>;
+  /** A metric of its daemon; `NaN`: there is none of this name. */
+  readonly metric: (name: string) => Promise<number>;
+}
+
+/** Longer than an answer takes, milliseconds. */
+const ANSWER_MS = 9000;
+
+/** Makes a host that is to run in this process, and what follows it besides its log. */
+export function openHost(
+  hosts: Hosts,
+  name: string,
+  options: HostOptions = {},
+  observer: RunObserver = {},
+): HostHere {
+  const host = hosts.host(name, options);
+  const log: string[] = [];
+  const note = (message: string): void => {
+    log.push(message);
+  };
+  const sync = openSync({
+    config: join(host.directory, 'botsync.json'),
+    env: host.env,
+    log: { debug: note, info: note, warn: note, error: note },
+    observer: { ...observer, warn: note },
+  });
+  onTestFinished(() => sync[Symbol.asyncDispose]());
+  const ask: HostHere['ask'] = async (method, target) => {
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const answer = await askDaemon(join(host.directory, 'state.db'), method, target, signal);
+    if (answer.kind !== 'ok') throw new Error(JSON.stringify(answer));
+    return answer.body;
+  };
+  const metric = async (metricName: string): Promise<number> =>
+    Number(new RegExp(`^${metricName} (.*)$`, 'mu').exec(await ask('GET', '/metrics'))?.[1]);
+  return { ...host, sync, log, ask, metric };
+}
