@@ -87,6 +87,12 @@ export function describeUntaken(why: WhyUntaken): string {
   }
 }
 
+function whyRefused({ host, refusal }: Extract<ClusterTrouble, { readonly kind: 'elsewhere' }>): string {
+  return refusal === null
+    ? ''
+    : `: the platform refuses the credentials of ${shown(host)}: ${shown(refusal)}`;
+}
+
 /** A trouble of a cluster in a sentence. */
 export function describeClusterTrouble(trouble: ClusterTrouble): string {
   switch (trouble.kind) {
@@ -99,6 +105,6 @@ export function describeClusterTrouble(trouble: ClusterTrouble): string {
     case 'differing-hosts':
       return `${shown(trouble.hosts.join(', '))}: another configuration than this host's; files are sent again when they move between them`;
     case 'elsewhere':
-      return `${counted(trouble.files, 'file')} of ${shown(trouble.source)}, which ${shown(trouble.host)} syncs, ${trouble.files === 1 ? 'is' : 'are'} not in sync`;
+      return `${counted(trouble.files, 'file')} of ${shown(trouble.source)}, which ${shown(trouble.host)} syncs, ${trouble.files === 1 ? 'is' : 'are'} not in sync${whyRefused(trouble)}`;
   }
 }

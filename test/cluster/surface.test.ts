@@ -178,6 +178,25 @@ describe('what hosts of a cluster answer', () => {
     expect(await measured(other)).toEqual([0, 1, 0, 1]);
   });
 
+  test('a host whose credentials the platform refuses is named by the others', async () => {
+    const hosts = await createHosts(server);
+    hosts.write('docs/a.md', 'first');
+    await up(hosts, 'web1', { env: { BOTSYNC_TOKEN: 'bp_pat_wrong' } });
+    await expect.poll(() => hosts.holder(), POLL).toBe('web1');
+    const other = await up(hosts, 'web2');
+    await expect.poll(() => standing(other), POLL).toBe('3 elsewhere');
+    const reason = async (): Promise<unknown> => {
+      const { daemon, ...known } = await other.status();
+      return standingOf(known, daemon).troubles;
+    };
+    await expect
+      .poll(reason, POLL)
+      .toMatchObject([
+        { source: 'docs', host: 'web1', files: 1, refusal: expect.stringContaining('401') as string },
+      ]);
+    expect((await other.status()).daemon.notReady, 'it is the matter of the other one').toEqual([]);
+  });
+
   test('a host that cannot take part yet has started all the same, is not ready, and says why', async () => {
     const hosts = await createHosts(server);
     hosts.write('docs/a.md', 'first');

@@ -87,8 +87,13 @@ test.each<[ClusterTrouble, string, string]>([
     'fix cluster status',
   ],
   [
-    { kind: 'elsewhere', source: 'docs', host: 'web2', files: 2 },
+    { kind: 'elsewhere', source: 'docs', host: 'web2', files: 2, refusal: null },
     '2 files of docs, which web2 syncs, are not in sync',
+    'wait status',
+  ],
+  [
+    { kind: 'elsewhere', source: 'docs', host: 'web2', files: 1, refusal: '401 Unauthorized' },
+    '1 file of docs, which web2 syncs, is not in sync: the platform refuses the credentials of web2: 401 Unauthorized',
     'wait status',
   ],
 ])('a trouble in a sentence, and what to do: %j', (trouble, sentence, advised) => {

@@ -3,6 +3,7 @@ import { whyUntaken } from '../../domain/unit-moves.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
 import type { ClusterFacts, HostFacts, UnitFacts } from '../../sync/plan/cluster-facts.ts';
 import type { ClusterSituation } from '../cluster/cluster-run.ts';
+import type { HostReport } from '../cluster/host-reports.ts';
 import { disagree } from '../cluster/own-units.ts';
 import type { ClusterPort } from './cluster-port.ts';
 
@@ -41,10 +42,17 @@ export function clusterFacts({ situation, share, reports }: SeenCluster): Cluste
       isMe: row.name === host,
       share: row.name === host ? share : names.has(row.name) ? (reports.get(row.name)?.share ?? null) : null,
       sameConfig: me === undefined || !disagree(row, me),
+      ...(names.has(row.name) ? refusalIn(reports.get(row.name)) : {}),
     })),
     blocked: Object.fromEntries(blocked),
     failed: Object.fromEntries(failed),
   };
+}
+
+/** What the platform said when it refused the credentials of a host, which said so itself. */
+function refusalIn(report: HostReport | undefined): Pick<HostFacts, 'refusal'> {
+  const found = report?.snapshot?.troubles.find(({ kind }) => kind === 'credentials');
+  return found?.kind === 'credentials' ? { refusal: found.reason } : {};
 }
 
 function unitFacts(row: UnitRow): Omit<UnitFacts, 'isConfigured' | 'isHalted' | 'whyUntaken'> {

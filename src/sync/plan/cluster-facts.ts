@@ -49,6 +49,8 @@ export interface HostFacts {
   readonly share: number | null;
   /** Whether it would treat what it shares with this host as this host does. */
   readonly sameConfig: boolean;
+  /** What the platform said when it refused the credentials of this host, as it said last; without it: it does not, or is silent. */
+  readonly refusal?: string;
 }
 
 /** What is wrong in a cluster, beside what is wrong with sources. */
@@ -70,12 +72,13 @@ export type ClusterTrouble =
     }
   /** Hosts that would treat shared files otherwise. */
   | { readonly kind: 'differing-hosts'; readonly hosts: readonly string[] }
-  /** A source that another host syncs, with files that are not in sync. */
+  /** A source that another host syncs, with files that are not in sync. `refusal`: see `HostFacts`; `null`: none. */
   | {
       readonly kind: 'elsewhere';
       readonly source: string;
       readonly host: string;
       readonly files: number;
+      readonly refusal: string | null;
     };
 
 /** Whether a trouble is one that only a cluster has. */
@@ -108,14 +111,14 @@ export function clusterTroubles(cluster: ClusterFacts, sources: readonly SourceS
     ...(trouble === null && differing.length > 0
       ? [{ kind: 'differing-hosts' as const, hosts: differing }]
       : []),
-    ...sources.flatMap((source) => elsewhere(source)),
+    ...sources.flatMap((source) => elsewhere(source, hosts)),
   ];
 }
 
-function elsewhere(source: SourceStatus): ClusterTrouble[] {
+function elsewhere(source: SourceStatus, hosts: readonly HostFacts[]): ClusterTrouble[] {
   const { name, syncedBy, failed, refused, problems, pending, unsearchable } = source;
   const files = failed + refused + problems + pending + unsearchable;
-  return syncedBy === undefined || files === 0
-    ? []
-    : [{ kind: 'elsewhere', source: name, host: syncedBy, files }];
+  if (syncedBy === undefined || files === 0) return [];
+  const { refusal = null } = hosts.find((host) => host.name === syncedBy) ?? {};
+  return [{ kind: 'elsewhere', source: name, host: syncedBy, files, refusal }];
 }
