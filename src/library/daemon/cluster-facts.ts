@@ -51,8 +51,14 @@ export function clusterFacts({ situation, share, reports }: SeenCluster): Cluste
 
 /** What the platform said when it refused the credentials of a host, which said so itself. */
 function refusalIn(report: HostReport | undefined): Pick<HostFacts, 'refusal'> {
-  const found = report?.snapshot?.troubles.find(({ kind }) => kind === 'credentials');
-  return found?.kind === 'credentials' ? { refusal: found.reason } : {};
+  // Somebody may have changed it in the database.
+  const troubles: unknown = report?.snapshot?.troubles;
+  const all: readonly unknown[] = Array.isArray(troubles) ? troubles : [];
+  for (const one of all) {
+    const { kind, reason } = (one ?? {}) as { readonly kind?: unknown; readonly reason?: unknown };
+    if (kind === 'credentials' && typeof reason === 'string') return { refusal: reason };
+  }
+  return {};
 }
 
 function unitFacts(row: UnitRow): Omit<UnitFacts, 'isConfigured' | 'isHalted' | 'whyUntaken'> {
