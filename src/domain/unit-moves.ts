@@ -65,3 +65,15 @@ export function whyUntaken(
   if (seeing.length === 0) return 'unseen';
   return seeing.every(({ weight }) => weight <= 0) ? 'no-weight' : null;
 }
+
+/** A host, as far as it matters whether its configuration is like that of others. */
+interface ConfiguredHost {
+  readonly units: readonly number[];
+  /** Equal on hosts that treat shared files alike. */
+  readonly digest: string;
+}
+
+/** Whether two hosts treat files otherwise that both may sync: they may do as they please with what each has alone. */
+export function disagree(one: ConfiguredHost, other: ConfiguredHost): boolean {
+  return one.digest !== other.digest && one.units.some((id) => other.units.includes(id));
+}

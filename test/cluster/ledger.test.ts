@@ -245,7 +245,7 @@ test('what the database says is told without the password, in whichever form', a
   for (const form of [password, encodeURIComponent(password), url.password, url.password.toLowerCase()])
     await expect(other.sql(`SELECT "${form}"`), form).rejects.toMatchObject({
       kind: 'refused',
-      message: 'column "***" does not exist',
+      message: `column "***" does not exist (127.0.0.1:${server.port})`,
     });
   const all = other.transaction((sql) => sql(`SELECT "${url.href}"`));
   await expect(all).rejects.toMatchObject({ message: expect.stringMatching(/\*{3}/u) as string });

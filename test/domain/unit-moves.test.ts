@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  disagree,
   isToMove,
   isToTake,
   whyUntaken,
@@ -78,4 +79,14 @@ test.each([
   ],
 ])('why no host could take a unit: %s', (_what, hosts, expected) => {
   expect(whyUntaken(7, hosts)).toBe(expected);
+});
+
+test('configurations that differ matter to hosts that may sync the same files only', () => {
+  const [one, other] = [
+    { units: [1, 2], digest: 'a' },
+    { units: [2, 3], digest: 'b' },
+  ];
+  expect(disagree(one, other)).toBe(true);
+  expect(disagree(one, { ...other, digest: 'a' })).toBe(false);
+  expect(disagree(one, { ...other, units: [3] })).toBe(false);
 });

@@ -3,10 +3,9 @@ import type { Sql, SqlRow } from '../../cluster/database.ts';
 import type { ClusterView, HostRow, UnitRow } from '../../cluster/membership.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
 import { quoted } from '../../cluster/schema.ts';
-import { whyUntaken, type WhyUntaken } from '../../domain/unit-moves.ts';
+import { disagree, whyUntaken, type WhyUntaken } from '../../domain/unit-moves.ts';
 import { beatMs } from '../../domain/lease.ts';
 import { asked, demandLedger, type Cluster } from './open-cluster.ts';
-import { disagree } from './own-units.ts';
 
 /**
  * Whether a host was heard of while it was looked: there is no clock that all share, so that only a beat that comes proves that one

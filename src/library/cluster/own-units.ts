@@ -183,11 +183,6 @@ export function isSomebodys(unit: UnitRow, alive: readonly HostRow[]): boolean {
   return unit.holder !== null || alive.some(({ units }) => units.includes(unit.id));
 }
 
-/** Whether two hosts treat files otherwise that both may sync: they may do as they please with what each has alone. */
-export function disagree(one: HostRow, other: HostRow): boolean {
-  return one.digest !== other.digest && one.units.some((id) => other.units.includes(id));
-}
-
 /** Equal on hosts that treat shared files alike. */
 export function digestOf(config: Config): string {
   const { platform, rules, limits, removals, sources } = config;

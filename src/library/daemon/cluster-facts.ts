@@ -1,10 +1,9 @@
 import type { UnitRow } from '../../cluster/membership.ts';
-import { whyUntaken } from '../../domain/unit-moves.ts';
+import { disagree, whyUntaken } from '../../domain/unit-moves.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
 import type { ClusterFacts, HostFacts, UnitFacts } from '../../sync/plan/cluster-facts.ts';
 import type { ClusterSituation } from '../cluster/cluster-run.ts';
 import type { HostReport } from '../cluster/host-reports.ts';
-import { disagree } from '../cluster/own-units.ts';
 import type { ClusterPort } from './cluster-port.ts';
 
 /** What is known of a cluster. */

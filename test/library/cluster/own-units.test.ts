@@ -2,13 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { HostRow, UnitRow } from '../../../src/cluster/membership.ts';
-import {
-  digestOf,
-  disagree,
-  overlapOf,
-  seesAll,
-  type OwnUnit,
-} from '../../../src/library/cluster/own-units.ts';
+import { digestOf, overlapOf, seesAll, type OwnUnit } from '../../../src/library/cluster/own-units.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { mountHanging, NO_MOUNTS } from '../../mounts.ts';
 import { createWorld } from '../../sync/world.ts';
@@ -113,11 +107,4 @@ test('a share that hangs is waited for only so long, and takes one thread howeve
   giveUp();
   expect(await waiting, 'it answers that it is gone').toBe(false);
   expect(await seesAll(at('docs', 'share'), 10_000), 'it is back').toBe(true);
-});
-
-test('configurations that differ matter to hosts that may sync the same files only', () => {
-  const [one, other] = [host('web1', [1, 2]), { ...host('web2', [2, 3]), digest: 'other' }];
-  expect(disagree(one, other)).toBe(true);
-  expect(disagree(one, { ...other, digest: one.digest })).toBe(false);
-  expect(disagree(one, { ...other, units: [3] })).toBe(false);
 });
