@@ -81,8 +81,8 @@ process.once('exit', () => {
 export default defineConfig({
   test: {
     testTimeout: 30_000,
-    // Tests wait for what they start, and hosts of a cluster for leases: three more than there are cores keep these busy.
-    maxWorkers: availableParallelism() + 3,
+    // Tests wait for what they start, and hosts of a cluster for leases: two more than there are cores keep these busy.
+    maxWorkers: availableParallelism() + 2,
     sequence: { shuffle: true, sequencer: LongestFirst },
     env: { ...(temporary !== null && { TMPDIR: temporary }), BOTSYNC_TEST_RUN: shared },
     coverage: { provider: 'v8', include: ['src/**/*.ts'] },
