@@ -82,7 +82,11 @@ export class FaultWorld {
   /** Waits until another host than this one holds the unit. */
   async takenFrom({ name }: FaultyHost): Promise<void> {
     const holder = (): Promise<string | null> => this.hosts.holder().catch(() => null);
-    await expect.poll(async () => [null, name].includes(await holder()), PATIENCE).toBe(false);
+    const taken = expect.poll(async () => [null, name].includes(await holder()), PATIENCE).toBe(false);
+    await taken.catch((error: unknown) => {
+      const running = this.all.map((one) => `${one.name}: exit code ${one.running.child.exitCode}`);
+      throw new Error(`nobody took the unit: ${running.join(', ')}\n${this.story()}`, { cause: error });
+    });
   }
 
   /** Has the holder let go of the unit. */
