@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { Budget, type BudgetSettings } from '../../src/cluster/budget.ts';
 import { budgetTables } from '../../src/cluster/budget-tables.ts';
 import { connectionOf } from '../../src/cluster/connection.ts';
@@ -12,25 +12,17 @@ import { grantOf, rateAt, type HeldShare } from '../../src/domain/share.ts';
 import { ShareHolder, type ShareRequest } from '../../src/domain/share-holder.ts';
 import { SEED } from '../seed.ts';
 import { ManualClock } from '../watch/manual-clock.ts';
-import { startPostgres, type PostgresServer } from './postgres.ts';
+import { serverOfFile } from './postgres.ts';
 
 const SCHEMA = 'botsync "x"';
 const LIMIT = 90;
 const GRANT_MS = 10_000;
 const EPSILON = 1e-9;
 
-let server: PostgresServer;
+const server = await serverOfFile();
 let name: string;
 let database: ClusterDatabase;
 let table: ShareTable;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-afterAll(async () => {
-  await server.close();
-});
 
 beforeEach(async () => {
   name = await server.createDatabase();

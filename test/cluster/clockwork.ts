@@ -196,6 +196,12 @@ export class Clockwork {
     await this.until(() => host.worked !== null, `${host.name} holds it`);
   }
 
+  /** Cuts hosts off from the database, until the one that works on the unit has lost it. */
+  async cutOff(...hosts: readonly ClockworkHost[]): Promise<void> {
+    for (const host of hosts) host.isCut = true;
+    await this.until(() => hosts.every(({ worked }) => worked === null), 'the lease runs out');
+  }
+
   /** Keeps what the ledger has now. */
   async keep(): Promise<void> {
     const tables = ['unit', 'file', 'entry'].map(

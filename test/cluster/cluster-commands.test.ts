@@ -1,21 +1,13 @@
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { checkLedger } from '../../src/cli/doctor/check-ledger.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { POLL } from '../cli/running-daemon.ts';
 import { createHosts, type Host } from './hosts.ts';
-import { startPostgres, type PostgresServer } from './postgres.ts';
+import { serverOfFile, startPostgres } from './postgres.ts';
 
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-afterAll(async () => {
-  await server.close();
-});
+const server = await serverOfFile();
 
 describe('cluster', () => {
   test('status and release say who has what, and move it', async () => {

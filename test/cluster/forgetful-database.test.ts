@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bestHost } from '../../src/domain/assignment.ts';
 import { Clockwork, type ClockworkHost } from './clockwork.ts';
 import { LEASE_MS } from './hosts.ts';
-import { startPostgres, type PostgresServer } from './postgres.ts';
+import { serverOfFile } from './postgres.ts';
 
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-afterAll(async () => {
-  await server.close();
-});
+const server = await serverOfFile();
 
 const BEAT_MS = LEASE_MS / 4;
 
@@ -46,8 +38,7 @@ describe('a database that forgets what it took', () => {
     await holder.record('a');
     await world.keep();
     await holder.record('b');
-    for (const one of [holder, waiting]) one.isCut = true;
-    await world.until(() => holder.worked === null, 'its lease runs out');
+    await world.cutOff(holder, waiting);
     await world.goBack();
     for (const one of [holder, waiting]) one.isCut = false;
     await world.until(async () => (await world.keys()).length === 2, 'it is on record again');
@@ -71,8 +62,7 @@ describe('a database that forgets what it took', () => {
         RETURN NULL; END $$;
       CREATE TRIGGER refuse AFTER INSERT ON botsync.file FOR EACH STATEMENT EXECUTE FUNCTION refuse()`);
     await world.until(() => host.log.some((line) => line.includes('wait for the database')), 'it is refused');
-    host.isCut = true;
-    await world.until(() => host.worked === null, 'its lease runs out');
+    await world.cutOff(host);
     expect((await world.keys()).length).toBeLessThan(4501);
     await world.hosts.sql('DROP TRIGGER refuse ON botsync.file');
     host.isCut = false;
@@ -84,8 +74,7 @@ describe('a database that forgets what it took', () => {
     const host = world.begin('web1');
     await world.untilHeldBy(host);
     await host.record('a');
-    host.isCut = true;
-    await world.until(() => host.worked === null, 'its lease runs out');
+    await world.cutOff(host);
     await world.keep();
     // It takes the unit, and is cut off for good before it has read the files.
     host.asks = async (text) => {

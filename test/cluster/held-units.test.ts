@@ -1,20 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { DatabaseError } from '../../src/cluster/database.ts';
 import { Clockwork } from './clockwork.ts';
 import { LEASE_MS } from './hosts.ts';
-import { startPostgres, type PostgresServer } from './postgres.ts';
+import { serverOfFile } from './postgres.ts';
 
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-afterAll(async () => {
-  await server.close();
-});
+const server = await serverOfFile();
 
 /** Part of the statement that takes a unit. */
 const CLAIM = 'greatest(epoch, $1) + 1';
@@ -44,8 +36,7 @@ test('a unit is loaded although the database does not answer now and then', asyn
   const host = world.begin('web1');
   await world.untilHeldBy(host);
   await host.record('a');
-  host.isCut = true;
-  await world.until(() => host.worked === null, 'its lease runs out');
+  await world.cutOff(host);
   let silent = [...LOADING];
   host.asks = (text) => {
     const about = silent.find((part) => text.includes(part));

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { connectionOf } from '../../src/cluster/connection.ts';
 import { ClusterDatabase } from '../../src/cluster/database.ts';
 import { HINT_CHANNEL, notifyHints } from '../../src/cluster/hints.ts';
@@ -18,17 +18,9 @@ import type { SyncDaemon } from '../../src/library/botsync.ts';
 import { POLL } from '../cli/running-daemon.ts';
 import { openHost, type HostHere } from './host-here.ts';
 import { createHosts, type Hosts } from './hosts.ts';
-import { startPostgres, type PostgresServer } from './postgres.ts';
+import { serverOfFile } from './postgres.ts';
 
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-afterAll(async () => {
-  await server.close();
-});
+const server = await serverOfFile();
 
 /** A host whose daemon runs in this process. */
 interface Up extends HostHere {

@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FaultWorld, outOfOrder, PATIENCE, type FaultyHost } from './fault-world.ts';
 import { LEASE_MS } from './hosts.ts';
-import { startPostgres, type PostgresServer } from './postgres.ts';
+import { serverOfFile } from './postgres.ts';
 import type { Arrival } from './witness.ts';
 
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-afterAll(async () => {
-  await server.close();
-});
+const server = await serverOfFile();
 
 /** More than is read as a whole, in two parts. */
 const STREAMED_BYTES = 300_000;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { connectionOf } from '../../src/cluster/connection.ts';
 import { ClusterDatabase, type DatabaseSettings } from '../../src/cluster/database.ts';
 import { Ledger, type Grant, type ShippedRows } from '../../src/cluster/ledger.ts';
@@ -13,24 +13,16 @@ import { addSynced, attempt, closeAtEnd, connect, NOW, path, row, TARGET } from 
 import { channelOf, wakeHosts } from '../../src/library/cluster/wake-hosts.ts';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
 import { startBlackHole, type BlackHole } from './black-hole.ts';
-import { startPostgres, type PostgresServer } from './postgres.ts';
+import { serverOfFile } from './postgres.ts';
 
 const SCHEMA = 'botsync "x"';
 const NOTHING: ShippedRows = { files: '[]', droppedFiles: '[]', entries: '[]' };
 
-let server: PostgresServer;
+const server = await serverOfFile();
 let database: ClusterDatabase;
 let ledger: Ledger;
 let membership: Membership;
 let name: string;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-afterAll(async () => {
-  await server.close();
-});
 
 beforeEach(async () => {
   name = await server.createDatabase();

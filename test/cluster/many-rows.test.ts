@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { connectionOf } from '../../src/cluster/connection.ts';
 import { ClusterDatabase, DatabaseError, type Sql } from '../../src/cluster/database.ts';
 import { Ledger, type Grant } from '../../src/cluster/ledger.ts';
 import { Membership } from '../../src/cluster/membership.ts';
 import { ledgerTables } from '../../src/cluster/schema.ts';
 import { TARGET } from '../state/fixture.ts';
-import { startPostgres, type PostgresServer } from './postgres.ts';
+import { serverOfFile } from './postgres.ts';
 
 /** Rows of a unit, more than are changed at a time. */
 const ROWS = Number(process.env['MANY'] ?? 12_000);
@@ -16,17 +16,9 @@ const SUSPECTS = 50;
 /** Most rows that one statement changes. */
 const MOST = 5000;
 
-let server: PostgresServer;
+const server = await serverOfFile();
 let database: ClusterDatabase;
 let membership: Membership;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-afterAll(async () => {
-  await server.close();
-});
 
 beforeEach(async () => {
   const name = await server.createDatabase();

@@ -1,22 +1,14 @@
 import { copyFileSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openState } from '../../src/state/open.ts';
 import { addSending, addSynced, connect, NOW, SHA } from '../state/fixture.ts';
 import { start } from '../cli/binary.ts';
 import { createClusterSite, PASSWORD, SITE_TARGET } from './cluster-site.ts';
-import { startPostgres, type PostgresServer } from './postgres.ts';
+import { serverOfFile } from './postgres.ts';
 
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-afterAll(async () => {
-  await server.close();
-});
+const server = await serverOfFile();
 
 /** Tables that are no host's. */
 const EVERY_TABLE = [

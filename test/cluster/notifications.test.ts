@@ -1,19 +1,11 @@
 import { join } from 'node:path';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { toldBefore } from '../../src/library/cluster/told-before.ts';
 import { createHosts, type Hosts } from './hosts.ts';
-import { startPostgres, type PostgresServer } from './postgres.ts';
+import { serverOfFile } from './postgres.ts';
 
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-afterAll(async () => {
-  await server.close();
-});
+const server = await serverOfFile();
 
 /** Longer than any of it takes. */
 const PATIENCE = { timeout: 40_000, interval: 50 };

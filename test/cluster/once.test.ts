@@ -1,21 +1,13 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { PassResult } from '../../src/library/botsync.ts';
 import { POLL } from '../cli/running-daemon.ts';
 import { openHost } from './host-here.ts';
 import { createHosts, type HostOptions, type Hosts } from './hosts.ts';
-import { startPostgres, type PostgresServer } from './postgres.ts';
+import { serverOfFile } from './postgres.ts';
 
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-afterAll(async () => {
-  await server.close();
-});
+const server = await serverOfFile();
 
 /** Two sources that any host may have, and one that is a host's own. */
 function sourcesOf(hosts: Hosts): HostOptions {

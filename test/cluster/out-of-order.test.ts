@@ -1,21 +1,13 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { FileEvent } from '../../src/library/botsync.ts';
 import { Clockwork } from './clockwork.ts';
 import { openHost } from './host-here.ts';
 import { createHosts } from './hosts.ts';
-import { startPostgres, type PostgresServer } from './postgres.ts';
+import { serverOfFile } from './postgres.ts';
 
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-afterAll(async () => {
-  await server.close();
-});
+const server = await serverOfFile();
 
 const PATIENCE = { timeout: 45_000, interval: 50 };
 

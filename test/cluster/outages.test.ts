@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createDice, type Dice } from '../cli/churn.ts';
 import { SEED } from '../seed.ts';
 import { FaultWorld, outOfOrder, PATIENCE } from './fault-world.ts';
-import { startPostgres, type PostgresServer } from './postgres.ts';
+import { serverOfFile } from './postgres.ts';
 import { freezeFamily, thaw } from './processes.ts';
 
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-afterAll(async () => {
-  await server.close();
-});
+const server = await serverOfFile();
 
 /** The files that the ledger has on record, as they were sent. */
 async function recorded(world: FaultWorld): Promise<unknown[]> {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import { DATABASE_IDENTITY } from '../tls/identity.ts';
 import { findFreePort } from './free-port.ts';
 import {
@@ -55,6 +55,13 @@ export async function startPostgres(
     await rm(directory, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** The server of a test file: it runs before its first test, and is closed after its last. See `startPostgres`. */
+export async function serverOfFile(): Promise<PostgresServer> {
+  const server = await startPostgres();
+  afterAll(() => server.close());
+  return server;
 }
 
 /** Fills the directory of a server: its data, and its certificate with a key that it may read. */

@@ -1,21 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { POLL } from '../cli/running-daemon.ts';
 import { createHosts, type Host, type Hosts } from './hosts.ts';
-import { startPostgres, type PostgresServer } from './postgres.ts';
+import { serverOfFile } from './postgres.ts';
 
 const PASSWORD = 'pass-word-of-the-database';
 
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-afterAll(async () => {
-  await server.close();
-});
+const server = await serverOfFile();
 
 /** Two hosts with a source that both see, and one that is web1's alone. */
 function hostsWithOwn(hosts: Hosts): Record<'web1' | 'web2', Host> {

@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createDice } from '../cli/churn.ts';
 import { SEED } from '../seed.ts';
 import { FaultWorld, PATIENCE } from './fault-world.ts';
-import { startPostgres, type PostgresServer } from './postgres.ts';
+import { serverOfFile } from './postgres.ts';
 
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-afterAll(async () => {
-  await server.close();
-});
+const server = await serverOfFile();
 
 describe('a host that is stopped inside a shipment', { timeout: 200_000 }, () => {
   test('which the ledger takes: the next holder goes on from there', async () => {

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { SyncDaemon } from '../../src/library/botsync.ts';
 import { NOBODY_LISTENS } from '../../src/service/systemd-notify.ts';
 import { standingOf, type Known, type Running } from '../../src/sync/plan/standing.ts';
@@ -8,17 +8,9 @@ import { POLL } from '../cli/running-daemon.ts';
 import { startBlackHole } from './black-hole.ts';
 import { openHost, type HostHere } from './host-here.ts';
 import { createHosts, type HostOptions, type Hosts } from './hosts.ts';
-import { startPostgres, type PostgresServer } from './postgres.ts';
+import { serverOfFile } from './postgres.ts';
 
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-afterAll(async () => {
-  await server.close();
-});
+const server = await serverOfFile();
 
 /** A host whose daemon runs in this process. */
 interface Up extends HostHere {

@@ -1,22 +1,14 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createDice } from '../cli/churn.ts';
 import { POLL } from '../cli/running-daemon.ts';
 import { SEED } from '../seed.ts';
 import { FaultWorld, outOfOrder, PATIENCE } from './fault-world.ts';
 import { createHosts, LEASE_MS } from './hosts.ts';
-import { startPostgres, type PostgresServer } from './postgres.ts';
+import { serverOfFile } from './postgres.ts';
 
-let server: PostgresServer;
-
-beforeAll(async () => {
-  server = await startPostgres();
-});
-
-afterAll(async () => {
-  await server.close();
-});
+const server = await serverOfFile();
 
 describe('two hosts on one share', () => {
   test('one works, and the other goes on when it is killed', async () => {
