@@ -1,5 +1,5 @@
 import { DatabaseError } from '../../cluster/database.ts';
-import type { ClusterView, HostNews, HostRow, UnitRow, WishRow } from '../../cluster/membership.ts';
+import type { ClusterView, HostNews, UnitRow, WishRow } from '../../cluster/membership.ts';
 import { LEDGER_VERSION } from '../../cluster/schema.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
 import { beatMs, momentOf } from '../../domain/lease.ts';
@@ -7,8 +7,9 @@ import { Bell } from '../../service/bell.ts';
 import { STATE_VERSION } from '../../state/schema.ts';
 import { SyncError } from '../sync-error.ts';
 import { carryOutWishes, type WishInput } from './carry-out-wishes.ts';
+import type { ClusterObserver, ClusterSituation } from './cluster-situation.ts';
 import { DeclaredUnits, type DeclaredUnitsInput } from './declared-units.ts';
-import { HeldUnits, type UnitObserver, type UnitWork } from './held-units.ts';
+import { HeldUnits, type UnitWork } from './held-units.ts';
 import { HostName } from './host-name.ts';
 import { Neighbours } from './neighbours.ts';
 import { patienceMs } from './open-cluster.ts';
@@ -38,50 +39,6 @@ export interface ClusterRunInput extends UnitWork, DeclaredUnitsInput {
   /** What others are told of this host's sources; JSON. */
   readonly report: () => string | null;
   readonly observer: ClusterObserver;
-}
-
-/** Follows a host's part in a cluster. */
-export interface ClusterObserver extends UnitObserver {
-  /** Why this host cannot take part has changed; `null`: it takes part. Told after the first beat in any case. */
-  readonly stands: (trouble: string | null) => void;
-  /** What keeps the sources of pinned units from being synced has changed. */
-  readonly pinnedChanged: () => void;
-}
-
-/** Where nobody follows it. */
-export const NOBODY_FOLLOWS: ClusterObserver = {
-  stands: () => undefined,
-  shipped: () => undefined,
-  taken: () => undefined,
-  ended: () => undefined,
-  pinnedChanged: () => undefined,
-};
-
-/** How a host's part in a cluster stands. */
-export interface ClusterSituation {
-  readonly host: string;
-  /** Why this host cannot take part; `null`: it can. */
-  readonly trouble: string | null;
-  /** Whether the last beat reached the database: it may answer a host that cannot take part. */
-  readonly isDatabaseUp: boolean;
-  readonly view: ClusterView | null;
-  /** Hosts that were heard of lately. */
-  readonly alive: readonly HostRow[];
-  /** Names of the units that this host holds. */
-  readonly held: readonly string[];
-  /** The units of the configuration; none until the ledger has them. */
-  readonly own: readonly OwnUnit[];
-  /**
-   * Units that are pinned to this host, and its to sync: none before it is known that nothing is in their way, nor while another host
-   * has its name.
-   */
-  readonly pinned: readonly OwnUnit[];
-  /** Units of the configuration that nobody may work on, and why. */
-  readonly blocked: ReadonlyMap<string, string>;
-  /** Units that this host could not work on when it tried last, and why. */
-  readonly failed: ReadonlyMap<string, string>;
-  /** Whether the host that a unit is pinned to has halted it: it comes to that by what all hosts see. */
-  readonly isHaltedElsewhere: (row: UnitRow) => boolean;
 }
 
 /** A host's part in a cluster: proves that it lives, takes units and lets go of them. */

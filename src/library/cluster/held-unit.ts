@@ -3,19 +3,14 @@ import { DatabaseError } from '../../cluster/database.ts';
 import type { Grant, Ledger } from '../../cluster/ledger.ts';
 import type { UnitRow } from '../../cluster/membership.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { Lease, momentOf, type Moment } from '../../domain/lease.ts';
+import { Lease, type Moment } from '../../domain/lease.ts';
 import type { Log } from '../../service/logger.ts';
 import { sourceStack } from '../../service/source-stack.ts';
 import { StateFileError } from '../../state/database.ts';
 import type { StateStore } from '../../state/state-store.ts';
 import { describeUnreadable, UnreadableRowError } from '../../state/unreadable-row.ts';
-import { discardWorkingCopy, WorkingCopy, type Shipment } from '../../state/working-copy.ts';
-
-/** What the database did not answer is asked again after so long, milliseconds. */
-const ASK_AGAIN_MS = 200;
-
-/** Classes of codes of PostgreSQL that say that it will not take a shipment whenever it is asked: the data, a constraint, a right that is missing. */
-const NEVER_TAKEN = /^(?:22|23|42)/u;
+import { discardWorkingCopy, WorkingCopy } from '../../state/working-copy.ts';
+import { ASK_AGAIN_MS, Shipping } from './shipping.ts';
 
 /** What is left of the work on a unit whose lease ran out: its working copy, and how much of it the ledger has taken. */
 export interface KeptCopy {
@@ -75,22 +70,23 @@ export class HeldUnit {
   readonly #stop = new AbortController();
   readonly #abort = new AbortController();
   readonly #ended = new AbortController();
+  readonly #shipping: Shipping;
   #copy: WorkingCopy | null = null;
-  #state: StateStore | null = null;
-  #seq: number;
-  /** The ledger has lost some of what it took before. */
-  #isRewound = false;
-  /** It has not taken all of that again. */
-  #isOwed = false;
-  /** Why the ledger will never take some of what changed. */
-  #refusal: StateFileError | null = null;
   /** Whether the working copy has all that the ledger had. */
   #isWhole = false;
 
   constructor(input: HeldUnitInput) {
     this.#input = input;
-    this.#seq = input.grant.seq;
     this.lease = new Lease(input.leaseMs, input.clock, input.claimedAt);
+    this.#shipping = new Shipping({
+      ...{ ...input, lease: this.lease, abort: this.#abort.signal },
+      lost: () => {
+        this.lose();
+      },
+      refused: () => {
+        this.#stop.abort();
+      },
+    });
   }
 
   get name(): string {
@@ -108,26 +104,18 @@ export class HeldUnit {
 
   /** What is left of a unit that was lost; `null`: nothing that is of use. */
   get kept(): KeptCopy | null {
-    return this.#isWhole ? { epoch: this.grant.epoch, seq: this.#seq, isOwed: this.#isOwed } : null;
+    const { seq, isOwed } = this.#shipping;
+    return this.#isWhole ? { epoch: this.grant.epoch, seq, isOwed } : null;
   }
 
   /** How many shipments the ledger has taken, those before this grant included. */
   get seq(): number {
-    return this.#seq;
+    return this.#shipping.seq;
   }
 
   /** The database went back in time: all that is on record goes to the ledger again. */
   rewind(): void {
-    if (this.#isRewound || this.lease.isOver) return;
-    const { log, name } = this.#input;
-    log.error(`the database went back in time: all records of ${name} are written again`);
-    this.#isRewound = true;
-    this.#isOwed = true;
-    // While it is being loaded there is nothing to be lost: the first shipment comes upon it.
-    if (this.#state === null) return;
-    // Else nothing would be shipped before something changes.
-    this.#copy?.shipAll();
-    this.#state.settled().catch(() => undefined);
+    this.#shipping.rewind();
   }
 
   /** Ends the work in order, and lets go of the unit then. */
@@ -180,7 +168,7 @@ export class HeldUnit {
       });
       await state.settled();
       // Nobody may have waited for it.
-      this.#throwRefusal();
+      this.#shipping.throwRefusal();
       return { kind: 'released' };
     } catch (error) {
       // Nothing was begun: there was a reason to end before there was an answer.
@@ -188,8 +176,8 @@ export class HeldUnit {
       return { kind: 'failed', reason: this.#reasonOf(error) };
     } finally {
       closeQuietly(state ?? this.#copy);
+      this.#shipping.end();
       this.#copy = null;
-      this.#state = null;
       // The database may come back as it was before: then only the copy knows what was sent.
       if (!this.lease.isOver) discardQuietly(this.#file);
     }
@@ -227,10 +215,7 @@ export class HeldUnit {
       for await (const page of pages) copy.load(page);
     }
     this.#isWhole = true;
-    const state = (this.#state = copy.begin((shipment) => this.#ship(shipment)));
-    this.#isOwed = isRewound;
-    if (isRewound) this.rewind();
-    return state;
+    return this.#shipping.begin(copy, isRewound);
   }
 
   /** Throws `DatabaseError`. */
@@ -261,71 +246,6 @@ export class HeldUnit {
         await clock.sleep(ASK_AGAIN_MS, this.#stop.signal);
       }
     }
-  }
-
-  /** Resolves once the ledger has it. Throws `StateFileError` once it never will have. */
-  async #ship(shipment: Shipment): Promise<void> {
-    const { ledger, grant, host, clock, log, name } = this.#input;
-    // It counts from when it was sent first: an answer that was lost proves nothing of a later moment.
-    const sentAt = momentOf(clock);
-    let isTold = false;
-    while (!this.lease.isOver) {
-      try {
-        if (this.#isRewound && !(await this.#startOver())) break;
-        switch (await ledger.ship(grant, this.#seq, host, shipment)) {
-          case 'taken':
-            this.#seq += 1;
-            this.#isOwed &&= this.#copy?.isShipped !== true;
-            this.lease.prove(sentAt);
-            this.#input.shipped((clock.monotonic() - sentAt.monotonicMs) / 1000);
-            return;
-          case 'lost':
-            this.lose();
-            break;
-          case 'rewound':
-            this.rewind();
-            break;
-          case 'foreign':
-            this.#seq += 1;
-            throw this.#refuse(`records of ${name} belong to another unit; do two hosts give the same keys?`);
-        }
-      } catch (error) {
-        if (!(error instanceof DatabaseError)) throw error;
-        // Another host, with another role, may be allowed to.
-        if (error.kind === 'refused' && NEVER_TAKEN.test(error.code ?? ''))
-          throw this.#refuse(`the database refuses records of ${name}: ${error.message}`);
-        if (!isTold) log.warn(`records of ${name} wait for the database: ${error.message}`);
-        isTold = true;
-        await clock.sleep(ASK_AGAIN_MS, this.#abort.signal);
-      }
-    }
-    throw new StateFileError('unheld', `another host may hold ${name}`);
-  }
-
-  /** Ends the work: the ledger lacks what changed from now on. */
-  #refuse(reason: string): StateFileError {
-    this.#refusal ??= new StateFileError('unheld', reason);
-    this.#stop.abort();
-    return this.#refusal;
-  }
-
-  #throwRefusal(): void {
-    if (this.#refusal !== null) throw this.#refusal;
-  }
-
-  /** Empties the ledger, so that all goes there again. `false`: the unit is lost. Throws `DatabaseError`. */
-  async #startOver(): Promise<boolean> {
-    const { ledger, grant, host } = this.#input;
-    // Only a lease that still holds proves that nobody has the unit meanwhile.
-    const seq = await ledger.clear(grant, host, this.lease.mayFinish);
-    if (seq === null) {
-      this.lose();
-      return false;
-    }
-    this.#seq = seq;
-    this.#isRewound = false;
-    this.#copy?.shipAll();
-    return true;
   }
 
   /** Breaks everything off when the lease runs out: nobody proved it in time. */

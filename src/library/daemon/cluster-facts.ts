@@ -2,7 +2,7 @@ import type { UnitRow } from '../../cluster/membership.ts';
 import { disagree, whyUntaken } from '../../domain/unit-moves.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
 import type { ClusterFacts, HostFacts, UnitFacts } from '../../sync/plan/cluster-facts.ts';
-import type { ClusterSituation } from '../cluster/cluster-run.ts';
+import type { ClusterSituation } from '../cluster/cluster-situation.ts';
 import type { HostReport } from '../cluster/host-reports.ts';
 import type { ClusterPort } from './cluster-port.ts';
 

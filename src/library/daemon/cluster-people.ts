@@ -14,7 +14,7 @@ import type { StateStore } from '../../state/state-store.ts';
 import type { SourceStatus } from '../../sync/plan/overview.ts';
 import { targetOf } from '../../sync/sources/source.ts';
 import { ANNOUNCE, passOnAnnouncements } from '../cluster/announcement-outbox.ts';
-import type { ClusterSituation } from '../cluster/cluster-run.ts';
+import type { ClusterSituation } from '../cluster/cluster-situation.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
 import type { HostReport, HostReports } from '../cluster/host-reports.ts';
 import type { Cluster } from '../cluster/open-cluster.ts';

@@ -1,4 +1,4 @@
-import type { ClusterSituation } from '../cluster/cluster-run.ts';
+import type { ClusterSituation } from '../cluster/cluster-situation.ts';
 import type { HostReport } from '../cluster/host-reports.ts';
 
 /** What is wanted of the host that syncs a source. */

@@ -1,7 +1,7 @@
 import type { ClusterMetrics } from '../../service/cluster-metrics.ts';
 import type { Metrics } from '../../service/metrics.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
-import type { ClusterObserver } from '../cluster/cluster-run.ts';
+import type { ClusterObserver } from '../cluster/cluster-situation.ts';
 import type { ClusterPart, ClusterPartInput } from './cluster-part.ts';
 
 /** What a daemon joins a cluster with. */

@@ -18,6 +18,7 @@ import { Flights } from '../pass/flights.ts';
 import { hintedPathsFor, type HintedPaths } from './hinted-paths.ts';
 import { PathRescans } from './path-rescans.ts';
 import { findLost } from './lost-files.ts';
+import { OutageProbe } from './outage-probe.ts';
 import { PassSchedule } from './pass-schedule.ts';
 import { Passes } from './passes.ts';
 import type { Reporter } from '../pass/reporter.ts';
@@ -26,7 +27,6 @@ import type { SourceListener } from './source-watch.ts';
 import { Verifications } from './verifications.ts';
 import { Watches } from './watches.ts';
 import { findSuspects } from '../pass/suspects.ts';
-import { targetOf } from '../sources/source.ts';
 
 /** What a reload replaces. */
 export interface DaemonSettings {
@@ -82,6 +82,7 @@ export class Daemon {
   readonly #hinted: HintedPaths;
   readonly #dueDates: DueDates;
   readonly #verifications: Verifications;
+  readonly #outageProbe: OutageProbe;
   readonly #approvals = new Approvals();
   /** Shared by all settings: what is running at a reload goes on. */
   readonly #flights = new Flights();
@@ -94,8 +95,6 @@ export class Daemon {
   #switch = new AbortController();
   #syncContext: SyncContext;
   #isOver = false;
-  /** The file that tried last whether an outage is over. */
-  #probed = { source: '', path: '' };
 
   constructor(settings: DaemonSettings, input: DaemonInput) {
     this.#settings = settings;
@@ -114,6 +113,9 @@ export class Daemon {
     });
     this.#rescans = new PathRescans(input.clock, this.#watches.found, () => {
       this.#schedule.want('lost');
+    });
+    this.#outageProbe = new OutageProbe(input.state, (source, path) => {
+      this.#rescans.want(source, path);
     });
     this.#hinted = hintedPathsFor(input.clock, this.#watches, this.#schedule);
     this.#dueDates = new DueDates(input.observer, this.#watches.found);
@@ -338,7 +340,7 @@ export class Daemon {
       // Under new settings nothing is known before something was tried.
       if (this.#passes.hasEnded || this.#blockade.isOn) this.#refusalNews.update(this.#blockade);
       this.#schedule.checkWallClock();
-      this.#probe(syncContext);
+      this.#outageProbe.probe(syncContext);
       if (!this.#passes.isUnderWay && syncContext.round.blockade.isOn) this.#schedule.noteBlocked();
       this.#dueDates.findRenewals(syncContext, (source, path) => {
         this.#rescans.wantInTime(source, path);
@@ -351,23 +353,6 @@ export class Daemon {
       });
       if (this.#dueDates.areRemovalsDue(syncContext)) this.#schedule.wake();
       await this.#tickBell.wait(clock, TICK_MS, syncContext.stop);
-    }
-  }
-
-  /** In an outage that nobody waits for, one file after the other finds out whether it is over. */
-  #probe({ breaker, config, platformName, walkStates }: SyncContext): void {
-    if (!breaker.isProbeDue) return;
-    const { state } = this.#input;
-    for (const after of [this.#probed, { source: '', path: '' }]) {
-      for (const source of [...config.sources].sort((a, b) => (a.name < b.name ? -1 : 1))) {
-        if (source.name < after.source || walkStates.get(source.name) === 'halted') continue;
-        const target = state.targetId(targetOf(config, source, platformName));
-        const path = state.nextUnsent(target, source.name, source.name === after.source ? after.path : '');
-        if (path === null) continue;
-        this.#probed = { source: source.name, path };
-        this.#rescans.want(source.name, path);
-        return;
-      }
     }
   }
 }

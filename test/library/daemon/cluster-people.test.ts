@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { WishRow } from '../../../src/cluster/membership.ts';
 import { Lease, momentOf } from '../../../src/domain/lease.ts';
 import { systemClock } from '../../../src/service/system-clock.ts';
-import type { ClusterSituation } from '../../../src/library/cluster/cluster-run.ts';
+import type { ClusterSituation } from '../../../src/library/cluster/cluster-situation.ts';
 import type { OwnUnit } from '../../../src/library/cluster/own-units.ts';
 import { ClusterPeople, type ClusterPeopleInput } from '../../../src/library/daemon/cluster-people.ts';
 import type { RunningDaemon } from '../../../src/library/daemon/daemons.ts';

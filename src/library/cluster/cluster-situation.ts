@@ -1,0 +1,47 @@
+import type { ClusterView, HostRow, UnitRow } from '../../cluster/membership.ts';
+import type { UnitObserver } from './held-units.ts';
+import type { OwnUnit } from './own-units.ts';
+
+/** Follows a host's part in a cluster. */
+export interface ClusterObserver extends UnitObserver {
+  /** Why this host cannot take part has changed; `null`: it takes part. Told after the first beat in any case. */
+  readonly stands: (trouble: string | null) => void;
+  /** What keeps the sources of pinned units from being synced has changed. */
+  readonly pinnedChanged: () => void;
+}
+
+/** Where nobody follows it. */
+export const NOBODY_FOLLOWS: ClusterObserver = {
+  stands: () => undefined,
+  shipped: () => undefined,
+  taken: () => undefined,
+  ended: () => undefined,
+  pinnedChanged: () => undefined,
+};
+
+/** How a host's part in a cluster stands. */
+export interface ClusterSituation {
+  readonly host: string;
+  /** Why this host cannot take part; `null`: it can. */
+  readonly trouble: string | null;
+  /** Whether the last beat reached the database: it may answer a host that cannot take part. */
+  readonly isDatabaseUp: boolean;
+  readonly view: ClusterView | null;
+  /** Hosts that were heard of lately. */
+  readonly alive: readonly HostRow[];
+  /** Names of the units that this host holds. */
+  readonly held: readonly string[];
+  /** The units of the configuration; none until the ledger has them. */
+  readonly own: readonly OwnUnit[];
+  /**
+   * Units that are pinned to this host, and its to sync: none before it is known that nothing is in their way, nor while another host
+   * has its name.
+   */
+  readonly pinned: readonly OwnUnit[];
+  /** Units of the configuration that nobody may work on, and why. */
+  readonly blocked: ReadonlyMap<string, string>;
+  /** Units that this host could not work on when it tried last, and why. */
+  readonly failed: ReadonlyMap<string, string>;
+  /** Whether the host that a unit is pinned to has halted it: it comes to that by what all hosts see. */
+  readonly isHaltedElsewhere: (row: UnitRow) => boolean;
+}
