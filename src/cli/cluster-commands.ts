@@ -87,7 +87,23 @@ export function addClusterCommands(
             done(await clusterRelease(options));
           },
         )
-        .demandCommand(1, 1, 'Name a subcommand: init, import, export, status or release.'),
+        .command(
+          'forget <host>',
+          'Remove a host that is gone for good from the list',
+          (command) =>
+            command
+              .positional('host', {
+                type: 'string',
+                demandOption: true,
+                description: 'The name of a host that was lost, and will not come back',
+              })
+              .example('$0 cluster forget web3', 'After the machine web3 was lost'),
+          async (options) => {
+            const { clusterForget } = await import('./commands/cluster-forget.ts');
+            done(await clusterForget(options));
+          },
+        )
+        .demandCommand(1, 1, 'Name a subcommand: init, import, export, status, release or forget.'),
     () => undefined,
   );
 }

@@ -100,7 +100,7 @@ export class Membership {
     );
   }
 
-  /** Takes a host out that ends. */
+  /** Takes a host out that has ended. */
   async leave({ name, instance }: Pick<HostNews, 'name' | 'instance'>): Promise<void> {
     await this.#sql(`DELETE FROM ${this.#schema}.host WHERE name = $1 AND instance = $2`, [name, instance]);
   }

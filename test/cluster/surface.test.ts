@@ -276,7 +276,10 @@ describe('what hosts of a cluster answer', () => {
       cluster: { weight: 0 },
       config: { sources: [{ name, directory: join(hosts.share, 'docs'), keyPrefix: 'x/', host: name }] },
     });
-    const one = await up(hosts, 'branch-1', branch('branch-1'));
+    const way = await startBlackHole('127.0.0.1', server.port);
+    onTestFinished(() => way.close());
+    const databaseUrl = way.lead(server.url(hosts.database));
+    const one = await up(hosts, 'branch-1', { ...branch('branch-1'), databaseUrl });
     await expect.poll(() => standing(one), POLL).toBe('0');
     const other = await up(hosts, 'branch-2', branch('branch-2'));
     await expect.poll(() => standing(other), POLL).toBe('5 blocked-unit');
@@ -292,5 +295,38 @@ describe('what hosts of a cluster answer', () => {
     expect((await one.run('status')).stdout).toContain(
       '  branch-2 has halted branch-2, whose keys may be those of another unit',
     );
+    expect(await other.run('cluster', 'forget', 'branch-1')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('the host "branch-1" is alive; stop botsync there') as string,
+    });
+
+    // Who is only cut off from the database goes on.
+    await way.blackHole();
+    const seen = async (): Promise<readonly [boolean | undefined, string]> => {
+      const { cluster } = await other.status();
+      return [cluster?.hosts.find(({ name }) => name === 'branch-1')?.alive, await standing(other)];
+    };
+    await expect.poll(async () => (await seen())[0], POLL).toBe(false);
+    expect(await seen()).toEqual([false, '5 blocked-unit']);
+    expect((await other.run('status')).stdout).toContain(
+      'if branch-1 is gone for good, run: botsync cluster forget branch-1',
+    );
+
+    expect(await other.run('cluster', 'forget', 'branch-3')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        'host not found: "branch-3"; the ledger has: branch-1, branch-2',
+      ) as string,
+    });
+    expect(await other.run('cluster', 'forget', 'branch-1')).toMatchObject({
+      code: 0,
+      stdout: 'branch-1 was removed from the list of hosts\n',
+    });
+    await expect.poll(() => standing(other), POLL).toBe('0');
+    expect(hosts.content('x/a.md')).toBe('first');
+
+    // It was not gone.
+    await way.heal();
+    await expect.poll(seen, POLL).toEqual([true, '5 blocked-unit']);
   });
 });

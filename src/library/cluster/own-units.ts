@@ -145,21 +145,24 @@ export interface KeyedUnit extends Pick<UnitRow, 'id' | 'target'> {
 }
 
 /**
- * Why a unit may not be worked on: another gives the same keys, was known to the ledger before it, and is still somebody's. `null`:
- * nothing is in the way.
+ * Why a unit may not be worked on: another gives the same keys, was known to the ledger before it, and may be worked on. `null`: nothing
+ * is in the way.
  */
 export function overlapOf(
   own: KeyedUnit,
-  { units }: Pick<ClusterView, 'units'>,
+  { units, hosts }: Pick<ClusterView, 'units' | 'hosts'>,
   alive: readonly HostRow[],
 ): string | null {
-  const first = units.find(
-    (other) => other.id < own.id && mayGiveKeysOf(own, other) && isSomebodys(other, alive),
-  );
+  // The host of a pinned unit goes on with it when it is cut off from the database: it has not ended before it says so, or somebody does.
+  const mayBeWorkedOn = (other: UnitRow): boolean =>
+    isSomebodys(other, other.pinned === null ? alive : hosts.filter(({ name }) => name === other.pinned));
+  const first = units.find((other) => other.id < own.id && mayGiveKeysOf(own, other) && mayBeWorkedOn(other));
   if (first === undefined) return null;
-  const of =
-    alive.find(({ units: known }) => known.includes(first.id))?.name ?? first.holderHost ?? 'another host';
-  return `its keys may be those of "${first.name}" on ${of}; give one of them another keyPrefix, or the same "sources" to both hosts`;
+  const known = alive.find((host) => host.units.includes(first.id))?.name;
+  const of = known ?? first.pinned ?? first.holderHost ?? 'another host';
+  const isSilent = first.pinned !== null && !alive.some(({ name }) => name === first.pinned);
+  const gone = isSilent ? `; if ${of} is gone for good, run: botsync cluster forget ${of}` : '';
+  return `its keys may be those of "${first.name}" on ${of}; give one of them another keyPrefix, or the same "sources" to both hosts${gone}`;
 }
 
 /** How much of the work on units like this one a host is to have: all may tell people, which is no work. */

@@ -29,12 +29,12 @@ const host = (name: string, units: readonly number[]): HostRow => ({
 
 test('of two units that may give the same keys the later one is halted, and both hosts are named', () => {
   const held = unit(2, 'docs/en/', { holder: 'process' });
-  expect(overlapOf(OWN, { units: [held] }, [])).toMatch(
+  expect(overlapOf(OWN, { units: [held], hosts: [] }, [])).toMatch(
     /may be those of "unit 2" on web2; give one of them/u,
   );
   // It could be taken, or is pinned: its host is there.
   const free = unit(2, '', { holderHost: null });
-  expect(overlapOf(OWN, { units: [free] }, [host('web3', [2])])).toMatch(/"unit 2" on web3;/u);
+  expect(overlapOf(OWN, { units: [free], hosts: [] }, [host('web3', [2])])).toMatch(/"unit 2" on web3;/u);
   const inNobodysWay = [
     unit(6, 'docs/', { holder: 'process' }),
     unit(2, 'faq/', { holder: 'process' }),
@@ -42,7 +42,17 @@ test('of two units that may give the same keys the later one is halted, and both
     unit(2, 'docs/'),
     unit(2, '', { holder: 'process', sources: [] }),
   ];
-  for (const other of inNobodysWay) expect(overlapOf(OWN, { units: [other] }, [host('web3', [])])).toBeNull();
+  for (const other of inNobodysWay)
+    expect(overlapOf(OWN, { units: [other], hosts: [] }, [host('web3', [])])).toBeNull();
+  // Nobody takes a pinned one over: while its host is on the list, it may be at work without the database.
+  const pinned = { units: [unit(2, 'docs/', { pinned: 'web2', holderHost: null })] };
+  const web2 = host('web2', [2]);
+  expect(overlapOf(OWN, { ...pinned, hosts: [web2] }, [web2])).toMatch(/to both hosts$/u);
+  expect(overlapOf(OWN, { ...pinned, hosts: [web2] }, [])).toMatch(
+    /on web2; .*if web2 is gone for good, run: botsync cluster forget web2$/u,
+  );
+  expect(overlapOf(OWN, { ...pinned, hosts: [host('web2', [])] }, [])).toBeNull();
+  expect(overlapOf(OWN, { ...pinned, hosts: [host('web3', [2])] }, [])).toBeNull();
 });
 
 test('hosts agree as long as they treat shared files alike', async () => {
