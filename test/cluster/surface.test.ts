@@ -253,7 +253,7 @@ describe('what hosts of a cluster answer', () => {
     rmSync(join(hosts.share, 'docs'), { recursive: true });
     const one = await up(hosts, 'web1');
     await expect.poll(() => standing(one), POLL).toBe('3 free-unit');
-    const why = 'no host that is up sees its directories';
+    const why = 'no host that is up sees its directories, or the one that does let go of it just now';
     expect((await one.run('status')).stdout).toContain(`docs is synced by no host: ${why}`);
     expect(await one.run('cluster', 'status')).toMatchObject({
       code: 3,
@@ -272,16 +272,17 @@ describe('what hosts of a cluster answer', () => {
   test('a source that is halted on the host that it is pinned to does not count as synced', async () => {
     const hosts = await createHosts(server);
     hosts.write('docs/a.md', 'first');
-    const branch = (name: string): HostOptions => ({
+    hosts.write('branch-2/a.md', 'second');
+    const branch = (name: string, directory: string): HostOptions => ({
       cluster: { weight: 0 },
-      config: { sources: [{ name, directory: join(hosts.share, 'docs'), keyPrefix: 'x/', host: name }] },
+      config: { sources: [{ name, directory: join(hosts.share, directory), keyPrefix: 'x/', host: name }] },
     });
     const way = await startBlackHole('127.0.0.1', server.port);
     onTestFinished(() => way.close());
     const databaseUrl = way.lead(server.url(hosts.database));
-    const one = await up(hosts, 'branch-1', { ...branch('branch-1'), databaseUrl });
+    const one = await up(hosts, 'branch-1', { ...branch('branch-1', 'docs'), databaseUrl });
     await expect.poll(() => standing(one), POLL).toBe('0');
-    const other = await up(hosts, 'branch-2', branch('branch-2'));
+    const other = await up(hosts, 'branch-2', branch('branch-2', 'branch-2'));
     await expect.poll(() => standing(other), POLL).toBe('5 blocked-unit');
     const halted = async (host: Up): Promise<unknown> =>
       (await host.status()).cluster?.units.map(({ sources, isHalted }) => [...sources, isHalted]);
@@ -323,10 +324,61 @@ describe('what hosts of a cluster answer', () => {
       stdout: 'branch-1 was removed from the list of hosts\n',
     });
     await expect.poll(() => standing(other), POLL).toBe('0');
-    expect(hosts.content('x/a.md')).toBe('first');
+    await expect.poll(() => hosts.content('x/a.md'), POLL).toBe('second');
 
-    // It was not gone.
+    // The other one was not gone.
     await way.heal();
     await expect.poll(seen, POLL).toEqual([true, '5 blocked-unit']);
+    // What it has on record of these keys is true no more, which only a comparison tells.
+    await expect.poll(() => standing(one), POLL).toBe('3 files');
+    expect((await one.run('status')).stdout).toContain('somebody else put another file in its place');
+    expect(await other.run('cluster', 'status')).toMatchObject({
+      code: 3,
+      stdout: expect.stringMatching(
+        /branch-2 \(pinned, halted\)[^]*branch-2@branch-2 is halted: /u,
+      ) as string,
+    });
+  });
+
+  test('a source that is pinned to a silent host is missed by all that have it, until that host is forgotten', async () => {
+    const hosts = await createHosts(server);
+    hosts.write('docs/a.md', 'first');
+    const source = (name: string): object => ({
+      ...{ name, directory: join(hosts.share, 'docs') },
+      ...{ keyPrefix: `${name}/`, host: name },
+    });
+    const options: HostOptions = {
+      cluster: { weight: 0 },
+      config: { sources: [source('branch-1'), source('branch-2')] },
+    };
+    const way = await startBlackHole('127.0.0.1', server.port);
+    onTestFinished(() => way.close());
+    await up(hosts, 'branch-1', { ...options, databaseUrl: way.lead(server.url(hosts.database)) });
+    const other = await up(hosts, 'branch-2', options);
+    await expect.poll(() => standing(other), POLL).toBe('0');
+    expect(await other.run('approve', 'branch-1')).toMatchObject({ code: 0 });
+
+    await way.blackHole();
+    await expect.poll(() => standing(other), POLL).toBe('3 free-unit');
+    expect((await other.run('status')).stdout).toContain(
+      'branch-1@branch-1 is synced by no host: branch-1, which had it, is silent',
+    );
+    expect(await other.run('cluster', 'status')).toMatchObject({
+      code: 3,
+      stdout: expect.stringMatching(
+        /\(pinned, silent\)[^]*branch-1@branch-1 is pinned to branch-1, which was not heard of: /u,
+      ) as string,
+    });
+    expect(await other.run('approve', 'branch-1')).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining('Not approved: branch-1, as no host syncs it.') as string,
+    });
+    expect((await other.status()).daemon.notReady, 'it does its own part').toEqual([]);
+
+    expect((await other.run('cluster', 'forget', 'branch-1')).code).toBe(0);
+    await expect.poll(() => standing(other), POLL).toBe('0');
+    const after = await other.run('cluster', 'status');
+    expect(after.code).toBe(0);
+    expect(after.stdout).not.toContain('branch-1');
   });
 });

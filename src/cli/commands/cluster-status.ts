@@ -66,7 +66,11 @@ function forPeople({ hosts, units, isDivided, unheld }: ClusterStanding): string
   ];
 }
 
-function describeUnheld({ name, whyUntaken }: UnitStanding): string {
+function describeUnheld({ name, pinnedTo, isHalted, whyUntaken }: UnitStanding): string {
+  if (isHalted)
+    return `${shown(name)} is halted: its keys may be those of another unit. The status of a host that has it names both.`;
+  if (pinnedTo !== null)
+    return `${shown(name)} is pinned to ${shown(pinnedTo)}, which was not heard of: nothing of it is synced, unless that host is only cut off from the database.`;
   const why = whyUntaken === null ? '' : `: ${describeUntaken(whyUntaken)}`;
   return `${shown(name)} is held by no host that was heard of${why}. Nothing of it is synced.`;
 }
@@ -98,10 +102,11 @@ function unitRow(unit: UnitStanding): string[] {
   ];
 }
 
-function holderWords({ pinnedTo, holder, lastHolder }: UnitStanding): string {
+function holderWords({ pinnedTo, holder, isHalted, lastHolder }: UnitStanding): string {
   if (holder === null) return lastHolder === null ? 'nobody' : `nobody (last ${lastHolder})`;
   const notes = [
     ...(pinnedTo === null ? [] : ['pinned']),
+    ...(isHalted ? ['halted'] : []),
     ...(holder.liveness === 'alive' ? [] : [holder.liveness]),
   ];
   return notes.length === 0 ? holder.host : `${holder.host} (${notes.join(', ')})`;
@@ -110,9 +115,10 @@ function holderWords({ pinnedTo, holder, lastHolder }: UnitStanding): string {
 function forPrograms({ hosts, units, isDivided, unheld }: ClusterStanding, nowMs: number): object {
   return {
     hosts: hosts.map(({ liveness, ...host }) => ({ ...host, state: liveness })),
-    units: units.map(({ holder, files, settledAgeMs, isConfigured, ...unit }) => ({
+    units: units.map(({ holder, files, settledAgeMs, isConfigured, isHalted, ...unit }) => ({
       ...unit,
       configured: isConfigured,
+      halted: isHalted,
       holder: holder && { host: holder.host, state: holder.liveness },
       files: files && Object.fromEntries(files),
       settledAt: settledAgeMs === null ? null : new Date(nowMs - settledAgeMs).toISOString(),

@@ -83,6 +83,7 @@ export class ClusterRun {
       view: this.#neighbours.view,
       alive: this.#neighbours.alive,
       held: this.#held.names,
+      sources: this.#input.config().sources,
       own: this.#declared.all,
       pinned: this.#name.isAnothers ? [] : this.#decisions.pinned,
       blocked: this.#decisions.blocked,
@@ -236,7 +237,7 @@ export class ClusterRun {
   }
 
   async #beat(): Promise<void> {
-    const { cluster, clock, visit } = this.#input;
+    const { cluster, clock, visit, observer } = this.#input;
     const unchanged = await this.#declared.declare();
     if (unchanged !== null) this.#held.renew(unchanged);
     await this.#declared.lookAround(this.#beatMs / 2);
@@ -252,7 +253,11 @@ export class ClusterRun {
         settledAgeMs: this.#settledAgeMs(proof.unit),
       })),
     );
-    if (!view.isKnown) this.#name.lose();
+    if (!view.isKnown) {
+      this.#name.lose();
+      // Whoever had this host forgotten may have had others go on in its place.
+      observer.pinnedChanged();
+    }
     this.#held.note(held, view, sentAt);
     this.#declared.check(view);
     this.#neighbours.note(view, sentAt.wallMs);

@@ -1,4 +1,5 @@
 import type { ClusterView, HostRow, UnitRow } from '../../cluster/membership.ts';
+import type { Config } from '../../config/config.ts';
 import type { UnitObserver } from './held-units.ts';
 import type { OwnUnit } from './own-units.ts';
 
@@ -31,7 +32,9 @@ export interface ClusterSituation {
   readonly alive: readonly HostRow[];
   /** Names of the units that this host holds. */
   readonly held: readonly string[];
-  /** The units of the configuration; none until the ledger has them. */
+  /** The sources of the configuration, those that are pinned to other hosts among them. */
+  readonly sources: Config['sources'];
+  /** Its units that concern this host; none until the ledger has them. */
   readonly own: readonly OwnUnit[];
   /**
    * Units that are pinned to this host, and its to sync: none before it is known that nothing is in their way, nor while another host

@@ -6,6 +6,7 @@ import { quoted } from '../../cluster/schema.ts';
 import { disagree, whyUntaken, type WhyUntaken } from '../../domain/unit-moves.ts';
 import { beatMs } from '../../domain/lease.ts';
 import { asked, demandLedger, type Cluster } from './open-cluster.ts';
+import { overlapOf, weightFor } from './own-units.ts';
 
 /**
  * Whether a host was heard of while it was looked: there is no clock that all share, so that only a beat that comes proves that one
@@ -39,7 +40,9 @@ export interface UnitStanding {
   readonly epoch: number;
   /** How many files there are on record, by their state; `null` for one that is pinned: its host has them, and for notifications. */
   readonly files: ReadonlyMap<string, number> | null;
-  /** Names of the hosts that have its sources, and see their directories. */
+  /** Whether nobody may sync it, because its keys may be those of another unit. */
+  readonly isHalted: boolean;
+  /** Names of the live hosts that have its sources, see their directories, and would take it. */
   readonly candidates: readonly string[];
   /** Whether this host has its sources in its configuration, or any live host that sees their directories. */
   readonly isConfigured: boolean;
@@ -57,7 +60,7 @@ export interface ClusterStanding {
   readonly units: readonly UnitStanding[];
   /** Whether live hosts that could sync the same units have configurations that do not agree. */
   readonly isDivided: boolean;
-  /** Names of the units that no live host holds. */
+  /** Names of the units that no live host holds, or may sync. */
   readonly unheld: readonly string[];
 }
 
@@ -89,7 +92,10 @@ export async function standingOfCluster(
   };
   const seenHosts = sorted(view.hosts);
   const liveHosts = seenHosts.filter(({ name }) => livenessOf(`host ${name}`) !== 'silent');
-  const units = sorted(view.units).map((unit): UnitStanding => ({
+  const listed = new Set(seenHosts.map(({ name }) => name));
+  // Of a host that ended in order, or is gone for good, nobody expects anything.
+  const known = sorted(view.units).filter(({ pinned }) => pinned === null || listed.has(pinned));
+  const units = known.map((unit): UnitStanding => ({
     name: unit.name,
     pinnedTo: unit.pinned,
     holder: holderOf(unit, livenessOfHost, livenessOf),
@@ -99,7 +105,10 @@ export async function standingOfCluster(
       unit.pinned === null && !isOfNotifications(unit)
         ? (files.get(unit.id) ?? new Map<string, number>())
         : null,
-    candidates: seenHosts.filter((host) => host.units.includes(unit.id)).map(({ name }) => name),
+    isHalted: overlapOf(unit, view, liveHosts) !== null,
+    candidates: liveHosts
+      .filter((host) => host.units.includes(unit.id) && (unit.pinned !== null || weightFor(unit, host) > 0))
+      .map(({ name }) => name),
     isConfigured: ownNames.has(unit.name) || liveHosts.some((host) => host.units.includes(unit.id)),
     whyUntaken: unit.pinned === null && !isOfNotifications(unit) ? whyUntaken(unit.id, liveHosts) : null,
     settledAgeMs: isOfNotifications(unit) ? null : unit.settledAgeMs,
@@ -129,8 +138,8 @@ function sorted<T extends { readonly name: string }>(all: readonly T[]): T[] {
 }
 
 /** What nobody holds and nobody has in a configuration is over: its files stay on the platform. */
-function isUnheld({ pinnedTo, holder, isConfigured }: UnitStanding): boolean {
-  if (pinnedTo !== null) return false;
+function isUnheld({ pinnedTo, holder, isHalted, isConfigured }: UnitStanding): boolean {
+  if (pinnedTo !== null) return isHalted || holder?.liveness === 'silent';
   return holder === null ? isConfigured : holder.liveness === 'silent';
 }
 

@@ -2,7 +2,7 @@ import type { ClusterView, HostRow, UnitRow } from '../../cluster/membership.ts'
 import { bestHost } from '../../domain/assignment.ts';
 import { Standstill } from '../../domain/standstill.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
-import { isSomebodys, weightFor, type OwnUnit } from './own-units.ts';
+import { isSomebodys, overlapOf, weightFor, type OwnUnit } from './own-units.ts';
 
 /** What a host knows of all hosts and units, and for how long each has not stirred. */
 export class Neighbours {
@@ -17,6 +17,8 @@ export class Neighbours {
   #askedAtMs = 0;
   /** Since when the database has been running, as far as this host could see it; `null`: for longer than this host. */
   #databaseSinceMs: number | null = null;
+  /** Numbers of the units that nobody may work on. */
+  #halted: ReadonlySet<number> = new Set();
   #aliveNames = '';
   #aliveSinceMs: number;
 
@@ -45,7 +47,11 @@ export class Neighbours {
       this.#unitMarks.note(id, `${epoch} ${beat}`, nowMs);
       this.noteEpoch(id, epoch);
     }
-    const names = this.alive.map(({ name, weight, units }) => JSON.stringify([name, weight, units]));
+    const { alive } = this;
+    this.#halted = new Set(
+      view.units.filter((unit) => overlapOf(unit, view, alive) !== null).map(({ id }) => id),
+    );
+    const names = alive.map(({ name, weight, units }) => JSON.stringify([name, weight, units]));
     const all = names.sort().join();
     if (all !== this.#aliveNames) this.#aliveSinceMs = nowMs;
     this.#aliveNames = all;
@@ -112,13 +118,17 @@ export class Neighbours {
 
   /**
    * All other units of a unit's target have on the platform what was there by then, by our clock, epoch milliseconds: a file that
-   * is missing may have moved to one of them. Units that are nobody's are not waited for.
+   * is missing may have moved to one of them. Units that are nobody's are not waited for, nor those that nobody may work on.
    */
   othersSettledUntilMs({ id, target }: OwnUnit): number {
     const { alive } = this;
     const others = (this.#view?.units ?? []).filter(
       (unit) =>
-        unit.id !== id && unit.target === target && !isOfNotifications(unit) && isSomebodys(unit, alive),
+        unit.id !== id &&
+        unit.target === target &&
+        !isOfNotifications(unit) &&
+        !this.#halted.has(unit.id) &&
+        isSomebodys(unit, alive),
     );
     const moments = others.map(({ settledAgeMs }) =>
       settledAgeMs === null ? 0 : this.#askedAtMs - settledAgeMs,

@@ -162,7 +162,8 @@ export function overlapOf(
   const of = known ?? first.pinned ?? first.holderHost ?? 'another host';
   const isSilent = first.pinned !== null && !alive.some(({ name }) => name === first.pinned);
   const gone = isSilent ? `; if ${of} is gone for good, run: botsync cluster forget ${of}` : '';
-  return `its keys may be those of "${first.name}" on ${of}; give one of them another keyPrefix, or the same "sources" to both hosts${gone}`;
+  const or = first.pinned === null ? ', or the same "sources" to both hosts' : '';
+  return `its keys may be those of "${first.name}" on ${of}; give one of them another keyPrefix${or}${gone}`;
 }
 
 /** How much of the work on units like this one a host is to have: all may tell people, which is no work. */

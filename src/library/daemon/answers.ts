@@ -110,7 +110,7 @@ export class DaemonAnswers {
     const { trouble, daemon } = this.#daemonState();
     if (trouble !== null) return [trouble];
     const cluster = this.#clusterFacts();
-    const inTheWay = cluster === null ? [] : clusterTroubles(cluster, []);
+    const inTheWay = cluster === null ? [] : clusterTroubles(withoutPinnedElsewhere(cluster), []);
     const ofCluster = inTheWay.filter(({ kind }) => kind !== 'differing-hosts').map(describeClusterTrouble);
     const isStarting = daemon === null || (ofCluster.length === 0 && this.#isStarting(cluster));
     return [...ofCluster, ...(daemon?.impediments ?? []), ...(isStarting ? ['starting'] : [])];
@@ -209,4 +209,10 @@ interface SeenOverview {
   readonly atMs: number;
   /** It is given out until then, whatever changes. */
   readonly untilMs: number;
+}
+
+/** A cluster without what other hosts do alone: this one is of full service without them. */
+function withoutPinnedElsewhere(cluster: ClusterFacts): ClusterFacts {
+  const { host, units } = cluster;
+  return { ...cluster, units: units.filter(({ pinned }) => pinned === null || pinned === host) };
 }

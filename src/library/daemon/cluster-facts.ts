@@ -1,4 +1,5 @@
 import type { UnitRow } from '../../cluster/membership.ts';
+import type { Config } from '../../config/config.ts';
 import { disagree, whyUntaken } from '../../domain/unit-moves.ts';
 import { isOfNotifications } from '../../domain/unit.ts';
 import type { ClusterFacts, HostFacts, UnitFacts } from '../../sync/plan/cluster-facts.ts';
@@ -11,7 +12,7 @@ type SeenCluster = Pick<ClusterPort, 'situation' | 'share' | 'reports'>;
 
 /** A cluster as a host's part in it sees it. */
 export function clusterFacts({ situation, share, reports }: SeenCluster): ClusterFacts {
-  const { host, trouble, view, alive, held, blocked, failed, own } = situation;
+  const { host, trouble, view, alive, held, blocked, failed, own, sources } = situation;
   const configured = new Set(own.map(({ id }) => id));
   const { units = [], hosts = [] } = view ?? {};
   const names = new Set(alive.map(({ name }) => name));
@@ -22,7 +23,7 @@ export function clusterFacts({ situation, share, reports }: SeenCluster): Cluste
     notifier: notifierOf(situation),
     units: units.flatMap((row) => {
       if (isOfNotifications(row)) return [];
-      const isConfigured = configured.has(row.id);
+      const isConfigured = configured.has(row.id) || isPinnedElsewhere(row, sources);
       // What no configuration has any more stays in the ledger.
       const isUsed =
         isConfigured ||
@@ -46,6 +47,13 @@ export function clusterFacts({ situation, share, reports }: SeenCluster): Cluste
     blocked: Object.fromEntries(blocked),
     failed: Object.fromEntries(failed),
   };
+}
+
+/** Whether a unit is of sources that a configuration has pinned to its host. */
+function isPinnedElsewhere({ pinned, sources: theirs }: UnitRow, sources: Config['sources']): boolean {
+  const isOf = ({ name, keyPrefix }: UnitRow['sources'][number]): boolean =>
+    sources.some((one) => one.host === pinned && one.name === name && one.keyPrefix === keyPrefix);
+  return pinned !== null && theirs.some(isOf);
 }
 
 /** What the platform said when it refused the credentials of a host, which said so itself. */

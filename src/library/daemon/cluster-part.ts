@@ -18,7 +18,7 @@ import { HostHints, type HostHintsInput } from '../cluster/host-hints.ts';
 import { HostReports, type HostReport } from '../cluster/host-reports.ts';
 import { machineOf } from '../cluster/machine.ts';
 import { demandLedger, openCluster, type Cluster } from '../cluster/open-cluster.ts';
-import { onlySourcesOf, type OwnUnit } from '../cluster/own-units.ts';
+import { mayGiveKeysOf, onlySourcesOf, type OwnUnit } from '../cluster/own-units.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
 import type { Clients } from '../platform/clients.ts';
 import type { Stop } from '../stop.ts';
@@ -163,6 +163,7 @@ export class ClusterPart implements ClusterPort {
     const { cluster, config, stop } = this.#input;
     const { own, alive, view: last } = this.situation;
     const { host = null } = config().sources.find(({ name }) => name === source) ?? {};
+    if (host !== null && !alive.some(({ name }) => name === host)) return null;
     const untilMs = systemClock.monotonic() + Math.min(LONGEST_MOVE_MS, 2 * beatMs(cluster.config.leaseMs));
     for (let view = last; ; view = await cluster.membership.look()) {
       const unit = view?.units.find(
@@ -178,6 +179,15 @@ export class ClusterPart implements ClusterPort {
       if (!isForSomebody || stop.stop.aborted || systemClock.monotonic() >= untilMs) return null;
       await systemClock.sleep(LOOK_AGAIN_MS, stop.stop);
     }
+  }
+
+  /** Whether other units of the ledger may give the keys of those that are pinned to this host: their hosts may have sent them. */
+  get hasRivals(): boolean {
+    const { own, view } = this.situation;
+    return own.some(
+      (mine) =>
+        mine.isPinned && view?.units.some((other) => other.id !== mine.id && mayGiveKeysOf(mine, other)),
+    );
   }
 
   /** The configuration with the sources that are this host's alone, and that nothing keeps from being synced. */

@@ -12,7 +12,7 @@ import type { Clients } from '../platform/clients.ts';
 /** What one daemon works on. */
 export interface DaemonPart extends Pick<
   DaemonInput,
-  'state' | 'checkInPlace' | 'othersSettledUntilMs' | 'stop' | 'abort'
+  'state' | 'checkInPlace' | 'othersSettledUntilMs' | 'mayBeReplaced' | 'stop' | 'abort'
 > {
   /** The configuration of now, with the sources that it keeps. */
   readonly config: () => Config;
@@ -67,11 +67,12 @@ export class Daemons implements DaemonView {
   /** Runs a daemon until it is stopped. Throws `StateFileError`. */
   async run(part: DaemonPart): Promise<void> {
     const { report, observer, stages, howToAllow } = this.#shared;
-    const { state, checkInPlace, othersSettledUntilMs, stop, abort } = part;
+    const { state, checkInPlace, othersSettledUntilMs, mayBeReplaced, stop, abort } = part;
     const config = part.config();
     const daemon = new Daemon(this.#settings(config, part), {
       ...{ state, checkInPlace, stop, abort, report, observer, stages, howToAllow },
       ...(othersSettledUntilMs !== undefined && { othersSettledUntilMs }),
+      ...(mayBeReplaced !== undefined && { mayBeReplaced }),
       clock: systemClock,
       random: Math.random,
     });

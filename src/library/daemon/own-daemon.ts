@@ -34,7 +34,7 @@ export interface OwnDaemonInput {
   readonly notifier: DaemonNotifier;
   readonly loaded: () => LoadedConfig;
   /** This host's part in a cluster; `null`: no other host works with this one. */
-  readonly cluster: () => Pick<ClusterPart, 'pinned' | 'onDelivery'> | null;
+  readonly cluster: () => Pick<ClusterPart, 'pinned' | 'hasRivals' | 'onDelivery'> | null;
   readonly metrics: () => Metrics | null;
   readonly access: () => PlatformAccess;
   /** The platform's time, epoch milliseconds. */
@@ -86,6 +86,7 @@ export class OwnDaemon {
             if (!this.#input.isLocked())
               throw new StateFileError('unlocked', 'its lock file was removed or replaced');
           },
+          mayBeReplaced: () => this.#input.cluster()?.hasRivals === true,
           created: () => {
             // In a cluster one host tells people for all.
             if (this.#input.cluster() === null) this.#tellOf(state);

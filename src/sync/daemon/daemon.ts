@@ -58,6 +58,8 @@ export interface DaemonInput {
    * these sources counts.
    */
   readonly othersSettledUntilMs?: () => number;
+  /** Whether others may have replaced on the platform what was sent from here: then all is compared as soon as a pass is over. */
+  readonly mayBeReplaced?: () => boolean;
   /** What people are told to do to let through what a guard halts. */
   readonly howToAllow: string;
   /** No new work once it aborts. */

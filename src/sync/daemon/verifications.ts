@@ -7,6 +7,9 @@ import type { DaemonObserver } from './daemon-observer.ts';
 /** How often it is looked whether one is due, milliseconds. */
 const LOOK_MS = 60_000;
 
+/** The same where the first pass is waited for. */
+const LOOK_SOON_MS = 1000;
+
 /** The first that ever is comes so long after a pass, milliseconds: what was just sent need not be looked at. */
 const FIRST_AFTER_MS = 600_000;
 
@@ -23,6 +26,8 @@ export interface VerificationsInput {
   readonly random: () => number;
   /** Whether a pass has ended under these settings. */
   readonly hasPassed: () => boolean;
+  /** See `DaemonInput`. */
+  readonly mayBeReplaced?: () => boolean;
   /** Asks for a rescan of a path. */
   readonly want: (source: string, path: string) => void;
 }
@@ -46,15 +51,17 @@ export class Verifications {
     const { everyMs } = config.verify;
     if (catalog === null || everyMs === null) return;
     this.#dueAtMs = null;
+    const isDueAtOnce = this.#input.mayBeReplaced?.() === true;
     while (!stop.aborted) {
       if (this.#input.hasPassed()) {
-        this.#dueAtMs ??= this.#firstDueAtMs(everyMs, syncContext);
+        this.#dueAtMs ??= isDueAtOnce ? clock.now() : this.#firstDueAtMs(everyMs, syncContext);
         if (clock.now() >= this.#dueAtMs) {
           const isDone = await this.#verify(syncContext, catalog);
           this.#dueAtMs = clock.now() + this.#jittered(isDone ? everyMs : Math.min(everyMs, AGAIN_MS));
         }
       }
-      await clock.sleep(Math.min(LOOK_MS, everyMs), stop);
+      const lookMs = isDueAtOnce && this.#dueAtMs === null ? LOOK_SOON_MS : LOOK_MS;
+      await clock.sleep(Math.min(lookMs, everyMs), stop);
     }
   }
 

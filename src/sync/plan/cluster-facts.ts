@@ -29,7 +29,7 @@ export interface UnitFacts {
   readonly epoch: number;
   /** The host that alone may have it, by its own state file; `null`: any may. */
   readonly pinned: string | null;
-  /** Whether this host's configuration has it. */
+  /** Whether this host's configuration has it, if only pinned to another host. */
   readonly isConfigured: boolean;
   /** Whether nobody may sync it, because its keys may be those of another unit. */
   readonly isHalted: boolean;
@@ -94,8 +94,10 @@ const KINDS: ReadonlySet<string> = new Set<ClusterTrouble['kind']>([
 export function clusterTroubles(cluster: ClusterFacts, sources: readonly SourceStatus[]): ClusterTrouble[] {
   const { trouble, units, hosts, held, blocked, failed } = cluster;
   const alive = new Set(hosts.filter((one) => one.alive).map(({ name }) => name));
-  const free = units.flatMap(({ name, holderHost, isConfigured, whyUntaken }): ClusterTrouble[] => {
+  const free = units.flatMap(({ name, pinned, holderHost, isConfigured, whyUntaken }): ClusterTrouble[] => {
     if (!isConfigured || Object.hasOwn(blocked, name)) return [];
+    // A host that ended in order has left the list.
+    if (pinned !== null && !hosts.some((one) => one.name === pinned)) return [];
     // The ledger tells of what this host took with the next beat.
     if (held.includes(name)) return [];
     if (holderHost !== null && alive.has(holderHost)) return [];

@@ -22,7 +22,7 @@ test.each<[string, unknown, string | undefined]>([
   const seen = (alive: readonly HostRow[]) =>
     clusterFacts({
       situation: {
-        ...{ host: 'web1', trouble: null, alive, held: [], own: [], pinned: [] },
+        ...{ host: 'web1', trouble: null, alive, held: [], sources: [], own: [], pinned: [] },
         ...{ blocked: new Map(), failed: new Map(), isHaltedElsewhere: () => false, isDatabaseUp: true },
         view: {
           ...{ isKnown: true, proven: [], hosts: [web2], units: [], wishes: [] },

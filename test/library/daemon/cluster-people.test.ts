@@ -44,7 +44,7 @@ async function createHost(more: Partial<ClusterPeopleInput> = {}) {
   const daemons: { running: readonly RunningDaemon[] } = { running: [running] };
   const wishes: WishRow[] = [];
   const situation: ClusterSituation = {
-    ...{ host: 'web1', trouble: null, alive: [], held: [], own, blocked: new Map() },
+    ...{ host: 'web1', trouble: null, alive: [], held: [], sources: [], own, blocked: new Map() },
     ...{ pinned: [], isDatabaseUp: true, failed: new Map(), isHaltedElsewhere: () => false },
     view: { wishes, units: [] as const, hosts: [] as const } as unknown as ClusterSituation['view'],
   };
