@@ -170,6 +170,12 @@ describe('records', () => {
     copyFileSync(site.stateFile, copy);
     await site.botsync('cluster', 'init');
     expect((await site.botsync('cluster', 'import')).code).toBe(0);
+    const rest = statSync(site.stateFile);
+    expect(await site.botsync('cluster', 'import')).toMatchObject({
+      code: 0,
+      stdout: 'The state file has no files of sources that hosts share: there is nothing to import.\n',
+    });
+    expect(statSync(site.stateFile).ino, 'it is left alone').toBe(rest.ino);
     copyFileSync(copy, site.stateFile);
     const again = await site.botsync('cluster', 'import', '--json');
     expect(again.lines()).toMatchObject([{ units: [{ wasThere: true }, { wasThere: true }] }]);

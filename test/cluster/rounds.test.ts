@@ -94,16 +94,17 @@ function say(words: string): void {
 async function strike(seed: number): Promise<void> {
   const dice = createDice(seed);
   const server = await startPostgres();
-  const world = await FaultWorld.create(server, { hosts: 3 });
+  const hosts = 2 + dice.roll(3);
+  const world = await FaultWorld.create(server, { hosts });
   try {
     for (let round = 0; begun < ROUNDS; round += 1) {
       begun += 1;
       const drawn = NAMES[dice.roll(NAMES.length)] as FaultName;
       // The holder as a rule, and now and then one that waits.
-      const struck = dice.roll(5) > 0 ? await world.holder() : (world.all[dice.roll(3)] as FaultyHost);
+      const struck = dice.roll(5) > 0 ? await world.holder() : (world.all[dice.roll(hosts)] as FaultyHost);
       world.churn(dice, 1 + dice.roll(40));
       await outOfOrder(dice.roll(300));
-      const words = `round ${round}, seed ${seed}: ${drawn}, ${struck.name}`;
+      const words = `round ${round} of ${hosts} hosts, seed ${seed}: ${drawn}, ${struck.name}`;
       const churning = (async () => {
         for (let step = dice.roll(6); step > 0; step -= 1) {
           await outOfOrder(200);

@@ -45,6 +45,8 @@ function forPeople(
           `${counted(filesLeft, 'file')} ${options.dryRun ? 'would stay' : 'stay'} in the state file of this host: of sources that are pinned, or that the configuration does not have.`,
         ];
   const first = `${counted(units.length, 'unit')} ${options.dryRun ? 'would be imported.' : units.length === 1 ? 'is in the ledger.' : 'are in the ledger.'}`;
+  if (units.length === 0)
+    return ['The state file has no files of sources that hosts share: there is nothing to import.'];
   if (keptAs === null) return [...table, first, ...left, 'Nothing was written.'];
   return [
     ...table,

@@ -55,7 +55,7 @@ export async function clusterInit(options: ClusterInitOptions): Promise<number> 
         ? [`${ROLE_PLACEHOLDER} stands for the role of the hosts; --role NAME prints its name.`]
         : []),
       '',
-      'Next, once, on the host whose state file has the records:',
+      'Next, once, on the host that had the files until now, if there is one:',
       `  botsync cluster import${alike(options)}`,
       'Then, on every host:',
       `  botsync sync${alike(options)}`,

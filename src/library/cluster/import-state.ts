@@ -51,7 +51,7 @@ export interface Imported {
   readonly units: readonly ImportedUnit[];
   /** Files that stay in the state file of this host. */
   readonly filesLeft: number;
-  /** What the state file is called now; `null`: it is a dry run. */
+  /** What the state file is called now; `null`: it is a dry run, or there was nothing to import. */
   readonly keptAs: string | null;
   /** Whether there is a state file still, with what stays. */
   readonly hasRest: boolean;
@@ -94,7 +94,7 @@ export async function importState(cluster: Cluster, run: ImportRun): Promise<Imp
         ({ reader, database }) => bring(cluster, run, { reader, database, rest }),
         null,
       );
-      if (run.isDryRun) return { units, filesLeft, keptAs: null, hasRest };
+      if (run.isDryRun || units.length === 0) return { units, filesLeft, keptAs: null, hasRest };
       giveAnotherName(stateFile, keptAs);
       for (const companion of ['-wal', '-shm']) rmSync(stateFile + companion, { force: true });
       if (hasRest) renameSync(rest, stateFile);
@@ -127,10 +127,13 @@ async function bring(
     () => database.prepare('SELECT count(*) AS files FROM file').get() as { files: number },
   );
   const filesLeft = all.files - parts.reduce((sum, { counts }) => sum + total(counts), 0);
+  // Of what was imported before, this file has none: the ledger's records are newer.
+  const brought = parts.filter(({ counts }) => total(counts) > 0);
+  if (brought.length === 0) return { units: [], filesLeft, hasRest: true };
   const hasRest = isDryRun ? filesLeft > 0 : leaveRest(database, rest, parts);
   const task = async (sql: Sql): Promise<ImportedUnit[]> => {
     const units: ImportedUnit[] = [];
-    for (const part of parts) units.push(await bringUnit(sql, clusterConfig, database, part));
+    for (const part of brought) units.push(await bringUnit(sql, clusterConfig, database, part));
     if (isDryRun) throw new Undone(units);
     return units;
   };
