@@ -66,6 +66,8 @@ export class DaemonNews implements SyncObserver {
   }
 
   passEnded(trigger: Trigger, sources: readonly string[], summary: Summary, exitCode: number): void {
+    // A host all of whose own sources are halted has none of which there is anything to say.
+    if (sources.length === 0) return;
     const isInSync = exitCode === EXIT.ok;
     const { uploaded, renewed, removed } = summary;
     const name = sources.join('\0');

@@ -47,7 +47,9 @@ test('of two units that may give the same keys the later one is halted, and both
   // Nobody takes a pinned one over: while its host is on the list, it may be at work without the database.
   const pinned = { units: [unit(2, 'docs/', { pinned: 'web2', holderHost: null })] };
   const web2 = host('web2', [2]);
-  expect(overlapOf(OWN, { ...pinned, hosts: [web2] }, [web2])).toMatch(/give one of them another keyPrefix$/u);
+  expect(overlapOf(OWN, { ...pinned, hosts: [web2] }, [web2])).toMatch(
+    /give one of them another keyPrefix$/u,
+  );
   expect(overlapOf(OWN, { ...pinned, hosts: [web2] }, [])).toMatch(
     /on web2; .*if web2 is gone for good, run: botsync cluster forget web2$/u,
   );
