@@ -81,7 +81,7 @@ export function describeUntaken(why: WhyUntaken): string {
     case 'no-host':
       return 'no host is up';
     case 'unseen':
-      return 'no host that is up sees its directories, or the one that does let go of it just now';
+      return 'no host that is up sees its directories, or one has just released it';
     case 'no-weight':
       return 'the hosts that see its directories have the weight 0';
   }

@@ -253,7 +253,7 @@ describe('what hosts of a cluster answer', () => {
     rmSync(join(hosts.share, 'docs'), { recursive: true });
     const one = await up(hosts, 'web1');
     await expect.poll(() => standing(one), POLL).toBe('3 free-unit');
-    const why = 'no host that is up sees its directories, or the one that does let go of it just now';
+    const why = 'no host that is up sees its directories, or one has just released it';
     expect((await one.run('status')).stdout).toContain(`docs is synced by no host: ${why}`);
     expect(await one.run('cluster', 'status')).toMatchObject({
       code: 3,

@@ -73,7 +73,7 @@ test.each<[ClusterTrouble, string, string]>([
   ],
   [
     { kind: 'free-unit', unit: 'docs', silent: 'web2', reason: null, whyUntaken: 'unseen' },
-    'docs is synced by no host: web2, which had it, is silent; no host that is up sees its directories',
+    'docs is synced by no host: web2, which had it, is silent; no host that is up sees its directories, or one has just released it',
     'wait cluster status',
   ],
   [
