@@ -121,7 +121,8 @@ export class StateStore extends StateReader {
       `INSERT INTO file (target, source, path, key, state, fingerprint, trusted, settings, size_bytes, uploaded, changed_at)
        VALUES (?, ?, ?, ?, 'sending', ?, ?, ?, ?, 0, ?)
        ON CONFLICT (target, key) DO UPDATE SET source = excluded.source, path = excluded.path, state = 'sending',
-         size_bytes = excluded.size_bytes, uploaded = max(uploaded, file.state = 'sending'), absence = NULL, changed_at = excluded.changed_at`,
+         size_bytes = iif(CAST(file.fingerprint AS INTEGER) = excluded.size_bytes, file.size_bytes, excluded.size_bytes),
+         uploaded = max(uploaded, file.state = 'sending'), absence = NULL, changed_at = excluded.changed_at`,
       ...[id.target, source, path, id.key],
       ...[attempt.fingerprint, Number(attempt.trusted), attempt.settingsDigest, attempt.sizeBytes, nowMs],
     );
@@ -131,7 +132,7 @@ export class StateStore extends StateReader {
   /** Takes back an intent: no upsert was sent, so what was on record is still so. */
   takeBack({ target, key }: RowId, state: RecordState): void {
     this.#write(
-      `UPDATE file SET state = ?1, size_bytes = CAST(fingerprint AS INTEGER),
+      `UPDATE file SET state = ?1, size_bytes = iif(?1 = 'synced', CAST(fingerprint AS INTEGER), size_bytes),
          changed_at = iif(?1 = 'synced', coalesce(sent_at, changed_at), changed_at) WHERE target = ?2 AND key = ?3`,
       ...[state, target, key],
     );
@@ -151,10 +152,14 @@ export class StateStore extends StateReader {
     );
   }
 
-  /** Records that an attempt ended without success. */
+  /**
+   * Records that an attempt ended without success. The size of what was there before stays on record beside that of the attempt, which is
+   * in its fingerprint: the platform may have either.
+   */
   recordFailure(id: RowId, attempt: Attempt, { state, reason, upserted }: SendFailure, nowMs: number): void {
     this.#write(
-      `UPDATE file SET state = ?, fingerprint = ?, trusted = ?, settings = ?, size_bytes = ?, sha256 = NULL,
+      `UPDATE file SET state = ?, fingerprint = ?, trusted = ?, settings = ?,
+         size_bytes = iif(CAST(fingerprint AS INTEGER) = ?, size_bytes, CAST(fingerprint AS INTEGER)), sha256 = NULL,
          uploaded = max(uploaded, ?), failure = ?, changed_at = ?, verdict = NULL, ask_at = NULL, losses = 0
          WHERE target = ? AND key = ?`,
       ...[state, attempt.fingerprint, Number(attempt.trusted), attempt.settingsDigest, attempt.sizeBytes],

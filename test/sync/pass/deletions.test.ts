@@ -351,6 +351,29 @@ test.each(['', 'old'])(
   },
 );
 
+test('a file without a mark is deleted by its size also if nothing of what was sent in its place has arrived', async () => {
+  const world = await deletingWorld();
+  for (const name of ['b', 'c']) world.write(`docs/${name}`, name);
+  // Too large to be marked before it is sent.
+  const large = 'x'.repeat(300_000);
+  world.write('docs/a', large);
+  await world.pass();
+  const { platform, close } = connectTo(world.emulator, world.config(), world.clock);
+  onTestFinished(close);
+  const refusing: FilePlatform = {
+    ...whenUpserted(platform, () => undefined),
+    upsert: () => Promise.resolve(failed({ kind: 'refused', message: 'no' })),
+  };
+  for (const content of ['small', 'smell']) {
+    world.write('docs/a', content);
+    expect(await world.pass({ platform: refusing })).toMatchObject({ summary: { uploaded: 0, failed: 1 } });
+  }
+  expect(world.remote('a')).toBe(large);
+  remove(world, 'docs/a');
+  expect(await passWith(world)).toMatchObject({ exitCode: 0, summary: { removed: 1, problems: 0 } });
+  expect(world.keys()).toEqual(['b', 'c']);
+});
+
 test('a change of the mode in the midst of a removal leaves nothing behind', async () => {
   const world = await deletingWorld();
   for (const name of ['a', 'b', 'c']) world.write(`docs/${name}`, name);
