@@ -88,6 +88,18 @@ describe('the life of a row', () => {
     });
   });
 
+  test('failed: the size of what was there before stays on record, also after an attempt that was taken back', async () => {
+    const { store, target } = begin();
+    const id = addSynced(store, target, 'docs', 'a');
+    const tried = attempt({ fingerprint: '6:1:1:1' as Fingerprint, sizeBytes: 6 });
+    await store.beginSending(id, 'docs', path('a'), tried, NOW);
+    store.recordFailure(id, tried, { state: 'failed', reason: 'because', upserted: false }, NOW);
+    await store.beginSending(id, 'docs', path('a'), tried, NOW);
+    store.takeBack(id, 'failed');
+    expect(store.find(id)?.fingerprint).toBe('6:1:1:1');
+    expect(store.remote.find(id)?.sizeBytes).toBe(5);
+  });
+
   test.each(['failed', 'refused'] as const)('%s', (state) => {
     const { store, target } = begin();
     const id = addSending(store, target, 'docs', 'a', 'k');
