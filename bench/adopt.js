@@ -1,5 +1,7 @@
-// A first pass with a new state file over files that the platform has, against a pass in which nothing changed.
+// First passes over files that the platform has: with a new state file, against a pass in which nothing changed; when records move
+// between a state file and the ledger of a cluster, and when a source is renamed.
 import { setTimeout as delay } from 'node:timers/promises';
+import { withDatabase } from './cluster.js';
 import {
   countRequests,
   forgetRecords,
@@ -64,6 +66,73 @@ export function adopt() {
         ],
       };
     }),
+  );
+}
+
+const MANY_FILES = 100_000;
+
+/** Every way in which records of files that the platform has begin anew: each is a single pass, which sends nothing. */
+export function adoptMoves() {
+  return withScratch((directory) =>
+    withDatabase(directory, (server) =>
+      withServer(async (baseUrl) => {
+        const keys = makeTree(directory, MANY_FILES, contentOf);
+        await delay(2500);
+        const configure = (name, isCluster) => {
+          process.env.BOTSYNC_DATABASE = server.url();
+          const cluster = { database: 'env:BOTSYNC_DATABASE', host: 'web1' };
+          const sources = [{ name, directory: './docs', keyPrefix: '' }];
+          writeConfig(directory, { platform: { baseUrl }, sources, ...(isCluster && { cluster }) });
+        };
+        await setConditions(baseUrl, { keep: true });
+        await seedFiles(baseUrl, keys, contentOf, { contentType: 'text/markdown' });
+        const moves = {
+          'new state file': () => configure('docs', false),
+          'to a ledger': () => configure('docs', true),
+          'renamed in the ledger': () => configure('news', true),
+          'back to a state file': () => {
+            forgetRecords(directory);
+            configure('news', false);
+          },
+          'renamed in the state file': () => configure('docs', false),
+        };
+        const passes = {};
+        for (const [what, prepare] of Object.entries(moves)) {
+          prepare();
+          passes[what] = await passSeen(baseUrl, directory, 'In sync');
+        }
+        const most = (figure) => Math.max(...Object.values(passes).map(figure));
+        return {
+          name: `${MANY_FILES.toLocaleString('en')} files that the platform has: ${Object.keys(moves).join(', ')}`,
+          figures: Object.fromEntries(
+            Object.entries(passes).map(([what, { seconds }]) => [`${what} s`, seconds]),
+          ),
+          rows: [
+            row(
+              'files sent',
+              most(({ tally }) => tally.uploads.begun),
+              '<=',
+              0,
+              '',
+            ),
+            row(
+              'requests',
+              most(({ tally }) => countRequests(tally)),
+              '<=',
+              2100,
+              '',
+            ),
+            row(
+              'memory',
+              most(({ peakMegabytes }) => peakMegabytes),
+              '<=',
+              200,
+              'MB',
+            ),
+          ],
+        };
+      }),
+    ),
   );
 }
 

@@ -76,42 +76,6 @@ export async function clusterLedger() {
   );
 }
 
-/** How long the records of a state file take into the ledger and out of it again, by the command. */
-export async function clusterRecords() {
-  return withScratch((directory) =>
-    withDatabase(directory, async (server) => {
-      const { writeStateFile, digestOfFiles } = await load('./contenders/ledger-load.js');
-      const host = hostOf(directory, 'web1', 'http://127.0.0.1:9', server.url());
-      mkdirSync(join(directory, 'docs'));
-      const [before, after] = ['state.db', 'after.db'].map((name) => join(directory, 'web1', name));
-      writeStateFile(
-        before,
-        { baseUrl: 'http://127.0.0.1:9', botId: 'bench', identity: '{}' },
-        'docs',
-        MANY_FILES,
-      );
-      const digest = digestOfFiles(before);
-      const imported = await seconds(() => host.run('cluster', 'import'));
-      const exported = await seconds(() => host.run('cluster', 'export', '--to', after));
-      return {
-        name: `${MANY_FILES} files from a state file to the ledger, and back`,
-        figures: { 'exported within, s': exported },
-        rows: [
-          row('imported within', imported, '<=', 3, 's'),
-          row('files that differ after both', digestOfFiles(after) === digest ? 0 : 1, '<=', 0, ''),
-        ],
-      };
-    }),
-  );
-}
-
-async function seconds(action) {
-  const began = performance.now();
-  const code = await action();
-  if (code !== 0) throw new Error(`it ended with ${code}`);
-  return (performance.now() - began) / 1000;
-}
-
 /** Seconds from a fault of the host that holds the unit to the first request of the other; both hosts are well again then. */
 async function takeover(cluster, fault) {
   const { directory, server, baseUrl, hosts, ways } = cluster;
@@ -146,7 +110,6 @@ function hostOf(directory, name, baseUrl, databaseUrl) {
       database: 'env:BOTSYNC_DATABASE',
       host: name,
       lease: `${LEASE_SECONDS}s`,
-      requestsPerSecond: 10_000,
     },
     stateFile: join(own, 'state.db'),
   };
@@ -165,7 +128,7 @@ function hostOf(directory, name, baseUrl, databaseUrl) {
 }
 
 /** Runs something with a PostgreSQL server that has an empty ledger. */
-async function withDatabase(directory, action) {
+export async function withDatabase(directory, action) {
   // The server is another user's, and its programs are copied there.
   chmodSync(directory, 0o755);
   process.env.BOTSYNC_TEST_RUN = directory;

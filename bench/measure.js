@@ -5,9 +5,13 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Agent, request } from 'undici';
 
 export const botsync = new URL('../dist/cli/main.js', import.meta.url).pathname;
 const usageHook = new URL('report-usage.js', import.meta.url).href;
+/** Of the server, where it speaks https. */
+const certificate = new URL('../test/tls/test-only-authority.pem', import.meta.url).pathname;
+const toServer = new Agent({ connect: { ca: readFileSync(certificate) } });
 let processes = 0;
 
 // Node reads such a file whenever it starts, whatever it runs: where there is one it would be part of every figure.
@@ -25,11 +29,15 @@ export async function withScratch(action) {
   }
 }
 
-/** Runs something beside the server, which listens at the base URL it is given. `smallBuffer`: see small-buffer.pl. */
-export async function withServer(action, { smallBuffer = false } = {}) {
+/**
+ * Runs something beside the server, which listens at the base URL it is given. `smallBuffer`: see small-buffer.pl.
+ * `tls`: it speaks https, and what is started meanwhile trusts it.
+ */
+export async function withServer(action, { smallBuffer = false, tls = false } = {}) {
   const wrapper = new URL('server/small-buffer.pl', import.meta.url).pathname;
   const server = fork(new URL('server.js', import.meta.url), {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, ...(tls && { BENCH_TLS: '1' }) },
     ...(smallBuffer && {
       execPath: 'perl',
       execArgv: [wrapper, process.execPath],
@@ -40,20 +48,28 @@ export async function withServer(action, { smallBuffer = false } = {}) {
       server.once('message', resolve);
       server.once('exit', reject);
     });
-    return await action(`http://127.0.0.1:${port}`, server);
+    if (tls) process.env.NODE_EXTRA_CA_CERTS = certificate;
+    return await action(`${tls ? 'https' : 'http'}://127.0.0.1:${port}`, server);
   } finally {
+    delete process.env.NODE_EXTRA_CA_CERTS;
     server.disconnect();
   }
 }
 
 /** Sets what the server is like from now on (see server.js), and begins its tally anew. */
 export async function setConditions(baseUrl, conditions) {
-  await fetch(`${baseUrl}/conditions`, { method: 'PUT', body: JSON.stringify(conditions) });
+  await ask(`${baseUrl}/conditions`, { method: 'PUT', body: JSON.stringify(conditions) });
 }
 
 /** What the server saw since its conditions were set. */
 export async function readTally(baseUrl) {
-  return (await fetch(`${baseUrl}/tally`)).json();
+  return JSON.parse(await ask(`${baseUrl}/tally`));
+}
+
+/** Asks the server, over https as well; returns its answer. */
+async function ask(url, options) {
+  const { body } = await request(url, { ...options, dispatcher: toServer });
+  return body.text();
 }
 
 /**
@@ -66,7 +82,7 @@ export async function seedFiles(baseUrl, keys, contentOf, facts) {
     return [key, content.length, createHash('sha256').update(content).digest('hex')];
   });
   const inOrderOfHash = files.toSorted(([, , one], [, , other]) => (one < other ? -1 : 1));
-  await fetch(`${baseUrl}/seed`, {
+  await ask(`${baseUrl}/seed`, {
     method: 'PUT',
     body: JSON.stringify({ files: inOrderOfHash, facts, source: 'docs' }),
   });
@@ -79,7 +95,7 @@ export async function listFiles(baseUrl) {
   do {
     const query = nextToken === undefined ? '' : `?nextToken=${encodeURIComponent(nextToken)}`;
     const headers = { authorization: 'Bearer bench', 'x-bot-id': 'bench' };
-    const page = await (await fetch(`${baseUrl}/v1/files${query}`, { headers })).json();
+    const page = JSON.parse(await ask(`${baseUrl}/v1/files${query}`, { headers }));
     files.push(...page.files);
     ({ nextToken } = page.meta);
   } while (nextToken !== undefined);

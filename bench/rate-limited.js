@@ -18,6 +18,9 @@ import {
 const LIMIT = 100;
 const FILES = 3000;
 const SECOND = 1000;
+/** More than a mirror sends in the time of a measurement. */
+const HUNGRY_FILES = 7000;
+const HUNGRY_MS = 60 * SECOND;
 /** What the first window lets through at once is no rate. */
 const WINDOW_MS = SECOND;
 
@@ -96,6 +99,55 @@ export function rateTwo() {
           Math.max(...names.map((n) => refusedPercent(clients[n]))),
           '<=',
           0.5,
+          '%',
+        ),
+      ],
+    };
+  });
+}
+
+/** Four passes that never have enough, with what answers tell of the limit. */
+export function rateFour() {
+  return hungry('', {}, 0.5);
+}
+
+/**
+ * The same where no header tells of the limit, and a refusal not when to come again: what is in flight when the limit is met first,
+ * up to 8 requests of each, is refused, and that is 0.5 % of a minute.
+ */
+export function rateFourSilent() {
+  return hungry(', no headers', { headers: false }, 1);
+}
+
+/** @param mostRefused - per cent of all requests. */
+function hungry(what, told, mostRefused) {
+  const names = ['one', 'two', 'three', 'four'];
+  return withMirrors(names, HUNGRY_FILES, async (baseUrl, directories) => {
+    await setConditions(baseUrl, { rateLimit: { requests: LIMIT, ...told } });
+    const passes = names.map((name, n) => beginSync(directories[n], name));
+    const begun = ({ clients }) => names.every((name) => clients[name]?.admitted.length > 0);
+    await untilTally(baseUrl, begun, 20);
+    const { nowMs: fromMs } = await readTally(baseUrl);
+    await delay(HUNGRY_MS);
+    const { clients } = await readTally(baseUrl);
+    for (const { child } of passes) child.kill('SIGKILL');
+    await Promise.all(passes.map(({ ended }) => ended));
+    const rates = names.map((name) => rateBetween(clients[name].admitted, fromMs, fromMs + HUNGRY_MS));
+    const together = rates.reduce((sum, rate) => sum + rate, 0);
+    const all = names.map((name) => clients[name]);
+    const refused = all.reduce((sum, one) => sum + one.refused, 0);
+    const admitted = all.reduce((sum, one) => sum + one.admitted.length, 0);
+    return {
+      name: `four hungry mirrors at ${LIMIT} requests/s for ${HUNGRY_MS / SECOND} s${what}`,
+      figures: Object.fromEntries(names.map((name, n) => [`${name} requests/s`, rates[n]])),
+      rows: [
+        row('part of the limit, together', together / LIMIT, '>=', 0.92, ''),
+        row('slowest, of its equal part', (Math.min(...rates) * names.length) / together, '>=', 0.5, ''),
+        row(
+          'refused for the rate (429)',
+          refusedPercent({ admitted: { length: admitted }, refused }),
+          '<=',
+          mostRefused,
           '%',
         ),
       ],

@@ -3,16 +3,23 @@
 // all the same.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { adopt } from './adopt.js';
-import { budget } from './budget.js';
-import { clusterLedger, clusterRecords, clusterTakeover } from './cluster.js';
-import { confirm, confirmUnlimited } from './confirm.js';
+import { adopt, adoptMoves } from './adopt.js';
+import { clusterLedger, clusterTakeover } from './cluster.js';
+import { confirm, confirmSlow, confirmUnlimited } from './confirm.js';
 import { daemonBulk, daemonLatency, daemonStart } from './daemon.js';
 import { renewInPlace, tagsInPlace } from './in-place.js';
 import { largeFile } from './large-file.js';
 import { daemonBurstMemory, firstPassMemory } from './memory.js';
 import { nothingChanged } from './nothing-changed.js';
-import { rateAlone, rateRival, rateSilent, rateTwo, rateUntold } from './rate-limited.js';
+import {
+  rateAlone,
+  rateFour,
+  rateFourSilent,
+  rateRival,
+  rateSilent,
+  rateTwo,
+  rateUntold,
+} from './rate-limited.js';
 import { page } from './page.js';
 import { removals } from './removals.js';
 import { slowLine } from './slow-line.js';
@@ -32,21 +39,23 @@ const benchmarks = {
   'daemon-bulk': daemonBulk,
   'rate-alone': rateAlone,
   'rate-two': rateTwo,
+  'rate-four': rateFour,
+  'rate-four-silent': rateFourSilent,
   'rate-rival': rateRival,
   'rate-untold': rateUntold,
   'rate-silent': rateSilent,
-  budget,
   'cluster-ledger': clusterLedger,
-  'cluster-records': clusterRecords,
   'cluster-takeover': clusterTakeover,
   'slow-line': slowLine,
   'slow-store': slowStore,
   'slow-beside': slowBeside,
   removals,
   adopt,
+  'adopt-moves': adoptMoves,
   'tags-in-place': tagsInPlace,
   'renew-in-place': renewInPlace,
   confirm,
+  'confirm-slow': confirmSlow,
   'confirm-unlimited': confirmUnlimited,
   page,
   verify,

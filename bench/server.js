@@ -10,11 +10,14 @@
 //     on them (see file-operations.js); what is indexed can be searched so long after its last byte. The files stay for
 //     as long as each later PUT says `keep`
 //   clockAheadMs                                             what its `Date` and its files' times are ahead, or behind
+// With BENCH_TLS in the environment it speaks https, by a certificate for tests.
 // /tally tells what it saw since: by client (the token is `bench`, or `bench-NAME` of the client NAME), by operation, of
 // uploads, and how soon files were told to be searchable. A PUT to /seed makes files that it has from then on:
 // { facts, files: [[key, size, sha256], …], source }, with the mark that botsync leaves on what it sends from that source.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { putObject } from './server/bucket.js';
 import { answerOperation, describeFile, readOperation, refusal } from './server/file-operations.js';
 import { KeptFiles } from './server/kept-files.js';
@@ -33,7 +36,13 @@ let clockAheadMs = 0;
 /** `null`: nothing is kept, and only upserts are served. */
 let kept = null;
 
-const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (request, response) => {
+const isEncrypted = process.env.BENCH_TLS !== undefined;
+const settings = { keepAliveTimeout: 60_000, requestTimeout: 0 };
+const server = isEncrypted
+  ? createTlsServer({ ...settings, key: readTls('authority-key'), cert: readTls('authority') }, serve)
+  : createServer(settings, serve);
+
+function serve(request, response) {
   switch (request.url) {
     case '/requests':
       response.end(String(requests));
@@ -61,7 +70,7 @@ const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (re
   if (request.url.startsWith('/upload/')) upload(request, response);
   else if (request.url.startsWith('/bucket/')) putObject(request, response);
   else serveOperation(request, response);
-});
+}
 
 function setConditions(conditions) {
   const { rateLimit, slowStore: slow, keep = false, indexingMs = 0 } = conditions;
@@ -149,7 +158,11 @@ function now() {
 }
 
 function address() {
-  return `http://127.0.0.1:${server.address().port}`;
+  return `${isEncrypted ? 'https' : 'http'}://127.0.0.1:${server.address().port}`;
+}
+
+function readTls(name) {
+  return readFileSync(new URL(`../test/tls/test-only-${name}.pem`, import.meta.url));
 }
 
 function sign(path) {

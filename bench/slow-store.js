@@ -1,4 +1,4 @@
-// A store that takes its bytes slowly, and only a few kilobytes ahead.
+// A store that takes its bytes slowly, and only a few kilobytes ahead; over TLS, as stores are reached.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -79,7 +79,7 @@ function onSlowStore(action) {
         writeConfig(directory, { platform: { baseUrl } });
         return action(directory, baseUrl);
       },
-      { smallBuffer: true },
+      { smallBuffer: true, tls: true },
     ),
   );
 }

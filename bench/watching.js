@@ -82,7 +82,7 @@ function withContenders(action) {
   return withScratch(async (directory) => {
     const ours = join(directory, 'ours.mjs');
     const contents =
-      "export { watchTree } from './src/watch/watch-tree.ts'; export { systemClock } from './src/service/system-clock.ts';";
+      "export { TreeWatcher } from './src/files/watch-tree.ts'; export { systemClock } from './src/service/system-clock.ts';";
     await build({
       stdin: { contents, resolveDir: new URL('..', import.meta.url).pathname, loader: 'ts' },
       ...{ bundle: true, platform: 'node', format: 'esm', target: 'node20.19', outfile: ours },

@@ -2,11 +2,8 @@
 // bundle starts sooner than what it is made of. What has native parts or starts threads of its own stays a dependency. See
 // docs/decisions/0006-bundle.md.
 import { build } from 'esbuild';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { withStableNames } from './chunk-names.js';
-import { leanPackages } from './lean-packages.js';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { libraryTypes } from './library-types.js';
-import { writeManPage } from './man-page.js';
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
 
@@ -19,9 +16,9 @@ const common = {
   // Read only when a defect is reported, by src/service/source-stack.ts, which needs names and lines alone.
   sourcemap: 'linked',
   sourcesContent: false,
-  write: false,
 };
-const built = await build({
+rmSync('dist', { recursive: true, force: true });
+const { metafile } = await build({
   ...common,
   entryPoints: {
     'cli/start': 'src/cli/start.ts',
@@ -35,27 +32,22 @@ const built = await build({
   mainFields: ['module', 'main'],
   external: Object.keys(dependencies),
   metafile: true,
-  plugins: [leanPackages],
   // Bundled CommonJS asks for Node's own modules by require.
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
   },
 });
 // What is called has to be read by versions of Node that can read nothing of the rest.
-const entry = await build({
+await build({
   ...common,
   entryPoints: { 'cli/main': 'src/cli/main.ts' },
   target: 'es2015',
   supported: { 'dynamic-import': true },
   plugins: [{ name: 'start', setup: leaveStartOut }],
 });
-rmSync('dist', { recursive: true, force: true });
-for (const folder of ['cli', 'library', 'chunks']) mkdirSync(`dist/${folder}`, { recursive: true });
-for (const { path, text } of [...withStableNames(built), ...entry.outputFiles]) writeFileSync(path, text);
 chmodSync('dist/cli/main.js', 0o755);
 writeFileSync('dist/library/botsync.d.ts', await libraryTypes());
-writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licences(built.metafile));
-await writeManPage();
+writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licences(metafile));
 
 /** The rest is a file beside the entry. */
 function leaveStartOut({ onResolve }) {

@@ -14,17 +14,17 @@ const OPEN = '{ mayBegin: () => true, mayFinish: () => true, proven: () => Promi
 const FENCES = [
   {
     name: 'durable intent before an upsert: the wait for the records',
-    file: 'src/state/state-store.ts',
+    file: 'src/store/state-store.ts',
     text: 'attempt.sizeBytes, nowMs],\n    );\n    await this.#group.durable();',
     without: 'attempt.sizeBytes, nowMs],\n    );',
-    tests: 'test/state/working-copy.test.ts',
+    tests: 'test/store/working-copy.test.ts',
   },
   {
     name: 'durable intent before an upsert: the wait for the ledger',
-    file: 'src/state/working-copy.ts',
+    file: 'src/store/working-copy.ts',
     text: 'await this.#ship(next);',
     without: 'void this.#ship(next);',
-    tests: 'test/state/working-copy.test.ts',
+    tests: 'test/store/working-copy.test.ts',
   },
   {
     name: 'gate before the upsert',

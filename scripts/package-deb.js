@@ -67,7 +67,6 @@ function furnish(root) {
   writeUnits(join(root, 'usr/lib/systemd/system'));
   write(root, 'usr/lib/sysusers.d/botsync.conf', readFileSync(join(TEMPLATES, 'sysusers.conf')));
   write(root, 'etc/botsync/botsync.config.json', readFileSync(join(TEMPLATES, 'botsync.config.json')));
-  writeManPages(root);
   writeCompletions(root);
   setModes(root);
   writeControl(root);
@@ -117,20 +116,15 @@ function writeUnits(to) {
   }
 }
 
-/** The pages that the build writes, compressed. */
-function writeManPages(root) {
-  for (const page of manifest.man)
-    write(root, `usr/share/man/man${page.at(-1)}/${basename(page)}.gz`, compress(readFileSync(page)));
-}
-
 function writeCompletions(root) {
   const places = {
     bash: 'usr/share/bash-completion/completions/botsync',
     zsh: 'usr/share/zsh/vendor-completions/_botsync',
-    fish: 'usr/share/fish/vendor_completions.d/botsync.fish',
   };
-  for (const [shell, place] of Object.entries(places))
-    write(root, place, execFileSync(process.execPath, [manifest.bin.botsync, 'completion', shell]));
+  for (const [shell, place] of Object.entries(places)) {
+    const env = { ...process.env, SHELL: shell };
+    write(root, place, execFileSync(process.execPath, [manifest.bin.botsync, 'completion'], { env }));
+  }
 }
 
 /** Nothing depends on the umask, or on the modes of a checkout. */

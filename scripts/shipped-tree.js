@@ -75,12 +75,11 @@ export function writeShippedTree(directory, architecture) {
   const kept = { name, version, description, license, type, bin, engines, dependencies, homepage, bugs };
   writeFileSync(join(directory, 'package.json'), `${JSON.stringify(kept, null, 2)}\n`);
   for (const file of ['LICENSE', 'config.schema.json']) cpSync(file, join(directory, file));
-  // The manual has a place of its own; the bill of materials, with the time of its making within, is published beside
-  // the packages; nobody imports the library from here.
+  // The bill of materials, with the time of its making within, is published beside the packages; nobody imports the
+  // library from here.
   cpSync('dist', join(directory, 'dist'), {
     recursive: true,
-    filter: (file) =>
-      ![join('dist', 'sbom.cdx.json'), join('dist', 'man'), join('dist', 'library')].includes(file),
+    filter: (file) => ![join('dist', 'sbom.cdx.json'), join('dist', 'library')].includes(file),
   });
   for (const { path } of runtimePackages()) copyPackage(path, join(directory, path));
   placeBinding(directory, architecture);

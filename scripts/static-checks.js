@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
 /** The longest first: none of them is left alone at the end. */
-const waiting = ['check:lint', 'check:types', 'check:format', 'check:api', 'check:unused'];
+const waiting = ['check:lint', 'check:types', 'check:format', 'check:circles', 'check:api', 'check:unused'];
 
 /** Runs a script of package.json. Resolves with what it printed, and whether it succeeded. */
 function run(script) {

@@ -68,7 +68,7 @@ sed -i "s/^Version: .*/Version: $version-2/" "$work/next/DEBIAN/control"
 dpkg-deb --root-owner-group -Zxz --build "$work/next" "$work/next.deb" >/dev/null
 
 say 'A Debian 13'
-if [ -n "${ROOT_TAR-}" ]; then mkdir "$root" && tar -xf "$ROOT_TAR" -C "$root"; else mmdebstrap --quiet --variant=minbase --include=systemd,systemd-sysv,dbus,nodejs,man-db,bash-completion trixie "$root" ${MIRROR:+"$MIRROR"}; fi
+if [ -n "${ROOT_TAR-}" ]; then mkdir "$root" && tar -xf "$ROOT_TAR" -C "$root"; else mmdebstrap --quiet --variant=minbase --include=systemd,systemd-sysv,dbus,nodejs,bash-completion trixie "$root" ${MIRROR:+"$MIRROR"}; fi
 cp "$package" "$root/root/botsync.deb"
 cp "$work/next.deb" "$root/root/next.deb"
 UNIFIED_CGROUP_HIERARCHY=1 systemd-nspawn --quiet --register=no --keep-unit --private-network -D "$root" --boot \
@@ -87,7 +87,6 @@ expect 'nothing runs' $'inactive\ninactive' systemctl is-active botsync.service 
 expect 'the records are the user'"'"'s alone' 'botsync:botsync 700' stat -c '%U:%G %a' /var/lib/botsync
 expect 'the command' "$version" botsync --version
 expect 'no file is other than was packed' '' dpkg --verify botsync
-if [ -d dist/man ]; then expect 'the manual' '/usr/share/man/man1/botsync.1.gz' man --where botsync; fi
 inside bash -c 'source /usr/share/bash-completion/bash_completion; source /usr/share/bash-completion/completions/botsync'
 
 say 'A platform, a token, files'

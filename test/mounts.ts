@@ -37,6 +37,11 @@ export function bind(path: string, on: string): boolean {
   return mount(on, ['--bind', path, on]);
 }
 
+/** Mounts an empty file system over a directory; false where that is not allowed. Whoever calls this unmounts it. */
+export function coverWithNothing(directory: string): boolean {
+  return run(['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', directory]);
+}
+
 /**
  * Mounts a file system on a directory that answers nothing, as a share whose server is gone; `null` where that is not allowed. Whoever
  * looks at the directory waits, which takes a thread, until the mount is given up by what this returns, or with the test.

@@ -1,24 +1,20 @@
 // The ledger's part of a host, without a platform: intents that are durable, and the loading of records. Functions take the
 // address of a database whose ledger has no units yet.
-import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DatabaseSync } from '@photostructure/sqlite';
 import { connectionOf } from '../../src/cluster/connection.ts';
 import { ClusterDatabase } from '../../src/cluster/database.ts';
 import { Ledger } from '../../src/cluster/ledger.ts';
 import { Membership } from '../../src/cluster/membership.ts';
-import { allTables } from '../../src/cluster/all-tables.ts';
-import { LEDGER_VERSION } from '../../src/cluster/schema.ts';
-import { openState } from '../../src/state/open.ts';
-import { STATE_VERSION } from '../../src/state/schema.ts';
-import { WorkingCopy } from '../../src/state/working-copy.ts';
+import { LEDGER_VERSION, ledgerTables } from '../../src/cluster/schema.ts';
+import { STATE_VERSION } from '../../src/store/schema.ts';
+import { WorkingCopy } from '../../src/store/working-copy.ts';
 
 /** Statements that make an empty ledger. */
 export const emptyLedger = [
-  ...allTables('botsync'),
+  ...ledgerTables('botsync'),
   `INSERT INTO botsync.meta (version, state_version) VALUES (${LEDGER_VERSION}, ${STATE_VERSION})`,
 ];
 
@@ -33,7 +29,7 @@ async function openHost(url, name) {
   const membership = new Membership(database.sql, 'botsync');
   const { id: target } = await ledger.target(TARGET);
   const sources = [{ name, keyPrefix: `${name}/` }];
-  const unit = await membership.declare({ target, name, sources, pinned: null });
+  const unit = await membership.declare({ target, name, sources });
   const grant = await membership.claim(unit, 0, { name, instance: name });
   const directory = mkdtempSync(join(tmpdir(), 'botsync-bench-'));
   const copy = new WorkingCopy(join(directory, 'unit.db'));
@@ -107,39 +103,4 @@ export async function loadSeconds(url, files) {
   await host.close();
   rmSync(directory, { recursive: true });
   return seconds;
-}
-
-/** Writes a state file with so many files that are in sync. */
-export function writeStateFile(file, target, source, files) {
-  const opened = openState(file, { checkThoroughly: false, nowMs: Date.now() });
-  if (opened.kind !== 'open') throw new Error(JSON.stringify(opened));
-  const { store } = opened;
-  const number = store.targetId(target);
-  for (let n = 0; n < files; n++) {
-    const path = `section/topic/article-${n}.md`;
-    const id = { target: number, key: `${source}/${path}` };
-    // Durable when it is closed.
-    store.beginSending(id, source, path, ATTEMPT, Date.now()).catch(() => undefined);
-    store.recordSynced(id, ATTEMPT, createHash('sha256').update(path).digest(), SENT_AS, Date.now());
-  }
-  store.close();
-}
-
-const SENT_AS = {
-  expiresAtMs: null,
-  renewAtMs: null,
-  remoteId: null,
-  askAtMs: null,
-  isMarkDue: false,
-  isMarked: false,
-};
-
-/** All that two state files have on record of files, but for the numbers of targets, as a digest. */
-export function digestOfFiles(file) {
-  const database = new DatabaseSync(file);
-  const digest = createHash('sha256');
-  for (const row of database.prepare('SELECT * FROM file ORDER BY key').iterate())
-    digest.update(JSON.stringify({ ...row, target: 0, sha256: Buffer.from(row.sha256).toString('hex') }));
-  database.close();
-  return digest.digest('hex');
 }

@@ -1,20 +1,26 @@
+import type { LoadedConfig } from '../config/load-config.ts';
 import { EXIT } from '../domain/exit-code.ts';
-import { askDaemon } from '../service/ask-daemon.ts';
+import { askDaemon } from '../service/daemon-socket.ts';
+import type { AskedOfHolders, AskedHolders } from './ask-holders.ts';
+import { findHolder, type LockHolder } from '../service/process-lock.ts';
 import { UsageError } from './usage-error.ts';
+import { serviceStateOf } from '../library/read-state-file.ts';
+import type { StateReader } from '../store/state-reader.ts';
+import { describeNoService } from '../words/service.ts';
+import { printError } from './render/output.ts';
 
-/** What a command has the running daemon do. */
 export interface DaemonCommand {
   /** Path and query of the request. */
   readonly target: string;
-  /** The daemon answers within so many milliseconds, unless it is stopped or overloaded. */
+  /** Limit on the answer, in milliseconds; exceeded only if the daemon is stopped or overloaded. */
   readonly patienceMs: number;
-  /** What to do where no daemon is running, after "no botsync is running on this state file; ". */
+  /** Advice without a running daemon, after "no botsync is running on this state file; ". */
   readonly otherwise: string;
 }
 
 /**
- * Has the daemon that runs on a state file do something. Returns its answer, which is JSON. Throws `UsageError` with the exit
- * code of a failed command where no daemon is running, it does not answer, or it is too old or unable to do that.
+ * Has the running daemon of a state file carry out a command and returns its JSON answer. Throws `UsageError`, with
+ * the exit code of a failed command, if no daemon runs, or if it does not answer, is too old or cannot do it.
  */
 export async function commandDaemon(
   stateFile: string,
@@ -34,4 +40,22 @@ export async function commandDaemon(
   if (answer.status !== 200)
     throw new UsageError(`the running botsync reports: ${answer.body.trim()}`, EXIT.incomplete);
   return JSON.parse(answer.body);
+}
+
+/**
+ * Asks the other hosts of a cluster if no daemon runs on this host. `isHere`: the daemon of this host must be
+ * asked, as always without a cluster. Throws `UsageError`.
+ */
+export async function askOthers(loaded: LoadedConfig, wanted: AskedOfHolders): Promise<AskedHolders> {
+  const { cluster, stateFile } = loaded.config;
+  // The daemon of this host forwards what concerns other hosts.
+  if (cluster === null || findHolder(stateFile) !== null) return { others: [], isHere: true };
+  const { askHolders } = await import('./ask-holders.ts');
+  return await askHolders(loaded, process.env, wanted);
+}
+
+/** Prints a note to standard error if the output is old, because the service does not run. */
+export function printNoService(holder: LockHolder | null, reader: StateReader): void {
+  const note = describeNoService(serviceStateOf(holder, reader.serviceAliveAtMs()), Date.now(), false);
+  if (note !== null) printError(note);
 }

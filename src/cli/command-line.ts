@@ -1,87 +1,90 @@
-import type { Argv } from 'yargs';
+import { readFileSync } from 'node:fs';
+import yargs, { type Argv } from 'yargs';
+import { fileURLToPath } from 'url';
 import { EXIT } from '../domain/exit-code.ts';
 import { SyncError } from '../library/sync-error.ts';
 import { version } from '../library/version.ts';
 import { sourceStack } from '../service/source-stack.ts';
-import { addClusterCommands } from './cluster-commands.ts';
-import { answerShell, COMPLETION_REQUEST } from './completion.ts';
-import { addEmulatorCommand } from './emulator-command.ts';
+import { addClusterCommands, addSetupCommands } from './setup-commands.ts';
+import { describeMistake, helpLine } from './describe-mistake.ts';
+import { addEmulatorCommand, addPlatformCommands } from './platform-commands.ts';
 import {
   defaultConfig,
+  flag,
   introduceConfig,
   LOG_FORMATS,
   LOG_LEVELS,
   type GlobalArguments,
 } from './global-options.ts';
-import { checkWords, helpLine, reworded, withDashes } from './help/check-words.ts';
-import { readCommands, type Command } from './help/command-catalog.ts';
-import { followWords, hasOption, isNamed, optionsOf, type Place } from './help/follow-words.ts';
-import { helpText } from './help/help-text.ts';
-import { createParser } from './parser.ts';
-import { addPlatformCommands } from './platform-commands.ts';
-import { addSetupCommands } from './setup-commands.ts';
 import { addSyncCommands } from './sync-commands.ts';
 import { exitCodeOfError, UsageError } from './usage-error.ts';
-import { print, printError, shown } from './render/output.ts';
-import { forbidColour } from './render/paint.ts';
+import { print, printError, shown, forbidColour } from './render/output.ts';
 
-/** Runs one command. Returns the exit code; a user's mistake is told on standard error without a stack. */
+declare module 'yargs' {
+  // Missing in the types of yargs.
+  interface Argv {
+    /** `key`: the names of all options of the command; `array`: of those that may be repeated. */
+    getOptions(): { readonly key: Readonly<Record<string, true>>; readonly array: readonly string[] };
+    usageConfiguration(configuration: { readonly 'hide-types': boolean }): this;
+  }
+}
+
+/** The option with which the scripts of yargs request completions. */
+const COMPLETION_REQUEST = '--get-yargs-completions';
+
+/** Runs a command and returns its exit code. Errors of the user are printed to standard error without a stack. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
-  const root = commandCatalog();
-  const [first, ...rest] = args;
-  if (first === COMPLETION_REQUEST) return await completeLine(rest, root);
-  const place = followWords(args, root);
+  if (args[0] === COMPLETION_REQUEST) return await completeLine(args);
+  if (hasOption(args, '--help', '--help=true', '-h')) return await showHelp(args);
+  if (hasOption(args, '--version') || args[0] === '-v') return showVersion();
+  let exitCode: number = EXIT.ok;
+  const parser = program(args, (code) => {
+    exitCode = code;
+  });
   try {
-    return await runCommand(args, place);
+    await parser.parseAsync(withPathsLast(args), {}, printOutput);
+    return exitCode;
   } catch (error) {
     if (!(error instanceof SyncError)) return reportDefect(error, isForPrograms(args));
-    const { problems } = error;
-    const message = withHelpLine(error, place);
-    const exitCode = exitCodeOfError(error);
+    const { problems, code } = error;
+    // Errors about options end with a pointer to the help.
+    const isOfOption = code === 'usage' && error.message.startsWith('-');
+    const isComplete = !isOfOption || error.message.endsWith(' --help.');
+    const message = isComplete ? error.message : `${error.message}\n${helpLine(parser)}`;
+    exitCode = exitCodeOfError(error);
     if (isForPrograms(args)) printJsonError({ exitCode, message, problems });
     else printError(message);
     return exitCode;
   }
 }
 
-/** Answers a shell. What is being typed is seldom right yet, and a message would garble the line. */
-async function completeLine(words: readonly string[], root: Command): Promise<number> {
-  await answerShell(words, root).catch(() => undefined);
+/** Answers a completion request of a shell. Incomplete lines are seldom valid, and a message would garble the line. */
+async function completeLine(args: readonly string[]): Promise<number> {
+  try {
+    await declareCommands(yargs(), () => undefined).parseAsync(args, {}, printOutput);
+  } catch {
+    // No completions.
+  }
   return EXIT.ok;
 }
 
-async function runCommand(args: readonly string[], place: Place): Promise<number> {
-  if (hasOption(place, 'help')) {
-    showHelp(place);
-    return EXIT.ok;
-  }
-  await checkWords(place);
-  if (hasOption(place, 'version')) {
-    refuseVerbose(place);
-    print(version());
-    return EXIT.ok;
-  }
-  let exitCode: number = EXIT.ok;
-  const given = withPathsLast(args);
-  const done = (code: number): void => {
-    exitCode = code;
-  };
-  await program(done, given, place).parseAsync(given);
-  return exitCode;
+function printOutput(_error: unknown, _options: unknown, output: string): void {
+  if (output !== '') print(output);
 }
 
-/** What is wrong with an option is told with where to read of it. */
-function withHelpLine({ message, code }: SyncError, place: Place): string {
-  const isOfOption = code === 'usage' && message.startsWith('-');
-  return isOfOption && !message.endsWith(' --help.') ? `${message}\n${helpLine(place)}` : message;
+/** Prints the help of the command in `args`. */
+async function showHelp(args: readonly string[]): Promise<number> {
+  const help = await declareCommands(yargs([...args]), () => undefined).getHelp();
+  print(`${help}\n\nDocumentation: ${documentation()}`);
+  return EXIT.ok;
 }
 
-/** All commands with their options, as they are declared. */
-export function commandCatalog(): Command {
-  return readCommands((parser) => declareCommands(parser, () => undefined));
+function showVersion(): number {
+  print(version());
+  return EXIT.ok;
 }
 
-/** Tells of an error that nothing expected. Returns the exit code. */
+/** Prints an unexpected error. Returns the exit code. */
 export function reportDefect(error: unknown, asJson: boolean): number {
   const message = `This is a defect of botsync ${version()}, please report it:\n${sourceStack(error)}`;
   if (asJson) printJsonError({ exitCode: EXIT.defect, message });
@@ -89,26 +92,17 @@ export function reportDefect(error: unknown, asJson: boolean): number {
   return EXIT.defect;
 }
 
-/** Throws `UsageError` for `sync -v`, which is meant to say more, not to do nothing. */
-function refuseVerbose(place: Place): void {
-  if (place.command === place.root || !place.options.some(({ written }) => written === '-v')) return;
-  const message = '-v is for the version, without a command; for a more detailed log use --log-level debug';
-  throw new UsageError(message);
-}
-
-/** Prints the help of the command that a line is about. */
-function showHelp({ command, root }: Place): void {
-  print(helpText(command, root, Math.max(40, Math.min(100, process.stdout.columns || 100))));
-}
-
-/** Whether `--json` is among the arguments: what is wrong with them may keep them from being parsed. */
 export function isForPrograms(args: readonly string[]): boolean {
-  const end = args.indexOf('--');
-  const options = end === -1 ? args : args.slice(0, end);
-  return options.includes('--json') || options.includes('--json=true');
+  return hasOption(args, '--json', '--json=true');
 }
 
-/** An error as one line of JSON, which `kind` tells from lines of the log. */
+/** Checks the unparsed arguments, since errors in them may prevent parsing. */
+function hasOption(args: readonly string[], ...names: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return args.slice(0, end === -1 ? undefined : end).some((arg) => names.includes(arg));
+}
+
+/** Prints an error as one line of JSON; `kind` distinguishes it from log lines. */
 function printJsonError({
   problems = [],
   exitCode,
@@ -119,7 +113,7 @@ function printJsonError({
   );
 }
 
-/** What follows `--` is a path for `explain`, whatever it looks like. yargs takes no positional argument there. */
+/** Makes everything after `--` a path for `explain`, since yargs takes no positional arguments there. */
 function withPathsLast(args: readonly string[]): string[] {
   if (!args.includes('explain') || !args.includes('--')) return [...args];
   const end = args.indexOf('--');
@@ -127,29 +121,36 @@ function withPathsLast(args: readonly string[]): string[] {
   return [...args.slice(0, end), ...paths];
 }
 
-function program(done: (code: number) => void, args: readonly string[], place: Place): Argv {
-  // Help and version are declared as options, and done before yargs is asked.
-  return declareCommands(createParser(), done)
+function program(args: readonly string[], done: (code: number) => void): Argv {
+  let suggestion = '';
+  const parser: Argv = declareCommands(yargs(), done)
     .middleware((options) => {
       if (options['no-color']) forbidColour();
-      refuseOddOptions(options, args, place);
+      refuseOddOptions(options, args, parser);
     }, true)
     .middleware((options) => {
+      refuseIdleOptions(options);
       if (WITHOUT_CONFIG.has(`${options._[0] ?? ''}`)) return;
       const introduction = introduceConfig(options);
       if (introduction !== null) printError(introduction);
     })
-    .demandCommand(1, 1, 'Name a command.', 'Name one command only.')
+    .demandCommand(1, 'Name a command.')
+    .recommendCommands()
     .strict()
-    .exitProcess(false)
-    .fail((message: string | null, error: Error | undefined) => {
-      // yargs' own errors are of this name, and are about what was typed.
+    .fail((message: string, error: Error | undefined) => {
+      // yargs' own errors have this name and are about the arguments.
       if (error !== undefined && error.name !== 'YError') throw error;
-      throw new UsageError(`${reworded(message ?? 'Unknown command', place)}\n${helpLine(place)}`);
+      // yargs reports the suggestion first, then the unknown command.
+      if (message.startsWith('Did you mean ')) suggestion = `. ${message}`;
+      else {
+        const mistake = describeMistake(message, args, parser);
+        throw new UsageError(`${mistake}${suggestion}\n${helpLine(parser)}`);
+      }
     });
+  return parser;
 }
 
-/** Declares all commands and options to a parser. `done` takes the exit code of the one that runs. */
+/** Declares all commands and options. `done` gets the exit code. */
 function declareCommands(parser: Argv, done: (code: number) => void): Argv<GlobalArguments> {
   const adders = [
     addSyncCommands,
@@ -168,10 +169,7 @@ function declareCommands(parser: Argv, done: (code: number) => void): Argv<Globa
           .positional('command', { type: 'string', array: true, default: [], description: 'The command' })
           .example('$0 help sync', 'The same as botsync sync --help'),
       async ({ command }) => {
-        const place = followWords(command, commandCatalog());
-        await checkWords(place);
-        showHelp(place);
-        done(EXIT.ok);
+        done(await showHelp(command));
       },
     );
 }
@@ -179,68 +177,98 @@ function declareCommands(parser: Argv, done: (code: number) => void): Argv<Globa
 /** Commands that read no configuration. */
 const WITHOUT_CONFIG = new Set(['init', 'completion', 'emulator', 'help']);
 
-/** Adds what every command takes. */
+const GLOBAL = 'Global options:';
+
+/**
+ * Adds the options of every command. yargs' own --help and --version are off: they also match a last argument
+ * `help`, and -v of any command.
+ */
 function withGlobalOptions(parser: Argv): Argv<GlobalArguments> {
   return parser
-    .parserConfiguration({ 'boolean-negation': false })
+    .parserConfiguration({ 'boolean-negation': false, 'dot-notation': false })
     .scriptName('botsync')
+    .usageConfiguration({ 'hide-types': true })
+    .updateStrings({ 'Positionals:': 'Arguments:' })
+    .wrap(Math.max(40, Math.min(100, process.stdout.columns || 100)))
     .usage("$0 <command>\n\nKeeps a chat bot's file storage in sync with directories on this machine.")
+    .help(false)
+    .version(false)
+    .option('help', { alias: 'h', type: 'boolean', group: 'Options:', description: 'Show help' })
     .option('config', {
+      group: GLOBAL,
       alias: 'c',
       type: 'string',
-      description: 'Configuration file',
+      description: 'Configuration file (default: $BOTSYNC_CONFIG, or botsync.config.json here or above)',
       default: defaultConfig(),
-      defaultDescription: '$BOTSYNC_CONFIG, or botsync.config.json here or above',
       requiresArg: true,
     })
     .option('emulator', {
-      type: 'boolean',
-      default: false,
-      description:
+      ...flag(
         'Use the embedded emulator instead of the platform; its data is in .botsync/emulator/ next to the config',
+      ),
+      group: GLOBAL,
     })
-    .option('json', { type: 'boolean', default: false, description: 'Print results as JSON' })
-    .option('no-color', {
-      type: 'boolean',
-      default: false,
-      description: 'Write without colours, as with NO_COLOR=1',
-    })
+    .option('json', { ...flag('Print results as JSON'), group: GLOBAL })
+    .option('no-color', { ...flag('Write without colours, as with NO_COLOR=1'), group: GLOBAL })
     .option('log-level', {
+      group: GLOBAL,
       choices: LOG_LEVELS,
       requiresArg: true,
-      description: 'Least important log lines to write',
-      defaultDescription: 'info; on a terminal warn, but for the daemon',
+      description: `Least important log lines to write: ${LOG_LEVELS.join(', ')} (default: info; on a terminal warn, except for the daemon)`,
     })
     .option('log-format', {
+      group: GLOBAL,
       choices: LOG_FORMATS,
       requiresArg: true,
       default: 'auto' as const,
-      description: 'Format of log lines',
+      description: `Format of log lines: ${LOG_FORMATS.join(', ')} (default: auto)`,
     })
-    .option('help', { alias: 'h', type: 'boolean', description: 'Show help' })
-    .option('version', { alias: 'v', type: 'boolean', description: 'Show the version' })
+    .option('version', { group: GLOBAL, alias: 'v', type: 'boolean', description: 'Show the version' })
     .example('$0 init', 'Write a configuration')
     .example('$0 sync --dry-run', 'Show what a pass would do')
     .example('$0 sync', 'Run as a service: sync changes until a signal ends it');
 }
 
-/** Throws `UsageError` for what yargs would take for something else than was meant. */
-function refuseOddOptions(options: Record<string, unknown>, args: readonly string[], place: Place): void {
-  const { command, root } = place;
-  const many = optionsOf(command, root).filter(({ isMany }) => isMany);
-  const all = command.positionals.filter(({ isMany }) => isMany).map(({ name }) => name);
-  for (const [name, value] of Object.entries(options)) {
-    const option = withDashes(name);
+/** Rejects options that have an effect only on their own. Throws `UsageError`. */
+function refuseIdleOptions({ version: asksForVersion, help }: Record<string, unknown>): void {
+  if (help === true) throw new UsageError('-h is for help; write it by itself');
+  if (asksForVersion !== true) return;
+  throw new UsageError(
+    '-v is for the version, without a command; for a more detailed log use --log-level debug',
+  );
+}
+
+/** Rejects arguments that yargs would misread. Throws `UsageError`. */
+function refuseOddOptions(options: Record<string, unknown>, args: readonly string[], parser: Argv): void {
+  const { key, array } = parser.getOptions();
+  for (const name of Object.keys(key)) {
+    const value = options[name];
+    const option = `${name.length === 1 ? '-' : '--'}${name}`;
     const odd = typeof value === 'boolean' ? args.find((arg) => isOddSwitch(arg, option)) : undefined;
-    // yargs takes whatever is not "true" for "false".
+    // yargs reads everything but "true" as "false".
     if (odd !== undefined) throw new UsageError(`${odd}: write ${option}, without a value`);
-    const mayRepeat = all.includes(name) || many.some((one) => isNamed(one, option));
-    if (Array.isArray(value) && name.length > 1 && !mayRepeat)
+    if (Array.isArray(value) && name.length > 1 && !array.includes(name))
       throw new UsageError(`--${name} may be given once`);
   }
 }
 
-/** Whether an argument gives a switch a value that does not say on or off. */
+/** Returns whether an argument gives a switch a value other than true or false. */
 function isOddSwitch(arg: string, option: string): boolean {
   return arg.startsWith(`${option}=`) && !['true', 'false'].includes(arg.slice(option.length + 1));
+}
+
+/** `null` if package.json has none. */
+function homepage(): string | null {
+  const manifest = JSON.parse(readFileSync(atRoot('package.json'), 'utf8')) as { homepage?: string };
+  return manifest.homepage ?? null;
+}
+
+/** Returns the address of the documentation, or its path in the installation. */
+function documentation(): string {
+  return homepage() ?? fileURLToPath(atRoot('docs/COMMANDS.md'));
+}
+
+/** Returns a file of the package; works from here and from the bundle. */
+function atRoot(path: string): URL {
+  return new URL(`../../${path}`, import.meta.url);
 }

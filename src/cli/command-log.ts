@@ -1,16 +1,14 @@
 import { fstatSync } from 'node:fs';
 import { createLog, type LogSettings, type StyledLog } from '../service/logger.ts';
-import { servesStandardError, type StandardErrorFacts } from '../service/service-manager.ts';
+import { servesStandardError, type StandardErrorFacts } from '../service/systemd-notify.ts';
 import type { GlobalOptions } from './global-options.ts';
-import { writeError } from './render/output.ts';
-import { paintFor } from './render/paint.ts';
+import { writeError, paintFor } from './render/output.ts';
 
 type LogOptions = Pick<GlobalOptions, 'logLevel' | 'logFormat'>;
 
-/** Who reads the log: a person at a terminal, a service manager, or whoever reads the pipe or file that it goes to. */
+/** Who reads standard error; `pipe` includes files. */
 export type LogReader = 'terminal' | 'service-manager' | 'pipe';
 
-/** Who reads what this process writes to standard error. */
 export function logReader(): LogReader {
   if (process.stderr.isTTY) return 'terminal';
   const facts: StandardErrorFacts = { env: process.env, pid: process.pid, stat: statOfStandardError() };
@@ -18,21 +16,20 @@ export function logReader(): LogReader {
 }
 
 /**
- * How a command logs, unless the options say otherwise: for a service manager as JSON, else readable; on a terminal little,
- * as the command itself shows what it does.
+ * Returns the log settings: JSON for a service manager, else text; on a terminal only warnings, since the command
+ * shows its progress. Options override this.
  */
 export function logSettings({ logLevel, logFormat }: LogOptions, reader: LogReader): LogSettings {
   const format = logFormat === 'auto' ? (reader === 'service-manager' ? 'json' : 'pretty') : logFormat;
   return {
     level: logLevel ?? (reader === 'terminal' && format === 'pretty' ? 'warn' : 'info'),
     format,
-    // Who starts a command and waits for its end knows when that was.
+    // Whoever waits for a command knows the time.
     isTimed: false,
     paint: paintFor(2),
   };
 }
 
-/** The log of a command that shows no progress. */
 export function createCommandLog(options: LogOptions): StyledLog {
   return createLog(logSettings(options, logReader()), writeError);
 }
@@ -42,7 +39,7 @@ function statOfStandardError(): StandardErrorFacts['stat'] {
     const { dev, ino } = fstatSync(2, { bigint: true });
     return { dev, ino };
   } catch {
-    // Closed: nobody reads it.
+    // Standard error is closed.
     return null;
   }
 }

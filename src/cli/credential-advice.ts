@@ -1,9 +1,10 @@
 import type { Config, SecretReference } from '../config/config.ts';
-import { alike, type GlobalOptions } from './global-options.ts';
+import type { RefusedSource } from '../library/api.ts';
+import { commandEnd, type GlobalOptions } from './global-options.ts';
 
 /**
- * What to do when the platform refuses the credentials of a daemon: where its token is from, and how the daemon takes up
- * another one. What is in the environment of a process stays there, whatever is changed outside.
+ * Advice when the platform refuses the credentials of a daemon: where its token is stored, and how the daemon gets
+ * another one. The environment of a running process cannot be changed from outside.
  */
 export function credentialAdvice(
   config: Config,
@@ -13,34 +14,26 @@ export function credentialAdvice(
   const { reloadOnChange } = config.service;
   const others = reloadOnChange
     ? 'changes of the configuration take effect automatically'
-    : `after changing the configuration run: botsync reload${alike(options)}`;
+    : `after changing the configuration run: botsync reload${commandEnd(options)}`;
   const checked = 'check platform.token, platform.workspaceId and the bot ids';
   return token === null
     ? `${checked}; ${others}`
-    : `${checked}; ${tokenAdvice(token, reloadOnChange, alike(options))}, ${others}`;
-}
-
-/** A file that the platform took nothing of. */
-export interface RefusedFile {
-  /** The name of its source. */
-  readonly source: string;
-  /** Why, beginning with the status of the answer. */
-  readonly error: string;
+    : `${checked}; ${tokenAdvice(token, reloadOnChange, commandEnd(options))}, ${others}`;
 }
 
 /**
- * What to check after a pass that the platform refused, by the files that failed: the bot, where all that it said is that it
- * does not know it (404), else the credentials, and where they are from.
+ * Advice after the platform refused a pass or a plan: about the bot if it is unknown to the platform (404), else
+ * about the credentials.
  */
 export function refusalAdvice(
   { platform, sources }: Config,
-  refused: readonly RefusedFile[],
+  refused: readonly RefusedSource[],
   options: Pick<GlobalOptions, 'config' | 'emulator'>,
 ): string {
   const platformName = `${platform.baseUrl} (platform.baseUrl)`;
   const unknown = new Set(refused.flatMap(({ source, error }) => (error.startsWith('404') ? [source] : [])));
   const bots = new Set(sources.flatMap(({ name, botId }) => (unknown.has(name) ? [botId] : [])));
-  const doctor = `or run: botsync doctor${alike(options)}`;
+  const doctor = `or run: botsync doctor${commandEnd(options)}`;
   if (bots.size > 0 && !refused.some(({ error }) => /^40[13]/u.test(error))) {
     const which = `the bot${bots.size === 1 ? '' : 's'} ${[...bots].join(', ')}`;
     return `${platformName} does not know ${which}: check botId and platform.workspaceId, ${doctor}`;
@@ -50,7 +43,6 @@ export function refusalAdvice(
   return `${platformName} refuses the credentials: check platform.token${place}, platform.workspaceId and the bot ids, ${doctor}`;
 }
 
-/** Where a secret is, in words. */
 export function secretPlace(reference: SecretReference): string {
   switch (reference.kind) {
     case 'env':

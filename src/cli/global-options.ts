@@ -1,8 +1,7 @@
 import { CONFIG_NAMES, findConfig, type FoundConfig } from '../config/find-config.ts';
-import { quoteForShell } from '../config/permissions.ts';
+import { quoteForShell } from '../config/problem.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Options that every command takes. */
 export interface GlobalOptions {
   readonly config: string;
   readonly emulator: boolean;
@@ -11,15 +10,15 @@ export interface GlobalOptions {
   readonly logFormat: LogFormat;
 }
 
-/** What follows a command that people are told to run next, so that it is about the same configuration. */
-export function alike({ config, emulator }: Pick<GlobalOptions, 'config' | 'emulator'>): string {
+/** The options that repeat this configuration in a suggested command. */
+export function commandEnd({ config, emulator }: Pick<GlobalOptions, 'config' | 'emulator'>): string {
   const isDefault = config === defaultConfig();
   return `${emulator ? ' --emulator' : ''}${isDefault ? '' : ` -c ${quoteForShell(config)}`}`;
 }
 
 let found: FoundConfig | null = null;
 
-/** The configuration in the working directory or the nearest above it. It is looked for once. */
+/** Finds the configuration in the working directory or above, only once. */
 function foundConfig(): FoundConfig {
   found ??= lookForConfig();
   return found;
@@ -30,13 +29,13 @@ function lookForConfig(): FoundConfig {
   try {
     directory = process.cwd();
   } catch {
-    // It was removed: who uses it says so.
+    // The working directory was deleted; reported when it is used.
     return { kind: 'none' };
   }
   return findConfig(directory, process.getuid?.() ?? null);
 }
 
-/** The configuration file where none is named. */
+/** The configuration without `--config`. */
 export function defaultConfig(): string {
   const named = process.env['BOTSYNC_CONFIG'];
   if (named !== undefined && named !== '') return named;
@@ -44,14 +43,14 @@ export function defaultConfig(): string {
   return config.kind === 'found' ? config.file : CONFIG_NAMES[0];
 }
 
-/** The file that `init` writes where none is named: it is for the working directory. */
+/** The file that `init` writes by default, always in the working directory. */
 export function newConfig(): string {
   return process.env['BOTSYNC_CONFIG'] || CONFIG_NAMES[0];
 }
 
 /**
- * What there is to say of a configuration that nobody named: that it stands in a directory above; `null`: nothing. Throws
- * `UsageError` where it is not taken: there are two, or it is another user's.
+ * Returns a note if the default configuration is in a parent directory, else `null`. Throws `UsageError` if it is
+ * ambiguous or belongs to another user.
  */
 export function introduceConfig({ config, json, logFormat }: IntroducedOptions): string | null {
   if (config !== defaultConfig() || (process.env['BOTSYNC_CONFIG'] ?? '') !== '') return null;
@@ -74,19 +73,41 @@ export function introduceConfig({ config, json, logFormat }: IntroducedOptions):
 
 type IntroducedOptions = Pick<GlobalOptions, 'config' | 'json' | 'logFormat'>;
 
-/** The same as they are written, before the parser adds their names in camel case. */
+/** The names as on the command line, before the parser adds camel case. */
 export type GlobalArguments = Pick<GlobalOptions, 'config' | 'emulator' | 'json'> & {
   readonly 'no-color': boolean;
   readonly 'log-level': LogLevel | undefined;
   readonly 'log-format': LogFormat;
 };
 
-/** The levels of `--log-level`, from most to least. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
-/** A level of `--log-level`. */
+
 type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** The values of `--log-format`. */
 export const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
-/** How log lines are written; `auto`: JSON for a service manager, else pretty. */
+
+/** `auto`: JSON for a service manager, else pretty. */
 type LogFormat = (typeof LOG_FORMATS)[number];
+
+/** A switch, off by default. */
+export function flag(description: string): { type: 'boolean'; default: boolean; description: string } {
+  return { type: 'boolean', default: false, description };
+}
+
+export function text(description: string): { type: 'string'; requiresArg: true; description: string } {
+  return { type: 'string', requiresArg: true, description };
+}
+
+/** A text that may be repeated. */
+export function texts(description: string): {
+  type: 'string';
+  array: true;
+  requiresArg: true;
+  description: string;
+} {
+  return { type: 'string', array: true, requiresArg: true, description };
+}
+
+export function number(description: string): { type: 'number'; requiresArg: true; description: string } {
+  return { type: 'number', requiresArg: true, description };
+}

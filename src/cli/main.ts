@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-// Looks at what everything else needs, before any of it is loaded: Node stops with a stack trace where a file uses syntax
-// that it does not know, or where a dependency asks for the working directory. So this file imports nothing and is built
-// for Node 10, which reads it as a script: no top-level `await`, no `import` or `export`. See docs/decisions/0037-an-entry-for-old-node.md.
+// Checks the prerequisites before anything else is loaded: Node prints a stack trace for syntax that it does not
+// know, or when a dependency asks for a missing working directory. So this file imports nothing and is built for
+// Node 10, as a script: no top-level `await`, no `import` or `export`. See
+// docs/decisions/0037-an-entry-for-old-node.md.
 
-/** Versions below this are too old: `engines` of package.json. */
+/** The minimum in `engines` of package.json. */
 const OLDEST_NODE = [20, 19] as const;
 
-/** Exit codes: a defect, and usage or configuration. */
+/** Exit codes of a defect, and of usage or configuration. */
 const EXIT_DEFECT = 1;
 const EXIT_USAGE = 2;
 
@@ -14,7 +15,7 @@ const obstacle = nodeObstacle(process.versions.node) || directoryObstacle();
 if (obstacle === '') import('./start.ts').catch(refuseToLoad);
 else refuse(obstacle, EXIT_USAGE);
 
-/** Why this Node cannot run botsync; empty when it can. */
+/** Returns why this Node cannot run botsync, or an empty text. */
 function nodeObstacle(version: string): string {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [oldestMajor, oldestMinor] = OLDEST_NODE;
@@ -22,7 +23,7 @@ function nodeObstacle(version: string): string {
   return `botsync needs Node ${OLDEST_NODE.join('.')} or newer, and ${process.execPath} is Node ${version}; install a newer one from https://nodejs.org/en/download or, on Debian and Ubuntu, https://github.com/nodesource/distributions`;
 }
 
-/** Why there is no working directory; empty when there is one. */
+/** Returns why there is no working directory, or an empty text. */
 function directoryObstacle(): string {
   try {
     process.cwd();
@@ -35,14 +36,14 @@ function directoryObstacle(): string {
   }
 }
 
-/** A missing file or package is told in words; anything else is a defect, which Node shows. */
+/** Explains a missing file or package; rethrows everything else as a defect. */
 function refuseToLoad(error: unknown): void {
   const { code, message } = error as { readonly code?: string; readonly message: string };
   if (code !== 'ERR_MODULE_NOT_FOUND') throw error;
   refuse(`botsync is not installed completely: ${message}; install it again`, EXIT_DEFECT);
 }
 
-/** Ends the command with a message, in the form of other errors. */
+/** Ends the command with a message, in the format of other errors. */
 function refuse(message: string, exitCode: number): void {
   const asJson = process.argv.indexOf('--json') > 1;
   process.stderr.write(`${asJson ? JSON.stringify({ kind: 'error', exitCode, message }) : message}\n`);

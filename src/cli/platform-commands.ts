@@ -1,7 +1,8 @@
 import type { Argv } from 'yargs';
-import type { GlobalArguments } from './global-options.ts';
+import { flag, number, text, texts, type GlobalArguments } from './global-options.ts';
+import { UsageError } from './usage-error.ts';
 
-/** Adds the commands on bots, the hub, conversations and messages. `done` takes their exit code. */
+/** Adds the commands on bots, the hub, conversations and messages. `done` gets their exit code. */
 export function addPlatformCommands(
   parser: Argv<GlobalArguments>,
   done: (code: number) => void,
@@ -23,18 +24,9 @@ export function addPlatformCommands(
       (command) =>
         command
           .positional('query', { type: 'string', demandOption: true, description: 'The question' })
-          .option('tag', {
-            type: 'string',
-            array: true,
-            requiresArg: true,
-            description: 'Only files with this tag, NAME=VALUE; may be repeated',
-          })
-          .option('limit', { type: 'number', requiresArg: true, description: 'Maximum number of passages' })
-          .option('source', {
-            type: 'string',
-            requiresArg: true,
-            description: 'The source whose bot is asked, where there are several bots',
-          })
+          .option('tag', texts('Only files with this tag, NAME=VALUE; may be repeated'))
+          .option('limit', number('Maximum number of passages'))
+          .option('source', text('Name of the source whose bot is asked, where there are several bots'))
           .example("$0 search 'How do I pay?'", 'The best passages, best first'),
       async (options) => {
         const { search } = await import('./commands/search.ts');
@@ -62,13 +54,9 @@ export function addPlatformCommands(
           .positional('range', {
             type: 'string',
             default: 'latest',
-            description: 'A version, a range of versions, or latest',
+            description: 'A version, a range of versions, or latest (default: latest)',
           })
-          .option('multiple-integrations', {
-            type: 'boolean',
-            default: false,
-            description: 'Ask for instances keyed by alias (x-multiple-integrations)',
-          })
+          .option('multiple-integrations', flag('Ask for instances keyed by alias (x-multiple-integrations)'))
           .example("$0 integration slack '^2.0.0'", 'The latest version 2'),
       async (options) => {
         const { integration } = await import('./commands/integration.ts');
@@ -85,34 +73,18 @@ export function addPlatformCommands(
             'Create a conversation',
             (command) =>
               withSecrets(command)
-                .option('channel', {
-                  type: 'string',
-                  demandOption: true,
-                  requiresArg: true,
-                  description: "The integration's channel",
-                })
-                .option('tag', {
-                  type: 'string',
-                  array: true,
-                  requiresArg: true,
-                  description: 'A tag, NAME=VALUE; may be repeated',
-                })
-                .option('integration-name', {
-                  type: 'string',
-                  requiresArg: true,
-                  description: 'The integration (deprecated by the platform)',
-                })
-                .option('integration-id', {
-                  type: 'string',
-                  requiresArg: true,
-                  description: 'Sent as x-integration-id; overrides the config',
-                })
-                .option('integration-alias', {
-                  type: 'string',
-                  requiresArg: true,
-                  description: 'Sent as x-integration-alias; overrides the config',
-                })
-                .example('$0 conversation create --channel channel --tag id=42', 'With a tag'),
+                .option('channel', { ...text("The integration's channel (required)"), demandOption: true })
+                .option('tag', texts('A tag, NAME=VALUE; may be repeated'))
+                .option('integration-name', text('Name of the integration (deprecated by the platform)'))
+                .option(
+                  'integration-id',
+                  text('Id of the integration, sent as x-integration-id; overrides the config'),
+                )
+                .option(
+                  'integration-alias',
+                  text('Alias of the integration, sent as x-integration-alias; overrides the config'),
+                )
+                .example('$0 conversation create --channel channel --tag id=42', ''),
             async (options) => {
               const { createConversation } = await import('./commands/conversation.ts');
               done(await createConversation(options));
@@ -131,24 +103,14 @@ export function addPlatformCommands(
             'Send a message as the chat user of the config',
             (command) =>
               withSecrets(command)
-                .option('conversation', {
-                  type: 'string',
-                  demandOption: true,
-                  requiresArg: true,
-                  description: "The conversation's id",
-                })
-                .option('text', { type: 'string', requiresArg: true, description: 'A text' })
-                .option('audio-url', {
-                  type: 'string',
-                  requiresArg: true,
-                  description: 'The address of an audio file',
-                })
-                .option('payload', {
-                  type: 'string',
-                  requiresArg: true,
-                  description: 'Any other payload: JSON, a file with JSON, or - for standard input',
-                })
-                .example('$0 message send --conversation conv_1 --text Hello', 'A text'),
+                .option('conversation', { ...text("The conversation's id (required)"), demandOption: true })
+                .option('text', text('Text to send'))
+                .option('audio-url', text('Address of an audio file to send'))
+                .option(
+                  'payload',
+                  text('Any other payload to send: JSON, a file with JSON, or - for standard input'),
+                )
+                .example('$0 message send --conversation conv_1 --text Hello', ''),
             async (options) => {
               const { sendMessage } = await import('./commands/message.ts');
               done(await sendMessage(options));
@@ -160,9 +122,70 @@ export function addPlatformCommands(
 }
 
 function withSecrets<Options>(command: Argv<Options>) {
-  return command.option('show-secrets', {
-    type: 'boolean',
-    default: false,
-    description: 'Show the secrets in the answer',
-  });
+  return command.option('show-secrets', flag('Show the secrets in the answer'));
+}
+
+/** Adds the command `emulator`. `done` gets its exit code. */
+export function addEmulatorCommand(
+  parser: Argv<GlobalArguments>,
+  done: (code: number) => void,
+): Argv<GlobalArguments> {
+  return parser.command(
+    'emulator',
+    'Run the local platform until a signal ends it',
+    (command) =>
+      command
+        .option('port', { ...number('Port on 127.0.0.1; 0 for any free one (default: 8787)'), default: 8787 })
+        .option('data', {
+          ...text('Directory for its data (default: .botsync/emulator)'),
+          default: '.botsync/emulator',
+        })
+        .option('bot', texts('A bot to create, ID or ID=NAME; may be repeated'))
+        .option(
+          'token',
+          text('Where the token to accept is stored, env:NAME or file:PATH (default: a random token)'),
+        )
+        .option('file-quota', number('File Storage quota in bytes'))
+        .option('vector-quota', number('Vector DB Storage quota in bytes'))
+        .option('operations', {
+          choices: ['all', 'specified'] as const,
+          default: 'all' as const,
+          description:
+            'Operations to serve: all, or specified for the five specified ones only (default: all)',
+          requiresArg: true,
+        })
+        .option(
+          'indexing-delay',
+          text('How long an indexed file takes to be searchable, such as 2s (default: no time)'),
+        )
+        .option('fail-indexing', texts('Pattern of keys whose indexing fails; may be repeated'))
+        .option('slow', {
+          type: 'string',
+          description:
+            'Read uploads slowly: bytes per second, for all uploads together; 100000 without a number',
+        })
+        .option(
+          'fail',
+          number('Answer every request with this status (default: 503, if --fail-for is given)'),
+        )
+        .option(
+          'fail-for',
+          text('How long requests fail after the start, such as 30s (default: until it ends)'),
+        )
+        .check(({ port, fileQuota, vectorQuota }) => {
+          const isWithin = (value: number, most: number): boolean =>
+            Number.isInteger(value) && value >= 0 && value <= most;
+          if (!isWithin(port, 65_535)) throw new UsageError('--port takes a number from 0 to 65535');
+          const quotas = [fileQuota, vectorQuota].map((quota) => Number(quota ?? 0));
+          if (!quotas.every((quota) => isWithin(quota, Number.MAX_SAFE_INTEGER)))
+            throw new UsageError('--file-quota and --vector-quota take a number of bytes');
+          return true;
+        })
+        .example('$0 emulator', 'A local platform to try botsync')
+        .example('$0 emulator --fail-for 30s', 'Rehearse an outage of half a minute'),
+    async (options) => {
+      const { emulator } = await import('./commands/emulator.ts');
+      done(await emulator(options));
+    },
+  );
 }

@@ -1,34 +1,36 @@
 import { formatDuration, readDuration } from '../config/duration.ts';
 import { readTimer } from '../config/values.ts';
 import type { Conditions } from '../emulator/conditions.ts';
-import { UsageError } from './usage-error.ts';
+import { demand, UsageError } from './usage-error.ts';
 
-/** A bad day of the local platform, for people who want to see what botsync does on one. */
+/** Failures of the local platform, to see how botsync reacts. */
 export interface Rehearsal {
-  /** How much the store reads of all uploads together, bytes a second; `null`: as much as comes. */
+  /** Bytes per second that the store reads of all uploads together; `null` for no limit. */
   readonly slowBytesPerSecond: number | null;
   readonly outage: Outage | null;
 }
 
-/** Everything is answered with one status, from the start, so long (milliseconds) or until the emulator ends (`null`). */
+/**
+ * Every request is answered with this status after the start, for this many milliseconds, or until the emulator
+ * ends (`null`).
+ */
 interface Outage {
   readonly status: number;
   readonly forMs: number | null;
 }
 
-/** What the command line says of a rehearsal. */
 export interface RehearsalOptions {
-  /** Bytes a second; empty: the usual ones. */
+  /** Bytes per second; empty for the default. */
   readonly slow: string | undefined;
   readonly fail: number | undefined;
   /** A duration. */
   readonly failFor: string | undefined;
 }
 
-/** So slow that a file of some MB takes long enough to be looked at, bytes a second. */
+/** Slow enough to watch a file of some MB, in bytes per second. */
 const USUAL_SLOW = 100_000;
 
-/** Reads `--slow`, `--fail` and `--fail-for`. Throws `UsageError`. */
+/** Parses `--slow`, `--fail` and `--fail-for`. Throws `UsageError`. */
 export function readRehearsal({ slow, fail, failFor }: RehearsalOptions): Rehearsal {
   return {
     slowBytesPerSecond: slow === undefined ? null : readRate(slow),
@@ -39,7 +41,7 @@ export function readRehearsal({ slow, fail, failFor }: RehearsalOptions): Rehear
   };
 }
 
-/** Brings a rehearsal about. Returns what ends it; `isOver` is called when an outage ends by itself. */
+/** Starts a rehearsal and returns a function that ends it; `isOver` is called when an outage ends by itself. */
 export async function rehearse(
   { slowBytesPerSecond, outage }: Rehearsal,
   conditions: Conditions,
@@ -60,7 +62,7 @@ export async function rehearse(
   };
 }
 
-/** A rehearsal in words, a line each. */
+/** Describes a rehearsal, one sentence per line. */
 export function describeRehearsal({ slowBytesPerSecond, outage }: Rehearsal): string[] {
   const forMs = outage?.forMs ?? null;
   const until = forMs === null ? '' : ` for ${formatDuration(forMs)}`;
@@ -84,8 +86,5 @@ function readStatus(status: number): number {
 }
 
 function readFor(text: string): number {
-  const duration = readDuration(text);
-  const reading = duration.kind === 'ok' ? readTimer(duration.value) : duration;
-  if (reading.kind === 'problem') throw new UsageError(`--fail-for: ${reading.message}`);
-  return reading.value;
+  return demand('--fail-for', readTimer(demand('--fail-for', readDuration(text))));
 }

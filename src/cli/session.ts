@@ -4,26 +4,26 @@ import { EXIT } from '../domain/exit-code.ts';
 import { systemClock } from '../service/system-clock.ts';
 import { createCommandLog } from './command-log.ts';
 import type { GlobalOptions } from './global-options.ts';
-import { listenForStop } from './stop-listener.ts';
+import { listenForStop } from './signals.ts';
 import { load } from '../library/load.ts';
 import type { Clients } from '../library/platform/clients.ts';
 import type { Credentials } from '../library/platform/credentials.ts';
 import { noticesIn, withPlatform, type Notices } from '../library/platform/platform-access.ts';
 import { SyncError } from '../library/sync-error.ts';
 
-/** One command's dealings with the platform. */
+/** The platform clients of one command. */
 export interface Session extends Clients {
   readonly credentials: Credentials;
-  /** The secrets that were used so far: they never reach the output. */
+  /** The secrets used so far, which must not appear in the output. */
   readonly secrets: readonly string[];
-  /** Aborts when the user asks the command to end. */
+  /** Aborts when a signal asks the command to end. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs a command that calls the platform. Returns its exit code, or 130 when a signal ended it; throws `UsageError`.
+ * Runs a command that calls the platform. Returns its exit code, or 130 after a signal; throws `UsageError`.
  *
- * @param name - the command, for another process that meets the emulator's lock.
+ * @param name - the command, shown to another process that meets the emulator's lock.
  */
 export function withSession(
   options: GlobalOptions,
@@ -36,7 +36,7 @@ export function withSession(
   return runSession(loaded, options.emulator, name, noticesIn(log), task);
 }
 
-/** The same for a configuration that is loaded already. */
+/** Like `withSession`, for a loaded configuration. */
 export async function runSession(
   loaded: LoadedConfig,
   useEmulator: boolean,

@@ -1,10 +1,8 @@
 import type { Argv } from 'yargs';
 import { EXIT } from '../domain/exit-code.ts';
-import { completionScript, SHELLS, usersShell } from './completion.ts';
-import { newConfig, type GlobalArguments } from './global-options.ts';
-import { print } from './render/output.ts';
+import { flag, text, texts, newConfig, type GlobalArguments } from './global-options.ts';
 
-/** Adds the commands that help to set botsync up. `done` takes their exit code. */
+/** Adds the commands for setting botsync up. `done` gets their exit code. */
 export function addSetupCommands(
   parser: Argv<GlobalArguments>,
   done: (code: number) => void,
@@ -15,66 +13,36 @@ export function addSetupCommands(
       'Write a configuration, by asking questions',
       (command) =>
         command
-          .default('config', newConfig(), '$BOTSYNC_CONFIG, or botsync.config.json here')
-          .option('bot', { type: 'string', requiresArg: true, description: 'Id of the bot' })
-          .option('directory', {
-            type: 'string',
-            requiresArg: true,
-            description: 'Directory to sync',
-          })
+          .default('config', newConfig())
+          .describe('config', 'File to write (default: $BOTSYNC_CONFIG, or botsync.config.json here)')
+          .option('bot', text('Id of the bot'))
+          .option('directory', text('Directory to sync'))
           .option('key-prefix', {
             type: 'string',
-            description: "Prefix of the files' keys",
-            defaultDescription: "the directory's name",
+            description: "Prefix of the files' keys (default: the directory's name)",
           })
-          .option('index', {
-            type: 'string',
-            array: true,
-            requiresArg: true,
-            description: 'Pattern of files that the bot may search; may be repeated',
-            defaultDescription: 'usual documents',
-          })
-          .option('no-index', {
-            type: 'boolean',
-            default: false,
-            description: 'The bot may search none of the files',
-          })
+          .option(
+            'index',
+            texts('Pattern of files that the bot may search; may be repeated (default: usual documents)'),
+          )
+          .option('no-index', flag('The bot may search none of the files'))
           .option('removals', {
             choices: ['keep', 'expire', 'delete'] as const,
             requiresArg: true,
-            description: 'What happens on the platform when a file is deleted here',
-            defaultDescription: 'keep',
+            description:
+              'What happens on the platform when a file is deleted here: keep, expire, delete (default: keep)',
           })
-          .option('workspace', { type: 'string', requiresArg: true, description: 'Id of the workspace' })
-          .option('token', {
-            type: 'string',
-            requiresArg: true,
-            description: 'Where the access token is stored, never the token itself',
-            defaultDescription: 'env:BOTSYNC_TOKEN',
-          })
-          .option('base-url', {
-            type: 'string',
-            requiresArg: true,
-            description: 'Address of the platform',
-            defaultDescription: 'https://api.botpress.cloud',
-          })
-          .option('chat-url', {
-            type: 'string',
-            requiresArg: true,
-            description: 'Address of the chat',
-            defaultDescription: 'https://chat.botpress.cloud',
-          })
-          .option('yes', {
-            alias: 'y',
-            type: 'boolean',
-            default: false,
-            description: 'Use the defaults, ask nothing',
-          })
-          .option('force', {
-            type: 'boolean',
-            default: false,
-            description: 'Overwrite an existing configuration',
-          })
+          .option('workspace', text('Id of the workspace'))
+          .option(
+            'token',
+            text(
+              'Where the access token is stored, env:NAME or file:PATH, never the token itself (default: env:BOTSYNC_TOKEN)',
+            ),
+          )
+          .option('base-url', text('Address of the platform (default: https://api.botpress.cloud)'))
+          .option('chat-url', text('Address of the chat (default: https://chat.botpress.cloud)'))
+          .option('yes', { ...flag('Use the defaults, ask nothing'), alias: 'y' })
+          .option('force', flag('Overwrite an existing configuration'))
           .example('$0 init', 'Ask')
           .example('$0 init --bot ID --directory ./docs', 'In a script'),
       async (options) => {
@@ -87,11 +55,7 @@ export function addSetupCommands(
       'Check config, secrets, bots, directories, state file and limits',
       (command) =>
         command
-          .option('send-test', {
-            type: 'boolean',
-            default: false,
-            description: 'Send a test message',
-          })
+          .option('send-test', flag('Send a test message'))
           .example('$0 doctor --send-test', 'Also test notifications'),
       async (options) => {
         const { doctor } = await import('./commands/doctor.ts');
@@ -99,22 +63,69 @@ export function addSetupCommands(
       },
     )
     .command(
-      'completion [shell]',
-      'Print a completion script for the shell',
+      'completion',
+      'Print a completion script for bash or zsh, whichever $SHELL names',
       (command) =>
         command
-          .positional('shell', {
-            choices: SHELLS,
-            default: usersShell(),
-            defaultDescription: 'by $SHELL',
-            description: 'The shell',
-          })
-          .example('$0 completion bash >> ~/.bashrc', 'bash, for every new shell')
-          .example('$0 completion zsh >> ~/.zshrc', 'zsh')
-          .example('$0 completion fish > ~/.config/fish/completions/botsync.fish', 'fish'),
-      ({ shell }) => {
-        print(completionScript(shell).trimEnd());
+          .example('$0 completion >> ~/.bashrc', 'bash, for every new shell')
+          .example('$0 completion >> ~/.zshrc', 'zsh'),
+      () => {
+        parser.showCompletionScript();
         done(EXIT.ok);
       },
     );
+}
+
+/** Adds the commands on a cluster. `done` gets their exit code. */
+export function addClusterCommands(
+  parser: Argv<GlobalArguments>,
+  done: (code: number) => void,
+): Argv<GlobalArguments> {
+  return parser.command(
+    'cluster',
+    'Several hosts that sync together',
+    (cluster) =>
+      cluster
+        .command(
+          'init',
+          'Make the tables of the ledger',
+          (command) =>
+            command
+              .option('role', text('The role for which the grants are printed'))
+              .option(
+                'database',
+                text(
+                  'Where the address with the role of the owner is: env:NAME or file:PATH (default: cluster.database)',
+                ),
+              )
+              .example('$0 cluster init --role botsync_host', 'With grants that can be run as they are'),
+          async (options) => {
+            const { clusterInit } = await import('./commands/cluster.ts');
+            done(await clusterInit(options));
+          },
+        )
+        .command(
+          'status',
+          'Show hosts, units, and which host holds which unit',
+          (command) => command.example('$0 cluster status', 'Who is there, and who syncs what'),
+          async (options) => {
+            const { clusterStatus } = await import('./commands/cluster.ts');
+            done(await clusterStatus(options));
+          },
+        )
+        .command(
+          'release [unit]',
+          'Move a unit to another host, or all that this host holds',
+          (command) =>
+            command
+              .positional('unit', { type: 'string', description: 'The name of a unit' })
+              .example('$0 cluster release', 'Before this host is taken down'),
+          async (options) => {
+            const { clusterRelease } = await import('./commands/cluster.ts');
+            done(await clusterRelease(options));
+          },
+        )
+        .demandCommand(1, 1, 'Name a subcommand: init, status or release.'),
+    () => undefined,
+  );
 }

@@ -1,8 +1,8 @@
 import type { Argv } from 'yargs';
-import type { GlobalArguments } from './global-options.ts';
+import { flag, text, type GlobalArguments } from './global-options.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Adds the commands on the sources and their records. `done` takes their exit code. */
+/** Adds the commands on sources and records. `done` gets their exit code. */
 export function addSyncCommands(
   parser: Argv<GlobalArguments>,
   done: (code: number) => void,
@@ -13,43 +13,23 @@ export function addSyncCommands(
       'Keep the platform up to date with the sources',
       (command) =>
         command
-          .option('once', { type: 'boolean', default: false, description: 'One full pass, then exit' })
-          .option('dry-run', {
-            type: 'boolean',
-            default: false,
-            description: 'Print what a pass would do; send and write nothing',
-          })
+          .option('once', flag('One full pass, then exit'))
+          .option('dry-run', flag('Print what a pass would do; send and write nothing'))
           .option('force', {
             type: 'string',
-            description: 'Send files again whatever the records say: all, or those that match GLOB',
-            defaultDescription: 'all files',
+            description:
+              'Send files again whatever the records say: those that match a pattern, or all without one',
           })
-          .option('allow-removals', {
-            type: 'boolean',
-            default: false,
-            description: 'Make removals that a guard would halt, in this run only',
-          })
-          .option('usage', {
-            type: 'boolean',
-            default: false,
-            description: 'Show quotas, and what this run would add',
-          })
-          .option('open', {
-            type: 'boolean',
-            default: false,
-            description: 'Show the page of the service in a browser, and its address in the log',
-          })
-          .option('wait', {
-            type: 'string',
-            requiresArg: true,
-            description: "How long a pass waits for the platform's confirmation",
-            defaultDescription: 'confirm.wait',
-          })
-          .option('no-wait', {
-            type: 'boolean',
-            default: false,
-            description: 'Do not wait for the confirmation; the next pass checks it',
-          })
+          .option('allow-removals', flag('Make removals that a guard would halt, in this run only'))
+          .option('usage', flag('Show quotas, and what this run would add'))
+          .option('open', flag('Show the page of the service in a browser, and its address in the log'))
+          .option(
+            'wait',
+            text(
+              "How long a pass waits for the platform's confirmation, such as 30s (default: confirm.wait)",
+            ),
+          )
+          .option('no-wait', flag('Do not wait for the confirmation; the next pass checks it'))
           .check(({ once, dryRun, force, allowRemovals, wait, noWait, usage, open }) => {
             if (once && dryRun) throw new UsageError('--once and --dry-run: use only one of them');
             if (allowRemovals && !once)
@@ -75,10 +55,14 @@ export function addSyncCommands(
     )
     .command(
       'approve [source]',
-      'Let the service continue with a halted source, or with all of them',
+      'Show what a halt holds back and, after asking, let the service continue, once',
       (command) =>
         command
-          .positional('source', { type: 'string', description: 'The name of a source' })
+          .positional('source', {
+            type: 'string',
+            description: 'The name of a source; without it, all that are halted',
+          })
+          .option('yes', { ...flag('Approve without asking'), alias: 'y' })
           .example('$0 approve docs', 'Let the source docs continue, once'),
       async (options) => {
         const { approve } = await import('./commands/approve.ts');
@@ -115,16 +99,12 @@ export function addSyncCommands(
       'What is in sync, what is not, and what expires next',
       (command) =>
         command
-          .option('usage', {
-            type: 'boolean',
-            default: false,
-            description: 'Also show quotas',
-          })
+          .option('usage', flag('Also show quotas'))
           .option('watch', {
             alias: 'w',
             type: 'string',
-            description: 'Keep showing the status until q or Ctrl-C; asks every DURATION',
-            defaultDescription: '2s',
+            description:
+              'Keep showing the status until q or Ctrl-C; asks at an interval such as 10s (default: 2s)',
           })
           .check(({ usage, watch }) => {
             if (usage && watch !== undefined)
@@ -144,10 +124,8 @@ export function addSyncCommands(
       (command) =>
         command
           .option('since', {
-            type: 'string',
-            requiresArg: true,
+            ...text('How far back, such as 12h or 7d, up to 30 days (default: 24h)'),
             default: '24h',
-            description: 'How far back, up to 30 days',
           })
           .example('$0 history --since 7d', 'The last week, day by day'),
       async (options) => {
@@ -160,29 +138,17 @@ export function addSyncCommands(
       'List files with their state here and on the platform',
       (command) =>
         command
-          .positional('glob', { type: 'string', description: 'Only files whose path matches' })
-          .option('kept', {
-            type: 'boolean',
-            default: false,
-            description: 'Files that were deleted here and kept on the platform',
-          })
-          .option('failed', { type: 'boolean', default: false, description: 'Files that are not in sync' })
-          .option('unindexed', {
-            type: 'boolean',
-            default: false,
-            description: 'Files that are not known to be searchable',
-          })
-          .option('orphans', {
-            type: 'boolean',
-            default: false,
-            description:
+          .positional('glob', { type: 'string', description: 'Pattern: only files whose path matches' })
+          .option('kept', flag('Files that were deleted here and kept on the platform'))
+          .option('failed', flag('Files that are not in sync'))
+          .option('unindexed', flag('Files that are not known to be searchable'))
+          .option(
+            'orphans',
+            flag(
               'Files that botsync sent and that are neither here nor recorded; lists the files of the bots',
-          })
-          .option('to-remove', {
-            type: 'boolean',
-            default: false,
-            description: 'Files to be removed, or whose removal a halt holds back',
-          })
+            ),
+          )
+          .option('to-remove', flag('Files to be removed, or whose removal a halt holds back'))
           .example('$0 ls --failed', 'What is not in sync')
           .example('$0 ls --to-remove', 'Check a halted removal before approving it'),
       async (options) => {
@@ -191,30 +157,38 @@ export function addSyncCommands(
       },
     )
     .command(
+      'prune [glob]',
+      'Remove files from the platform that were kept there',
+      (command) =>
+        command
+          .positional('glob', { type: 'string', description: 'Pattern: only files whose path matches' })
+          .option(
+            'kept',
+            flag('Files that were deleted here, or are no longer synced, and were kept on the platform'),
+          )
+          .option('dry-run', flag('List what would be removed; remove nothing'))
+          .option('yes', flag('Remove them without asking'))
+          .check(({ kept, dryRun, yes }) => {
+            if (!kept) throw new UsageError('say what is to be removed: botsync prune --kept');
+            if (dryRun && yes) throw new UsageError('--dry-run and --yes: use only one of them');
+            return true;
+          })
+          .example('$0 prune --kept --dry-run', 'What would be removed')
+          .example("$0 prune --kept 'old/**'", 'Remove kept files below old/'),
+      async (options) => {
+        const { prune } = await import('./commands/prune.ts');
+        done(await prune(options));
+      },
+    )
+    .command(
       'verify',
       'Compare the files of the bots with what was sent',
       (command) =>
         command
-          .option('content', {
-            type: 'boolean',
-            default: false,
-            description: 'Also download and compare the contents',
-          })
-          .option('repair', {
-            type: 'boolean',
-            default: false,
-            description: 'Repair missing, damaged or changed files',
-          })
-          .option('prune', {
-            type: 'boolean',
-            default: false,
-            description: 'Remove files that botsync sent and that are neither here nor recorded',
-          })
-          .option('allow-removals', {
-            type: 'boolean',
-            default: false,
-            description: 'Make removals that a guard would halt, in this run only',
-          })
+          .option('content', flag('Also download and compare the contents'))
+          .option('repair', flag('Repair missing, damaged or changed files'))
+          .option('prune', flag('Remove files that botsync sent and that are neither here nor recorded'))
+          .option('allow-removals', flag('Make removals that a guard would halt, in this run only'))
           .check(({ repair, prune, allowRemovals }) => {
             if (allowRemovals && !repair && !prune)
               throw new UsageError('--allow-removals needs --repair or --prune');

@@ -1,7 +1,8 @@
+import type { Reading } from '../config/problem.ts';
 import { EXIT } from '../domain/exit-code.ts';
 import { partsOf, SyncError, type SyncErrorCode } from '../library/sync-error.ts';
 
-/** What each kind of error ends a command with (README.md). */
+/** The exit code of each kind of error (README.md). */
 const EXIT_CODES: Readonly<Record<SyncErrorCode, number>> = {
   usage: EXIT.usage,
   configuration: EXIT.usage,
@@ -15,7 +16,7 @@ const EXIT_CODES: Readonly<Record<SyncErrorCode, number>> = {
   interrupted: EXIT.interrupted,
 };
 
-/** Something about a command that the user can fix. Its message is all that is shown: it names the place, the reason and the fix. */
+/** An error that the user can fix. Only its message is shown: it names the place, the reason and the fix. */
 export class UsageError extends SyncError {
   readonly exitCode: number;
 
@@ -26,7 +27,12 @@ export class UsageError extends SyncError {
   }
 }
 
-/** What an error ends a command with. */
+/** Returns the value of a reading. Throws `UsageError`. `place`: the option or argument. */
+export function demand<T>(place: string, reading: Reading<T>): T {
+  if (reading.kind === 'problem') throw new UsageError(`${place}: ${reading.message}`);
+  return reading.value;
+}
+
 export function exitCodeOfError(error: SyncError): number {
   return error instanceof UsageError ? error.exitCode : EXIT_CODES[error.code];
 }

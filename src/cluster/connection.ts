@@ -1,33 +1,30 @@
 import { readFileSync } from 'node:fs';
 import type { ClientConfig } from 'pg';
 
-/** A connection, or why there can be none: a sentence that shows nothing of the address. */
+/** A problem is a sentence that shows nothing of the address. */
 export type Connection = { readonly kind: 'ok'; readonly config: ClientConfig } | Problem;
 
-/** See `Connection`. */
 interface Problem {
   readonly kind: 'problem';
   readonly message: string;
 }
 
-/** The directory of a server's socket on its own machine, which is meant where an address names no host. */
+/** The directory of the server's socket on this machine, used when an address has no host. */
 const SOCKETS = '/var/run/postgresql';
 
-/** Up to a host that is empty: URLs allow that only without a user and a port, PostgreSQL always. */
+/** The part before an empty host: PostgreSQL always allows one, URLs only without user and port. */
 const EMPTY_HOST = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?=[:/?#]|$)/u;
 
-/** How an address is written. */
 const FORM = 'postgresql://USER:PASSWORD@HOST:PORT/DATABASE';
 
-/** The parameters that an address may have. */
 const PARAMETERS = ['host', 'port', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey'];
 
-/** Ways of libpq to ask for encryption that leave out who is at the other end. */
+/** Values of libpq that do not check the server's certificate and name. */
 const UNVERIFIED = new Set(['disable', 'allow', 'prefer', 'require', 'verify-ca', 'no-verify']);
 
 /**
- * Reads an address like `postgresql://USER:PASSWORD@HOST:PORT/DATABASE?sslrootcert=FILE`. What leaves this machine is encrypted, and
- * the server's certificate has to be for its name.
+ * Parses an address like `postgresql://USER:PASSWORD@HOST:PORT/DATABASE?sslrootcert=FILE`. A connection to another machine is always
+ * encrypted, one on this machine if a parameter begins with "ssl", except sslmode=disable. The server's certificate must be for its name.
  */
 export function connectionOf(address: string, applicationName: string): Connection {
   const named = address.replace(EMPTY_HOST, `$1${encodeURIComponent(SOCKETS)}`);
@@ -44,7 +41,7 @@ export function connectionOf(address: string, applicationName: string): Connecti
   if (user === null || password === null)
     return problem('has a "%" in its user or password that encodes nothing; write it as %25');
   const base: ClientConfig = {
-    host: host === '' ? '/var/run/postgresql' : host.replace(/^\[|\]$/gu, ''),
+    host: host === '' ? SOCKETS : host.replace(/^\[|\]$/gu, ''),
     ...(port !== '' && { port: Number(port) }),
     database,
     ...(user !== '' && { user }),
@@ -53,17 +50,23 @@ export function connectionOf(address: string, applicationName: string): Connecti
   };
   if (mode !== null && mode !== 'verify-full' && !UNVERIFIED.has(mode))
     return problem('asks for an sslmode that PostgreSQL does not have; remove it, or write verify-full');
-  const certified = withCertificates(base, params);
-  if (isLocal && mode !== 'verify-full')
-    return certified.kind === 'ok' ? { kind: 'ok', config: { ...base, ssl: false } } : certified;
+  if (isLocal && !asksForTls(params)) return { kind: 'ok', config: { ...base, ssl: false } };
+  if (host === '' || host.startsWith('/'))
+    return problem(
+      'asks for encryption on a socket, which has none; remove its parameters that begin with "ssl"',
+    );
   if (mode !== null && UNVERIFIED.has(mode))
     return problem(
       `asks for sslmode=${mode}, which does not check the server; remove it, or write verify-full`,
     );
-  return certified;
+  return withCertificates(base, params);
 }
 
-/** Where the database of an address is: `host` and `port` may be empty. */
+function asksForTls(params: URLSearchParams): boolean {
+  return params.get('sslmode') !== 'disable' && [...params.keys()].some((name) => name.startsWith('ssl'));
+}
+
+/** Returns host, port and database of an address. `host` and `port` may be empty. */
 function placeIn(
   url: URL,
 ):
@@ -84,13 +87,13 @@ const SEVERAL_HOSTS = 'names several hosts; name one, such as that of a proxy wh
 
 const NO_PORT = 'has a port that does not exist; write a number up to 65535';
 
-/** What is wrong with a text that is to be an address; `null`: it can be taken apart. */
+/** Returns what is wrong with the form of an address; `null`: `URL` can parse it. */
 function faultIn(text: string): string | null {
   const [, authority, rest] = /^postgres(?:ql)?:\/\/([^/?#]*)(.*)$/su.exec(text) ?? [];
   if (authority === undefined || rest === undefined)
     return `is not an address of PostgreSQL; write it as ${FORM}`;
   if (rest.includes('#')) return 'has a "#" in its user, its password or elsewhere; write it as %23';
-  // What ends the host of a URL ends it also within a password.
+  // A character that ends the host of a URL also ends it within a password.
   if (!authority.includes('@') && rest.includes('@'))
     return `has a "${rest.charAt(0)}" in its user or password; write it as ${encodeURIComponent(rest.charAt(0))}`;
   const place = authority.slice(authority.lastIndexOf('@') + 1);
@@ -104,15 +107,14 @@ function isPort(text: string): boolean {
   return /^\d{1,5}$/u.test(text) && Number(text) >= 1 && Number(text) <= 65_535;
 }
 
-/** A parameter that has no meaning here. What is no name of one may be of a password. */
+/** Describes an unknown parameter. Its name is shown only if it cannot be part of a password. */
 function describeStrange(name: string): string {
   const which = /^[a-z_]{1,30}$/u.test(name) ? `the parameter "${name}"` : 'a parameter';
   return `has ${which} that botsync does not take; remove it; it takes ${PARAMETERS.join(', ')}`;
 }
 
-/** The name of the database in an address, or what is wrong with it. */
 function databaseIn({ pathname }: URL): string | Problem {
-  // The server would say the name, with the rest of the password in it.
+  // The server would repeat the name, with the rest of the password in it.
   if (pathname.includes('@'))
     return problem(
       'has a "/" in its user or password, or a "@" in the name of its database; write them as %2F and %40',

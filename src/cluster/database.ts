@@ -3,16 +3,16 @@ import type { ClientConfig, DatabaseError as Answer, Pool } from 'pg';
 import { databaseWords } from './database-words.ts';
 import { Listening } from './listening.ts';
 
-/** Runs one statement, committed by itself, and gives its rows. Throws `DatabaseError`. */
+/** Runs one statement in a transaction of its own, and returns its rows. Throws `DatabaseError`. */
 export type Sql = (text: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>;
 
 /** A row by the names of its columns. */
 export type SqlRow = Readonly<Record<string, unknown>>;
 
 /**
- * Why the database did not do what it was asked.
- * - `unreachable`: nobody knows whether it did; it may be asked again.
- * - `refused`: it will not, until somebody changes something; `code` is PostgreSQL's.
+ * The database did not answer, or refused.
+ * - `unreachable`: whether the statement was run is unknown; it may be repeated.
+ * - `refused`: repeating is useless until somebody changes something; `code` is PostgreSQL's.
  */
 export class DatabaseError extends Error {
   readonly kind: 'unreachable' | 'refused';
@@ -26,33 +26,45 @@ export class DatabaseError extends Error {
   }
 }
 
-/** Classes and codes of PostgreSQL that pass by themselves (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+/** Classes and codes of PostgreSQL that are transient (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const PASSING = /^(?:08...|53...|57P0[1-5]|57014|40001|40P01|25006|58...|XX000)$/u;
 
-/** The database undoes a transaction in which nothing was asked for so long: whoever began it was stopped. */
-const LONGEST_PAUSE_MS = 30_000;
-
-/** A shorter password would be found within ordinary words, and be told by what is missing there. */
+/** A shorter password may occur within ordinary words, and replacing it would reveal it. */
 const SHORTEST_PASSWORD = 6;
 
-/** The connection that listens is asked for a sign of life after so many times the patience for an answer. */
+/** The listening connection is checked after this many times the patience. */
 const ASK_PATIENCES = 3;
 
-/** How a database is reached. */
 export interface DatabaseSettings {
-  /** What `connectionOf` made. */
+  /** From `connectionOf`. */
   readonly connection: ClientConfig;
-  /** A statement without an answer is given up after so long, milliseconds. */
+  /** A statement without an answer fails after this time, milliseconds. */
   readonly patienceMs: number;
-  /** Most connections at a time. */
+  /** The most connections at a time. */
   readonly connections: number;
 }
 
-/** The connections to the database. Statements are prepared under no name, so that a pooler may hand out its own. */
+/** What a database says of itself. */
+export interface DatabaseHealth {
+  readonly version: string;
+  /** As PostgreSQL numbers its versions: 170010 is 17.10. */
+  readonly versionNumber: number;
+  /** A standby takes no writes. */
+  readonly isStandby: boolean;
+  readonly isFsyncOff: boolean;
+  /** The setting `synchronous_commit`. */
+  readonly commit: string;
+  /** Whether `synchronous_standby_names` has any. */
+  readonly areStandbysNamed: boolean;
+  /** Connected standbys. */
+  readonly standbys: number;
+}
+
+/** The connections to the database. Statements are unnamed, so that a pooler may change the connection between them. */
 export class ClusterDatabase {
   readonly #settings: DatabaseSettings;
   #pool: Pool | Promise<Pool> | null = null;
-  /** What the database itself answers; every other error is of the connection. `null`: it was not asked yet. */
+  /** The class of errors from the database itself; all others come from the connection. `null`: not loaded yet. */
   #Answer: typeof Answer | null = null;
   readonly #closed = new AbortController();
   readonly #listening: Listening;
@@ -77,7 +89,7 @@ export class ClusterDatabase {
         isSound = true;
         return rows;
       } finally {
-        // One that did not answer in time may still do so: nobody else is to have that answer.
+        // A late answer must not go to the next statement on this connection.
         client.release(!isSound);
       }
     } catch (error) {
@@ -85,42 +97,37 @@ export class ClusterDatabase {
     }
   };
 
-  /**
-   * Runs statements all of which are committed together, or none where the task throws. For what a person has asked for and
-   * is over in seconds, never for what a host does under a lease: whoever is stopped in the midst of it keeps others waiting.
-   */
-  async transaction<T>(task: (sql: Sql) => Promise<T>): Promise<T> {
-    const client = await this.#open()
-      .then((pool) => pool.connect())
-      .catch((error: unknown) => {
-        throw this.#troubleOf(error);
-      });
-    const sql: Sql = async (text, values = []) => {
-      try {
-        return (await client.query<SqlRow>({ text, values: [...values] })).rows;
-      } catch (error) {
-        throw this.#troubleOf(error);
-      }
+  async health(): Promise<DatabaseHealth> {
+    const [row] = await this.sql(
+      `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::integer AS number,
+         current_setting('synchronous_standby_names') AS names, current_setting('synchronous_commit') AS commit,
+         current_setting('fsync') AS fsync, (SELECT count(*)::integer FROM pg_stat_replication) AS standbys,
+         pg_is_in_recovery() AS is_standby`,
+    );
+    return {
+      version: String(row?.['version']),
+      versionNumber: Number(row?.['number']),
+      isStandby: row?.['is_standby'] === true,
+      isFsyncOff: row?.['fsync'] === 'off',
+      commit: String(row?.['commit']),
+      areStandbysNamed: row?.['names'] !== '',
+      standbys: Number(row?.['standbys']),
     };
-    try {
-      await sql('BEGIN');
-      await sql(`SET LOCAL idle_in_transaction_session_timeout = ${LONGEST_PAUSE_MS}`);
-      const result = await task(sql);
-      await sql('COMMIT');
-      client.release();
-      return result;
-    } catch (error) {
-      // The end of the connection undoes all of it.
-      client.release(true);
-      throw error;
-    }
+  }
+
+  /** The clock of the database, epoch milliseconds. */
+  async nowMs(): Promise<number> {
+    const [row] = await this.sql(
+      'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS now_ms',
+    );
+    return Number(row?.['now_ms']);
   }
 
   /**
-   * Is told what is notified on a channel, until the signal aborts, for as long as the connection stands; it is made again when
-   * it fails. All channels share one connection.
+   * Calls `told` for each notification on a channel until the signal aborts. A failed connection is replaced; notifications in
+   * between are lost. All channels share one connection.
    *
-   * @param pause - waits before that.
+   * @param pause - waits before a connection is replaced.
    */
   listen(
     channel: string,
@@ -149,9 +156,9 @@ export class ClusterDatabase {
     const pg = (await import('pg')).default;
     this.#Answer = pg.DatabaseError;
     const pool = new pg.Pool({ ...this.#config(), max: this.#settings.connections, allowExitOnIdle: true });
-    // A connection that nobody uses just now has gone: the next statement gets another.
+    // An idle connection was lost: the next statement gets another one.
     pool.on('error', () => undefined);
-    // One that ends under a statement says so by itself as well, which nobody else hears.
+    // A connection that ends during a statement also emits an error event, which must have a listener.
     pool.on('connect', (client) => {
       client.on('error', () => undefined);
     });
@@ -172,7 +179,7 @@ export class ClusterDatabase {
     const { code, message } = error as { code?: unknown; message?: unknown };
     const known = typeof code === 'string' ? code : null;
     const said = typeof message === 'string' && message !== '' ? message : (known ?? 'no answer');
-    // The code alone does not tell: the system has one of five capitals as well, EPIPE.
+    // The code alone is ambiguous: EPIPE of the system has five capital letters as well.
     const isAnswer = known !== null && this.#Answer !== null && error instanceof this.#Answer;
     const kind = isAnswer && !PASSING.test(known) ? 'refused' : 'unreachable';
     const { connection } = this.#settings;
@@ -180,7 +187,7 @@ export class ClusterDatabase {
   }
 }
 
-/** What a server or a pooler says, without the password in any way in which an address may have it. */
+/** Removes the password in every encoding that an address may have. */
 function withoutPassword(said: string, { password }: ClientConfig): string {
   if (typeof password !== 'string' || password.length < SHORTEST_PASSWORD) return said;
   return [password, encodeURIComponent(password), encodeURI(password)].reduce(
@@ -189,7 +196,7 @@ function withoutPassword(said: string, { password }: ClientConfig): string {
   );
 }
 
-/** Finds a text in either case: what is encoded may have its digits in both. */
+/** Matches a text in either case: percent-encoding has digits of both. */
 function literally(text: string): RegExp {
   return new RegExp(text.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, '\\$&'), 'giu');
 }

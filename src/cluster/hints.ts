@@ -1,30 +1,78 @@
+import { createHash } from 'node:crypto';
 import type { Hint, HintedPath, PathLook } from '../domain/hint.ts';
-import { leadsBelow } from '../domain/within.ts';
-import type { Sql } from './database.ts';
+import { leadsBelow } from '../domain/path-order.ts';
+import type { ClusterDatabase } from './database.ts';
 
-/** Hints are notified on this channel, which all hosts listen to. */
-export const HINT_CHANNEL = 'botsync_hint';
+/** The channel for hints, shared by all clusters of a database. */
+const HINT_CHANNEL = 'botsync_hint';
 
-/** PostgreSQL passes on less than 8,000 bytes (https://www.postgresql.org/docs/current/sql-notify.html). */
+/** PostgreSQL accepts payloads of less than 8,000 bytes (https://www.postgresql.org/docs/current/sql-notify.html). */
 const LARGEST_BYTES = 7999;
 
-/** What a hint is about, and whose it is. */
+/** Enough digits of a digest to distinguish schemas. */
+const DIGEST_DIGITS = 32;
+
+/** The longest name of a channel, bytes: NOTIFY refuses a longer one, LISTEN cuts it. */
+const LONGEST_CHANNEL = 63;
+
+/** Returns the channel by which hosts of a cluster wake each other. A long name of a schema is replaced by its digest. */
+export function channelOf(schema: string): string {
+  const channel = `botsync_${schema.replaceAll(/[^a-z0-9_]/gu, '_')}`;
+  if (channel.length <= LONGEST_CHANNEL) return channel;
+  const digest = createHash('sha256').update(schema).digest('hex');
+  return `botsync_${digest.slice(0, DIGEST_DIGITS)}`;
+}
+
+/** Waits before a connection that failed is made again. */
+type Pause = (signal: AbortSignal) => Promise<void>;
+
+/** Messages between the hosts of a cluster. Whoever does not listen at that moment misses them. */
+export class HostMessages {
+  readonly #database: Pick<ClusterDatabase, 'sql' | 'listen'>;
+  readonly #schema: string;
+
+  constructor(database: Pick<ClusterDatabase, 'sql' | 'listen'>, schema: string) {
+    this.#database = database;
+    this.#schema = schema;
+  }
+
+  /** Has all hosts beat at once: else they hear of a change with their next beat. Throws `DatabaseError`. */
+  async wake(host: string): Promise<void> {
+    await this.#database.sql('SELECT pg_notify($1, $2)', [channelOf(this.#schema), host]);
+  }
+
+  /** Listens for `wake` until the signal aborts. */
+  onWake(told: (host: string) => void, pause: Pause, until: AbortSignal): Promise<void> {
+    return this.#database.listen(channelOf(this.#schema), told, pause, until);
+  }
+
+  /** Sends hints, see `encodeHint`. Throws `DatabaseError`. */
+  async sendHints(messages: readonly string[]): Promise<void> {
+    const text = 'SELECT pg_notify($1, message) FROM unnest($2::text[]) AS message';
+    await this.#database.sql(text, [HINT_CHANNEL, messages]);
+  }
+
+  /** Listens for hints, of all clusters in the database, until the signal aborts. */
+  onHints(told: (message: string) => void, pause: Pause, until: AbortSignal): Promise<void> {
+    return this.#database.listen(HINT_CHANNEL, told, pause, until);
+  }
+}
+
 export interface HintAddress {
   readonly schema: string;
-  /** The host that saw it. */
+  /** The host that noticed the change. */
   readonly host: string;
-  /** The number of the unit, and one of its sources. */
   readonly unit: number;
   readonly source: string;
 }
 
-/** Puts a hint into as few messages as hold it. What is longer than a message becomes a hint for everything. */
+/** Encodes a hint into as few messages as possible. A path that is too long for a message becomes a hint for everything. */
 export function encodeHint(address: HintAddress, hint: Hint): string[] {
   const { schema, host, unit, source } = address;
   const messageOf = (paths: readonly string[] | null): string =>
     `${JSON.stringify({ schema, host, unit, source }).slice(0, -1)},"paths":${paths === null ? 'null' : `[${paths.join()}]`}}`;
   const everything = messageOf(null);
-  // Names of hosts and sources that leave no room for anything: nobody can be told.
+  // The names of host and source alone are too long for a message.
   if (sizeOf(everything) > LARGEST_BYTES) return [];
   if (hint.kind === 'everything') return [everything];
   // After the last path there is no comma.
@@ -48,8 +96,8 @@ export function encodeHint(address: HintAddress, hint: Hint): string[] {
 }
 
 /**
- * Reads a message. Anybody whom the database lets in may notify anything, so of what is no hint nothing is left: `null`, and of
- * paths that leave their source not the paths.
+ * Decodes a message. Any role of the database may send anything: a message that is not a hint gives `null`, and paths that leave
+ * their source are dropped.
  */
 export function decodeHint(message: string): (HintAddress & { readonly hint: Hint }) | null {
   let told: Partial<Record<keyof HintAddress | 'paths', unknown>> | null;
@@ -65,11 +113,6 @@ export function decodeHint(message: string): (HintAddress & { readonly hint: Hin
   if (paths === null) return { ...address, hint: { kind: 'everything' } };
   if (!Array.isArray(paths)) return null;
   return { ...address, hint: { kind: 'paths', paths: paths.flatMap((one) => decodePath(one) ?? []) } };
-}
-
-/** Tells all hosts that listen. Throws `DatabaseError`. */
-export async function notifyHints(sql: Sql, messages: readonly string[]): Promise<void> {
-  await sql('SELECT pg_notify($1, message) FROM unnest($2::text[]) AS message', [HINT_CHANNEL, messages]);
 }
 
 function sizeOf(text: string): number {
@@ -89,7 +132,7 @@ function encodeLook(look: PathLook): string {
   }
 }
 
-/** Numbers of 64 bits have no more digits. */
+/** The longest numbers have 64 bits. */
 const LOOK = /^(?:(absent|other)|(file|link) (\d{1,20}) (-?\d{1,20})|directory (-?\d{1,20}))$/u;
 
 function decodePath(told: unknown): HintedPath | null {

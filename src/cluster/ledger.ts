@@ -1,19 +1,19 @@
 import type { Sql, SqlRow } from './database.ts';
-import { inherit, type Inheritance } from './inherit.ts';
-import { isInPart, partsOfUnit, type Answer, type Asking } from './parts-of-a-unit.ts';
 import { quoted } from './schema.ts';
 
-/** The right to work on a unit, as the database knows it. */
+/** The right of one process to work on a unit. */
 export interface Grant {
   readonly unit: number;
   readonly epoch: number;
-  /** The process that has it. */
+  /** Names the process. */
   readonly instance: string;
-  /** Shipments that the unit had before. */
+  /** The number of shipments before. */
   readonly seq: number;
+  /** Whether the database may have lost records of the unit. */
+  readonly isInDoubt: boolean;
 }
 
-/** Changed rows, as JSON: see `Shipment` of the working copies. */
+/** Changed rows as JSON, see `Shipment` in src/store/working-copy.ts. */
 export interface ShippedRows {
   readonly files: string;
   readonly droppedFiles: string;
@@ -21,13 +21,11 @@ export interface ShippedRows {
 }
 
 /**
- * What became of a shipment.
- * - `taken`: it is in the ledger.
- * - `lost`: somebody else has the unit, or nobody: nothing was written.
- * - `rewound`: the database is older than what it took before: nothing was written; all has to be shipped again.
- * - `foreign`: rows of it belong to another unit. The others were written.
+ * - `taken`: the ledger has the shipment.
+ * - `lost`: nothing was written: another process holds the unit, or none does, or the database went back in time.
+ * - `foreign`: some rows belong to another unit that is held, and only the others were written.
  */
-export type Shipped = 'taken' | 'lost' | 'rewound' | 'foreign';
+export type Shipped = 'taken' | 'lost' | 'foreign';
 
 /** A page of a unit's rows, as JSON arrays. */
 export interface RowPage {
@@ -35,7 +33,6 @@ export interface RowPage {
   readonly entries: string;
 }
 
-/** A target with its number. */
 export interface Target {
   readonly id: number;
   readonly baseUrl: string;
@@ -43,24 +40,27 @@ export interface Target {
   readonly identity: string;
 }
 
-/** About so many rows are read at a time. */
+/** Runs one of several queries, with retries. */
+type Answer = <T>(question: () => Promise<T>) => Promise<T>;
+
+/** The approximate number of rows read at a time. */
 const PAGE_ROWS = 5000;
 
-/** The rows of units. Methods throw `DatabaseError`. */
+/** Enough rows to tell whether a directory can be that of a unit: the sample is spread evenly over its files. */
+const SAMPLE_ROWS = 500;
+
+/** Reads and writes the rows of units. Methods throw `DatabaseError`. */
 export class Ledger {
   readonly #sql: Sql;
   readonly #schema: string;
-  readonly #asking: (answer: Answer) => Asking;
   readonly #shipText: string;
 
   constructor(sql: Sql, schema: string) {
     this.#sql = sql;
     this.#schema = quoted(schema);
-    this.#asking = (answer) => ({ sql, schema, answer });
     this.#shipText = shipStatement(this.#schema);
   }
 
-  /** All targets. */
   async targets(): Promise<Target[]> {
     const rows = await this.#sql(
       `SELECT id, base_url, bot_id, identity FROM ${this.#schema}.target ORDER BY id`,
@@ -68,9 +68,9 @@ export class Ledger {
     return rows.map(toTarget);
   }
 
-  /** A target, with a number from now on. */
+  /** Returns a target with its number, which a new target gets. */
   async target({ baseUrl, botId, identity }: Omit<Target, 'id'>): Promise<Target> {
-    // The update changes nothing; without it nothing comes back of a row that was there.
+    // The update changes nothing, but without it an existing row is not returned.
     const rows = await this.#sql(
       `INSERT INTO ${this.#schema}.target AS known (base_url, bot_id, identity) VALUES ($1, $2, $3)
        ON CONFLICT (base_url, bot_id, identity) DO UPDATE SET identity = known.identity RETURNING *`,
@@ -82,11 +82,11 @@ export class Ledger {
   }
 
   /**
-   * Writes changed rows, if the unit is still held by this grant and nothing was shipped since: one statement, which is the
-   * fence as well. A shipment whose answer was lost may be shipped again: it counts once.
+   * Writes changed rows if this grant still holds the unit and nothing was shipped since. One statement does both, so that it is
+   * the fence. A shipment whose answer was lost may be repeated: it counts once.
    *
-   * @param seq - how many shipments of this unit came before.
-   * @param host - whose rows they are, of tables of which each host has its own.
+   * @param seq - the number of shipments of this unit before.
+   * @param host - the owner of rows in tables where each host has its own.
    */
   async ship(grant: Grant, seq: number, host: string, rows: ShippedRows): Promise<Shipped> {
     const values = [
@@ -101,63 +101,22 @@ export class Ledger {
     ];
     const ask = async (): Promise<SqlRow | undefined> => (await this.#sql(this.#shipText, values))[0];
     let answer = await ask();
-    // An earlier sending of it, whose answer was given up, was still under way and held the unit: this one waited, and saw it as it was before.
+    // An earlier attempt with a lost answer still held the unit's row: this one waited for it, and then saw the row of before.
     if (hasStoodStill(answer, grant, seq)) answer = await ask();
     if (answer?.['fenced'] === null || answer?.['fenced'] === undefined)
       return this.#whyNot(answer, grant, seq);
     return Number(answer['given']) === Number(answer['put']) ? 'taken' : 'foreign';
   }
 
-  /**
-   * Drops all rows of a unit that is held by this grant, to be shipped again, a part of them at a time. A database that does not even
-   * know of the grant is told: who took it since has a later epoch. Gives how many shipments it has had then; `null`: it is not held
-   * by this grant. Nothing may be shipped meanwhile.
-   *
-   * @param mayBegin - whether nobody else can have the unit now: whoever has it in a database that went back may have an epoch that is
-   *   lower than ours.
-   */
-  async clear(grant: Grant, host: string, mayBegin: () => boolean): Promise<number | null> {
-    const seq = await this.#beginAnew(grant, host, mayBegin);
-    if (seq === null) return null;
-    const s = this.#schema;
-    const fence = `WITH fence AS (
-      SELECT id FROM ${s}.unit WHERE id = $1 AND epoch = $2 AND holder = $3 AND seq = $4 FOR UPDATE)`;
-    const values = [grant.unit, grant.epoch, grant.instance, seq];
-    for await (const part of partsOfUnit(this.#asking(once), grant.unit))
-      await this.#sql(
-        `${fence} DELETE FROM ${s}.file AS file USING fence WHERE file.unit = fence.id AND ${isInPart('file.key_hash', 5)}`,
-        [...values, ...part],
-      );
+  /** Records that a unit was compared with the platform. Does nothing if this grant no longer holds the unit. */
+  async noteCompared({ unit, epoch, instance }: Grant): Promise<void> {
     await this.#sql(
-      `${fence} DELETE FROM ${s}.entry AS entry USING fence WHERE entry.unit = fence.id`,
-      values,
+      `UPDATE ${this.#schema}.unit SET is_in_doubt = false, beat = beat + 1 WHERE id = $1 AND epoch = $2 AND holder = $3`,
+      [unit, epoch, instance],
     );
-    return seq;
   }
 
-  /** Has whatever was sent before under this grant do nothing any more, also what comes late. Gives how many shipments there are then. */
-  async #beginAnew(
-    { unit, epoch, instance }: Grant,
-    host: string,
-    mayBegin: () => boolean,
-  ): Promise<number | null> {
-    const s = this.#schema;
-    // What was sent before may change how many there are just now: it does so once.
-    for (let tries = 0; tries < 2; tries += 1) {
-      const [known] = await this.#sql(`SELECT epoch, seq FROM ${s}.unit WHERE id = $1`, [unit]);
-      if (known === undefined || !mayBegin()) return null;
-      const [row] = await this.#sql(
-        `UPDATE ${s}.unit SET seq = seq + 1, beat = beat + 1, epoch = $2, holder = $3, holder_host = $4
-         WHERE id = $1 AND pinned IS NULL AND (epoch < $2 OR (epoch = $2 AND holder = $3)) AND epoch = $5 AND seq = $6
-         RETURNING seq`,
-        [unit, epoch, instance, host, known['epoch'], known['seq']],
-      );
-      if (row !== undefined) return Number(row['seq']);
-    }
-    return null;
-  }
-
-  /** Lets go of a unit. Where it is not held by this grant any more nothing happens. */
+  /** Releases a unit. Does nothing if this grant no longer holds it. */
   async release({ unit, epoch, instance }: Grant): Promise<void> {
     await this.#sql(
       `UPDATE ${this.#schema}.unit SET holder = NULL, beat = beat + 1 WHERE id = $1 AND epoch = $2 AND holder = $3`,
@@ -165,7 +124,7 @@ export class Ledger {
     );
   }
 
-  /** The rows of a unit, a page at a time; of tables of which each host has its own those of `host`. */
+  /** Reads the rows of a unit page by page, with those of `host` in tables where each host has its own. */
   async *rows(unit: number, host: string, answer: Answer = once): AsyncGenerator<RowPage> {
     const s = this.#schema;
     const entries = await answer(() =>
@@ -179,7 +138,7 @@ export class Ledger {
       this.#sql(`SELECT count(*) AS count FROM ${s}.file WHERE unit = $1`, [unit]),
     );
     const pages = Math.ceil(Number(counted?.['count']) / PAGE_ROWS);
-    // Hashes are spread evenly: a part of them needs no sorting, and is read by the index whatever the planner knows.
+    // Hashes are spread evenly: a range of them needs no sorting, and uses the index without statistics.
     for (let page = 0; page < pages; page += 1) {
       const part = [hashAt(page / pages), page + 1 === pages ? null : hashAt((page + 1) / pages)];
       const [read] = await answer(() =>
@@ -194,42 +153,72 @@ export class Ledger {
     }
   }
 
-  /** See `inherit`. */
-  async inherit(grant: Grant, what: Inheritance, answer: Answer = once): Promise<number> {
-    return await inherit(this.#asking(answer), grant, what);
+  /** Rows of a unit's other tables by the name of their host ('' for rows that count on all hosts), as JSON arrays. */
+  async entriesByHost(unit: number, hosts: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.#sql(
+      `SELECT host, coalesce(string_agg(body::text, ','), '') AS rows FROM ${this.#schema}.entry
+       WHERE unit = $1 AND host = ANY ($2::text[]) GROUP BY host`,
+      [unit, ['', ...hosts]],
+    );
+    return new Map(rows.map((row) => [String(row['host']), `[${String(row['rows'])}]`]));
+  }
+
+  /** How many files of each unit are in each state. */
+  async countFiles(): Promise<Map<number, Map<string, number>>> {
+    const rows = await this.#sql(
+      `SELECT unit, state, count(*) AS count FROM ${this.#schema}.file GROUP BY unit, state ORDER BY state`,
+    );
+    const counts = new Map<number, Map<string, number>>();
+    for (const row of rows) {
+      const unit = Number(row['unit']);
+      const ofUnit = counts.get(unit) ?? new Map<string, number>();
+      counts.set(unit, ofUnit.set(String(row['state']), Number(row['count'])));
+    }
+    return counts;
+  }
+
+  /** Reads some files of a unit, and the rows of a host about its directories. */
+  async sample(unit: number, host: string): Promise<RowPage> {
+    const s = this.#schema;
+    const [row] = await this.#sql(
+      `SELECT
+         (SELECT string_agg(body::text, ',') FROM ${s}.entry WHERE unit = $1 AND host = $2) AS entries,
+         (SELECT string_agg(body::text, ',') FROM (
+            SELECT body FROM ${s}.file WHERE unit = $1 AND target = (SELECT target FROM ${s}.unit WHERE id = $1)
+            ORDER BY key_hash LIMIT ${SAMPLE_ROWS}) AS sampled) AS files`,
+      [unit, host],
+    );
+    return { files: `[${textOf(row?.['files'])}]`, entries: `[${textOf(row?.['entries'])}]` };
   }
 
   #whyNot(answer: SqlRow | undefined, grant: Grant, seq: number): Shipped {
     if (typeof answer?.['epoch'] !== 'string') return 'lost';
-    // It does not know of the grant any more: epochs only grow.
-    if (Number(answer['epoch']) < grant.epoch) return 'rewound';
     const isOurs = answer['holder'] === grant.instance && Number(answer['epoch']) === grant.epoch;
     if (!isOurs) return 'lost';
-    // It was taken, and its answer was lost. No other process ships under this epoch.
+    // It was taken and its answer lost: no other process ships under this epoch.
     if (Number(answer['seq']) > seq) return 'taken';
-    return Number(answer['seq']) < seq ? 'rewound' : 'lost';
+    return 'lost';
   }
 }
 
-/** Asks the database a question as it is. */
 function once<T>(question: () => Promise<T>): Promise<T> {
   return question();
 }
 
-/** Whether the fence let nothing through although the unit, as it was when the statement began, is where it is to be. */
+/** Returns whether the fence refused although the unit, at the start of the statement, was as expected. */
 function hasStoodStill(answer: SqlRow | undefined, { epoch, instance }: Grant, seq: number): boolean {
   if (typeof answer?.['epoch'] !== 'string' || typeof answer['fenced'] === 'string') return false;
   return Number(answer['epoch']) === epoch && answer['holder'] === instance && Number(answer['seq']) === seq;
 }
 
-/** The hash below which this part of all hashes are. */
+/** Returns the hash at a fraction (0 to 1) of all hashes. */
 function hashAt(part: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(Math.floor(part * 2 ** 32));
   return bytes;
 }
 
-/** Rows put together; none are no text. */
+/** The aggregate of no rows is not a text. */
 function textOf(rows: unknown): string {
   return typeof rows === 'string' ? rows : '';
 }
@@ -244,8 +233,9 @@ function toTarget(row: SqlRow): Target {
 }
 
 /**
- * $1 unit, $2 epoch, $3 process, $4 shipments before, $5 host, $6 files, $7 dropped files, $8 other rows. Where the fence
- * lets nothing through, the unit as it is comes back without `fenced`.
+ * $1 unit, $2 epoch, $3 process, $4 shipments before, $5 host, $6 files, $7 dropped files, $8 other rows. If the fence refuses, the
+ * unit is returned without `fenced`. A file of a unit that nobody holds becomes this unit's: its source was renamed, or moved to
+ * another unit.
  */
 function shipStatement(s: string): string {
   const hash = (key: string): string => `sha256(convert_to(${key}, 'UTF8'))`;
@@ -258,8 +248,10 @@ function shipStatement(s: string): string {
     put AS (
       INSERT INTO ${s}.file AS file (target, key_hash, unit, epoch, state, body)
       SELECT target, ${hash('key')}, $1, $2, state, value FROM given
-      ON CONFLICT (target, key_hash) DO UPDATE SET epoch = excluded.epoch, state = excluded.state, body = excluded.body
-      WHERE file.unit = excluded.unit RETURNING 1),
+      ON CONFLICT (target, key_hash) DO UPDATE
+        SET unit = excluded.unit, epoch = excluded.epoch, state = excluded.state, body = excluded.body
+      WHERE file.unit = excluded.unit
+        OR NOT EXISTS (SELECT FROM ${s}.unit WHERE id = file.unit AND holder IS NOT NULL) RETURNING 1),
     dropped AS (
       DELETE FROM ${s}.file AS file USING fence, json_array_elements($7::json) AS gone
       WHERE file.target = (gone.value ->> 0)::integer AND file.key_hash = ${hash('gone.value ->> 1')} AND file.unit = $1),

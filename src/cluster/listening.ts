@@ -1,34 +1,33 @@
 import { Socket } from 'node:net';
 import type { Client, ClientConfig, Notification } from 'pg';
 
-/** A server that is bidden farewell is given so long to close the connection, milliseconds: one that is cut off never does. */
+/** How long the server may take to close a connection, milliseconds: one that is cut off never does. */
 const FAREWELL_MS = 1000;
 
-/** Somebody who is told what is notified on a channel. */
 export interface Listener {
   readonly channel: string;
   readonly told: (payload: string) => void;
-  /** Waits before a connection that failed is made again. */
+  /** Waits before a failed connection is replaced. */
   readonly pause: (signal: AbortSignal) => Promise<void>;
 }
 
-/** The one connection by which a process hears what is notified, whatever the number of channels. There is none while nobody listens. */
+/** The one connection of a process that listens, for all channels. There is none without listeners. */
 export class Listening {
   readonly #config: () => ClientConfig;
   readonly #closed: AbortSignal;
   readonly #askEveryMs: number;
   readonly #listeners = new Set<Listener>();
   #client: Client | null = null;
-  /** What the connection was told to do. */
+  /** The last statement on the connection. */
   #said: Promise<unknown> = Promise.resolve();
   #running: Promise<void> | null = null;
-  /** Ends the connection when nobody listens any more. */
+  /** Aborted when nobody listens any more. */
   #needless = new AbortController();
 
   /**
    * @param closed - ends everything.
-   * @param askEveryMs - after which the connection is asked whether it still leads to the database, milliseconds: whoever only listens
-   *   hears nothing of a network that is cut, or of a server that lost its power, until the kernel asks, hours later.
+   * @param askEveryMs - the interval of checks of the connection, milliseconds: a listener does not notice a cut network, or a
+   *   server without power, until the kernel probes it, hours later.
    */
   constructor(config: () => ClientConfig, closed: AbortSignal, askEveryMs: number) {
     this.#config = config;
@@ -36,7 +35,7 @@ export class Listening {
     this.#askEveryMs = askEveryMs;
   }
 
-  /** Has somebody told until the signal aborts. What is notified while there is no connection is lost. */
+  /** Calls `told` until the signal aborts. Notifications without a connection are lost. */
   async listen(listener: Listener, until: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([this.#closed, until]);
     if (signal.aborted) return;
@@ -57,7 +56,7 @@ export class Listening {
     await this.#running;
   }
 
-  /** Resolves once there is no connection any more; only after the end of everything. */
+  /** Resolves once the connection is closed. Call it only after `closed` has aborted. */
   async ended(): Promise<void> {
     await this.#running;
   }
@@ -66,7 +65,7 @@ export class Listening {
     return [...this.#listeners].some((one) => one.channel === channel);
   }
 
-  /** One statement after the other. A connection that cannot do it is of no use. */
+  /** Runs statements one after the other. A connection that fails one is closed. */
   #say(statement: string): void {
     const client = this.#client;
     if (client === null) return;
@@ -105,7 +104,7 @@ export class Listening {
         resolve();
       });
       signal.addEventListener('abort', () => {
-        // Also one that is still being made.
+        // Ends a connection that is still being made as well.
         void end();
         resolve();
       });
@@ -119,7 +118,7 @@ export class Listening {
     }, this.#askEveryMs);
     try {
       await client.connect();
-      // Whoever comes from now on says so by itself.
+      // Later listeners run LISTEN themselves.
       this.#client = client;
       const channels = new Set([...this.#listeners].map(({ channel }) => channel));
       this.#say([...channels].map((channel) => `LISTEN ${channel}`).join('; '));

@@ -1,51 +1,55 @@
+import { isHindrance, type Hindrance } from '../domain/hindrance.ts';
 import type { Sql, SqlRow } from './database.ts';
 import type { Grant } from './ledger.ts';
 import { quoted } from './schema.ts';
 
-/** What a host tells the others of itself with each beat. */
+/** What a host publishes with each beat. */
 export interface HostNews {
   readonly name: string;
   readonly instance: string;
-  readonly weight: number;
+  /** Whether the host leaves after a pass: no host releases a unit for it. */
+  readonly isVisitor: boolean;
   readonly version: string;
-  /** Of the configuration, as far as hosts should agree. */
-  readonly digest: string;
-  /** Numbers of the units that it could take: its configuration has them, and it sees their directories. */
+  /** Numbers of the units in its configuration that it would take. */
   readonly units: readonly number[];
-  /** What it says of its sources; JSON. */
+  /** Why it leaves some units to others. */
+  readonly hindrances: readonly Hindrance[];
+  /** The state of its sources, JSON. */
   readonly report: string | null;
+  /** The rest of a pause that the platform asked for, milliseconds. */
+  readonly pausedForMs: number;
 }
 
 /** A host as the ledger has it. */
 export interface HostRow extends Omit<HostNews, 'report'> {
   readonly beat: number;
-  /** `null`: none was given, or not asked for. */
+  /** `null`: none was given, or requested. */
   readonly report: unknown;
 }
 
-/** A source of a unit, as far as it matters for keys. */
 export interface UnitSourceRow {
   readonly name: string;
   readonly keyPrefix: string;
 }
 
-/** A unit as the ledger has it. */
 export interface UnitRow {
   readonly id: number;
   readonly target: number;
   readonly name: string;
   readonly sources: readonly UnitSourceRow[];
-  readonly pinned: string | null;
   readonly epoch: number;
   readonly beat: number;
   readonly seq: number;
   readonly holder: string | null;
   readonly holderHost: string | null;
-  /** All of it that was there so long ago is on the platform, milliseconds; `null`: that was never told. */
+  /** Everything in the unit that is older than this is on the platform, milliseconds; `null`: never reported. */
   readonly settledAgeMs: number | null;
 }
 
-/** What somebody wants of a unit's holder. */
+/** The numbers of a unit that only grow. */
+export type SeenOfUnit = Pick<UnitRow, 'epoch' | 'seq'>;
+
+/** A command for the holder of a unit. */
 export interface WishRow {
   readonly id: number;
   readonly unit: number;
@@ -53,32 +57,33 @@ export interface WishRow {
   readonly body: unknown;
 }
 
-/** A unit that a host holds, or that is pinned to it, as it is proven with a beat. */
+/** A unit whose lease a beat proves. */
 export interface Proof extends Pick<Grant, 'unit' | 'epoch'> {
-  /** All that was there so long ago is on the platform, milliseconds; `null`: that is not known. */
+  /** See `UnitRow.settledAgeMs`; `null`: unknown. */
   readonly settledAgeMs: number | null;
 }
 
 /** The database's clock, epoch milliseconds: only its differences are used. */
 const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
-/** What a beat brings back. */
+/** The cluster as a beat finds it. */
 export interface ClusterView {
-  /** Whether the ledger still has the host as this process: else another process has taken its name. */
+  /** Whether the ledger still knows this process under its host name; otherwise another process has taken the name. */
   readonly isKnown: boolean;
-  /** Numbers of the units whose leases it proved. */
+  /** Numbers of the units whose leases the beat proved. */
   readonly proven: readonly number[];
   readonly hosts: readonly HostRow[];
   readonly units: readonly UnitRow[];
   readonly wishes: readonly WishRow[];
-  /** Tells one run of the database from the next, and a server from the one that takes its place. */
+  /** MD5 of each source's configuration in the ledger, by source. */
+  readonly settings: ReadonlyMap<string, string>;
+  /** Changes with each restart of the database, and with a server that takes its place. */
   readonly databaseRun: string;
-  /** The version of the tables, and of the rows in them. */
   readonly version: number;
   readonly stateVersion: number;
 }
 
-/** Who is there, and who has which unit. Methods throw `DatabaseError`. */
+/** The hosts of a cluster, and the leases of units. Methods throw `DatabaseError`. */
 export class Membership {
   readonly #sql: Sql;
   readonly #schema: string;
@@ -88,53 +93,60 @@ export class Membership {
     this.#schema = quoted(schema);
   }
 
-  /** Takes a host's name for a process, in the place of the one before. */
+  /** Registers a process under a host name, in place of an earlier one. */
   async join(news: HostNews): Promise<void> {
-    const { name, instance, weight, version, digest, units, report } = news;
+    const { name, instance, isVisitor, version, units, hindrances, report, pausedForMs } = news;
     await this.#sql(
-      `INSERT INTO ${this.#schema}.host AS host (name, instance, weight, version, digest, units, report)
-       VALUES ($1, $2, $3, $4, $5, $6, $7)
-       ON CONFLICT (name) DO UPDATE SET instance = excluded.instance, beat = host.beat + 1, weight = excluded.weight,
-         version = excluded.version, digest = excluded.digest, units = excluded.units`,
-      [name, instance, weight, version, digest, JSON.stringify(units), storable(report)],
+      `INSERT INTO ${this.#schema}.host AS host
+         (name, instance, is_visitor, version, units, report, paused_until, hindrances)
+       VALUES ($1, $2, $3, $4, $5, $6, ${NOW_MS} + $7, $8)
+       ON CONFLICT (name) DO UPDATE SET instance = excluded.instance, beat = host.beat + 1, is_visitor = excluded.is_visitor,
+         version = excluded.version, units = excluded.units,
+         paused_until = excluded.paused_until, hindrances = excluded.hindrances`,
+      [
+        ...[name, instance, isVisitor, version, JSON.stringify(units), storable(report), pausedForMs],
+        storable(JSON.stringify(hindrances)),
+      ],
     );
   }
 
-  /** Takes a host out that has ended. */
+  /** Removes a host that has ended. */
   async leave({ name, instance }: Pick<HostNews, 'name' | 'instance'>): Promise<void> {
     await this.#sql(`DELETE FROM ${this.#schema}.host WHERE name = $1 AND instance = $2`, [name, instance]);
   }
 
   /**
-   * Proves that a host lives and the leases that it has, and looks at how everything stands: one statement. It is the only one
-   * under leases that locks several units, and does so by their numbers: two of them never wait for each other.
+   * Proves that a host and its leases are alive, and reads the cluster, in one statement. It is the only statement under leases that
+   * locks several units, in the order of their numbers: two of them never deadlock.
    */
   async beat(news: HostNews, held: readonly Proof[]): Promise<ClusterView> {
-    const { name, instance, weight, version, digest, units, report } = news;
+    const { name, instance, isVisitor, version, units, hindrances, report, pausedForMs } = news;
     const [row] = await this.#sql(
       `WITH mine AS (
-         UPDATE ${this.#schema}.host SET beat = beat + 1, weight = $3, version = $4, digest = $5, units = $6,
-           report = coalesce($7, report) WHERE name = $1 AND instance = $2 RETURNING 1),
+         UPDATE ${this.#schema}.host SET beat = beat + 1, is_visitor = $3, version = $4, units = $5,
+           report = coalesce($6, report), hindrances = $9, paused_until = ${NOW_MS} + $8 WHERE name = $1 AND instance = $2 RETURNING 1),
        held AS (
          UPDATE ${this.#schema}.unit AS unit SET beat = beat + 1,
            settled_at = greatest(settled_at, ${NOW_MS} - given.age)
          FROM (
            SELECT unit.id, given.epoch, given.age FROM ${this.#schema}.unit AS unit
-           JOIN json_to_recordset($8) AS given (id integer, epoch bigint, age bigint) ON unit.id = given.id
-           WHERE unit.epoch = given.epoch AND coalesce(unit.holder, unit.pinned) IN ($1, $2)
+           JOIN json_to_recordset($7) AS given (id integer, epoch bigint, age bigint) ON unit.id = given.id
+           WHERE unit.epoch = given.epoch AND unit.holder = $2
            ORDER BY unit.id FOR NO KEY UPDATE OF unit) AS given
-         WHERE unit.id = given.id AND unit.epoch = given.epoch AND coalesce(unit.holder, unit.pinned) IN ($1, $2)
+         WHERE unit.id = given.id AND unit.epoch = given.epoch AND unit.holder = $2
          RETURNING unit.id)
        SELECT (SELECT count(*) FROM mine) AS known, (SELECT json_agg(id) FROM held) AS proven, ${this.#view(HOST_COLUMNS)}`,
       [
-        ...[name, instance, weight, version, digest, JSON.stringify(units), storable(report)],
+        ...[name, instance, isVisitor, version, JSON.stringify(units), storable(report)],
         JSON.stringify(held.map(({ unit, epoch, settledAgeMs }) => ({ id: unit, epoch, age: settledAgeMs }))),
+        pausedForMs,
+        storable(JSON.stringify(hindrances)),
       ],
     );
     return toView(row);
   }
 
-  /** How everything stands, without a beat. */
+  /** Reads the cluster without a beat. */
   async look(): Promise<ClusterView> {
     const [row] = await this.#sql(
       `SELECT 1 AS known, NULL AS proven, ${this.#view(`${HOST_COLUMNS}, report`)}`,
@@ -142,43 +154,42 @@ export class Membership {
     return toView(row);
   }
 
-  /** A unit, which the ledger has from now on. */
-  async declare({
-    target,
-    name,
-    sources,
-    pinned,
-  }: Pick<UnitRow, 'target' | 'name' | 'sources' | 'pinned'>): Promise<UnitRow> {
+  /** Adds a unit to the ledger, or updates its sources. */
+  async declare({ target, name, sources }: Pick<UnitRow, 'target' | 'name' | 'sources'>): Promise<UnitRow> {
     const [row] = await this.#sql(
-      `INSERT INTO ${this.#schema}.unit AS unit (target, name, sources, pinned) VALUES ($1, $2, $3, $4)
-       ON CONFLICT (target, name) DO UPDATE SET sources = excluded.sources, pinned = excluded.pinned RETURNING *`,
-      [target, name, storable(JSON.stringify(sources)), pinned],
+      `INSERT INTO ${this.#schema}.unit AS unit (target, name, sources) VALUES ($1, $2, $3)
+       ON CONFLICT (target, name) DO UPDATE SET sources = excluded.sources RETURNING *`,
+      [target, name, storable(JSON.stringify(sources))],
     );
     if (row === undefined) throw new Error('no unit');
     return toUnit(row, 0);
   }
 
   /**
-   * Takes a unit, unless somebody was quicker or it is proven meanwhile: its epoch and its beat have to be as they were
-   * seen. `null`: it was not to be had.
+   * Takes a unit whose epoch and beat are still as seen. `null`: another host was quicker, or its holder is alive.
    *
-   * @param highestEpoch - that was ever seen of it here: a database that went back in time must not give out one twice.
+   * @param highest - the highest numbers ever seen of the unit: a database with lower ones went back in time. It must not give out an
+   *   epoch twice, and its records are in doubt.
    */
   async claim(
     seen: UnitRow,
-    highestEpoch: number,
+    highest: SeenOfUnit,
     by: Pick<HostNews, 'name' | 'instance'>,
   ): Promise<Grant | null> {
     const [row] = await this.#sql(
-      `UPDATE ${this.#schema}.unit SET epoch = greatest(epoch, $1) + 1, beat = beat + 1, holder = $2, holder_host = $3
-       WHERE id = $4 AND epoch = $5 AND beat = $6 AND pinned IS NULL RETURNING epoch, seq`,
-      [highestEpoch, by.instance, by.name, seen.id, seen.epoch, seen.beat],
+      `UPDATE ${this.#schema}.unit SET epoch = greatest(epoch, $1) + 1, seq = greatest(seq, $2), beat = beat + 1,
+         holder = $3, holder_host = $4, is_in_doubt = is_in_doubt OR epoch < $1 OR seq < $2
+       WHERE id = $5 AND epoch = $6 AND beat = $7 RETURNING epoch, seq, is_in_doubt`,
+      [highest.epoch, highest.seq, by.instance, by.name, seen.id, seen.epoch, seen.beat],
     );
     if (row === undefined) return null;
-    return { unit: seen.id, epoch: Number(row['epoch']), instance: by.instance, seq: Number(row['seq']) };
+    return {
+      ...{ unit: seen.id, epoch: Number(row['epoch']), instance: by.instance, seq: Number(row['seq']) },
+      isInDoubt: row['is_in_doubt'] === true,
+    };
   }
 
-  /** Asks something of the holder of a unit. */
+  /** Adds a command for the holder of a unit. */
   async wish(unit: number, kind: string, body: unknown): Promise<void> {
     await this.#sql(`INSERT INTO ${this.#schema}.wish (unit, kind, body) VALUES ($1, $2, $3)`, [
       unit,
@@ -187,36 +198,29 @@ export class Membership {
     ]);
   }
 
-  /** Takes a wish off the list. `false`: somebody did before. */
+  /** Removes a command. `false`: another host has removed it before. */
   async takeWish(id: number): Promise<boolean> {
-    return (await this.takeWishes([id])) > 0;
-  }
-
-  /** Takes several off the list. Gives how many were on it. */
-  async takeWishes(ids: readonly number[]): Promise<number> {
-    const rows = await this.#sql(
-      `DELETE FROM ${this.#schema}.wish WHERE id = ANY ($1::bigint[]) RETURNING 1`,
-      [ids],
-    );
-    return rows.length;
+    const rows = await this.#sql(`DELETE FROM ${this.#schema}.wish WHERE id = $1 RETURNING 1`, [id]);
+    return rows.length > 0;
   }
 
   /**
-   * Columns of json are handed on as they are: of a text that no jsonb can hold, in one row, no host is to stop.
+   * Passes json columns on unparsed: a text in one row that jsonb cannot hold must not stop every host.
    *
-   * @param hostColumns - what is asked of hosts: reports are not needed with every beat.
+   * @param hostColumns - without reports, which not every beat needs.
    */
   #view(hostColumns: string): string {
     const all = (table: string, columns: string, key: string): string =>
       `(SELECT coalesce(json_agg(row_to_json(row) ORDER BY row.${key}), '[]')
         FROM (SELECT ${columns} FROM ${this.#schema}.${table}) AS row)`;
     return `${NOW_MS} AS now_ms, extract(epoch FROM pg_postmaster_start_time()) AS run, ${all('host', hostColumns, 'name')} AS hosts, ${all('unit', '*', 'id')} AS units, ${all('wish', '*', 'id')} AS wishes,
+      (SELECT json_object_agg(name, md5(settings)) FROM ${this.#schema}.source) AS settings,
       (SELECT version FROM ${this.#schema}.meta) AS version, (SELECT state_version FROM ${this.#schema}.meta) AS state_version`;
   }
 }
 
 /** What every beat brings back of a host. */
-const HOST_COLUMNS = 'name, instance, beat, weight, version, digest, units';
+const HOST_COLUMNS = `name, instance, beat, is_visitor, version, units, hindrances, greatest(paused_until - ${NOW_MS}, 0) AS paused`;
 
 /** An escape of JSON; the group has one that PostgreSQL can make no text of: NUL, or half a surrogate pair. */
 const ESCAPE = /\\(?:(u0000|ud[89a-f][0-9a-f]{2})|.)/gu;
@@ -243,6 +247,7 @@ function toView(row: SqlRow | undefined): ClusterView {
     hosts: (row['hosts'] as SqlRow[]).map(toHost),
     units: (row['units'] as SqlRow[]).map((unit) => toUnit(unit, Number(row['now_ms']))),
     wishes: row['wishes'] as WishRow[],
+    settings: new Map(Object.entries((row['settings'] as Record<string, string> | null) ?? {})),
     databaseRun: String(row['run']),
     version: Number(row['version']),
     stateVersion: Number(row['state_version']),
@@ -254,11 +259,12 @@ function toHost(row: SqlRow): HostRow {
     name: String(row['name']),
     instance: String(row['instance']),
     beat: Number(row['beat']),
-    weight: Number(row['weight']),
+    isVisitor: row['is_visitor'] === true,
     version: String(row['version']),
-    digest: String(row['digest']),
     units: listOf(row['units'], (one): one is number => typeof one === 'number'),
+    hindrances: listOf(row['hindrances'], isHindrance),
     report: row['report'] ?? null,
+    pausedForMs: Number(row['paused']),
   };
 }
 
@@ -268,7 +274,6 @@ function toUnit(row: SqlRow, nowMs: number): UnitRow {
     target: Number(row['target']),
     name: String(row['name']),
     sources: listOf(row['sources'], isUnitSource),
-    pinned: row['pinned'] as string | null,
     epoch: Number(row['epoch']),
     beat: Number(row['beat']),
     seq: Number(row['seq']),
@@ -278,7 +283,7 @@ function toUnit(row: SqlRow, nowMs: number): UnitRow {
   };
 }
 
-/** Those of a list that are what they should be: what is none of that somebody else wrote, and no host is to stop for it. */
+/** Returns the valid items of a list: an item that botsync did not write must not stop a host. */
 function listOf<T>(value: unknown, isOne: (one: unknown) => one is T): T[] {
   return Array.isArray(value) ? value.filter(isOne) : [];
 }

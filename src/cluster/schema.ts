@@ -1,20 +1,21 @@
-/**
- * The version of all tables of a cluster (`allTables`). Whatever is added to them or changed raises it: only then `cluster init` does
- * something where a ledger is already, and hosts say so before they meet a table that is not there. A statement must be one that can be
- * run on any version before: a table that exists gets no column by `CREATE TABLE IF NOT EXISTS`, it needs an `ALTER TABLE` of its own.
- */
-export const LEDGER_VERSION = 1;
+import type { Sql } from './database.ts';
 
-/** A name as SQL has it. */
+/**
+ * The version of the tables in `ledgerTables`. Every change raises it: hosts then ask for `cluster init`, which sets a ledger of an
+ * older version aside.
+ */
+export const LEDGER_VERSION = 3;
+
+/** Quotes a name for SQL. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
 /**
- * The tables of the ledger, one statement each. Every statement names the schema: a pooler may keep no search path.
+ * Returns the statements that create the ledger, one for each table. Every statement names the schema: a pooler may lose the search path.
  *
- * Rows of files and of all other tables of the state file are kept whole, as JSON (`body`), so that a ledger outlives changes of
- * the state file's columns. Keys may be longer than an index takes: they are looked up by their SHA-256.
+ * Rows of the state file are stored whole, as JSON (`body`), so that the ledger survives changes of the state file's columns. Keys may be
+ * too long for an index: they are looked up by their SHA-256.
  */
 export function ledgerTables(schema: string): string[] {
   const s = quoted(schema);
@@ -32,28 +33,30 @@ export function ledgerTables(schema: string): string[] {
        identity text NOT NULL,
        UNIQUE (base_url, bot_id, identity)
      )`,
-    // weight: of the units it is to have; units: names of those that its configuration has and whose directories it sees;
-    // report: what it says of its sources.
+    // is_visitor: it leaves after a pass; units: numbers of those of its configuration that it would take; hindrances: why it leaves
+    // some of them to others, see src/domain/hindrance.ts; report: what it says of its sources; paused_until: the platform asked it to wait, by the database's clock.
     `CREATE TABLE IF NOT EXISTS ${s}.host (
        name     text PRIMARY KEY,
        instance text NOT NULL,                -- one process
        beat     bigint NOT NULL DEFAULT 0,
-       weight   double precision NOT NULL,
+       is_visitor boolean NOT NULL,
        version  text NOT NULL,
-       digest   text NOT NULL,                -- of the configuration, as far as hosts should agree
        units    json NOT NULL,
-       report   json
+       hindrances json NOT NULL,
+       report   json,
+       paused_until bigint NOT NULL DEFAULT 0  -- epoch ms
      )`,
-    // seq: shipments of this epoch and all before it; settled_at: all that was there then is on the platform, by the database's clock.
+    // seq: shipments of this epoch and all before it; is_in_doubt: the database lost some of them, and the records were not compared with
+    // the platform since; settled_at: all that was there then is on the platform, by the database's clock.
     `CREATE TABLE IF NOT EXISTS ${s}.unit (
        id          integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
        target      integer NOT NULL REFERENCES ${s}.target (id),
        name        text NOT NULL,
        sources     json NOT NULL,             -- [{ name, keyPrefix }]
-       pinned      text,                      -- the only host that works on it, by its own state file
        epoch       bigint NOT NULL DEFAULT 0,
        beat        bigint NOT NULL DEFAULT 0,
        seq         bigint NOT NULL DEFAULT 0,
+       is_in_doubt boolean NOT NULL DEFAULT false,
        holder      text,                      -- the process; NULL: it is free
        holder_host text,                      -- its host, or the last one
        settled_at  bigint,                    -- epoch ms
@@ -80,6 +83,24 @@ export function ledgerTables(schema: string): string[] {
        body     json NOT NULL,                -- as it was shipped, with the name of the table
        PRIMARY KEY (unit, tbl, host, key_hash)
      )`,
+    // The conversations that were created for notifications: those of all units go there.
+    `CREATE TABLE IF NOT EXISTS ${s}.conversation (
+       purpose text PRIMARY KEY,              -- canonical JSON of what it was created from
+       id      text NOT NULL,
+       proven  boolean NOT NULL DEFAULT false -- a message has arrived there
+     )`,
+    // The configuration of each source that all hosts go by, and what each host brought last, also of hosts that are gone: JSON whose text
+    // is equal where the configuration is.
+    `CREATE TABLE IF NOT EXISTS ${s}.source (
+       name     text PRIMARY KEY,
+       settings text NOT NULL
+     )`,
+    `CREATE TABLE IF NOT EXISTS ${s}.brought (
+       host     text NOT NULL,
+       source   text NOT NULL,
+       settings text NOT NULL,
+       PRIMARY KEY (host, source)
+     )`,
     // What a host wants of the holder of a unit.
     `CREATE TABLE IF NOT EXISTS ${s}.wish (
        id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -88,4 +109,117 @@ export function ledgerTables(schema: string): string[] {
        body json NOT NULL
      )`,
   ];
+}
+
+/** Whether this version of botsync can work with a ledger. */
+export type LedgerStanding =
+  { readonly kind: 'ready' } | { readonly kind: 'none' | 'older' | 'newer'; readonly version: number };
+
+/** The role in printed statements when none is named. */
+export const ROLE_PLACEHOLDER = 'YOUR_ROLE';
+
+/** The rights of hosts on each table; on tables that are not named here they have `EVERYTHING`. */
+const RIGHTS: Readonly<Record<string, string>> = {
+  meta: 'SELECT',
+  target: 'SELECT, INSERT, UPDATE',
+  unit: 'SELECT, INSERT, UPDATE',
+  source: 'SELECT, INSERT, UPDATE',
+  brought: 'SELECT, INSERT, UPDATE',
+};
+const EVERYTHING = 'SELECT, INSERT, UPDATE, DELETE';
+
+/** Creates and checks the tables of the ledger. Methods throw `DatabaseError`. */
+export class LedgerTables {
+  readonly #sql: Sql;
+  readonly #schema: string;
+
+  constructor(sql: Sql, schema: string) {
+    this.#sql = sql;
+    this.#schema = schema;
+  }
+
+  /** @param stateVersion - the version of rows that this botsync writes. */
+  async standing(stateVersion: number): Promise<LedgerStanding> {
+    const s = quoted(this.#schema);
+    const [known] = await this.#sql('SELECT to_regclass($1) AS meta', [`${s}.meta`]);
+    if (known?.['meta'] === null) return { kind: 'none', version: 0 };
+    const [row] = await this.#sql(`SELECT version, state_version FROM ${s}.meta`);
+    if (row === undefined) return { kind: 'none', version: 0 };
+    const [version, theirs] = [Number(row['version']), Number(row['state_version'])];
+    if (version > LEDGER_VERSION || theirs > stateVersion) return { kind: 'newer', version };
+    return version < LEDGER_VERSION || theirs < stateVersion ? { kind: 'older', version } : { kind: 'ready' };
+  }
+
+  /** Returns whether all tables exist: somebody may have dropped one. */
+  async isComplete(): Promise<boolean> {
+    const tables = tableRights(this.#schema).map(([table]) => `${quoted(this.#schema)}.${table}`);
+    const [row] = await this.#sql(
+      'SELECT bool_and(to_regclass(name) IS NOT NULL) AS is_complete FROM unnest($1::text[]) AS name',
+      [tables],
+    );
+    return row?.['is_complete'] === true;
+  }
+
+  /** Creates the tables that are missing. */
+  async create(stateVersion: number): Promise<void> {
+    const s = quoted(this.#schema);
+    const [there] = await this.#sql('SELECT to_regnamespace($1) IS NOT NULL AS is_there', [s]);
+    // A role that may not create schemas may not ask for an existing one either.
+    const statements = ledgerTables(this.#schema).filter(
+      (text) => !(there?.['is_there'] === true && text.startsWith('CREATE SCHEMA')),
+    );
+    for (const statement of statements) await this.#sql(statement);
+    // Last: it says that the rest exists.
+    await this.#sql(
+      `INSERT INTO ${s}.meta (version, state_version) VALUES ($1, $2)
+       ON CONFLICT (only_row) DO UPDATE SET version = excluded.version, state_version = excluded.state_version`,
+      [LEDGER_VERSION, stateVersion],
+    );
+  }
+
+  /** The statement that sets the ledger aside under another name. */
+  renaming(name: string): string {
+    return `ALTER SCHEMA ${quoted(this.#schema)} RENAME TO ${quoted(name)}`;
+  }
+
+  async rename(name: string): Promise<void> {
+    await this.#sql(this.renaming(name));
+  }
+
+  /** The rights that the role of this connection lacks to work with the ledger, such as `INSERT on file`. */
+  async lackingRights(): Promise<string[]> {
+    const wanted = tableRights(this.#schema).flatMap(([table, rights]) =>
+      rights.split(', ').map((right) => ({ table, right })),
+    );
+    const rows = await this.#sql(
+      `SELECT wanted.right || ' on ' || wanted.table AS lacking
+       FROM json_to_recordset($1) AS wanted ("table" text, "right" text)
+       WHERE NOT has_table_privilege(format('%I.%I', $2::text, wanted.table), wanted.right)`,
+      [JSON.stringify(wanted), this.#schema],
+    );
+    return rows.map(({ lacking }) => String(lacking));
+  }
+}
+
+/** The statements that give a role the rights of hosts, and no others. */
+export function grantsFor(schema: string, role: string | null): string[] {
+  const to = role === null ? ROLE_PLACEHOLDER : quoted(role);
+  const byRights = new Map<string, string[]>();
+  for (const [table, rights] of tableRights(schema)) {
+    byRights.set(rights, [...(byRights.get(rights) ?? []), `${quoted(schema)}.${table}`]);
+  }
+  return [
+    `GRANT USAGE ON SCHEMA ${quoted(schema)} TO ${to};`,
+    ...[...byRights].map(([rights, names]) => `GRANT ${rights} ON ${names.join(', ')} TO ${to};`),
+  ];
+}
+
+/** The tables of the ledger with the rights of hosts on each. */
+function tableRights(schema: string): [table: string, rights: string][] {
+  const start = `CREATE TABLE IF NOT EXISTS ${quoted(schema)}.`;
+  return ledgerTables(schema).flatMap((text): [string, string][] => {
+    if (!text.startsWith(start)) return [];
+    const table = /^\w+/u.exec(text.slice(start.length))?.[0] ?? '';
+    return [[table, RIGHTS[table] ?? EVERYTHING]];
+  });
 }

@@ -1,16 +1,15 @@
 import { dirname, resolve } from 'node:path';
-import type { BotId } from '../domain/brands.ts';
+import type { BotId } from '../domain/key.ts';
 import type { ConversationChoice } from '../domain/notice.ts';
 import type { Rule } from '../domain/rules.ts';
 import type { RuleSettings } from '../domain/settings.ts';
 import type { ClusterConfig, Config, PlatformConfig, SecretReference, SourceConfig } from './config.ts';
 import { defaultName } from './cross-checks.ts';
 import type { WrittenConfig } from './schema.ts';
-import type { WrittenReference } from './values.ts';
 
 /**
- * The configuration that a valid and cross-checked file means. `file` is absolute; relative paths start beside it.
- * `machine`: the host name of this machine.
+ * Returns the configuration that a valid and cross-checked file means. `file` is absolute; relative paths start at its
+ * directory. `machine`: the host name of this machine.
  */
 export function buildConfig(written: WrittenConfig, file: string, machine: string): Config {
   const directory = dirname(file);
@@ -74,7 +73,7 @@ function buildPlatform(written: WrittenConfig['platform'], directory: string): P
   };
 }
 
-function buildReference(written: WrittenReference, directory: string): SecretReference {
+function buildReference(written: SecretReference, directory: string): SecretReference {
   return written.kind === 'file' ? { kind: 'file', path: resolve(directory, written.path) } : written;
 }
 
@@ -92,7 +91,6 @@ function buildSource(
     botId: asBotId(botId),
     ignore: written.ignore,
     symlinks: written.symlinks,
-    host: written.host ?? null,
   };
 }
 
@@ -106,14 +104,11 @@ function buildCluster(
     schema: written.schema,
     host: written.host ?? machine,
     leaseMs: written.lease,
-    weight: written.weight,
-    requestsPerSecond: written.requestsPerSecond,
-    budget: written.budget ?? null,
     suspectAfterMs: written.suspectAfter,
   };
 }
 
-/** `set` has exactly the fields that the rule mentions: what is absent leaves earlier rules alone, `null` unsets. */
+/** `set` has exactly the fields that the rule mentions: an absent field leaves earlier rules alone, `null` unsets. */
 function buildRule(written: WrittenConfig['rules'][number]): Rule {
   const { match, source, expiresIn, expiresAt, renewBefore, ...same } = written;
   const expires: RuleSettings['expires'] =
@@ -155,7 +150,7 @@ function buildPlace({
   return { kind: 'created', channel, tags, integration };
 }
 
-/** The one place where a text becomes a bot's id: the schema has checked that it can travel in a header. */
+/** The schema has checked that the id can be sent in a header. */
 function asBotId(text: string): BotId {
   return text as BotId;
 }

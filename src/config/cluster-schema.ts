@@ -1,36 +1,28 @@
 import * as z from 'zod';
-import { charactersOf } from '../domain/limits.ts';
-import { meaning, problem, quote, type Reading } from './reading.ts';
-import { secret, text, timer, whole, type Help } from './schema-fields.ts';
-import { readName } from './values.ts';
+import { meaning, problem, quote, type Reading } from './problem.ts';
+import { secret, text, timer, type Help } from './schema-fields.ts';
 
-/** How the name of a host is written; goes into the JSON Schema as well. */
+/** The syntax of a host's name; also in the JSON Schema. */
 const HOST_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$';
 
-/** How the name of a schema is written: PostgreSQL takes it without quotes. Goes into the JSON Schema as well. */
+/** The syntax of a schema's name: an identifier that PostgreSQL accepts without quotes. Also in the JSON Schema. */
 const SCHEMA_PATTERN = '^[a-z_][a-z0-9_]{0,62}$';
 
 const HOST = new RegExp(HOST_PATTERN, 'u');
 const SCHEMA = new RegExp(SCHEMA_PATTERN, 'u');
 
-/** Characters. */
-const LONGEST_BUDGET = 100;
-
-/** What the name of a host is made of, in words. */
+/** The syntax of a host's name, for messages. */
 export const HOST_RULE =
   'a letter or a digit, then up to 62 letters, digits, dots, underscores and hyphens, such as "web1"';
 
-/** Whether a text can be the name of a host. */
 export function isHostName(text: string): boolean {
   return HOST.test(text);
 }
 
-/** A field with the name of a host of the cluster. */
-export function host(help: Help) {
+function host(help: Help) {
   return text(readHost, { ...help, pattern: HOST_PATTERN });
 }
 
-/** The fields of the config's `cluster`. */
 export const clusterSchema = z.strictObject({
   database: secret(
     {
@@ -57,23 +49,6 @@ export const clusterSchema = z.strictObject({
     3_000,
     5 * 60_000,
   ).prefault('10s'),
-  weight: z
-    .number()
-    .min(0)
-    .max(100)
-    .meta({
-      description:
-        "This host's share of the sources, relative to the other hosts; 0: only the sources that are pinned to it.",
-    })
-    .default(1),
-  requestsPerSecond: whole(
-    { description: 'Maximum requests per second of all hosts with the same budget together.' },
-    10_000,
-  ).default(90),
-  budget: text(readBudget, {
-    description: 'Hosts with the same budget share requestsPerSecond. Default: platform.workspaceId.',
-    examples: ['production'],
-  }).exactOptional(),
   suspectAfter: timer(
     {
       description:
@@ -97,11 +72,4 @@ function readSchema(written: string): Reading<string> {
   return problem(
     `${quote(written)} cannot be the name of a schema; write ${SCHEMA.test(guess) ? quote(guess) : 'lower-case letters, digits and underscores, at most 63 and no digit first, such as "botsync"'}`,
   );
-}
-
-function readBudget(written: string): Reading<string> {
-  const count = charactersOf(written);
-  return count > LONGEST_BUDGET
-    ? problem(`has ${count.toLocaleString('en')} characters; write at most ${LONGEST_BUDGET}`)
-    : readName(written);
 }

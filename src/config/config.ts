@@ -1,19 +1,23 @@
 import { dirname, join } from 'node:path';
-import type { RemovalMode } from '../domain/absence.ts';
-import type { BotId } from '../domain/brands.ts';
+import type { RemovalMode } from '../domain/record.ts';
+import type { BotId } from '../domain/key.ts';
 import type { Identity } from '../domain/identity.ts';
 import type { Limits } from '../domain/limits.ts';
 import type { ListenAddress } from '../domain/listen-address.ts';
 import type { NotifySettings, ConversationChoice } from '../domain/notice.ts';
 import type { Rule } from '../domain/rules.ts';
+import { isDeepStrictEqual } from 'node:util';
 
-/** Where a secret is kept; the config never holds the secret itself. `path` is absolute. */
+/** Where a secret is stored; the config never contains the secret itself. `path` is absolute in a `Config`. */
 export type SecretReference =
   | { readonly kind: 'env'; readonly name: string }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'credential'; readonly name: string };
 
-/** The config's `platform` block. Addresses have no trailing slash. What is optional in the file and was left out is `null`. */
+/**
+ * The config's `platform` block. Addresses have no trailing slash. Optional fields that are absent in the file are
+ * `null`.
+ */
 export interface PlatformConfig {
   readonly baseUrl: string;
   readonly chatUrl: string;
@@ -21,50 +25,41 @@ export interface PlatformConfig {
   readonly botId: BotId | null;
   readonly token: SecretReference | null;
   readonly chat: { readonly webhookId: string; readonly userKey: SecretReference } | null;
-  /** Whether operations beyond interface.md are used where they are served: `auto`; `specified`: never. */
+  /** `auto`: operations beyond interface.md are used where they are served; `specified`: never. */
   readonly operations: 'auto' | 'specified';
-  /** Whether the metadata of each file says what botsync sent. */
+  /** Each file gets a mark in its metadata. */
   readonly mark: boolean;
   readonly identity: Identity;
 }
 
-/** One entry of the config's `sources`, defaults filled in. */
+/** One entry of the config's `sources`, with defaults. */
 export interface SourceConfig {
   readonly name: string;
-  /** Absolute. */
+  /** An absolute path. */
   readonly directory: string;
   readonly keyPrefix: string;
   readonly botId: BotId;
   /** Patterns in gitignore syntax, after the built-in ones. */
   readonly ignore: readonly string[];
   readonly symlinks: 'skip' | 'inside' | 'follow';
-  /** The one host of the cluster that keeps this source, by its name; `null`: any of them may. Without a cluster always `null`. */
-  readonly host: string | null;
 }
 
-/** The config's `cluster` block: what this host and the others share, and what this one takes of it. */
 export interface ClusterConfig {
-  /** Where the address of the PostgreSQL database is kept; the address holds a password. */
+  /** Where the address of the PostgreSQL database is stored, which contains a password. */
   readonly database: SecretReference;
-  /** The schema with the tables of botsync: a name that PostgreSQL takes without quotes. */
+  /** The schema with the tables of botsync: an identifier that PostgreSQL accepts without quotes. */
   readonly schema: string;
-  /** The name of this host, unlike any other of the cluster. */
+  /** The name of this host, unique in the cluster. */
   readonly host: string;
-  /** A host that was not heard of for so long loses its units. */
+  /** A host that was silent for this long loses its units. */
   readonly leaseMs: number;
-  /** How many of the units this host should have, relative to the others; 0: pinned sources only. */
-  readonly weight: number;
-  /** Of all hosts with the same budget together. */
-  readonly requestsPerSecond: number;
-  /** `null`: that of the workspace. */
-  readonly budget: string | null;
-  /** How long after a takeover files that the former holder may have had in flight are sent once more. */
+  /** How long after a takeover files are sent again that the former holder may still have been sending. */
   readonly suspectAfterMs: number;
 }
 
-/** A whole configuration as the rest of the program sees it: checked, defaults filled in, paths absolute, durations in milliseconds. */
+/** A complete configuration: checked, with defaults, absolute paths, and durations in milliseconds. */
 export interface Config {
-  /** The config file itself, absolute. */
+  /** The absolute path of the config file. */
   readonly file: string;
   readonly platform: PlatformConfig;
   readonly sources: readonly SourceConfig[];
@@ -87,13 +82,13 @@ export interface Config {
     readonly maxRequestsPerSecond: number | null;
   };
   readonly confirm: {
-    /** How long a single pass waits for the platform to say the status of the files that it sent. */
+    /** How long a single pass waits for the final status of the files that it sent. */
     readonly waitMs: number;
   };
   readonly verify: {
-    /** How often a daemon compares all that the platform has with what was sent; `null`: never. */
+    /** How often a daemon compares all files on the platform with what was sent; `null`: never. */
     readonly everyMs: number | null;
-    /** Whether it repairs what is ours. */
+    /** Files of ours that differ are repaired. */
     readonly repair: boolean;
   };
   readonly watch: {
@@ -104,24 +99,31 @@ export interface Config {
     readonly pollIntervalMs: number;
   };
   readonly service: {
-    /** `null`: nowhere. */
+    /** `null`: the service listens nowhere. */
     readonly listen: ListenAddress | null;
-    /** What people sign in with to act from the page; `null`: nobody can. */
+    /** The secret for actions from the page; `null`: no actions. */
     readonly control: SecretReference | null;
-    /** A daemon whose event loop stands still for so long is ended. */
+    /** A daemon whose event loop is blocked for this long is ended. */
     readonly hangTimeoutMs: number;
-    /** Whether a daemon takes up changes of the config and of secrets in files without being asked. */
+    /** A daemon reloads by itself when the config or a file with a secret has changed. */
     readonly reloadOnChange: boolean;
   };
-  /** `null`: people are told nothing. */
+  /** `null`: no notifications. */
   readonly notify: (NotifySettings & { readonly place: ConversationChoice }) | null;
-  /** `null`: this host is alone, and the state file is all there is. */
+  /** `null`: there is no cluster, only the state file. */
   readonly cluster: ClusterConfig | null;
   /** Absolute. */
   readonly stateFile: string;
 }
 
-/** Where the embedded emulator keeps its data and its secrets: beside the config. */
+/** Returns where the embedded emulator keeps its data and its secrets. */
 export function emulatorDirectory({ file }: Pick<Config, 'file'>): string {
   return join(dirname(file), '.botsync', 'emulator');
+}
+
+/** Returns the blocks of the file, such as `rules`, that differ between two configurations. */
+export function changedBlocks(before: Config, after: Config): string[] {
+  return (Object.keys(after) as (keyof Config)[]).filter(
+    (block) => !isDeepStrictEqual(before[block], after[block]),
+  );
 }

@@ -1,17 +1,16 @@
 import { basename, resolve } from 'node:path';
 import { formatAddress, isLoopback } from '../domain/listen-address.ts';
-import { checkCluster } from './cluster-checks.ts';
-import { nearest, valueAt } from './describe-issue.ts';
+import { valueAt } from './describe-issue.ts';
 import { draftConfig, type ConfigDraft } from './draft.ts';
 import { formatDuration } from './duration.ts';
-import { checkNotify } from './notify-checks.ts';
-import { error, warning, type Finding } from './problem.ts';
-import { quote } from './reading.ts';
+import { nearest } from './guess.ts';
+import { error, warning, type Finding, quote } from './problem.ts';
 import { checkRules } from './rule-checks.ts';
+import { isHostName, HOST_RULE } from './cluster-schema.ts';
 
 /**
- * What is wrong between the fields of a configuration, each right by itself. `value` need not be valid; relative
- * paths start at `configFile`'s directory (`configFile` absolute). `machine`: the host name of this machine.
+ * Finds what is wrong between fields that are valid by themselves. `value` may be invalid; relative paths start at the
+ * directory of `configFile` (absolute). `machine`: the host name of this machine.
  */
 export function crossCheck(value: unknown, configFile: string, machine: string): Finding[] {
   const draft = draftConfig(value);
@@ -33,12 +32,12 @@ export function crossCheck(value: unknown, configFile: string, machine: string):
     ...checkControl(draft.service),
     ...checkRemovals(draft),
     ...checkNotify(value, draft),
-    ...checkCluster(value, draft, machine),
+    ...checkCluster(value, machine),
     ...checkStateFile(draft, configFile),
   ];
 }
 
-/** The name of a source: its own, or the last part of its directory (empty for the root directory). */
+/** Returns the default name of a source, the last part of its directory; empty for the root directory. */
 export function defaultName(directory: string, relativeTo: string): string {
   return basename(resolve(relativeTo, directory));
 }
@@ -63,7 +62,7 @@ function checkAddresses(platform: ConfigDraft['platform']): Finding[] {
   });
 }
 
-/** Whether a host of an address is the machine itself. */
+/** Returns whether the host of an address is this machine. */
 export function isThisMachine(host: string): boolean {
   return /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/u.test(host);
 }
@@ -104,7 +103,7 @@ function checkKeyPrefixes({ sources }: ConfigDraft): Finding[] {
 
 function checkRuleSources({ rules }: ConfigDraft, names: readonly (string | null)[]): Finding[] {
   const known = names.filter((name) => name !== null);
-  // With a source whose name is not understood, nobody can say which name is wrong.
+  // If the name of a source is invalid, it is unknown which names are right.
   if (known.length < names.length || known.length === 0) return [];
   return rules.flatMap((rule, position) => {
     const { source = [] } = rule;
@@ -157,4 +156,44 @@ function checkStateFile({ stateFile }: ConfigDraft, configFile: string): Finding
       'is this configuration file itself; write another path, such as ".botsync/state.db"',
     ),
   ];
+}
+
+/** Checks `cluster` together with the host name of this machine. */
+function checkCluster(value: unknown, machine: string): Finding[] {
+  const isNamed = valueAt(value, ['cluster', 'host']) !== undefined;
+  if (valueAt(value, ['cluster']) === undefined || isNamed || isHostName(machine)) return [];
+  const [first = ''] = machine.split('.');
+  const fix = isHostName(first) ? `write "host": ${quote(first)}` : `write ${HOST_RULE}`;
+  const message = `is missing, and the host name of this machine, ${quote(machine)}, cannot be used instead; ${fix}`;
+  return [error(['cluster', 'host'], message, 'absence')];
+}
+
+const EXAMPLE = '"conversation": { "channel": "channel", "tags": { "topic": "botsync" } }';
+
+/** Checks the fields of `notify` against each other and against the rules. */
+function checkNotify(value: unknown, { notify, rules }: ConfigDraft): Finding[] {
+  if (valueAt(value, ['notify']) === undefined) return [];
+  const isWritten = (field: string): boolean => valueAt(value, ['notify', field]) !== undefined;
+  const findings: Finding[] = [];
+  if (isWritten('conversationId') && isWritten('conversation')) {
+    const message = 'cannot be combined with conversation; remove one of them';
+    findings.push(error(['notify', 'conversationId'], message));
+  }
+  if (!isWritten('conversationId') && !isWritten('conversation')) {
+    const message = `is missing; write the id of a conversation, or ${EXAMPLE}`;
+    findings.push(error(['notify', 'conversationId'], message, 'absence'));
+  }
+  const { announce = [], on } = notify;
+  if (announce.length > 0 && !rules.some(givesPublicContent)) {
+    const message =
+      'these files would not be accessible, because no rule gives "public_content"; write a rule for them with "accessPolicies": ["public_content"]';
+    findings.push(error(['notify', 'announce'], message));
+  }
+  if (announce.length === 0 && on?.length === 0)
+    findings.push(warning(['notify', 'on'], 'is empty, so no notification is ever sent'));
+  return findings;
+}
+
+function givesPublicContent({ accessPolicies }: ConfigDraft['rules'][number]): boolean {
+  return accessPolicies?.includes('public_content') === true;
 }

@@ -1,14 +1,14 @@
-import { closest, distance } from 'fastest-levenshtein';
 import type * as z from 'zod';
 import { DURATION_PATTERN } from './duration.ts';
 import { fieldSchema, listFields, type SchemaNode } from './json-schema.ts';
-import { error, type FieldPath, type Finding } from './problem.ts';
-import { guessNumber } from './quantity.ts';
-import { quote } from './reading.ts';
+import { nearest, guessNumber } from './guess.ts';
+import { error, type FieldPath, type Finding, quote } from './problem.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** What the schema refused, in words: what is wrong, the value found unless it may be secret, and what to write instead. */
+/**
+ * Describes an issue of the schema: what is wrong, the value found unless it may be secret, and what to write instead.
+ */
 export function describeIssue(issue: Issue, value: unknown, root: SchemaNode): Finding[] {
   const path = issue.path.filter((step) => typeof step !== 'symbol');
   const found = valueAt(value, path);
@@ -44,29 +44,6 @@ export function describeIssue(issue: Issue, value: unknown, root: SchemaNode): F
   }
 }
 
-/** The name among `known` that was probably meant, or `null`. */
-export function nearest(name: string, known: readonly string[]): string | null {
-  if (known.length === 0) return null;
-  const folded = new Map(known.map((one) => [one.toLowerCase(), one]));
-  const written = name.toLowerCase();
-  const swapped = [...folded.keys()].find((one) => isSwapOf(written, one));
-  if (swapped !== undefined) return folded.get(swapped) ?? null;
-  const candidate = closest(written, [...folded.keys()]);
-  const near =
-    distance(written, candidate) <= Math.max(1, Math.floor(Math.min(name.length, candidate.length) / 3));
-  return near ? (folded.get(candidate) ?? null) : null;
-}
-
-/** Whether two neighbouring letters changed places, which counts as two changes in a distance. */
-function isSwapOf(written: string, name: string): boolean {
-  if (written === name) return false;
-  let at = 0;
-  while (written[at] === name[at]) at += 1;
-  return (
-    written.slice(0, at) + (written[at + 1] ?? '') + (written[at] ?? '') + written.slice(at + 2) === name
-  );
-}
-
 const KINDS: Readonly<Record<string, string>> = {
   string: 'a string',
   number: 'a number',
@@ -95,7 +72,7 @@ function describeKind(path: FieldPath, found: unknown, expected: string, field: 
   const forExample = example === undefined ? '' : `; for example ${inline(example)}`;
   if (found === undefined)
     return error(path, `is missing; write ${expected}${forExample.replace(';', ',')}`, 'absence');
-  // A text where a whole block belongs may be the secret that goes into that block.
+  // A text in place of a block may be the secret that belongs into the block.
   const mayShow = field.writeOnly !== true && (expected.includes('number') || expected === 'true or false');
   const shown = typeof found === 'string' && !mayShow ? 'a string' : show(found, field.writeOnly === true);
   return error(
@@ -104,7 +81,7 @@ function describeKind(path: FieldPath, found: unknown, expected: string, field: 
   );
 }
 
-/** What to write in place of a value of the wrong kind, where that can be told. */
+/** Returns what to write instead of a value of the wrong type; `null` if unknown. */
 function correctionOf(path: FieldPath, found: unknown, expected: string, field: SchemaNode): string | null {
   if (field.writeOnly === true) return null;
   if (field.pattern === DURATION_PATTERN)
@@ -147,7 +124,7 @@ function inline(value: unknown): string {
   return JSON.stringify(value).replaceAll('":', '": ').replaceAll(',"', ', "');
 }
 
-/** What a value holds at a path; `undefined` where it holds nothing. */
+/** Returns the value at a path; `undefined` if there is none. */
 export function valueAt(root: unknown, path: FieldPath): unknown {
   let value = root;
   for (const step of path) {

@@ -6,28 +6,30 @@ import {
   type Node,
   type ParseError,
 } from 'jsonc-parser';
-import { error, type FieldPath, type Finding, type Position } from './problem.ts';
-import { quote } from './reading.ts';
+import { error, type FieldPath, type Finding, type Position, quote } from './problem.ts';
 
-/** A text that is JSON with comments, as a value, with the places of its parts. */
+/** The value of a text in JSON with comments, and the positions of its parts. */
 interface ConfigDocument {
   readonly value: unknown;
-  /** What is wrong with the text although it is JSON: a name given twice, a number too large. */
+  /** Problems of a text that is valid JSON: a name that occurs twice, a number that is too large. */
   readonly findings: readonly Finding[];
-  /** The offset of a field's value or name; for one that is not there, of the innermost object that should hold it. */
+  /**
+   * Returns the offset of a field's value or name; of an absent field, that of the innermost object that should contain
+   * it.
+   */
   offsetOf: (path: FieldPath, about: Finding['about']) => number;
   positionOf: (offset: number) => Position;
 }
 
-/** A document, or where and why the text is not JSON with comments. */
+/** `syntax-error`: the text is not JSON with comments. */
 export type DocumentResult =
   | { readonly kind: 'ok'; readonly document: ConfigDocument }
   | { readonly kind: 'syntax-error'; readonly position: Position | null; readonly message: string };
 
-/** Deeper nesting than any configuration has, and less than what makes recursion overflow the stack. */
+/** No configuration is nested this deeply, and the recursion cannot overflow the stack. */
 const DEEPEST_NESTING = 64;
 
-/** `SyntaxKind` of jsonc-parser, whose const enum cannot be imported. */
+/** Values of jsonc-parser's `SyntaxKind`, a const enum that cannot be imported. */
 const OPEN_BRACE = 1;
 const CLOSE_BRACE = 2;
 const OPEN_BRACKET = 3;
@@ -54,8 +56,8 @@ const SYNTAX_ERRORS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Parses the text of a configuration. Of several syntax errors only the first is told: what follows it is the
- * parser's guess.
+ * Parses the text of a configuration. Reports only the first of several syntax errors, because the parser guesses what
+ * follows it.
  */
 export function parseDocument(text: string): DocumentResult {
   const positionOf = (offset: number): Position => findPosition(text, offset);
@@ -90,7 +92,7 @@ function describeSyntaxError(text: string, { error: code, offset, length }: Pars
   return SYNTAX_ERRORS[printParseErrorCode(code)] ?? 'this is not JSON';
 }
 
-/** Unlike jsonc-parser's own, it takes the first of two equal names, and sees `__proto__`. */
+/** Unlike jsonc-parser's own function, this one takes the first of two equal names, and sees `__proto__`. */
 function toValue(node: Node, path: FieldPath, findings: Finding[]): unknown {
   if (node.type === 'array') {
     return (node.children ?? []).map((item, position) => toValue(item, [...path, position], findings));

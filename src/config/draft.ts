@@ -1,26 +1,17 @@
 import type * as z from 'zod';
-import { clusterSchema } from './cluster-schema.ts';
 import { notifySchema } from './notify-schema.ts';
 import { ruleSchema } from './rule-schema.ts';
-import {
-  configSchema,
-  platformSchema,
-  removalsSchema,
-  serviceSchema,
-  sourceSchema,
-  watchSchema,
-} from './schema.ts';
+import { configSchema, removalsSchema, serviceSchema, sourceSchema, watchSchema } from './schema.ts';
+import { platformSchema } from './platform-schema.ts';
 
-/** The fields of one block that are valid, whatever is wrong with the others. Absent: missing without a default, or invalid. */
+/** The valid fields of a block. A field is absent if it is invalid, or missing without a default. */
 type Draft<T> = { readonly [Name in keyof T]?: T[Name] };
 
-/** One entry of `sources`, as far as it is valid. */
 type SourceDraft = Draft<z.output<typeof sourceSchema>>;
 
-/** One entry of `rules`, as far as it is valid. */
 export type RuleDraft = Draft<z.output<typeof ruleSchema>>;
 
-/** What the cross-checks look at. Positions in the lists are those of the file. */
+/** The input of the cross-checks. Positions in the lists are those of the file. */
 export interface ConfigDraft {
   readonly platform: Draft<z.output<typeof platformSchema>>;
   readonly sources: readonly SourceDraft[];
@@ -29,13 +20,12 @@ export interface ConfigDraft {
   readonly service: Draft<z.output<typeof serviceSchema>>;
   readonly removals: Draft<z.output<typeof removalsSchema>>;
   readonly notify: Draft<z.output<typeof notifySchema>>;
-  readonly cluster: Draft<z.output<typeof clusterSchema>>;
   readonly stateFile?: string;
 }
 
 /**
- * The valid parts of a value that may be no configuration at all, so that mistakes between fields are reported
- * together with those within fields.
+ * Returns the valid parts of a value that may not be a configuration at all, so that mistakes between fields are
+ * reported together with mistakes within fields.
  */
 export function draftConfig(value: unknown): ConfigDraft {
   const root = asObject(value);
@@ -47,7 +37,6 @@ export function draftConfig(value: unknown): ConfigDraft {
     service: draft(serviceSchema.shape, root['service']),
     removals: draft(removalsSchema.shape, root['removals']),
     notify: draft(notifySchema.shape, root['notify']),
-    cluster: draft(clusterSchema.shape, root['cluster']),
     ...draft({ stateFile: configSchema.shape.stateFile }, root),
   };
 }
@@ -62,7 +51,7 @@ function draft<Shape extends z.ZodRawShape>(
     const parsed = (schema as z.ZodType).safeParse(Object.hasOwn(fields, name) ? fields[name] : undefined);
     if (parsed.success && parsed.data !== undefined) valid[name] = parsed.data;
   }
-  // Each field went through the schema of its name.
+  // Each field was parsed by the schema of its name.
   return valid as { [Name in keyof Shape]?: z.output<Shape[Name]> };
 }
 

@@ -1,7 +1,7 @@
 import ms, { type StringValue } from 'ms';
-import { meaning, problem, quote, type Reading } from './reading.ts';
+import { meaning, problem, quote, type Reading } from './problem.ts';
 
-/** How a duration is written; goes into the JSON Schema as well. */
+/** The syntax of a duration; also in the JSON Schema. */
 export const DURATION_PATTERN = '^\\d+(?:\\.\\d+)?(?:ms|s|m|h|d|w)$';
 
 const DURATION = new RegExp(DURATION_PATTERN, 'u');
@@ -14,10 +14,10 @@ const UNITS = [
 ] as const;
 
 /**
- * The milliseconds of a duration such as `"90s"` (a whole or decimal number and one of the units ms s m h d w).
+ * Reads a duration such as `"90s"` (a whole or decimal number and one of the units ms s m h d w), in milliseconds.
  *
- * @param mostMs - the most that the field takes: nothing longer is suggested. What is longer is understood all the same.
- * @param leastMs - the least that the field takes, which is suggested in place of nothing.
+ * @param mostMs - the most that the field accepts: nothing longer is suggested, but longer durations are read.
+ * @param leastMs - the least that the field accepts, which is suggested instead of zero.
  */
 export function readDuration(text: string, mostMs = Infinity, leastMs = 1): Reading<number> {
   if (!DURATION.test(text)) return problem(`${quote(text)} is not a duration; ${correctionOf(text, mostMs)}`);
@@ -28,7 +28,7 @@ export function readDuration(text: string, mostMs = Infinity, leastMs = 1): Read
     : problem(`${quote(text)} is zero; write at least "${formatDuration(leastMs)}"`);
 }
 
-/** A duration as the config would write it, in the largest unit that gives a whole number. */
+/** Formats a duration as in the config, in the largest unit that gives a whole number. */
 export function formatDuration(durationMs: number): string {
   const [unit, unitMs] = UNITS.find(([, size]) => durationMs % size === 0) ?? ['ms', 1];
   return `${durationMs / unitMs}${unit}`;
@@ -45,10 +45,13 @@ function correctionOf(text: string, mostMs: number): string {
 
 const DAY_MS = 86_400_000;
 
-/** What a text in other words probably means, milliseconds: `15 minutes`, `1y`. From some days on, in whole days. */
+/**
+ * Returns the milliseconds that a text such as `15 minutes` or `1y` probably means; more than a week is rounded down to
+ * days.
+ */
 function guessDuration(text: string): number | null {
   const [, months] = /^(\d+(?:\.\d+)?)\s*(?:mo|months?)$/iu.exec(text) ?? [];
-  // `ms` gives NaN or undefined for what it does not understand, and throws for an empty text. It knows no months.
+  // `ms` returns NaN or undefined for unknown texts, throws for an empty text, and does not know months.
   const guessMs: unknown =
     months === undefined ? (text === '' ? undefined : ms(text as StringValue)) : Number(months) * 30 * DAY_MS;
   if (typeof guessMs !== 'number' || !(guessMs >= 1)) return null;

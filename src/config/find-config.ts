@@ -1,23 +1,38 @@
-import { existsSync, lstatSync, statSync } from 'node:fs';
-import { basename, dirname, extname, join, relative } from 'node:path';
-import { OTHER_FORMATS, otherFormat } from './file-name.ts';
+import { readFileSync, existsSync, lstatSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 
-/** The names of a configuration that is looked for; the first is the one that is written. */
+/** The default names of a configuration; the first is the one that is created. */
 export const CONFIG_NAMES = ['botsync.config.json', 'botsync.config.jsonc'] as const;
 
-/** The configuration of a directory, as it is found where none is named. */
+/** Formats that botsync does not read, by extension. */
+const OTHER_FORMATS = new Map([
+  ['.yaml', 'YAML'],
+  ['.yml', 'YAML'],
+  ['.toml', 'TOML'],
+  ['.ini', 'INI'],
+]);
+
+/** Returns the format that a file's extension means if botsync does not read it; otherwise `null`. */
+export function otherFormat(file: string): string | null {
+  return OTHER_FORMATS.get(extname(file).toLowerCase()) ?? null;
+}
+
+/** The name of the copy of the schema that `init` writes next to a configuration. It is never synced. */
+export const SCHEMA_COPY = 'botsync.config.schema.json';
+
+/** The result of the search for a configuration, if none is named. */
 export type FoundConfig =
-  /** As it is named from the directory: `../botsync.config.json`. */
+  /** `file` is relative to the directory: `../botsync.config.json`. */
   | { readonly kind: 'found'; readonly file: string; readonly isAbove: boolean }
-  /** A directory has both. */
+  /** A directory has files with both names. */
   | { readonly kind: 'ambiguous'; readonly directory: string }
-  /** Whoever owns it might not be trusted with the token: it chooses where that is sent. */
+  /** The owner of the file may not be trustworthy: the configuration decides where the token is sent. */
   | { readonly kind: 'foreign'; readonly file: string }
   | { readonly kind: 'none' };
 
 /**
- * Looks for a configuration in a directory and those above it; the nearest is taken. One from above has to belong to the
- * user, or to root. Throws nothing.
+ * Looks for a configuration in a directory and those above it, the nearest first. One from above must belong to the
+ * user or to root. Never throws.
  *
  * @param directory - absolute.
  * @param userId - `null` where users have no numbers.
@@ -38,7 +53,7 @@ export function findConfig(directory: string, userId: number | null): FoundConfi
   }
 }
 
-/** In the directory itself whatever has the name is taken, so that what is wrong with it is told. */
+/** In the directory itself anything with the name counts, so that its problems are reported. */
 function isThere(file: string, isAbove: boolean): boolean {
   if (!isAbove) return existsSync(file);
   try {
@@ -50,7 +65,7 @@ function isThere(file: string, isAbove: boolean): boolean {
 
 function isTrusted(file: string, userId: number | null): boolean {
   try {
-    // Of a link its owner counts as well: paths in the configuration start where the link is.
+    // The owner of a link counts as well: paths in the configuration start at the link's directory.
     const owners = [lstatSync(file).uid, statSync(file).uid];
     return userId === null || owners.every((uid) => uid === userId || uid === 0);
   } catch {
@@ -58,7 +73,7 @@ function isTrusted(file: string, userId: number | null): boolean {
   }
 }
 
-/** A file beside a configuration, with its name but of a format that botsync does not read; `null`: there is none. */
+/** Returns a file next to a configuration that has its name but a format that botsync does not read; `null`: none. */
 export function otherFormatBeside(file: string): string | null {
   const stem = join(dirname(file), basename(file, extname(file)));
   return (
@@ -66,7 +81,7 @@ export function otherFormatBeside(file: string): string | null {
   );
 }
 
-/** What to do about a configuration file that does not exist, in words. */
+/** Says what to do about a configuration file that does not exist. */
 export function describeAbsence(file: string): string {
   const stem = join(dirname(file), basename(file, extname(file)));
   const other = otherFormatBeside(file);
@@ -78,10 +93,36 @@ export function describeAbsence(file: string): string {
   return `file not found${isDefault ? ', here or in a directory above' : ''}; name the configuration with --config or $BOTSYNC_CONFIG, or create one: botsync init`;
 }
 
-/** What to name in place of a directory, in words. */
+/** Says what to name instead of a directory. */
 export function describeDirectory(directory: string): string {
   const name = CONFIG_NAMES.find((one) => existsSync(join(directory, one)));
   return name === undefined
     ? `is a directory without a ${CONFIG_NAMES[0]}; name the configuration file itself`
     : `is a directory; name the file in it: ${join(directory, name)}`;
+}
+
+/** A field `stateFile`, even in a text that is not JSON. */
+const FIELD = /"stateFile"\s*:\s*("(?:[^"\\\n]|\\.)*")/gu;
+
+/** Returns the possible state files of a configuration that cannot be loaded, the default last. Never throws. */
+export function guessStateFiles(configFile: string): string[] {
+  const path = resolve(configFile);
+  const named = [...textOf(path).matchAll(FIELD)].flatMap(([, literal = '""']) => nameIn(literal));
+  return [...named, '.botsync/state.db'].map((name) => resolve(dirname(path), name));
+}
+
+function nameIn(literal: string): string[] {
+  try {
+    return [String(JSON.parse(literal))];
+  } catch {
+    return [];
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { configSchema } from './schema.ts';
 
-/** A node of the JSON Schema, as far as it is looked at here. */
+/** The parts of a JSON Schema node that are used here. */
 export interface SchemaNode {
   readonly type?: string | readonly string[];
   readonly default?: unknown;
@@ -17,7 +17,9 @@ export interface SchemaNode {
 
 let made: SchemaNode | undefined;
 
-/** The JSON Schema (draft 7) of the configuration file: the text of `config.schema.json`, before formatting. */
+/**
+ * Returns the JSON Schema (draft 7) of the configuration file: the content of `config.schema.json` before formatting.
+ */
 export function configJsonSchema(): SchemaNode {
   return (made ??= makeSchema());
 }
@@ -26,7 +28,7 @@ function makeSchema(): SchemaNode {
   const schema: unknown = z.toJSONSchema(configSchema, {
     io: 'input',
     target: 'draft-7',
-    // zod leaves out the examples of what is transformed, since they might be of the result; ours are of the file.
+    // zod omits the examples of transformed values, because they might be of the result; ours are of the file.
     override: ({ zodSchema, jsonSchema }) => {
       const examples = z.globalRegistry.get(zodSchema)?.['examples'];
       if (Array.isArray(examples)) jsonSchema.examples = examples;
@@ -36,7 +38,7 @@ function makeSchema(): SchemaNode {
   return schema as SchemaNode;
 }
 
-/** The schema of the field at a path (names and positions), or `null` where there is none. */
+/** Returns the schema of the field at a path (names and positions); `null` if there is none. */
 export function fieldSchema(root: SchemaNode, path: readonly PropertyKey[]): SchemaNode | null {
   let node: SchemaNode | null = root;
   for (const step of path) {
@@ -46,11 +48,11 @@ export function fieldSchema(root: SchemaNode, path: readonly PropertyKey[]): Sch
         .map((alternative) => child(alternative, step))
         .find((found) => found !== null) ?? null;
   }
-  // What may be null has its pattern one level down.
+  // The pattern of a nullable field is one level down.
   return node && alternatives(node).reduceRight<SchemaNode>((merged, one) => ({ ...merged, ...one }), {});
 }
 
-/** Every field of the file with its schema, by its path as the documentation writes it: `sources[].name`. */
+/** Returns the schema of every field of the file, by its path as in the documentation: `sources[].name`. */
 export function listFields(root: SchemaNode, prefix = ''): Map<string, SchemaNode> {
   const fields = new Map<string, SchemaNode>();
   for (const node of alternatives(root)) {

@@ -10,38 +10,40 @@ import { configJsonSchema } from './json-schema.ts';
 import {
   formatField,
   type ConfigProblem,
-  type ConfigWarning,
   type FieldPath,
   type Finding,
   type Position,
+  formatMode,
+  quoteForShell,
 } from './problem.ts';
-import { otherFormat } from './file-name.ts';
-import { describeAbsence, describeDirectory } from './find-config.ts';
-import { formatMode, quoteForShell } from './permissions.ts';
+import { otherFormat, describeAbsence, describeDirectory } from './find-config.ts';
 import { configSchema } from './schema.ts';
 
-/** A configuration that can be used. */
+/** A valid configuration. */
 export interface LoadedConfig {
   readonly kind: 'ok';
-  /** The file as it was named; `config.file` is the absolute path. */
+  /** The path as given; `config.file` is absolute. */
   readonly file: string;
   readonly config: Config;
-  readonly warnings: readonly ConfigWarning[];
-  /** Where a field stands in the file; for one that is not there, the innermost object that should hold it. */
+  readonly warnings: readonly ConfigProblem[];
+  /** Returns the position of a field; of an absent field, that of the innermost object that should contain it. */
   locate: (path: FieldPath) => Position;
 }
 
-/** A configuration, or all that is wrong with it, in the order of the file. */
+/** A configuration, or its problems in the order of the file. */
 export type ConfigResult =
   LoadedConfig | { readonly kind: 'invalid'; readonly problems: readonly ConfigProblem[] };
 
-/** More mistakes are no mistakes but another file; the place of each is searched for. */
+/** A file with more problems is probably not a configuration, and finding the position of each takes time. */
 const MOST_TOLD = 1_000;
 
-/** Characters. Some hundreds of rules are a tenth of this; what is wrong with a longer text would take minutes to tell. */
+/**
+ * In characters. Some hundreds of rules take a tenth of this; describing the problems of a longer text would take
+ * minutes.
+ */
 const LONGEST_CONFIG = 500_000;
 
-/** Reads and checks a configuration file. Paths in it start at its directory. Throws nothing. */
+/** Reads and checks a configuration file. Paths in it start at its directory. Never throws. */
 export function loadConfig(file: string): ConfigResult {
   const read = readText(file);
   if (read.kind === 'problem') return invalid([{ file, position: null, field: '', message: read.message }]);
@@ -52,8 +54,8 @@ export function loadConfig(file: string): ConfigResult {
 }
 
 /**
- * Checks the text of a configuration; `file` is where it stands, absolute or relative to the working directory.
- * `machine`: the host name of this machine, for a `cluster` that does not name its host. Throws nothing.
+ * Checks the text of a configuration; `file` is its path, absolute or relative to the working directory. `machine`: the
+ * host name of this machine, for a `cluster` without `host`. Never throws.
  */
 export function parseConfig(text: string, file: string, machine = hostname()): ConfigResult {
   if (text.length > LONGEST_CONFIG) {
@@ -98,7 +100,7 @@ export function parseConfig(text: string, file: string, machine = hostname()): C
   };
 }
 
-/** What to say of a file that does not parse and whose name says that it is of another format; `null`: it does not. */
+/** The message for a file that cannot be parsed and has the extension of another format; `null` if it does not. */
 function describeOtherFormat(file: string): string | null {
   const extension = otherFormat(file);
   return extension === null
@@ -112,7 +114,7 @@ function readText(
   let bytes: Buffer;
   let mode: number;
   try {
-    // A pipe that nobody writes to must not keep us waiting.
+    // Opening a pipe without a writer would block.
     const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(handle);
@@ -134,7 +136,7 @@ function readText(
     return { kind: 'problem', message: 'is UTF-16; save it as UTF-8' };
   }
   try {
-    // A byte order mark at the start is passed over.
+    // The decoder skips a byte order mark.
     return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), mode };
   } catch {
     return { kind: 'problem', message: 'is not UTF-8; save it as UTF-8' };

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { TOPICS } from '../domain/notice.ts';
 import { DURATION_PATTERN, readDuration } from './duration.ts';
-import type { Reading } from './reading.ts';
+import type { Reading } from './problem.ts';
 import { duration, oneOrMore, text } from './schema-fields.ts';
 import {
   readChannel,
@@ -45,7 +45,6 @@ const announcement = z.strictObject({
   ),
 });
 
-/** The fields of the config's `notify`. */
 export const notifySchema = z.strictObject({
   conversationId: text(readId, {
     description: 'The conversation for notifications. The user of platform.chat must be a participant.',

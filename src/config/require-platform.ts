@@ -2,12 +2,12 @@ import type { LoadedConfig } from './load-config.ts';
 import { formatField, type ConfigProblem, type FieldPath } from './problem.ts';
 import { isPlaceholder } from './values.ts';
 
-/** What a command is about to do on the platform: its addressed operations need different fields. */
+/** What a command does on the platform: different operations need different fields. */
 export type PlatformUse = 'files' | 'admin' | 'conversation' | 'message' | 'notify';
 
 /**
- * What a configuration lacks for a run against the real platform: missing fields, and placeholders that the example
- * left there. The emulator needs none of it.
+ * Returns what a configuration lacks for a run against the real platform: missing fields, and placeholders from the
+ * example. The emulator needs none of these fields.
  */
 export function requirePlatform(loaded: LoadedConfig, use: PlatformUse): ConfigProblem[] {
   const { file, locate } = loaded;

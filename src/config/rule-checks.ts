@@ -2,10 +2,9 @@ import { checkExpiry } from '../domain/expiry.ts';
 import { MARK_NAME } from '../domain/mark.ts';
 import type { RuleDraft } from './draft.ts';
 import { formatDuration } from './duration.ts';
-import { error, warning, type Finding } from './problem.ts';
-import { quote } from './reading.ts';
+import { error, warning, type Finding, quote } from './problem.ts';
 
-/** What is wrong between the fields of a rule, or between rules. */
+/** Finds what is wrong between the fields of a rule, or between rules. */
 export function checkRules(rules: readonly RuleDraft[]): Finding[] {
   return rules.flatMap((rule, position) => [
     ...checkPatterns(rule, position),
@@ -54,7 +53,7 @@ function checkRuleExpiry(rule: RuleDraft, position: number): Finding[] {
     }
   }
   if (typeof expiresIn === 'number') {
-    // The moment does not matter for a lifetime.
+    // The time does not matter for a lifetime.
     const check = checkExpiry({ kind: 'in', lifetimeMs: expiresIn, renewal: null }, 0);
     if (check.kind === 'out-of-range') {
       findings.push(error(at('expiresIn'), `${quote(formatDuration(expiresIn))}: ${check.reason}`));
@@ -94,7 +93,7 @@ function checkKnowledgeBase(rule: RuleDraft, position: number, rules: readonly R
   ];
 }
 
-/** Whether a rule surely applies to every file that another applies to; `false` when that cannot be told easily. */
+/** Returns whether a rule certainly applies to every file of another; `false` if that is not easy to determine. */
 function covers(rule: RuleDraft, other: RuleDraft): boolean {
   const { match = [], source } = rule;
   const coversSources =

@@ -14,7 +14,6 @@ const tags = z
     if ('' in value) context.addIssue({ code: 'custom', message: 'a tag needs a name', path: [''] });
   });
 
-/** The fields of one entry of the config's `rules`. */
 export const ruleSchema = z.strictObject({
   match: oneOrMore(
     text(readPattern, { description: 'A pattern.' }),
@@ -107,7 +106,7 @@ export const ruleSchema = z.strictObject({
         'How long before its expiry a file is renewed. Default: a quarter of expiresIn, at most 2d.',
       examples: ['2d'],
     },
-    // Half of the lifetime is the most that makes sense.
+    // More than half of the lifetime makes no sense.
     LONGEST_LIFETIME_MS / 2,
   )
     .nullable()

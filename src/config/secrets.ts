@@ -1,18 +1,18 @@
 import { constants, closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SecretReference } from './config.ts';
-import { formatMode, quoteForShell } from './permissions.ts';
+import type { Config, SecretReference } from './config.ts';
+import { formatMode, quoteForShell } from './problem.ts';
 import { isPlaceholder } from './values.ts';
 
-/** A secret, or why there is none and what to do. Messages name the place and never the secret. */
+/** A secret, or why it is missing and what to do. Messages name the place, never the secret. */
 export type SecretResult =
   | { readonly kind: 'ok'; readonly value: string; readonly warnings: readonly string[] }
   | { readonly kind: 'problem'; readonly message: string };
 
-/** Larger than any token; a file of this size is another file. */
+/** Larger than any token: a file of this size is the wrong file. */
 const LARGEST_SECRET_BYTES = 65_536;
 
-/** Gets a secret from where it is kept. `env` is the process's environment. Throws nothing. */
+/** Reads a secret from where it is stored. `env` is the environment of the process. Never throws. */
 export function resolveSecret(
   reference: SecretReference,
   env: Readonly<Record<string, string | undefined>>,
@@ -32,15 +32,15 @@ export function resolveSecret(
       return readSecretFile(reference.path, 'write the secret into it, or name another file', true);
     case 'credential': {
       const { name } = reference;
-      const directory = env['CREDENTIALS_DIRECTORY'] ?? '';
+      const path = pathOf(reference, env);
       const fix = `the unit needs LoadCredential=${name}:PATH`;
-      if (directory === '') {
+      if (path === null) {
         return refuse(
           `credential ${name}: $CREDENTIALS_DIRECTORY is not set; ${fix}, and outside systemd write "env:" or "file:"`,
         );
       }
-      // systemd keeps these files from others itself.
-      return readSecretFile(join(directory, name), fix, false);
+      // systemd protects these files itself.
+      return readSecretFile(path, fix, false);
     }
   }
 }
@@ -49,7 +49,7 @@ function readSecretFile(path: string, fix: string, isOurs: boolean): SecretResul
   let text: string;
   let mode: number;
   try {
-    // A FIFO would be waited for, and everything with it.
+    // Opening a FIFO without a writer would block.
     const handle = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(handle);
@@ -83,7 +83,7 @@ function describeReadError(cause: unknown): string {
   return `cannot be read (${code})`;
 }
 
-/** What else than printable ASCII without spaces reaches a header would break it, or the platform would refuse it. */
+/** Accepts printable ASCII without spaces: anything else would break a header, or be refused by the platform. */
 function checkSecret(text: string, place: string, warnings: readonly string[]): SecretResult {
   const value = text.replace(/[\r\n]+$/u, '');
   if (value === '') return refuse(`${place} is empty; it must contain the secret`);
@@ -98,4 +98,46 @@ function checkSecret(text: string, place: string, warnings: readonly string[]): 
 
 function refuse(message: string): SecretResult {
   return { kind: 'problem', message };
+}
+
+export interface SecretFile {
+  /** The field of the config that names the file. */
+  readonly field: string;
+  /** An absolute path, which may not exist. */
+  readonly path: string;
+}
+
+/**
+ * Returns the files of the secrets that a running daemon reads again, including those that systemd provides; without
+ * that of the cluster's database, which is read only at the start. `env`: the environment of the process.
+ */
+export function secretFiles(
+  { platform: { token, chat }, service: { control } }: Pick<Config, 'platform' | 'service'>,
+  env: Readonly<Record<string, string | undefined>>,
+): SecretFile[] {
+  const named: [string, SecretReference | null][] = [
+    ['platform.token', token],
+    ['platform.chat.userKey', chat?.userKey ?? null],
+    ['service.control', control],
+  ];
+  return named.flatMap(([field, reference]) => {
+    const path = reference === null ? null : pathOf(reference, env);
+    return path === null ? [] : [{ field, path }];
+  });
+}
+
+function pathOf(
+  reference: SecretReference,
+  env: Readonly<Record<string, string | undefined>>,
+): string | null {
+  switch (reference.kind) {
+    case 'env':
+      return null;
+    case 'file':
+      return reference.path;
+    case 'credential': {
+      const directory = env['CREDENTIALS_DIRECTORY'] ?? '';
+      return directory === '' ? null : join(directory, reference.name);
+    }
+  }
 }

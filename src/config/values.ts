@@ -1,53 +1,44 @@
 import { isIP } from 'node:net';
-import picomatch from 'picomatch';
 import * as z from 'zod';
+import { problemOfIgnorePattern, compilePattern, PatternError } from '../domain/pattern.ts';
 import { charactersOf, LONGEST_TAG_VALUE } from '../domain/limits.ts';
 import type { ListenAddress } from '../domain/listen-address.ts';
 import { LONGEST_NAME } from '../domain/request-limits.ts';
+import type { SecretReference } from './config.ts';
 import { formatDuration } from './duration.ts';
-import { runsAway } from './runaway-pattern.ts';
-import { meaning, problem, quote, type Reading } from './reading.ts';
+import { meaning, problem, quote, type Reading } from './problem.ts';
 
-/** A secret's place as the file gives it; `path` is not resolved yet. */
-export type WrittenReference =
-  | { readonly kind: 'env'; readonly name: string }
-  | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'credential'; readonly name: string };
-
-/** How a secret's place is written; goes into the JSON Schema as well. */
+/** The syntax of a reference to a secret; also in the JSON Schema. */
 export const SECRET_PATTERN = '^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:.+|credential:[A-Za-z0-9_.@-]+)$';
 
-/** How an address to listen at is written; goes into the JSON Schema as well. */
+/** The syntax of an address to listen at; also in the JSON Schema. */
 export const LISTEN_PATTERN = '^(?:\\[([0-9A-Fa-f:.]+)\\]|([0-9.]+)):[0-9]{1,5}$';
 
 const LISTEN = new RegExp(LISTEN_PATTERN, 'u');
 
-/** picomatch throws above 65,536, with all that is put around a pattern. */
-const LONGEST_PATTERN = 10_000;
-
-/** How the platform's own tokens begin. */
+/** The beginning of the platform's own tokens. */
 const LOOKS_LIKE_TOKEN = /^bp_[a-z]+_/u;
 
 const PRINTABLE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/u;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/u;
 
-/** Half of a pair that stands for one character: not well-formed Unicode, which no file name, database or platform takes. */
+/** Half of a surrogate pair: not well-formed Unicode, which no file name, database or platform accepts. */
 const HALF = /\p{Surrogate}/u;
 
-/** What is wrong with a text that is not well-formed Unicode, and what to do about it; `null`: it is. */
+/** Says what is wrong with a text that is not well-formed Unicode; `null` if it is well-formed. */
 function brokenIn(text: string): string | null {
   const [half] = HALF.exec(text) ?? [];
   return half === undefined ? null : `contains half of a character; write it without ${quote(half)}`;
 }
 
-/** Whether a text is one of the placeholders that examples carry: `…`, `<bot id>`, `YOUR_BOT_ID`. */
+/** Returns whether a text is a placeholder of the examples: `…`, `<bot id>`, `YOUR_BOT_ID`. */
 export function isPlaceholder(text: string): boolean {
   return /^(?:…|\.{3}|<.*>|your[_ -].*|change[_ -]?me|todo|x{3,})$/iu.test(text.trim());
 }
 
-/** An http(s) address without credentials, query and fragment, its trailing slashes removed. */
+/** Reads an http(s) address without credentials, query and fragment; removes trailing slashes. */
 export function readUrl(text: string): Reading<string> {
-  // What stands before an @ or after a ? may be a secret: these messages do not show the address.
+  // A part before an @ or after a ? may be a secret, so these messages do not show the address.
   if (/[?#]/u.test(text))
     return problem('this address must not have a query or a fragment; end it before the "?" or "#"');
   const url = /^https?:\/\//iu.test(text) && URL.canParse(text) ? new URL(text) : null;
@@ -65,7 +56,7 @@ export function readUrl(text: string): Reading<string> {
   return meaning(`${url.origin}${url.pathname.replace(/\/+$/u, '')}`);
 }
 
-/** An id: it travels in a header or an address, so printable ASCII without spaces. */
+/** Reads an id: printable ASCII without spaces, because it is sent in a header or a URL. */
 export function readId(text: string): Reading<string> {
   if (text === '') return problem('is empty; write the id, or remove the field');
   if (/^[\x21-\x7e]+$/u.test(text)) return meaning(text);
@@ -76,19 +67,18 @@ export function readId(text: string): Reading<string> {
   );
 }
 
-/** The id of a bot. */
 export function readBotId(text: string): Reading<string> {
   return text.trim() === ''
     ? problem('is empty; write the id of the bot ("botsync init" offers the bots of a workspace)')
     : readId(text);
 }
 
-/** The id of a webhook: one segment of an address. */
+/** Reads the id of a webhook: one segment of a URL. */
 export function readWebhookId(text: string): Reading<string> {
   return /[/?#]/u.test(text) ? problem('is an address; write only its last part, the id') : readId(text);
 }
 
-/** A text that travels in a header: printable ASCII, no space at either end. */
+/** Reads a text that is sent in a header: printable ASCII, no space at either end. */
 export function readHeaderText(text: string): Reading<string> {
   return PRINTABLE.test(text)
     ? meaning(text)
@@ -96,10 +86,10 @@ export function readHeaderText(text: string): Reading<string> {
 }
 
 /**
- * Where a secret is kept. No message shows the text: it may be the secret itself. `variable`: an example of the name of
- * an environment variable for it.
+ * Reads a reference to a secret. No message shows the text, because it may be the secret itself. `variable`: an
+ * environment variable for examples.
  */
-export function readSecretReference(text: string, variable = 'BOTSYNC_TOKEN'): Reading<WrittenReference> {
+export function readSecretReference(text: string, variable = 'BOTSYNC_TOKEN'): Reading<SecretReference> {
   const [kind, rest] = splitAtColon(text);
   if (kind === 'env') {
     return /^[a-z_]\w*$/iu.test(rest) && !LOOKS_LIKE_TOKEN.test(rest)
@@ -131,7 +121,7 @@ function splitAtColon(text: string): [string, string] {
   return [text.slice(0, colon), text.slice(colon + 1)];
 }
 
-/** A path, not resolved yet. */
+/** Reads a path, without resolving it. */
 export function readPath(text: string): Reading<string> {
   if (text.trim() === '') return problem('is empty; write a path');
   if (text.includes('\0')) return problem('contains a NUL character; write a path');
@@ -139,25 +129,24 @@ export function readPath(text: string): Reading<string> {
   if (broken !== null) return problem(broken);
   const [unexpanded] = LEFT_TO_A_SHELL.exec(text) ?? [];
   if (unexpanded === undefined) return meaning(text);
-  // The path may be a secret that was put in the wrong place: it is not shown.
+  // The text may be a secret in the wrong place, so it is not shown.
   const name = unexpanded.startsWith('~') ? '"~"' : /HOME/u.test(unexpanded) ? '"$HOME"' : 'a variable';
   return problem(`${name} is not expanded here; write the whole path, or one relative to this file`);
 }
 
 /**
- * How a path begins that a shell would expand: a home directory or a variable. A directory that is really called that is
- * written with `./` before it.
+ * The beginning of a path that a shell would expand: a home directory or a variable. For a directory that really has
+ * such a name, `./` is written before it.
  */
 const LEFT_TO_A_SHELL = /^(?:~[\w.-]*(?=\/|$)|\$\w+(?=\/|$)|\$\{\w+\}|%\w+%)/u;
 
-/** The path of a file, not resolved yet. */
+/** Reads the path of a file, without resolving it. */
 export function readFilePath(text: string): Reading<string> {
   return /\/\.{0,2}$|^\.{1,2}$/u.test(text)
     ? problem(`${quote(text)} is a directory; write the path of a file`)
     : readPath(text);
 }
 
-/** The name of a source. */
 export function readName(text: string): Reading<string> {
   const broken = brokenIn(text);
   if (broken !== null) return problem(`${quote(text)} cannot be a name, because it ${broken}`);
@@ -168,11 +157,12 @@ export function readName(text: string): Reading<string> {
     : meaning(text);
 }
 
-/** What comes before the path in a key. */
 export function readKeyPrefix(text: string): Reading<string> {
   if (CONTROL.test(text)) return problem(`${quote(text)} contains a control character; remove it`);
   const broken = brokenIn(text);
   if (broken !== null) return problem(`${quote(text)} ${broken}`);
+  if (text.includes('\\'))
+    return problem(`${quote(text)} contains a backslash; write ${quote(text.replaceAll('\\', '/'))}`);
   return text.startsWith('/')
     ? problem(
         `${quote(text)} starts with "/", which the platform would treat as part of the name; write ${quote(text.replace(/^\/+/u, ''))}`,
@@ -180,36 +170,28 @@ export function readKeyPrefix(text: string): Reading<string> {
     : meaning(text);
 }
 
-/** A pattern of a rule's `match` (picomatch; src/domain/rules.ts, compilePattern). */
 export function readPattern(text: string): Reading<string> {
   if (text.trim() === '')
     return problem('is empty; write a pattern such as "**/*.pdf", or "**" for every file');
   if (text.endsWith('/'))
     return problem(`${quote(text)} matches no file, because it ends with "/"; write ${quote(`${text}**`)}`);
-  if (text.length > LONGEST_PATTERN) return problem(`${quote(text)} is too long for a pattern`);
   try {
-    // With `debug` picomatch throws; without it a broken pattern silently matches nothing.
-    picomatch.makeRe(text, { dot: true, debug: true });
-  } catch {
-    return problem(
-      `${quote(text)} is not a pattern: a bracket is open or a range is reversed; put "\\\\" before a bracket that is meant literally`,
-    );
+    compilePattern(text);
+  } catch (error) {
+    if (error instanceof PatternError) return problem(`${quote(text)} ${error.message}`);
+    throw error;
   }
-  if (runsAway(text))
-    return problem(
-      `${quote(text)} repeats a group that can match one name in many ways, which takes years for some names; repeat only plain alternatives, such as "+(a|b)"`,
-    );
   return meaning(text);
 }
 
-/** A line of `ignore`. */
 export function readIgnorePattern(text: string): Reading<string> {
-  return text.trim() === ''
-    ? problem('is empty; write a pattern such as "drafts/" or "*.tmp", or remove it')
-    : meaning(text);
+  if (text.trim() === '')
+    return problem('is empty; write a pattern such as "drafts/" or "*.tmp", or remove it');
+  const reason = problemOfIgnorePattern(text);
+  return reason === null ? meaning(text) : problem(`${quote(text)} ${reason}`);
 }
 
-/** A moment with its zone, in epoch milliseconds. */
+/** Reads a time with its zone, in epoch milliseconds. */
 export function readMoment(text: string): Reading<number> {
   const isMoment = (candidate: string): boolean =>
     z.iso.datetime({ offset: true }).safeParse(candidate).success;
@@ -227,7 +209,7 @@ export function readMoment(text: string): Reading<number> {
   );
 }
 
-/** A tag's value (platform-facts.md, Files: at most 1,000 characters). */
+/** Reads a tag's value (platform-facts.md, Files: at most 1,000 characters). */
 export function readTagValue(text: string): Reading<string> {
   return charactersOf(text) > LONGEST_TAG_VALUE
     ? problem(
@@ -236,7 +218,7 @@ export function readTagValue(text: string): Reading<string> {
     : meaning(text);
 }
 
-/** The name of a channel (interface.md, Limits: channel length). */
+/** Reads the name of a channel (interface.md, Limits: channel length). */
 export function readChannel(text: string): Reading<string> {
   if (text.trim() === '') return problem('is empty; write the name of a channel of the integration');
   return charactersOf(text) > LONGEST_NAME
@@ -244,7 +226,7 @@ export function readChannel(text: string): Reading<string> {
     : meaning(text);
 }
 
-/** The name or version of an integration: it becomes one segment of an address. */
+/** Reads the name or version of an integration: one segment of a URL. */
 export function readIntegrationPart(text: string): Reading<string> {
   return /^\.{0,2}$|\p{Surrogate}/u.test(text)
     ? problem(
@@ -253,21 +235,20 @@ export function readIntegrationPart(text: string): Reading<string> {
     : meaning(text);
 }
 
-/** How often a summary is told, in milliseconds: no more often than anybody would read it. */
+/** Checks the interval of summaries, in milliseconds: not more often than anybody would read them. */
 export function readSummaryInterval(durationMs: number): Reading<number> {
   return durationMs < 60_000
     ? problem(`"${formatDuration(durationMs)}" is too often; write at least "1m"`)
     : meaning(durationMs);
 }
 
-/** A MIME type. */
 export function readContentType(text: string): Reading<string> {
   return /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?: *; *[\w-]+=(?:[\w!#$&^.+-]+|"[\x20\x21\x23-\x7e]*"))*$/u.test(text)
     ? meaning(text)
     : problem(`${quote(text)} is not a content type; write for example "text/markdown"`);
 }
 
-/** A file name extension, made lower case and without its dot. */
+/** Reads a file name extension, in lower case and without its dot. */
 export function readExtension(text: string): Reading<string> {
   const extension = text.replace(/^\*?\./u, '').toLowerCase();
   return /^[^\s/.*]+$/u.test(extension)
@@ -275,10 +256,10 @@ export function readExtension(text: string): Reading<string> {
     : problem(`${quote(text)} is not an extension; write for example "pdf"`);
 }
 
-/** The longest duration that becomes a timer, milliseconds. */
+/** The longest duration for a timer: a longer one would overflow it and fire immediately. */
 export const LONGEST_TIMER_MS = 24 * 86_400_000;
 
-/** A duration that becomes a timer: one longer than `LONGEST_TIMER_MS` would overflow it and fire at once. */
+/** Checks a duration for a timer. */
 export function readTimer(durationMs: number, leastMs = 1, mostMs = LONGEST_TIMER_MS): Reading<number> {
   if (durationMs < leastMs)
     return problem(
@@ -289,7 +270,7 @@ export function readTimer(durationMs: number, leastMs = 1, mostMs = LONGEST_TIME
     : meaning(durationMs);
 }
 
-/** An address to listen at, `127.0.0.1:9464` or `[::1]:9464`; port 0 lets the system choose. */
+/** Reads an address to listen at, `127.0.0.1:9464` or `[::1]:9464`; with port 0 the system chooses a port. */
 export function readListenAddress(text: string): Reading<ListenAddress> {
   const [, inBrackets, plain] = LISTEN.exec(text) ?? [];
   const digits = /(?:^|:)(\d+)$/u.exec(text)?.[1] ?? '9464';

@@ -1,8 +1,9 @@
-import { FIRST_ASKED_AFTER_MS, wordOf } from './confirmation.ts';
+import { FIRST_ASKED_AFTER_MS } from './confirmation.ts';
 import { otherFacts } from './facts.ts';
 import { renewalTime } from './expiry.ts';
 import type { ListedFile } from './file-catalog.ts';
 import { readMark } from './mark.ts';
+import { mayHaveContent, readStatus } from './platform-status.ts';
 import type { Verdict } from './record.ts';
 import { toldOf, type FileSettings } from './settings.ts';
 
@@ -18,26 +19,23 @@ export interface Adoptable {
   readonly told: 'same' | 'facts' | 'other';
 }
 
-/** What of the platform's says that nothing of a file's content is there. */
-const WITHOUT_CONTENT = new Set<string | null>([null, 'upload_pending', 'upload_failed']);
-
 /**
  * Whether a file that the platform has may be taken for one that is here and has no record. `null`: it has not.
  *
  * @param settings - what the rules say of the file that is here.
- * @param source - the name of its source.
  * @param nowMs - the platform's time, epoch milliseconds.
  */
 export function adoptable(
   file: ListedFile,
-  { sizeBytes, settings, source }: { sizeBytes: number; settings: FileSettings; source: string },
+  { sizeBytes, settings }: { sizeBytes: number; settings: FileSettings },
   nowMs: number,
 ): Adoptable | null {
   const mark = readMark(file.metadata);
-  if (mark === null || file.sizeBytes !== sizeBytes || WITHOUT_CONTENT.has(file.status)) return null;
+  if (mark === null || file.sizeBytes !== sizeBytes || !mayHaveContent(file.status)) return null;
   const others = otherFacts(file, toldOf(settings));
   const needsContent = others.includes('index') || others.includes('contentType');
-  const isSame = others.length === 0 && mark.source === source && isExpiryRight(file, settings, nowMs);
+  // The mark may name a source of another name: its content is what counts.
+  const isSame = others.length === 0 && isExpiryRight(file, settings, nowMs);
   const told = needsContent ? 'other' : isSame ? 'same' : 'facts';
   return { file, sha256: Buffer.from(mark.sha256, 'hex'), told };
 }
@@ -70,7 +68,7 @@ export function standingOf(
   isIndexed: boolean,
   nowMs: number,
 ): { readonly verdict: Verdict | null; readonly askAtMs: number | null } {
-  const word = wordOf(file, sent, isIndexed);
-  if (word.kind === 'final') return { verdict: word.verdict, askAtMs: null };
+  const status = readStatus(file, { ...sent, isMarked: readMark(file.metadata) !== null }, isIndexed);
+  if (status.kind === 'final') return { verdict: status.verdict, askAtMs: null };
   return { verdict: null, askAtMs: nowMs + FIRST_ASKED_AFTER_MS };
 }

@@ -3,7 +3,7 @@ import { otherFacts } from './facts.ts';
 import type { ListedFile, FactsUpdate } from './file-catalog.ts';
 import { canonicalJson, type JsonObject } from './json.ts';
 import type { UpsertBody } from './limits.ts';
-import type { FileRecord } from './record.ts';
+import { differenceOf, type FileRecord } from './record.ts';
 import type { ToldSettings } from './settings.ts';
 
 /**
@@ -12,7 +12,8 @@ import type { ToldSettings } from './settings.ts';
  * still where its fingerprint is not trusted.
  */
 export function isContentConfirmed(record: FileRecord, reason: SendReason | VerifyReason): boolean {
-  if (record.state !== 'synced' || (record.differs !== null && record.differs !== 'facts')) return false;
+  const differs = differenceOf(record);
+  if (record.state !== 'synced' || (differs !== null && differs !== 'facts')) return false;
   switch (record.verdict) {
     case null:
       return false;

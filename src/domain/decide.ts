@@ -1,6 +1,6 @@
 import { renewalTime } from './expiry.ts';
 import { sizeInFingerprint, type Fingerprint } from './fingerprint.ts';
-import type { FileRecord } from './record.ts';
+import { differenceOf, type FileRecord } from './record.ts';
 import type { ResolvedSettings } from './rules.ts';
 
 /** Why a file is sent. */
@@ -82,10 +82,11 @@ function decideSynced(
   const sameFacts = fingerprint === record.fingerprint;
   if (!sameFacts && sizeInFingerprint(fingerprint) !== sizeInFingerprint(record.fingerprint))
     return send('changed');
-  if (record.differs === 'content' || record.differs === 'facts') return send('differs');
+  const differs = differenceOf(record);
+  if (differs === 'content' || differs === 'facts') return send('differs');
   if (resolved.digest !== record.settingsDigest) return send('settings-changed');
   // What others put there is overwritten by a change, as it would be by a new file, and by nothing else.
-  if (record.differs === 'replaced' && sameFacts && record.trusted && !isInDoubt) return HOLD;
+  if (differs === 'replaced' && sameFacts && record.trusted && !isInDoubt) return HOLD;
   if (record.expiresAtMs !== null) {
     const renewAtMs = renewalTime(resolved.settings.expiry, record.expiresAtMs);
     if (renewAtMs !== null && nowMs >= renewAtMs) return send('renewal-due');

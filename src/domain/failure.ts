@@ -13,7 +13,8 @@ export type PlatformFailure =
    * May work later. `retryAfterMs`: the platform asked for at least this much patience. `notCarriedOut`: the request
    * certainly had no effect, so that repeating it does nothing twice. `postponed`: it was not even sent, as the platform
    * asked for a pause that is too long to wait for. `answered`: the platform is there and only this request has to wait
-   * (429, a lock, an upload address that is not accepted any more).
+   * (429, a lock, an upload address that is not accepted any more). `unusable`: it came back as a success, or as a redirect,
+   * without what was asked for.
    */
   | {
       readonly kind: 'transient';
@@ -22,6 +23,7 @@ export type PlatformFailure =
       readonly notCarriedOut?: true;
       readonly postponed?: true;
       readonly answered?: true;
+      readonly unusable?: true;
     };
 
 /** What may come of asking for one thing: it may not exist as well (interface.md, Errors: 404). */

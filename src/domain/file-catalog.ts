@@ -45,6 +45,9 @@ export type CatalogQuery =
 /** A list by ids takes so many at a time. */
 export const MOST_IDS = 50;
 
+/** The id and the key of no file: to ask for it is the cheapest question, and does no harm. */
+export const NO_FILE = 'botsync-asks-for-nothing';
+
 /**
  * What is told of a file without its content. Tags and metadata merge name by name, where `null` takes a name away;
  * what is left out stays. `expiresAtMs`: epoch milliseconds, a whole minute; `null`: forever.
@@ -88,3 +91,14 @@ export interface FileCatalog {
     signal: AbortSignal,
   ) => Promise<Outcome<null, OptionalFailure>>;
 }
+
+/** What botsync does without where an operation is not served, in words that follow a "so". */
+export const LOSSES: Readonly<Record<OptionalOperation, string>> = {
+  list: "uploads cannot be confirmed, and the bot's files cannot be verified",
+  get: 'deleted files cannot be checked first, and expire instead',
+  update: 'files with changed settings or due renewals are sent again',
+  delete: 'deleted files expire instead',
+  search: 'search does not work',
+  passages: 'passages cannot be shown',
+  usage: 'quotas are not known',
+};

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+
 /** The config's `removals`, as far as the guard needs it. */
 export interface RemovalLimits {
   readonly maxCount: number;
@@ -5,73 +8,193 @@ export interface RemovalLimits {
   readonly maxFraction: number;
 }
 
-/** Why a source was halted. Nothing more of it is removed until someone looked; unless it is for that alone, nothing is sent either. */
-export type Halt =
-  | { readonly kind: 'missing'; readonly reason: string }
-  /** `directory`: what the directory that was found is recognised by. */
-  | { readonly kind: 'replaced' | 'emptied'; readonly reason: string; readonly directory: string }
-  /** `mounts`: the places below the directory, relative to it, where file systems were mounted that hold files of it. */
-  | { readonly kind: 'unmounted'; readonly reason: string; readonly mounts: readonly string[] }
-  /** `removals`: carried out within the hour and due, together. */
-  | { readonly kind: 'mass-removal'; readonly reason: string; readonly removals: number };
+/** The files that an approval of a halt may remove from the platform. */
+const filesAtStake = z.object({
+  count: z.int().nonnegative(),
+  /** The first of their paths, in path order. */
+  first: z.array(z.string()),
+  /** Digest of all their paths; empty where the halt is known before they are. */
+  digest: z.string(),
+});
+
+export type FilesAtStake = z.infer<typeof filesAtStake>;
+
+/** `meant`: a similar path that exists; `above`: the nearest directory above it that exists. */
+const nearestDirectory = z.object({ kind: z.enum(['meant', 'above']), path: z.string() });
+
+export type NearestDirectory = z.infer<typeof nearestDirectory>;
+
+/** Why a source's directory cannot be synced. `field` names the directory in the configuration, such as `sources[0].directory`. */
+const directoryFault = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('not-a-directory'), field: z.string() }),
+  z.object({
+    kind: z.literal('not-found'),
+    field: z.string(),
+    nearest: nearestDirectory,
+  }),
+  /** `code`: of the system's error. */
+  z.object({ kind: z.literal('unreadable'), field: z.string(), code: z.string() }),
+  z.object({ kind: z.literal('unlistable'), code: z.string() }),
+  z.object({ kind: z.literal('silent') }),
+  z.object({ kind: z.literal('lost-during-scan') }),
+  z.object({ kind: z.literal('ignore-file-too-large'), file: z.string(), maxBytes: z.int() }),
+  z.object({ kind: z.literal('ignore-pattern'), file: z.string(), line: z.int(), problem: z.string() }),
+]);
+
+export type DirectoryFault = z.infer<typeof directoryFault>;
+
+/** Why removals are not believed. */
+const removalExcess = z.discriminatedUnion('kind', [
+  /** More than `removals.maxCount` or `removals.maxFraction`, which is `limit`. The counts are explained at `guardRemovals`. */
+  z.object({
+    kind: z.enum(['count', 'fraction']),
+    wanted: z.int(),
+    recent: z.int(),
+    recorded: z.int(),
+    limit: z.number(),
+  }),
+  /** So many orphans may be hidden: their directories have no files now, or a file system was mounted or unmounted there. */
+  z.object({ kind: z.literal('hidden'), orphans: z.int() }),
+]);
+
+export type RemovalExcess = z.infer<typeof removalExcess>;
+
+/** `directory` is the path of the source's directory; `identity` is that of the directory that was found. */
+export const haltSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('missing'), directory: z.string(), fault: directoryFault }),
+  z.object({
+    kind: z.literal('emptied'),
+    directory: z.string(),
+    identity: z.string(),
+    atStake: filesAtStake,
+  }),
+  z.object({
+    kind: z.literal('replaced'),
+    directory: z.string(),
+    identity: z.string(),
+    /** Whether this host has checked the directory before. */
+    isKnown: z.boolean(),
+    /** Of the recorded files that were checked. */
+    found: z.int(),
+    checked: z.int(),
+    atStake: filesAtStake,
+  }),
+  /** A file system came or went at places below the directory, relative to it, and with it files of the source. */
+  z.object({
+    kind: z.literal('mounts-changed'),
+    directory: z.string(),
+    mounts: z.array(z.object({ place: z.string(), isMounted: z.boolean() })),
+    atStake: filesAtStake,
+  }),
+  /** Its files are recorded in one place of the platform and would be sent to another; both as `StateReader.place` has them. */
+  z.object({
+    kind: z.literal('new-keys'),
+    from: z.string(),
+    to: z.string(),
+    recorded: z.int(),
+    changes: z.array(z.object({ field: z.string(), before: z.string(), now: z.string() })),
+    atStake: filesAtStake,
+  }),
+  z.object({
+    kind: z.literal('mass-removal'),
+    excess: removalExcess,
+    /** The removals in question were noticed by then, epoch milliseconds. */
+    noticedUntilMs: z.number(),
+    atStake: filesAtStake,
+  }),
+]);
 
 /**
- * Whether somebody who approved of one halt has approved of another, met later: it must be the same directory, no
- * other mount, and no more removals. What is missing cannot be approved.
+ * Why a source is halted: nothing of it is removed until somebody approves; unless it is for removals alone, nothing is sent
+ * either. Stored as JSON; `src/words/halt.ts` has its sentences.
  */
-export function isApproved(halt: Halt, approved: Halt): boolean {
+export type Halt = z.infer<typeof haltSchema>;
+
+/** A halt because the directory cannot be synced at all. */
+export type MissingHalt = Extract<Halt, { kind: 'missing' }>;
+
+/** What somebody has approved for a source: one halt, whatever comes, or nothing. */
+export type Approved = Halt | 'anything' | null;
+
+/** Returns what tells one halt from another: an approval names it, so that no other halt is let through. */
+export function haltDigest(halt: Halt): string {
+  return createHash('sha256')
+    .update(JSON.stringify(essenceOf(halt)))
+    .digest('hex')
+    .slice(0, 16);
+}
+
+/** Leaves out the moment of a halt and its counts: they do not make it another one. */
+function essenceOf(halt: Halt): readonly unknown[] {
   switch (halt.kind) {
     case 'missing':
+      return [halt.kind];
+    case 'replaced':
+    case 'emptied':
+      return [halt.kind, halt.identity];
+    case 'mounts-changed':
+      return [halt.kind, ...halt.mounts.map(({ place }) => place)];
+    case 'new-keys':
+      return [halt.kind, halt.from, halt.to];
+    case 'mass-removal':
+      return [halt.kind, halt.atStake.count, halt.atStake.digest];
+  }
+}
+
+/**
+ * Returns whether an approval covers a halt that is met later: it must be the same directory and no other mount. What is
+ * missing cannot be approved; of mass removals only those are that the halt had noticed, see `approvedUntil`.
+ */
+export function isApproved(halt: Halt, approved: Approved): boolean {
+  if (approved === 'anything') return halt.kind !== 'missing';
+  if (approved === null) return false;
+  switch (halt.kind) {
+    case 'missing':
+    case 'mass-removal':
       return false;
     case 'replaced':
     case 'emptied':
-      return approved.kind === halt.kind && approved.directory === halt.directory;
-    case 'unmounted':
-      return approved.kind === halt.kind && halt.mounts.every((mount) => approved.mounts.includes(mount));
-    case 'mass-removal':
-      return approved.kind === halt.kind && halt.removals <= approved.removals;
+      return approved.kind === halt.kind && approved.identity === halt.identity;
+    case 'new-keys':
+      return approved.kind === halt.kind && approved.from === halt.from && approved.to === halt.to;
+    case 'mounts-changed':
+      return (
+        approved.kind === halt.kind &&
+        halt.mounts.every(({ place }) => approved.mounts.some((one) => one.place === place))
+      );
   }
+}
+
+/** Returns until when removals must have been noticed to be approved, epoch milliseconds. */
+export function approvedUntil(approved: Approved): number {
+  if (approved === 'anything') return Infinity;
+  return approved?.kind === 'mass-removal' ? approved.noticedUntilMs : -Infinity;
 }
 
 /** Removals are counted over this long, milliseconds: a slow mass deletion is one as well. */
 export const REMOVAL_WINDOW_MS = 3_600_000;
 
-/** Up to this many removals no fraction is taken: in a small folder two files are soon half of it. */
-const FRACTION_APPLIES_ABOVE = 10;
+/** Up to this many files nothing counts as a mass: in a small folder two files are soon half of it. */
+export const FEW_FILES = 10;
 
 /**
- * Whether so many removals are believed: a failed mount is not a deletion.
+ * Returns why so many removals are not believed; `null` when they may go ahead: a failed mount is not a deletion.
  *
  * @param wanted - removals that are due now.
  * @param recent - removals carried out within `REMOVAL_WINDOW_MS`.
  * @param recorded - files the source had, those removed within the window included.
- * @returns the halt, or `null` when they may go ahead.
  */
 export function guardRemovals(
   wanted: number,
   recent: number,
   recorded: number,
   limits: RemovalLimits,
-): Halt | null {
+): RemovalExcess | null {
   const total = wanted + recent;
   if (wanted === 0) return null;
-  const counted =
-    recent === 0
-      ? `${total} of ${recorded} files would be removed within an hour`
-      : `${recent} of ${recorded} files were removed within an hour, and ${wanted} more would be`;
-  if (total > limits.maxCount) {
-    return {
-      kind: 'mass-removal',
-      reason: `${counted}, more than removals.maxCount (${limits.maxCount})`,
-      removals: total,
-    };
-  }
-  if (total > FRACTION_APPLIES_ABOVE && total > recorded * limits.maxFraction) {
-    return {
-      kind: 'mass-removal',
-      reason: `${counted}, more than removals.maxFraction (${limits.maxFraction})`,
-      removals: total,
-    };
-  }
+  const counts = { wanted, recent, recorded };
+  if (total > limits.maxCount) return { kind: 'count', ...counts, limit: limits.maxCount };
+  if (total > FEW_FILES && total > recorded * limits.maxFraction)
+    return { kind: 'fraction', ...counts, limit: limits.maxFraction };
   return null;
 }

@@ -1,4 +1,4 @@
-import type { FileKey } from './brands.ts';
+import type { FileKey } from './key.ts';
 import { checkExpiry } from './expiry.ts';
 import type { JsonObject } from './json.ts';
 import { MARK_NAME } from './mark.ts';
@@ -85,6 +85,8 @@ export function prepareUpsert(
   nowMs: number,
   mark: JsonObject | null = null,
 ): PreparedUpsert {
+  if (key.includes('\\'))
+    return refuse('the key has a backslash, which the platform may refuse; rename the file');
   const long = Object.entries(settings.tags).find(([, value]) => charactersOf(value) > LONGEST_TAG_VALUE);
   if (long)
     return refuse(`the value of tag "${long[0]}" has more than ${count(LONGEST_TAG_VALUE)} characters`);

@@ -1,6 +1,7 @@
 /**
  * What people may want to hear of:
- * - `failing`: files that could not be sent, a platform that is unreachable, or sources that no host of a cluster syncs;
+ * - `failing`: files that could not be sent, a platform that is unreachable, a configuration that cannot be loaded, or sources
+ *   that no host of a cluster syncs;
  * - `recovered`: the end of a trouble they were told of;
  * - `halted`: a source that a guard stopped;
  * - `expiring`: files that could not be sent again before they expire;
@@ -33,3 +34,17 @@ export type ConversationChoice =
       /** The hub's integration as which it is created; `null`: as none. */
       readonly integration: { readonly name: string; readonly version: string } | null;
     };
+/** A file whose content the platform's store has just taken. */
+export interface Delivery {
+  readonly source: string;
+  /** Relative to the source. */
+  readonly path: string;
+  readonly key: string;
+  /** The number of the target in the state file. */
+  readonly target: number;
+  readonly sha256: Buffer;
+  /** Whether everybody may read the content (interface.md, Create or update a file: `public_content`). */
+  readonly isPublic: boolean;
+  /** Address of the content (interface.md, File: `url`); `null` when the platform named none, or it is not public. */
+  readonly publicUrl: string | null;
+}

@@ -1,4 +1,4 @@
-import type { FileKey } from './brands.ts';
+import type { FileKey } from './key.ts';
 import type { CatalogFile } from './file-catalog.ts';
 import { readMark } from './mark.ts';
 

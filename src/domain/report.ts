@@ -16,11 +16,6 @@ export interface FileEvent {
   readonly error?: string;
 }
 
-/** Whether an event is about a whole source: it is halted. */
-export function isHalt({ kind, path }: FileEvent): boolean {
-  return kind === 'problem' && path === '.';
-}
-
 /** The counts of a pass; the last line of `sync --json`. In a dry run: what would be done. */
 export interface Summary {
   uploaded: number;
@@ -71,4 +66,10 @@ export function emptySummary(): Summary {
     bytes: 0,
     durationMs: 0,
   };
+}
+/** What the sending of a file took: the attempt that succeeded. */
+
+export interface Transferred {
+  readonly bytes: number;
+  readonly durationMs: number;
 }

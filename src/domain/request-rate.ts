@@ -1,5 +1,4 @@
-import { areThereOthers, OtherClients } from './other-clients.ts';
-import { RequestLog } from './request-log.ts';
+import { areThereOthers, OtherClients, RequestLog } from './other-clients.ts';
 
 /** What an answer says of a rate limit (platform-facts.md, Rate limits). */
 export interface RateLimitReport {
@@ -45,6 +44,14 @@ const MOST_CONCESSION = 3;
 /** Others that take less than this part of the limit get no such concession: they may want no more. */
 const CONCESSION_FROM_PART = 0.15;
 
+/** A client that takes less than this part of what the others take is one of several, which meet by chance: this part of the limit stays free as well. */
+const SEVERAL_FROM_PART = 1 / 2;
+const SPARE_PART_OF_SEVERAL = 0.01;
+
+/** Who has less than this part of the limit beside others gains what is missing to it in this time, milliseconds: the same for all, so that nobody starves. */
+const FEW_PART = 1 / 5;
+const GAINED_WITHIN_MS = 5000;
+
 /** How fast the rate follows what becomes free, and what is taken: time constants, milliseconds. */
 const RISE_MS = 700;
 const FALL_MS = 80;
@@ -68,22 +75,27 @@ const PROBE_MS = 250;
 /** After the last request of a paced window nothing is sent for this part of it: by then others have left it. */
 const REST_PART = 1 / 20;
 
-/** After a 429 the rate is this part of what it was, or of what got through. */
-const PART_AFTER_REPORTED = 0.9;
-const PART_AFTER_UNREPORTED = 0.98;
+/** After a 429 the rate is this part of what it was. */
+const PART_AFTER_REFUSAL = 0.9;
 
-/** A rate found without headers is held for so long, twice as long each time that the same is found, … */
-const FIRST_HOLD_MS = 30_000;
-const LONGEST_HOLD_MS = 240_000;
-
-/** … and then doubles in this time. */
-const DOUBLING_MS = 10_000;
-
-/** Rates that differ by less than this part are the same. */
-const SAME_RATE_PART = 0.1;
-
-/** A client whose first request met a used-up limit goes on with so many a second: it cannot know its share. */
+/** Where nothing is told, a client begins with this part of what got through, and never with less than so many a second, … */
+const FIRST_FOUND_PART = 0.5;
 const NEWCOMER_PER_SECOND = 20;
+
+/** … and doubles that in this time, until it is refused again. */
+const DOUBLING_MS = 4000;
+
+/** A rate that was found so is held for so long for each request a second: who has little asks for more first. */
+const HELD_MS_A_REQUEST = 600;
+
+/** Then it grows ever faster: after t seconds by half of this times t², whatever it was. Requests a second. */
+const GROWTH = 0.05;
+
+/** A rate that was refused because it had grown goes back to this part. */
+const PART_AFTER_GROWTH = 0.98;
+
+/** Less than this part of a rate got through: others take much more than was thought. */
+const FAR_OFF_PART = 0.8;
 
 /** Fewer than this many a second are never asked for, nor less than this part of the limit. */
 const LOWEST_PER_SECOND = 1;
@@ -95,12 +107,11 @@ const BEYOND_ANY_LIMIT = 1e9;
 /** A timer that fires late by up to this is made up for, milliseconds; a time of rest is not. */
 const LONGEST_CATCH_UP_MS = 20;
 
-/** A rate that was found by being refused. */
+/** A rate that was found by being refused. `isFirst`: since the only refusal so far. */
 interface FoundRate {
   readonly perSecond: number;
   readonly atMs: number;
-  /** How long it is held. */
-  readonly holdMs: number;
+  readonly isFirst: boolean;
 }
 
 /**
@@ -108,7 +119,8 @@ interface FoundRate {
  *
  * Where answers tell how many requests of a sliding window are left, what we used of it and what is left is what there
  * is for us; no search is needed. Each client leaves a part of its own use free, so that several that do the same end up
- * with equal shares. Where nothing is told nothing is paced, until a 429 shows that there is a limit.
+ * with equal shares. Where nothing is told nothing is paced, until a 429 shows that there is a limit: then increase that is the same for
+ * all meets decrease in proportion (docs/decisions/0028-the-rate-of-requests.md).
  */
 export class RequestRate {
   readonly #log = new RequestLog(2 * LONGEST_PACED_WINDOW_MS);
@@ -139,12 +151,8 @@ export class RequestRate {
       const dueMs = this.#lastReleaseMs + this.#intervalMs;
       return this.#renewedAtMs === null ? dueMs : Math.min(dueMs, this.#renewedAtMs);
     }
-    const perSecond = foundRate(this.#found, nowMs);
-    this.#intervalMs = 1000 / perSecond;
-    const pacedMs = this.#lastReleaseMs + this.#intervalMs;
-    // What left in a burst before the limit was found is still in the window.
-    const earlierMs = this.#log.last(Math.max(1, Math.floor(perSecond)));
-    return earlierMs === null ? pacedMs : Math.max(pacedMs, earlierMs + USUAL_WINDOW_MS);
+    this.#intervalMs = 1000 / foundRate(this.#found, nowMs);
+    return this.#lastReleaseMs + this.#intervalMs;
   }
 
   /** Takes note of a request that is released now. */
@@ -165,8 +173,8 @@ export class RequestRate {
     const isFirst = !this.#isAnswered;
     this.#isAnswered = true;
     if (report !== null) return this.#follow(answer, report, nowMs);
-    if (wasLimited) this.#find(releasedAtMs, nowMs);
-    else if (isFirst) this.#intervalMs = 0;
+    if (wasLimited) return this.#find(releasedAtMs, nowMs);
+    if (isFirst) this.#intervalMs = 0;
     return 0;
   }
 
@@ -202,16 +210,18 @@ export class RequestRate {
     const limit = told ?? this.#mostSeen;
     const taken = Math.max(0, limit - own - remaining);
     const expected = this.#others.note(taken, limit, windowMs, nowMs);
-    const wanted = (limit - expected - SPARE) / (1 + sparePart(own, taken, limit));
+    const spare = SPARE + (own < taken * SEVERAL_FROM_PART ? limit * SPARE_PART_OF_SEVERAL : 0);
+    const wanted = (limit - expected - spare) / (1 + sparePart(own, taken, limit));
     const before = this.#share ?? wanted * FIRST_PART;
     const elapsedMs = Math.min(nowMs - this.#lastReportMs, LONGEST_STEP_MS);
     this.#lastReportMs = nowMs;
     const followed = 1 - Math.exp(-elapsedMs / (wanted > before ? RISE_MS : FALL_MS));
-    const share = before + followed * (wanted - before);
+    const missing = areThereOthers(taken, limit) ? Math.max(0, limit * FEW_PART - before) : 0;
+    const share = before + followed * (wanted - before) + missing * (elapsedMs / GAINED_WITHIN_MS);
     const lowest = Math.max((LOWEST_PER_SECOND * windowMs) / 1000, limit * LOWEST_PART);
     const isNews = wasLimited && releasedAtMs > this.#reactedAtMs;
     if (isNews) this.#reactedAtMs = nowMs;
-    return Math.max(lowest, isNews ? share * PART_AFTER_REPORTED : share);
+    return Math.max(lowest, isNews ? share * PART_AFTER_REFUSAL : share);
   }
 
   /** The last requests of a long window are spread over what is left of it. */
@@ -223,23 +233,21 @@ export class RequestRate {
     this.#renewedAtMs = isPlenty ? null : nowMs + leftMs;
   }
 
-  /** The platform tells nothing, but that it was too much. */
-  #find(releasedAtMs: number, nowMs: number): void {
-    if (releasedAtMs <= this.#reactedAtMs) return;
-    const before = this.#found;
-    // What was released after it may have been refused as well.
-    const passed = this.#log.count(releasedAtMs - USUAL_WINDOW_MS, releasedAtMs);
-    const most = before === null ? Math.max(passed, NEWCOMER_PER_SECOND) : foundRate(before, nowMs);
-    const perSecond = Math.max(
-      LOWEST_PER_SECOND,
-      Math.min(most, Math.max(passed, most / 2)) * PART_AFTER_UNREPORTED,
-    );
-    const isSame = before !== null && Math.abs(before.perSecond - perSecond) < perSecond * SAME_RATE_PART;
-    const holdMs = isSame ? Math.min(before.holdMs * 2, LONGEST_HOLD_MS) : FIRST_HOLD_MS;
-    this.#found = { perSecond, atMs: nowMs, holdMs };
-    this.#noteLimit(perSecond, 1000);
+  /** The platform tells nothing, but that it was too much. Returns for how long nothing is to be sent, milliseconds. */
+  #find(releasedAtMs: number, nowMs: number): number {
+    if (releasedAtMs <= this.#reactedAtMs) return 0;
     // What a change of the rate does is known once all of the window is under it.
     this.#reactedAtMs = nowMs + USUAL_WINDOW_MS;
+    const passed = this.#log.count(releasedAtMs - USUAL_WINDOW_MS, releasedAtMs);
+    const isFirst = this.#found === null;
+    const perSecond =
+      this.#found === null
+        ? Math.max(NEWCOMER_PER_SECOND, passed * FIRST_FOUND_PART)
+        : Math.max(LOWEST_PER_SECOND, rateAfterRefusal(this.#found, passed, nowMs));
+    this.#found = { perSecond, atMs: nowMs, isFirst };
+    this.#noteLimit(perSecond, 1000);
+    // What left in a burst before the limit was found is still in the window.
+    return isFirst ? USUAL_WINDOW_MS : 0;
   }
 }
 
@@ -250,6 +258,23 @@ function sparePart(own: number, taken: number, limit: number): number {
   return SPARE_PART_BESIDE_OTHERS * Math.min(most, Math.max(1 / MOST_CONCESSION, own / taken));
 }
 
-function foundRate({ perSecond, atMs, holdMs }: FoundRate, nowMs: number): number {
-  return perSecond * 2 ** (Math.max(0, nowMs - atMs - holdMs) / DOUBLING_MS);
+/** `passed`: requests that were not refused in the second before. */
+function rateAfterRefusal(found: FoundRate, passed: number, nowMs: number): number {
+  const before = foundRate(found, nowMs);
+  // A pause may be why so little passed.
+  const least = Math.max(passed, before / 2);
+  if (found.isFirst || least < before * FAR_OFF_PART)
+    return Math.min(before * PART_AFTER_REFUSAL, least * PART_AFTER_GROWTH);
+  return before * (grownForMs(found, nowMs) > 0 ? PART_AFTER_GROWTH : PART_AFTER_REFUSAL);
+}
+
+function foundRate(found: FoundRate, nowMs: number): number {
+  const { perSecond, atMs, isFirst } = found;
+  if (isFirst) return perSecond * 2 ** ((nowMs - atMs) / DOUBLING_MS);
+  return perSecond + (GROWTH / 2) * (Math.max(0, grownForMs(found, nowMs)) / 1000) ** 2;
+}
+
+/** For how long a rate has grown after it was held; below zero while it is held. Milliseconds. */
+function grownForMs({ perSecond, atMs }: FoundRate, nowMs: number): number {
+  return nowMs - atMs - perSecond * HELD_MS_A_REQUEST;
 }

@@ -1,4 +1,4 @@
-import picomatch from 'picomatch';
+import { compilePattern } from './pattern.ts';
 import { resolveSettings, settingsDigest, type FileSettings, type RuleSettings } from './settings.ts';
 
 /** One entry of the config's `rules`. */
@@ -34,18 +34,6 @@ export interface MetPatterns {
   hasFiles: () => boolean;
   /** Of the patterns that are only watched for, those that nothing has matched. */
   unmet: () => readonly string[];
-}
-
-/**
- * A predicate for one pattern of the config: picomatch with `dot: true`, case-sensitive, against an NFC path relative
- * to the source. A pattern without `/` matches the name at any depth, as in .gitignore.
- */
-export function compilePattern(pattern: string): (path: string) => boolean {
-  const normal = pattern.normalize('NFC');
-  if (normal === '**' || normal === '*') return () => true;
-  const glob = normal.includes('/') ? normal.replace(/^\//u, '') : `**/${normal}`;
-  // Flag s: a name may hold a line feed.
-  return picomatch(glob, { dot: true, flags: 's' });
 }
 
 /**

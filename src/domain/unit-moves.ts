@@ -1,79 +1,141 @@
-/** A unit moves to the host that is to have it only after so long without any change among the hosts, milliseconds. */
-const QUIET_MS = 60_000;
-
 /** What matters for whether a host takes a unit that it could work on and does not hold. */
 export interface TakeFacts {
-  /**
-   * Who has it, as far as the ledger knows; `this-host`: a process of this host that has ended; `forgotten`: the ledger does
-   * not know of its last claim any more.
-   */
-  readonly holder: 'nobody' | 'this-host' | 'another-host' | 'forgotten';
+  /** Who has it, as far as is known; `this-host`: a process of this host that has ended. */
+  readonly holder: 'nobody' | 'this-host' | 'another-host';
   /** For how long nobody has proven it, milliseconds. */
   readonly stillMs: number;
   readonly leaseMs: number;
-  /** Whether of all hosts that could take it this one is to; of one whose claim was forgotten: whether this host has its records. */
-  readonly isBest: boolean;
+  /** Whether of all hosts that could take it this one is to. */
+  readonly isAssigned: boolean;
   /** For how long a unit that is another host's to take is left to that one, milliseconds. */
   readonly courtesyMs: number;
 }
 
 /** Whether a host takes a unit now. */
-export function isToTake({ holder, stillMs, leaseMs, isBest, courtesyMs }: TakeFacts): boolean {
+export function isToTake({ holder, stillMs, leaseMs, isAssigned, courtesyMs }: TakeFacts): boolean {
   switch (holder) {
     case 'this-host':
       return true;
     case 'nobody':
-      return isBest || stillMs >= courtesyMs;
+      return isAssigned || stillMs >= courtesyMs;
     case 'another-host':
-      return stillMs >= leaseMs && (isBest || stillMs - leaseMs >= courtesyMs);
-    case 'forgotten':
-      // Whoever took it since may come back with all records.
-      return stillMs >= (isBest ? leaseMs : 2 * leaseMs);
+      return stillMs >= leaseMs && (isAssigned || stillMs - leaseMs >= courtesyMs);
   }
-}
-
-/** What matters for whether a host lets go of a unit for the host that is to have it. */
-export interface MoveFacts {
-  /** For how long the same hosts have been there, milliseconds. */
-  readonly unchangedMs: number;
-  readonly isBest: boolean;
-  readonly canOthersTake: boolean;
-  /** Whether it has nothing under way just now. */
-  readonly isQuiet: boolean;
-}
-
-/** Whether a host lets go of a unit now, so that the host that is to have it takes it. */
-export function isToMove({ unchangedMs, isBest, canOthersTake, isQuiet }: MoveFacts): boolean {
-  return unchangedMs >= QUIET_MS && !isBest && canOthersTake && isQuiet;
 }
 
 /**
  * Why no host could take a unit.
  * - `no-host`: none is up.
- * - `unseen`: none that is up has its sources and sees their directories.
- * - `no-weight`: those that do have the weight 0.
+ * - `no-taker`: none that is up has its sources and would take them.
  */
-export type WhyUntaken = 'no-host' | 'unseen' | 'no-weight';
+export type WhyUntaken = 'no-host' | 'no-taker';
 
 /** Why none of these hosts, which are up, could take a unit, by its number; `null`: one could. */
 export function whyUntaken(
   unit: number,
-  hosts: readonly { readonly units: readonly number[]; readonly weight: number }[],
+  hosts: readonly { readonly units: readonly number[] }[],
 ): WhyUntaken | null {
   if (hosts.length === 0) return 'no-host';
-  const seeing = hosts.filter(({ units }) => units.includes(unit));
-  if (seeing.length === 0) return 'unseen';
-  return seeing.every(({ weight }) => weight <= 0) ? 'no-weight' : null;
+  return hosts.some(({ units }) => units.includes(unit)) ? null : 'no-taker';
 }
 
-/** A host, as far as it matters whether its configuration is like that of others. */
-interface ConfiguredHost {
-  readonly units: readonly number[];
-  /** Equal on hosts that treat shared files alike. */
-  readonly digest: string;
+/** A unit, as far as it matters which host works on it. */
+export interface Assignable {
+  readonly id: number;
+  /** `null`: it is free. */
+  readonly holder: string | null;
+  /** Names of the hosts that could work on it. */
+  readonly candidates: readonly string[];
 }
 
-/** Whether two hosts treat files otherwise that both may sync: they may do as they please with what each has alone. */
-export function disagree(one: ConfiguredHost, other: ConfiguredHost): boolean {
-  return one.digest !== other.digest && one.units.some((id) => other.units.includes(id));
+/**
+ * Gives each free unit to the host with the fewest units of those that could work on it; of several, to the first by name. All hosts
+ * that know the same give the same. Units with few candidates come first, so that the others make up for them.
+ */
+export function assignFree(units: readonly Assignable[]): ReadonlyMap<number, string> {
+  const counts = countHeld(units);
+  const free = units.filter(({ holder, candidates }) => holder === null && candidates.length > 0);
+  const inOrder = [...free].sort((a, b) => a.candidates.length - b.candidates.length || a.id - b.id);
+  const assigned = new Map<number, string>();
+  for (const { id, candidates } of inOrder) {
+    const [first = ''] = [...candidates].sort(
+      (a, b) => countOf(counts, a) - countOf(counts, b) || order(a, b),
+    );
+    assigned.set(id, first);
+    counts.set(first, countOf(counts, first) + 1);
+  }
+  return assigned;
+}
+
+/**
+ * Numbers of the units that a host has to get from others so that all have as many as each other, as far as they could work on them: the
+ * numbers that two hosts find at a time do not meet.
+ */
+export function fairShareOf(host: string, units: readonly Assignable[]): number[] {
+  const held = units.filter(({ holder }) => holder !== null);
+  const counts = countHeld(held);
+  const holders = new Map(held.map(({ id, holder }) => [id, holder ?? '']));
+  for (;;) {
+    const move = largestMove(held, holders, counts);
+    if (move === null) break;
+    counts.set(move.from, countOf(counts, move.from) - 1);
+    counts.set(move.to, countOf(counts, move.to) + 1);
+    holders.set(move.id, move.to);
+  }
+  return held.flatMap(({ id, holder }) => (holder !== host && holders.get(id) === host ? [id] : []));
+}
+interface Move {
+  readonly id: number;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The move that evens out most; `null`: every move would only turn the difference round. */
+function largestMove(
+  units: readonly Assignable[],
+  holders: ReadonlyMap<number, string>,
+  counts: ReadonlyMap<string, number>,
+): Move | null {
+  let best: (Move & { readonly gain: number }) | null = null;
+  for (const { id, candidates } of units) {
+    const from = holders.get(id) ?? '';
+    for (const to of [...candidates].sort(order)) {
+      const gain = countOf(counts, from) - countOf(counts, to);
+      if (gain >= 2 && gain > (best?.gain ?? 0)) best = { id, from, to, gain };
+    }
+  }
+  return best;
+}
+function countHeld(units: readonly Assignable[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { holder } of units) if (holder !== null) counts.set(holder, countOf(counts, holder) + 1);
+  return counts;
+}
+function countOf(counts: ReadonlyMap<string, number>, host: string): number {
+  return counts.get(host) ?? 0;
+}
+function order(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/** How long what others tell has not changed, by our own clock: the clocks of others may say anything. */
+export class Standstill<K> {
+  readonly #seen = new Map<K, { mark: string; sinceMs: number }>();
+
+  /** Takes note of what was told last, at a moment of the monotonic clock, milliseconds. */
+  note(key: K, mark: string, atMs: number): void {
+    const seen = this.#seen.get(key);
+    if (seen?.mark !== mark) this.#seen.set(key, { mark, sinceMs: atMs });
+  }
+
+  /** What was told before counts no more. */
+  forget(): void {
+    this.#seen.clear();
+  }
+
+  /** For how long it has not changed, milliseconds; 0 for what was never told. */
+  forMs(key: K, nowMs: number): number {
+    const seen = this.#seen.get(key);
+    return seen === undefined ? 0 : nowMs - seen.sinceMs;
+  }
 }

@@ -4,8 +4,6 @@ export interface UnitSource {
   readonly keyPrefix: string;
   /** Names its target: sources of different targets never meet. */
   readonly targetName: string;
-  /** The only host that works on it; `null`: any may. */
-  readonly host: string | null;
 }
 
 /** Sources that one host at a time works on, since two of them may give one key. In the order they were given. */
@@ -52,19 +50,4 @@ export function unitsOf<S extends UnitSource>(sources: readonly S[]): Unit<S>[] 
 /** What puts names together in the names of units does not stand in a name itself. */
 function partOfName(source: string): string {
   return source.replace(/[%+@]/gu, encodeURIComponent);
-}
-
-/** Sources of one unit that are not all for the same host; `null`: there are none. */
-export function dividedOver(sources: readonly UnitSource[]): readonly [UnitSource, UnitSource] | null {
-  for (const { sources: group } of unitsOf(sources)) {
-    const [first] = group;
-    const other = group.find(({ host }) => host !== first?.host);
-    if (first !== undefined && other !== undefined) return [first, other];
-  }
-  return null;
-}
-
-/** Whether a unit is the one whose holder tells people for all hosts: it has no sources. */
-export function isOfNotifications({ sources }: { readonly sources: readonly unknown[] }): boolean {
-  return sources.length === 0;
 }

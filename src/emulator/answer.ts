@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
-/** Header names and values of an answer. */
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
-/** What an operation answers; the server adds Date, Content-Length and the RateLimit headers. */
+/** The answer of an operation; the server adds Date, Content-Length and the RateLimit headers. */
 export type OperationResult =
   | {
       readonly kind: 'json';
@@ -13,30 +12,31 @@ export type OperationResult =
     }
   | { readonly kind: 'text'; readonly status: number; readonly body: string; readonly headers: AnswerHeaders }
   | { readonly kind: 'content'; readonly path: string; readonly headers: AnswerHeaders }
-  /** Server-sent events for as long as the client listens. */
-  | { readonly kind: 'events'; readonly follow: FollowEvents; readonly headers: AnswerHeaders };
+  /** Server-sent events of the page. */
+  | { readonly kind: 'events'; readonly headers: AnswerHeaders };
 
-/**
- * Begins to send events, and returns what ends it. `send`: data of one line; `isReady`: whether the client has taken
- * what was sent so far.
- */
-export type FollowEvents = (
-  send: (event: string, data: string) => void,
-  isReady: () => boolean,
-) => () => void;
+/** Ends a request with an answer. */
+export class Refusal extends Error {
+  readonly answer: OperationResult;
+
+  constructor(answer: OperationResult) {
+    super('refused');
+    this.answer = answer;
+  }
+}
 
 /** 200 with a JSON body. */
 export function succeed(body: unknown): OperationResult {
   return { kind: 'json', status: 200, body, headers: {} };
 }
 
-/** 201 with a JSON body: a conversation, a message, a user came to be. Source: platform-facts.md, Success codes. */
+/** 201 with a JSON body. Source: platform-facts.md, Success codes. */
 export function created(body: unknown): OperationResult {
   return { kind: 'json', status: 201, body, headers: {} };
 }
 
 /** An error of the API. Source: platform-facts.md, Errors. */
-export function refuse(
+export function errorAnswer(
   status: number,
   type: string,
   message: string,
@@ -45,26 +45,25 @@ export function refuse(
   return { kind: 'json', status, body: { id: `err_${randomId()}`, code: status, type, message }, headers };
 }
 
-/** The answer that ends a request before it does anything. */
-export interface Refused {
-  readonly kind: 'refused';
-  readonly answer: OperationResult;
+/** Refuses a request as the API does. */
+export function refuse(status: number, type: string, message: string): never {
+  throw new Refusal(errorAnswer(status, type, message));
 }
 
-/** Wraps a refusal. */
-export function refused(status: number, type: string, message: string): Refused {
-  return { kind: 'refused', answer: refuse(status, type, message) };
-}
-
-/** An error of the object store: XML, as an S3-like store answers it. */
-export function refuseAtStore(status: number, code: string, message: string): OperationResult {
+/** An error of the object store: XML, as S3 answers it. */
+export function storeError(status: number, code: string, message: string): OperationResult {
   const body =
     '<?xml version="1.0" encoding="UTF-8"?>\n' +
     `<Error><Code>${code}</Code><Message>${escapeXml(message)}</Message><RequestId>${randomId()}</RequestId></Error>`;
   return { kind: 'text', status, body, headers: { 'Content-Type': 'application/xml' } };
 }
 
-/** The `type` that usually goes with a status. Source: platform-facts.md, Errors. */
+/** Refuses a request as the object store does. */
+export function refuseAtStore(status: number, code: string, message: string): never {
+  throw new Refusal(storeError(status, code, message));
+}
+
+/** The usual `type` of a status. Source: platform-facts.md, Errors. */
 export function usualErrorType(status: number): string {
   return USUAL_TYPES.get(status) ?? 'Unknown';
 }
@@ -93,3 +92,10 @@ const USUAL_TYPES = new Map([
 function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
+
+/**
+ * The surfaces of the platform. `api`: bearer token, rate limit, JSON errors. `admin`: the same, and the workspace
+ * id. `chat`: the webhook id in the path, rate limit, JSON errors. `store`: the signed address is the permission,
+ * XML errors. `page`: for people. Source: interface.md, Authentication; platform-facts.md, The upload.
+ */
+export type Surface = 'api' | 'admin' | 'chat' | 'store' | 'page';

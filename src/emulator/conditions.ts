@@ -1,85 +1,85 @@
 import type { IncomingMessage } from 'node:http';
-import { refuse, refuseAtStore, usualErrorType, type OperationResult } from './answer.ts';
-import type { Surface } from './operation.ts';
+import {
+  errorAnswer,
+  storeError,
+  usualErrorType,
+  type OperationResult,
+  type AnswerHeaders,
+  type Surface,
+} from './answer.ts';
 import type { RateLimit } from './options.ts';
-import { RateLimiter, type RateVerdict } from './rate-limiter.ts';
 
-/** A condition that the platform as a whole is in, for tests; one of each kind at a time. */
+/** A lasting state of the platform as a whole; at most one of each kind at a time. */
 export type Condition =
-  /** Nobody listens, and the connections that there were are gone. */
+  /** Open connections are ended and new ones refused. */
   | { readonly kind: 'refused' }
-  /** Everything is answered with this status; default 503. */
+  /** Every request is answered with this status; default 503. */
   | { readonly kind: 'unavailable'; readonly status?: number }
-  /** The store reads so many bytes a second of all uploads together, by a real timer. */
+  /** The store reads this many bytes per second of all uploads together, by a real timer. */
   | { readonly kind: 'slow-store'; readonly bytesPerSecond: number }
-  /** Instead of the limit that the emulator was started with. */
+  /** Replaces the limit that the emulator was started with. */
   | { readonly kind: 'rate-limit'; readonly rateLimit: RateLimit }
   | FileCondition;
 
-/** A condition of how the platform deals with files; a glob is of keys. */
+/** How the platform treats files; `keys` is a glob. */
 export type FileCondition =
-  /** Lists show what was there so long ago, and from now on what comes to be; Infinity: what is there now, for good. */
+  /**
+   * Lists show the files of `lagMs` ago, but nothing older than this condition; Infinity: the files as they are
+   * now.
+   */
   | { readonly kind: 'lagging-list'; readonly lagMs: number }
-  /** An upsert of a key that exists makes a new file of another id in its place. */
+  /** An upsert of an existing key creates a new file with another id. */
   | { readonly kind: 'new-ids' }
-  /** Files that were uploaded or searchable are pending again, all of them or those of a glob. */
+  /** Files that were uploaded or searchable are pending again: all, or those that match `keys`. */
   | { readonly kind: 'pending-again'; readonly keys?: string }
-  /** Quotas and the largest size are looked at when the content is there, and not at the upsert: upload_failed. */
+  /** Quotas and the largest size are checked after the upload instead of at the upsert: upload_failed. */
   | { readonly kind: 'late-limits' }
-  /** Content that arrives for these keys ends as upload_failed. */
+  /** New content of these keys ends as upload_failed. */
   | { readonly kind: 'failing-uploads'; readonly keys: string; readonly reason: string }
-  /** Content that arrives for these keys ends as indexing_failed, where it is to be indexed. */
+  /** New content of these keys ends as indexing_failed if it is indexed. */
   | { readonly kind: 'failing-indexing'; readonly keys: string; readonly reason: string }
-  /** Content that arrives is noticed so much later: the status stays upload_pending; Infinity: for good. */
+  /** New content is noticed this much later; until then the status stays upload_pending. Infinity: never. */
   | { readonly kind: 'slow-notice'; readonly delayMs: number }
-  /** A change of a file's facts has the file indexed again. */
+  /** An update of a file's settings indexes it again. */
   | { readonly kind: 'updates-reindex' };
 
-/** What conditions do to the server and its data. */
 export interface ConditionPorts {
-  /** Ends the connections and takes no new ones. */
+  /** Ends all connections and refuses new ones. */
   readonly close: () => Promise<void>;
-  /** Listens again where it did. */
+  /** Listens again on the same port. */
   readonly open: () => Promise<void>;
-  /** From now on lists lag behind, or (null) do not any more. */
+  /** Lets lists lag; `null` ends that. */
   readonly lag: (lagMs: number | null) => void;
 }
 
-/** What the platform as a whole is like: unlike a fault, a condition lasts until it is cleared. */
+/** The conditions of the platform; unlike a fault, a condition lasts until it is cleared. */
 export class Conditions {
   readonly #ports: ConditionPorts;
   readonly #usualLimiter: RateLimiter | null;
   #limiter: RateLimiter | null;
   #current = new Map<Condition['kind'], Condition>();
-  /** When the slow store will have read what came so far, milliseconds of a monotonic clock. */
+  /** When the slow store will have read everything received so far, in milliseconds of a monotonic clock. */
   #storeFreeAtMs = 0;
-  /** Lets go of the uploads that the slow store does not read just now. */
+  /** Uploads that are paused for the slow store, with the timer that resumes each. */
   readonly #held = new Map<IncomingMessage, NodeJS.Timeout>();
 
-  /** `rateLimit`: the limit while no condition says another. */
+  /** `rateLimit`: the limit without a condition. */
   constructor(ports: ConditionPorts, rateLimit: RateLimit | null) {
     this.#ports = ports;
     this.#usualLimiter = rateLimit === null ? null : new RateLimiter(rateLimit);
     this.#limiter = this.#usualLimiter;
   }
 
-  /** Whether the platform is as it usually is. */
-  get areUsual(): boolean {
-    return this.#current.size === 0;
-  }
-
-  /** All conditions that the platform is in. */
   get current(): readonly Condition[] {
     return [...this.#current.values()];
   }
 
-  /** The condition of a kind that the platform is in, or null. */
   get<Kind extends Condition['kind']>(kind: Kind): Extract<Condition, { kind: Kind }> | null {
     const condition = this.#current.get(kind);
     return condition === undefined ? null : (condition as Extract<Condition, { kind: Kind }>);
   }
 
-  /** From now on the platform is in this condition, besides those of other kinds. */
+  /** Adds a condition, or replaces the one of its kind. */
   async set(condition: Condition): Promise<void> {
     const isNew = !this.#current.has(condition.kind);
     this.#current.set(condition.kind, condition);
@@ -88,7 +88,7 @@ export class Conditions {
     if (condition.kind === 'refused' && isNew) await this.#ports.close();
   }
 
-  /** The platform is as it usually is, from now on. */
+  /** Ends all conditions. */
   async clear(): Promise<void> {
     const wasRefused = this.#current.has('refused');
     this.#current.clear();
@@ -99,28 +99,28 @@ export class Conditions {
     if (wasRefused) await this.#ports.open();
   }
 
-  /** Everything is answered as usual again; the other conditions stay. */
+  /** Ends the condition `unavailable`; the others stay. */
   endOutage(): void {
     this.#current.delete('unavailable');
   }
 
-  /** The answer that everything gets at present, or null. */
+  /** Returns the answer that every request gets during an outage, or null. */
   outage(surface: Surface): OperationResult | null {
     const outage = this.get('unavailable');
     if (outage === null) return null;
     const { status = 503 } = outage;
     const message = 'The platform is not available';
-    if (surface !== 'store') return refuse(status, usualErrorType(status), message);
-    return refuseAtStore(status, status === 503 ? 'SlowDown' : usualErrorType(status), message);
+    if (surface !== 'store') return errorAnswer(status, usualErrorType(status), message);
+    return storeError(status, status === 503 ? 'SlowDown' : usualErrorType(status), message);
   }
 
-  /** Counts one request against the rate limit, where there is one. `now`: epoch ms. */
+  /** Counts one request against the rate limit; returns null without one. `now`: epoch ms. */
   admit(surface: Surface, now: number): RateVerdict | null {
     const isLimited = surface !== 'store' && surface !== 'page';
     return isLimited ? (this.#limiter?.admit(now) ?? null) : null;
   }
 
-  /** Lets the body of an upload come no faster than the store reads; to be called when somebody begins to read it. */
+  /** Reads the body of an upload no faster than the slow store; must be called when reading begins. */
   slow(surface: Surface, message: IncomingMessage): void {
     const slow = this.#current.get('slow-store');
     if (surface !== 'store' || slow?.kind !== 'slow-store') return;
@@ -142,5 +142,46 @@ export class Conditions {
     clearTimeout(this.#held.get(message));
     this.#held.delete(message);
     message.resume();
+  }
+}
+
+export interface RateVerdict {
+  readonly allowed: boolean;
+  /** For every answer. */
+  readonly headers: AnswerHeaders;
+  /** For refusals, in addition. */
+  readonly refusalHeaders: AnswerHeaders;
+}
+
+/** Counts requests in windows, fixed or sliding. Source: platform-facts.md, Rate limits. */
+export class RateLimiter {
+  readonly #limit: RateLimit;
+  /** The requests that count now: when they came (fixed: when their window began), oldest first. */
+  #counted: number[] = [];
+
+  constructor(limit: RateLimit) {
+    this.#limit = limit;
+  }
+
+  /** Counts one request at `now` (epoch ms). */
+  admit(now: number): RateVerdict {
+    const { requests, windowMs, window = 'fixed', tells = 'all' } = this.#limit;
+    this.#counted = this.#counted.filter((from) => now < from + windowMs);
+    const allowed = this.#counted.length < requests;
+    if (allowed) this.#counted.push(window === 'sliding' ? now : (this.#counted[0] ?? now));
+    const oldest = this.#counted[0] ?? now;
+    const resetSeconds = String(Math.ceil((oldest + windowMs - now) / 1000));
+    return {
+      allowed,
+      headers:
+        tells === 'all'
+          ? {
+              'RateLimit-Limit': String(requests),
+              'RateLimit-Remaining': String(requests - this.#counted.length),
+              'RateLimit-Reset': resetSeconds,
+            }
+          : {},
+      refusalHeaders: tells === 'nothing' ? {} : { 'Retry-After': resetSeconds },
+    };
   }
 }

@@ -1,60 +1,55 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import {
-  describeConversation,
-  describeMessage,
-  type ConversationResource,
-  type MessageResource,
-} from './chat-resources.ts';
+import type { ConversationResource, MessageResource } from './chat.ts';
 import { Conditions } from './conditions.ts';
 import { Faults } from './faults.ts';
 import { describeSized, type SizedFile } from './file-resource.ts';
 import { createHandler, type Handler } from './handler.ts';
-import { resolveSettings, type EmulatorBot, type EmulatorOptions, type Settings } from './options.ts';
+import { resolveSettings, type EmulatorBot, type EmulatorOptions } from './options.ts';
+import { streamPage } from './page/operations.ts';
 import { Platform } from './platform.ts';
 import { hasContent } from './stored-file.ts';
 import type { RecordedRequest } from './request-log.ts';
 
-/** A file as `Emulator.listFiles` shows it; `size` is what the upsert said, `content` null until every byte has arrived. */
+/** A file for tests. `size` is that of the upsert, `content` null until every byte has arrived. */
 export interface ListedFile extends SizedFile {
   readonly content: { readonly path: string; readonly size: number } | null;
 }
 
-/** A running emulator. */
 export interface Emulator {
-  /** The main address, without a trailing slash. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
-  /** The address of the chat interface; the webhook id follows it. */
+  /** The webhook id follows it. */
   readonly chatUrl: string;
   readonly token: string;
   readonly workspaceId: string;
   readonly bots: readonly EmulatorBot[];
   readonly webhookId: string;
-  /** The key of a chat user that takes part in every conversation created through the main address. */
+  /** The key of a chat user that is a participant of every conversation created through the main address. */
   readonly userKey: string;
   readonly dataDir: string;
   readonly faults: Faults;
   readonly conditions: Conditions;
-  /** The latest requests, oldest first, in the order of their arrival; empty unless `recordRequests` is set. */
+  /** The latest requests, oldest first; empty unless `recordRequests` is set. */
   readonly requests: readonly RecordedRequest[];
-  /** Requests by operation since the start; those for the page are not counted. */
+  /** Requests by operation since the start, without those of the page. */
   readonly counts: ReadonlyMap<string, number>;
-  /** The files of a bot in the order of their keys. */
+  /** The files of a bot, in the order of their keys. */
   listFiles(botId: string): ListedFile[];
-  /** The content of a file, null when it has none. Without `integrationId`: a file of the bot itself. */
+  /** Returns the content of a file, or null without any. Without `integrationId`: of a file of the bot itself. */
   readContent(botId: string, key: string, integrationId?: string): Buffer | null;
-  /** The conversations of a bot, the oldest first. */
+  /** The conversations of a bot, oldest first. */
   listConversations(botId: string): ConversationResource[];
-  /** The messages of a conversation, the oldest first. */
+  /** The messages of a conversation, oldest first. */
   listMessages(conversationId: string): MessageResource[];
-  /** Ends all connections, hanging ones too, and closes the data. */
+  /** Ends all connections, including hanging ones, and closes the data. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the local stand-in for the platform. Rejects with Node's error when it cannot listen (EADDRINUSE, EACCES)
- * or cannot use the data directory, and with a plain Error when the data there is damaged or of another version.
- * Source: interface.md as a whole.
+ * Starts the local platform. Rejects with Node's error if it cannot listen (EADDRINUSE, EACCES) or cannot use the
+ * data directory, and with `UnusableData` if the data is damaged or of another version. Source: interface.md as a
+ * whole.
  */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const settings = resolveSettings(options);
@@ -64,17 +59,20 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   const conditions: Conditions = new Conditions(
     {
       close: () => stopListening(server),
-      open: () => listenAgain(server, platform.baseUrl, settings),
+      // The port can be taken by now.
+      open: async () => {
+        await listen(server, settings.host, Number(new URL(platform.baseUrl).port));
+      },
       lag: (lagMs) => {
         platform.lagLists(lagMs);
       },
     },
     settings.rateLimit,
   );
-  const platform = new Platform(settings, conditions);
-  const server = serve(createHandler(platform, faults, conditions), inFlight);
+  const platform = new Platform(settings, conditions, faults);
+  const server = serve(createHandler(platform, streamPage(platform)), inFlight);
   try {
-    platform.baseUrl = await listen(server, settings);
+    platform.baseUrl = await listen(server, settings.host, settings.port);
   } catch (error) {
     platform.close();
     throw error;
@@ -102,8 +100,9 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     counts: platform.log.counts,
     listFiles: (botId) => listFiles(platform, botId),
     readContent: (botId, key, integrationId = '') => readContent(platform, botId, key, integrationId),
-    listConversations: (botId) => platform.conversations.listOfBot(botId).map(describeConversation),
-    listMessages: (conversationId) => platform.messages.listInOrder(conversationId).map(describeMessage),
+    listConversations: (botId) =>
+      platform.chat.conversationsOf(botId).map((one) => platform.chat.describe(one)),
+    listMessages: (conversationId) => platform.chat.messagesOf(conversationId),
     close: () => (closing ??= close()),
   };
 }
@@ -120,19 +119,18 @@ function serve(handler: Handler, inFlight: Set<Promise<void>>): Server {
   return server;
 }
 
-function listen(server: Server, settings: Settings): Promise<string> {
+function listen(server: Server, host: string, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(settings.port, settings.host, () => {
+    server.listen(port, host, () => {
       server.off('error', reject);
       const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : settings.port;
-      resolve(`http://${reachableHost(settings.host)}:${port}`);
+      const chosen = typeof address === 'object' && address !== null ? address.port : port;
+      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${chosen}`);
     });
   });
 }
 
-/** Ends all connections, hanging ones too, and listens no longer. */
 async function stopListening(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => {
@@ -141,18 +139,6 @@ async function stopListening(server: Server): Promise<void> {
   });
   server.closeAllConnections();
   await closed;
-}
-
-/** Listens at the port of an address again: it was free a moment ago. */
-async function listenAgain(server: Server, baseUrl: string, settings: Settings): Promise<void> {
-  await listen(server, { ...settings, port: Number(new URL(baseUrl).port) });
-}
-
-/** The host that clients on this machine use for a listening address. */
-function reachableHost(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
 }
 
 function listFiles(platform: Platform, botId: string): ListedFile[] {

@@ -1,31 +1,36 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { refuse, refuseAtStore, succeed, usualErrorType, type OperationResult } from './answer.ts';
+import {
+  errorAnswer,
+  storeError,
+  succeed,
+  usualErrorType,
+  type OperationResult,
+  type Surface,
+} from './answer.ts';
 import type { FaultAction } from './faults.ts';
-import type { Surface } from './operation.ts';
 import { untilClosed, waitWhileOpen, type AnswerPacing } from './reply.ts';
 
-/** How long a client has to read an early answer before its connection ends, unless it ends it itself: a busy one may take long. */
+/** How long a client may take to read an early answer before its connection ends. */
 const EARLY_ANSWER_GRACE_MS = 2000;
 
-/** Longer than any upload address is good for. */
+/** Longer than the lifetime of any upload address. */
 const LONG_AGO_MS = 30 * 86_400_000;
 
-/** A request in the hands of a fault. */
+/** A request that a fault strikes. */
 export interface Exchange {
   readonly message: IncomingMessage;
   readonly response: ServerResponse;
   readonly surface: Surface;
   /** Resolves when the faults are cleared. */
   readonly released: Promise<void>;
-  /** Carries out the operation. */
   carryOut(): Promise<OperationResult>;
-  /** Sends the answer, at once unless told otherwise. */
+  /** Sends at once without `delivery`. */
   send(answer: OperationResult, delivery?: AnswerPacing): Promise<void>;
-  /** The same uploadUrl as it would be had it been given out so long ago. */
+  /** Returns the uploadUrl as it would be if it had been issued `byMs` earlier. */
   backdate(uploadUrl: string, byMs: number): string;
 }
 
-/** Lets one fault strike one request; returns when the request needs no more work. */
+/** Plays one fault on one request; resolves when the request is finished. */
 export async function playFault(action: FaultAction, exchange: Exchange): Promise<void> {
   const { message, response, released } = exchange;
   switch (action.kind) {
@@ -64,7 +69,7 @@ export async function playFault(action: FaultAction, exchange: Exchange): Promis
           ? { ...textAnswer(200, '', 'text/plain'), headers: { ETag: '"early"' } }
           : succeed({}),
       );
-      // At once, the reset could overtake the answer.
+      // An immediate reset could overtake the answer.
       await waitWhileOpen(response, EARLY_ANSWER_GRACE_MS);
       message.socket.destroy();
       return;
@@ -128,7 +133,7 @@ function statusAnswer(action: Extract<FaultAction, { kind: 'status' }>, surface:
   if (typeof action.body === 'string') return textAnswer(status, action.body, 'text/plain', headers);
   if (action.body !== undefined) return { kind: 'json', status, body: action.body, headers };
   const type = action.type ?? usualErrorType(status);
-  const answer = surface === 'store' ? refuseAtStore(status, type, message) : refuse(status, type, message);
+  const answer = surface === 'store' ? storeError(status, type, message) : errorAnswer(status, type, message);
   return { ...answer, headers: { ...answer.headers, ...headers } };
 }
 

@@ -1,10 +1,18 @@
-import { knownSize } from './file-life.ts';
-import { statusOf, type FileStatus } from './file-status.ts';
-import type { AccessPolicy, FileOwner, StoredFile } from './stored-file.ts';
+import {
+  knownSize,
+  statusOf,
+  type FileStatus,
+  type AccessPolicy,
+  type FileOwner,
+  type StoredFile,
+} from './stored-file.ts';
 import type { Platform } from './platform.ts';
-import { formatAmzDate, PUBLIC_TAGGING, signContent, signUpload } from './presign.ts';
+import { signAddress } from './signed-address.ts';
 
-/** The File resource as it is sent; optional fields are left out when they have no value. Source: interface.md, File. */
+/** The lifetime of the signed address of content. */
+const CONTENT_LIFETIME_MS = 3_600_000;
+
+/** The File resource as it is sent; optional fields are omitted without a value. Source: interface.md, File. */
 export interface FileResource {
   readonly id: string;
   readonly botId: string;
@@ -21,7 +29,7 @@ export interface FileResource {
   readonly index: boolean;
   readonly status: FileStatus;
   readonly owner: FileOwner;
-  /** Only of a file that was indexed. */
+  /** Only of an indexed file. */
   readonly indexingStack?: string;
   readonly failedStatusReason?: string;
   readonly expiresAt?: string;
@@ -29,69 +37,67 @@ export interface FileResource {
   readonly uploadUrl?: string;
 }
 
-/** A File resource that tells the size before the content is there: the one that the upsert said. */
+/** A File resource with the size of the upsert, even before the content has arrived. */
 export interface SizedFile extends FileResource {
   readonly size: number;
 }
 
-/** The File resource of a stored file with its size, for people and tests. */
 export function describeSized(file: StoredFile, platform: Platform): SizedFile {
   return { ...describeFile(file, platform), size: file.sizeBytes };
 }
 
-/** The File resource of a stored file at the present moment; its status follows from the clock alone. */
+/** Returns the File resource of this moment; its status depends on the clock alone. */
 export function describeFile(file: StoredFile, platform: Platform): FileResource {
+  const { id, botId, key, contentType, tags, metadata, accessPolicies, owner } = file;
   const { status, failedStatusReason } = statusOf(file, platform.conditions, platform.now());
   return {
-    id: file.id,
-    botId: file.botId,
-    key: file.key,
-    url: contentUrl(file, platform),
-    size: knownSize(file, platform.now()),
-    contentType: file.details.contentType,
-    tags: file.details.tags,
-    metadata: file.details.metadata,
+    ...{ id, botId, key, url: contentUrl(file, platform), size: knownSize(file, platform.now()) },
+    ...{ contentType, tags, metadata },
     createdAt: formatTime(file.createdAt),
     updatedAt: formatTime(file.updatedAt),
-    accessPolicies: file.details.accessPolicies,
-    index: file.indexed,
-    status,
-    owner: file.details.owner,
-    ...(status === 'indexing_completed' && { indexingStack: file.details.indexingStack }),
-    ...(failedStatusReason === null ? {} : { failedStatusReason }),
-    ...(file.expiresAt === null ? {} : { expiresAt: formatTime(file.expiresAt) }),
+    ...{ accessPolicies, index: file.indexed, status, owner },
+    ...(status === 'indexing_completed' && { indexingStack: file.indexingStack }),
+    ...(failedStatusReason !== undefined && { failedStatusReason }),
+    ...(file.expiresAt !== null && { expiresAt: formatTime(file.expiresAt) }),
   };
 }
 
-/** The presigned address for the content of a file's latest upsert. Source: platform-facts.md, The upload. */
-export function uploadUrl(file: StoredFile, platform: Platform, signedAtMs = platform.now()): string {
-  const path = `/upload/${file.uploadId}`;
-  const date = formatAmzDate(signedAtMs);
-  const expiresSeconds = String(Math.max(1, Math.ceil(platform.settings.uploadUrlLifetimeMs / 1000)));
-  const signature = signUpload(platform.identity.signingSecret, {
-    path,
-    date,
-    expiresSeconds,
-    contentType: file.details.contentType,
-    contentLength: String(file.sizeBytes),
-    tagging: file.details.publicImmediately ? PUBLIC_TAGGING : '',
-  });
-  return `${platform.baseUrl}${path}?X-Amz-Expires=${expiresSeconds}&X-Amz-Date=${date}&X-Amz-Signature=${signature}`;
+/** Returns the address for the content of a file's latest upsert. Source: platform-facts.md, The upload. */
+export function uploadUrl(file: StoredFile, platform: Platform, at = platform.now()): string {
+  const lifetimeMs = platform.settings.uploadUrlLifetimeMs;
+  const headers = uploadHeaders(file);
+  const signed = UPLOAD_HEADERS.map((name) => headers[name]);
+  return signAddress({ path: `/upload/${file.uploadId}`, at, lifetimeMs, signed }, platform);
 }
 
-/** An upload address as it would be had it been given out so long ago; one that is not known stays as it is. */
+/** The headers that are signed with the address of an upload. */
+export const UPLOAD_HEADERS = ['content-type', 'content-length', 'x-amz-tagging'] as const;
+
+/** The required values of the signed headers; '' if the header must be absent. */
+export function uploadHeaders({
+  sizeBytes,
+  contentType,
+  publicImmediately,
+}: StoredFile): Readonly<Record<(typeof UPLOAD_HEADERS)[number], string>> {
+  return {
+    'content-type': contentType,
+    'content-length': String(sizeBytes),
+    // Source: interface.md, Create or update a file.
+    'x-amz-tagging': publicImmediately ? 'public=true' : '',
+  };
+}
+
+/** Returns an upload address as it would be if it had been issued earlier; an unknown one unchanged. */
 export function backdatedUploadUrl(address: string, byMs: number, platform: Platform): string {
   const file = platform.files.findByUploadId(new URL(address).pathname.slice('/upload/'.length));
   return file === null ? address : uploadUrl(file, platform, platform.now() - byMs);
 }
 
-function contentUrl(file: StoredFile, platform: Platform): string {
-  const path = `/content/${file.id}`;
-  if (file.details.accessPolicies.includes('public_content')) return `${platform.baseUrl}${path}`;
-  const date = formatAmzDate(platform.now());
-  const expiresSeconds = String(Math.max(1, Math.ceil(platform.settings.contentUrlLifetimeMs / 1000)));
-  const signature = signContent(platform.identity.signingSecret, { path, date, expiresSeconds });
-  return `${platform.baseUrl}${path}?X-Amz-Expires=${expiresSeconds}&X-Amz-Date=${date}&X-Amz-Signature=${signature}`;
+function contentUrl({ id, accessPolicies }: StoredFile, platform: Platform): string {
+  const path = `/content/${id}`;
+  return accessPolicies.includes('public_content')
+    ? platform.baseUrl + path
+    : signAddress({ path, at: platform.now(), lifetimeMs: CONTENT_LIFETIME_MS, signed: [] }, platform);
 }
 
 function formatTime(epochMs: number): string {

@@ -1,31 +1,47 @@
 import type { Database } from './database.ts';
-import type { FileLife } from './file-life.ts';
-import { buildFileQuery, type FileQuery } from './file-query.ts';
-import type { StatusFacts } from './file-status.ts';
-import { buildFileSearch, keyContains, type FileSearch } from './file-search.ts';
-import { keyOrder } from './key-order.ts';
-import { ListReplica, REPLICA } from './list-replica.ts';
-import { formatPosition } from './list-files-query.ts';
+import type { FileStatus, StoredFile } from './stored-file.ts';
+import { FileRows, ListReplica, REPLICA } from './file-rows.ts';
 import { cutPage, type Page } from './paging.ts';
-import { fromRow, type FileRow, type StoredFile } from './stored-file.ts';
 
-/** In SQL: whether a file counts against the quotas. */
-const COUNTS = `(life IS NULL OR json_extract(life, '$.uploadFailure') IS NULL)`;
+/** The columns for sorting, by their names in the interface. `file_status` depends on the clock. */
+const SORT_EXPRESSIONS = {
+  key: 'key',
+  size: 'size',
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+  status: 'file_status(value)',
+} as const;
 
-interface SortedRow {
-  position_value: string | number;
+export const SORT_FIELDS = ['key', 'size', 'createdAt', 'updatedAt', 'status'] as const;
+
+export interface FileQuery {
+  readonly botId: string;
+  /**
+   * '' for the bot itself, which sees all its files; an integration sees its own and those with the policy
+   * `integrations`.
+   */
+  readonly integrationId: string;
+  /** A file must have all of these tags. */
+  readonly tags: Readonly<Record<string, string>>;
+  /** Null for all. */
+  readonly ids: readonly string[] | null;
+  /** Null for both. */
+  readonly indexed: boolean | null;
+  readonly sortField: (typeof SORT_FIELDS)[number];
+  readonly sortDirection: 'asc' | 'desc';
+  /** The sorted value and the id of the last file of the page before. */
+  readonly after: readonly [value: string | number, id: string] | null;
+  readonly size: number;
 }
 
-/** What the present moment makes of files. */
-export interface FileMoment {
-  /** Epoch milliseconds. */
-  readonly now: () => number;
-  readonly statusOf: (file: StatusFacts) => string;
-  /** The size that is told of a file, null while it has no content. */
-  readonly sizeOf: (file: Pick<StoredFile, 'sizeBytes' | 'life'>) => number | null;
+/** A search from the page. */
+export interface FileSearch {
+  readonly botId: string;
+  /** Part of the key, case-insensitive; empty for all. */
+  readonly contains: string;
+  readonly status: FileStatus | null;
 }
 
-/** How much is used by one bot, or by all of them. */
 export interface FileUsage {
   readonly bytes: number;
   readonly vectorBytes: number;
@@ -33,230 +49,151 @@ export interface FileUsage {
   readonly largestBytes: number;
 }
 
-/** The files of all bots. Invariant: the usage figures equal the sums over the rows. */
+interface FileRow {
+  readonly value: string;
+}
+
+/** SQL condition of a `FileSearch`. */
+const FOUND = `bot_id = ?1 AND (?2 = '' OR instr(lower_case(key), lower_case(?2)) > 0)
+  AND (?3 IS NULL OR file_status(value) = ?3)`;
+
 export class FileTable {
   readonly #database: Database;
-  readonly #moment: FileMoment;
+  readonly #now: () => number;
+  readonly #rows: FileRows;
   readonly #statements;
   #replica: ListReplica | null = null;
-  #fileBytes: number;
-  #vectorBytes: number;
-  #indexedFiles: number;
-  #nextExpiry: number;
 
-  constructor(database: Database, moment: FileMoment) {
+  /** `statusOf`: the current status of a file; `now`: epoch ms. */
+  constructor(database: Database, statusOf: (file: StoredFile) => FileStatus, now: () => number) {
     this.#database = database;
-    this.#moment = moment;
-    database.function('file_status', (key: unknown, indexed: unknown, life: unknown) =>
-      moment.statusOf({ key: key as string, indexed: indexed === 1, life: parseLife(life) }),
-    );
-    // One without content comes before all others.
-    database.function(
-      'file_size',
-      (size: unknown, life: unknown) =>
-        moment.sizeOf({ sizeBytes: size as number, life: parseLife(life) }) ?? -1,
-    );
-    database.function('key_contains', (key: unknown, text: unknown) =>
-      keyContains(key as string, text as string) ? 1 : 0,
-    );
+    this.#now = now;
+    this.#rows = new FileRows(database, 'file');
+    database.function('file_status', (value: unknown) => statusOf(JSON.parse(value as string) as StoredFile));
+    database.function('lower_case', (text: unknown) => (text as string).toLowerCase());
+    const select = (condition: string): ReturnType<Database['prepare']> =>
+      database.prepare(`SELECT value FROM file WHERE ${condition}`);
     this.#statements = {
-      byKey: database.prepare('SELECT * FROM file WHERE bot_id = ? AND integration_id = ? AND key = ?'),
-      byId: database.prepare('SELECT * FROM file WHERE id = ?'),
-      byUploadId: database.prepare('SELECT * FROM file WHERE upload_id = ?'),
-      ofBot: database.prepare('SELECT * FROM file WHERE bot_id = ? ORDER BY key, integration_id'),
-      put: database.prepare(
-        `INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT (id) DO UPDATE SET upload_id = excluded.upload_id, size = excluded.size,
-           indexed = excluded.indexed, expires_at = excluded.expires_at, updated_at = excluded.updated_at,
-           uploaded_at = excluded.uploaded_at, details = excluded.details, life = excluded.life`,
-      ),
-      removeExpired: database.prepare('DELETE FROM file WHERE expires_at <= ? RETURNING *'),
-      usageByBot: database.prepare(
-        'SELECT bot_id, count(*) AS files, sum(size) AS bytes FROM file GROUP BY bot_id',
-      ),
-      remove: database.prepare('DELETE FROM file WHERE id = ?'),
+      byKey: select('bot_id = ? AND integration_id = ? AND key = ?'),
+      byId: select('id = ?'),
+      byUploadId: select('upload_id = ?'),
+      ofBot: select('bot_id = ? ORDER BY key, integration_id'),
+      found: select(`${FOUND} ORDER BY key, integration_id LIMIT ?4 OFFSET ?5`),
+      countFound: database.prepare(`SELECT count(*) AS count FROM file WHERE ${FOUND}`),
+      expired: select('expires_at <= ?'),
       usage: database.prepare(
-        `SELECT coalesce(sum(size), 0) AS bytes, coalesce(sum(size * indexed), 0) AS vectorBytes,
-           coalesce(sum(indexed), 0) AS indexedFiles, coalesce(max(size), 0) AS largestBytes
-         FROM file WHERE bot_id = coalesce(?, bot_id) AND ${COUNTS}`,
+        `SELECT coalesce(sum(size), 0) AS bytes,
+           coalesce(sum(size * indexed), 0) AS vectorBytes, coalesce(sum(indexed), 0) AS indexedFiles,
+           coalesce(max(size), 0) AS largestBytes
+         FROM file WHERE bot_id = coalesce(?, bot_id) AND refused = 0`,
       ),
-      nextExpiry: database.prepare('SELECT min(expires_at) AS at FROM file WHERE expires_at IS NOT NULL'),
     };
-    const usage = this.usage(null);
-    this.#fileBytes = usage.bytes;
-    this.#vectorBytes = usage.vectorBytes;
-    this.#indexedFiles = usage.indexedFiles;
-    this.#nextExpiry = this.#readNextExpiry();
   }
 
-  /** Bytes that count against the File Storage quota. */
-  get fileBytes(): number {
-    return this.#fileBytes;
-  }
-
-  /** Bytes that count against the Vector DB Storage quota. */
-  get vectorBytes(): number {
-    return this.#vectorBytes;
-  }
-
-  /** How many files count against the quota of indexed files. */
-  get indexedFiles(): number {
-    return this.#indexedFiles;
-  }
-
-  /** What a bot uses; null: all of them together. */
+  /** The usage of a bot; null: of all bots together. */
   usage(botId: string | null): FileUsage {
     return this.#statements.usage.get(botId) as FileUsage;
   }
 
-  /** From now on lists show what was there so long ago, and (null) what is there. */
+  /** Lets lists show the files of `lagMs` ago; `null` ends that. */
   lag(lagMs: number | null): void {
     this.#replica?.end();
     this.#replica = lagMs === null ? null : new ListReplica(this.#database, lagMs);
   }
 
   findByKey(botId: string, integrationId: string, key: string): StoredFile | null {
-    return toFile(this.#statements.byKey.get(botId, integrationId, key) as FileRow | undefined);
+    return toFile(this.#statements.byKey.get(botId, integrationId, key));
   }
 
   findById(id: string): StoredFile | null {
-    return toFile(this.#statements.byId.get(id) as FileRow | undefined);
+    return toFile(this.#statements.byId.get(id));
   }
 
   findByUploadId(uploadId: string): StoredFile | null {
-    return toFile(this.#statements.byUploadId.get(uploadId) as FileRow | undefined);
+    return toFile(this.#statements.byUploadId.get(uploadId));
   }
 
-  /** The files of a bot in the order of their keys. */
+  /** In the order of keys. */
   listOfBot(botId: string): StoredFile[] {
     return (this.#statements.ofBot.all(botId) as FileRow[]).map(fromRow);
   }
 
-  /** How many files a search finds. */
-  countFound(search: FileSearch): number {
-    const { where, parameters } = buildFileSearch(search);
-    const statement = this.#database.prepare(`SELECT count(*) AS count FROM file WHERE ${where}`);
-    return (statement.get(...parameters) as { count: number }).count;
+  /** `now`: epoch ms. */
+  expired(now: number): StoredFile[] {
+    return (this.#statements.expired.all(now) as FileRow[]).map(fromRow);
   }
 
-  /** The files that a search finds, at most `limit` of them after the first `offset`. */
-  search(search: FileSearch, limit: number, offset: number): StoredFile[] {
-    const { where, order, parameters } = buildFileSearch(search);
-    const statement = this.#database.prepare(
-      `SELECT * FROM file WHERE ${where} ORDER BY ${order} LIMIT ? OFFSET ?`,
-    );
-    return (statement.all(...parameters, limit, offset) as FileRow[]).map(fromRow);
+  countFound({ botId, contains, status }: FileSearch): number {
+    return (this.#statements.countFound.get(botId, contains, status) as { count: number }).count;
   }
 
-  /** How many files each bot has, and their bytes; bots without files are left out. */
-  usageByBot(): Map<string, { readonly files: number; readonly bytes: number }> {
-    const rows = this.#statements.usageByBot.all() as { bot_id: string; files: number; bytes: number }[];
-    return new Map(rows.map(({ bot_id, files, bytes }) => [bot_id, { files, bytes }]));
+  /** In the order of keys. */
+  search({ botId, contains, status }: FileSearch, limit: number, offset: number): StoredFile[] {
+    const rows = this.#statements.found.all(botId, contains, status, limit, offset);
+    return (rows as FileRow[]).map(fromRow);
   }
 
-  /** The files that a query asks for; a position is as `formatPosition` has it. */
+  /** Positions are JSON: the sort order, then the values of `FileQuery.after`. */
   list(query: FileQuery): Page<StoredFile> {
-    this.#replica?.catchUp(this.#moment.now());
-    const { sql, parameters } = buildFileQuery(query, this.#replica === null ? 'file' : REPLICA);
-    const rows = this.#database.prepare(sql).all(...parameters) as (FileRow & SortedRow)[];
-    const page = cutPage(rows, query.size, (row) => formatPosition(query, [row.position_value, row.id]));
+    this.#replica?.catchUp(this.#now());
+    const { sql, parameters } = buildQuery(query, this.#replica === null ? 'file' : REPLICA);
+    const rows = this.#database.prepare(sql).all(...parameters) as (FileRow & { position: string })[];
+    const page = cutPage(rows, query.size, ({ position }) => position);
     return { ...page, items: page.items.map(fromRow) };
   }
 
-  /** The files of a list that are to be indexed, whatever became of them. */
-  listIndexed({
-    botId,
-    integrationId,
-    tags,
-  }: Pick<FileQuery, 'botId' | 'integrationId' | 'tags'>): StoredFile[] {
-    const { sql, parameters } = buildFileQuery(
-      {
-        botId,
-        integrationId,
-        tags,
-        ids: null,
-        indexed: true,
-        sortField: 'key',
-        sortDirection: 'asc',
-        after: null,
-        size: Number.MAX_SAFE_INTEGER - 1,
-      },
-      'file',
-    );
-    return (this.#database.prepare(sql).all(...parameters) as FileRow[]).map(fromRow);
-  }
-
-  /** Writes a new file, or what has become of `previous`. */
+  /** Adds a file, or replaces `previous`. */
   put(file: StoredFile, previous: StoredFile | null): void {
     if (previous !== null && previous.id !== file.id) this.remove(previous);
-    else if (previous !== null) this.#count(previous, -1);
-    this.#statements.put.run(
-      file.id,
-      file.botId,
-      file.integrationId,
-      file.key,
-      file.uploadId,
-      file.sizeBytes,
-      file.indexed ? 1 : 0,
-      file.expiresAt,
-      file.createdAt,
-      file.updatedAt,
-      file.uploadedAt,
-      JSON.stringify(file.details),
-      keyOrder(file.key),
-      file.life === null ? null : JSON.stringify(file.life),
+    this.#rows.put(file);
+    this.#replica?.note(file.id, file, this.#now());
+  }
+
+  remove({ id }: StoredFile): void {
+    this.#rows.remove(id);
+    this.#replica?.note(id, null, this.#now());
+  }
+}
+
+/** Builds a statement that returns files with their positions, one row more than the page has. */
+function buildQuery(
+  { botId, integrationId, tags, ids, indexed, sortField, sortDirection, after, size }: FileQuery,
+  table: string,
+): { sql: string; parameters: (string | number)[] } {
+  const sorted = SORT_EXPRESSIONS[sortField];
+  // The plus keeps SQLite from scanning all files in order when only a few ids are wanted.
+  const conditions = [ids === null ? 'bot_id = ?' : '+bot_id = ?'];
+  const parameters: (string | number)[] = [botId];
+  const add = (condition: string, ...values: (string | number)[]): void => {
+    conditions.push(condition);
+    parameters.push(...values);
+  };
+  for (const tag of Object.entries(tags))
+    add(
+      `EXISTS (SELECT 1 FROM json_each(file.value, '$.tags') WHERE json_each.key = ? AND json_each.value = ?)`,
+      ...tag,
     );
-    this.#count(file, 1);
-    this.#note(file.id);
-    this.#nextExpiry = Math.min(this.#nextExpiry, file.expiresAt ?? Infinity);
-  }
-
-  /** Removes a file. */
-  remove(file: StoredFile): void {
-    this.#statements.remove.run(file.id);
-    this.#count(file, -1);
-    this.#note(file.id);
-  }
-
-  /**
-   * Removes every file whose time has come and returns them. Cheap when there is none, and since expiry has minute
-   * precision it deletes at most once a minute: call it before every access. `now`: epoch ms.
-   */
-  removeExpired(now: number): StoredFile[] {
-    if (now < this.#nextExpiry) return [];
-    const removed = (this.#statements.removeExpired.all(now) as FileRow[]).map(fromRow);
-    for (const file of removed) {
-      this.#count(file, -1);
-      this.#note(file.id);
-    }
-    this.#nextExpiry = this.#readNextExpiry();
-    return removed;
-  }
-
-  /** Content that was refused counts for nothing. */
-  #count(file: StoredFile, sign: 1 | -1): void {
-    if (typeof file.life?.uploadFailure === 'string') return;
-    this.#fileBytes += sign * file.sizeBytes;
-    if (!file.indexed) return;
-    this.#vectorBytes += sign * file.sizeBytes;
-    this.#indexedFiles += sign;
-  }
-
-  #note(id: string): void {
-    if (this.#replica === null) return;
-    const row = this.#statements.byId.get(id) as FileRow | undefined;
-    this.#replica.note(id, row ?? null, this.#moment.now());
-  }
-
-  #readNextExpiry(): number {
-    return (this.#statements.nextExpiry.get() as { at: number | null }).at ?? Infinity;
-  }
+  if (integrationId !== '')
+    add(
+      `(integration_id = ? OR EXISTS
+        (SELECT 1 FROM json_each(file.value, '$.accessPolicies') WHERE json_each.value = 'integrations'))`,
+      integrationId,
+    );
+  if (ids !== null) add('id IN (SELECT json_each.value FROM json_each(?))', JSON.stringify(ids));
+  if (indexed !== null) add('indexed = ?', indexed ? 1 : 0);
+  if (after !== null) add(`(${sorted}, id) ${sortDirection === 'asc' ? '>' : '<'} (?, ?)`, ...after);
+  return {
+    sql: `SELECT file.value, json_array('${sortField}', '${sortDirection}', ${sorted}, id) AS position FROM ${table} AS file
+      WHERE ${conditions.join(' AND ')}
+      ORDER BY ${sorted} ${sortDirection}, id ${sortDirection} LIMIT ?`,
+    parameters: [...parameters, size + 1],
+  };
 }
 
-function toFile(row: FileRow | undefined): StoredFile | null {
-  return row === undefined ? null : fromRow(row);
+function toFile(row: unknown): StoredFile | null {
+  return row === undefined ? null : fromRow(row as FileRow);
 }
 
-function parseLife(text: unknown): FileLife | null {
-  return typeof text === 'string' ? (JSON.parse(text) as FileLife) : null;
+function fromRow({ value }: FileRow): StoredFile {
+  return JSON.parse(value) as StoredFile;
 }

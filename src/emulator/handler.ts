@@ -1,55 +1,55 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { refuse, type OperationResult, type AnswerHeaders } from './answer.ts';
+import type { PageStreams } from '../service/page-streams.ts';
+import { errorAnswer, Refusal, type OperationResult, type AnswerHeaders } from './answer.ts';
 import { playFault } from './fault-play.ts';
-import { checkAccess } from './access.ts';
-import type { Conditions } from './conditions.ts';
-import type { Faults } from './faults.ts';
+import { checkAccess, findNamedFile } from './access.ts';
 import { backdatedUploadUrl } from './file-resource.ts';
-import { aboutNoFile, type Operation } from './operation.ts';
+import type { Operation } from './operation.ts';
 import type { Platform } from './platform.ts';
 import { sendAnswer, type AnswerPacing } from './reply.ts';
 import { EmulatorRequest } from './request.ts';
 import type { RecordedRequest } from './request-log.ts';
 import { createRouter } from './router.ts';
 
-/** Stands in for the operation when no route matches. Source: platform-operations.md, Unknown. */
+/** Answers requests that no route matches. Source: platform-operations.md, Unknown. */
 function unknownOperation(status: 404 | 405): Operation {
   return {
     name: 'unknown',
     method: '*',
     pattern: '*',
     surface: 'api',
-    identify: aboutNoFile,
     answer: ({ message, path }) =>
-      refuse(status, 'MethodNotFound', `This emulator does not serve ${message.method ?? ''} ${path}`),
+      errorAnswer(status, 'MethodNotFound', `This emulator does not serve ${message.method ?? ''} ${path}`),
   };
 }
 
 const UNKNOWN = { nothing: unknownOperation(404), 'other-method': unknownOperation(405) };
 
-/** Takes every request of the server from its arrival to its answer. Never rejects. */
+/** Handles a request from its arrival to its answer. Never rejects. */
 export type Handler = (message: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /**
- * Makes the handler: count and record, outage, rate limit, scripted fault, token, operation, answer. The page for people
- * is answered at once, whatever befalls the platform.
+ * Creates the handler. In order: count and record, outage, rate limit, scripted fault, token, operation, answer.
+ * The page is exempt from outages, limits and faults.
  */
-export function createHandler(platform: Platform, faults: Faults, conditions: Conditions): Handler {
-  const { log } = platform;
+export function createHandler(platform: Platform, pageStreams: PageStreams): Handler {
+  const { log, faults, conditions } = platform;
   const route = createRouter(platform.settings.operations);
 
   async function handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const request = new EmulatorRequest(message, platform.settings.limits.jsonBytes);
+    const request = new EmulatorRequest(message);
     const found = route(request.method, request.path);
     const operation = found.kind === 'operation' ? found.operation : UNKNOWN[found.kind];
     request.params = found.kind === 'operation' ? found.params : {};
     if (operation.surface === 'page') {
-      await send(response, await operation.answer(request, platform), {}, null);
+      const answer = await carryOut(operation, request);
+      await send(response, answer, {}, null);
+      if (answer.kind === 'events') pageStreams.add(response, request.query, () => false);
       return;
     }
     log.count(operation.name);
 
-    const { key } = await operation.identify(request, platform);
+    const key = (await operation.keyOf?.(request)) ?? findNamedFile(request, platform)?.key ?? null;
     const recorded = log.record(operation.name, request, key);
 
     const outage = conditions.outage(operation.surface);
@@ -60,7 +60,7 @@ export function createHandler(platform: Platform, faults: Faults, conditions: Co
     const verdict = conditions.admit(operation.surface, platform.now());
     const rateHeaders = verdict?.headers ?? {};
     if (verdict !== null && !verdict.allowed) {
-      const answer = refuse(429, 'RateLimited', 'Too many requests', verdict.refusalHeaders);
+      const answer = errorAnswer(429, 'RateLimited', 'Too many requests', verdict.refusalHeaders);
       await send(response, answer, rateHeaders, recorded);
       return;
     }
@@ -83,10 +83,14 @@ export function createHandler(platform: Platform, faults: Faults, conditions: Co
   }
 
   async function carryOut(operation: Operation, request: EmulatorRequest): Promise<OperationResult> {
-    const refusal = operation.name === 'unknown' ? null : checkAccess(operation.surface, request, platform);
-    if (refusal !== null) return refusal;
-    conditions.slow(operation.surface, request.message);
-    return operation.answer(request, platform);
+    try {
+      if (operation.name !== 'unknown') checkAccess(operation.surface, request, platform);
+      conditions.slow(operation.surface, request.message);
+      return await operation.answer(request, platform);
+    } catch (error) {
+      if (error instanceof Refusal) return error.answer;
+      throw error;
+    }
   }
 
   async function send(
@@ -96,21 +100,22 @@ export function createHandler(platform: Platform, faults: Faults, conditions: Co
     recorded: RecordedRequest | null,
     delivery: AnswerPacing = { kind: 'at-once' },
   ): Promise<void> {
-    if (response.socket === null || response.socket.destroyed) return;
-    if (recorded !== null) log.settle(recorded, 'status' in answer ? answer.status : 200);
+    // `response.socket` is null while an earlier answer is being sent on the same connection.
+    if (response.req.socket.destroyed) return;
+    if (recorded !== null) recorded.status = 'status' in answer ? answer.status : 200;
     const headers = { Date: formatHttpDate(platform.now()), ...rateHeaders };
     const status = await sendAnswer(response, answer, { headers, delivery });
-    if (recorded !== null) log.settle(recorded, status);
+    if (recorded !== null) recorded.status = status;
   }
 
   return async (message, response) => {
     try {
       await handle(message, response);
     } catch (error) {
-      // A defect of the emulator: the client is told what it is.
+      // A defect of the emulator: show it to the client.
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
       if (response.headersSent) message.socket.destroy();
-      else await send(response, refuse(500, 'Internal', text), {}, null);
+      else await send(response, errorAnswer(500, 'Internal', text), {}, null);
     }
   };
 }
@@ -118,7 +123,7 @@ export function createHandler(platform: Platform, faults: Faults, conditions: Co
 let dateSecond = NaN;
 let dateText = '';
 
-/** The value of a Date header; kept for the second, since formatting costs more than the rest of the headers. */
+/** Formats a Date header; cached for a second, since formatting costs more than all other headers. */
 function formatHttpDate(epochMs: number): string {
   const second = Math.floor(epochMs / 1000);
   if (second !== dateSecond) {

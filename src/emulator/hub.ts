@@ -1,4 +1,6 @@
+import { createHash, createHmac } from 'node:crypto';
 import semver from 'semver';
+import type { Identity } from './identity.ts';
 import type { EmulatorIntegration } from './options.ts';
 
 const TEXT_CHANNEL = {
@@ -13,21 +15,6 @@ const TEXT_CHANNEL = {
   message: { tags: {} },
 };
 
-const TICKETS_ACTION = {
-  title: 'Open a ticket',
-  input: { schema: { type: 'object', properties: { subject: { type: 'string' } }, required: ['subject'] } },
-  output: { schema: { type: 'object', properties: { ticketId: { type: 'string' } } } },
-};
-
-const TICKETS: EmulatorIntegration = {
-  name: 'tickets',
-  version: '1.0.0',
-  title: 'Tickets',
-  description: 'An integration with several versions',
-  channels: { ticket: { ...TEXT_CHANNEL, title: 'Ticket' } },
-  actions: { openTicket: TICKETS_ACTION },
-};
-
 const BUILT_IN: readonly EmulatorIntegration[] = [
   {
     name: 'webchat',
@@ -37,18 +24,13 @@ const BUILT_IN: readonly EmulatorIntegration[] = [
     channels: { channel: TEXT_CHANNEL },
     events: { opened: { title: 'Opened', schema: { type: 'object' } } },
   },
-  TICKETS,
-  { ...TICKETS, version: '1.2.0' },
-  { ...TICKETS, version: '1.10.1' },
-  { ...TICKETS, version: '2.0.0' },
-  { ...TICKETS, version: '3.0.0-beta.1' },
 ];
 
 /** The integrations of the hub. Source: interface.md, Get an integration from the hub. */
 export class Hub {
   readonly #integrations = new Map<string, EmulatorIntegration>();
 
-  /** Adds the given integrations to the built-in ones. Throws when a version is none. */
+  /** Adds the given integrations to the built-in ones. Throws on an invalid version. */
   constructor(given: readonly EmulatorIntegration[]) {
     for (const integration of [...BUILT_IN, ...given]) {
       const { name, version } = integration;
@@ -58,8 +40,8 @@ export class Hub {
   }
 
   /**
-   * The integration of this name in the best of the versions meant: an exact one, the highest of a range, or the
-   * highest of all (`latest`), where one before its release counts only if there is no other. Null when there is none.
+   * Returns an integration by name and version: an exact one, the highest of a range, or the highest of all
+   * (`latest`), where prereleases count only if there is nothing else. Null if none matches.
    */
   find(name: string, wanted: string): EmulatorIntegration | null {
     const named = [...this.#integrations.values()].filter((integration) => integration.name === name);
@@ -73,3 +55,53 @@ export class Hub {
 }
 
 const ANY_RELEASE = { includePrerelease: true };
+
+const PUBLISHED_AT = '2026-01-01T00:00:00.000Z';
+
+/**
+ * Returns the Integration resource; ids and secrets are derived from name and version. Source: interface.md,
+ * Integration.
+ */
+export function describeIntegration(integration: EmulatorIntegration, identity: Identity): object {
+  const { name, version, title = name, description = '' } = integration;
+  const path = `${encodeURIComponent(name)}/${encodeURIComponent(version)}`;
+  return {
+    id: `intver_${createHash('sha256').update(path).digest('hex').slice(0, 26)}`,
+    createdAt: PUBLISHED_AT,
+    updatedAt: PUBLISHED_AT,
+    identifier: { fallbackHandlerScript: '', extractScript: '' },
+    url: `https://integrations.invalid/${path}`,
+    signingSecret: createHmac('sha256', identity.signingSecret).update(path).digest('hex'),
+    name,
+    version,
+    interfaces: {},
+    configuration: {
+      identifier: { required: false, linkTemplateScript: '' },
+      schema: { type: 'object', properties: {} },
+      title: '',
+      description: '',
+    },
+    configurations: {},
+    channels: integration.channels ?? {},
+    states: {},
+    events: integration.events ?? {},
+    actions: integration.actions ?? {},
+    user: { tags: {}, creation: { enabled: false, requiredTags: [] } },
+    entities: {},
+    dev: false,
+    title,
+    description,
+    iconUrl: `https://integrations.invalid/${path}/icon.svg`,
+    readmeUrl: `https://integrations.invalid/${path}/readme.md`,
+    public: true,
+    visibility: 'public',
+    verificationStatus: 'unapproved',
+    lifecycleStatus: 'published',
+    secrets: [],
+    ownerWorkspace: { id: identity.workspaceId, handle: 'emulator', name: 'Emulator' },
+    meta: { installs: 0, views: 0 },
+    sandbox: { identifierExtractScript: '', messageExtractScript: '' },
+    maxExecutionTime: 60,
+    attributes: {},
+  };
+}

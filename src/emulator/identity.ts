@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { UnusableData } from './database.ts';
 
 const identitySchema = z.object({
   token: z.string().min(1),
@@ -11,12 +12,12 @@ const identitySchema = z.object({
   signingSecret: z.string().min(1),
 });
 
-/** The generated ids and secrets of one data directory. Source: interface.md, Authentication. */
+/** The generated ids and secrets of a data directory. Source: interface.md, Authentication. */
 export type Identity = z.infer<typeof identitySchema>;
 
 /**
- * Reads the identity kept in the data directory (identity.json, mode 0600) or makes a new one.
- * Throws when the file is there but unreadable or damaged.
+ * Reads the identity from the data directory (identity.json, mode 0600), or creates it. Throws if the file is
+ * unreadable, `UnusableData` if it is damaged.
  */
 export function loadIdentity(dataDir: string): Identity {
   const path = join(dataDir, 'identity.json');
@@ -39,7 +40,9 @@ function parseIdentity(path: string, text: string): Identity {
   try {
     return identitySchema.parse(JSON.parse(text));
   } catch (error) {
-    throw new Error(`${path} is damaged; remove it to get new secrets for the emulator`, { cause: error });
+    throw new UnusableData(`${path} is damaged; remove it to get new secrets for the emulator`, {
+      cause: error,
+    });
   }
 }
 

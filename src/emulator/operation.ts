@@ -1,34 +1,21 @@
-import type { OperationResult } from './answer.ts';
+import type { OperationResult, Surface } from './answer.ts';
 import type { Platform } from './platform.ts';
 import type { EmulatorRequest } from './request.ts';
 
-/** Which file a request is about, as far as the request tells; for scripted faults and the request log. */
-export interface AddressedFile {
-  readonly key: string | null;
-}
-
-/** One operation of the platform. Adding one: a constant in operations/ and a line in the table of routes. */
+/** An operation of the platform. To add one: a constant in operations/ and a line in the table of routes. */
 export interface Operation {
   /** The name in faults, counts and the request log. */
   readonly name: string;
   /** GET serves HEAD as well. */
   readonly method: string;
-  /** Path segments; `:name` takes any one segment, decoded, as a parameter. */
-  readonly pattern: string;
   /**
-   * `api`: bearer token, rate limit, JSON errors. `admin`: the same and the workspace id. `chat`: the webhook id in
-   * the path, rate limit, JSON errors. `store`: the address itself is the permission, XML errors.
-   * `page`: for people.
+   * Path segments; `:name` matches any one segment and is a parameter. `:file` is the id or the key of a file,
+   * `:uploadId` that of its latest upsert.
    */
+  readonly pattern: string;
   readonly surface: Surface;
-  identify(request: EmulatorRequest, platform: Platform): AddressedFile | Promise<AddressedFile>;
+  /** Reads the key of the file from the request, for operations whose path does not name it. */
+  readonly keyOf?: (request: EmulatorRequest) => Promise<string | null>;
+  /** Throws `Refusal`. */
   answer(request: EmulatorRequest, platform: Platform): OperationResult | Promise<OperationResult>;
-}
-
-/** The faces of the emulator. Source: interface.md, Authentication; platform-facts.md, The upload. */
-export type Surface = 'api' | 'admin' | 'chat' | 'store' | 'page';
-
-/** For operations that are about no file. */
-export function aboutNoFile(): AddressedFile {
-  return { key: null };
 }

@@ -1,64 +1,64 @@
-import { BotTable } from './bot-table.ts';
+import { Chat, type StoredBot } from './chat.ts';
+import { Collection, openDatabase, type Database } from './database.ts';
 import type { Conditions } from './conditions.ts';
-import { ChatUserTable } from './chat-user-table.ts';
 import { ContentStore } from './content-store.ts';
-import { ConversationTable } from './conversation-table.ts';
-import { openDatabase, type Database } from './database.ts';
-import { statusOf } from './file-status.ts';
-import { knownSize } from './file-life.ts';
+import type { Faults } from './faults.ts';
+import { statusOf, hasContent, type StoredFile } from './stored-file.ts';
 import { FileTable } from './file-table.ts';
 import { Hub } from './hub.ts';
 import { loadIdentity, type Identity } from './identity.ts';
-import { MessageTable } from './message-table.ts';
-import type { Settings } from './options.ts';
+import type { EmulatorBot, Settings } from './options.ts';
 import { RequestLog } from './request-log.ts';
-import { hasContent, type StoredFile } from './stored-file.ts';
 
-/** Everything the operations act on: the data of one directory, its settings, its conditions and its clock. */
+const DEFAULT_BOT: EmulatorBot = { id: 'demo-bot', name: 'Demo bot' };
+
+/** What operations work on: the data of one directory, settings, conditions and clock. */
 export class Platform {
   readonly settings: Settings;
   readonly conditions: Conditions;
+  readonly faults: Faults;
   readonly identity: Identity;
-  readonly bots: BotTable;
+  readonly bots: Collection<StoredBot>;
   readonly files: FileTable;
   readonly content: ContentStore;
   readonly hub: Hub;
-  readonly users: ChatUserTable;
-  readonly conversations: ConversationTable;
-  readonly messages: MessageTable;
+  readonly chat: Chat;
   readonly log: RequestLog;
-  /** Known once the server listens; without a trailing slash. */
+  /** Without a trailing slash; set when the server listens. */
   baseUrl = '';
   readonly #database: Database;
   #isClosed = false;
 
-  /** Opens the data directory, which must exist. Throws when its data is damaged or of another version. */
-  constructor(settings: Settings, conditions: Conditions) {
+  /** Opens the data directory, which must exist. Throws `UnusableData` if its data is damaged or of another version. */
+  constructor(settings: Settings, conditions: Conditions, faults: Faults) {
     const kept = loadIdentity(settings.dataDir);
     this.settings = settings;
     this.conditions = conditions;
+    this.faults = faults;
     this.log = new RequestLog(settings.recordedRequestsMax, settings.now);
     this.identity = {
       ...kept,
       token: settings.token ?? kept.token,
       workspaceId: settings.workspaceId ?? kept.workspaceId,
     };
-    this.#database = openDatabase(settings.dataDir);
-    this.bots = new BotTable(this.#database, settings.bots, settings.now());
-    this.files = new FileTable(this.#database, {
-      now: settings.now,
-      statusOf: (file) => statusOf(file, conditions, settings.now()).status,
-      sizeOf: (file) => knownSize(file, settings.now()),
-    });
     this.hub = new Hub(settings.integrations);
-    this.users = new ChatUserTable(this.#database, this.identity.userKey, settings.now());
-    this.conversations = new ConversationTable(this.#database);
-    this.messages = new MessageTable(this.#database);
+    this.#database = openDatabase(settings.dataDir);
+    this.bots = new Collection(this.#database, 'bot');
+    this.chat = new Chat(this.#database, this.identity.userKey, () => this.timestamp());
+    this.files = new FileTable(
+      this.#database,
+      (file) => statusOf(file, conditions, settings.now()).status,
+      settings.now,
+    );
     this.content = new ContentStore(settings.dataDir);
     this.content.removeOrphans((uploadId) => {
       const file = this.files.findByUploadId(uploadId);
       return file !== null && hasContent(file);
     });
+    settings.bots.forEach((bot) => {
+      this.#addBot(bot);
+    });
+    if (this.bots.list().length === 0) this.#addBot(DEFAULT_BOT);
     this.expire();
   }
 
@@ -67,20 +67,25 @@ export class Platform {
     return this.settings.now();
   }
 
-  /** Deletes the files that have expired, content included. Source: interface.md, expiresAt. */
-  expire(): void {
-    for (const file of this.files.removeExpired(this.now())) {
-      if (hasContent(file)) this.content.remove(file.uploadId);
-    }
+  /** `now` in ISO 8601. */
+  timestamp(): string {
+    return new Date(this.now()).toISOString();
   }
 
-  /** Deletes a file. The row first, as in an upsert. */
+  /** Deletes expired files and their content. Source: interface.md, expiresAt. */
+  expire(): void {
+    this.files.expired(this.now()).forEach((file) => {
+      this.remove(file);
+    });
+  }
+
+  /** Deletes the row first, as an upsert does. */
   remove(file: StoredFile): void {
     this.files.remove(file);
     if (hasContent(file)) this.content.remove(file.uploadId);
   }
 
-  /** From now on lists show what was there so long ago, and (null) what is there. Nothing, once it is closed. */
+  /** Does nothing after `close`. */
   lagLists(lagMs: number | null): void {
     if (this.#isClosed) return;
     this.expire();
@@ -91,5 +96,12 @@ export class Platform {
     this.#isClosed = true;
     this.content.close();
     this.#database.close();
+  }
+
+  /** Renames an existing bot. */
+  #addBot({ id, name }: EmulatorBot): void {
+    const now = this.timestamp();
+    const kept = this.bots.find(id);
+    if (kept?.name !== name) this.bots.put({ id, createdAt: kept?.createdAt ?? now, updatedAt: now, name });
   }
 }

@@ -2,26 +2,23 @@ import { open, type FileHandle } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { refuseAtStore, type OperationResult, type AnswerHeaders } from './answer.ts';
+import { storeError, type OperationResult, type AnswerHeaders } from './answer.ts';
 
-/** How the body of an answer is sent. */
 export type AnswerPacing =
   | { readonly kind: 'at-once' }
-  /** Half of it is held back until `until` resolves. */
+  /** The second half is sent when `until` resolves. */
   | { readonly kind: 'in-halves'; readonly until: Promise<void> }
-  /** In so many pieces, each so long after the one before. */
   | { readonly kind: 'in-pieces'; readonly pieces: number; readonly everyMs: number }
-  /** So many bytes of it, at most all but one; then the connection ends. */
+  /** This many bytes of it, at most all but one; then the connection ends. */
   | { readonly kind: 'cut'; readonly afterBytes: number };
 
-/** How an answer is sent. */
 export interface Sending {
-  /** Added to the answer's own headers, which win. */
+  /** The answer's own headers take precedence over these. */
   readonly headers: AnswerHeaders;
   readonly delivery: AnswerPacing;
 }
 
-/** Sends an answer and returns its status. A client that has gone away is no error. */
+/** Sends an answer and returns its status. It is no error if the client has disconnected. */
 export async function sendAnswer(
   response: ServerResponse,
   answer: OperationResult,
@@ -42,18 +39,12 @@ export async function sendAnswer(
       const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Control': 'no-store' };
       response.writeHead(200, { ...sending.headers, ...headers, ...answer.headers });
       response.flushHeaders();
-      const end = answer.follow(
-        (event, data) => response.write(`event: ${event}\ndata: ${data}\n\n`),
-        () => !response.writableNeedDrain,
-      );
-      await untilClosed(response);
-      end();
       return 200;
     }
   }
 }
 
-/** Resolves when the response is done, be it sent or cut off. */
+/** Resolves when the response is sent or its connection has ended. */
 export function untilClosed(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     if (response.closed || response.destroyed) resolve();
@@ -73,7 +64,7 @@ async function sendText(
     response.end(text);
     return status;
   }
-  // An empty body has no part to hold back: announce one byte, so that there is something to wait for.
+  // An empty body has nothing to hold back: announce one byte to wait for.
   const bytes = Buffer.from(text === '' ? ' ' : text);
   response.writeHead(status, { ...headers, 'Content-Length': bytes.length });
   response.flushHeaders();
@@ -86,7 +77,7 @@ async function sendText(
   return status;
 }
 
-/** The parts of a body as they are due, each from one byte to another. */
+/** Yields ranges of bytes, each when it is due. */
 async function* parts(
   size: number,
   delivery: Exclude<AnswerPacing, { kind: 'at-once' }>,
@@ -114,12 +105,12 @@ async function* parts(
   }
 }
 
-/** Ends the connection once what was written has left. */
+/** Ends the connection after what was written is sent. */
 function endConnection(response: ServerResponse): void {
-  response.socket?.end();
+  response.req.socket.end();
 }
 
-/** Waits by a real timer, for as long as the connection is open. */
+/** Waits by a real timer; returns early when the connection ends. */
 export async function waitWhileOpen(response: ServerResponse, delayMs: number): Promise<void> {
   const ended = new AbortController();
   const { socket } = response.req;
@@ -139,12 +130,8 @@ async function sendContent(
 ): Promise<number> {
   const file = await open(answer.path).catch(() => null);
   if (file === null) {
-    // An upsert or the expiry removed it since the operation looked.
-    return sendAnswer(
-      response,
-      refuseAtStore(404, 'NoSuchKey', 'The specified key does not exist.'),
-      sending,
-    );
+    // An upsert or the expiry deleted it after the operation checked.
+    return sendAnswer(response, storeError(404, 'NoSuchKey', 'The specified key does not exist.'), sending);
   }
   try {
     const { size } = await file.stat();

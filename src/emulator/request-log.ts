@@ -1,64 +1,43 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { EmulatorRequest } from './request.ts';
 
-/** One request the emulator got. */
 export interface RecordedRequest {
-  /** Counts the requests since the start, from 1. */
+  /** From 1, since the start. */
   readonly number: number;
-  /** When it came, epoch ms. */
+  /** Epoch ms. */
   readonly at: number;
-  /** `unknown` when no operation has this method and path. */
+  /** `unknown` if no operation matches the method and path. */
   readonly operation: string;
   readonly method: string;
-  /** Without the query, which holds signatures. */
+  /** Without the query, which contains signatures. */
   readonly path: string;
-  /** Null while there is no answer, and for good when the connection ended without one. */
+  /** Null before the answer, and if the connection ended without one. */
   status: number | null;
   readonly key?: string;
   readonly botId?: string;
-  /** Secrets masked. */
+  /** With secrets masked. */
   readonly headers: IncomingHttpHeaders;
 }
 
-/** What people and tests may look at afterwards: counts an operation, and the latest requests. Requests for the page are none. */
+/** Counts of operations, and the latest requests, without those of the page. */
 export class RequestLog {
   readonly counts = new Map<string, number>();
   readonly latest: RecordedRequest[] = [];
   readonly #max: number;
   readonly #now: () => number;
   #total = 0;
-  #version = 0;
 
-  /** `max`: how many requests are kept; `now`: epoch ms. */
+  /** `max`: the number of requests kept; `now`: epoch ms. */
   constructor(max: number, now: () => number) {
     this.#max = max;
     this.#now = now;
   }
 
-  /** Requests since the start. */
-  get total(): number {
-    return this.#total;
-  }
-
-  /** Another number whenever a request has come or was answered. */
-  get version(): number {
-    return this.#version;
-  }
-
-  /** Counts a request. */
   count(operation: string): void {
     this.counts.set(operation, (this.counts.get(operation) ?? 0) + 1);
     this.#total += 1;
-    this.#version += 1;
   }
 
-  /** Notes the status of the answer. */
-  settle(recorded: RecordedRequest, status: number): void {
-    recorded.status = status;
-    this.#version += 1;
-  }
-
-  /** Keeps a request, forgetting the oldest when there are too many. */
   record(operation: string, request: EmulatorRequest, key: string | null): RecordedRequest {
     const botId = request.header('x-bot-id');
     const recorded: RecordedRequest = {

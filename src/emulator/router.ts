@@ -1,81 +1,20 @@
 import type { Operation } from './operation.ts';
-import {
-  createChatConversation,
-  getConversation,
-  getOrCreateConversation,
-  listConversations,
-} from './operations/chat-conversations.ts';
-import { chatHello, chatHelloSlash } from './operations/chat-hello.ts';
-import { getMessage, listMessages } from './operations/chat-messages.ts';
-import {
-  addParticipant,
-  getParticipant,
-  listParticipants,
-  removeParticipant,
-} from './operations/chat-participants.ts';
-import { createUser, getOrCreateUser, getUser } from './operations/chat-users.ts';
-import { createConversation } from './operations/create-conversation.ts';
-import { createMessage } from './operations/create-message.ts';
-import { copyFile } from './operations/copy-file.ts';
-import { deleteFile } from './operations/delete-file.ts';
-import { getContent } from './operations/get-content.ts';
-import { getFile } from './operations/get-file.ts';
-import { getIntegration } from './operations/get-integration.ts';
-import { getUsage } from './operations/get-usage.ts';
-import { followPage } from './operations/follow-page.ts';
-import { listBots } from './operations/list-bots.ts';
-import { listFiles } from './operations/list-files.ts';
-import { listPassages } from './operations/list-passages.ts';
-import { searchFiles } from './operations/search-files.ts';
-import { showPage } from './operations/show-page.ts';
-import { updateFile } from './operations/update-file.ts';
-import { uploadContent } from './operations/upload-content.ts';
-import { upsertFile } from './operations/upsert-file.ts';
+import { getIntegration, getUsage, listBots } from './operations/administration.ts';
+import { CHAT_OPERATIONS, createConversation, createMessage } from './operations/chat.ts';
+import { deleteFile, getFile, listFiles, updateFile, upsertFile } from './operations/files.ts';
+import { getContent, uploadContent } from './operations/content.ts';
+import { listPassages, searchFiles } from './operations/passages.ts';
+import { followPage, openContent, showPage } from './page/operations.ts';
 
-/** An operation and the decoded parameters of the path. */
 export interface Match {
   readonly operation: Operation;
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Those that many requests are for come first. */
-const OPERATIONS = [
-  upsertFile,
-  uploadContent,
-  getContent,
-  listFiles,
-  // Before a file of the key "search".
-  searchFiles,
-  getFile,
-  updateFile,
-  deleteFile,
-  copyFile,
-  listPassages,
-  getUsage,
-  listBots,
-  getIntegration,
-  createConversation,
-  createMessage,
-  chatHello,
-  chatHelloSlash,
-  createUser,
-  getOrCreateUser,
-  getUser,
-  createChatConversation,
-  getOrCreateConversation,
-  getConversation,
-  listConversations,
-  addParticipant,
-  getParticipant,
-  listParticipants,
-  removeParticipant,
-  listMessages,
-  getMessage,
-  showPage,
-  followPage,
-];
-
-/** The five operations of interface.md, with what they hand out addresses for, and the page for people. */
+/**
+ * The five operations of interface.md, the addresses that they issue, and the page. In both lists, the most
+ * frequent come first.
+ */
 const SPECIFIED: readonly Operation[] = [
   upsertFile,
   uploadContent,
@@ -86,21 +25,32 @@ const SPECIFIED: readonly Operation[] = [
   createMessage,
   showPage,
   followPage,
+  openContent,
 ];
 
-/** What is served at a path. */
+const OTHERS: readonly Operation[] = [
+  listFiles,
+  // Must precede `getFile`: "search" could be a key.
+  searchFiles,
+  getFile,
+  updateFile,
+  deleteFile,
+  listPassages,
+  getUsage,
+  ...CHAT_OPERATIONS,
+];
+
 export type Route =
   | ({ readonly kind: 'operation' } & Match)
-  /** Something is, but not by this method. */
+  /** The path exists, but not with this method. */
   | { readonly kind: 'other-method' }
   | { readonly kind: 'nothing' };
 
-/** Finds the operation of a method and a raw path, which is split first and decoded after. */
+/** Finds the operation of a method and a raw path. */
 export type Router = (method: string, path: string) => Route;
 
-/** Makes the router of all operations, or of those that are specified. */
 export function createRouter(served: 'all' | 'specified'): Router {
-  const routes = (served === 'all' ? OPERATIONS : SPECIFIED).map((operation) => ({
+  const routes = [...SPECIFIED, ...(served === 'all' ? OTHERS : [])].map((operation) => ({
     operation,
     segments: operation.pattern.split('/'),
   }));

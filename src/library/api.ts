@@ -4,7 +4,7 @@ import type { Additions } from '../domain/usage.ts';
 import type { Log } from '../service/logger.ts';
 import type { ServiceManager } from '../service/systemd-notify.ts';
 import type { UnmatchedPattern } from '../sync/plan/unmatched-patterns.ts';
-import type { Verified } from '../sync/plan/verify.ts';
+import type { Verified } from '../domain/status.ts';
 import type { SyncEvent } from './events.ts';
 import type { SyncObserver } from './observer.ts';
 import type { PassOutcome } from './pass-outcome.ts';
@@ -42,6 +42,8 @@ export interface PassOptions extends RunOptions {
   readonly isForced?: (path: string) => boolean;
   /** Whether it goes ahead, this once, where a guard would halt a source. */
   readonly allowRemovals?: boolean;
+  /** Which of the files that were kept on the platform it removes; none unless given. */
+  readonly isPruned?: (file: KeptFile) => boolean;
   /** How long it waits at its end for the platform to say the status of the files, milliseconds; `confirm.wait` unless given. */
   readonly waitMs?: number;
   /** Whether the platform is asked for its quotas first; what the pass adds is told to `usage`. */
@@ -49,7 +51,15 @@ export interface PassOptions extends RunOptions {
   /** Whether it is counted, beside the pass, how much there is to send; that is told to `expect`. */
   readonly estimate?: boolean;
   /** What people are told to do about a halt. */
-  readonly howToAllow?: string;
+  readonly howToApprove?: string;
+}
+
+/** A file that is no longer synced and was left alone on the platform. */
+export interface KeptFile {
+  readonly source: string;
+  /** Relative to the source. */
+  readonly path: string;
+  readonly key: string;
 }
 
 /** How a pass came out. */
@@ -77,6 +87,16 @@ export interface PlanResult {
   readonly additions: Additions;
   /** Patterns of the configuration that match no file. */
   readonly unmatched: readonly UnmatchedPattern[];
+  /** Sources that no pass could send anything of: the platform refused the credentials, or knows no such bot. */
+  readonly refused: readonly RefusedSource[];
+}
+
+/** A source whose bot the platform refused to be asked about. */
+export interface RefusedSource {
+  /** Its name. */
+  readonly source: string;
+  /** Why, beginning with the status of the answer. */
+  readonly error: string;
 }
 
 /** What a comparison takes. */
@@ -122,7 +142,7 @@ export interface DaemonOptions extends RunOptions {
    */
   readonly endWhenHung?: boolean;
   /** What people are told to do about a halt. */
-  readonly howToAllow?: string;
+  readonly howToApprove?: string;
   /** Whether it is counted, beside the first pass, how much there is to send; that is told to `expect`. */
   readonly estimate?: boolean;
   /** Told each address at which it begins to answer over HTTP, such as `127.0.0.1:9464`: see `service.listen`. */

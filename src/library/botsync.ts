@@ -13,6 +13,7 @@ export type {
   PassResult,
   PlanOptions,
   PlanResult,
+  RefusedSource,
   PruneResult,
   ReloadOutcome,
   RunOptions,
@@ -22,17 +23,16 @@ export type {
   VerifyResult,
 } from './api.ts';
 export type { SyncEvent } from './events.ts';
-export type { PassObserver, SyncObserver, Waiting } from './observer.ts';
+export type { DaemonObserver, PassObserver, Reporter, SyncObserver, TransferWatch } from './observer.ts';
 export type { PassOutcome } from './pass-outcome.ts';
 export type { SyncErrorCode, SyncErrorParts } from './sync-error.ts';
 export type { ConfigProblem, Position } from '../config/problem.ts';
-export type { EventKind, FileEvent, Summary } from '../domain/report.ts';
+export type { EventKind, FileEvent, Summary, Transferred } from '../domain/report.ts';
+export type { DifferenceReason, Verified } from '../domain/status.ts';
 export type { Additions, Quota, Usage, Usages } from '../domain/usage.ts';
 export type { Log } from '../service/logger.ts';
 export type { ServiceManager } from '../service/systemd-notify.ts';
-export type { DifferenceReason, FileDifference } from '../sync/catalog/compare.ts';
-export type { DaemonObserver, Refusal, Trigger } from '../sync/daemon/daemon-observer.ts';
-export type { OutgoingFile, Reporter, Transferred, TransferWatch } from '../sync/pass/reporter.ts';
+export type { FileDifference } from '../sync/catalog/compare.ts';
+export type { OutgoingFile, Refusal, Trigger, Waiting } from '../sync/events.ts';
 export type { UnmatchedPattern } from '../sync/plan/unmatched-patterns.ts';
-export type { Verified } from '../sync/plan/verify.ts';
-export type { Outage } from '../upload/breaker-terms.ts';
+export type { Outage } from '../sync/pass/circuit-breaker.ts';

@@ -1,14 +1,14 @@
 import type { Config } from '../config/config.ts';
 import { systemClock } from '../service/system-clock.ts';
-import type { StateStore } from '../state/state-store.ts';
+import type { StateStore } from '../store/state-store.ts';
 import { Claims } from '../sync/plan/claims.ts';
 import { estimate, type Estimate } from '../sync/plan/estimate.ts';
 import { findSources } from '../sync/sources/source.ts';
+import type { EventFeed } from './event-feed.ts';
 
-/** What is counted. */
-export interface CountInput {
+interface CountInput {
   readonly config: Config;
-  /** What the platform is called in records. */
+  /** The name of the platform in records. */
   readonly platformName: string;
   readonly state: StateStore;
   /** The platform's time, epoch milliseconds. */
@@ -18,7 +18,7 @@ export interface CountInput {
   readonly seen: (files: number) => void;
 }
 
-/** What a pass that begins now will send; `null`: somebody ended the count. Throws `StateFileError`. */
+/** Returns what a pass that begins now will send; `null` when `ended` aborts first. Throws `StateFileError`. */
 export async function countAhead(
   { config, platformName, state, platformNow, isForced, seen }: CountInput,
   ended: AbortSignal,
@@ -27,4 +27,38 @@ export async function countAhead(
   const claims = new Claims(state, sources);
   const input = { config, sources, state, claims, platformNow, now: systemClock.now, isForced };
   return await estimate(input, systemClock, ended, seen);
+}
+
+type StartInput = Omit<CountInput, 'isForced' | 'seen'> & { readonly stop: AbortSignal };
+
+/** Runs a daemon, and reports while it begins how much its first pass has to send. */
+export async function runCounting(
+  { stop, ...input }: StartInput,
+  feed: Pick<EventFeed, 'emit'>,
+  run: () => Promise<void>,
+): Promise<void> {
+  const ended = new AbortController();
+  const counting = countAhead(
+    {
+      ...input,
+      isForced: () => false,
+      seen: (files) => {
+        feed.emit({ kind: 'counting', files });
+      },
+    },
+    AbortSignal.any([ended.signal, stop]),
+  ).then(
+    (ahead) => {
+      if (ahead !== null && !ended.signal.aborted)
+        feed.emit({ kind: 'expected', files: ahead.files, bytes: ahead.bytes });
+    },
+    // The daemon meets what the count meets, and tells of it.
+    () => undefined,
+  );
+  try {
+    await run();
+  } finally {
+    ended.abort();
+    await counting;
+  }
 }

@@ -1,12 +1,11 @@
 import type { HistoryCounts } from '../domain/history.ts';
-import type { FileEvent } from '../domain/report.ts';
+import type { FileEvent, Transferred } from '../domain/report.ts';
 import type { CountedAnswer } from '../platform/pacer.ts';
-import type { HistoryStore } from '../state/history.ts';
-import type { Transferred } from '../sync/pass/reporter.ts';
-import type { SyncObserver } from './observer.ts';
+import type { HistoryStore } from '../store/history.ts';
+import { listener } from '../sync/events.ts';
 
 /** Counts what a run does in the history of its state file, while it has one. */
-export class HistoryRecorder implements SyncObserver {
+export class HistoryRecorder {
   readonly #now: () => number;
   #history: HistoryStore | null = null;
 
@@ -20,10 +19,12 @@ export class HistoryRecorder implements SyncObserver {
     this.#history = history;
   }
 
-  event(event: FileEvent, transferred?: Transferred, isKnown = false): void {
-    const counts = isKnown ? null : countsOf(event, transferred);
-    if (counts !== null) this.#history?.note(counts, this.#now());
-  }
+  readonly listener = listener({
+    file: ({ file, transferred, isKnown = false }) => {
+      const counts = isKnown ? null : countsOf(file, transferred);
+      if (counts !== null) this.#history?.note(counts, this.#now());
+    },
+  });
 
   /** Takes note of an answer of the platform. */
   readonly answered = ({ wasLimited, limitPerMinute }: CountedAnswer): void => {

@@ -1,17 +1,35 @@
 import type { LoadedConfig } from '../config/load-config.ts';
-import type { StateReader } from '../state/state-reader.ts';
-import { systemClock } from '../service/system-clock.ts';
-import { listAdoptable } from '../sync/catalog/list-adoptable.ts';
-import { Listings } from '../sync/catalog/listings.ts';
-import { ServedCatalog } from '../sync/catalog/served-catalog.ts';
+import { escapeControls } from '../domain/escape.ts';
+import type { OptionalFailure } from '../domain/failure.ts';
+import { NO_FILE } from '../domain/file-catalog.ts';
+import type { StateReader } from '../store/state-reader.ts';
+import { realTimer, systemClock } from '../service/system-clock.ts';
+import { ask, type AskPorts } from '../sync/catalog/ask.ts';
+import { listAdoptable, Listings } from '../sync/catalog/list-adoptable.ts';
+import { ServedCatalog, type BotAtTarget } from '../sync/catalog/served-catalog.ts';
 import type { FoundSource } from '../sync/sources/source.ts';
+import type { RefusedSource } from './api.ts';
+import type { RunBase } from './run-base.ts';
 import { noticesIn, withPlatform } from './platform/platform-access.ts';
-import type { RunBase } from './open-sync.ts';
 import { SyncError } from './sync-error.ts';
+import { memoryOf } from './verify/with-bots.ts';
+
+/** A plan is not worth waiting longer for an answer, milliseconds. */
+const PATIENCE_MS = 10_000;
+
+/** What the platform said before a plan. */
+export interface AskedForPlan {
+  /** The files that a pass would adopt, as far as they are known. The caller closes them. */
+  readonly listings: Listings;
+  /** Sources whose bot the platform refused to be asked about. */
+  readonly refused: readonly RefusedSource[];
+}
+
+type FoundDirectory = Extract<FoundSource, { kind: 'found' }>;
 
 /**
- * What the platform has of sources of which nothing is on record, as a pass would find it; where it cannot be asked, the
- * reason is told, and the plan is made as if it had nothing. No request is made while all is on record.
+ * Asks about each bot, so that a plan that no pass could carry out does not look like a good one: one question for
+ * nothing, and a list of its files where a pass would adopt some. Warns where the plan is made without the platform.
  */
 export async function listForPlan(
   { env, log, feed }: Pick<RunBase, 'env' | 'log' | 'feed'>,
@@ -19,53 +37,90 @@ export async function listForPlan(
   found: readonly FoundSource[],
   state: StateReader,
   stop: AbortSignal,
-): Promise<Listings> {
+): Promise<AskedForPlan> {
   const listings = new Listings();
-  const { config } = loaded;
-  const isDue = found.some(
-    (one) =>
-      one.kind === 'found' &&
-      state.remote.isAdoptionDue(state.targetId(one.source.syncTarget), one.config.name),
-  );
-  if (!isDue || !config.platform.mark || config.platform.operations === 'specified') return listings;
+  const refused: RefusedSource[] = [];
+  const { platform } = loaded.config;
   const warn = (message: string): void => {
     feed.warn(message);
   };
   const notices = noticesIn(log);
   const run = { loaded, useEmulator: false, env, command: 'sync --dry-run', clock: systemClock, notices };
+  const ports: AskPorts = {
+    clock: systemClock,
+    random: Math.random,
+    patienceMs: PATIENCE_MS,
+    onRetry: notices.retrying,
+    stop,
+  };
   try {
     await withPlatform(run, async ({ clients }) => {
-      const catalog = clients.catalog();
-      if (catalog === null) return;
-      const memory = {
-        unserved: state.remote.unserved.bind(state.remote),
-        // Nothing is written: a pass finds out for itself.
-        noteUnserved: () => undefined,
-        noteServed: () => undefined,
-      };
-      await listAdoptable(found, {
-        state,
-        catalog: new ServedCatalog(catalog, memory, systemClock, warn),
-        listings,
-        ports: {
-          clock: systemClock,
-          random: Math.random,
-          patienceMs: PATIENCE_MS,
-          onRetry: notices.retrying,
-          stop,
-        },
-        onDue: () => undefined,
-        warn,
-      });
+      const client = clients.catalog();
+      if (client === null) return;
+      // Nothing is written: a pass finds out for itself what is not served.
+      const catalog = new ServedCatalog(client, memoryOf(state), systemClock, warn);
+      const answered: FoundSource[] = [];
+      for (const sources of byBot(found)) {
+        const failure = await whyUnanswered(sources, catalog, state, ports);
+        if (stop.aborted) return;
+        if (failure === null) {
+          answered.push(...sources);
+          continue;
+        }
+        const { botId } = sources[0].config;
+        const error = escapeControls(failure.message);
+        warn(
+          `the files of bot ${botId} cannot be listed, so the plan is made without the platform: ${error}`,
+        );
+        if (failure.kind === 'credentials' || failure.kind === 'not-found')
+          refused.push(...sources.map(({ config }) => ({ source: config.name, error })));
+      }
+      if (platform.mark)
+        await listAdoptable(answered, { state, catalog, listings, ports, onDue: () => undefined, warn });
     });
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;
-    warn(
-      `the files on the platform are not known, so the plan assumes that there are none: ${error.message}`,
-    );
+    warn(`the platform cannot be asked, so the plan is made without it: ${error.message}`);
   }
-  return listings;
+  return { listings, refused };
 }
 
-/** A plan is not worth waiting longer for an answer, milliseconds. */
-const PATIENCE_MS = 10_000;
+/** The sources that are there, by their bots. */
+function byBot(found: readonly FoundSource[]): [FoundDirectory, ...FoundDirectory[]][] {
+  const bots = new Map<string, [FoundDirectory, ...FoundDirectory[]]>();
+  for (const one of found) {
+    if (one.kind === 'missing') continue;
+    const others = bots.get(one.config.botId);
+    if (others === undefined) bots.set(one.config.botId, [one]);
+    else others.push(one);
+  }
+  return [...bots.values()];
+}
+
+/**
+ * Asks for nothing of the bot of some sources. `null`: it answered, or serves no lists. An answer that may come later is waited
+ * for only where files are to be listed.
+ */
+async function whyUnanswered(
+  sources: readonly [FoundDirectory, ...FoundDirectory[]],
+  catalog: ServedCatalog,
+  state: StateReader,
+  ports: AskPorts,
+): Promise<OptionalFailure | null> {
+  const [{ config, source }] = sources;
+  const at: BotAtTarget = { target: state.targetId(source.syncTarget), botId: config.botId };
+  const isListed = sources.some((one) => state.remote.isAdoptionDue(at.target, one.config.name));
+  const question = (signal: AbortSignal) => catalog.list(at, { kind: 'ids', ids: [NO_FILE] }, signal);
+  const giveUp = new AbortController();
+  const stopped = (): void => {
+    giveUp.abort();
+  };
+  ports.stop.addEventListener('abort', stopped);
+  realTimer.after(PATIENCE_MS, () => {
+    giveUp.abort(`no answer within ${PATIENCE_MS / 1000} s`);
+  });
+  const patienceMs = isListed ? ports.patienceMs : 0;
+  const asked = await ask(question, { ...ports, patienceMs, stop: giveUp.signal });
+  ports.stop.removeEventListener('abort', stopped);
+  return asked.kind === 'failed' && asked.failure.kind !== 'not-served' ? asked.failure : null;
+}

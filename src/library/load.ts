@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { emulatorDirectory, type Config } from '../config/config.ts';
 import { loadConfig, type LoadedConfig } from '../config/load-config.ts';
-import type { RunTarget } from './run-target.ts';
+import type { RunTarget } from './run-base.ts';
 import { configurationError } from './sync-error.ts';
 
 /** Loads a configuration. Throws `SyncError` with all that is wrong with it. */
@@ -23,8 +23,12 @@ export function platformName(options: RunTarget, config: Config): string {
 function withEmulatorState(config: Config): Config {
   return {
     ...config,
-    sources: config.sources.map((source) => ({ ...source, host: null })),
     cluster: null,
-    stateFile: join(emulatorDirectory(config), 'state.db'),
+    stateFile: emulatorStateFile(config),
   };
+}
+
+/** The state file of runs against the emulator. */
+export function emulatorStateFile(config: Pick<Config, 'file'>): string {
+  return join(emulatorDirectory(config), 'state.db');
 }

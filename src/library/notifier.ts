@@ -1,61 +1,43 @@
 import { hostname } from 'node:os';
 import type { Config } from '../config/config.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
-import { quoteForShell } from '../config/permissions.ts';
+import { quoteForShell } from '../config/problem.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { Fence } from '../domain/lease.ts';
 import type { NotifySettings } from '../domain/notice.ts';
 import { Notifications, type MessageOutcome } from '../notify/notifications.ts';
-import type { ConversationMemory, MessengerPorts } from '../notify/messenger.ts';
-import type { Snapshot } from '../notify/trouble.ts';
-import type { Figures, Wording } from '../notify/words.ts';
+import type { ConversationMemory } from '../notify/messenger.ts';
+import type { Wording } from '../notify/words.ts';
 import type { Log } from '../service/logger.ts';
 import { systemClock } from '../service/system-clock.ts';
-import type { NoticeStore } from '../state/notices.ts';
-import type { StateStore } from '../state/state-store.ts';
-import type { RunTarget } from './run-target.ts';
+import type { StateStore } from '../store/state-store.ts';
+import type { RunTarget } from './run-base.ts';
 import { platformName } from './load.ts';
-import { messengerPorts, openMessenger } from './open-messenger.ts';
+import { messengerPorts, openMessenger, stateConversations } from './open-messenger.ts';
 import type { PlatformAccess } from './platform/platform-access.ts';
 import { takeFigures, takeSnapshot, type Health } from './take-snapshot.ts';
 
-/** Whom a run tells: what is told of it, and what is done with the outcome. */
+/** A run that sends notifications about what it works on. */
 export interface NotifiedRun {
-  /** Remembers what people were told. */
-  readonly notices: NoticeStore;
-  /** Remembers the conversations; `notices` unless given. */
-  readonly conversations?: ConversationMemory;
-  /** How it stands. Throws `StateFileError`. */
-  readonly look: RunLook;
-  /** Names of the hosts that it tells of; this machine unless given. */
-  readonly hosts?: () => readonly string[];
-  /** Has the next look be at how things stand now. */
-  readonly refresh?: () => Promise<void>;
+  /** Keeps what was told, beside the records. */
+  readonly state: StateStore;
+  /** The configuration of now, with the sources that the run works on. */
+  readonly config: () => Config;
+  readonly health: () => Health;
+  /** The platform's time, epoch milliseconds. */
+  readonly platformNow: () => number;
   readonly ended: (outcome: MessageOutcome) => void;
-  /** Told once what it is remembered with fails: people are told nothing from then on. */
-  readonly failed?: (error: Error) => void;
+  /** `null`: the run is on a state file. */
+  readonly unit: NotifiedUnit | null;
 }
 
-/** How a run stands, under a configuration. */
-export interface RunLook {
-  readonly snapshot: (under: LookedUnder) => Snapshot;
-  /** @param sinceMs - epoch milliseconds of the last summary. */
-  readonly figures: (under: LookedUnder, sinceMs: number) => Figures;
-}
-
-/** What a look at a run is made with. */
-export interface LookedUnder {
-  readonly config: Config;
-  /** What the platform is called in records. */
-  readonly platformName: string;
-}
-
-/** How a run with one state file stands. `platformNow`: the platform's time, epoch milliseconds. */
-export function lookAtState(state: StateStore, health: () => Health, platformNow: () => number): RunLook {
-  return {
-    snapshot: ({ config, platformName: name }) => takeSnapshot(state, config, name, platformNow(), health()),
-    figures: ({ config, platformName: name }, sinceMs) =>
-      takeFigures(state, config, name, systemClock.now(), sinceMs),
-  };
+/** A unit of a cluster, as far as its notifications take more than those of a state file. */
+export interface NotifiedUnit {
+  readonly name: string;
+  /** Messages are sent under it, as files are. */
+  readonly lease: Fence;
+  /** Those of the cluster. */
+  readonly conversations: ConversationMemory;
 }
 
 /** How a run goes on when a source is halted: what lets it through. */
@@ -66,7 +48,6 @@ export class Notifier {
   readonly #options: RunTarget;
   readonly #loaded: LoadedConfig;
   readonly #settings: NotifySettings;
-  readonly #ports: MessengerPorts;
   readonly #access: PlatformAccess;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -75,13 +56,11 @@ export class Notifier {
   private constructor(
     { options, loaded, clock, log, howToApprove }: NotifierInput,
     settings: NotifySettings,
-    ports: MessengerPorts,
     access: PlatformAccess,
   ) {
     this.#options = options;
     this.#loaded = loaded;
     this.#settings = settings;
-    this.#ports = ports;
     this.#access = access;
     this.#clock = clock;
     this.#log = log;
@@ -97,8 +76,9 @@ export class Notifier {
       log.debug('retrying a notification', { reason, delayMs: Math.round(delayMs) });
     });
     try {
-      const ports = messengerPorts(access.clients, loaded, options.emulator);
-      return ports === null ? null : new Notifier(input, settings, ports, access);
+      // What messages take is found to be missing now, not when there is one to send.
+      messengerPorts(access.clients, loaded.config, options.emulator);
+      return new Notifier(input, settings, access);
     } catch (error) {
       await access.close();
       throw error;
@@ -110,22 +90,20 @@ export class Notifier {
     return this.#settings.announce.length > 0;
   }
 
-  /** Begins to tell of a run. Throws `StateFileError`. */
-  begin({ notices, conversations = notices, look, hosts, ended }: NotifiedRun): Notifications {
+  /** Makes the notifications of a run. Throws `StateFileError`. */
+  begin({ state, config: configNow, health, platformNow, ended, unit }: NotifiedRun): Notifications {
     const { config } = this.#loaded;
-    const under = { config, platformName: platformName(this.#options, config) };
+    const { emulator } = this.#options;
+    const name = platformName(this.#options, config);
+    const clients = unit === null ? this.#access.clients : this.#access.clientsUnder(unit.lease);
+    const ports = messengerPorts(clients, config, emulator);
+    const conversations = unit?.conversations ?? stateConversations(state.notices);
     return new Notifications(this.#settings, {
-      memory: notices,
-      messenger: openMessenger(
-        this.#ports,
-        config,
-        under.platformName,
-        this.#options.emulator,
-        conversations,
-      ),
-      snapshot: () => look.snapshot(under),
-      figures: (sinceMs) => look.figures(under, sinceMs),
-      wording: describeRun(this.#options, config.file, this.#howToApprove, hosts),
+      memory: state.notices,
+      messenger: openMessenger(ports, config, name, emulator, conversations),
+      snapshot: () => takeSnapshot(state, configNow(), name, platformNow(), health()),
+      figures: (sinceMs) => takeFigures(state, configNow(), name, systemClock.now(), sinceMs),
+      wording: describeRun(this.#options, config, this.#howToApprove, unit?.name),
       clock: this.#clock,
       log: this.#log,
       ended,
@@ -149,37 +127,23 @@ export interface NotifierInput {
   readonly howToApprove: HowToApprove;
 }
 
-/** So many hosts are named in a message. */
-const MOST_NAMED = 3;
-
-/**
- * What messages say of this run: the machine, and commands that can be run as they are.
- *
- * @param hosts - of a cluster, that are told of.
- */
+/** What messages say of this run: the machine, and commands that can be run as they are. `unit`: of a cluster. */
 export function describeRun(
   { emulator }: Pick<RunTarget, 'emulator'>,
-  configFile: string,
+  { file, cluster }: Pick<Config, 'file' | 'cluster'>,
   howToApprove: HowToApprove,
-  hosts?: () => readonly string[],
+  unit?: string,
 ): Wording {
-  const rest = `${emulator ? ' --emulator' : ''} -c ${quoteForShell(configFile)}`;
+  const rest = `${emulator ? ' --emulator' : ''} -c ${quoteForShell(file)}`;
+  const host = cluster?.host ?? hostname();
   return {
-    get host() {
-      const names = hosts?.() ?? [];
-      if (names.length === 0) return hostname();
-      return names.length > MOST_NAMED ? `${names.length} hosts` : names.join(', ');
-    },
+    host: unit === undefined ? host : `${host} (${unit})`,
     commands: {
       status: `botsync status${rest}`,
       doctor: `botsync doctor${rest}`,
-      cluster: `botsync cluster status${rest}`,
       approve: (source) => {
         if (howToApprove !== 'approve') return `botsync sync --once --allow-removals${rest}`;
-        const pinnedTo = hosts?.().find((host) => source.endsWith(`@${host}`));
-        if (pinnedTo === undefined) return `botsync approve ${quoteForShell(source)}${rest}`;
-        const own = source.slice(0, -pinnedTo.length - 1);
-        return `botsync approve ${quoteForShell(own)}${rest} (on ${pinnedTo})`;
+        return `botsync approve ${quoteForShell(source)}${rest}`;
       },
     },
   };

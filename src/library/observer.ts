@@ -1,68 +1,128 @@
-import type { FileEvent, Summary } from '../domain/report.ts';
+import type { FileEvent, Summary, Transferred } from '../domain/report.ts';
+import type { Verified } from '../domain/status.ts';
 import type { Additions, Usages } from '../domain/usage.ts';
-import type { Config } from '../config/config.ts';
-import type { DaemonActivity, DaemonObserver } from '../sync/daemon/daemon-observer.ts';
-import type { Outage } from '../upload/breaker-terms.ts';
-import type { Reporter } from '../sync/pass/reporter.ts';
+import type { FileDifference } from '../sync/catalog/compare.ts';
+import {
+  listener,
+  type Emit,
+  type OutgoingFile,
+  type Refusal,
+  type Trigger,
+  type Waiting,
+} from '../sync/events.ts';
+import { haltAsFileEvent } from '../words/halt.ts';
 
-/** Why a pass sends nothing for a while. */
-export interface Waiting {
-  /** `null`: the platform can be reached. */
-  readonly outage: Outage | null;
-  /** How long the platform has asked us to wait from now, milliseconds. */
-  readonly pausedForMs: number;
-  /** An outage is waited for so long, milliseconds. */
-  readonly giveUpAfterMs: number;
+/** Follows one attempt to send a file. */
+export interface TransferWatch {
+  /** Bytes that the connection accepted since the last call. */
+  readonly progress: (bytes: number) => void;
+  /** The attempt has ended, with or without success. */
+  readonly ended: () => void;
 }
 
-/** What a daemon is doing now, for those who watch it; each property is found out when it is asked for. */
-export interface DaemonSituation {
-  readonly activity: DaemonActivity;
-  /** Whether a source is halted or the platform refuses something. */
-  readonly isHindered: boolean;
-  readonly unconfirmed: number;
-  /** How long the platform has asked us to wait from now, milliseconds. */
-  readonly pausedForMs: number;
-}
-
-/** A daemon that is there to be asked. */
-export interface ObservedDaemon {
-  /** What is in force now; another one after a reload. */
-  readonly config: Config;
-  /** `null` while it is starting, or cannot use its state file. */
-  readonly situation: DaemonSituation | null;
+/** Receives what happens to files, as it happens. */
+export interface Reporter {
+  /** `transferred`: of a file whose content was sent. `isKnown`: an earlier pass reported the same. */
+  readonly event: (event: FileEvent, transferred?: Transferred, isKnown?: boolean) => void;
+  /** Something that needs attention and is about no single file. */
+  readonly warn: (message: string) => void;
+  /** The same for something that needs no attention. */
+  readonly inform?: (message: string) => void;
+  /** A file is about to be sent again, after a failure. */
+  readonly retrying: (path: string, reason: string, delayMs: number) => void;
+  /** Content bytes that were sent. */
+  readonly sent: (bytes: number) => void;
+  /** An attempt to send a file begins. */
+  readonly sending?: (file: OutgoingFile) => TransferWatch;
 }
 
 /** Follows a pass, a plan or a comparison, in addition to what happens to each file. */
 export interface PassObserver {
-  /** A single pass begins; `counts` are what it has come to so far, and change as it goes on. */
+  /** A single pass begins; `counts` are its results so far, and change as it goes on. */
   readonly begin: (counts: Readonly<Summary>) => void;
-  /** Why nothing is sent for a while can be asked from now on, for as long as the pass goes on. */
+  /** From now on, for as long as the pass goes on, `waiting` says why nothing is sent for a while. */
   readonly waitsBy: (waiting: () => Waiting) => void;
   /** The number of files checked so far, to find out how much there is to send. */
   readonly looking: (files: number) => void;
   /** How much will be sent, as far as is known beforehand; sizes in bytes. */
   readonly expect: (files: number, bytes: number) => void;
-  /** All was sent, and the platform is being asked what became of it; in words how far that is. */
+  /** Everything was sent, and the platform is being asked for the status of the files; the progress of that in words. */
   readonly confirming: (words: string) => void;
-  /** What is running is broken off, because it did not end in time after a stop. */
+  /** Running transfers are cut off, because they did not end in time after a stop. */
   readonly breakingOff: () => void;
   /** A single pass has ended. `isCutShort`: some files were not even checked. */
   readonly end: (summary: Summary, isDryRun: boolean, isCutShort: boolean) => void;
   /** What a pass would do with one file. */
   readonly planned: (event: FileEvent) => void;
-  /** What is used and allowed, and what the run adds, as far as is known beforehand. */
+  /** Used and allowed amounts of the quotas, and what the run adds, as far as is known beforehand. */
   readonly usage: (usages: Usages, additions: Additions) => void;
 }
 
-/** Follows the run of a daemon as a whole. */
-export interface StartObserver {
-  /** The daemon has its state file to itself and begins; it can be asked from now on. */
-  readonly started: (daemon: ObservedDaemon) => void;
+/** Follows a daemon, in addition to what happens to each file. */
+export interface DaemonObserver {
+  readonly passBegan: (trigger: Trigger) => void;
+  readonly passEnded: (
+    trigger: Trigger,
+    sources: readonly string[],
+    summary: Summary,
+    exitCode: number,
+  ) => void;
+  /** A source had too many changes to follow file by file. */
+  readonly eventsLost: (source: string, reason: string) => void;
+  /** Some directories of a source cannot be watched; the message has the reason and the fix. */
+  readonly watchLimited: (source: string, message: string) => void;
+  /** A rescan found a change that had no event. */
+  readonly foundByRescan: (source: string) => void;
+  /** The number of files that could not be renewed in time and will expire. */
+  readonly renewalsOverdue: (count: number) => void;
+  /** The platform began to refuse requests of that kind; `null`: it accepts them again. */
+  readonly refused: (kind: Refusal, reason: string | null) => void;
+  /** A comparison found a file that is not on the platform as it was sent. */
+  readonly differenceFound: (difference: FileDifference) => void;
+  /** A comparison with everything that the bots have is over. */
+  readonly verified: (verified: Verified) => void;
 }
 
-/** Receives everything as it happens, in order and without a gap. Its methods have to return soon: the sync waits for them. */
+/** Receives everything as it happens, in order and without a gap. Its methods must return soon: the sync waits for them. */
 export type SyncObserver = Partial<Reporter & PassObserver & DaemonObserver>;
 
-/** A `SyncObserver` that asks a daemon how it stands as well. */
-export type RunObserver = SyncObserver & Partial<StartObserver>;
+/** Returns a listener that calls the methods of an observer. */
+export function listenerOf(observer: SyncObserver): Emit {
+  const watches = new Map<OutgoingFile, TransferWatch>();
+  return listener({
+    file: ({ file, transferred, isKnown }) => observer.event?.(file, transferred, isKnown),
+    halted: (event) => observer.event?.(haltAsFileEvent(event), undefined, event.isKnown),
+    planned: ({ file }) => observer.planned?.(file),
+    warning: ({ message }) => observer.warn?.(message),
+    notice: ({ message }) => observer.inform?.(message),
+    retrying: ({ path, reason, delayMs }) => observer.retrying?.(path, reason, delayMs),
+    'attempt-began': ({ file }) => {
+      const watch = observer.sending?.(file);
+      if (watch !== undefined) watches.set(file, watch);
+    },
+    'attempt-progress': ({ file, bytes }) => watches.get(file)?.progress(bytes),
+    'attempt-ended': ({ file }) => {
+      watches.get(file)?.ended();
+      watches.delete(file);
+    },
+    sent: ({ bytes }) => observer.sent?.(bytes),
+    counting: ({ files }) => observer.looking?.(files),
+    expected: ({ files, bytes }) => observer.expect?.(files, bytes),
+    confirming: ({ words }) => observer.confirming?.(words),
+    usage: ({ usages, additions }) => observer.usage?.(usages, additions),
+    'call-began': ({ counts }) => observer.begin?.(counts),
+    'call-ended': ({ summary, isDryRun, isCutShort }) => observer.end?.(summary, isDryRun, isCutShort),
+    waiting: ({ read }) => observer.waitsBy?.(read),
+    'breaking-off': () => observer.breakingOff?.(),
+    'pass-began': ({ trigger }) => observer.passBegan?.(trigger),
+    'pass-ended': ({ trigger, sources, summary, exitCode }) =>
+      observer.passEnded?.(trigger, sources, summary, exitCode),
+    'events-lost': ({ source, reason }) => observer.eventsLost?.(source, reason),
+    'watch-limited': ({ source, message }) => observer.watchLimited?.(source, message),
+    'found-by-rescan': ({ source }) => observer.foundByRescan?.(source),
+    'renewals-overdue': ({ count }) => observer.renewalsOverdue?.(count),
+    refused: ({ what, reason }) => observer.refused?.(what, reason),
+    difference: ({ difference }) => observer.differenceFound?.(difference),
+    verified: ({ verified }) => observer.verified?.(verified),
+  });
+}

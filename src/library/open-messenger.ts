@@ -1,18 +1,19 @@
 import type { Config } from '../config/config.ts';
-import type { LoadedConfig } from '../config/load-config.ts';
+import { ok } from '../domain/failure.ts';
 import { canonicalJson } from '../domain/json.ts';
 import type { ConversationChoice } from '../domain/notice.ts';
 import { Messenger, type ConversationMemory, type MessengerPorts } from '../notify/messenger.ts';
+import type { NoticeStore } from '../store/notices.ts';
 import { conversationBot, type Clients } from './platform/clients.ts';
 
-/** What messages ask of the platform; `null` without `notify`. Throws `SyncError` when the config lacks what it takes. */
+/** What messages ask of the platform. Throws `SyncError` when the config lacks what it takes. */
 export function messengerPorts(
   clients: Pick<Clients, 'administration' | 'conversations' | 'chat'>,
-  { config }: LoadedConfig,
+  { notify }: Pick<Config, 'notify'>,
   useEmulator: boolean,
-): MessengerPorts | null {
-  if (config.notify === null) return null;
-  const place = placeOf(config.notify.place, useEmulator);
+): MessengerPorts {
+  if (notify === null) throw new Error('there is no notify');
+  const place = placeOf(notify.place, useEmulator);
   const chat = clients.chat();
   const isCreated = place.kind === 'created';
   const administration = isCreated && place.integration !== null ? clients.administration() : null;
@@ -60,4 +61,26 @@ function placeOf(place: ConversationChoice, useEmulator: boolean): ConversationC
   if (place.kind === 'created' || !useEmulator) return place;
   const { conversationId } = place;
   return { kind: 'created', channel: 'channel', tags: { conversationId }, integration: null };
+}
+type StoredConversations = Pick<
+  NoticeStore,
+  'conversation' | 'saveConversation' | 'proveConversation' | 'forgetConversation'
+>;
+
+/** The conversations that a state file has on record. */
+export function stateConversations(notices: StoredConversations): ConversationMemory {
+  return {
+    find: (purpose) => Promise.resolve(ok(notices.conversation(purpose)?.id ?? null)),
+    save: (purpose, id) => {
+      notices.saveConversation(purpose, id);
+      return Promise.resolve(ok(id));
+    },
+    learn: (purpose, _, what) => {
+      const isProven = notices.conversation(purpose)?.isProven === true;
+      if (what === 'arrived' && !isProven) notices.proveConversation(purpose);
+      if (what === 'missing' && isProven) notices.forgetConversation(purpose);
+      return Promise.resolve();
+    },
+    inTurn: (task) => task(),
+  };
 }

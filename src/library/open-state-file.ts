@@ -1,9 +1,10 @@
 import { accessObstacle } from '../service/access-obstacle.ts';
-import { openState } from '../state/open.ts';
-import type { StateStore } from '../state/state-store.ts';
-import { SyncError } from './sync-error.ts';
+import { type ProcessLock, acquireLock, type LockHolder } from '../service/process-lock.ts';
+import { openState, type KeptFile } from '../store/open.ts';
+import type { StateStore } from '../store/state-store.ts';
+import { SyncError, type SyncErrorCode } from './sync-error.ts';
 
-/** Opens the state file for a pass. A damaged one is set aside and told of loudly; throws `SyncError` for one that is not for us. */
+/** Opens the state file for a pass. Warns of one that was set aside; throws `SyncError` for one that is not for us. */
 export function openStateFile(
   file: string,
   checkThoroughly: boolean,
@@ -12,11 +13,7 @@ export function openStateFile(
   const opened = openState(file, { checkThoroughly, nowMs: Date.now() });
   switch (opened.kind) {
     case 'open':
-      if (opened.setAside !== null) {
-        warn(
-          `THE STATE FILE WAS DAMAGED. It is kept as ${opened.setAside}. A new one is built by sending every file again; nothing is removed on the platform because of this.`,
-        );
-      }
+      if (opened.setAside !== null) warn(describeKept(opened.setAside));
       return opened.store;
     case 'newer':
       throw new SyncError('state-file', {
@@ -38,4 +35,37 @@ export function openStateFile(
       throw new SyncError('state-file', { place: file, reason: `cannot be used: ${reason}`, fix });
     }
   }
+}
+
+function describeKept({ name, why }: KeptFile): string {
+  return why === 'damaged'
+    ? `THE STATE FILE WAS DAMAGED. It is kept as ${name}. A new one is built by sending every file again; nothing is removed on the platform because of this.`
+    : `The state file was written by an older botsync. It is kept as ${name}. A new one is built: files that the bot has already are not sent again; nothing is removed on the platform because of this.`;
+}
+
+/** The command by which a service holds the lock of its state file. */
+export const SERVICE = 'sync';
+
+/** Takes the lock of a state file or data directory; throws `SyncError`: `busy` saying who holds it, or `state-file` saying why there is none. */
+export function holdLock(subject: string, what: string, command: string): ProcessLock {
+  const lockError = (code: SyncErrorCode, { reason, fix }: { reason: string; fix: string }): SyncError =>
+    new SyncError(code, { place: subject, reason, fix, message: `${what} ${subject} ${reason}; ${fix}` });
+  const attempt = acquireLock(subject, command, new Date());
+  switch (attempt.kind) {
+    case 'held':
+      return attempt.lock;
+    case 'busy':
+      throw lockError('busy', {
+        reason: `is held by another botsync${describe(attempt.holder)}`,
+        fix: 'wait for it, or stop it',
+      });
+    case 'unusable':
+      throw lockError('state-file', { reason: `cannot be locked: ${attempt.reason}`, fix: attempt.fix });
+  }
+}
+
+/** A lock's holder in words. */
+function describe(holder: LockHolder | null): string {
+  if (holder === null) return '';
+  return ` ("${holder.command}", process ${holder.pid} on ${holder.host}, since ${holder.since})`;
 }

@@ -1,20 +1,15 @@
+import { listenerOf } from './observer.ts';
+import type { Emit } from '../sync/events.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
 import type { Log } from '../service/logger.ts';
 import type { OpenOptions, Sync, SyncDaemon } from './api.ts';
 import type { DaemonRun } from './daemon/daemon-run.ts';
-import { EVENTS_WAITING, EventFeed } from './events.ts';
+import { EventFeed } from './event-feed.ts';
+import { EVENTS_WAITING } from './events.ts';
 import { load } from './load.ts';
-import type { RunTarget } from './run-target.ts';
+import type { RunBase } from './run-base.ts';
 import { stopBy, type Stop } from './stop.ts';
 import { SyncError } from './sync-error.ts';
-
-/** What all runs of an opened sync share. */
-export interface RunBase {
-  readonly target: RunTarget;
-  readonly env: NodeJS.ProcessEnv;
-  readonly log: Log;
-  readonly feed: EventFeed;
-}
 
 /** The configuration file where none is named. */
 const DEFAULT_CONFIG = 'botsync.config.json';
@@ -44,11 +39,17 @@ const DEFAULT_CONFIG = 'botsync.config.json';
  * ```
  */
 export function openSync(options: OpenOptions = {}): Sync {
+  const { observer } = options;
+  return openSyncFor(options, observer === undefined ? [] : [listenerOf(observer)]);
+}
+
+/** `openSync` for listeners in place of the observer. */
+export function openSyncFor(options: Omit<OpenOptions, 'observer'>, listeners: readonly Emit[]): Sync {
   // eslint-disable-next-line no-restricted-properties -- The one place: nobody handed in another environment.
   const { config = DEFAULT_CONFIG, emulator = false, env = process.env, log = SILENT } = options;
   const target = { config, emulator };
   const loaded = load(target);
-  const feed = new EventFeed(options.observer === undefined ? [] : [options.observer]);
+  const feed = new EventFeed(listeners);
   return new OpenedSync({ target, env, log, feed }, loaded, options);
 }
 
@@ -154,7 +155,10 @@ function daemonOf(run: DaemonRun, stopped: Promise<void>, abort: () => void): Sy
     stopped,
     stop,
     reload: () => run.reload(),
-    approve: (source) => run.approve(source),
+    approve: (source) => {
+      const { approved, missing } = run.approve(source);
+      return { approved, missing };
+    },
     get impediments() {
       return run.impediments;
     },

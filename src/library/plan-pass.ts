@@ -1,14 +1,15 @@
+import type { FileEvent } from '../domain/report.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
+import { EXIT, worstOf } from '../domain/exit-code.ts';
 import { systemClock } from '../service/system-clock.ts';
-import { Listings } from '../sync/catalog/listings.ts';
+import { Listings } from '../sync/catalog/list-adoptable.ts';
 import { Claims } from '../sync/plan/claims.ts';
 import { dryRun } from '../sync/plan/dry-run.ts';
 import { findSources } from '../sync/sources/source.ts';
 import type { PlanOptions, PlanResult } from './api.ts';
-import { forThisHost } from './for-this-host.ts';
 import { listForPlan } from './list-for-plan.ts';
 import { platformName } from './load.ts';
-import type { RunBase } from './open-sync.ts';
+import type { RunBase } from './run-base.ts';
 import { passOutcomeOf } from './pass-outcome.ts';
 import { noticesIn, withPlatform } from './platform/platform-access.ts';
 import { withRecords } from './read-records.ts';
@@ -23,7 +24,7 @@ export async function planPass(
   { stop }: Stop,
 ): Promise<PlanResult> {
   const { target, env, log, feed } = base;
-  const config = forThisHost(loaded.config);
+  const { config } = loaded;
   const name = platformName(target, config);
   return await withRecords({ loaded, platformName: name, env }, async ({ reader }) => {
     const sources = findSources(config, name);
@@ -32,13 +33,13 @@ export async function planPass(
     const aheadMs = reader.platformAheadMs();
     const platformNow = (): number => now() + aheadMs;
     // The emulator's data is not touched by a plan.
-    const listings = target.emulator
-      ? new Listings()
+    const { listings, refused } = target.emulator
+      ? { listings: new Listings(), refused: [] }
       : await listForPlan(base, loaded, sources, reader, stop);
     try {
       const input = { config, sources, state: reader, claims, platformNow, now, isForced, listings };
-      const planned = (event: Parameters<typeof feed.planned>[0]): void => {
-        feed.planned(event);
+      const planned = (file: FileEvent): void => {
+        feed.emit({ kind: 'planned', file });
       };
       const { summary, exitCode, additions, unmatched } = await dryRun(input, systemClock, planned, stop);
       if (usage && !stop.aborted) {
@@ -53,8 +54,9 @@ export async function planPass(
         };
         await withPlatform(run, ({ clients }) => tellUsage(clients.usage(), additions, feed, stop));
       }
-      const outcome = stop.aborted ? 'interrupted' : passOutcomeOf(exitCode);
-      return { outcome, summary, additions, unmatched };
+      const worst = refused.length > 0 ? worstOf([exitCode, EXIT.credentials]) : exitCode;
+      const outcome = stop.aborted ? 'interrupted' : passOutcomeOf(worst);
+      return { outcome, summary, additions, unmatched, refused };
     } finally {
       listings.close();
     }

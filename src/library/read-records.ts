@@ -1,21 +1,4 @@
-import type { LoadedConfig } from '../config/load-config.ts';
-import { withStateFile, type OpenedStateFile } from './read-state-file.ts';
-
-/** Where records are: in the state file, or for a host of a cluster in the ledger as well. */
-export interface RecordsPlace {
-  readonly loaded: LoadedConfig;
-  /** What the platform is called in records. */
-  readonly platformName: string;
-  /** Where the address of the database may be. */
-  readonly env: NodeJS.ProcessEnv;
-}
-
-/** What is on record, for as many looks as it takes. Those of the ledger are loaded once, at the first. */
-export interface Records {
-  /** Reads them, without writing anything. Throws `SyncError`. */
-  readonly read: <T>(read: (records: OpenedStateFile) => T | Promise<T>) => Promise<T>;
-  readonly close: () => void;
-}
+import { withStateFile, type OpenedStateFile, type Records, type RecordsPlace } from './read-state-file.ts';
 
 /** Opens what is on record; nothing is read yet. */
 export function openRecords(place: RecordsPlace): Records {

@@ -1,9 +1,28 @@
+import type { LoadedConfig } from '../config/load-config.ts';
+import type { ServiceState } from '../domain/status.ts';
 import { accessObstacle } from '../service/access-obstacle.ts';
 import { findHolder, type LockHolder } from '../service/process-lock.ts';
-import { StateFileError, type Database } from '../state/database.ts';
-import { openReader } from '../state/open-reader.ts';
-import type { StateReader } from '../state/state-reader.ts';
+import { StateFileError, type Database } from '../store/database.ts';
+import { openReader } from '../store/open-reader.ts';
+import type { StateReader } from '../store/state-reader.ts';
+import { SERVICE } from './open-state-file.ts';
 import { SyncError } from './sync-error.ts';
+
+/** Where records are: in the state file, or for a host of a cluster in the ledger as well. */
+export interface RecordsPlace {
+  readonly loaded: LoadedConfig;
+  /** What the platform is called in records. */
+  readonly platformName: string;
+  /** Where the address of the database may be. */
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** What is on record, for as many looks as it takes. Those of the ledger are loaded once, at the first. */
+export interface Records {
+  /** Reads them, without writing anything. Throws `SyncError`. */
+  readonly read: <T>(read: (records: OpenedStateFile) => T | Promise<T>) => Promise<T>;
+  readonly close: () => void;
+}
 
 /** The state file, open for reading beside whoever may be writing it. */
 export interface OpenedStateFile {
@@ -34,8 +53,11 @@ export function readStateFile(file: string, holder = findHolder(file)): OpenedSt
     case 'older':
       throw new SyncError('state-file', {
         place: file,
-        reason: 'is in use by an older botsync',
-        fix: 'restart it to update it to this version',
+        reason: `${holder === null ? 'was written' : 'is in use'} by an older botsync`,
+        fix:
+          holder === null
+            ? 'the next "sync --once" sets it aside and builds a new one, without sending what the bot has already'
+            : 'restart it: this version builds a new one, without sending what the bot has already',
       });
     case 'foreign':
       throw new SyncError('state-file', {
@@ -79,4 +101,16 @@ function inWords(file: string, kind: 'unreadable' | 'damaged', reason: string): 
     reason: `cannot be read: ${obstacle.reason}`,
     fix: obstacle.fix,
   });
+}
+
+/**
+ * Returns whether a service works with a state file, by its lock and its records; the service itself is not asked.
+ *
+ * @param aliveAtMs - see `StateReader.serviceAliveAtMs`.
+ */
+export function serviceStateOf(holder: LockHolder | null, aliveAtMs: number | null): ServiceState {
+  if (holder?.command === SERVICE) return { kind: 'running' };
+  return aliveAtMs === null
+    ? { kind: 'none' }
+    : { kind: 'stopped', lastAlive: new Date(aliveAtMs).toISOString() };
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Snapshot, Subject, Trouble } from '../notify/trouble.ts';
 import type { Figures } from '../notify/words.ts';
-import type { StateReader } from '../state/state-reader.ts';
+import type { StateReader } from '../store/state-reader.ts';
 import { OVERDUE_AFTER_MS, overview } from '../sync/plan/overview.ts';
 import { targetOf } from '../sync/sources/source.ts';
 
@@ -12,6 +12,8 @@ export interface Health {
   readonly reach: 'there' | 'lost' | 'unknown';
   /** Whether what is due has been begun. */
   readonly hasBegun: boolean;
+  /** Why the configuration on disk cannot be loaded; `null`: it can. */
+  readonly configurationProblem: string | null;
 }
 
 /** How everything stands, from a state file. `nowMs`: the platform's time. Cheap: it reads what is wrong, not every row. */
@@ -20,7 +22,7 @@ export function takeSnapshot(
   config: Config,
   platformName: string,
   nowMs: number,
-  { credentials, reach, hasBegun }: Health,
+  { credentials, reach, hasBegun, configurationProblem }: Health,
 ): Snapshot {
   const names = config.sources.map(({ name }) => name);
   const targets = new Map(
@@ -29,14 +31,15 @@ export function takeSnapshot(
   const troubles: Trouble[] = state.notices.astray(targets).map((one) => ({ kind: 'failing', ...one }));
   const unknown: Subject[] = [];
   for (const [source, target] of targets) {
-    const reason = state.source(source)?.halted ?? null;
-    if (reason !== null) troubles.push({ kind: 'halted', source, reason });
+    const halt = state.source(source)?.halt ?? null;
+    if (halt !== null) troubles.push({ kind: 'halted', source, halt });
     if (!hasBegun) unknown.push({ kind: 'expiring', source });
     else {
-      const count = state.renewals.countOverdue(target, source, nowMs - OVERDUE_AFTER_MS);
+      const count = state.countOverdueRenewals(target, source, nowMs - OVERDUE_AFTER_MS);
       if (count > 0) troubles.push({ kind: 'expiring', source, count });
     }
   }
+  if (configurationProblem !== null) troubles.push({ kind: 'configuration', reason: configurationProblem });
   if (credentials.kind === 'refused') troubles.push({ kind: 'credentials', reason: credentials.reason });
   if (credentials.kind === 'unknown') unknown.push({ kind: 'credentials', source: null });
   if (reach === 'lost') troubles.push({ kind: 'out-of-reach' });

@@ -1,4 +1,4 @@
-import type { OutgoingFile, TransferWatch } from '../sync/pass/reporter.ts';
+import { listener, type OutgoingFile } from '../sync/events.ts';
 import { placeOf } from '../words/place.ts';
 
 /** What a small file costs beside its bytes, expressed in bytes: small files take requests, not bandwidth. */
@@ -40,7 +40,7 @@ export class TransferTally {
   expected: Expected | null = null;
   #files = 0;
   #doneBytes = 0;
-  readonly #inFlight = new Set<{ -readonly [K in keyof FileInFlight]: FileInFlight[K] }>();
+  readonly #inFlight = new Map<OutgoingFile, { -readonly [K in keyof FileInFlight]: FileInFlight[K] }>();
   readonly #monotonic: () => number;
   #samples: Sample[] = [];
 
@@ -62,7 +62,7 @@ export class TransferTally {
   /** Bytes sent of files that are not done yet. */
   get inFlightBytes(): number {
     let bytes = 0;
-    for (const { sentBytes } of this.#inFlight) bytes += sentBytes;
+    for (const { sentBytes } of this.#inFlight.values()) bytes += sentBytes;
     return bytes;
   }
 
@@ -73,30 +73,32 @@ export class TransferTally {
 
   /** What is on its way, the largest first. */
   get inFlight(): FileInFlight[] {
-    return [...this.#inFlight].sort((a, b) => b.sizeBytes - a.sizeBytes);
+    return [...this.#inFlight.values()].sort((a, b) => b.sizeBytes - a.sizeBytes);
   }
 
   /** The largest file on its way. */
   get largest(): FileInFlight | null {
     let largest: FileInFlight | null = null;
-    for (const one of this.#inFlight)
+    for (const one of this.#inFlight.values())
       if (largest === null || one.sizeBytes > largest.sizeBytes) largest = one;
     return largest;
   }
 
-  /** A file is on its way from now until the watch is told that its attempt is over. */
-  begin({ source, path, sizeBytes }: OutgoingFile): TransferWatch {
-    const own = { name: placeOf(source, path), sizeBytes, sentBytes: 0, beganMs: this.#monotonic() };
-    this.#inFlight.add(own);
-    return {
-      progress: (bytes) => {
-        own.sentBytes += bytes;
-      },
-      ended: () => {
-        this.#inFlight.delete(own);
-      },
-    };
-  }
+  /** Follows the attempts to send files. */
+  readonly listener = listener({
+    'attempt-began': ({ file }) => {
+      const { source, path, sizeBytes } = file;
+      const name = placeOf(source, path);
+      this.#inFlight.set(file, { name, sizeBytes, sentBytes: 0, beganMs: this.#monotonic() });
+    },
+    'attempt-progress': ({ file, bytes }) => {
+      const own = this.#inFlight.get(file);
+      if (own !== undefined) own.sentBytes += bytes;
+    },
+    'attempt-ended': ({ file }) => {
+      this.#inFlight.delete(file);
+    },
+  });
 
   /** One more file is done, with so many bytes. */
   done(bytes: number): void {

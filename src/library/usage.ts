@@ -2,14 +2,14 @@ import type { OptionalFailure, Outcome } from '../domain/failure.ts';
 import { excessesOf, type Additions, type Usages } from '../domain/usage.ts';
 import type { PlatformUsage } from '../platform/usage.ts';
 import { escapeControls } from '../domain/escape.ts';
-import { describeExcess } from '../words/describe-excess.ts';
-import type { EventFeed } from './events.ts';
+import { describeExcess } from '../words/usage.ts';
+import type { EventFeed } from './event-feed.ts';
 
 /** Asks how much of the quotas is used, and tells that, what a plan would add, and which quotas that would go over. */
 export async function tellUsage(
   usage: PlatformUsage,
   additions: Additions,
-  feed: Pick<EventFeed, 'warn' | 'usage'>,
+  feed: Pick<EventFeed, 'warn' | 'emit'>,
   signal: AbortSignal,
 ): Promise<void> {
   const asked = await usage.all(signal);
@@ -17,7 +17,7 @@ export async function tellUsage(
     if (!signal.aborted) feed.warn(whyNotAsked(asked));
     return;
   }
-  feed.usage(asked.value, additions);
+  feed.emit({ kind: 'usage', usages: asked.value, additions });
   warnOfExcess(asked.value, additions, feed);
 }
 
@@ -25,7 +25,7 @@ export async function tellUsage(
 export async function warnOfQuotas(
   usage: PlatformUsage,
   additions: Additions,
-  feed: Pick<EventFeed, 'warn' | 'usage'>,
+  feed: Pick<EventFeed, 'warn' | 'emit'>,
   signal: AbortSignal,
 ): Promise<void> {
   // What takes no room needs no quota, and a pass that has nothing to send asks nothing.
@@ -41,6 +41,6 @@ export function whyNotAsked({
   return `quotas could not be fetched: ${escapeControls(failure.message)}`;
 }
 
-function warnOfExcess(usages: Usages, additions: Additions, feed: Pick<EventFeed, 'warn' | 'usage'>): void {
+function warnOfExcess(usages: Usages, additions: Additions, feed: Pick<EventFeed, 'warn' | 'emit'>): void {
   for (const excess of excessesOf(usages, additions)) feed.warn(describeExcess(excess));
 }

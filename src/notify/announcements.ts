@@ -1,6 +1,5 @@
-import type { Delivery } from '../domain/delivery.ts';
-import { compilePattern } from '../domain/rules.ts';
-import { judgeDelivery } from './announcement.ts';
+import type { Delivery } from '../domain/notice.ts';
+import { compilePattern } from '../domain/pattern.ts';
 
 /** A file that waits to be announced. `notedAtMs`: epoch milliseconds. */
 export interface Announcement {
@@ -11,7 +10,7 @@ export interface Announcement {
   readonly notedAtMs: number;
 }
 
-/** Remembers which files are to be announced, and which were. */
+/** Stores which files wait to be announced, and which were. */
 export interface AnnouncementMemory {
   readonly isAnnounced: (target: number, sha256: Buffer) => boolean;
   readonly pendingAnnouncements: () => readonly Announcement[];
@@ -19,36 +18,35 @@ export interface AnnouncementMemory {
   readonly closeAnnouncement: (announcement: Pick<Announcement, 'target' | 'sha256'>) => void;
 }
 
-/** What taking note of deliveries needs of the rest of the program. */
 export interface AnnouncementPorts {
   readonly memory: AnnouncementMemory;
   /** Epoch milliseconds. */
   readonly now: () => number;
   readonly log: { readonly warn: (message: string, fields?: object) => void };
-  /** A file is not announced. */
+  /** Called for each file that is not announced because too many wait. */
   readonly dropped: () => void;
 }
 
-/** So many files wait to be announced at a time: more at once are not news, but a folder that was filled. */
+/** The most files that wait to be announced: more at once are not news, but a filled folder. */
 const MOST_WAITING = 50;
 
-/** More warnings about files are not worth the memory. */
+/** The most warnings about files, to bound memory. */
 const MOST_WARNED = 1000;
 
-/** Takes note of the files that are to be announced. */
+/** Decides which files are announced, and stores them. */
 export class Announcements {
   readonly #ports: AnnouncementPorts;
   readonly #matches: (path: string) => boolean;
   readonly #warned = new Set<string>();
 
-  /** @param patterns - of the files that are announced (`notify.announce`). */
+  /** @param patterns - `notify.announce` */
   constructor(patterns: readonly string[], ports: AnnouncementPorts) {
     const compiled = patterns.map(compilePattern);
     this.#ports = ports;
     this.#matches = (path) => compiled.some((matches) => matches(path));
   }
 
-  /** Takes note of a file that has reached the platform. Throws what the memory throws. */
+  /** Handles a file that has reached the platform. Throws what the memory throws. */
   delivered(delivery: Delivery): void {
     const { log } = this.#ports;
     const verdict = judgeDelivery(delivery, this.#matches);
@@ -64,14 +62,14 @@ export class Announcements {
         break;
       }
       case 'announce':
-        if (!this.note({ target, key, sha256, url: verdict.url, notedAtMs: this.#ports.now() }))
+        if (!this.#note({ target, key, sha256, url: verdict.url, notedAtMs: this.#ports.now() }))
           log.warn('is not announced: too many files are waiting to be announced', { source, path });
         break;
     }
   }
 
-  /** Takes note of a file that is to be announced, unless it was. `false`: too many wait. Throws what the memory throws. */
-  note(announcement: Announcement): boolean {
+  /** Stores an announcement, unless the content was announced before. `false`: too many wait. Throws what the memory throws. */
+  #note(announcement: Announcement): boolean {
     const { memory, dropped } = this.#ports;
     const { target, sha256 } = announcement;
     if (memory.isAnnounced(target, sha256)) return true;
@@ -82,4 +80,27 @@ export class Announcements {
     dropped();
     return false;
   }
+}
+
+export type AnnouncementDecision =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'announce'; readonly url: string }
+  | { readonly kind: 'warn'; readonly message: string };
+
+const NONE: AnnouncementDecision = { kind: 'none' };
+
+/** Decides whether a file is announced. `matches` takes its path in the source, NFC. */
+export function judgeDelivery(
+  { path, isPublic, publicUrl }: Delivery,
+  matches: (path: string) => boolean,
+): AnnouncementDecision {
+  if (!matches(path.normalize('NFC'))) return NONE;
+  if (!isPublic) {
+    const message =
+      'is not announced, because it is not accessible: no rule gives it "accessPolicies": ["public_content"]';
+    return { kind: 'warn', message };
+  }
+  if (publicUrl === null)
+    return { kind: 'warn', message: 'is not announced: the platform named no address of its content' };
+  return { kind: 'announce', url: publicUrl };
 }

@@ -1,6 +1,6 @@
 import type { NotifySettings, Topic } from '../domain/notice.ts';
-import type { Sightings } from './steady.ts';
 import {
+  type Sightings,
   nameOf,
   sizeOf,
   subjectNamed,
@@ -11,58 +11,55 @@ import {
   type Trouble,
 } from './trouble.ts';
 
-/** What people were told last of a subject: at what time (epoch milliseconds), and how large it was; `null`: it was over. */
+/** The last notice about a subject. `toldAtMs`: epoch milliseconds; `count`: the files it named; `null`: it said that the trouble was over. */
 export interface LastNotice {
   readonly toldAtMs: number;
   readonly count: number | null;
 }
 
-/** What people were told, by the name of its subject. */
+/** The last notices, by the name of their subject. */
 export type SentNotices = ReadonlyMap<string, LastNotice>;
 
-/** One message to people. */
 export type Notice =
   | { readonly kind: 'began'; readonly trouble: Trouble }
-  /** More files than they were told of. */
+  /** More files than the last notice named. */
   | { readonly kind: 'grew'; readonly trouble: Trouble }
   | { readonly kind: 'over'; readonly subject: Subject }
   | { readonly kind: 'summary'; readonly sinceMs: number };
 
-/** A change of what is remembered; `null` forgets. With a notice: once people were told it. */
+/** A change of `SentNotices`; `told`: `null` forgets. With a notice it applies once the notice was sent. */
 export interface Step {
   readonly notice: Notice | null;
   readonly name: string;
   readonly told: LastNotice | null;
 }
 
-/** What is known when people are to be told something. */
 export interface Evidence {
   readonly snapshot: Snapshot;
-  /** What the snapshot and those before it showed (see `see`). */
+  /** The troubles of this and earlier snapshots, see `see`. */
   readonly seen: Sightings;
   readonly memory: SentNotices;
   readonly nowMs: number;
 }
 
-/** The name of the summary in records. */
+/** The name of the summary in `SentNotices`. */
 export const SUMMARY = '["summary"]';
 
-/** How long a trouble has to last before it is told, milliseconds: some pass by themselves. */
+/** How long a trouble lasts before its notice, milliseconds: some are transient. */
 const PATIENCE_MS: Readonly<Record<Trouble['kind'], number>> = {
   failing: 0,
   halted: 0,
   credentials: 0,
   'out-of-reach': 60_000,
+  configuration: 60_000,
   expiring: 300_000,
-  unsynced: 300_000,
 };
 
 /**
- * What people are to be told now. A trouble is told when it begins and when it is over, and again only when it has
- * grown; after a message on it `quietMs` have to pass before it is told to have begun or grown. Nothing changes while
- * nothing happens.
+ * Returns the notices that are due. A trouble has a notice when it begins, when it is over, and in between only when it has grown;
+ * after each of them `quietMs` pass before another one says that it began or grew. Without a change the result is empty.
  *
- * @param isPatient - `false`: there is no later, so whatever is there is told.
+ * @param isPatient - `false` for a single pass: troubles are not waited for.
  */
 export function decideNotices(
   { snapshot, seen, memory, nowMs }: Evidence,
@@ -92,7 +89,6 @@ export function decideNotices(
   return [...steps, ...begun, ...(summary === null ? [] : [summary])];
 }
 
-/** The troubles that a summary names. */
 export function visibleTroubles(
   snapshot: Snapshot,
   seen: Sightings,
@@ -103,13 +99,13 @@ export function visibleTroubles(
   return [...seen].flatMap(([name, { trouble }]) => (isMasked(name, masks) ? [] : [trouble]));
 }
 
-/** Subjects that have a greater trouble which explains theirs: `all`, or by source. */
+/** Where a greater trouble explains failing files: everywhere (`all`), or in some sources. */
 interface Masks {
   readonly all: boolean;
   readonly sources: ReadonlySet<string>;
 }
 
-/** Refused credentials, an unreachable platform and a halt make files fail: one message is enough. */
+/** Refused credentials, an unreachable platform and a halt make files fail: one notice is enough. */
 function findMasks(
   { sources, unknown }: Snapshot,
   seen: Sightings,
@@ -145,14 +141,14 @@ function withTrouble(
   const isQuiet = !hasPassed(told.toldAtMs, quietMs, nowMs);
   if (told.count === null) return isQuiet ? null : { notice: { kind: 'began', trouble }, name, told: now };
   if (now.count > told.count) return isQuiet ? null : { notice: { kind: 'grew', trouble }, name, told: now };
-  // Fewer than people know of is no news, but more than that will be.
+  // A smaller number has no notice, but a later increase above it has.
   return now.count < told.count ? { notice: null, name, told: { ...told, count: now.count } } : null;
 }
 
-/** What a snapshot covers, and when it was taken. */
+/** The coverage of a snapshot, and its time. */
 interface Looked {
   readonly sources: readonly string[];
-  /** The names of subjects of which nothing is known. */
+  /** The names of subjects whose state is unknown. */
   readonly unknown: ReadonlySet<string>;
   readonly nowMs: number;
 }
@@ -183,13 +179,13 @@ function decideSummary(
 ): Step | null {
   const now = { toldAtMs: nowMs, count: null };
   if (!on.has('summary')) return told === null ? null : { notice: null, name: SUMMARY, told: null };
-  // The first one is told when there is something to sum up.
+  // The first summary is sent when there is a period to sum up.
   if (told === null || told.toldAtMs > nowMs) return { notice: null, name: SUMMARY, told: now };
   if (!hasPassed(told.toldAtMs, summaryEveryMs, nowMs)) return null;
   return { notice: { kind: 'summary', sinceMs: told.toldAtMs }, name: SUMMARY, told: now };
 }
 
-/** A moment that lies ahead was written by a clock that was wrong. */
+/** A time in the future was written by a wrong clock, and counts as long ago. */
 function hasPassed(sinceMs: number, spanMs: number, nowMs: number): boolean {
   return nowMs < sinceMs || nowMs - sinceMs >= spanMs;
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '../domain/json.ts';
 import type { ConversationChoice } from '../domain/notice.ts';
 import type { ConversationRequest, MessageRequest } from '../domain/request-limits.ts';
 
-/** What a messenger asks of the platform. Nothing is repeated here: the clients do that. */
+/** The operations of the platform that a messenger uses. The clients retry, the messenger does not. */
 export interface MessengerPorts {
   /** interface.md, Get an integration from the hub. */
   readonly lookUp: (
@@ -21,7 +21,7 @@ export interface MessengerPorts {
   readonly send: (request: MessageRequest, signal: AbortSignal) => Promise<Outcome<unknown, LookupFailure>>;
 }
 
-/** An integration of the hub, as far as it is looked at (interface.md, Integration). */
+/** An integration of the hub (interface.md, Integration). */
 export interface FoundIntegration {
   readonly id: string;
   readonly version?: unknown;
@@ -29,24 +29,32 @@ export interface FoundIntegration {
   readonly channels?: unknown;
 }
 
-/** Remembers the conversation that was created for a purpose, and whether a message ever arrived there. */
+/** Stores the created conversations by their purpose. Methods throw what the store throws. */
 export interface ConversationMemory {
-  readonly conversation: (purpose: string) => { readonly id: string; readonly isProven: boolean } | null;
-  readonly saveConversation: (purpose: string, id: string) => void;
-  readonly proveConversation: (purpose: string) => void;
-  readonly forgetConversation: (purpose: string) => void;
+  /** The id of the recorded conversation; `null`: there is none. */
+  readonly find: (purpose: string) => Promise<Outcome<string | null, LookupFailure>>;
+  /** Records a new conversation. Returns the id of the one that counts: another process may have been quicker. */
+  readonly save: (purpose: string, id: string) => Promise<Outcome<string, LookupFailure>>;
+  /**
+   * Called after a message that arrived, or that the platform refused because the conversation is missing. A conversation that had
+   * received messages was deleted: it is forgotten, and the next message creates another one. Otherwise it is kept: the address may
+   * be wrong, and each attempt would create another conversation.
+   */
+  readonly learn: (purpose: string, id: string, what: 'arrived' | 'missing') => Promise<void>;
+  /** Runs tasks one after the other: two at a time would create two conversations. */
+  readonly inTurn: <T>(task: () => Promise<T>) => Promise<T>;
 }
 
 type CreatedPlace = Extract<ConversationChoice, { kind: 'created' }>;
 
-/** Sends messages to one conversation, which it creates when there is none yet. */
+/** Sends messages to one conversation, and creates it if necessary. */
 export class Messenger {
   readonly #place: ConversationChoice;
   readonly #purpose: string;
   readonly #ports: MessengerPorts;
   readonly #memory: ConversationMemory;
 
-  /** @param purpose - what a conversation is created from: another purpose makes another conversation. */
+  /** @param purpose - the terms of the conversation's creation: another purpose has another conversation. */
   constructor(place: ConversationChoice, purpose: string, ports: MessengerPorts, memory: ConversationMemory) {
     this.#place = place;
     this.#purpose = purpose;
@@ -54,56 +62,52 @@ export class Messenger {
     this.#memory = memory;
   }
 
-  /** The conversation, if it is there already, as far as we know. */
-  get known(): string | null {
-    if (this.#place.kind === 'existing') return this.#place.conversationId;
-    return this.#memory.conversation(this.#purpose)?.id ?? null;
+  /** Returns the id of the conversation; `null`: none is recorded. */
+  async find(): Promise<Outcome<string | null, LookupFailure>> {
+    if (this.#place.kind === 'existing') return ok(this.#place.conversationId);
+    return await this.#memory.find(this.#purpose);
   }
 
-  /** Sees to it that there is a conversation, and gives its id. */
+  /** Creates the conversation unless it exists, and returns its id. */
   async open(signal: AbortSignal): Promise<Outcome<string, LookupFailure>> {
-    const { known } = this;
-    if (known !== null) return ok(known);
     const place = this.#place;
     if (place.kind === 'existing') return ok(place.conversationId);
+    return await this.#memory.inTurn(() => this.#open(place, signal));
+  }
+
+  async #open(place: CreatedPlace, signal: AbortSignal): Promise<Outcome<string, LookupFailure>> {
+    const known = await this.#memory.find(this.#purpose);
+    if (known.kind === 'failed') return known;
+    if (known.value !== null) return ok(known.value);
     const integrationId = await this.#findIntegration(place, signal);
     if (integrationId.kind === 'failed') return integrationId;
     const { channel, tags } = place;
     const created = await this.#ports.create({ channel, tags }, integrationId.value, signal);
     if (created.kind === 'failed') return created;
-    this.#memory.saveConversation(this.#purpose, created.value.id);
-    return ok(created.value.id);
+    return await this.#memory.save(this.#purpose, created.value.id);
   }
 
-  /** Looks whether a conversation could be created as configured, and creates nothing. */
+  /** Checks whether a conversation could be created as configured, without creating it. */
   async check(signal: AbortSignal): Promise<Outcome<null, LookupFailure>> {
     if (this.#place.kind === 'existing') return ok(null);
     const found = await this.#findIntegration(this.#place, signal);
     return found.kind === 'ok' ? ok(null) : found;
   }
 
-  /** Sends a message. Gives the id of the conversation. */
+  /** Sends a message. Returns the id of the conversation. */
   async send(payload: JsonObject, signal: AbortSignal): Promise<Outcome<string, LookupFailure>> {
     const opened = await this.open(signal);
     if (opened.kind === 'failed') return opened;
     const conversationId = opened.value;
     const sent = await this.#ports.send({ conversationId, payload }, signal);
-    if (this.#place.kind === 'created') this.#learn(sent);
+    if (this.#place.kind === 'created') {
+      const what = sent.kind === 'ok' ? 'arrived' : sent.failure.kind === 'not-found' ? 'missing' : null;
+      if (what !== null) await this.#memory.learn(this.#purpose, conversationId, what);
+    }
     return sent.kind === 'ok' ? ok(conversationId) : sent;
   }
 
-  /**
-   * A conversation that took messages and is not there any more was deleted: the next one is created. One that never
-   * took any is kept: the address may be wrong, and there would be another one with every attempt.
-   */
-  #learn(sent: Outcome<unknown, LookupFailure>): void {
-    const isProven = this.#memory.conversation(this.#purpose)?.isProven === true;
-    if (sent.kind === 'ok') {
-      if (!isProven) this.#memory.proveConversation(this.#purpose);
-    } else if (sent.failure.kind === 'not-found' && isProven) this.#memory.forgetConversation(this.#purpose);
-  }
-
-  /** The id of the integration, if there is one to be; a channel that it does not have is refused. */
+  /** The id of the configured integration, if any. Fails when the integration lacks the channel. */
   async #findIntegration(
     { channel, integration }: CreatedPlace,
     signal: AbortSignal,
@@ -116,7 +120,7 @@ export class Messenger {
       return failed({ ...found.failure, message });
     }
     const { id, channels, version: actual } = found.value;
-    // What the platform says of channels may be more or less than we know of.
+    // The form of channels in the answer is not certain.
     if (typeof channels !== 'object' || channels === null || Object.hasOwn(channels, channel)) return ok(id);
     const names = Object.keys(channels);
     const has = names.length === 0 ? 'it has none' : `it has ${names.map((one) => `"${one}"`).join(', ')}`;

@@ -1,26 +1,23 @@
-import { backoffMs, type Backoff } from '../domain/backoff.ts';
+import { backoffMs, type Backoff } from '../domain/retry.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Delivery } from '../domain/delivery.ts';
+import type { Delivery, NotifySettings } from '../domain/notice.ts';
 import type { LookupFailure } from '../domain/failure.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { NotifySettings } from '../domain/notice.ts';
-import { Announcements, type Announcement, type AnnouncementMemory } from './announcements.ts';
+import { Announcements, type AnnouncementMemory } from './announcements.ts';
 import { decideNotices, visibleTroubles, type Notice, type Step, type LastNotice } from './decide.ts';
 import type { Messenger } from './messenger.ts';
-import { see, type Sightings } from './steady.ts';
-import type { Snapshot } from './trouble.ts';
+import { see, type Sightings, type Snapshot } from './trouble.ts';
 import { wordNotice, wordSummary, type Figures, type Wording } from './words.ts';
 
-/** Remembers what people were told, and what is still to be announced. */
+/** Stores the sent notices and the waiting announcements. */
 export interface NoticeMemory extends AnnouncementMemory {
   readonly told: () => ReadonlyMap<string, LastNotice>;
   readonly saveTold: (name: string, told: LastNotice | null) => void;
 }
 
-/** The outcome of a message: `dropped` will not be retried. */
+/** `dropped`: the message is not retried. */
 export type MessageOutcome = 'sent' | 'failed' | 'dropped';
 
-/** What telling people needs of the rest of the program. */
 export interface NotificationPorts {
   readonly memory: NoticeMemory;
   readonly messenger: Messenger;
@@ -36,19 +33,18 @@ export interface NotificationPorts {
   readonly ended: (outcome: MessageOutcome) => void;
 }
 
-/** How often it is looked how everything stands, milliseconds. */
+/** The interval of snapshots, milliseconds. */
 const EVERY_MS = 10_000;
 
-/** A trouble that shrank or went away is believed after so long, milliseconds. */
+/** How long a trouble has to be smaller, or gone, before that counts, milliseconds. */
 const SETTLE_MS = 15_000;
 
-/** Waits between attempts when the chat fails. */
 const DELAY: Backoff = { firstMs: 30_000, longestMs: 900_000 };
 
-/** A file that could not be announced for so long is no news any more, milliseconds. */
+/** An announcement older than this is dropped, milliseconds. */
 const OLDEST_NEWS_MS = 86_400_000;
 
-/** Tells people how everything stands. Whatever happens to its messages, nobody waits for them. */
+/** Sends notices and announcements. Nothing else waits for its messages. */
 export class Notifications {
   readonly #settings: NotifySettings;
   readonly #ports: NotificationPorts;
@@ -75,20 +71,15 @@ export class Notifications {
     });
   }
 
-  /** Takes note of a file that has reached the platform. Throws what the memory throws. */
+  /** Handles a file that has reached the platform. Throws what the memory throws. */
   delivered(delivery: Delivery): void {
     this.#announcements.delivered(delivery);
   }
 
-  /** Takes note of a file that is to be announced. Throws what the memory throws. */
-  note(announcement: Announcement): void {
-    this.#announcements.note(announcement);
-  }
-
   /**
-   * Tells people until the signal aborts. Throws what the memory throws.
+   * Sends notifications until the signal aborts. Throws what the memory throws.
    *
-   * @param pause - waits so many milliseconds, or until there may be something to tell.
+   * @param pause - waits for a time in milliseconds, or until something may have changed.
    */
   async run(pause: (ms: number, signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
@@ -97,7 +88,7 @@ export class Notifications {
     }
   }
 
-  /** Tells people what is to be told now, as there is no later. Throws what the memory throws. */
+  /** Sends the notifications of a single pass. Throws what the memory throws. */
   async once(signal: AbortSignal): Promise<void> {
     await this.#round(false, signal);
   }
@@ -115,7 +106,7 @@ export class Notifications {
     for (const step of steps) if (step.notice === null) this.#remember(step);
     if (clock.monotonic() < this.#notBeforeMs) return;
     if (isPatient) {
-      // What is wrong with the conversation should not come to light when it is needed.
+      // A problem with the conversation has to show before it is needed.
       const opened = await messenger.open(signal);
       if (opened.kind === 'failed') {
         this.#failed('there is no conversation for notifications', opened.failure, signal);
@@ -159,7 +150,7 @@ export class Notifications {
 
   #failed(what: string, { message }: LookupFailure, signal: AbortSignal): void {
     const { clock, log, ended } = this.#ports;
-    // A caller that aborts with a reason wants it to be known.
+    // A reason in words is reported; other aborts are silent.
     if (signal.aborted && typeof signal.reason !== 'string') return;
     this.#failures += 1;
     const delayMs = backoffMs(DELAY, this.#failures);

@@ -1,8 +1,9 @@
+import type { Halt } from '../domain/guard.ts';
 import type { Topic } from '../domain/notice.ts';
 
-/** Something that is not as it should be, as it stands now. */
+/** A present problem that notifications report. */
 export type Trouble =
-  /** Files of a source that are not on the platform as they are here, with the first of them. */
+  /** Files of a source that are not in sync, with the path and reason of the first. */
   | {
       readonly kind: 'failing';
       readonly source: string;
@@ -10,71 +11,108 @@ export type Trouble =
       readonly path: string;
       readonly reason: string;
     }
-  /** Nothing answers, so that all files wait. `from`: those of several hosts for which that is so. */
-  | { readonly kind: 'out-of-reach'; readonly from?: readonly string[] }
-  /** No host of a cluster syncs a source. `silent`: the host that has it, of which nothing is heard; `null`: none has. */
-  | { readonly kind: 'unsynced'; readonly source: string; readonly silent: string | null }
-  | { readonly kind: 'halted'; readonly source: string; readonly reason: string }
-  /** Files of a source that could not be sent again when it was time. */
+  /** The platform is unreachable, and all files wait. */
+  | { readonly kind: 'out-of-reach' }
+  | { readonly kind: 'halted'; readonly source: string; readonly halt: Halt }
+  /** Files of a source that could not be renewed in time. */
   | { readonly kind: 'expiring'; readonly source: string; readonly count: number }
-  | { readonly kind: 'credentials'; readonly reason: string };
+  | { readonly kind: 'credentials'; readonly reason: string }
+  /** The configuration on disk cannot be loaded, and an older one is in use. */
+  | { readonly kind: 'configuration'; readonly reason: string };
 
-/** What a trouble is about: there is one trouble a subject at a time. */
+/** Identifies a trouble: a subject has one at a time. */
 export type Subject =
-  | { readonly kind: 'failing' | 'halted' | 'expiring' | 'unsynced'; readonly source: string }
-  | { readonly kind: 'out-of-reach' | 'credentials'; readonly source: null };
+  | { readonly kind: 'failing' | 'halted' | 'expiring'; readonly source: string }
+  | { readonly kind: 'out-of-reach' | 'credentials' | 'configuration'; readonly source: null };
 
-/** How everything stands at a moment. */
 export interface Snapshot {
-  /** The sources that there are: of others nothing is told any more. */
+  /** The present sources: others have no notices any more. */
   readonly sources: readonly string[];
   readonly troubles: readonly Trouble[];
-  /** Of these nobody can tell now whether there is a trouble: what is known of them stays. */
+  /** Subjects whose state is unknown now: their last state counts. */
   readonly unknown: readonly Subject[];
 }
 
-/** What a trouble is about. */
 export function subjectOf(trouble: Trouble): Subject {
   switch (trouble.kind) {
     case 'failing':
     case 'halted':
     case 'expiring':
-    case 'unsynced':
       return { kind: trouble.kind, source: trouble.source };
     case 'out-of-reach':
     case 'credentials':
+    case 'configuration':
       return { kind: trouble.kind, source: null };
   }
 }
 
-/** A subject's name in records: JSON. */
+/** Returns the name of a subject in the state file, JSON. */
 export function nameOf({ kind, source }: Subject): string {
   return JSON.stringify(source === null ? [kind] : [kind, source]);
 }
 
-/** The subject of a name in records; `null` for one that an older or newer botsync wrote. */
+/** Parses a name of `nameOf`; `null`: an older or newer botsync wrote it. */
 export function subjectNamed(name: string): Subject | null {
   const [kind, source] = JSON.parse(name) as readonly [string, string?];
   switch (kind) {
     case 'failing':
     case 'halted':
     case 'expiring':
-    case 'unsynced':
       return source === undefined ? null : { kind, source };
     case 'out-of-reach':
     case 'credentials':
+    case 'configuration':
       return { kind, source: null };
     default:
       return null;
   }
 }
 
-/** Under what people ask to hear of it. */
+/** Returns the topic in `notify.on` of a subject. */
 export function topicOf({ kind }: Subject): Topic {
-  return kind === 'out-of-reach' || kind === 'unsynced' ? 'failing' : kind;
+  return kind === 'out-of-reach' || kind === 'configuration' ? 'failing' : kind;
 }
 
-/** How many files it is about; 1 where it is no matter of files. */
+/** Returns the number of files of a trouble; 1 if it is not about files. */
 export function sizeOf(trouble: Trouble): number {
   return 'count' in trouble ? trouble.count : 1;
+}
+
+/** A recent trouble. Times in epoch milliseconds. */
+export interface Sighting {
+  readonly trouble: Trouble;
+  /** Since when the subject has a trouble. */
+  readonly sinceMs: number;
+  /** The last snapshot that showed it as large as this. */
+  readonly lastMs: number;
+}
+
+/** Recent troubles by the name of their subject. */
+export type Sightings = ReadonlyMap<string, Sighting>;
+
+/**
+ * Adds a snapshot to recent troubles. A file that is rescanned is neither in sync nor failing for a moment, so a trouble that
+ * shrank or vanished counts as before until it has stayed so for `settleMs`.
+ */
+export function see(seen: Sightings, snapshot: Snapshot, nowMs: number, settleMs: number): Sightings {
+  const unknown = new Set(snapshot.unknown.map(nameOf));
+  const next = new Map<string, Sighting>();
+  for (const trouble of snapshot.troubles) {
+    const name = nameOf(subjectOf(trouble));
+    const before = seen.get(name);
+    const isSmaller = before !== undefined && sizeOf(trouble) < sizeOf(before.trouble);
+    if (isSmaller && isFresh(before, nowMs, settleMs)) next.set(name, before);
+    else next.set(name, { trouble, sinceMs: before?.sinceMs ?? nowMs, lastMs: nowMs });
+  }
+  for (const [name, before] of seen) {
+    if (next.has(name)) continue;
+    if (unknown.has(name)) next.set(name, { ...before, lastMs: nowMs });
+    else if (isFresh(before, nowMs, settleMs)) next.set(name, before);
+  }
+  return next;
+}
+
+/** After the clock was set back nothing is fresh, so that nothing lasts forever. */
+function isFresh({ lastMs }: Sighting, nowMs: number, settleMs: number): boolean {
+  return nowMs >= lastMs && nowMs - lastMs < settleMs;
 }

@@ -1,37 +1,35 @@
+import { describeHalt } from '../words/halt.ts';
 import prettyBytes from 'pretty-bytes';
 import { escapeControls } from '../domain/escape.ts';
 import type { Notice } from './decide.ts';
 import type { Subject, Trouble } from './trouble.ts';
 
-/** The numbers of a summary. */
 export interface Figures {
-  /** Files in sync, and their bytes. */
+  /** Files in sync. */
   readonly files: number;
   readonly bytes: number;
-  /** Sent since the last summary. */
+  /** Files sent since the last summary. */
   readonly sentFiles: number;
   readonly sentBytes: number;
   /** When the platform deletes the next file, epoch milliseconds; `null`: never. */
   readonly nextExpiryMs: number | null;
 }
 
-/** What goes into the messages besides what happened. */
 export interface Wording {
-  /** The name of this machine, or the hosts that are told of. */
+  /** The name of this machine; in a cluster that of the host and the unit. */
   readonly host: string;
-  /** The commands that people are told to run, complete. */
+  /** Complete commands that messages recommend. */
   readonly commands: {
     readonly status: string;
     readonly doctor: string;
-    readonly cluster: string;
     readonly approve: (source: string) => string;
   };
 }
 
-/** Longest part of a message that is not ours, characters. */
+/** The longest name or reason within a message, characters. */
 const LONGEST_PART = 200;
 
-/** The text of a notice. Names and reasons are shown without control characters, and cut. */
+/** Names and reasons are shown without control characters, and shortened. */
 export function wordNotice(
   notice: Exclude<Notice, { kind: 'summary' }>,
   { host, commands }: Wording,
@@ -47,7 +45,7 @@ export function wordNotice(
   }
 }
 
-/** The text of a summary. `sinceMs`: epoch milliseconds of the one before. */
+/** @param sinceMs - of the last summary, epoch milliseconds. */
 export function wordSummary(
   figures: Figures,
   troubles: readonly Trouble[],
@@ -66,7 +64,6 @@ export function wordSummary(
   return `${parts.join('. ')}.${next}`;
 }
 
-/** The text that tries out whether messages arrive. */
 export function wordTest({ host }: Wording): string {
   return `botsync on ${part(host)}: this is a test. Notifications of botsync arrive here.`;
 }
@@ -79,21 +76,17 @@ function describe(trouble: Trouble): string {
       return `${counted(count)} of ${part(source)} ${count === 1 ? 'is' : 'are'} not in sync: ${first} (${part(reason)})`;
     }
     case 'out-of-reach':
-      return trouble.from === undefined
-        ? 'the platform is unreachable, and all files wait'
-        : `the platform is unreachable from ${part(trouble.from.join(', '))}, and files wait there`;
-    case 'unsynced': {
-      const { source, silent } = trouble;
-      return `${part(source)} is synced by no host${silent === null ? '' : `: ${part(silent)} is silent`}`;
-    }
+      return 'the platform is unreachable, and all files wait';
     case 'halted':
-      return `${part(trouble.source)} is halted; nothing of it is sent: ${part(trouble.reason)}`;
+      return `${part(trouble.source)} is halted; nothing of it is sent: ${part(describeHalt(trouble.halt))}`;
     case 'expiring': {
       const { source, count } = trouble;
       return `${counted(count)} of ${part(source)} could not be renewed in time and will expire`;
     }
     case 'credentials':
       return `the platform refuses the credentials: ${part(trouble.reason)}`;
+    case 'configuration':
+      return `the configuration on disk cannot be loaded, and the one before is in use: ${part(trouble.reason)}`;
   }
 }
 
@@ -104,9 +97,8 @@ function nextStep(trouble: Trouble, commands: Wording['commands']): string {
       return `Run: ${commands.status}`;
     case 'out-of-reach':
     case 'credentials':
+    case 'configuration':
       return `Run: ${commands.doctor}`;
-    case 'unsynced':
-      return `Run: ${commands.cluster}`;
     case 'halted':
       return `Check its directory. A missing directory only has to be restored; if everything is as it should be, run: ${commands.approve(trouble.source)}`;
   }
@@ -120,12 +112,12 @@ function describeEnd(subject: Subject): string {
       return `${part(subject.source)} is no longer halted`;
     case 'expiring':
       return `all files of ${part(subject.source)} that expire are renewed`;
-    case 'unsynced':
-      return `${part(subject.source)} is synced again`;
     case 'out-of-reach':
       return 'the platform is reachable again';
     case 'credentials':
       return 'the platform no longer refuses the credentials';
+    case 'configuration':
+      return 'the configuration on disk is in use again';
   }
 }
 
@@ -141,6 +133,6 @@ function moment(epochMs: number): string {
 function part(text: string): string {
   const shown = escapeControls(text);
   if (shown.length <= LONGEST_PART) return shown;
-  // The cut may have left half a character.
+  // Remove half of a surrogate pair.
   return `${shown.slice(0, LONGEST_PART).replace(/\p{Surrogate}$/u, '')}…`;
 }

@@ -2,27 +2,24 @@ import type { PageAccess } from '../service/page-source.ts';
 import { escapeControls } from '../domain/escape.ts';
 import { countText } from '../service/amounts.ts';
 import type { Advice } from '../words/advice.ts';
-import { html, Html } from '../web/html.ts';
-import { LIVE_SCRIPT_ELEMENT, LIVE_STATUS } from '../web/live-script.ts';
-import { relativeTime } from '../web/relative-time.ts';
-import { STYLE_ELEMENT } from '../web/style.ts';
-import type { PageFacts } from './facts.ts';
+import { html, Html } from './html.ts';
+import { LIVE_STATUS } from './live-script.ts';
+import { relativeTime, actionButton, command, name, path } from './markup.ts';
+import type { PageFacts, PageQuery } from './facts.ts';
+import { renderApproval, renderSources } from './sources.ts';
+import { frame } from './frame.ts';
 import { renderHistory } from './history.ts';
-import { renderEvents, renderRenewals, renderUsage } from './lists.ts';
-import { renderHosts } from './hosts.ts';
-import { actionButton, command, name, path } from './markup.ts';
+import { renderEvents, renderRenewals, renderUsage, renderHosts } from './lists.ts';
 import { renderNotInSync } from './not-in-sync.ts';
-import type { PageQuery } from './query.ts';
-import { renderSources } from './sources.ts';
 import { renderUnderWay } from './under-way.ts';
 import { sign, verdictOf, type Verdict } from './verdict.ts';
 
-/** What is known of the file that a visitor asked for: lines, as `botsync explain` prints them, or why there are none. */
+/** Lines as `botsync explain` prints them, or why there are none. */
 export type FileAnswer =
   | { readonly kind: 'explained'; readonly lines: readonly string[] }
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** The parts of the page that change, by the id of their element. */
+/** Returns the changing parts of the page, by the id of their element. */
 export function renderParts(facts: PageFacts, query: PageQuery, mayAct: boolean): Map<string, string> {
   const verdict = verdictOf(facts);
   const hosts = renderHosts(facts);
@@ -41,7 +38,7 @@ export function renderParts(facts: PageFacts, query: PageQuery, mayAct: boolean)
   return new Map(parts.map(([id, { markup }]) => [id, markup]));
 }
 
-/** The whole page. `answer`: `null` when no file was asked for. */
+/** Returns the whole page. `answer` is `null` when no file was looked up. */
 export function renderDocument(
   facts: PageFacts,
   query: PageQuery,
@@ -51,51 +48,39 @@ export function renderDocument(
   const { nowMs, version, host, pid, startedAtMs } = facts;
   const parts = renderParts(facts, query, access.kind === 'open');
   const take = (id: string): Html => new Html(parts.get(id) ?? '');
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width" />
-        <link rel="icon" href="data:," />
-        ${take('page-title')} ${STYLE_ELEMENT}
-      </head>
-      <body data-live="/events" data-now="${nowMs}">
-        <a class="skip" href="#verdict">Skip to the content</a>
-        <header class="top">
-          <h1>botsync <small>on ${name(host)}</small></h1>
-          ${LIVE_STATUS} ${renderSearch(query)}
-        </header>
-        <main>
-          ${take('verdict')} ${renderAccess(access, query)}
-          ${answer === null ? html`` : renderAnswer(query.file, answer)}
-          <div class="columns">
-            <div>${take('sources')} ${take('under-way')} ${take('not-in-sync')}</div>
-            <div>${take('hosts')} ${take('history')} ${take('renewals')} ${take('usage')}</div>
-          </div>
-          ${take('events')}
-        </main>
-        <footer>
-          <p class="soft">
-            botsync ${version}, process ${pid}, started ${relativeTime('ago', startedAtMs, nowMs)}. For
-            programs:
-            <a href="/status">status</a>, <a href="/metrics">metrics</a>, <a href="/readyz">readiness</a>.
-          </p>
-        </footer>
-        ${LIVE_SCRIPT_ELEMENT}
-      </body>
-    </html> `.markup;
+  const body = html`<a class="skip" href="#verdict">Skip to the content</a>
+    <header class="top">
+      <h1>botsync <small>on ${name(host)}</small></h1>
+      ${LIVE_STATUS} ${renderSearch(query)}
+    </header>
+    <main>
+      ${take('verdict')} ${renderAccess(access, query)}
+      ${answer === null ? html`` : renderAnswer(query.file, answer)}
+      <div class="columns">
+        <div>${take('sources')} ${take('under-way')} ${take('not-in-sync')}</div>
+        <div>${take('hosts')} ${take('history')} ${take('renewals')} ${take('usage')}</div>
+      </div>
+      ${take('events')}
+    </main>
+    <footer>
+      <p class="soft">
+        botsync ${version}, process ${pid}, started ${relativeTime('ago', startedAtMs, nowMs)}. For programs:
+        <a href="/status">status</a>, <a href="/metrics">metrics</a>, <a href="/readyz">readiness</a>.
+      </p>
+    </footer>`;
+  return frame(take('page-title'), '/events', nowMs, body);
 }
 
-/** What a tab of the browser is called: how everything stands comes first, as it is cut at the end. */
+/** Returns the title of the browser tab. Tabs cut it at the end, so the state comes first. */
 function titleOf({ title, mood }: Verdict, { host }: PageFacts): string {
   return escapeControls(`${mood === 'needs-you' ? '! ' : ''}${title} – botsync on ${host}`);
 }
 
-/** How everything stands, and what to type. */
 function renderVerdict(verdict: Verdict, facts: PageFacts, mayAct: boolean): Html {
   const { mood, title, detail, advice, others } = verdict;
   const { outage = null } = facts.running;
-  const halted = facts.standing.troubles.find((one) => one.kind === 'halted');
+  const trouble = facts.standing.troubles.find((one) => one.kind === 'halted');
+  const halted = facts.known.sources.find((one) => one.name === trouble?.source);
   return html`<section id="verdict" class="verdict ${mood}" aria-labelledby="verdict-title">
     ${sign(mood)}
     <div>
@@ -103,13 +88,7 @@ function renderVerdict(verdict: Verdict, facts: PageFacts, mayAct: boolean): Htm
       ${detail === null ? html`` : html`<p>${name(detail)}</p>`}
       ${outage === null ? html`` : renderOutage(outage, facts.nowMs)}
       ${advice === null ? html`` : renderAdvice(advice, facts)}
-      ${
-        mayAct && mood === 'needs-you' && halted !== undefined
-          ? html`<p>
-              ${actionButton(`Approve ${halted.source}`, { kind: 'approve', source: halted.source })}
-            </p>`
-          : html``
-      }
+      ${mayAct && mood === 'needs-you' && halted !== undefined ? renderApproval(halted, facts) : html``}
       ${
         others === 0
           ? html``
@@ -160,7 +139,6 @@ function renderAnswer(file: string, answer: FileAnswer): Html {
   </section>`;
 }
 
-/** What a visitor may do beside looking. */
 function renderAccess(access: PageAccess, query: PageQuery): Html {
   switch (access.kind) {
     case 'look-only':

@@ -1,58 +1,56 @@
-import type { Known, Running, Standing } from '../sync/plan/standing.ts';
+import type { RemovalMode } from '../domain/record.ts';
+import type { Known, Running, Standing } from '../domain/status.ts';
 import type { HistoryBucket } from '../domain/history.ts';
 import type { Style } from '../service/colour.ts';
-import type { LogLevel } from '../service/log-line.ts';
+import type { LogLevel } from '../service/logger.ts';
 
-/** Everything that the page of a daemon shows but for what a visitor asked. Times in epoch milliseconds. */
+/** Everything that the page of a daemon shows, except for the choices of the visitor. Times are epoch milliseconds. */
 export interface PageFacts {
   readonly nowMs: number;
-  /** Of botsync. */
   readonly version: string;
-  /** The machine that it runs on. */
   readonly host: string;
   readonly pid: number;
   readonly startedAtMs: number;
-  /** What follows every command that people are told to run: the options that name this configuration. */
+  /** The options that name this configuration, for the end of every suggested command. */
   readonly commandEnd: string;
-  /** Whether the platform is asked the status of the files. */
+  /** Whether botsync asks the platform for the status of files. */
   readonly isAsked: boolean;
+  readonly removals: RemovalMode;
   readonly known: Known;
   readonly running: Running;
   readonly standing: Standing;
   readonly sources: readonly SourceFacts[];
   readonly transfers: Transfers;
   readonly requests: Requests;
-  /** The last 24 hours by the minute, oldest first; minutes in which nothing was done are left out. */
+  /** The last 24 hours by the minute, oldest first, without minutes in which nothing was done. */
   readonly history: readonly HistoryBucket[];
   readonly renewals: readonly Renewal[];
-  /** The newest first. */
+  /** Newest first. */
   readonly events: readonly PageEvent[];
-  /** How much of the quotas is used, a line each; `null`: it is not known. */
+  /** `lines` has one line per quota; `null` if the use is not known. */
   readonly usage: { readonly lines: readonly string[]; readonly askedAtMs: number } | null;
 }
 
-/** What a source is beside how it stands. */
+/** The configuration of a source, and how it is watched. */
 export interface SourceFacts {
   readonly name: string;
   readonly directory: string;
   readonly botId: string;
   readonly keyPrefix: string;
-  /** How its changes are noticed: by so many watched directories, or by looking every so many milliseconds. */
   readonly notices:
     | { readonly kind: 'watching'; readonly directories: number }
     | { readonly kind: 'polling'; readonly everyMs: number };
-  /** Paths that it would remove from the platform, in path order, the first of them; only while it is halted. */
+  /** The first paths that it would remove from the platform, in path order; empty unless the source is halted. */
   readonly wouldRemove: readonly string[];
 }
 
-/** What is on its way. */
 export interface Transfers {
-  /** The largest first. */
+  /** Largest first. */
   readonly inFlight: readonly Flight[];
   readonly bytesPerSecond: number;
-  /** Until everything that is known of has been sent, milliseconds; `null`: it cannot be told. */
+  /** Until everything known has been sent, in milliseconds; `null` if it cannot be estimated. */
   readonly leftMs: number | null;
-  /** So much of the first pass is done; `null`: it is over, or how much there is has not been counted yet. */
+  /** Progress of the first pass; `null` when it is over, and before the files were counted. */
   readonly firstPass: {
     readonly files: number;
     readonly bytes: number;
@@ -61,28 +59,25 @@ export interface Transfers {
   } | null;
 }
 
-/** A file on its way. */
 export interface Flight {
-  /** Its source and its path. */
+  /** `source/path`. */
   readonly name: string;
   readonly sizeBytes: number;
   readonly sentBytes: number;
   readonly forMs: number;
 }
 
-/** How requests leave. */
 export interface Requests {
   readonly lastMinute: number;
-  /** What the platform grants, requests a minute; `null`: it is not known. */
+  /** Requests per minute that the platform grants; `null` if not known. */
   readonly limit: number | null;
-  /** How long the platform has asked us to wait from now, milliseconds; 0: it did not. */
+  /** How long the platform asked us to wait from now, in milliseconds. */
   readonly pausedForMs: number;
-  /** Our own limits, where the configuration has any. */
+  /** Our own limits, from the configuration. */
   readonly ownRequestsPerSecond: number | null;
   readonly ownBytesPerSecond: number | null;
 }
 
-/** A file that is renewed before it expires. */
 export interface Renewal {
   readonly source: string;
   readonly path: string;
@@ -90,12 +85,32 @@ export interface Renewal {
   readonly expiresAtMs: number;
 }
 
-/** A line of the log. */
 export interface PageEvent {
-  /** Which one it is: it goes up. */
+  /** Increases with each event. */
   readonly id: number;
   readonly atMs: number;
   readonly level: LogLevel;
   readonly style: Style | null;
   readonly text: string;
+}
+
+/** The choices of a visitor; an empty text is no choice. */
+export interface PageQuery {
+  /** The file to explain: its absolute path, or its source and its path in the source. */
+  readonly file: string;
+  /** Filters of the files that are not in sync. `text` is part of the name or of the reason. */
+  readonly source: string;
+  readonly kind: string;
+  readonly text: string;
+}
+
+/** In characters; no path is longer. */
+const LONGEST = 5000;
+
+/** Reads the query of an address; ignores unknown parameters. */
+export function readPageQuery(params: URLSearchParams): PageQuery {
+  const text = (name: string): string => (params.get(name) ?? '').slice(0, LONGEST).trim();
+  // The name of a file may end with a space.
+  const file = (params.get('file') ?? '').slice(0, LONGEST);
+  return { file, source: text('source'), kind: text('kind'), text: text('text') };
 }

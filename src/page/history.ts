@@ -1,25 +1,23 @@
 import { bytesText, countText } from '../service/amounts.ts';
-import { html, type Html } from '../web/html.ts';
+import { html, Html } from './html.ts';
 import type { HistoryBucket } from '../domain/history.ts';
 import type { PageFacts } from './facts.ts';
 import { command, part } from './markup.ts';
-import { renderPlot } from './plot.ts';
+import { escapeControls } from '../domain/escape.ts';
 
 const BUCKET_MS = 15 * 60_000;
 const BUCKETS = 96;
 
-/** A quarter of an hour. */
 interface Quarter {
   sentFiles: number;
   sentBytes: number;
   failed: number;
-  /** The most in any of its minutes. */
+  /** The maximum of its minutes. */
   requests: number;
-  /** Of the same minutes the lowest that is known. */
+  /** The lowest known limit of its minutes. */
   limit: number | null;
 }
 
-/** The last 24 hours as plots. */
 export function renderHistory({ history, requests, nowMs, commandEnd }: PageFacts): Html {
   const quarters = quartersOf(history, nowMs);
   const files = total(quarters, 'sentFiles');
@@ -83,4 +81,57 @@ function quartersOf(history: readonly HistoryBucket[], nowMs: number): Quarter[]
 
 function total(quarters: readonly Quarter[], count: 'sentFiles' | 'sentBytes' | 'failed'): number {
   return quarters.reduce((sum, one) => sum + one[count], 0);
+}
+
+interface Plot {
+  readonly title: string;
+  /** One number a bar, oldest first. */
+  readonly values: readonly number[];
+  readonly isBad?: boolean;
+  /** A limit for each bar; `null` if not known at that time. */
+  readonly limits?: readonly (number | null)[];
+  /** Formats a value with its unit. */
+  readonly format: (value: number) => string;
+  /** A sentence about all values. */
+  readonly summary: string;
+}
+
+const HEIGHT = 48;
+
+/** Width of a bar, and distance from one bar to the next. */
+const BAR = 2.2;
+const STEP = 3;
+
+/** Draws bars, hidden from screen readers: for them the summary says enough. */
+function renderPlot({ title, values, isBad = false, limits = [], format, summary }: Plot): Html {
+  const most = Math.max(0, ...values);
+  const top = Math.max(most, ...limits.map((limit) => limit ?? 0)) || 1;
+  const height = (value: number): number => (value === 0 ? 0 : Math.max(1, (value / top) * HEIGHT));
+  const bars = values
+    .map((value, index) => {
+      const tall = height(value);
+      return tall === 0 ? '' : `M${round(index * STEP)} ${HEIGHT}v-${round(tall)}h${BAR}V${HEIGHT}z`;
+    })
+    .join('');
+  const line = limits
+    .map((limit, index) =>
+      limit === null ? '' : `M${round(index * STEP)} ${round(HEIGHT - height(limit))}h${STEP}`,
+    )
+    .join('');
+  const width = values.length * STEP;
+  return html`<figure class="plot">
+    <figcaption><strong>${title}</strong> <span class="soft">${summary}</span></figcaption>
+    <svg viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true" focusable="false">
+      <path class="${isBad ? 'bar-bad' : 'bar'}" d="${new Html(bars)}"></path>
+      ${line === '' ? html`` : html`<path class="limit" d="${new Html(line)}"></path>`}
+    </svg>
+    <p class="axis soft" aria-hidden="true">
+      <span>24 h ago</span><span>${most === 0 ? '' : `peak: ${escapeControls(format(most))}`}</span
+      ><span>now</span>
+    </p>
+  </figure> `;
+}
+
+function round(value: number): string {
+  return String(Math.round(value * 10) / 10);
 }

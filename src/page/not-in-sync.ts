@@ -1,19 +1,17 @@
-import { escapeControls } from '../domain/escape.ts';
 import { countText } from '../service/amounts.ts';
-import type { Failing, FailingGroup, Trouble } from '../sync/plan/standing.ts';
-import { html, type Html } from '../web/html.ts';
+import type { Failing, FailingGroup, Trouble } from '../domain/status.ts';
+import { html, type Html } from './html.ts';
 import { placeOf } from '../words/place.ts';
 import { describeCause, describeRetry, KIND_WORDS } from '../words/status.ts';
-import type { PageFacts } from './facts.ts';
-import { actionButton, command, name, part, path, soon } from './markup.ts';
-import type { PageQuery } from './query.ts';
+import type { PageFacts, PageQuery } from './facts.ts';
+import { andMore, actionButton, command, name, option, part, path, soon } from './markup.ts';
 import { adviceOf, atLeast } from './verdict.ts';
 
-/** What an answer may grow to: so many groups, and so many files of all of them. */
+/** Limits on groups, and on the files of all groups together. */
 const GROUPS_SHOWN = 25;
 const FILES_SHOWN = 200;
 
-/** What is not in sync or not searchable, by reason, with when it is retried and what helps. */
+/** Renders problems by their reason, with the time of the next retry and advice. */
 export function renderNotInSync(facts: PageFacts, query: PageQuery, mayAct: boolean): Html {
   const { troubles } = facts.standing;
   const causes = troubles.filter((one) => one.kind !== 'files');
@@ -57,7 +55,6 @@ function renderCause(trouble: Exclude<Trouble, FailingGroup>, facts: PageFacts):
   </div>`;
 }
 
-/** A trouble of a whole source, in a sentence. */
 function ofSource(trouble: Exclude<Trouble, FailingGroup>, { known }: PageFacts): string {
   if (trouble.kind !== 'halted' && trouble.kind !== 'expiring') return 'not all files were checked';
   const source = known.sources.find((one) => one.name === trouble.source);
@@ -67,8 +64,6 @@ function ofSource(trouble: Exclude<Trouble, FailingGroup>, { known }: PageFacts)
 }
 
 function renderFilter({ known }: PageFacts, { source, kind, text }: PageQuery): Html {
-  const option = (value: string, chosen: string, label = escapeControls(value)): Html =>
-    html`<option value="${value}" ${value === chosen ? html`selected` : html``}>${label}</option>`;
   const kinds = [...new Set(Object.values(KIND_WORDS))];
   return html`<form
     class="filter"
@@ -123,7 +118,6 @@ function renderGroup(
   if (first === undefined) return html``;
   const { nowMs, commandEnd } = facts;
   const advice = adviceOf(group, facts);
-  const more = group.files.length - files.length;
   const when =
     first.retryAt !== null && (first.retry === 'pass' || first.retry === 'ask')
       ? html`<span class="soft"
@@ -147,7 +141,7 @@ function renderGroup(
           </li>`,
       )}
     </ul>
-    ${more > 0 ? html`<p class="soft">… and ${countText(more, 'more file', 'more files')}</p>` : html``}
+    ${andMore(group.files.length - files.length, 'more file')}
     <p class="soft">${advice.text}</p>
     ${advice.command === null ? html`` : html`<p>${command(advice.command, commandEnd)}</p>`}
   </details>`;

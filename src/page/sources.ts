@@ -1,11 +1,11 @@
 import { bytesText, countText, durationText } from '../service/amounts.ts';
-import type { SourceStatus } from '../sync/plan/overview.ts';
-import { html, type Html } from '../web/html.ts';
+import type { SourceStatus } from '../domain/status.ts';
+import { html, type Html } from './html.ts';
 import { describeOthers, describeWords } from '../words/status.ts';
 import type { PageFacts, SourceFacts } from './facts.ts';
-import { actionButton, name, part, path, soon } from './markup.ts';
+import { actionButton, name, part, path, pathList, soon } from './markup.ts';
+import { approvalEffect } from '../words/asked.ts';
 
-/** What each source is and how it stands. */
 export function renderSources(facts: PageFacts, mayAct: boolean): Html {
   const { sources } = facts.known;
   const cards = sources.map((status) => renderSource(status, facts, mayAct));
@@ -50,7 +50,7 @@ function renderSource(status: SourceStatus, facts: PageFacts, mayAct: boolean): 
       }
       ${source === undefined ? html`` : renderPlace(source, status.syncedBy)}${expiry}
     </dl>
-    ${mayAct && source !== undefined ? renderActions(status) : html``}
+    ${mayAct && source !== undefined ? renderActions(status, facts) : html``}
   </li> `;
 }
 
@@ -59,14 +59,10 @@ function renderAside({ syncedBy }: SourceStatus, source: SourceFacts | undefined
   return syncedBy === undefined ? html`` : html`<small>synced by ${name(syncedBy)}</small>`;
 }
 
-function renderActions({ name: source, halted, haltAdvice }: SourceStatus): Html {
-  const approve =
-    halted === null || haltAdvice === null
-      ? html``
-      : actionButton(`Approve ${source}`, { kind: 'approve', source });
-  return html`<p class="actions">
-    ${approve} ${actionButton(`Rescan ${source}`, { kind: 'rescan', source })}
-  </p>`;
+function renderActions(status: SourceStatus, facts: PageFacts): Html {
+  const { name: source } = status;
+  return html`${renderApproval(status, facts)}
+    <p class="actions">${actionButton(`Rescan ${source}`, { kind: 'rescan', source })}</p>`;
 }
 
 function renderPlace({ botId, keyPrefix, notices }: SourceFacts, syncedBy: string | undefined): Html {
@@ -88,20 +84,26 @@ function renderPlace({ botId, keyPrefix, notices }: SourceFacts, syncedBy: strin
     ${syncedBy === undefined ? watching : html``}`;
 }
 
-/** Why a source is halted, and what it would remove. */
 function renderHalt(halted: string, { toRemove }: SourceStatus, source: SourceFacts | undefined): Html {
   const named = source?.wouldRemove ?? [];
-  const more = toRemove - named.length;
   const list =
     named.length === 0
       ? html``
       : html`<details>
           <summary>${countText(toRemove, 'file')} would be removed from the platform</summary>
-          <ul class="paths">
-            ${named.map((file) => html`<li>${path(file)}</li>`)}
-          </ul>
-          ${more > 0 ? html`<p class="soft">… and ${more.toLocaleString('en')} more</p>` : html``}
+          ${pathList(named, toRemove)}
         </details>`;
   return html`<p class="alarm"><strong>Halted:</strong> ${name(halted)}</p>
     ${list}`;
+}
+
+/** Renders an approval in two steps: its effect is opened first, with the button below. */
+export function renderApproval({ name: source, halt }: SourceStatus, { removals }: PageFacts): Html {
+  if (halt === null || halt.kind === 'missing') return html``;
+  return html`<details class="approval">
+    <summary>Approve ${source} …</summary>
+    <p>${approvalEffect(halt, removals)}</p>
+    ${pathList(halt.first, halt.files)}
+    ${actionButton(`Approve ${source}`, { kind: 'approve', source, halt: halt.digest }, 'danger')}
+  </details>`;
 }

@@ -1,12 +1,10 @@
 import { bytesText, countText, durationText } from '../service/amounts.ts';
-import { html, type Html } from '../web/html.ts';
-import { ago, name, part, path, soon } from './markup.ts';
+import { html, type Html } from './html.ts';
+import { andMore, ago, name, part, path, soon } from './markup.ts';
 import type { Flight, PageFacts } from './facts.ts';
 
-/** So many files on their way are named. */
 const FLIGHTS_SHOWN = 20;
 
-/** What is being sent, what waits, and why nothing is sent where that is so. */
 export function renderUnderWay(facts: PageFacts): Html {
   const { running, transfers, nowMs } = facts;
   const { lastPass } = facts.known;
@@ -17,7 +15,6 @@ export function renderUnderWay(facts: PageFacts): Html {
   const left = leftMs === null ? '' : `about ${durationText(leftMs)} left`;
   const note = [rate, left].filter((text) => text !== '').join(', ');
   const doing = { starting: 'Starting', pass: 'Full pass running', watching: 'Waiting for changes' };
-  const more = inFlight.length - FLIGHTS_SHOWN;
   const content = html`<div class="card pad">
     <p>
       ${activity === undefined ? 'Starting' : doing[activity]}${
@@ -37,7 +34,7 @@ export function renderUnderWay(facts: PageFacts): Html {
             ${inFlight.slice(0, FLIGHTS_SHOWN).map((flight) => renderFlight(flight, nowMs))}
           </ul>`
     }
-    ${more > 0 ? html`<p class="soft">… and ${countText(more, 'more file', 'more files')}</p>` : html``}
+    ${andMore(inFlight.length - FLIGHTS_SHOWN, 'more file')}
   </div>`;
   return part('under-way', 'Under way', note, content);
 }
@@ -68,7 +65,7 @@ function renderFlight({ name: file, sizeBytes, sentBytes, forMs }: Flight, nowMs
   </li> `;
 }
 
-/** Why less is sent than could be, and whose wish that is. */
+/** Returns why less is sent than could be: limits of the platform, or our own. */
 function pausesOf({ requests, running, nowMs }: PageFacts): Html[] {
   const { pausedForMs, ownRequestsPerSecond, ownBytesPerSecond } = requests;
   const own = [

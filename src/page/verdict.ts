@@ -1,43 +1,40 @@
 import { bytesText, countText } from '../service/amounts.ts';
 import { MOST_FAILURES } from '../sync/plan/overview.ts';
-import { isOfCluster, type ClusterTrouble } from '../sync/plan/cluster-facts.ts';
-import type { Failing, Trouble } from '../sync/plan/standing.ts';
-import { html, type Html } from '../web/html.ts';
+import { isOfCluster, type ClusterTrouble } from '../domain/cluster-status.ts';
+import type { Known, Failing, Trouble } from '../domain/status.ts';
+import { html, type Html } from './html.ts';
 import { adviceFor, type Advice } from '../words/advice.ts';
 import { placeOf } from '../words/place.ts';
 import { describeClusterTrouble } from '../words/cluster.ts';
 import { describeCause } from '../words/status.ts';
 import type { PageFacts } from './facts.ts';
 
-/** How everything stands: what the colour and the sign of the page say. */
 export type Mood = 'fine' | 'busy' | 'waits' | 'needs-you';
 
-/** The one sentence that says it, and what to do. */
 export interface Verdict {
   readonly mood: Mood;
   readonly title: string;
-  /** `null`: there is no more to say. */
   readonly detail: string | null;
   readonly advice: Advice | null;
-  /** How many other troubles there are. */
+  /** The number of other troubles. */
   readonly others: number;
 }
 
-/** Says how everything stands: the most urgent trouble, else what is being done, else that all is well. */
+/** Returns the most urgent trouble, else the current activity, else that everything is in sync. */
 export function verdictOf(facts: PageFacts): Verdict {
   const { standing } = facts;
-  const told = standing.troubles.map((trouble) => ({ trouble, advice: adviceOf(trouble, facts) }));
-  const worst = told.find(({ advice }) => advice.need !== 'wait') ?? told[0];
+  const advised = standing.troubles.map((trouble) => ({ trouble, advice: adviceOf(trouble, facts) }));
+  const worst = advised.find(({ advice }) => advice.need !== 'wait') ?? advised[0];
   if (worst !== undefined) {
     const mood = worst.advice.need === 'wait' ? 'waits' : 'needs-you';
-    const others = told.length - 1;
+    const others = advised.length - 1;
     const { trouble } = worst;
     const title = isOfCluster(trouble) ? titleInCluster(trouble) : titleOf(trouble, facts);
     return { mood, ...title, advice: worst.advice, others };
   }
   const nothing = { advice: null, others: 0 };
   if (standing.underWay !== null) return { mood: 'busy', ...busy(facts), ...nothing };
-  const unconfirmed = sum(facts, 'unconfirmed');
+  const unconfirmed = sum(facts.known, 'unconfirmed');
   if (unconfirmed > 0)
     return {
       ...{ mood: 'busy', title: 'Everything was sent', ...nothing },
@@ -51,7 +48,6 @@ export function verdictOf(facts: PageFacts): Verdict {
   };
 }
 
-/** What to do about a trouble. */
 export function adviceOf(trouble: Trouble, { known, sources }: PageFacts): Advice {
   return adviceFor(
     trouble,
@@ -61,12 +57,12 @@ export function adviceOf(trouble: Trouble, { known, sources }: PageFacts): Advic
 }
 
 function haveAll({ known, isAsked }: PageFacts): string {
-  const files = known.sources.reduce((total, one) => total + one.files, 0);
-  const bytes = known.sources.reduce((total, one) => total + one.bytes, 0);
+  const files = sum(known, 'files');
+  const bytes = sum(known, 'bytes');
   if (files === 0) return 'There are no files to send.';
-  const searchable = known.sources.reduce((total, one) => total + one.searchable, 0);
-  const said = isAsked && searchable === files ? ', and all of them are searchable' : '';
-  return `The platform has all ${countText(files, 'file')} (${bytesText(bytes)})${said}.`;
+  const searchable = sum(known, 'searchable');
+  const note = isAsked && searchable === files ? ', and all of them are searchable' : '';
+  return `The platform has all ${countText(files, 'file')} (${bytesText(bytes)})${note}.`;
 }
 
 function busy({ standing, transfers }: PageFacts): { title: string; detail: string } {
@@ -87,6 +83,12 @@ function busy({ standing, transfers }: PageFacts): { title: string; detail: stri
   return { title: 'Sending changes', detail: `${what}. Nothing needs to be done.` };
 }
 
+function haltTitle(name: string, sources: Known['sources']): { title: string; detail: string | null } {
+  const source = sources.find((one) => one.name === name);
+  const decide = (source?.halt?.kind ?? 'missing') === 'missing' ? '' : ': your decision is needed';
+  return { title: `${name} is halted${decide}`, detail: source?.halted ?? null };
+}
+
 function titleOf(
   trouble: Exclude<Trouble, ClusterTrouble>,
   facts: PageFacts,
@@ -95,17 +97,19 @@ function titleOf(
   switch (trouble.kind) {
     case 'state-file':
       return { title: 'The state file cannot be used', detail: trouble.reason };
+    case 'configuration':
+      return {
+        title: 'The configuration on disk cannot be loaded',
+        detail: `${trouble.problem}. The one of ${trouble.loadedAt} is in use.`,
+      };
     case 'credentials':
       return { title: 'The platform refuses the credentials', detail: trouble.reason };
     case 'quota':
       return { title: 'A quota of the platform is used up', detail: trouble.reason };
     case 'outage':
       return { title: 'The platform is unreachable', detail: trouble.reason };
-    case 'halted': {
-      const source = known.sources.find(({ name }) => name === trouble.source);
-      const decide = (source?.haltAdvice ?? null) === null ? '' : ': your decision is needed';
-      return { title: `${trouble.source} is halted${decide}`, detail: source?.halted ?? null };
-    }
+    case 'halted':
+      return haltTitle(trouble.source, known.sources);
     case 'expiring': {
       const source = known.sources.find(({ name }) => name === trouble.source);
       const files = countText(source?.expiring ?? 0, 'file');
@@ -136,7 +140,7 @@ function titleInCluster(trouble: ClusterTrouble): { title: string; detail: strin
       return { title: 'This host cannot take part in the cluster', detail };
     case 'blocked-unit':
       return { title: `${trouble.unit} is halted`, detail: trouble.reason };
-    case 'differing-hosts':
+    case 'differing-source':
       return { title: 'Hosts have different configurations', detail };
     case 'free-unit':
     case 'elsewhere':
@@ -144,12 +148,11 @@ function titleInCluster(trouble: ClusterTrouble): { title: string; detail: strin
   }
 }
 
-/** What stands before a number of files where not all are named that are not in sync; else nothing. */
+/** Returns `words` if the list of failures is cut at its maximum, else nothing. */
 export function atLeast({ known }: PageFacts, words: string): string {
   return known.failures.length >= MOST_FAILURES ? words : '';
 }
 
-/** What is said of files that are not in sync, by their kind. */
 const FILES_TITLES: Readonly<Record<Failing['kind'], string>> = {
   failed: 'could not be synced',
   sending: 'could not be sent',
@@ -160,14 +163,13 @@ const FILES_TITLES: Readonly<Record<Failing['kind'], string>> = {
   pending: 'are waiting',
 };
 
-function sum({ known }: PageFacts, count: 'unconfirmed'): number {
-  return known.sources.reduce((total, one) => total + one[count], 0);
+function sum({ sources }: Known, count: 'files' | 'bytes' | 'searchable' | 'unconfirmed'): number {
+  return sources.reduce((total, one) => total + one[count], 0);
 }
 
-/** The sign of a mood, for those who see no colours; its words are in the title. */
+/** For people who see no colours; screen readers get the title. */
 const SIGNS: Readonly<Record<Mood, string>> = { fine: '✓', busy: '↻', waits: '…', 'needs-you': '!' };
 
-/** A sign as a picture that nobody has to hear. */
 export function sign(mood: Mood): Html {
   return html`<span class="sign" aria-hidden="true">${SIGNS[mood]}</span>`;
 }

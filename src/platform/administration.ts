@@ -1,21 +1,17 @@
-import { failed, ok, type LookupFailure, type Outcome } from '../domain/failure.ts';
+import { failed, type LookupFailure, type Outcome } from '../domain/failure.ts';
 import type { Answer } from './failures.ts';
 import type { Http } from './http.ts';
-import { isSegment } from './path-segment.ts';
-import type { RequestRetries } from './retry-request.ts';
-import { Requester } from './requester.ts';
-import { readBotPage, readResource, type BotPage, type BotSummary, type Integration } from './resources.ts';
+import { allPages, MOST_PAGES, Requester, type RequestRetries } from './requester.ts';
+import { isSegment } from './api.ts';
+import { readBotPage, readResource, type BotSummary, type Integration, type Page } from './resources.ts';
 
-/** Who administers which workspace (interface.md, Authentication 1 and 2). */
+/** Credentials for a workspace (interface.md, Authentication 1 and 2). */
 export interface Administrator {
   readonly token: string;
   readonly workspaceId: string;
 }
 
-/** No workspace has so many bots: a list with more pages is made up as it is read. */
-const MOST_PAGES = 1_000;
-
-/** The administration area: the bots of a workspace, and the integration hub. */
+/** The administration interface: the bots of a workspace, and the integration hub. */
 export class PlatformAdministration {
   readonly #requester: Requester;
   readonly #areaUrl: string;
@@ -29,33 +25,22 @@ export class PlatformAdministration {
   }
 
   /**
-   * All bots of the workspace, in the platform's order (interface.md, List bots; the paging of platform-facts.md, Bots,
-   * hub, conversations, messages). A platform that leads back to a page that was read already has failed.
+   * Lists all bots of the workspace, in the platform's order (interface.md, List bots; the paging of platform-facts.md,
+   * Bots, hub, conversations, messages). Fails if the platform repeats a page.
    */
-  async listBots(signal: AbortSignal): Promise<Outcome<BotSummary[], LookupFailure>> {
-    const bots: BotSummary[] = [];
-    const seen = new Set<string>();
-    for (let token: string | null = null; ;) {
-      const page = await this.#botPage(token, signal);
-      if (page.kind === 'failed') return page;
-      for (const bot of page.value.bots) bots.push(bot);
-      token = page.value.nextToken;
-      if (token === null) return ok(bots);
-      if (seen.has(token) || seen.size >= MOST_PAGES) {
-        return failed({
-          kind: 'transient',
-          message: `the list of bots does not end: ${seen.has(token) ? 'the platform named the same next page twice' : `there is another page after ${MOST_PAGES}`}`,
-        });
-      }
-      seen.add(token);
-    }
+  listBots(signal: AbortSignal): Promise<Outcome<BotSummary[], LookupFailure>> {
+    return allPages(
+      (token) => this.#botPage(token, signal),
+      (why) =>
+        `the list of bots does not end: ${why === 'repeated' ? 'the platform named the same next page twice' : `there is another page after ${MOST_PAGES}`}`,
+    );
   }
 
   /**
-   * An integration of the hub (interface.md, Get an integration from the hub).
+   * Gets an integration from the hub (interface.md, Get an integration from the hub).
    *
    * @param version - a version, a range, or `latest`.
-   * @param multipleInstances - sends `x-multiple-integrations`: instances come keyed by alias instead of by id.
+   * @param multipleInstances - sends `x-multiple-integrations`: instances are keyed by alias instead of by id.
    */
   async getIntegration(
     name: string,
@@ -80,12 +65,12 @@ export class PlatformAdministration {
     );
   }
 
-  /** The platform's time, epoch milliseconds: ours until an answer told otherwise. */
+  /** The platform's time, epoch milliseconds; our own until the platform has answered. */
   now(): number {
     return this.#requester.now();
   }
 
-  #botPage(nextToken: string | null, signal: AbortSignal): Promise<Outcome<BotPage, LookupFailure>> {
+  #botPage(nextToken: string | null, signal: AbortSignal): Promise<Outcome<Page<BotSummary>, LookupFailure>> {
     const url = new URL(`${this.#areaUrl}/bots`);
     if (nextToken !== null) url.searchParams.set('nextToken', nextToken);
     return this.#requester.ask(
@@ -97,7 +82,7 @@ export class PlatformAdministration {
   }
 }
 
-/** interface.md, Authentication 5: 401 may be about the workspace as well. */
+/** interface.md, Authentication 5: 401 may also be about the workspace. */
 function explain(_answer: Answer, failure: LookupFailure): LookupFailure {
   if (failure.kind !== 'credentials') return failure;
   const fix =

@@ -1,48 +1,62 @@
-import { ok, type Outcome, type PlatformFailure } from '../domain/failure.ts';
+import {
+  failed,
+  ok,
+  type LookupFailure,
+  type OptionalFailure,
+  type Outcome,
+  type PlatformFailure,
+} from '../domain/failure.ts';
+import type { Identity } from '../domain/identity.ts';
 import type { OutgoingRequest } from './exchange.ts';
 import { failureOf, type Answer } from './failures.ts';
 import type { Urgency } from './gate.ts';
 import type { Http, TimedAnswer } from './http.ts';
 import { plainBody } from './open-body.ts';
 import { readRateLimit, retryAfterMs } from './rate-limit.ts';
-import { ServerClock } from './server-clock.ts';
+
+/**
+ * Credentials for a bot's files: the bearer token and the optional identity headers (interface.md, Authentication 1 and
+ * 3).
+ */
+export interface Caller {
+  readonly token: string;
+  /** Names in lower case, such as `x-integration-id`. */
+  readonly identityHeaders: Readonly<Record<string, string>>;
+}
 
 /** A request to one of the platform's interfaces. */
 export interface ApiRequest extends OutgoingRequest {
   readonly body: string | null;
-  /** The field of the configuration that the address is from; `platform.baseUrl` unless given. */
+  /** The field of the configuration with the address; default `platform.baseUrl`. */
   readonly addressField?: 'platform.chatUrl';
-  /** See `Urgency`. */
   readonly urgency?: Urgency;
 }
 
 /**
- * One of the platform's two interfaces under one secret. What its answers say beside their body is taken note of for
- * all requests: the time, the rate limit, a pause.
+ * One of the platform's two interfaces under one secret. Records for all requests what answers report besides their
+ * body: the time, the rate limit, a pause.
  */
 export class Api {
   readonly #http: Http;
   readonly #secret: RegExp;
-  readonly #serverClock: ServerClock;
 
   /** @param secret - what requests authenticate with; no failure repeats it. */
   constructor(http: Http, secret: string) {
     this.#http = http;
     this.#secret = anyFormOf(secret);
-    this.#serverClock = new ServerClock(http.clock);
   }
 
-  /** The platform's time, epoch milliseconds: ours until an answer told otherwise. */
+  /** The platform's time, epoch milliseconds; our own until the platform has answered. */
   now(): number {
-    return this.#serverClock.now();
+    return this.#http.serverClock.now();
   }
 
-  /** Whether an answer told it. */
+  /** Whether the platform has reported its time. */
   hasToldTime(): boolean {
-    return this.#serverClock.isTold;
+    return this.#http.serverClock.isTold;
   }
 
-  /** Sends a request once, paced. Any status is an answer. */
+  /** Sends a request once, paced. An answer with any status is `ok`. */
   async exchange(request: ApiRequest, signal: AbortSignal): Promise<Outcome<Answer>> {
     const addressField = request.addressField ?? 'platform.baseUrl';
     const outgoing = { ...request, addressField, to: 'platform', body: plainBody(request.body) } as const;
@@ -52,26 +66,48 @@ export class Api {
     return ok({ ...answered.value, asked: { origin: request.url.origin, field: addressField } });
   }
 
-  /** The failure that an answer stands for, without the secret. `notFound`: what 404 means for the operation. */
+  /**
+   * Sends a request once and reads its answer.
+   *
+   * @param read - `null`: the answer makes no sense.
+   * @param explain - may replace the failure that the answer means.
+   */
+  async ask<T, F extends OptionalFailure>(
+    request: ApiRequest,
+    read: (text: string) => T | null,
+    explain: (answer: Answer, failure: LookupFailure) => F,
+    signal: AbortSignal,
+  ): Promise<Outcome<T, F | PlatformFailure>> {
+    const answered = await this.exchange(request, signal);
+    if (answered.kind === 'failed') return answered;
+    const answer = answered.value;
+    const value = isSuccess(answer) ? read(answer.text) : null;
+    if (value !== null) return ok(value);
+    const failure = this.failureOf(answer, 'refused');
+    const isMissing = answer.status === 404;
+    return failed(explain(answer, isMissing ? { kind: 'not-found', message: failure.message } : failure));
+  }
+
+  /** Returns the failure that an answer means, without the secret. `notFound`: the meaning of 404 for the operation. */
   failureOf(answer: Answer, notFound: 'bot-unknown' | 'refused'): PlatformFailure {
-    // An answer may quote what it was sent.
+    // An answer may quote the request.
     const redact = (words: string): string => words.replaceAll(this.#secret, '***');
     const failure = failureOf(answer, this.now(), notFound, redact);
     return { ...failure, message: redact(failure.message) };
   }
 
   #note({ status, headers, releasedAtMs }: TimedAnswer): void {
-    this.#serverClock.noteDate(headers['date']);
+    this.#http.serverClock.noteDate(headers['date']);
     const { pacer } = this.#http;
     const report = readRateLimit(headers, this.now());
     pacer.noteAnswer({ releasedAtMs, wasLimited: status === 429, report });
     if (status !== 429 && status !== 503) return;
     const askedMs = retryAfterMs(status, headers, this.now());
-    if (askedMs !== null || status === 429) pacer.notePauseAsked(askedMs);
+    if (askedMs !== null) pacer.notePauseAsked(askedMs);
   }
 }
 
-/** Matches a secret as it is, percent-encoded or in base64. */
+/** Matches a secret in plain text, percent-encoded or in base64. */
 function anyFormOf(secret: string): RegExp {
   const forms = [
     secret,
@@ -83,7 +119,29 @@ function anyFormOf(secret: string): RegExp {
   return new RegExp(forms.map(literally).join('|'), 'giu');
 }
 
-/** Whether an answer's status says that what was asked was done (platform-facts.md, Success codes). */
+/** Returns whether the status means success (platform-facts.md, Success codes). */
 export function isSuccess({ status }: Answer): boolean {
   return status >= 200 && status < 300;
+}
+
+/**
+ * Returns whether a name can be one percent-encoded segment of a URL: an empty one or one of dots would change the
+ * path, and half a surrogate pair cannot be encoded.
+ */
+export function isSegment(name: string): boolean {
+  return !/^\.{0,2}$|\p{Surrogate}/u.test(name);
+}
+
+/** Returns the identity headers that are configured (interface.md, Create or update a file: Headers). */
+export function identityHeaders(identity: Identity): Record<string, string> {
+  const headers: Record<string, string | undefined> = {
+    'x-integration-id': identity.integrationId,
+    'x-integration-alias': identity.integrationAlias,
+    'x-integration-name': identity.integrationName,
+    'x-user-id': identity.userId,
+    'x-user-role': identity.userRole,
+  };
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }

@@ -5,20 +5,20 @@ import type {
   CatalogQuery,
   FileCatalog,
 } from '../domain/file-catalog.ts';
-import { failed, ok, type LookupFailure, type OptionalFailure, type Outcome } from '../domain/failure.ts';
+import { failed, ok, type OptionalFailure, type Outcome } from '../domain/failure.ts';
 import type { JsonObject, JsonValue } from '../domain/json.ts';
-import { Api, isSuccess, type ApiRequest } from './api.ts';
-import { quote, type Answer } from './failures.ts';
-import type { Caller } from './files.ts';
+import { Api, type ApiRequest, type Caller, isSegment } from './api.ts';
+import { quote, failureOfOptional } from './failures.ts';
 import type { Http } from './http.ts';
-import { failureOfOptional } from './optional-operation.ts';
-import { isSegment } from './path-segment.ts';
 import { isList, isObject, readNextToken, readObject } from './resources.ts';
 
 /** The largest page of a list (docs/PLATFORM.md, List files). */
 const PAGE_SIZE = 100;
 
-/** What the platform has, and what is told of it without content. Every request is sent once, and waits for those of files. */
+/**
+ * Lists, gets, changes and deletes files without their content. Every request is sent once. Questions about single
+ * files yield to requests for files; pages, changes and deletions are queued like these.
+ */
 export class PlatformCatalog implements FileCatalog {
   readonly #api: Api;
   readonly #filesUrl: string;
@@ -31,7 +31,7 @@ export class PlatformCatalog implements FileCatalog {
     this.#headers = { ...caller.identityHeaders, authorization: `Bearer ${caller.token}` };
   }
 
-  /** A page of the bot's files, or those of some ids that it has (docs/PLATFORM.md, List files). */
+  /** Gets a page of the bot's files, or those with some ids (docs/PLATFORM.md, List files). */
   list(
     botId: string,
     query: CatalogQuery,
@@ -39,11 +39,11 @@ export class PlatformCatalog implements FileCatalog {
   ): Promise<Outcome<CatalogPage, OptionalFailure>> {
     const url = new URL(this.#filesUrl);
     const { searchParams } = url;
-    // A list by ids as well: the platform's own pages may be smaller than what was asked for.
+    // Also for a list by ids: the platform's default page may be smaller than the number of ids.
     searchParams.set('pageSize', String(PAGE_SIZE));
     switch (query.kind) {
       case 'page':
-        // What comes while the list is paged through comes behind the last page.
+        // Files created while the list is read are on the last pages.
         searchParams.set('sortField', 'createdAt');
         searchParams.set('sortDirection', 'asc');
         if (query.token !== null) searchParams.set('nextToken', query.token);
@@ -52,18 +52,20 @@ export class PlatformCatalog implements FileCatalog {
         for (const id of query.ids) searchParams.append('ids', id);
         break;
     }
-    return this.#ask({ ...this.#request(botId, url), method: 'GET', body: null }, readCatalogPage, signal);
+    const urgency = query.kind === 'ids' ? 'question' : 'file';
+    const request = { ...this.#request(botId, url), method: 'GET', body: null, urgency } as const;
+    return this.#ask(request, readCatalogPage, signal);
   }
 
-  /** A file by its id or its key (docs/PLATFORM.md, Get a file). */
+  /** Gets a file by its id or its key (docs/PLATFORM.md, Get a file). */
   get(botId: string, name: string, signal: AbortSignal): Promise<Outcome<CatalogFile, OptionalFailure>> {
     const url = this.#urlOf(name);
     if (url === null) return noName(name);
-    const request = { ...this.#request(botId, url), method: 'GET', body: null } as const;
+    const request = { ...this.#request(botId, url), method: 'GET', body: null, urgency: 'question' } as const;
     return this.#ask(request, readAnsweredFile, signal);
   }
 
-  /** Changes what is told of a file; its content stays (docs/PLATFORM.md, Change a file's facts). */
+  /** Changes the settings of a file; its content stays (docs/PLATFORM.md, Change a file's facts). */
   update(
     botId: string,
     id: string,
@@ -87,13 +89,12 @@ export class PlatformCatalog implements FileCatalog {
   }
 
   /** Deletes a file (docs/PLATFORM.md, Delete a file). */
-  delete(botId: string, id: string, signal: AbortSignal): Promise<Outcome<null, OptionalFailure>> {
+  async delete(botId: string, id: string, signal: AbortSignal): Promise<Outcome<null, OptionalFailure>> {
     const url = this.#urlOf(id);
     if (url === null) return noName(id);
     const request = { ...this.#request(botId, url), method: 'DELETE', body: null } as const;
-    const read = (answer: Answer): Outcome<null, OptionalFailure> =>
-      isNothing(answer.text) ? ok(null) : failed(this.#failureOf(answer));
-    return this.#exchange(request, read, signal);
+    const deleted = await this.#ask(request, readObject, signal);
+    return deleted.kind === 'ok' ? ok(null) : deleted;
   }
 
   #urlOf(name: string): URL | null {
@@ -109,44 +110,17 @@ export class PlatformCatalog implements FileCatalog {
     read: (text: string) => T | null,
     signal: AbortSignal,
   ): Promise<Outcome<T, OptionalFailure>> {
-    const readAnswer = (answer: Answer): Outcome<T, OptionalFailure> => {
-      const value = read(answer.text);
-      return value === null ? failed(this.#failureOf(answer)) : ok(value);
-    };
-    return this.#exchange(request, readAnswer, signal);
-  }
-
-  async #exchange<T>(
-    request: ApiRequest,
-    read: (answer: Answer) => Outcome<T, OptionalFailure>,
-    signal: AbortSignal,
-  ): Promise<Outcome<T, OptionalFailure>> {
-    const answered = await this.#api.exchange({ ...request, urgency: 'question' }, signal);
-    if (answered.kind === 'failed') return answered;
-    const answer = answered.value;
-    return isSuccess(answer) ? read(answer) : failed(this.#failureOf(answer));
-  }
-
-  #failureOf(answer: Answer): OptionalFailure {
-    const failure = this.#api.failureOf(answer, 'refused');
-    const found: LookupFailure =
-      answer.status === 404 ? { kind: 'not-found', message: failure.message } : failure;
-    return failureOfOptional(answer, found);
+    return this.#api.ask(request, read, failureOfOptional, signal);
   }
 }
 
-/** An id that the platform made up may be none that it can be asked by. */
+/** An id from the platform may be unusable in a URL. */
 function noName(name: string): Promise<Outcome<never, OptionalFailure>> {
   const message = `${JSON.stringify(name)} cannot be the id or the key of a file`;
   return Promise.resolve(failed({ kind: 'refused', message }));
 }
 
-/** Whether an answer says no more than that something was done: a page of a proxy says more. */
-function isNothing(text: string): boolean {
-  return text.trim() === '' || readObject(text) !== null;
-}
-
-/** A page of files; `null` when the answer makes no sense. */
+/** Reads a page of files; `null` if the answer makes no sense. */
 function readCatalogPage(text: string): CatalogPage | null {
   const body = readObject(text);
   const listed = body?.['files'];
@@ -161,12 +135,12 @@ function readCatalogPage(text: string): CatalogPage | null {
   return { files, nextToken };
 }
 
-/** The file in an answer; `null` when the answer makes no sense. */
+/** Reads the file of an answer; `null` if the answer makes no sense. */
 function readAnsweredFile(text: string): CatalogFile | null {
   return readCatalogFile(readObject(text)?.['file']);
 }
 
-/** A File resource (interface.md, File); `null` when it has no id or no key. */
+/** Reads a File resource (interface.md, File); `null` if it has no id or no key. */
 function readCatalogFile(value: JsonValue | undefined): CatalogFile | null {
   if (!isObject(value)) return null;
   const { id, key, size, status, failedStatusReason, contentType } = value as Fields;

@@ -2,7 +2,7 @@ import type { PlatformFailure } from '../domain/failure.ts';
 import type { Proxies, Proxy } from './dispatcher.ts';
 import { AnswerTooLong, Stalled } from './exchange.ts';
 
-/** What Node and undici tell of a connection that failed. */
+/** The fields of errors of Node and undici. */
 interface ConnectionError {
   readonly code?: string;
   readonly message?: string;
@@ -12,10 +12,10 @@ interface ConnectionError {
 }
 
 /**
- * The failure that an error of the connection stands for. Its message names no whole address, which may hold a signature: where
- * no connection was made, the peer, or the proxy without its password. Throws what is a defect.
+ * Returns the failure that an error of the connection means. Its message contains no whole URL, which may contain a
+ * signature; if no connection was made, it names the peer, or the proxy without its password. Rethrows defects.
  *
- * @param peer - in words, without a secret: "http://127.0.0.1:8787 (platform.baseUrl)".
+ * @param peer - for messages, without a secret: "http://127.0.0.1:8787 (platform.baseUrl)".
  */
 export function connectionFailure(error: unknown, proxies: Proxies | null, peer: string): PlatformFailure {
   if (error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError)
@@ -37,16 +37,16 @@ export function connectionFailure(error: unknown, proxies: Proxies | null, peer:
   return { kind: 'transient', message: words };
 }
 
-/** No connection was made: nothing was sent. */
+/** The failure of a request that was not sent because no connection was made. */
 function unreachable(peer: string, why: string): PlatformFailure {
   return { kind: 'transient', message: `cannot reach ${peer}: ${why}`, notCarriedOut: true };
 }
 
-/** What a proxy did, or that it cannot be reached; `null`: the error is not about a proxy. */
+/** Returns how a proxy failed; `null` if the error is not about a proxy. */
 function proxyFailure(error: ConnectionError, proxies: Proxies | null): string | null {
   if (proxies === null) return null;
   const { message = '', code = '' } = error;
-  // undici says so in words alone, and not of which proxy.
+  // undici reports this only in the message, and not which proxy it was.
   const refused = /^Proxy response \((\d{3})\)|^Proxy Authentication Required \((407)\)/u.exec(message);
   if (refused !== null) return refusalWords(Number(refused[1] ?? refused[2]), proxies);
   const proxy = [proxies.http, proxies.https].find((one) => one !== null && isAbout(error, one.url));
@@ -57,8 +57,11 @@ function proxyFailure(error: ConnectionError, proxies: Proxies | null): string |
 function refusalWords(status: number, { http, https }: Proxies): string {
   const names = [https, http].filter((one) => one !== null).map(nameOfProxy);
   const name = [...new Set(names)].join(' or ');
-  if (status === 407)
-    return `the proxy ${name} requires a user and a password (407); add them to its address: http://USER:PASSWORD@HOST:PORT`;
+  // Some proxies answer 401 instead of 407.
+  if (status === 401 || status === 407)
+    return [https, http].some((proxy) => proxy !== null && proxy.url.username !== '')
+      ? `the proxy ${name} refused the user and the password of its address (${status}); correct them`
+      : `the proxy ${name} requires a user and a password (${status}); add them to its address: http://USER:PASSWORD@HOST:PORT`;
   return `the proxy ${name} refused to connect to the address (${status})`;
 }
 
@@ -71,12 +74,12 @@ function isAbout(
   return port === proxyPort || message.includes(`${host}:${proxyPort}`);
 }
 
-/** The address of a proxy, without user and password, and the variable that it is from. */
+/** Returns the address of a proxy, without user and password, and the variable that contains it. */
 export function nameOfProxy({ url, variable }: Proxy): string {
   return `${url.protocol}//${url.host} of $${variable}`;
 }
 
-/** llhttp, which reads answers, has a code for each way in which one is no HTTP. */
+/** llhttp, the parser of answers, has a code for each violation of HTTP. */
 function wordsOfParser(code: string): string | undefined {
   return code.startsWith('HPE_') ? `the answer is not HTTP (${code})` : undefined;
 }
@@ -87,7 +90,7 @@ const STALL_WORDS = {
   answering: 'no progress of the answer within upload.stallTimeout',
 } as const;
 
-/** Errors of making a connection: with them nothing was sent. */
+/** Errors while connecting: nothing was sent. */
 const NEVER_CONNECTED = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -97,7 +100,7 @@ const NEVER_CONNECTED = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** Whether a code of an error is what Node finds wrong with a certificate, before anything is sent. */
+/** Returns whether an error code is about a certificate that Node does not trust; nothing was sent. */
 export function isAboutCertificate(code: string): boolean {
   return UNTRUSTED.has(code);
 }

@@ -1,22 +1,25 @@
 import { failed, type LookupFailure, type Outcome } from '../domain/failure.ts';
 import type { Identity } from '../domain/identity.ts';
-import { checkConversation, type ConversationRequest } from '../domain/request-limits.ts';
+import {
+  checkConversation,
+  checkMessage,
+  type ConversationRequest,
+  type MessageRequest,
+} from '../domain/request-limits.ts';
 import type { Answer } from './failures.ts';
 import type { Http } from './http.ts';
-import { identityHeaders } from './identity-headers.ts';
-import type { RequestRetries } from './retry-request.ts';
-import { Requester } from './requester.ts';
-import { readResource, type Conversation } from './resources.ts';
+import { identityHeaders } from './api.ts';
+import { type RequestRetries, Requester } from './requester.ts';
+import { readResource, type Conversation, type Message } from './resources.ts';
 
-/** For which bot conversations are created, and as what (interface.md, Create a conversation: Headers). */
+/** The bot and the identity for new conversations (interface.md, Create a conversation: Headers). */
 export interface ConversationCaller {
   readonly token: string;
   readonly botId: string;
-  /** Of these only `integrationId` and `integrationAlias` are sent. */
+  /** Only `integrationId` and `integrationAlias` are sent. */
   readonly identity: Identity;
 }
 
-/** The conversations of a bot. */
 export class PlatformConversations {
   readonly #requester: Requester;
   readonly #url: URL;
@@ -38,7 +41,10 @@ export class PlatformConversations {
     };
   }
 
-  /** Creates a conversation (interface.md, Create a conversation). What the platform would not take is refused without a call. */
+  /**
+   * Creates a conversation (interface.md, Create a conversation). Refuses without a request what the platform would not
+   * accept.
+   */
   async create(
     request: ConversationRequest,
     signal: AbortSignal,
@@ -49,12 +55,12 @@ export class PlatformConversations {
       { method: 'POST', url: this.#url, headers: this.#headers, body: JSON.stringify(request) },
       (text) => readResource(text, 'conversation'),
       signal,
-      explain,
+      explainConversation,
     );
   }
 }
 
-function explain(_answer: Answer, failure: LookupFailure): LookupFailure {
+function explainConversation(_answer: Answer, failure: LookupFailure): LookupFailure {
   switch (failure.kind) {
     case 'credentials': {
       const fix =
@@ -70,4 +76,56 @@ function explain(_answer: Answer, failure: LookupFailure): LookupFailure {
     case 'transient':
       return failure;
   }
+}
+
+/** A user of a bot's chat (interface.md, Authentication 4). */
+export interface ChatUser {
+  readonly webhookId: string;
+  readonly userKey: string;
+}
+
+/** The chat interface, for messages of one user. */
+export class PlatformChat {
+  readonly #requester: Requester;
+  readonly #url: URL;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  /** @param chatUrl - without a trailing slash. */
+  constructor(http: Http, chatUrl: string, { webhookId, userKey }: ChatUser, retries: RequestRetries) {
+    this.#requester = new Requester(http, userKey, retries);
+    this.#url = new URL(`${chatUrl}/${encodeURIComponent(webhookId)}/messages`);
+    this.#headers = { 'x-user-key': userKey, 'content-type': 'application/json' };
+  }
+
+  /**
+   * Sends a message as the user (interface.md, Create a message). Here 403 is not a failure of credentials: the user
+   * may not be a participant of the conversation. Refuses without a request what the platform would not accept.
+   */
+  async send(request: MessageRequest, signal: AbortSignal): Promise<Outcome<Message, LookupFailure>> {
+    const problem = checkMessage(request);
+    if (problem !== null) return failed({ kind: 'refused', message: `${problem.field} ${problem.message}` });
+    return this.#requester.ask<Message>(
+      {
+        ...{ method: 'POST', url: this.#url, addressField: 'platform.chatUrl' },
+        ...{ headers: this.#headers, body: JSON.stringify(request) },
+      },
+      (text) => readResource(text, 'message'),
+      signal,
+      explainMessage,
+    );
+  }
+}
+
+function explainMessage({ status }: Answer, failure: LookupFailure): LookupFailure {
+  if (failure.kind === 'not-found') {
+    const message = `${failure.message}; check the conversation's id and platform.chat.webhookId`;
+    return { ...failure, message };
+  }
+  if (failure.kind !== 'credentials') return failure;
+  return status === 403
+    ? {
+        kind: 'refused',
+        message: `${failure.message}; the user of platform.chat.userKey may not be a participant of the conversation`,
+      }
+    : { ...failure, message: `${failure.message}; check platform.chat.userKey` };
 }

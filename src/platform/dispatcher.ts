@@ -1,12 +1,12 @@
+import { isIPv6 } from 'node:net';
 import type { buildConnector, Dispatcher } from 'undici';
 
-/** How connections are made. */
 export interface DispatcherSettings {
-  /** Most connections to one host at a time. */
+  /** Maximum of concurrent connections to one host. */
   readonly connections: number;
-  /** What a proxy takes longer for than this to make a connection is given up, milliseconds. */
+  /** The time for a proxy to make a connection, milliseconds. */
   readonly stallTimeoutMs: number;
-  /** The proxies to be obeyed; `null`: none. */
+  /** `null`: no proxy is used. */
   readonly proxies: Proxies | null;
 }
 
@@ -14,31 +14,56 @@ export interface DispatcherSettings {
 export interface Proxies {
   readonly http: Proxy | null;
   readonly https: Proxy | null;
-  /** Hosts that are reached without one, as `NO_PROXY` lists them. */
+  /** Hosts that are reached directly, in the syntax of `NO_PROXY`. */
   readonly exceptFor: string;
 }
 
-/** A proxy, and where it was named. */
+/** A proxy, and the environment variable that names it. */
 export interface Proxy {
   readonly url: URL;
   readonly variable: string;
 }
 
-/** A connection that is not made by then is given up, milliseconds. */
+/** The longest time for making a connection. */
 const LONGEST_CONNECT_MS = 10_000;
 
-/** The proxies of the environment; `null`: it names none. Throws when an address is none; the message shows no password. */
+/**
+ * Returns the proxies of the environment; `null` if it names none. Throws if an address is invalid; the message
+ * contains no password.
+ */
 export function proxiesOf(environment: NodeJS.ProcessEnv): Proxies | null {
   const http = named(environment, ['http_proxy', 'HTTP_PROXY']);
   const https = named(environment, ['https_proxy', 'HTTPS_PROXY']) ?? http;
-  const exceptFor = environment['no_proxy'] ?? environment['NO_PROXY'] ?? '';
-  return http === null && https === null ? null : { http, https, exceptFor };
+  const exceptFor = valueOf(environment, ['no_proxy', 'NO_PROXY'])?.value ?? '';
+  return http === null && https === null ? null : { http, https, exceptFor: withBrackets(exceptFor) };
+}
+
+/** Returns the first variable that is set and not empty. */
+function valueOf(
+  environment: NodeJS.ProcessEnv,
+  variables: readonly string[],
+): { readonly variable: string; readonly value: string } | null {
+  for (const variable of variables) {
+    const value = environment[variable];
+    if (value) return { variable, value };
+  }
+  return null;
+}
+
+/** Puts IPv6 addresses into brackets: without them undici takes the last group for a port. */
+function withBrackets(hosts: string): string {
+  const one = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
+  return hosts
+    .split(/[,\s]+/u)
+    .map(one)
+    .join(',');
 }
 
 function named(environment: NodeJS.ProcessEnv, variables: readonly string[]): Proxy | null {
-  const variable = variables.find((name) => environment[name]);
-  if (variable === undefined) return null;
-  const url = addressOf(environment[variable] ?? '');
+  const found = valueOf(environment, variables);
+  if (found === null) return null;
+  const { variable, value } = found;
+  const url = addressOf(value);
   if (url === null)
     throw new Error(
       `$${variable} is not an address; write it as http://HOST:PORT or http://USER:PASSWORD@HOST:PORT`,
@@ -46,7 +71,7 @@ function named(environment: NodeJS.ProcessEnv, variables: readonly string[]): Pr
   return { url, variable };
 }
 
-/** `HOST:PORT` alone is common. Of other protocols than http no proxy is spoken to. */
+/** Parses the address of a proxy; `HOST:PORT` alone is common. Only http and https are supported. */
 function addressOf(text: string): URL | null {
   const address = text.includes('://') ? text : `http://${text}`;
   if (!URL.canParse(address)) return null;
@@ -59,7 +84,7 @@ function addressOf(text: string): URL | null {
   return url.protocol === 'http:' || url.protocol === 'https:' ? url : null;
 }
 
-/** undici is loaded when something is sent for the first time: a pass that finds nothing to do never needs it. */
+/** Creates the connection pool. Loads undici on the first request: a pass that finds nothing to do never needs it. */
 export async function createDispatcher({
   connections,
   stallTimeoutMs,
@@ -72,11 +97,11 @@ export async function createDispatcher({
   return new undici.EnvHttpProxyAgent({
     connections,
     connect,
-    // The environment may change while we run; what we check and tell of is what was read.
+    // Passed explicitly, because the environment may change after it was read and checked.
     httpProxy: proxies.http?.url.href ?? '',
     httpsProxy: proxies.https?.url.href ?? '',
     noProxy: proxies.exceptFor,
-    // A plain request goes to the proxy in absolute form: most proxies tunnel to port 443 alone.
+    // Plain http goes to the proxy in absolute form, because most proxies tunnel only to port 443.
     proxyTunnel: false,
     proxyTls: { timeout },
     requestTls: { timeout },
@@ -85,7 +110,7 @@ export async function createDispatcher({
   });
 }
 
-/** Makes TLS connections over TCP connections that we hold, so that they can be reset. */
+/** Makes TLS connections over TCP connections of our own, so that they can be reset. */
 function resettable(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) => {
     if (options.protocol !== 'https:') {
@@ -95,7 +120,7 @@ function resettable(connect: buildConnector.connector): buildConnector.connector
     const tcp = { ...options, protocol: 'http:', port: options.port === '' ? '443' : options.port };
     connect(tcp, (...reached) => {
       const [, raw] = reached;
-      // Where it failed there is no second argument, whatever the types say.
+      // On failure there is no second argument, although the type says so.
       if (!raw) {
         callback(...reached);
         return;

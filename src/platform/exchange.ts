@@ -2,26 +2,24 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { listen, unlisten, type AbortListener } from './abort-listeners.ts';
 import type { Answer } from './failures.ts';
 import type { OpenBody } from './open-body.ts';
-import { reset } from './raw-socket.ts';
-import type { StallMonitor } from './stall-monitor.ts';
-import { RequestWatch, type Stall } from './request-watch.ts';
+import { reset } from './tcp-socket.ts';
+import { type StallMonitor, RequestWatch, type Stall } from './stall-monitor.ts';
+import { type BagItem, Bag } from '../domain/bag.ts';
 
-/** A longer answer is a failure: the longest that is expected repeats an upsert of 1 MB, every character escaped. */
+/** Longer answers are failures. The longest expected answer repeats an upsert of 1 MB, every character escaped. */
 const LARGEST_ANSWER_BYTES = 8_000_000;
 
-/** What is sent. */
 export interface OutgoingRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** Asked when there is a connection for it, which may take a while; without it it leaves. */
+  /** Called when a connection is available, which may take a while; the request is sent only if it returns `true`. */
   readonly mayLeave?: () => boolean;
 }
 
-/** Why a request was given up for want of progress. */
+/** The request was given up because nothing moved. */
 export class Stalled extends Error {
   readonly at: Stall;
 
@@ -31,13 +29,15 @@ export class Stalled extends Error {
   }
 }
 
-/** It was not to leave any more when there was a connection for it. */
+/** The request was no longer allowed when a connection was available. */
 export class KeptBack extends Error {}
 
-/** The answer was longer than any answer is. */
+/** The answer was longer than `LARGEST_ANSWER_BYTES`. */
 export class AnswerTooLong extends Error {}
 
-/** The request that is being written in this turn of the event loop: undici says on which connection, but not which request. */
+/**
+ * The request that is being written in this turn of the event loop: undici reports the connection, but not the request.
+ */
 let beingWritten: RequestWatch | null = null;
 
 subscribe('undici:client:sendHeaders', (message) => {
@@ -46,10 +46,11 @@ subscribe('undici:client:sendHeaders', (message) => {
 });
 
 /**
- * One request and its answer, by undici's lowest interface: for many small files the streams that the others make of
- * every answer cost more than the files. A request that is broken off is reset: nothing of it arrives any more.
+ * Sends one request and reads its answer, through undici's lowest interface: for many small files, the streams that the
+ * other interfaces create for every answer cost more than the files. An aborted request is reset, so that nothing more
+ * of it arrives.
  *
- * @param signal - breaks it off, also while it waits for a connection.
+ * @param signal - aborts it, also while it waits for a connection.
  */
 export function exchange(
   dispatcher: Dispatcher,
@@ -66,7 +67,7 @@ export function exchange(
         method,
         headers,
         body: body.content as Buffer | string | Readable | null, // undici takes any async iterable
-        // The monitor sees more than these can.
+        // Replaced by the stall monitor, which sees more.
         headersTimeout: 0,
         bodyTimeout: 0,
       },
@@ -77,14 +78,13 @@ export function exchange(
 
 const ALWAYS = (): boolean => true;
 
-/** What an exchange asks its caller, and tells it. */
 interface Caller {
   readonly mayLeave: () => boolean;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** A running request: what undici tells of it, and what may end it. */
+/** A running request. */
 class Exchange implements Dispatcher.DispatchHandler, AbortListener {
   bagIndex = -1;
   readonly #monitor: StallMonitor;
@@ -114,7 +114,7 @@ class Exchange implements Dispatcher.DispatchHandler, AbortListener {
   }
 
   onResponseStart(_controller: unknown, status: number, headers: Answer['headers']): void {
-    // Hints that come before an answer say nothing.
+    // Informational responses precede the answer.
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
@@ -128,7 +128,7 @@ class Exchange implements Dispatcher.DispatchHandler, AbortListener {
   }
 
   onResponseEnd(): void {
-    // A refusal may come before the body was read.
+    // A refusal may arrive before the body was read.
     this.#end(this.#status < 300);
     this.#caller.resolve({ status: this.#status, headers: this.#headers, text: textOf(this.#chunks) });
   }
@@ -138,12 +138,10 @@ class Exchange implements Dispatcher.DispatchHandler, AbortListener {
     this.#caller.reject(error);
   }
 
-  /** The caller's signal aborted. */
   aborted(): void {
     this.#breakOff(new Error('interrupted'));
   }
 
-  /** Nothing moves any more. */
   giveUp(stall: Stall): void {
     this.#breakOff(new Stalled(stall));
   }
@@ -166,4 +164,41 @@ function textOf(chunks: readonly Buffer[]): string {
   const [first] = chunks;
   if (first === undefined) return '';
   return (chunks.length === 1 ? first : Buffer.concat(chunks)).toString('utf8');
+}
+
+export interface AbortListener extends BagItem {
+  readonly aborted: () => void;
+}
+
+interface Listened {
+  readonly listeners: Bag<AbortListener>;
+  readonly tellAll: () => void;
+}
+
+const listenedTo = new WeakMap<AbortSignal, Listened>();
+
+/**
+ * Calls a listener when a signal aborts, for signals that outlive thousands of requests. `EventTarget` keeps its
+ * listeners in a linked list: a removed listener that is already in V8's old generation retains all later ones until
+ * old objects are collected. So a signal gets one listener for all of ours.
+ */
+export function listen(signal: AbortSignal, listener: AbortListener): void {
+  let listened = listenedTo.get(signal);
+  if (listened === undefined) {
+    const listeners = new Bag<AbortListener>();
+    const tellAll = (): void => {
+      for (const one of [...listeners]) one.aborted();
+    };
+    listenedTo.set(signal, (listened = { listeners, tellAll }));
+  }
+  if (listened.listeners.size === 0) signal.addEventListener('abort', listened.tellAll);
+  listened.listeners.add(listener);
+}
+
+/** Removes a listener if it was added. A signal without listeners can be collected. */
+export function unlisten(signal: AbortSignal, listener: AbortListener): void {
+  const listened = listenedTo.get(signal);
+  if (listened === undefined || listened.listeners.size === 0) return;
+  listened.listeners.delete(listener);
+  if (listened.listeners.size === 0) signal.removeEventListener('abort', listened.tellAll);
 }

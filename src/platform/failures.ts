@@ -1,27 +1,26 @@
-import type { PlatformFailure } from '../domain/failure.ts';
+import type { OptionalFailure, LookupFailure, PlatformFailure } from '../domain/failure.ts';
 import { retryAfterMs, type ResponseHeaders } from './rate-limit.ts';
 
-/** A response that was read whole, the body at most `LARGEST_ANSWER_BYTES`. */
+/** A complete response, its body at most `LARGEST_ANSWER_BYTES` long. */
 export interface Answer {
   readonly status: number;
   readonly headers: ResponseHeaders;
   readonly text: string;
-  /** The proxy that may have given it in the platform's place, in words. */
+  /** For messages: the proxy that may have answered instead of the platform. */
   readonly proxy?: string;
-  /** The address that was asked, without its path, and the field of the configuration that it is from. */
+  /** The address without its path, and the field of the configuration with it. */
   readonly asked?: { readonly origin: string; readonly field: string };
 }
 
-/** Longest part of a platform's own words that goes into a message. */
+/** The longest part of the platform's own words in a message. */
 const LONGEST_QUOTE = 300;
 
 /**
- * The failure that an answer of the platform stands for (interface.md, Errors; platform-facts.md, Errors).
+ * Returns the failure that an answer of the platform means (interface.md, Errors; platform-facts.md, Errors).
+ * Understands both shapes of error bodies, and bodies that are not JSON.
  *
- * Both shapes of error bodies are understood, and one that is no JSON at all.
- *
- * @param notFound - what 404 means for this operation.
- * @param redact - takes secrets out of the platform's words, before they are cut to length.
+ * @param notFound - the meaning of 404 for this operation.
+ * @param redact - removes secrets from the platform's words, before they are shortened.
  */
 export function failureOf(
   answer: Answer,
@@ -39,11 +38,15 @@ export function failureOf(
   if (isTransient(status, type)) return transient(answer, nowMs, message);
   if (status >= 300 && status < 400) return redirected(answer);
   if (status >= 200 && status < 300)
-    return { kind: 'transient', message: `${status} with an unexpected answer${pageIn(answer)}` };
+    return {
+      kind: 'transient',
+      message: `${status} with an unexpected answer${pageIn(answer)}`,
+      unusable: true,
+    };
   return { kind: 'refused', message };
 }
 
-/** Where a page for people came in place of an answer: another server, or a network that wants a login. */
+/** Says that an HTML page came instead of an answer: from another server, or a network that requires a login. */
 function pageIn({ text, asked }: Answer): string {
   return asked === undefined || !/^\s*</u.test(text)
     ? ''
@@ -51,7 +54,7 @@ function pageIn({ text, asked }: Answer): string {
 }
 
 function messageOf({ status, proxy }: Answer, type: string | null, said: string | null): string {
-  // The platform's own refusals say what they are.
+  // Refusals of the platform itself have a type.
   if (proxy !== undefined && type === null && (status === 401 || status === 403))
     return `${status}, possibly from the proxy ${proxy} and not from the platform: check its user and password`;
   return `${status}${type === null ? '' : ` ${type}`}${said === null ? '' : `: ${said}`}`;
@@ -68,12 +71,14 @@ function transient({ status, headers }: Answer, nowMs: number, message: string):
   };
 }
 
-/** The type of error that an answer names; `null`: none. */
-export function errorTypeOf(text: string): string | null {
+/** Returns the error type of an answer; `null`: none. */
+function errorTypeOf(text: string): string | null {
   return readError(text, (words) => words).type;
 }
 
-/** Redirects are never followed: they would carry the credentials elsewhere. */
+/**
+ * Returns the failure for a redirect. Redirects are never followed, because that would send the credentials elsewhere.
+ */
 export function redirected({ status, headers }: Pick<Answer, 'status' | 'headers'>): PlatformFailure {
   const location = headers['location'];
   const host =
@@ -81,6 +86,7 @@ export function redirected({ status, headers }: Pick<Answer, 'status' | 'headers
   return {
     kind: 'transient',
     message: `${status}: redirected${host}, which is not followed; check the address in the config`,
+    unusable: true,
   };
 }
 
@@ -103,8 +109,8 @@ function readError(
 }
 
 /**
- * A platform's words, on one line, of bearable length, well-formed and without signed addresses; `null`: it said nothing. What is
- * not well-formed could not be passed on in every place where it is told, such as a database.
+ * Returns the platform's words on one line, shortened, well-formed and without signed addresses; `null` if there are
+ * none. Text that is not well-formed could not be stored everywhere, for example in a database.
  */
 export function quote(said: unknown): string | null {
   if (typeof said !== 'string' || said === '') return null;
@@ -112,10 +118,29 @@ export function quote(said: unknown): string | null {
   const line = said
     .replace(/[\u0000-\u001f\u007f-\u009f]+/gu, ' ')
     .replace(/\p{Surrogate}/gu, '\ufffd')
-    // A signed address is a secret: what stands after its "?" or before its "@" is not repeated.
+    // A signed address is a secret: removes what follows its "?" and what precedes its "@".
     .replace(/(\bhttps?:\/\/)(?:[^\s/?#"'<>]*@)?([^\s?"'<>]*)(?:\?[^\s"'<>]*)?/giu, '$1$2');
-  // No character is cut in half.
+  // Does not split a character.
   return line.length > LONGEST_QUOTE
     ? `${line.slice(0, LONGEST_QUOTE).replace(/\p{Surrogate}$/u, '')}…`
     : line;
+}
+
+const UNKNOWN_OPERATION = new Set([404, 405, 501]);
+
+/**
+ * Returns what a failure means for an optional operation (docs/PLATFORM.md, Beyond the five operations): an operation
+ * that the platform does not serve answers 404, 405 or 501 without saying that the file is missing, and one that this
+ * token may not use 403. A sync leaves the decision that credentials are refused to the upserts.
+ */
+export function failureOfOptional(answer: Answer, failure: LookupFailure): OptionalFailure {
+  if (UNKNOWN_OPERATION.has(answer.status) && errorTypeOf(answer.text) !== 'ResourceNotFound') {
+    // Status and type are taken from the message, because there the secret was removed.
+    const [said = ''] = failure.message.split(':');
+    return { kind: 'not-served', message: `the platform does not serve this operation (${said})` };
+  }
+  // A token that is refused everywhere says nothing about this operation.
+  if (failure.kind !== 'credentials' || failure.scope === 'all') return failure;
+  const message = `the token of platform.token may not do this: ${failure.message}`;
+  return { kind: 'not-served', message, isByToken: true };
 }

@@ -1,20 +1,14 @@
 import { failed, ok, type Outcome, type PlatformFailure } from '../domain/failure.ts';
 import type { UpsertBody } from '../domain/limits.ts';
 import type { FilePlatform, OutgoingContent, UploadAddress, UpsertedFile } from '../domain/file-platform.ts';
-import { Api, isSuccess } from './api.ts';
+import { Api, isSuccess, type Caller } from './api.ts';
 import { redirected, type Answer } from './failures.ts';
 import type { Http } from './http.ts';
 import { contentBody } from './open-body.ts';
 import { retryAfterMs } from './rate-limit.ts';
+import { createHash } from 'node:crypto';
 
-/** Who calls: the bearer token and the optional identity headers (interface.md, Authentication 1 and 3). */
-export interface Caller {
-  readonly token: string;
-  /** Names in lower case, such as `x-integration-id`. */
-  readonly identityHeaders: Readonly<Record<string, string>>;
-}
-
-/** The platform's file storage: upserts, and the store that takes the content. */
+/** The platform's file storage: upserts, and uploads to the store. */
 export class PlatformFiles implements FilePlatform {
   readonly #api: Api;
   readonly #http: Http;
@@ -30,9 +24,8 @@ export class PlatformFiles implements FilePlatform {
   }
 
   /**
-   * Creates or updates a file's entry; its content is erased until it is uploaded
-   * (interface.md, Create or update a file). 404 means that the bot is unknown. Over https an upload address of http is a
-   * failure.
+   * Creates or updates a file's entry; its content is erased until it is uploaded (interface.md, Create or update a
+   * file). 404 means that the bot is unknown. Fails if the platform uses https but the upload address does not.
    */
   async upsert(botId: string, body: UpsertBody, signal: AbortSignal): Promise<Outcome<UpsertedFile>> {
     const answered = await this.#api.exchange(
@@ -53,8 +46,8 @@ export class PlatformFiles implements FilePlatform {
     const answer = answered.value;
     const file = isSuccess(answer) ? readUpserted(answer.text, body.contentType) : null;
     if (file === null) return failed(this.#api.failureOf(answer, 'bot-unknown'));
-    // An encrypted platform names an encrypted store. Else the content would travel in clear, and a server that
-    // poses as the platform could have it put into any service within reach (docs/decisions/0016-upload-addresses.md).
+    // Otherwise the content would be sent unencrypted, and a server that poses as the platform could direct it to any
+    // service within reach (docs/decisions/0016-upload-addresses.md).
     if (this.#filesUrl.protocol === 'https:' && file.uploadUrl.protocol !== 'https:') {
       const message =
         'the upload address begins with "http:", although the platform uses "https:"; nothing was sent';
@@ -64,9 +57,9 @@ export class PlatformFiles implements FilePlatform {
   }
 
   /**
-   * Sends a file's content to its upload address (platform-facts.md, The upload): a length always, no authorization and
-   * no identity header, `x-amz-tagging` exactly when asked for. Never a failure of credentials: what the address does
-   * not accept takes a new upsert.
+   * Sends a file's content to its upload address (platform-facts.md, The upload): always with a length, never with
+   * authorization or identity headers, with `x-amz-tagging` exactly if `publicAtOnce`. Never fails with `credentials`:
+   * what the address does not accept needs a new upsert.
    */
   async upload(
     address: UploadAddress,
@@ -89,22 +82,22 @@ export class PlatformFiles implements FilePlatform {
     );
     if (answered.kind === 'failed') return answered;
     if (!isSuccess(answered.value)) return failed(this.#storeFailure(answered.value));
-    // A server may answer before it has read everything; then it cannot have stored everything.
+    // A server that answers before it has read everything cannot have stored everything.
     if (body.sentBytes === body.sizeBytes) return ok(null);
     return failed({ kind: 'transient', message: 'the store answered before it had every byte' });
   }
 
-  /** The platform's time, epoch milliseconds: ours until an answer told otherwise. */
+  /** The platform's time, epoch milliseconds; our own until the platform has answered. */
   now(): number {
     return this.#api.now();
   }
 
-  /** Whether an answer told it. */
+  /** Whether the platform has reported its time. */
   hasToldTime(): boolean {
     return this.#api.hasToldTime();
   }
 
-  /** Bytes of content that the store took lately in a second, over all uploads; `null`: not known. */
+  /** The recent rate at which the store accepts content, over all uploads; `null`: unknown. */
   storeBytesPerSecond(): number | null {
     return this.#http.throughput.perSecond(RATE_SECONDS);
   }
@@ -112,7 +105,7 @@ export class PlatformFiles implements FilePlatform {
   #storeFailure(answer: Answer): PlatformFailure {
     const { status, text, headers } = answer;
     if (status >= 300 && status < 400) return redirected(answer);
-    // A code is made of letters. What else stands there may be of the address, which is a secret.
+    // A code consists of letters. Anything else may be part of the address, which is a secret.
     const said = /<Code>([A-Za-z]{1,100})<\/Code>/u.exec(text)?.[1];
     const message = `the upload address answered ${status}${said === undefined ? '' : ` ${said}`}`;
     if (status < 500 && !NEW_ADDRESS_NEEDED.has(status)) return { kind: 'refused', message };
@@ -124,10 +117,10 @@ export class PlatformFiles implements FilePlatform {
   }
 }
 
-/** Over so many seconds with uploads the rate of the store is taken: few, since it has to notice soon that it rises. */
+/** The rate of the store is measured over this many seconds with uploads: few, to notice soon when it rises. */
 const RATE_SECONDS = 5;
 
-/** Statuses of the store that pass: with a new address (401, 403, 404, 410), or with time. */
+/** Statuses of the store that may go away: with a new address (401, 403, 404, 410), or with time. */
 const NEW_ADDRESS_NEEDED = new Set([401, 403, 404, 408, 409, 410, 429]);
 
 function readUpserted(text: string, sentContentType: string): UpsertedFile | null {
@@ -156,4 +149,36 @@ const WEB_ADDRESS = /^https?:/iu;
 
 function isWeb({ protocol }: URL): boolean {
   return protocol === 'https:' || protocol === 'http:';
+}
+
+/** Reads the contents of files at their addresses. Every request is sent once, and yields to requests for files. */
+export class PlatformContents {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+
+  /**
+   * Reads the content at an address without keeping it, and returns its SHA-256. The address may be signed: no failure
+   * repeats it, and no header of ours is sent.
+   */
+  async digestOf(address: string, signal: AbortSignal): Promise<Outcome<Buffer>> {
+    const refused = (message: string): { readonly kind: 'failed'; readonly failure: PlatformFailure } =>
+      failed({ kind: 'refused', message });
+    if (!URL.canParse(address)) return refused('the address of the content is invalid');
+    const url = new URL(address);
+    if (url.protocol !== 'http:' && url.protocol !== 'https:')
+      return refused(`the address of the content has the protocol ${url.protocol}`);
+    const hash = createHash('sha256');
+    const read = await this.#http.download(url, (chunk) => hash.update(chunk), signal);
+    if (read.kind === 'failed') return read;
+    const status = read.value;
+    if (status >= 200 && status < 300) return ok(hash.digest());
+    const message = `the content could not be read (${status})`;
+    // The next attempt gets a new address.
+    return status === 403 || status === 404 || status === 429 || status >= 500
+      ? failed({ kind: 'transient', message })
+      : refused(message);
+  }
 }

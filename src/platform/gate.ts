@@ -1,37 +1,34 @@
 import type { Clock } from '../domain/clock.ts';
 
-/** Says when the next may pass, and is told of each that does. Times are of the monotonic clock, milliseconds. */
+/** Says when the next request may pass, and is notified of each that does. Times are monotonic milliseconds. */
 export interface Schedule {
   readonly nextAtMs: (nowMs: number) => number;
   readonly released: (nowMs: number) => void;
 }
 
-/** What a request is for: a question may wait, as files go first. */
+/** `question`: such as whether a sent file has arrived. It may wait, because files go first. */
 export type Urgency = 'file' | 'question';
 
-/** While files wait, one question passes after so many of them. */
-const FILES_A_QUESTION = 3;
+/** While files wait, one question passes per this many files: at most 3 % of the requests. */
+const FILES_A_QUESTION = 33;
 
 interface Waiting {
   readonly urgency: Urgency;
-  readonly owner: object;
   readonly release: (nowMs: number | null) => void;
 }
 
 /**
- * Lets one after the other pass, each at the moment that the schedule gives when it is the first. Files come before
- * questions, and each in the order they came; of those that pass while files wait at most one in four is a question.
+ * Lets requests pass one by one, when the schedule allows. Files come before questions, each in their order; while
+ * files wait, at most 3 % of the passing requests are questions.
  */
 export class Gate {
   readonly #schedule: Schedule;
   readonly #clock: Clock;
   #waiting: Waiting[] = [];
-  #waitingSinceMs: number | null = null;
-  /** Files that have passed since a question did. */
+  /** Files that passed since the last question. */
   #filesPassed = 0;
   #isRunning = false;
-  /** Whose requests do not wait any more. */
-  readonly #shutTo = new WeakSet();
+  #isShut = false;
   #wake: AbortController | null = null;
 
   constructor(schedule: Schedule, clock: Clock) {
@@ -39,28 +36,14 @@ export class Gate {
     this.#clock = clock;
   }
 
-  /** How many wait. */
-  get waiting(): number {
-    return this.#waiting.length;
-  }
-
-  /** Since when somebody has always been waiting, by the monotonic clock; `null`: nobody waits. */
-  get waitingSinceMs(): number | null {
-    return this.#waiting.length === 0 ? null : this.#waitingSinceMs;
-  }
-
-  /**
-   * Passes the gate; gives when that was. `null`: it was sent away, or the signal aborted.
-   *
-   * @param owner - who may send it away, where the gate is that of several.
-   */
-  pass(signal: AbortSignal, urgency: Urgency, owner: object = this): number | null | Promise<number | null> {
+  /** Waits to pass the gate; returns when it passed. `null`: dismissed, or the signal aborted. */
+  pass(signal: AbortSignal, urgency: Urgency): number | null | Promise<number | null> {
     const nowMs = this.#clock.monotonic();
     if (this.#waiting.length === 0 && this.#schedule.nextAtMs(nowMs) <= nowMs) {
       this.#noteRelease(urgency, nowMs);
       return nowMs;
     }
-    if (signal.aborted || this.#shutTo.has(owner)) return null;
+    if (signal.aborted || this.#isShut) return null;
     return new Promise((resolve) => {
       const leave = (): void => {
         this.#waiting = this.#waiting.filter((other) => other !== one);
@@ -69,34 +52,32 @@ export class Gate {
       };
       const one: Waiting = {
         urgency,
-        owner,
         release: (releasedAtMs) => {
           signal.removeEventListener('abort', leave);
           resolve(releasedAtMs);
         },
       };
       signal.addEventListener('abort', leave, { once: true });
-      if (this.#waiting.length === 0) this.#waitingSinceMs = nowMs;
       this.#waiting.push(one);
       if (!this.#isRunning) void this.#run();
     });
   }
 
-  /** Sends all of an owner away that wait. */
-  dismiss(owner: object = this): void {
-    const dismissed = this.#waiting.filter((one) => one.owner === owner);
-    this.#waiting = this.#waiting.filter((one) => one.owner !== owner);
+  /** Dismisses all waiting requests. */
+  dismiss(): void {
+    const dismissed = this.#waiting;
+    this.#waiting = [];
     for (const { release } of dismissed) release(null);
     this.recheck();
   }
 
-  /** From now on nobody of an owner waits any more: only what may pass at once does. */
-  shut(owner: object = this): void {
-    this.#shutTo.add(owner);
-    this.dismiss(owner);
+  /** From now on requests do not wait: only those pass that may do so immediately. */
+  shut(): void {
+    this.#isShut = true;
+    this.dismiss();
   }
 
-  /** The schedule changed: looks again when the next may pass. */
+  /** Call it when the schedule has changed. */
   recheck(): void {
     this.#wake?.abort();
   }
@@ -119,7 +100,7 @@ export class Gate {
     this.#isRunning = false;
   }
 
-  /** Takes out whose turn it is; `first` came first. */
+  /** Removes and returns the request whose turn it is; `first` is the oldest. */
   #takeNext(first: Waiting): Waiting {
     const wanted = this.#filesPassed < FILES_A_QUESTION ? 'file' : 'question';
     const position = Math.max(

@@ -4,53 +4,54 @@ import type { Fence } from '../domain/lease.ts';
 import { failed, ok, type Outcome, type PlatformFailure } from '../domain/failure.ts';
 import { Throughput } from '../domain/throughput.ts';
 import { createDispatcher, proxiesOf, type Proxies } from './dispatcher.ts';
-import { download } from './download.ts';
 import { exchange, KeptBack, type OutgoingRequest } from './exchange.ts';
 import { connectionFailure, nameOfProxy } from './connection-failure.ts';
 import type { Answer } from './failures.ts';
 import type { OpenBody } from './open-body.ts';
 import type { Urgency } from './gate.ts';
 import type { Pacer, Recipient } from './pacer.ts';
+import { ServerClock } from './server-clock.ts';
 import { StallMonitor } from './stall-monitor.ts';
 
-/** How connections are made. */
 export interface ConnectionSettings {
-  /** Most connections to one host at a time. */
+  /** Maximum of concurrent connections to one host. */
   readonly connections: number;
-  /** A request in which nothing moves for so long is given up, milliseconds. */
+  /** A request in which nothing moves for this long is given up, milliseconds. */
   readonly stallTimeoutMs: number;
-  /** The environment whose `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are obeyed; `null`: no proxy is used. */
+  /** The environment with `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`; `null`: no proxy is used. */
   readonly proxyEnvironment: NodeJS.ProcessEnv | null;
 }
 
-/** One request. */
 export interface HttpRequest extends OutgoingRequest {
   readonly to: Recipient;
-  /** See `Urgency`. */
   readonly urgency?: Urgency;
   readonly body: OpenBody;
-  /** The field of the configuration that the address is from; `null`: the platform named it, it is that of the store. */
+  /** The field of the configuration with the address; `null`: an address of the store, which the platform named. */
   readonly addressField: string | null;
 }
 
-/** An answer, and when its request was released, by the monotonic clock. */
+/** `releasedAtMs`: when its request passed the pacer, monotonic milliseconds. */
 export interface TimedAnswer extends Answer {
   readonly releasedAtMs: number;
 }
 
-/** What requests under several fences share. */
+/** The state that is shared by requests under different fences. */
 interface Shared {
   readonly throughput: Throughput;
   readonly monitor: StallMonitor;
+  readonly serverClock: ServerClock;
   proxies: Proxies | null;
   dispatcher: Dispatcher | Promise<Dispatcher> | null;
 }
 
-/** The connections to the platform and its store: kept open, paced together. Requests are sent once; retrying is the caller's. */
+/**
+ * The connections to the platform and its store: kept open, paced together. Requests are sent once; retries are up to
+ * the caller.
+ */
 export class Http {
   readonly pacer: Pacer;
   readonly clock: Clock;
-  /** What requests ask before they leave; `null`: nothing keeps them. */
+  /** Checked before a request is sent; `null`: no fence. */
   readonly fence: Fence | null;
   readonly #settings: ConnectionSettings;
   readonly #shared: Shared;
@@ -60,21 +61,33 @@ export class Http {
     this.pacer = pacer;
     this.clock = clock;
     this.fence = fenced?.[0] ?? null;
-    const monitor = fenced?.[1].monitor ?? new StallMonitor(settings.stallTimeoutMs);
-    this.#shared = fenced?.[1] ?? { throughput: new Throughput(), monitor, proxies: null, dispatcher: null };
+    this.#shared = fenced?.[1] ?? {
+      throughput: new Throughput(),
+      monitor: new StallMonitor(settings.stallTimeoutMs),
+      serverClock: new ServerClock(clock),
+      ...{ proxies: null, dispatcher: null },
+    };
   }
 
-  /** The same connections for requests that a fence may keep. */
+  /** Returns an `Http` that shares these connections and whose requests a fence may hold back. */
   under(fence: Fence): Http {
     return new Http(this.#settings, this.pacer, this.clock, [fence, this.#shared]);
   }
 
-  /** How fast the store takes content, over all uploads. */
+  /** The platform's time, as its answers report it. */
+  get serverClock(): ServerClock {
+    return this.#shared.serverClock;
+  }
+
+  /** The rate at which the store accepts content, over all uploads. */
   get throughput(): Throughput {
     return this.#shared.throughput;
   }
 
-  /** Waits for its turn, sends, and reads the answer. Redirects are not followed. Any status is an answer. */
+  /**
+   * Waits for its turn, sends the request and reads the answer. Does not follow redirects. An answer with any status is
+   * `ok`.
+   */
   async send(request: HttpRequest, signal: AbortSignal): Promise<Outcome<TimedAnswer>> {
     const turn = this.pacer.turn(request.to, signal, request.urgency);
     const releasedAtMs = turn instanceof Promise ? await turn : turn;
@@ -99,18 +112,28 @@ export class Http {
   }
 
   /**
-   * Waits for its turn, and reads what stands at an address of the store without keeping it. Gives the status of the
-   * answer; `onChunk` is told the content of a success. Redirects are not followed.
+   * Waits for its turn, and reads the content at an address of the store without keeping it. Returns the status;
+   * `onChunk` receives the content of a success. Does not follow redirects.
    */
   async download(url: URL, onChunk: (chunk: Buffer) => void, signal: AbortSignal): Promise<Outcome<number>> {
     const releasedAtMs = await this.pacer.turn('store', signal, 'question');
     const interrupted = interruption(signal);
     if (interrupted !== null) return failed(interrupted);
     if (releasedAtMs === null) return failed(this.#postponed());
+    const { stallTimeoutMs } = this.#settings;
     try {
-      return ok(
-        await download(await this.#dispatcher(), url, this.#settings.stallTimeoutMs, onChunk, signal),
-      );
+      const dispatcher = await this.#dispatcher();
+      const { statusCode, body } = await dispatcher.request({
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method: 'GET',
+        headersTimeout: stallTimeoutMs,
+        bodyTimeout: stallTimeoutMs,
+        signal,
+      });
+      const isSuccess = statusCode >= 200 && statusCode < 300;
+      for await (const chunk of body) if (isSuccess) onChunk(chunk as Buffer);
+      return ok(statusCode);
     } catch (error) {
       return failed(
         interruption(signal) ?? connectionFailure(error, this.#shared.proxies, nameOfPeer(url, null)),
@@ -118,7 +141,7 @@ export class Http {
     }
   }
 
-  /** Closes the connections; what is running is broken off. */
+  /** Closes the connections and aborts running requests. */
   async close(): Promise<void> {
     const made = this.#shared.dispatcher;
     await (made instanceof Promise ? await made.catch(() => null) : made)?.destroy();
@@ -139,7 +162,7 @@ export class Http {
     shared.dispatcher = making;
     making.then(
       (made) => (shared.dispatcher = made),
-      // Where no descriptor is free nothing can be loaded; there may be one next time.
+      // Loading fails if no file descriptor is free; the next request tries again.
       () => (shared.dispatcher = null),
     );
     return making;
@@ -152,25 +175,25 @@ export class Http {
   }
 }
 
-/** What says whether a fence lets a request go. The store is sent what was begun before. */
+/** Requests to the platform begin something; requests to the store finish what was begun. */
 function permission(to: Recipient, fence: Fence): () => boolean {
   return to === 'platform' ? fence.mayBegin : fence.mayFinish;
 }
 
-/** The fence kept a request for good. */
+/** The fence refused the request. */
 const NOT_HELD: PlatformFailure = {
   kind: 'transient',
   message: 'this host may not send it now: its lease was not proven in time',
   notCarriedOut: true,
 };
 
-/** Whom a request went to, in words. Of the store's address, which is a secret, only the host is told. */
+/** Names the peer of a request for messages. The address of the store is a secret, so only its host is named. */
 function nameOfPeer({ origin }: URL, addressField: string | null): string {
   return addressField === null ? `the store at ${origin}` : `${origin} (${addressField})`;
 }
 
 function interruption(signal: AbortSignal): Extract<PlatformFailure, { kind: 'transient' }> | null {
   if (!signal.aborted) return null;
-  // The caller may say why: `abort('no answer within 10 s')`.
+  // The caller may give a reason: `abort('no answer within 10 s')`.
   return { kind: 'transient', message: typeof signal.reason === 'string' ? signal.reason : 'interrupted' };
 }

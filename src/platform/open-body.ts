@@ -2,30 +2,32 @@ import type { OutgoingContent } from '../domain/file-platform.ts';
 import type { Fence } from '../domain/lease.ts';
 import type { Throughput } from '../domain/throughput.ts';
 import type { Pacer } from './pacer.ts';
-import type { WatchedBody } from './request-watch.ts';
+import type { WatchedBody } from './stall-monitor.ts';
 
-/** Told whether the next part of a body is waited for (`ours`) or was handed over (`theirs`). Monotonic milliseconds. */
+/**
+ * Notified whether the next part of a body is being prepared (`ours`) or was handed over (`theirs`). Monotonic
+ * milliseconds.
+ */
 interface TurnWatch {
   readonly turn: (whose: 'ours' | 'theirs', nowMs: number) => void;
 }
 
-/** A request's body on its way. */
 export interface OpenBody extends WatchedBody {
   readonly content: Buffer | string | AsyncIterable<Buffer> | null;
-  /** Bytes that the connection has taken so far. */
+  /** Bytes that the connection has accepted so far. */
   readonly sentBytes: number;
   /** Set by the sender. */
   watch: TurnWatch | null;
 }
 
-/** A body that is there as a whole, and no content of a file. */
+/** A body that is complete in memory and is not the content of a file. */
 export function plainBody(text: string | null): OpenBody {
   return new WholeBody(text, text === null ? 0 : Buffer.byteLength(text), null);
 }
 
 /**
- * Makes a request's body of a file's content: paced and counted. The end of what does not leave at once goes out only if the
- * fence lets it then: without it the store takes nothing.
+ * Makes a request body of a file's content, paced and counted. The end of what is not sent immediately is sent only if
+ * the fence then allows it: without the end the store accepts nothing.
  */
 export function contentBody(
   content: OutgoingContent,
@@ -48,13 +50,13 @@ export function contentBody(
   }
 }
 
-/** Waits until what was begun may be finished. Throws when it may not be any more. */
+/** Waits until the fence allows finishing. Throws if it no longer does. */
 async function untilMayFinish(fence: Fence, signal: AbortSignal): Promise<void> {
   if (!fence.mayFinish()) await fence.proven(signal);
   if (!fence.mayFinish()) throw new Error('the lease was not proven in time');
 }
 
-/** The connection takes it at once. */
+/** A body that the connection accepts in one piece. */
 class WholeBody implements OpenBody {
   readonly content: Buffer | string | null;
   readonly sizeBytes: number;
@@ -72,18 +74,21 @@ class WholeBody implements OpenBody {
   }
 }
 
-/** So much of the end of a content is handed to the kernel by itself, bytes. */
+/** The last bytes of a content are handed to the kernel separately. */
 const END_BYTES = 1024;
 
 /**
- * The last chunk in two: what a stopped process has not handed to the kernel goes out when it wakes, before anybody is asked. A
- * small end is taken at once.
+ * Splits the last chunk in two. A process that was stopped sends on waking what it had not yet handed to the kernel,
+ * before any check; a small end is accepted by the kernel immediately.
  */
 function withoutEnd(chunk: Buffer): Buffer[] {
   return chunk.length <= END_BYTES ? [chunk] : [chunk.subarray(0, -END_BYTES), chunk.subarray(-END_BYTES)];
 }
 
-/** Only the other side's time counts as a stall: not reading the disk, and not waiting for our own limits. */
+/**
+ * A body that is handed over in chunks. Only the other side's time counts as a stall, not reading the disk or waiting
+ * for our own limits.
+ */
 class ChunkedBody implements OpenBody {
   readonly sizeBytes: number;
   readonly content: AsyncIterable<Buffer>;

@@ -1,57 +1,47 @@
 import type { Clock } from '../domain/clock.ts';
-import type { AnsweredRequest } from '../domain/request-rate.ts';
+import { RequestRate, type AnsweredRequest } from '../domain/request-rate.ts';
 import { TokenBucket } from '../domain/token-bucket.ts';
 import { Gate, type Urgency } from './gate.ts';
-import { PlatformGate } from './platform-gate.ts';
 
-/** How fast requests may go, and how long they wait. */
 export interface PaceLimits {
-  /** The user's; `null`: none. */
+  /** The user's limit; `null`: none. */
   readonly maxRequestsPerSecond: number | null;
-  /** The user's; `null`: none. */
+  /** The user's limit; `null`: none. */
   readonly maxBytesPerSecond: number | null;
-  /** A longer pause than this is not waited for, milliseconds. */
+  /** Longer pauses are not waited for, milliseconds. */
   readonly longestPauseMs: number;
 }
 
-/** How long a refusal of the platform holds up a budget that does not say for how long: the window of its limit. */
-const UNTOLD_PAUSE_MS = 1000;
-
-/** What an answer of the platform is counted as. */
+/** An answer of the platform, for counters. */
 export interface CountedAnswer {
-  /** Whether the platform refused the request because of its rate limit (429). */
+  /** The platform refused the request because of its rate limit (429). */
   readonly wasLimited: boolean;
-  /** The platform's limit, requests a minute; `null`: it is not known. */
+  /** The platform's limit, requests per minute; `null`: unknown. */
   readonly limitPerMinute: number | null;
 }
 
-/** Who a request goes to: the platform counts requests against its rate limit, the store does not. */
+/** The platform counts requests against its rate limit, the store does not. */
 export type Recipient = 'platform' | 'store';
 
 /**
- * The gates that every request passes: the same for all workers, so that a pause the platform asks for holds for all, and
- * requests go at the rate that the platform grants (`PlatformGate`) and the user allows.
+ * The gates that every request passes. All workers share them, so that a pause that the platform asks for applies to
+ * all, and requests are sent at the rate that the platform grants (`RequestRate`) and the user allows.
  */
 export class Pacer {
   readonly #clock: Clock;
-  readonly #platformGate: PlatformGate;
-  /** Of `maxRequestsPerSecond`; where there is no such limit only a pause closes it. */
+  readonly #rate = new RequestRate();
+  readonly #platformGate: Gate;
+  /** For `maxRequestsPerSecond`; without that limit only a pause closes it. */
   readonly #userGate: Gate;
   readonly #bytes: TokenBucket | null;
   readonly #longestPauseMs: number;
   readonly #onAnswer: (answer: CountedAnswer) => void;
   #pausedUntilMs = -Infinity;
+  /** The end of the pause that the platform asked this process for. */
+  #askedUntilMs = -Infinity;
 
-  /**
-   * @param onAnswer - told of every answer of the platform, and not of its store.
-   * @param platformGate - may be that of other pacers as well.
-   */
-  constructor(
-    limits: PaceLimits,
-    clock: Clock,
-    onAnswer: (answer: CountedAnswer) => void = () => undefined,
-    platformGate = new PlatformGate(clock),
-  ) {
+  /** @param onAnswer - called for every answer of the platform, not of its store. */
+  constructor(limits: PaceLimits, clock: Clock, onAnswer: (answer: CountedAnswer) => void = () => undefined) {
     this.#clock = clock;
     this.#onAnswer = onAnswer;
     const { maxRequestsPerSecond, maxBytesPerSecond } = limits;
@@ -71,12 +61,20 @@ export class Pacer {
       },
       clock,
     );
-    this.#platformGate = platformGate;
+    this.#platformGate = new Gate(
+      {
+        nextAtMs: (nowMs) => Math.max(this.#rate.nextAtMs(nowMs), this.#pausedUntilMs),
+        released: (nowMs) => {
+          this.#rate.released(nowMs);
+        },
+      },
+      clock,
+    );
   }
 
   /**
-   * Waits for the right to send one request; gives when it was released, by the monotonic clock. `null`: it has none, since
-   * the pause is too long to wait for, nobody waits any longer, or the signal aborted.
+   * Waits to send one request; returns when it was released, monotonic milliseconds. `null`: it must not be sent,
+   * because the pause is too long to wait for, waits were ended, or the signal aborted.
    */
   turn(
     recipient: Recipient,
@@ -87,60 +85,56 @@ export class Pacer {
     const allowed = this.#userGate.pass(signal, urgency);
     if (recipient === 'store' || allowed === null) return allowed;
     return typeof allowed === 'number'
-      ? this.#platformGate.pass(signal, urgency, this)
-      : allowed.then((atMs) => (atMs === null ? null : this.#platformGate.pass(signal, urgency, this)));
+      ? this.#platformGate.pass(signal, urgency)
+      : allowed.then((atMs) => (atMs === null ? null : this.#platformGate.pass(signal, urgency)));
   }
 
-  /** Nobody waits for a turn any more: what waits was not begun, and a stop need not wait for it. */
+  /** Ends all waits for a turn: these requests were not begun, and a stop need not wait for them. */
   endWaits(): void {
     this.#userGate.shut();
-    this.#platformGate.shut(this);
+    this.#platformGate.shut();
   }
 
-  /** Whether there is a pause that is too long to wait for. */
+  /** There is a pause that is too long to wait for. */
   get isPausedTooLong(): boolean {
     return this.pausedForMs > this.#longestPauseMs;
   }
 
-  /** Waits for the right to send so many bytes of content; `null` when there is no limit to wait for. */
+  /** Waits to send this many bytes of content; `null`: no wait is needed. */
   bytes(count: number, signal: AbortSignal): Promise<void> | null {
     const waitMs = this.#bytes?.take(count, this.#clock.monotonic()) ?? 0;
     return waitMs > 0 ? this.#clock.sleep(waitMs, signal) : null;
   }
 
-  /** How long nothing will pass from now, milliseconds. */
+  /** The rest of the pause, milliseconds. */
   get pausedForMs(): number {
-    const untilMs = Math.max(this.#pausedUntilMs, this.#platformGate.pausedUntilMs);
-    return Math.max(0, untilMs - this.#clock.monotonic());
+    return Math.max(0, this.#pausedUntilMs - this.#clock.monotonic());
   }
 
-  /** Lets nothing pass for so many milliseconds from now. */
+  /** Lets nothing pass for this long from now. */
   pause(ms: number): void {
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, this.#clock.monotonic() + ms);
-    this.#platformGate.pause(ms);
-    if (this.isPausedTooLong) {
-      this.#userGate.dismiss();
-      this.#platformGate.dismiss(this);
-    } else {
-      this.#userGate.recheck();
-    }
+    for (const gate of [this.#userGate, this.#platformGate])
+      if (this.isPausedTooLong) gate.dismiss();
+      else gate.recheck();
   }
 
-  /**
-   * The platform refused a request because too many came, or asked for a pause: nothing passes for so long. Within a
-   * budget it is a second where it does not say, since no rate is found by being refused then.
-   */
-  notePauseAsked(askedMs: number | null): void {
-    const ms = askedMs ?? (this.#platformGate.isBudgeted ? UNTOLD_PAUSE_MS : 0);
-    if (ms <= 0) return;
+  /** Records a pause that the platform asked for: nothing passes. */
+  notePauseAsked(ms: number): void {
+    this.#askedUntilMs = Math.max(this.#askedUntilMs, this.#clock.monotonic() + ms);
     this.pause(ms);
-    this.#platformGate.noteAskedPause(ms);
   }
 
-  /** Takes note of what an answer of the platform tells of its rate limit. */
+  /** The rest of the pause that the platform asked for, milliseconds: other hosts should observe it as well. */
+  get askedForMs(): number {
+    return Math.max(0, this.#askedUntilMs - this.#clock.monotonic());
+  }
+
+  /** Records what an answer of the platform reports about its rate limit. */
   noteAnswer(answer: AnsweredRequest): void {
-    const restMs = this.#platformGate.noteAnswer(answer);
+    const restMs = this.#rate.answered(answer, this.#clock.monotonic());
+    this.#platformGate.recheck();
     if (restMs > 0) this.pause(restMs);
-    this.#onAnswer({ wasLimited: answer.wasLimited, limitPerMinute: this.#platformGate.limitPerMinute });
+    this.#onAnswer({ wasLimited: answer.wasLimited, limitPerMinute: this.#rate.limitPerMinute });
   }
 }

@@ -1,18 +1,18 @@
 import type { RateLimitReport } from '../domain/request-rate.ts';
 
-/** Response headers as undici gives them, names in lower case. */
+/** Response headers of undici, names in lower case. */
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** A longer pause than a day is a mistake of the server, and it would be ours to keep it. */
+/** The longest pause that is observed: a longer one is a mistake of the server. */
 const LONGEST_BELIEVED_MS = 86_400_000;
 
 /**
- * How long the platform asks to wait, in milliseconds: `Retry-After` (seconds or a date), else `RateLimit-Reset` or
- * `X-RateLimit-Reset` (seconds; an epoch time in seconds is understood as well). At most a day.
- * `null` when it does not say.
+ * Returns how long the platform asks to wait, in milliseconds: `Retry-After` (seconds or a date), otherwise
+ * `RateLimit-Reset` or `X-RateLimit-Reset` (seconds, or an epoch time in seconds). At most a day. `null`: it does not
+ * ask.
  *
- * Every answer of the platform carries the reset of its rate limit (platform-facts.md, Rate limits): it asks for a wait
- * only where the limit is used up.
+ * Every answer of the platform contains the reset of its rate limit (platform-facts.md, Rate limits); it asks for a
+ * wait only if the limit is used up.
  */
 export function retryAfterMs(status: number, headers: ResponseHeaders, nowMs: number): number | null {
   const retryAfter = single(headers['retry-after']);
@@ -24,7 +24,7 @@ export function retryAfterMs(status: number, headers: ResponseHeaders, nowMs: nu
   return status === 429 || remainingIn(headers) === 0 ? resetMs(headers, nowMs) : null;
 }
 
-/** The state of the rate limit after a response; `null` when the headers do not say what is left. */
+/** Returns the state of the rate limit after a response; `null` if the headers do not say how much is left. */
 export function readRateLimit(headers: ResponseHeaders, nowMs: number): RateLimitReport | null {
   const remaining = remainingIn(headers);
   if (remaining === null) return null;
@@ -42,7 +42,7 @@ function limitIn(headers: ResponseHeaders): number | null {
   return told === undefined ? null : Number(told);
 }
 
-/** The window in seconds, which the drafts of the standard have in `RateLimit-Policy: 100;w=1` or beside the limit. */
+/** The window, which drafts of the standard have in `RateLimit-Policy: 100;w=1` or next to the limit, in seconds. */
 function windowMs(headers: ResponseHeaders): number | null {
   const told = /;\s*w=(\d{1,6})\b/u.exec(
     single(headers['ratelimit-policy']) ?? single(limitHeader(headers)) ?? '',
@@ -58,7 +58,7 @@ function remainingIn(headers: ResponseHeaders): number | null {
   return number(headers['ratelimit-remaining'] ?? headers['x-ratelimit-remaining']);
 }
 
-/** Anything above this is no duration in seconds but a moment: in seconds since the epoch, or far above in milliseconds. */
+/** A larger value is not a duration in seconds but a time: epoch seconds, or from `EPOCH_MS` on epoch milliseconds. */
 const EPOCH_SECONDS = 1e9;
 const EPOCH_MS = 1e12;
 

@@ -1,14 +1,14 @@
 import type { JsonObject, JsonValue } from '../domain/json.ts';
 
 /**
- * What the platform says of its resources, passed through untouched: fields and values that are not known here are kept.
- * Only `id` is relied on; a caller that uses another field checks what it holds. Named after the sections of interface.md.
+ * A resource of the platform, passed on unchanged with unknown fields and values. Only `id` is checked; a caller that
+ * uses another field checks its value. Named after the sections of interface.md.
  */
 interface Resource extends JsonObject {
   readonly id: string;
 }
 
-/** A bot of a workspace (interface.md, Bot summary). Moments are ISO 8601. */
+/** A bot of a workspace (interface.md, Bot summary). Times are ISO 8601. */
 export interface BotSummary extends Resource {
   readonly name?: JsonValue;
   readonly createdAt?: JsonValue;
@@ -33,28 +33,28 @@ export interface Message extends Resource {
   readonly payload?: JsonValue;
 }
 
-/** One page of the bots of a workspace (interface.md, Bot list response). `nextToken`: `null` on the last page. */
-export interface BotPage {
-  readonly bots: readonly BotSummary[];
+/** One page of a list. `nextToken`: `null` on the last page. */
+export interface Page<T> {
+  readonly items: readonly T[];
   readonly nextToken: string | null;
 }
 
-/** The resource that an answer holds under a name; `null` when the answer makes no sense. */
+/** Reads the resource in an answer under a name; `null` if the answer makes no sense. */
 export function readResource(text: string, name: string): Resource | null {
   const resource = readObject(text)?.[name];
   return isResource(resource) ? resource : null;
 }
 
-/** A page of bots; `null` when the answer makes no sense. */
-export function readBotPage(text: string): BotPage | null {
+/** Reads a page of bots; `null` if the answer makes no sense. */
+export function readBotPage(text: string): Page<BotSummary> | null {
   const body = readObject(text);
   const bots = body?.['bots'];
   if (!isList(bots) || !bots.every(isResource)) return null;
   const nextToken = body === null ? undefined : readNextToken(body);
-  return nextToken === undefined ? null : { bots, nextToken };
+  return nextToken === undefined ? null : { items: bots, nextToken };
 }
 
-/** What a list says of its next page; `null`: it is the last. `undefined`: that makes no sense. */
+/** Reads the token of a list's next page; `null`: no further page; `undefined`: the answer makes no sense. */
 export function readNextToken(body: JsonObject): string | null | undefined {
   const meta = body['meta'] ?? null;
   const nextToken = isObject(meta) ? (meta['nextToken'] ?? '') : '';
@@ -62,10 +62,10 @@ export function readNextToken(body: JsonObject): string | null | undefined {
   return nextToken === '' ? null : nextToken;
 }
 
-/** Deeper nesting than any answer has, and less than what makes recursion overflow the stack. */
+/** No answer is nested this deeply, and the recursion cannot overflow the stack. */
 const DEEPEST_NESTING = 500;
 
-/** The JSON object that an answer is; `null` when it is none. */
+/** Parses an answer that is a JSON object; `null` if it is not. */
 export function readObject(text: string): JsonObject | null {
   try {
     const value = JSON.parse(text) as JsonValue;
@@ -75,7 +75,7 @@ export function readObject(text: string): JsonObject | null {
   }
 }
 
-/** Every answer is gone through: nothing is made on the way. The limit keeps the recursion from going too deep. */
+/** Allocates nothing, because it checks every answer. */
 function isDeeperThan(limit: number, value: JsonValue): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (limit === 0) return true;
@@ -83,7 +83,7 @@ function isDeeperThan(limit: number, value: JsonValue): boolean {
     for (const one of value) if (isNestedDeeper(limit, one)) return true;
     return false;
   }
-  // What was parsed inherits nothing that could be enumerated.
+  // Parsed values inherit nothing enumerable.
   for (const name in value) if (isNestedDeeper(limit, value[name])) return true;
   return false;
 }
@@ -96,12 +96,10 @@ function isResource(value: JsonValue | undefined): value is Resource {
   return isObject(value) && typeof value['id'] === 'string' && value['id'] !== '';
 }
 
-/** Whether a value is an object, and no list. */
 export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !isList(value);
 }
 
-/** Whether a value is a list. */
 export function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
   return Array.isArray(value);
 }

@@ -1,22 +1,22 @@
 import type { Clock } from '../domain/clock.ts';
 
-/** A `Date` header counts whole seconds and travelled a while; less of a difference is no difference. */
+/** A `Date` header has whole seconds and took a while to arrive; smaller differences are ignored. */
 const NOISE_MS = 2000;
 
-/** No machine's clock is ten years off, and more of a difference makes dates that cannot be written. */
+/** Larger differences are nonsense, and would lead to dates that cannot be written. */
 const NONSENSE_MS = 10 * 365 * 86_400_000;
 
 /**
- * The platform's time, as far as its `Date` headers told: what `expiresAt` is held against there.
+ * The platform's time, as reported by its `Date` headers: the platform compares `expiresAt` with it.
  *
- * Between answers our wall clock may be set back, and the monotonic one stands still while a machine sleeps: whichever
- * is ahead counts. What that makes due too early costs a request, whose answer tells better.
+ * Between answers our wall clock may be set back, and the monotonic clock stops while the machine sleeps: whichever is
+ * ahead counts. Something that becomes due too early costs one request, whose answer corrects the time.
  */
 export class ServerClock {
   readonly #clock: Clock;
-  /** What the platform's time is more than our wall clock. */
+  /** The platform's time minus our wall clock. */
   #offsetMs = 0;
-  /** What it is more than our monotonic clock. */
+  /** The platform's time minus our monotonic clock. */
   #monotonicOffsetMs = 0;
   #isTold = false;
 
@@ -24,7 +24,6 @@ export class ServerClock {
     this.#clock = clock;
   }
 
-  /** The platform's time, epoch milliseconds. */
   now(): number {
     const byWallMs = this.#clock.now() + this.#offsetMs;
     if (!this.#isTold) return byWallMs;
@@ -32,12 +31,12 @@ export class ServerClock {
     return byMonotonicMs - byWallMs > NOISE_MS ? byMonotonicMs : byWallMs;
   }
 
-  /** Whether an answer told it; until then it is ours. */
+  /** Whether an answer reported the time; until then it is our own. */
   get isTold(): boolean {
     return this.#isTold;
   }
 
-  /** Takes note of an answer's `Date` header. */
+  /** Reads an answer's `Date` header. */
   noteDate(header: string | string[] | undefined): void {
     const dateMs = typeof header === 'string' ? Date.parse(header) : Number.NaN;
     if (Number.isNaN(dateMs)) return;

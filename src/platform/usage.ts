@@ -2,13 +2,12 @@ import { failed, ok, type OptionalFailure, type Outcome } from '../domain/failur
 import type { Quota, Usage, Usages } from '../domain/usage.ts';
 import type { Administrator } from './administration.ts';
 import type { Http } from './http.ts';
-import { failureOfOptional } from './optional-operation.ts';
-import { isSegment } from './path-segment.ts';
-import { Requester } from './requester.ts';
+import { failureOfOptional } from './failures.ts';
+import { isSegment } from './api.ts';
+import { Requester, type RequestRetries } from './requester.ts';
 import { isObject, readObject } from './resources.ts';
-import type { RequestRetries } from './retry-request.ts';
 
-/** What the platform calls them. */
+/** The platform's names. */
 const TYPES: Readonly<Record<Quota, string>> = {
   storage: 'storage_count',
   vectorStorage: 'knowledgebase_vector_storage',
@@ -16,7 +15,10 @@ const TYPES: Readonly<Record<Quota, string>> = {
   largestFile: 'file_max_size_bytes',
 };
 
-/** How much of its quotas a workspace uses (docs/PLATFORM.md, Usage). An optional operation, that a token need not be allowed. */
+/**
+ * Reads how much of its quotas a workspace uses (docs/PLATFORM.md, Usage). An optional operation, which a token may not
+ * be allowed to use.
+ */
 export class PlatformUsage {
   readonly #requester: Requester;
   readonly #usagesUrl: string;
@@ -31,7 +33,7 @@ export class PlatformUsage {
     this.#headers = { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId };
   }
 
-  /** The workspace's use of all quotas that have to do with files, asked one after the other. */
+  /** Returns the use of all quotas for files, requested one after the other. */
   async all(signal: AbortSignal): Promise<Outcome<Usages, OptionalFailure>> {
     if (!isSegment(this.#workspaceId))
       return failed({ kind: 'refused', message: 'platform.workspaceId cannot be the id of a workspace' });
@@ -60,12 +62,12 @@ export class PlatformUsage {
   }
 }
 
-/** A platform need not know every type. */
+/** The platform may not know every type. */
 function valueOrNull(outcome: Outcome<Usage, OptionalFailure>): Usage | null {
   return outcome.kind === 'ok' ? outcome.value : null;
 }
 
-/** The usage in an answer; `null` when the answer makes no sense. */
+/** Reads the usage in an answer; `null` if the answer makes no sense. */
 function readUsage(text: string): Usage | null {
   const usage = readObject(text)?.['usage'];
   if (!isObject(usage)) return null;

@@ -1,15 +1,15 @@
 import { accessSync, constants, readFileSync, statSync, type Stats } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** What keeps this user from a file, and what to do about it, in words. */
+/** Why this user cannot use a file, and what to do about it. */
 export interface AccessObstacle {
   readonly reason: string;
   readonly fix: string;
 }
 
 /**
- * What keeps this user from a file that is there or is to be made; `null`: nothing that its owner and permissions could say.
- * Writing is of the file and beside it, as SQLite and locks do.
+ * Returns why this user cannot use a file, existing or not; `null` if owner and permissions do not explain it.
+ * Writing includes creating files next to it, as SQLite and locks do.
  */
 export function accessObstacle(file: string, purpose: 'read' | 'write'): AccessObstacle | null {
   const [kernels] = /^\/(?:proc|sys)(?=\/)/u.exec(file) ?? [];
@@ -30,7 +30,7 @@ export function accessObstacle(file: string, purpose: 'read' | 'write'): AccessO
   return null;
 }
 
-/** The file, or the nearest directory above it that can be looked at. */
+/** Returns the file, or the nearest parent directory that can be inspected. */
 function nearestKnown(path: string): { readonly path: string; readonly stats: Stats } {
   try {
     return { path, stats: statSync(path) };
@@ -39,7 +39,7 @@ function nearestKnown(path: string): { readonly path: string; readonly stats: St
   }
 }
 
-/** The system's code where it would not let us; `null`: it would. */
+/** Returns the system's error code, or `null` if access is permitted. */
 function denied(path: string, stats: Stats, purpose: 'read' | 'write'): string | null {
   const wanted = purpose === 'read' && !stats.isDirectory() ? constants.R_OK : 0;
   const enter = stats.isDirectory() ? constants.X_OK : 0;
@@ -69,7 +69,7 @@ function inWords(path: string, { uid }: Stats, code: string, purpose: 'read' | '
 
 const ELSEWHERE = 'name another stateFile';
 
-/** The name of a user, or the number where it has none. */
+/** The name of a user, or the number without a name. */
 function nameOf(uid: number): string {
   try {
     const lines = readFileSync('/etc/passwd', 'utf8').split('\n');

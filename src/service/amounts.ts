@@ -1,11 +1,11 @@
 import prettyBytes from 'pretty-bytes';
 
-/** An amount of bytes for people, such as "60 MB". */
+/** "60 MB". */
 export function bytesText(bytes: number): string {
   return prettyBytes(bytes);
 }
 
-/** How long something took or takes, for people: "0.4 s", "15 s", "2 min 5 s", "1 h 20 min". */
+/** "0.4 s", "15 s", "2 min 5 s", "1 h 20 min". */
 export function durationText(ms: number): string {
   const seconds = ms / 1000;
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
@@ -18,7 +18,7 @@ export function durationText(ms: number): string {
   return left === 0 ? `${hours} h` : `${hours} h ${left} min`;
 }
 
-/** A time that runs, in little room: "0:08", "1:20", "2:05:00". Rounded up to seconds. */
+/** A short running time, rounded up to seconds: "0:08", "1:20", "2:05:00". */
 export function clockText(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   const two = (part: number): string => String(part).padStart(2, '0');
@@ -28,7 +28,7 @@ export function clockText(ms: number): string {
   return hours > 0 ? `${hours}:${rest}` : rest;
 }
 
-/** A number of things for people: "1 file", "1,200 files". */
+/** "1 file", "1,200 files". */
 export function countText(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }

@@ -1,17 +1,16 @@
 import type { Clock } from '../domain/clock.ts';
 
-/** Lets a loop sleep until there is something to do. A ring that nobody waits for is kept for the next who does. */
+/** Lets a loop sleep until there is something to do. A ring that nobody waits for is kept for the next wait. */
 export class Bell {
   #rung = false;
   #wake: (() => void) | null = null;
 
-  /** Wakes who waits. */
   ring(): void {
     this.#rung = true;
     this.#wake?.();
   }
 
-  /** Resolves when the bell rings, after so many milliseconds, or when the signal aborts. */
+  /** Resolves when the bell rings, after `ms`, or when the signal aborts. */
   async wait(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
     if (!this.#rung && !signal.aborted) {
       const waiting = new AbortController();

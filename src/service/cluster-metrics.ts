@@ -1,15 +1,12 @@
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** What is measured of a host's part in a cluster at the moment of asking. */
 export interface ClusterMeasures {
   readonly unitsHeld: number;
   /** Whether the last beat reached the database. */
   readonly isDatabaseUp: boolean;
-  /** What this host may take of the budget of requests now, requests a second. */
-  readonly share: number;
 }
 
-/** Seconds: from a database beside this host to one that is about to be given up. */
+/** In seconds: from a database on the same machine to one that is about to be given up. */
 const SHIP_BUCKETS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 
 /** Counts what a host does in a cluster, for Prometheus. */
@@ -21,15 +18,14 @@ export class ClusterMetrics {
   readonly #leasesLost: Counter;
   readonly #hints: Readonly<Record<'sent' | 'received', Counter>>;
   readonly #ships: Histogram;
-  readonly #share: Gauge;
 
-  /** @param measure - asked once each time the metrics are rendered. */
+  /** @param measure - called once for each rendering. */
   constructor(library: typeof import('prom-client'), registry: Registry, measure: () => ClusterMeasures) {
     const registers = [registry];
     this.#measure = measure;
     this.#unitsHeld = new library.Gauge({
       name: 'botsync_cluster_units_held',
-      help: 'Units that this host holds. Pinned sources do not count.',
+      help: 'Units that this host holds.',
       registers,
     });
     this.#databaseUp = new library.Gauge({
@@ -65,38 +61,30 @@ export class ClusterMetrics {
       buckets: SHIP_BUCKETS,
       registers,
     });
-    this.#share = new library.Gauge({
-      name: 'botsync_cluster_share_requests_per_second',
-      help: 'What this host may take of the budget of requests.',
-      registers,
-    });
   }
 
-  /** A unit was taken from another host. */
+  /** Counts a unit taken from a host that did not release it. */
   tookOver(): void {
     this.#takeovers.inc();
   }
 
-  /** A lease ended that this host did not end. */
+  /** Counts a unit that this host lost without releasing it. */
   lost(): void {
     this.#leasesLost.inc();
   }
 
-  /** So many paths were named to another host, or by one. */
   hinted(direction: 'sent' | 'received', count: number): void {
     this.#hints[direction].inc(count);
   }
 
-  /** Records reached the database, so many seconds after they were sent first. */
+  /** Counts records that reached the database, this many seconds after they were first sent. */
   shipped(seconds: number): void {
     this.#ships.observe(seconds);
   }
 
-  /** Takes the measures of now. */
   takeMeasures(): void {
-    const { unitsHeld, isDatabaseUp, share } = this.#measure();
+    const { unitsHeld, isDatabaseUp } = this.#measure();
     this.#unitsHeld.set(unitsHeld);
-    this.#share.set(share);
     this.#databaseUp.set(isDatabaseUp ? 1 : 0);
   }
 }

@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
 
-/** What a text tells, which its colour shows. */
+/** The meaning that a colour shows. */
 export type Style = 'ok' | 'warning' | 'failure' | 'halted' | 'aside';
 
-/** Gives a text the colour of a style, or leaves it as it is. Control characters of names must be escaped before. */
+/** Colours a text. Control characters must be escaped before. */
 export type Paint = (style: Style, text: string) => string;
 
 const FORMATS = {
@@ -14,23 +14,20 @@ const FORMATS = {
   aside: 'gray',
 } as const;
 
-/** Paints in colours. */
 export const inColour: Paint = (style, text) => styleText(FORMATS[style], text, { validateStream: false });
 
-/** Paints nothing. */
 export const withoutColour: Paint = (_style, text) => text;
 
-/** What decides whether colours are used. */
 export interface ColourInput {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether `--no-color` was given. */
+  /** `--no-color`. */
   readonly isForbidden: boolean;
   readonly isTerminal: boolean;
 }
 
 /**
- * Whether to write in colours: on a terminal that has them, unless `--no-color` or NO_COLOR forbids it
- * (https://no-color.org). FORCE_COLOR asks for them elsewhere too, as some services show them.
+ * Returns whether to use colours: on a terminal that supports them, unless `--no-color` or NO_COLOR forbids it
+ * (https://no-color.org). FORCE_COLOR requests them elsewhere, since some services show them.
  */
 export function usesColour({ env, isForbidden, isTerminal }: ColourInput): boolean {
   if (isForbidden || isSet(env['NO_COLOR'])) return false;

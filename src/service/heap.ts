@@ -1,11 +1,11 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** Garbage may take this much of what is in use before it is collected, percent. */
+/** How much garbage may accumulate before a collection, in percent of the memory in use. */
 const GARBAGE_PERCENT = 20;
 
 /**
- * Has V8 collect its old objects sooner, and let none be born old. What belongs to a file that is being sent lives for
- * some milliseconds; V8 takes that for a long life, and then keeps whatever such an object refers to (decision 0026).
+ * Makes V8 collect old objects sooner and create none as old. The objects of a file that is being sent live for
+ * some milliseconds; V8 takes that for a long life and then keeps everything that they refer to (decision 0026).
  */
 export function keepHeapSmall(): void {
   setFlagsFromString(`--heap-growing-percent=${GARBAGE_PERCENT}`);

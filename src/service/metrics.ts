@@ -1,9 +1,9 @@
+import { readdirSync } from 'node:fs';
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { OptionalFailure } from '../domain/failure.ts';
 import { ClusterMetrics, type ClusterMeasures } from './cluster-metrics.ts';
-import { measureProcess } from './process-metrics.ts';
 
-/** How a file stands: the counts of `botsync status`. */
+/** The state of a file, as counted by `botsync status`. */
 export type FileState =
   | 'in-sync'
   | 'unconfirmed'
@@ -16,38 +16,39 @@ export type FileState =
   | 'to-remove'
   | 'kept';
 
-/** What the platform says of files that are in sync; `unknown`: it was not asked, or cannot be. */
+/** The status that the platform reports for files in sync; `unknown` if it was not or cannot be asked. */
 export type FileWord = 'stored' | 'searchable' | 'unknown';
 
-/** What is measured of a source at the moment of asking. */
 export interface SourceMeasures {
   readonly name: string;
   readonly files: Readonly<Record<FileState, number>>;
-  /** Files in sync, by what the platform says of them. */
+  /** Files in sync by platform status. */
   readonly words: Readonly<Record<FileWord, number>>;
-  /** Epoch milliseconds of the next file that the platform deletes; `null`: none. */
+  /** Epoch milliseconds of the next expiry; `null` without one. */
   readonly nextExpiryMs: number | null;
-  /** Files whose time to be sent again has come and that were not. */
+  /** Files that should have been renewed by now. */
   readonly overdueRenewals: number;
   readonly watchedDirectories: number;
   readonly isHalted: boolean;
-  /** Epoch milliseconds of the end of the last pass after which everything was in sync; `null`: there was none. */
+  /** Epoch milliseconds of the end of the last pass that left everything in sync; `null` without one. */
   readonly lastSuccessMs: number | null;
 }
 
-/** The two requests of an upload, to the platform and to its store, and those about what the platform has. */
+/** `upsert` and `upload` send a file; the others are about files on the platform. */
 export type RequestOperation = 'upsert' | 'upload' | 'list' | 'get' | 'update' | 'delete';
 
-/** How a request ended. */
 export type RequestOutcome = 'ok' | OptionalFailure['kind'];
 
-/** How the sending of a file ended, all attempts together. */
+/** The result of a file's sending, after all attempts. */
 export type UploadResult = 'done' | 'refused' | 'failed';
 
-/** The outcome of a message to people; `dropped` is not tried again. */
+/** `dropped` is not retried. */
 export type NotificationOutcome = 'sent' | 'failed' | 'dropped';
 
-/** Why nothing was sent for a while: the platform asked for it, was unreachable, or refused credentials or quota. */
+/**
+ * Why nothing was sent for a while: the platform asked for a pause, was unreachable, or refused credentials or
+ * quota.
+ */
 export type PauseReason = 'asked' | 'outage' | 'blockade';
 
 const OPERATIONS: readonly RequestOperation[] = ['upsert', 'upload', 'list', 'get', 'update', 'delete'];
@@ -56,25 +57,25 @@ const RESULTS: readonly UploadResult[] = ['done', 'refused', 'failed'];
 const NOTIFICATIONS: readonly NotificationOutcome[] = ['sent', 'failed', 'dropped'];
 const PAUSES: readonly PauseReason[] = ['asked', 'outage', 'blockade'];
 
-/** Seconds: from a platform nearby to a gigabyte over a slow line. */
+/** In seconds: from a platform nearby to a gigabyte over a slow line. */
 const LATENCY_BUCKETS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000];
 
 /**
- * Makes the metrics of a daemon. Their library is loaded here: commands that measure nothing do without it.
+ * Creates the metrics of a daemon. Loads their library here, since other commands do not need it.
  *
  * @param version - of botsync.
- * @param measure - asked once each time the metrics are rendered.
+ * @param measure - called once for each rendering.
  */
 export async function createMetrics(
   version: string,
   measure: () => readonly SourceMeasures[],
 ): Promise<Metrics> {
-  // In a bundle a CommonJS module has no other export than this.
+  // In a bundle a CommonJS module has only a default export.
   const { default: library } = await import('prom-client');
   return new Metrics(library, version, measure);
 }
 
-/** Counts what the daemon does, for Prometheus. Nothing runs while nobody asks: the cost is that of counting. */
+/** Counts what the daemon does, for Prometheus. Nothing runs between requests for metrics. */
 class Metrics {
   readonly #library: typeof import('prom-client');
   readonly #registry: Registry;
@@ -99,7 +100,8 @@ class Metrics {
   readonly #notifications: Counter<'outcome'>;
   readonly #differences: Gauge<'reason'>;
   readonly #lastVerification: Gauge<never>;
-  /** `null`: this host is in no cluster. */
+  readonly #configurationRead: Gauge<never>;
+  /** `null` without a cluster. */
   #cluster: ClusterMetrics | null = null;
 
   constructor(
@@ -179,6 +181,12 @@ class Metrics {
       'When the last verification ended; 0 if there was none.',
       [],
     );
+    this.#configurationRead = gauge(
+      'botsync_config_last_reload_successful',
+      '1 if the configuration was loaded when it was last read, 0 if it cannot be loaded and an older one is in use.',
+      [],
+    );
+    this.#configurationRead.set(1);
     gauge('botsync_build_info', '1, with the versions of botsync and Node.', ['version', 'node']).set(
       { version, node: process.versions.node },
       1,
@@ -195,71 +203,69 @@ class Metrics {
     measureProcess(library, registry);
   }
 
-  /** Content bytes were sent. */
+  /** Counts content bytes. */
   sent(sizeBytes: number): void {
     this.#sentBytes.inc(sizeBytes);
   }
 
-  /** The sending of a file ended. */
   uploadEnded(source: string, result: UploadResult): void {
     this.#uploads.inc({ source, result });
   }
 
-  /** A request ended, so many seconds after it began. */
   requestEnded(operation: RequestOperation, outcome: RequestOutcome, seconds: number): void {
     this.#requests.inc({ operation, outcome });
     this.#latency.observe({ operation }, seconds);
   }
 
-  /** A file is sent once more after a failure. */
   retried(): void {
     this.#retries.inc();
   }
 
-  /** A pause begins. It is counted now, so that it shows while it lasts. */
+  /** Counts a pause at its beginning, so that it shows while it lasts. */
   pauseBegan(reason: PauseReason): void {
     this.#pauses.inc({ reason });
   }
 
-  /** A pause has lasted so many seconds more. */
+  /** Adds to the length of pauses. */
   pauseWentOn(reason: PauseReason, seconds: number): void {
     this.#pauseSeconds.inc({ reason }, seconds);
   }
 
-  /** A whole source was rescanned, without an event that said so. */
+  /** Counts a rescan of a whole source that no event caused. */
   rescanned(source: string): void {
     this.#rescans.inc({ source });
   }
 
-  /** A rescan found a change that no event had told of. */
+  /** Counts a change that a rescan found without an event. */
   foundByRescan(source: string): void {
     this.#rescanOnly.inc({ source });
   }
 
-  /** A file was removed from the platform. */
   removed(source: string): void {
     this.#removals.inc({ source });
   }
 
-  /** A message to people was tried. */
   notificationEnded(outcome: NotificationOutcome): void {
     this.#notifications.inc({ outcome });
   }
 
-  /** A verification ended, with so many differences by reason. */
+  /** Records a verification with its number of differences by reason. */
   verified(finishedAtMs: number, reasons: Readonly<Record<string, number>>): void {
     this.#differences.reset();
     for (const [reason, count] of Object.entries(reasons)) this.#differences.set({ reason }, count);
     this.#lastVerification.set(finishedAtMs / 1000);
   }
 
-  /** What this host does in a cluster is counted from now on. `measure`: asked once each time the metrics are rendered. */
+  configurationRead(isLoaded: boolean): void {
+    this.#configurationRead.set(isLoaded ? 1 : 0);
+  }
+
+  /** Adds the metrics of a cluster. `measure`: called once for each rendering. */
   joinCluster(measure: () => ClusterMeasures): ClusterMetrics {
     this.#cluster = new ClusterMetrics(this.#library, this.#registry, measure);
     return this.#cluster;
   }
 
-  /** All of it as text. */
   async render(): Promise<{ readonly contentType: string; readonly body: string }> {
     this.#takeMeasures();
     this.#cluster?.takeMeasures();
@@ -267,7 +273,7 @@ class Metrics {
   }
 
   #takeMeasures(): void {
-    // A source may have left the config since.
+    // A source may have left the configuration since.
     for (const gauge of [
       this.#files,
       this.#words,
@@ -287,7 +293,7 @@ class Metrics {
       this.#watchedDirectories.set({ source }, measures.watchedDirectories);
       this.#halted.set({ source }, measures.isHalted ? 1 : 0);
       this.#lastSuccess.set({ source }, (measures.lastSuccessMs ?? 0) / 1000);
-      // A rate needs the zero that comes before the first event.
+      // A rate needs the zero before the first event.
       for (const result of RESULTS) this.#uploads.inc({ source, result }, 0);
       for (const counter of [this.#rescans, this.#rescanOnly, this.#removals]) counter.inc({ source }, 0);
     }
@@ -295,3 +301,45 @@ class Metrics {
 }
 
 export type { Metrics };
+
+/**
+ * Adds the usual metrics of a process under their usual names, measured only on request. The library's own set
+ * would watch the event loop all the time, which costs more than everything else an idle daemon does.
+ */
+
+function measureProcess(library: typeof import('prom-client'), registry: Registry): void {
+  const registers = [registry];
+  new library.Counter({
+    name: 'process_cpu_seconds_total',
+    help: 'Processor time used, in user and system mode.',
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.reset();
+      this.inc((user + system) / 1e6);
+    },
+  });
+  new library.Gauge({
+    name: 'process_resident_memory_bytes',
+    help: 'Memory in use.',
+    registers,
+    collect() {
+      this.set(process.memoryUsage.rss());
+    },
+  });
+  new library.Gauge({
+    name: 'process_start_time_seconds',
+    help: 'When the process started.',
+    registers,
+  }).set(Math.round(performance.timeOrigin) / 1000);
+  if (process.platform !== 'linux') return;
+  new library.Gauge({
+    name: 'process_open_fds',
+    help: 'Open file descriptors.',
+    registers,
+    collect() {
+      // One of them is that of this listing.
+      this.set(readdirSync('/proc/self/fd').length - 1);
+    },
+  });
+}

@@ -4,7 +4,6 @@ import type { FilePlatform, OutgoingContent } from '../domain/file-platform.ts';
 import type { RequestOperation, RequestOutcome } from './metrics.ts';
 import type { Stage } from './pulse.ts';
 
-/** What is wanted to be known of requests. */
 export interface RequestObserver {
   /** Moves with every request and every piece of content. */
   readonly stage: Stage;
@@ -13,7 +12,7 @@ export interface RequestObserver {
   readonly monotonic: () => number;
 }
 
-/** A platform whose requests are told of. */
+/** Reports the requests of a platform. */
 export function observed(platform: FilePlatform, observer: RequestObserver): FilePlatform {
   const { stage } = observer;
   return {
@@ -26,7 +25,7 @@ export function observed(platform: FilePlatform, observer: RequestObserver): Fil
   };
 }
 
-/** What a platform has, whose requests are told of. */
+/** Reports the requests of a catalog. */
 export function observedCatalog(catalog: FileCatalog, observer: RequestObserver): FileCatalog {
   return {
     list: (...args) => measure('list', observer, () => catalog.list(...args)),
@@ -54,10 +53,10 @@ async function measure<T, F extends OptionalFailure>(
 }
 
 function moving(content: OutgoingContent, stage: Stage): OutgoingContent {
-  return content.kind === 'whole' ? content : { ...content, chunks: told(content.chunks, stage) };
+  return content.kind === 'whole' ? content : { ...content, chunks: observedChunks(content.chunks, stage) };
 }
 
-async function* told(chunks: AsyncIterable<Buffer>, stage: Stage): AsyncGenerator<Buffer, void> {
+async function* observedChunks(chunks: AsyncIterable<Buffer>, stage: Stage): AsyncGenerator<Buffer, void> {
   for await (const chunk of chunks) {
     stage.progress();
     yield chunk;

@@ -1,24 +1,20 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Clock } from '../domain/clock.ts';
-import { AttemptLimit } from './attempt-limit.ts';
-import { readAction, type PageAction } from './page-action.ts';
-import { PageSessions, type PageSession } from './page-sessions.ts';
-import type { PageAccess, PageSource } from './page-source.ts';
+import { AttemptLimit, PageSessions, type PageSession } from './page-sessions.ts';
+import { readAction, type PageAction, type PageAccess, type PageSource } from './page-source.ts';
 import { PageStreams } from './page-streams.ts';
 import { originOf } from './request-origin.ts';
 import { text, type StatusAnswer } from './status-routes.ts';
 
-/** What the site does beside showing pages. */
 export interface SitePorts {
-  /** Does what a signed-in visitor asked for; in a sentence what it came to. */
+  /** Carries out the action of a signed-in visitor and returns its result in a sentence. */
   readonly act: (action: Exclude<PageAction, { readonly kind: 'sign-out' }>) => string | Promise<string>;
-  /** Notes who did what. `fields` never hold a secret. */
+  /** Logs who did what. `fields` never contain a secret. */
   readonly note: (level: 'info' | 'warn', message: string, fields: object) => void;
   readonly failed: (error: unknown) => void;
 }
 
-/** A request for the site. */
 export interface SiteRequest {
   readonly method: string;
   readonly path: string;
@@ -26,13 +22,13 @@ export interface SiteRequest {
   readonly headers: IncomingHttpHeaders;
   /** The client's IP address. */
   readonly client: string;
-  /** The port that was asked. */
+  /** The local port. */
   readonly port: number;
-  /** The body as text; `null`: it is larger than `MOST_BODY_BYTES`. */
+  /** The body as text; `null` if it is larger than `MOST_BODY_BYTES`. */
   readonly body: () => Promise<string | null>;
 }
 
-/** An answer, or a stream of events that begins with these headers. */
+/** A whole answer, or a stream of events that begins with these headers. */
 export type SiteAnswer =
   | ({ readonly kind: 'whole' } & StatusAnswer)
   | {
@@ -41,10 +37,10 @@ export type SiteAnswer =
       readonly begin: (response: ServerResponse) => void;
     };
 
-/** A form of the page is much smaller, bytes. */
+/** In bytes; forms of the page are much smaller. */
 export const MOST_BODY_BYTES = 8192;
 
-/** Wrong secrets, and forms that are none of ours. */
+/** Wrong secrets, and forms of other sites. */
 const FAILURES = { burst: 5, everyMs: 12_000, clients: 1000 };
 
 const ACTIONS = { burst: 20, everyMs: 1000, clients: 1000 };
@@ -53,7 +49,7 @@ const WRONG_SECRET = 'That is not the secret that service.control names.';
 const SIGNED_OUT = 'You are signed out, so nothing was done.';
 const OTHER_SESSION = 'This page was from an earlier session, so nothing was done. Try again.';
 
-/** The page at `/`, its events at `/events`, and what may be done from it: `POST /session` and `POST /control`. */
+/** The page at `/`, its events at `/events`, and its actions: `POST /session` and `POST /control`. */
 export class PageSite {
   readonly #page: PageSource;
   readonly #ports: SitePorts;
@@ -61,7 +57,7 @@ export class PageSite {
   readonly #streams: PageStreams;
   readonly #failures: AttemptLimit;
   readonly #actions: AttemptLimit;
-  /** `null`: nothing can be done from the page. */
+  /** `null`: the page allows no actions. */
   #secretHash: Buffer | null = null;
 
   constructor(page: PageSource, ports: SitePorts, clock: Clock) {
@@ -73,7 +69,7 @@ export class PageSite {
     this.#actions = new AttemptLimit(ACTIONS, clock.monotonic);
   }
 
-  /** Asks for another secret from now on, `null`: for none, and then nothing can be done. Ends all sessions if it is another. */
+  /** Replaces the secret; `null` disables all actions. A different secret ends all sessions. */
   adopt(secret: string | null): void {
     const hash = secret === null ? null : hashOf(secret);
     const before = this.#secretHash;
@@ -83,12 +79,11 @@ export class PageSite {
     this.#streams.accessChanged();
   }
 
-  /** Ends all streams. */
   close(): void {
     this.#streams.close();
   }
 
-  /** Answers what is for the site; `null`: it is not. */
+  /** Returns `null` for paths that are not the site's. */
   async answer(request: SiteRequest): Promise<SiteAnswer | null> {
     const { method, path } = request;
     const isRead = method === 'GET' || method === 'HEAD';
@@ -104,7 +99,7 @@ export class PageSite {
       case '/session':
       case '/control':
         if (this.#secretHash === null) return null;
-        // A page that was answered to a form may be loaded again.
+        // Browsers may reload the answer to a form.
         if (isRead) return redirect(request);
         if (method !== 'POST') return refuse(405, `${path} takes POST`, { allow: 'POST' });
         return await this.#take(request);
@@ -124,7 +119,7 @@ export class PageSite {
   #stream(request: SiteRequest): SiteAnswer {
     if (originOf(request.headers) === 'foreign') return refuse(403, 'only pages of this address may listen');
     if (!this.#streams.hasRoom) return refuse(503, 'too many pages are open', { 'retry-after': '60' });
-    // nginx would hold events back until it has many.
+    // nginx would buffer the events.
     const headers = { ...SHIELDS, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
     if (request.method === 'HEAD') return { kind: 'whole', status: 200, headers, body: '' };
     const token = tokenIn(request);
@@ -134,7 +129,6 @@ export class PageSite {
     return { kind: 'stream', headers, begin };
   }
 
-  /** Takes a form. */
   async #take(request: SiteRequest): Promise<SiteAnswer> {
     const { headers, path } = request;
     if (originOf(headers) !== 'own') return refuse(403, 'only pages of this address may send forms');
@@ -143,7 +137,7 @@ export class PageSite {
     const body = await request.body();
     if (body === null) return refuse(413, `a form has at most ${MOST_BODY_BYTES} bytes`);
     const form = new URLSearchParams(body);
-    // From here to the note of a failure nothing is waited for: forms that come at once are counted one by one.
+    // No await from here to the note of a failure, so that forms that arrive together are counted one by one.
     const waitMs = this.#failures.waitMs(request.client);
     if (waitMs > 0) return await this.#tooMany(request, null, waitMs);
     return await (path === '/session' ? this.#signIn(request, form) : this.#control(request, form));
@@ -212,7 +206,7 @@ export class PageSite {
 
   async #document(
     status: number,
-    { query }: SiteRequest,
+    { query, headers: asked }: SiteRequest,
     access: PageAccess,
     more: Readonly<Record<string, string>> = {},
   ): Promise<SiteAnswer> {
@@ -223,11 +217,13 @@ export class PageSite {
       'x-frame-options': 'DENY',
       ...more,
     };
-    return { kind: 'whole', status, headers, body: await this.#page.document(query, access) };
+    // Any website can make its visitors load this page, again and again.
+    const mayAsk = originOf(asked) !== 'foreign';
+    return { kind: 'whole', status, headers, body: await this.#page.document(query, access, mayAsk) };
   }
 }
 
-/** What keeps other pages away. By "no-referrer" forms of the page itself would come from an origin that is not known. */
+/** Isolates the page from others. With "no-referrer" the page's own forms would have the origin "null". */
 const SHIELDS = {
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
@@ -239,20 +235,20 @@ function refuse(status: number, why: string, headers: Readonly<Record<string, st
   return { kind: 'whole', ...answer, headers: { ...answer.headers, ...headers } };
 }
 
-/** Back to the page as it was looked at. */
+/** Redirects to the page with the same query. */
 function redirect({ query }: SiteRequest, headers: Readonly<Record<string, string>> = {}): SiteAnswer {
   const asked = query.toString();
   const location = asked === '' ? '/' : `/?${asked}`;
   return { kind: 'whole', status: 303, headers: { ...SHIELDS, ...headers, location }, body: '' };
 }
 
-/** Cookies do not tell ports apart, and there may be another botsync on this machine. */
+/** Cookies do not distinguish ports, and another botsync may run on this machine. */
 function cookieName({ port }: SiteRequest): string {
   return `botsync-session-${port}`;
 }
 
 function cookie(request: SiteRequest, token: string | null): Record<string, string> {
-  // A proxy may speak https for us, and then the cookie is for that alone.
+  // If a proxy speaks https for us, the cookie is for https only.
   const secure = request.headers.origin?.startsWith('https:') === true ? '; Secure' : '';
   const life = token === null ? '; Max-Age=0' : '';
   const value = `${cookieName(request)}=${token ?? ''}; HttpOnly; SameSite=Strict; Path=/${secure}${life}`;
@@ -265,7 +261,7 @@ function tokenIn(request: SiteRequest): string | null {
   return cookies.find((one) => one.startsWith(begin))?.slice(begin.length) ?? null;
 }
 
-/** Texts of any length are compared by hash, in a time that tells nothing of them. */
+/** Comparing hashes takes a time that reveals nothing, for texts of any length. */
 function hashOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

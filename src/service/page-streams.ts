@@ -3,55 +3,54 @@ import type { Clock } from '../domain/clock.ts';
 import { Bell } from './bell.ts';
 import type { PageSource } from './page-source.ts';
 
-/** So many pages are kept up to date at a time. */
 const MOST_STREAMS = 100;
 
-/** The parts are made at most so often, milliseconds. */
+/** Parts are rendered at most this often, in milliseconds. */
 const ROUND_MS = 1000;
 
-/** To make them takes this part of the time at most, unless that kept pages from news for longer than this, milliseconds. */
+/** Rendering may take this fraction of the time, unless updates then came later than this, in milliseconds. */
 const ROUND_PART = 0.05;
 const LONGEST_ROUND_MS = 10_000;
 
-/** What no change told of, such as ages, is shown as it is after so long, milliseconds. */
+/** Parts are rendered again after this time even without a change, since they contain ages, in milliseconds. */
 const REFRESH_MS = 60_000;
 
-/** So often the time is sent, so that neither a page nor anybody on the way takes the stream for dead, milliseconds. */
+/** The interval of clock events, so that neither the page nor a proxy takes the stream for dead, in milliseconds. */
 const HEARTBEAT_MS = 15_000;
 
-/** A browser that lost its stream comes back after so long, milliseconds. */
+/** A browser reconnects after this time, in milliseconds. */
 const RETRY_MS = 3000;
 
-/** What a page looks at; all streams of one view get the same. */
+/** Parts for one query and permission, shared by streams. */
 interface View {
   readonly query: URLSearchParams;
   readonly mayAct: boolean;
-  /** As they were made last; `null`: never. */
+  /** `null` before the first rendering. */
   parts: ReadonlyMap<string, string> | null;
   madeAtMs: number;
-  /** Which news were there when they were made. */
+  /** The value of `#news` at the last rendering. */
   news: number;
   hasFailed: boolean;
 }
 
-/** One open page. */
+/** An open page. */
 interface Stream {
   readonly response: ServerResponse;
   readonly query: URLSearchParams;
-  /** Equal for queries that mean the same. */
+  /** The query, sorted. */
   readonly asked: string;
   readonly mayAct: () => boolean;
-  /** What the page shows, as far as it was sent. */
+  /** The parts as last sent. */
   shown: ReadonlyMap<string, string> | null;
-  /** Messages that the system has not taken yet, because the client reads too little. */
+  /** Messages that the system has not taken yet, because the client reads too slowly. */
   unread: number;
-  /** Whether there were some at the last heartbeat. */
+  /** Whether there were unread messages at the last heartbeat. */
   wasBehind: boolean;
 }
 
 /**
- * Keeps open pages up to date, by server-sent events. While nobody looks it does nothing at all, not even listen for
- * changes; and what several look at is made once for all of them.
+ * Keeps open pages up to date, by server-sent events. Without an open page it does nothing and does not subscribe
+ * to changes. Equal queries are rendered once.
  */
 export class PageStreams {
   readonly #page: Pick<PageSource, 'parts' | 'subscribe'>;
@@ -60,27 +59,26 @@ export class PageStreams {
   readonly #streams = new Set<Stream>();
   readonly #views = new Map<string, View>();
   readonly #bell = new Bell();
-  /** Counts changes, of those between two rounds one. */
+  /** Incremented once for all changes between two rounds. */
   #news = 0;
   #hasChanged = false;
   #nextRoundMs = -Infinity;
   #nextHeartbeatMs = 0;
   #running: AbortController | null = null;
 
-  /** @param failed - told why parts could not be made. */
+  /** @param failed - called when parts cannot be rendered. */
   constructor(page: Pick<PageSource, 'parts' | 'subscribe'>, clock: Clock, failed: (error: unknown) => void) {
     this.#page = page;
     this.#clock = clock;
     this.#failed = failed;
   }
 
-  /** Whether one more page can be kept up to date. */
   get hasRoom(): boolean {
     return this.#streams.size < MOST_STREAMS;
   }
 
   /**
-   * Keeps the page behind a response up to date until either side ends it. The headers must be written already.
+   * Keeps the page of a response up to date until either side ends it. The headers must be written already.
    *
    * @param mayAct - whether the visitor may act now.
    */
@@ -94,19 +92,18 @@ export class PageStreams {
       this.#streams.delete(stream);
       if (this.#streams.size === 0) this.#running?.abort();
     });
-    // A client that goes is no failure.
+    // A client that disconnects is no failure.
     response.on('error', () => undefined);
     this.#write(stream, `retry: ${RETRY_MS}\n\n`);
     if (this.#running === null) void this.#run();
     else this.#bell.ring();
   }
 
-  /** What visitors may do has changed. */
+  /** Updates all pages after a change of permissions. */
   accessChanged(): void {
     this.#bell.ring();
   }
 
-  /** Ends all streams. */
   close(): void {
     for (const { response } of this.#streams) response.destroy();
     this.#running?.abort();
@@ -133,12 +130,12 @@ export class PageStreams {
       unsubscribe();
       this.#views.clear();
       this.#running = null;
-      // Somebody came while the last one left.
+      // A stream was added while the last one ended.
       if (this.#streams.size > 0) void this.#run();
     }
   }
 
-  /** For how long there is nothing to do, as far as is known, milliseconds. */
+  /** Returns for how long there is nothing to do, in milliseconds. */
   #restMs(): number {
     const nowMs = this.#clock.monotonic();
     const oldestMs = Math.min(...[...this.#views.values()].map(({ madeAtMs }) => madeAtMs));
@@ -158,9 +155,9 @@ export class PageStreams {
     return this.#hasChanged || news !== this.#news || nowMs - madeAtMs >= REFRESH_MS;
   }
 
-  /** Makes anew what is looked at and may have changed. */
+  /** Renders the views that may have changed. */
   async #makeStale(beganMs: number): Promise<void> {
-    // What changes from now on is news again.
+    // Later changes count as the next news.
     if (this.#hasChanged) this.#news += 1;
     this.#hasChanged = false;
     const views = new Map<string, View>();
@@ -191,12 +188,12 @@ export class PageStreams {
     view.madeAtMs = this.#clock.monotonic();
   }
 
-  /** Sends to each page the parts that it does not show as they are now. */
+  /** Sends each page the parts that changed since its last message. */
   #sendNews(): void {
     const made = new Map<View, Map<Stream['shown'], string | null>>();
     for (const stream of this.#streams) {
       const view = this.#views.get(keyOf(stream));
-      // Whoever has not read what came before gets what has changed since then, once that is read.
+      // A slow reader gets all changes in one message after it has read the last one.
       if (view === undefined || view.parts === null || stream.shown === view.parts || stream.unread > 0)
         continue;
       const messages = made.get(view) ?? new Map<Stream['shown'], string | null>();
@@ -217,7 +214,7 @@ export class PageStreams {
     });
   }
 
-  /** Shows that the streams are alive, and ends those whose client reads nothing. */
+  /** Sends a clock event, and ends streams whose client reads nothing. */
   #heartbeat(nowMs: number): void {
     this.#nextHeartbeatMs = nowMs + HEARTBEAT_MS;
     for (const stream of this.#streams) {
@@ -229,7 +226,7 @@ export class PageStreams {
   }
 }
 
-/** Equal for streams that look at the same. */
+/** Equal for streams with the same parts. */
 function keyOf({ asked, mayAct }: Stream): string {
   return `${mayAct() ? 'act' : 'look'}?${asked}`;
 }
@@ -238,7 +235,7 @@ function viewOf({ query, mayAct }: Stream): View {
   return { query, mayAct: mayAct(), parts: null, madeAtMs: -Infinity, news: -1, hasFailed: false };
 }
 
-/** Tells of the parts that are not shown as they are now; `null`: all are. */
+/** Returns an event with the parts that differ; `null` without any. */
 function messageOf(
   shown: ReadonlyMap<string, string> | null,
   parts: ReadonlyMap<string, string>,

@@ -1,31 +1,39 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  mkdirSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { accessObstacle } from './access-obstacle.ts';
-import { makeDirectory } from './make-directory.ts';
 
-/** Who holds a lock: what stands in the JSON file beside it. */
+/** The holder of a lock, as in the JSON file next to it. */
 export interface LockHolder {
   readonly pid: number;
   readonly host: string;
   /** ISO 8601. */
   readonly since: string;
-  /** What it runs as, for people: "sync --once". */
+  /** What it runs, for people: "sync --once". */
   readonly command: string;
 }
 
-/** A lock that is held until `release` is called or the process ends, however it ends. */
+/** A lock that is held until `release`, or until the process ends in any way. */
 export interface ProcessLock {
-  /** The holder before us did not release the lock: it was killed, or the machine went down. */
+  /** The previous holder did not release the lock: it was killed, or the machine crashed. */
   readonly wasAbandoned: boolean;
-  /** Whether the file that is locked is still the one at its path: else another process could lock that one as well. */
+  /** Whether the locked file is still the one at its path; if not, another process could lock that one. */
   readonly isInPlace: () => boolean;
-  /** Done once; the lock may be another's afterwards. */
+  /** Further calls do nothing. */
   readonly release: () => void;
 }
 
-/** A lock, who holds it instead, or why there can be none and what to do about it. */
 export type LockAttempt =
   | { readonly kind: 'held'; readonly lock: ProcessLock }
   | { readonly kind: 'busy'; readonly holder: LockHolder | null }
@@ -36,18 +44,21 @@ const SQLITE_BUSY = 5;
 const SQLITE_IOERR = 10;
 const SQLITE_NOTADB = 26;
 
-/** Locks are a write transaction that stays open; these keep the connections from being collected. */
+/** Locks are open write transactions; this set keeps their connections from being garbage-collected. */
 const held = new Set<DatabaseSyncInstance>();
 
 /**
- * Takes the lock `<subject>.lock`. The operating system releases it with the process, so a dead one is no obstacle;
- * file locks of Node's own would not, and a process id alone proves nothing.
+ * Takes the lock `<subject>.lock`. The operating system releases it with the process, so a dead process is no
+ * obstacle. Node has no file locks, and a process id alone proves nothing.
  */
 export function acquireLock(subject: string, command: string, now: Date): LockAttempt {
   const lockFile = `${subject}.lock`;
   let database: DatabaseSyncInstance;
   try {
     makeDirectory(dirname(subject));
+    // SQLite would create the file readable, and so lockable, for others; its journal gets the mode of the file. An
+    // existing file is not opened, since closing it would end a lock that this process holds on it.
+    if (!existsSync(lockFile)) closeSync(openSync(lockFile, 'a', 0o600));
     database = new DatabaseSync(lockFile, { timeout: 0 });
   } catch (error) {
     return unusable(subject, error);
@@ -78,7 +89,7 @@ export function acquireLock(subject: string, command: string, now: Date): LockAt
       isInPlace,
       release: () => {
         if (!held.delete(database)) return;
-        // Beside another lock file stands another holder.
+        // Another lock file belongs to another holder.
         if (isInPlace()) rmSync(holderFile, { force: true });
         database.close();
       },
@@ -103,7 +114,7 @@ function whyNotHeld(subject: string, error: unknown): LockAttempt {
       fix: `remove ${subject}.lock, which is not a lock file of botsync`,
     };
   const holder = readHolder(subject);
-  // Without locks every file seems to be busy, or to fail.
+  // On a file system without locks every file seems to be busy, or to fail.
   const maybe = errcode === SQLITE_BUSY || ((errcode ?? 0) & 0xff) === SQLITE_IOERR;
   if (maybe && holder === null && lacksLocks(dirname(subject)))
     return {
@@ -114,7 +125,7 @@ function whyNotHeld(subject: string, error: unknown): LockAttempt {
   return errcode === SQLITE_BUSY ? { kind: 'busy', holder } : unusable(subject, error);
 }
 
-/** Whether not even a file that nobody else knows can be locked there. */
+/** Returns whether not even a new file can be locked there. */
 function lacksLocks(parent: string): boolean {
   let directory: string | null = null;
   try {
@@ -134,8 +145,8 @@ function lacksLocks(parent: string): boolean {
 }
 
 /**
- * The live holder of a lock; `null` when nobody is known to hold it. The lock itself is not touched, unless another
- * host is named: that may be a container that is no more.
+ * Returns the live holder of a lock; `null` if none is known. Touches the lock itself only if the holder is on
+ * another host, which may be a container that no longer exists.
  */
 export function findHolder(subject: string): LockHolder | null {
   const holder = readHolder(subject);
@@ -143,7 +154,7 @@ export function findHolder(subject: string): LockHolder | null {
   return (holder.host === hostname() ? isAlive(holder) : isLocked(subject)) ? holder : null;
 }
 
-/** Whether a lock is held, as far as can be told. */
+/** Returns whether a lock is held, or may be. */
 function isLocked(subject: string): boolean {
   if (!existsSync(`${subject}.lock`)) return false;
   try {
@@ -159,7 +170,7 @@ function isLocked(subject: string): boolean {
   }
 }
 
-/** A file as the file system knows it; `null` when it is not there, or cannot be checked. */
+/** Identifies a file; `null` if it does not exist or cannot be checked. */
 function inodeOf(file: string): string | null {
   try {
     const { dev, ino } = statSync(file, { bigint: true });
@@ -194,10 +205,13 @@ function isAlive({ pid, since }: LockHolder): boolean {
   return startedMs === null || startedMs <= Date.parse(since) + START_TOLERANCE_MS;
 }
 
-/** Ticks are hundredths of a second, and the moment of the boot is told in seconds. */
+/** Ticks are hundredths of a second, and the boot time is in seconds. */
 const START_TOLERANCE_MS = 2000;
 
-/** When a process started, epoch milliseconds: a later one bears a dead holder's number. `null` where that is not known. */
+/**
+ * Returns when a process started, in epoch milliseconds: a later one reuses the id of a dead holder. `null` if
+ * unknown.
+ */
 function startOf(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -208,4 +222,28 @@ function startOf(pid: number): number | null {
   } catch {
     return null;
   }
+}
+
+/**
+ * Creates a directory and its missing parents, for this user only. Throws the system's error. Node's recursive
+ * `mkdirSync` never ends below `/proc`, where a directory exists but nothing can be created in it (ENOENT).
+ */
+export function makeDirectory(path: string): void {
+  const missing: string[] = [];
+  for (let next = path; !isDirectory(next) && dirname(next) !== next; next = dirname(next))
+    missing.push(next);
+  for (const directory of missing.reverse()) make(directory);
+}
+
+function make(directory: string): void {
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have created it in the meantime.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isDirectory(directory)) throw error;
+  }
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

@@ -1,10 +1,10 @@
-/** A part of the daemon's work whose standstill would go unnoticed: `walk`, `transfer`, `record`. */
+/** A part of the daemon's work that is watched for standstill: `walk`, `transfer`, `record`. */
 export interface Stage {
-  /** One more piece of work is under way. */
+  /** A piece of work begins. */
   readonly begin: () => void;
-  /** Some of it moved on: bytes were sent, a directory was listed. */
+  /** Some work progressed: bytes were sent, a directory was listed. */
   readonly progress: () => void;
-  /** One piece of work is done with, whatever came of it. */
+  /** A piece of work ended, whatever its result. */
   readonly end: () => void;
 }
 
@@ -16,8 +16,8 @@ interface Beat {
 }
 
 /**
- * Notices that work under way does not move on, so that the watchdog of the service manager is fed only by a daemon
- * that works or has nothing to do. An idle stage is a healthy one.
+ * Detects work without progress, so that only a healthy daemon notifies the service manager's watchdog. An idle
+ * stage is healthy.
  */
 export class Pulse {
   readonly #monotonic: () => number;
@@ -31,7 +31,7 @@ export class Pulse {
   /**
    * Adds a stage.
    *
-   * @param isExcused - whether a standstill is meant just now: the platform asked for a pause, an outage is waited out.
+   * @param isExcused - whether a standstill is intended now: the platform asked for a pause, or an outage lasts.
    */
   stage(name: string, isExcused: () => boolean = () => false): Stage {
     const beat: Beat = { isExcused, underWay: 0, movedAtMs: 0 };
@@ -41,7 +41,7 @@ export class Pulse {
     this.#beats.set(name, beat);
     return {
       begin: () => {
-        // Work that is added to work that hangs moves nothing.
+        // Adding work to work that hangs is no progress.
         if (beat.underWay++ === 0) move();
       },
       progress: move,
@@ -53,8 +53,8 @@ export class Pulse {
   }
 
   /**
-   * The stages whose work has not moved on for `limitMs`, without the time in which they were excused: for that it is
-   * to be asked several times within `limitMs`.
+   * Returns the stages without progress for `limitMs`, not counting the time in which they were excused: must be
+   * called several times within `limitMs`.
    */
   standsStill(limitMs: number): string[] {
     const nowMs = this.#monotonic();

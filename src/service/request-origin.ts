@@ -1,18 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
 
-/** What made a browser send a request: a page of ours, one of somebody else, or it is not known (no browser, or a visit). */
+/** The page that made a browser send a request; `unknown` without a browser, or without a page. */
 export type RequestOrigin = 'own' | 'foreign' | 'unknown';
 
 /**
- * Who made a request, by the headers that no page can set. A page is ours when its browser says so, or when its origin has
- * the host that the request names, by whatever scheme: a proxy may speak https for us, and name another host here.
+ * Determines the origin of a request, by headers that no page can set. A page is ours if its browser says so, or if
+ * its origin has the requested host, with any scheme: a proxy may speak https for us, and name another host here.
  */
 export function originOf(headers: IncomingHttpHeaders): RequestOrigin {
   const { origin, host } = headers;
   const site = headers['sec-fetch-site'];
   if (site === 'same-origin') return 'own';
   if (origin !== undefined && origin !== 'null') return isAt(origin, host) ? 'own' : 'foreign';
-  // A page that hides where it comes from. Another port of this machine is "same-site", and somebody else as well.
+  // A page that hides its origin. "same-site" includes other ports of this machine, which may be foreign.
   if (origin === 'null') return 'foreign';
   return site === undefined || site === 'none' ? 'unknown' : 'foreign';
 }
@@ -22,4 +23,16 @@ function isAt(origin: string, host: string | undefined): boolean {
   const { protocol, host: named } = new URL(origin);
   const here = `${protocol}//${host}`;
   return URL.canParse(here) && new URL(here).host === named;
+}
+
+/**
+ * Returns whether a Host header names this machine by number or as localhost. Any other name may be a foreign one
+ * that was made to resolve to this machine.
+ */
+export function namesThisMachine(host: string | undefined): boolean {
+  // Only HTTP/1.0, which no browser uses, has no Host header.
+  if (host === undefined) return true;
+  const name = /^(?:\[(.*)\]|([^:]*))(?::\d+)?$/u.exec(host);
+  const [, inBrackets, plain = ''] = name ?? [];
+  return plain.toLowerCase() === 'localhost' || isIP(inBrackets ?? plain) !== 0;
 }

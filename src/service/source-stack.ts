@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** A place in a file of the bundle, as stack traces write it. */
+/** A position in a file of the bundle, as in stack traces. */
 const PLACE = /(file:\/\/[^\s()]+\.js):(\d+):(\d+)/gu;
 
 /**
- * The stack trace of a defect, with places in `src/` instead of the bundle's: `src/sync/pass/pass.ts:12:3`. The source
- * maps beside the bundle are read only now, so that a start pays nothing for them: Node itself, told to use them, reads the
- * map of every file as it loads it. What has no map stays as it is.
+ * Returns the stack trace of a defect with positions in `src/` instead of the bundle: `src/sync/pass/pass.ts:12:3`.
+ * Reads the source maps only now, which costs nothing at the start; with Node's own option every map is read as its
+ * file is loaded. Positions without a map stay as they are.
  */
 export function sourceStack(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -20,7 +20,7 @@ export function sourceStack(error: unknown): string {
     const entry = map?.findEntry(Number(line) - 1, Number(column) - 1);
     if (entry === undefined || !('originalSource' in entry)) return place;
     const { originalSource, originalLine, originalColumn } = entry;
-    // Sources are named from dist/cli, two steps below the root of the package.
+    // Sources are relative to dist/cli, two levels below the package.
     const source = originalSource.replace(/^(?:\.\.\/)+/u, '');
     return `${source}:${originalLine + 1}:${originalColumn + 1}`;
   });

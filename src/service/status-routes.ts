@@ -1,32 +1,32 @@
-/** What a running daemon can say of itself. A port that throws is answered with 500 and told to `failed`. */
+/** What a running daemon reports. If a port throws, the answer is 500 and `failed` gets the error. */
 export interface StatusPorts {
-  /** Whether all is in order; if not, why, in sentences without secrets. */
+  /** `reasons` are sentences without secrets. */
   readonly readiness: () => { readonly ready: boolean; readonly reasons: readonly string[] };
-  /** The metrics, in the form that the content type names. */
   readonly metrics: () => Promise<{ readonly contentType: string; readonly body: string }>;
-  /** Something that JSON can hold, or a promise of it. */
+  /** Returns a JSON value, or a promise of one. */
   readonly status: () => unknown;
   readonly failed: (error: unknown) => void;
 }
 
-/** What a running daemon does for those who reach its socket. */
+/** What the owner of the socket may ask of a running daemon. The results, or promises of them, are answered as JSON. */
 export interface ControlPorts extends StatusPorts {
-  /** Lets a halted source go on, `null` all of them; the result, or a promise of it, is answered as JSON. */
-  readonly approve: (source: string | null) => unknown;
-  /** Looks again now, at one path of a source or (`path` `null`) at everything; the result is answered as JSON. */
+  /** Approves the halt of a source with this digest. */
+  readonly approve: (source: string, halt: string) => unknown;
+  /** Rescans a path of a source, or everything (`path` is `null`). */
   readonly rescan: (source: string | null, path: string | null) => unknown;
-  /** Reads the configuration again; the result, or a promise of it, is answered as JSON. */
+  /** Removes kept files of a source that were listed: all, or those whose path matches `glob`. */
+  readonly prune: (source: string, glob: string | null, digest: string) => unknown;
   readonly reload: () => unknown;
 }
 
-/** An answer over HTTP, headers in lower case. */
+/** Header names are in lower case. */
 export interface StatusAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** Answers one request: a method, and a target such as `/approve?source=docs`. */
+/** `target`: such as `/approve?source=docs`. */
 export type StatusRoutes = (method: string, target: string) => Promise<StatusAnswer>;
 
 interface Route {
@@ -36,9 +36,10 @@ interface Route {
 }
 
 /**
- * The routes `/healthz`, `/readyz`, `/metrics` and `/status`, with a list of them at `/`.
+ * The routes `/healthz`, `/readyz`, `/metrics` and `/status`, and a list of them at `/`.
  *
- * @param control - adds `POST /approve?source=NAME`, `POST /rescan` and `POST /reload`; for a listener that strangers cannot reach.
+ * @param control - adds `POST /approve?source=NAME&halt=DIGEST`, `POST /rescan`, `POST /prune` and `POST /reload`;
+ * only for a listener that strangers cannot reach.
  */
 export function statusRoutes(ports: StatusPorts, control: ControlPorts | null): StatusRoutes {
   const routes = new Map<string, Route>([
@@ -50,13 +51,27 @@ export function statusRoutes(ports: StatusPorts, control: ControlPorts | null): 
   if (control !== null) {
     routes.set('/approve', {
       method: 'POST',
-      about: 'approves a halted source (?source=NAME) or all of them',
-      answer: async (query) => json(await control.approve(query.get('source'))),
+      about: 'approves the halt of a source (?source=NAME&halt=DIGEST)',
+      answer: async (query) => {
+        const [source, halt] = [query.get('source'), query.get('halt')];
+        if (source === null || halt === null)
+          return text(400, '/approve needs source and halt; /status has both');
+        return json(await control.approve(source, halt));
+      },
     });
     routes.set('/rescan', {
       method: 'POST',
       about: 'rescans a path (?source=NAME&path=PATH) or everything',
       answer: async (query) => json(await control.rescan(query.get('source'), query.get('path'))),
+    });
+    routes.set('/prune', {
+      method: 'POST',
+      about: 'removes kept files of a source (?source=NAME&digest=DIGEST&glob=GLOB)',
+      answer: async (query) => {
+        const [source, digest] = [query.get('source'), query.get('digest')];
+        if (source === null || digest === null) return text(400, '/prune needs source and digest');
+        return json(await control.prune(source, query.get('glob'), digest));
+      },
     });
     routes.set('/reload', {
       method: 'POST',
@@ -85,7 +100,6 @@ export function statusRoutes(ports: StatusPorts, control: ControlPorts | null): 
   };
 }
 
-/** A plain answer, a line or more. */
 export function text(status: number, lines: string): StatusAnswer {
   return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: `${lines}\n` };
 }

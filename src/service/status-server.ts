@@ -1,42 +1,41 @@
 import { once } from 'node:events';
 import { chmodSync, lstatSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { isIP, type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { formatAddress, isLoopback, type ListenAddress } from '../domain/listen-address.ts';
 import { locateSocket } from './daemon-socket.ts';
 import { MOST_BODY_BYTES, type PageSite, type SiteAnswer } from './page-site.ts';
+import { namesThisMachine } from './request-origin.ts';
 import { statusRoutes, text, type ControlPorts, type StatusPorts } from './status-routes.ts';
 
-/** A listener that answers until it is closed. */
 export interface StatusServer {
-  /** `127.0.0.1:9464` with the port that was chosen, or the path of the socket. */
+  /** `127.0.0.1:9464` with the actual port, or the path of the socket. */
   readonly address: string;
-  /** Stops listening and ends all connections, whatever is running in them. */
+  /** Stops listening and ends all connections, even during a request. */
   readonly close: () => Promise<void>;
 }
 
-/** A listener, or in words why there can be none. */
 export type ServeAttempt =
   | { readonly kind: 'serving'; readonly server: StatusServer }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** What one listener puts up with, so that clients that hang or are many do not hold the daemon. */
+/** Protects the daemon from clients that hang or are too many. */
 export interface ClientLimits {
   readonly connections: number;
-  /** A connection on which nothing moves, and a request that is not there in full, is ended after this, milliseconds. */
+  /** Ends idle connections and incomplete requests, in milliseconds. */
   readonly patienceMs: number;
 }
 
 const SOCKET_LIMITS: ClientLimits = { connections: 32, patienceMs: 10_000 };
 
-/** All open pages that are kept up to date, and room for those who ask for metrics beside them. */
+/** Room for all open pages, and for requests of metrics. */
 const ADDRESS_LIMITS: ClientLimits = { connections: 160, patienceMs: 10_000 };
 
 /**
- * Answers over TCP. Where only this machine can reach the address, a request has to name it by its number or as localhost:
- * a web page whose name was pointed here (DNS rebinding) is turned away with 421.
+ * Listens on TCP. If only this machine can reach the address, requests must name it by number or as localhost: a
+ * page whose name was made to resolve to this machine (DNS rebinding) is answered with 421.
  *
- * @param site - the page; `null`: there is none, and only reading requests are answered.
+ * @param site - the page; `null` without one, and then there are only reading requests.
  */
 export async function serveOnAddress(
   address: ListenAddress,
@@ -70,8 +69,8 @@ export async function serveOnAddress(
 }
 
 /**
- * Answers over the socket `<stateFile>.socket`, to its owner alone, who may also approve. What a dead process left there
- * is replaced: the caller holds the lock of the state file.
+ * Listens on the socket `<stateFile>.socket`, for its owner only, who may also approve. Replaces the socket of a
+ * dead process: the caller holds the lock of the state file.
  */
 export async function serveOnSocket(
   stateFile: string,
@@ -93,7 +92,7 @@ export async function serveOnSocket(
     ...(await routes(method, url)),
   });
   const server = httpServer(answer, ports.failed, limits);
-  // Nobody else gets in, not even between the making of the socket and its mode.
+  // Excludes others even between the creation of the socket and its chmod.
   const umask = process.umask(0o077);
   try {
     if (lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true) rmSync(path);
@@ -107,7 +106,7 @@ export async function serveOnSocket(
   }
   const problem = await listening(server);
   if (problem !== null) return failed(describe(problem));
-  // The socket's file goes with the listener.
+  // Node deletes the socket when the server closes.
   server.once('close', release);
   return serving(server, path, ports);
 }
@@ -125,12 +124,12 @@ function httpServer(
   });
   server.setTimeout(patienceMs);
   server.maxConnections = connections;
-  // Answers to requests that were sent ahead would pile up for a client that reads none.
+  // Answers to pipelined requests would pile up for a client that reads none.
   server.maxRequestsPerSocket = 1;
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     void answer(request)
       .catch((error: unknown): SiteAnswer => {
-        // A client that went away in the midst of its request is no failure.
+        // A client that disconnected during its request is no failure.
         if (request.errored === null) failed(error);
         return { kind: 'whole', ...text(500, 'internal error; see the log') };
       })
@@ -151,34 +150,26 @@ function send(answer: SiteAnswer, isHead: boolean, response: ServerResponse): vo
       return;
     }
     case 'stream':
-      // Nobody would tell that it ended.
+      // A destroyed response emits no more events.
       if (response.destroyed) return;
       response.writeHead(200, { ...answer.headers, ...shields });
-      // It may well be silent for longer than any other connection; its own heartbeat finds out who is gone.
+      // A stream may be silent for longer than the timeout; its own heartbeat detects dead clients.
       response.socket?.setTimeout(0);
       answer.begin(response);
   }
 }
 
-/** The body of a request as text; `null`: it is too large. Rejects when the client goes away. */
+/** Returns the body of a request; `null` if it is too large. Rejects if the client disconnects. */
 async function bodyOf(request: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  // What is left unread does not end the connection before it was answered.
+  // The unread rest must not end the connection before the answer.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > MOST_BODY_BYTES) return null;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
-}
-
-function namesThisMachine(host: string | undefined): boolean {
-  // Only a request of HTTP/1.0 comes without, and no browser sends one.
-  if (host === undefined) return true;
-  const name = /^(?:\[(.*)\]|([^:]*))(?::\d+)?$/u.exec(host);
-  const [, inBrackets, plain = ''] = name ?? [];
-  return plain.toLowerCase() === 'localhost' || isIP(inBrackets ?? plain) !== 0;
 }
 
 async function listening(server: Server): Promise<NodeJS.ErrnoException | null> {
@@ -191,7 +182,7 @@ async function listening(server: Server): Promise<NodeJS.ErrnoException | null> 
 }
 
 function serving(server: Server, address: string, { failed }: StatusPorts): ServeAttempt {
-  // Such as a lack of file descriptors for one more connection: no reason to end.
+  // Such as a lack of file descriptors for another connection, which is no reason to end.
   server.on('error', failed);
   let closed: Promise<unknown> | null = null;
   const close = async (): Promise<void> => {
@@ -204,7 +195,7 @@ function serving(server: Server, address: string, { failed }: StatusPorts): Serv
   return { kind: 'serving', server: { address, close } };
 }
 
-/** What people are told of the commonest reasons. */
+/** Explanations of common errors. */
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'address in use',
   EADDRNOTAVAIL: 'this machine does not have this address',

@@ -4,7 +4,7 @@ import type { Clock } from '../domain/clock.ts';
 /** Node's timers hold 31 bits: a longer delay would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Real time for what is no matter of a clock that tests move. A timer of it keeps no process alive. */
+/** Real time, for code that tests do not control by a clock. Its timers keep no process alive. */
 export const realTimer = {
   now: (): number => performance.now(),
   after: (ms: number, run: () => void): void => {
@@ -12,7 +12,6 @@ export const realTimer = {
   },
 };
 
-/** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

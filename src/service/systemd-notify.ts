@@ -21,13 +21,12 @@ export interface ServiceManager {
 /** `systemd-notify` itself waits 5 s for the service manager to have read a message. */
 const DELIVERY_LIMIT_MS = 10_000;
 
-/** A whole message has room for 4,096 bytes; a longer one is dropped. */
+/** A message may have 4,096 bytes; a longer one is dropped. */
 const LONGEST_STATUS = 500;
 
-/** One message: variables of the protocol and their values. */
+/** Variables of the protocol and their values. */
 type SystemdVariables = Map<string, string>;
 
-/** A service manager that nobody is. */
 export const NOBODY_LISTENS: ServiceManager = {
   ready: () => undefined,
   reloading: () => undefined,
@@ -39,13 +38,13 @@ export const NOBODY_LISTENS: ServiceManager = {
 };
 
 /**
- * The service manager that `env` names: without one it does nothing.
+ * Opens the service manager that `env` names; without one, nothing is sent.
  *
- * Messages go out through the command `systemd-notify`, since Node has no datagrams over unix sockets: one at a time,
- * in order. It is a child of ours, so the unit needs `NotifyAccess=all`.
+ * Messages are sent by the command `systemd-notify`, since Node has no datagrams over unix sockets: one at a time,
+ * in order. It is a child process, so the unit needs `NotifyAccess=all`.
  *
- * @param env - of this process: NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID and PATH count.
- * @param warn - told once when messages cannot be delivered.
+ * @param env - of this process; NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID and PATH are used.
+ * @param warn - called once if messages cannot be delivered.
  */
 export function openServiceManager(env: NodeJS.ProcessEnv, warn: (message: string) => void): ServiceManager {
   const { NOTIFY_SOCKET: socket = '', PATH: path } = env;
@@ -67,7 +66,10 @@ export function openServiceManager(env: NodeJS.ProcessEnv, warn: (message: strin
     waiting.push(new Map(variables));
     sending ??= sendAll();
   };
-  /** What is no change of state joins the last message that waits, so that a slow service manager piles nothing up. */
+  /**
+   * Adds to the last waiting message, for what is no change of state, so that messages do not pile up for a slow
+   * service manager.
+   */
   const join = (...variable: [string, string]): void => {
     const last = waiting.at(-1);
     if (last === undefined) post(variable);
@@ -97,19 +99,19 @@ export function openServiceManager(env: NodeJS.ProcessEnv, warn: (message: strin
   };
 }
 
-/** Variables are lines: a line break would start another one. */
+/** Variables are lines: a line break would begin another one. */
 function statusLine(text: string): [string, string] {
   const line = text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
   return ['STATUS', line.slice(0, LONGEST_STATUS)];
 }
 
 function watchdogIntervalOf({ WATCHDOG_USEC: micros, WATCHDOG_PID: pid }: NodeJS.ProcessEnv): number | null {
-  // Meant for another process that handed its environment down.
+  // The variables were meant for a parent process.
   if (pid !== undefined && pid !== String(process.pid)) return null;
   return micros !== undefined && /^[1-9]\d*$/u.test(micros) ? Number(micros) / 1000 : null;
 }
 
-/** Delivers one message; what stood in the way, or `null`. The child gets `env` alone: ours may hold secrets. */
+/** Delivers one message; returns the problem, or `null`. The child gets only `env`: ours may contain secrets. */
 async function runNotify(message: SystemdVariables, env: NodeJS.ProcessEnv): Promise<string | null> {
   return await new Promise((resolve) => {
     const child = spawn(
@@ -130,4 +132,23 @@ async function runNotify(message: SystemdVariables, env: NodeJS.ProcessEnv): Pro
       else resolve(`systemd-notify ended ${code === null ? `by ${String(signal)}` : `with code ${code}`}`);
     });
   });
+}
+
+export interface StandardErrorFacts {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly pid: number;
+  /** Of standard error; `null` if it is closed. */
+  readonly stat: { readonly dev: bigint; readonly ino: bigint } | null;
+}
+
+/**
+ * Returns whether a service manager started this process and keeps its log: standard error leads to the journal
+ * (JOURNAL_STREAM, systemd.exec(5)), the service manager started this very process (SYSTEMD_EXEC_PID), or waits for
+ * the service to be up (NOTIFY_SOCKET). INVOCATION_ID proves nothing: a shell in a desktop session and everything
+ * started in it has it, too.
+ */
+export function servesStandardError({ env, pid, stat }: StandardErrorFacts): boolean {
+  const { JOURNAL_STREAM: journal, SYSTEMD_EXEC_PID: started, NOTIFY_SOCKET: notify } = env;
+  if (stat !== null && journal === `${stat.dev}:${stat.ino}`) return true;
+  return started === String(pid) || (notify !== undefined && notify !== '');
 }

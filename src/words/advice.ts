@@ -1,7 +1,6 @@
 import { placeOf } from './place.ts';
-import { quoteForShell } from '../config/permissions.ts';
-import type { SourceStatus } from '../sync/plan/overview.ts';
-import type { Trouble } from '../sync/plan/standing.ts';
+import { quoteForShell } from '../config/problem.ts';
+import type { SourceStatus, Trouble } from '../domain/status.ts';
 
 /** What people can do about a trouble. */
 export interface Advice {
@@ -22,6 +21,11 @@ export function adviceFor(
   switch (trouble.kind) {
     case 'state-file':
       return fix('botsync retries by itself once the state file can be used. To check:', 'doctor');
+    case 'configuration':
+      return fix(
+        'Correct the file: botsync loads it when it changes, or is reloaded. To check it:',
+        'doctor',
+      );
     case 'credentials':
       return fix(
         'Check the token, the workspace and the bot ids. To see which of them is refused:',
@@ -55,12 +59,12 @@ export function adviceFor(
       );
     case 'free-unit':
       return wait(
-        'A host that sees its directories takes it by itself. If this lasts, look at the hosts:',
+        'A host that has its sources takes it by itself. If this lasts, look at the hosts:',
         'cluster status',
       );
-    case 'differing-hosts':
+    case 'differing-source':
       return fix(
-        'Give all of them the same rules, limits and shared sources. To compare them:',
+        'Give this host the configuration of the others. To bring a new one, change it on each host and restart or reload them one by one:',
         'cluster status',
       );
     case 'elsewhere':
@@ -75,7 +79,7 @@ export function adviceFor(
 function haltAdvice(name: string, sources: readonly SourceStatus[]): Advice {
   const status = sources.find((one) => one.name === name);
   // What nobody can approve goes on by itself once the directory is back.
-  if (status === undefined || status.haltAdvice === null)
+  if (status?.halt === null || status?.halt?.kind === 'missing')
     return fix('botsync continues by itself once the directory is back.', null);
   return {
     need: 'decide',

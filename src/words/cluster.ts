@@ -1,10 +1,14 @@
 import { escapeControls as shown } from '../domain/escape.ts';
+import type { FieldDifference } from '../domain/source-settings.ts';
 import type { WhyUntaken } from '../domain/unit-moves.ts';
-import type { ClusterFacts, ClusterTrouble, HostFacts } from '../sync/plan/cluster-facts.ts';
+import type { ClusterFacts, ClusterTrouble, HindranceStatus, HostFacts } from '../domain/cluster-status.ts';
 import { counted } from './quantity.ts';
 
 /** So many hosts are named to people. */
 const HOSTS_SHOWN = 20;
+
+/** So many fields are named to people that two hosts have with different values. */
+const FIELDS_SHOWN = 4;
 
 /** Who of a cluster does what, a line for each host, this one first. */
 export function describeCluster(cluster: ClusterFacts): string[] {
@@ -27,40 +31,44 @@ export function describeCluster(cluster: ClusterFacts): string[] {
 function describeHost(cluster: ClusterFacts, { name, version, alive }: HostFacts): string {
   const units = unitsOf(cluster, name);
   const what = workOf(cluster, name, units);
-  const had = [...units, ...haltedOf(cluster, name)];
   const own = cluster.hosts.find(({ isMe }) => isMe)?.version ?? version;
   const who = `${shown(name)}${version === own ? '' : ` (version ${shown(version)})`}`;
   if (alive) return `${who} ${what}`;
-  return `${who} is silent${had.length === 0 ? '' : `, and had ${shown(had.join(', '))}`}`;
+  return `${who} is silent${units.length === 0 ? '' : `, and had ${shown(units.join(', '))}`}`;
 }
 
-function workOf(cluster: ClusterFacts, name: string, units: readonly string[]): string {
-  const halted = haltedOf(cluster, name);
-  const work = [
-    ...(units.length === 0 ? [] : [`syncs ${shown(units.join(', '))}`]),
-    ...(cluster.notifier === name ? ['sends the notifications'] : []),
-    ...(halted.length === 0
-      ? []
-      : [`has halted ${shown(halted.join(', '))}, whose keys may be those of another unit`]),
-  ];
-  return work.length === 0 ? 'is on standby' : work.join(' and ');
+function workOf({ hosts }: ClusterFacts, name: string, units: readonly string[]): string {
+  const work = units.length === 0 ? 'is on standby' : `syncs ${shown(units.join(', '))}`;
+  const { hindrances = [] } = hosts.find((one) => one.name === name) ?? {};
+  const left = hindrances.map(describeHindrance);
+  return [work, ...left].join(' and ');
 }
 
-/** Sources that are pinned to a host, which has halted them. */
-function haltedOf({ units }: ClusterFacts, name: string): string[] {
-  return units.filter((one) => one.pinned === name && one.isHalted).map(({ sources }) => sources.join('+'));
+/** What keeps a host from a source, as the predicate of a sentence about that host. */
+export function describeHindrance(hindrance: HindranceStatus): string {
+  const source = shown(hindrance.source);
+  switch (hindrance.kind) {
+    case 'unseen':
+      return `does not see ${source}: ${shown(hindrance.reason)}`;
+    case 'differing':
+      return `has another configuration of ${source} than the ledger: ${describeFields(hindrance.fields)}`;
+  }
+}
+
+function describeFields(fields: readonly FieldDifference[]): string {
+  const named = fields.slice(0, FIELDS_SHOWN).map(describeField);
+  const more = fields.length - named.length;
+  return [...named, ...(more > 0 ? [counted(more, 'more field')] : [])].join('; ');
+}
+
+function describeField({ field, here, ledger }: FieldDifference): string {
+  return `${shown(field)} is ${shown(here ?? 'not set')}, in the ledger ${shown(ledger ?? 'not set')}`;
 }
 
 /** Names of the units that a host syncs. This host's are those that it works on, whatever the ledger has heard of. */
 export function unitsOf({ host, held, units }: ClusterFacts, name: string): string[] {
-  const pinned = units
-    .filter((one) => one.pinned === name && !one.isHalted)
-    .map(({ sources }) => sources.join('+'));
-  if (name === host) return [...held, ...pinned];
-  return [
-    ...units.filter((one) => one.pinned === null && one.holderHost === name).map((unit) => unit.name),
-    ...pinned,
-  ];
+  if (name === host) return [...held];
+  return units.filter(({ holderHost }) => holderHost === name).map((unit) => unit.name);
 }
 
 function whyFree({
@@ -80,10 +88,8 @@ export function describeUntaken(why: WhyUntaken): string {
   switch (why) {
     case 'no-host':
       return 'no host is up';
-    case 'unseen':
-      return 'no host that is up sees its directories, or one has just released it';
-    case 'no-weight':
-      return 'the hosts that see its directories have the weight 0';
+    case 'no-taker':
+      return 'no host that is up has its sources, or one has just released it';
   }
 }
 
@@ -102,8 +108,8 @@ export function describeClusterTrouble(trouble: ClusterTrouble): string {
       return `${shown(trouble.unit)} is halted: ${shown(trouble.reason)}`;
     case 'free-unit':
       return `${shown(trouble.unit)} is synced by no host${shown(whyFree(trouble))}`;
-    case 'differing-hosts':
-      return `${shown(trouble.hosts.join(', '))}: another configuration than this host's; files are sent again when they move between them`;
+    case 'differing-source':
+      return `this host ${describeHindrance({ ...trouble, kind: 'differing' })}; it leaves the source to others`;
     case 'elsewhere':
       return `${counted(trouble.files, 'file')} of ${shown(trouble.source)}, which ${shown(trouble.host)} syncs, ${trouble.files === 1 ? 'is' : 'are'} not in sync${whyRefused(trouble)}`;
   }

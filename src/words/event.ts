@@ -1,7 +1,7 @@
-import { isHalt, type EventKind, type FileEvent } from '../domain/report.ts';
-import type { LogLevel, Words } from '../service/log-line.ts';
+import type { EventKind, FileEvent, Transferred } from '../domain/report.ts';
+import type { LogLevel, Words } from '../service/logger.ts';
+import { haltNotice, type HaltFacts } from './halt.ts';
 import type { Style } from '../service/colour.ts';
-import type { Transferred } from '../sync/pass/reporter.ts';
 import { bytesText, durationText } from '../service/amounts.ts';
 import { placeOf } from './place.ts';
 
@@ -40,13 +40,15 @@ const REASONS: Readonly<Record<string, string>> = {
   differs: 'it differed on the platform',
   forced: 'because of --force',
   removed: 'deleted here',
+  'key-changed': 'its key changed',
+  pruned: 'kept until it was pruned',
+  orphan: 'not known here',
 };
 
 /** What happened to a file, in words that are the same in every form of the log. */
 export function eventWords(event: FileEvent, transferred?: Transferred): Words {
   const { kind, source, path, reason, outcome, error } = event;
   const place = placeOf(source, path);
-  if (isHalt(event)) return words('halted', 'halted', ` ${place}: ${reason.replace(/^halted: /u, '')}`);
   if (outcome === 'failed') return words('failure', FAILED[kind], ` ${place}: ${error ?? reason}`);
   switch (kind) {
     case 'refuse':
@@ -65,10 +67,13 @@ export function eventWords(event: FileEvent, transferred?: Transferred): Words {
   }
 }
 
+/** A halt, in words that are the same in every form of the log. */
+export function haltWords({ source, halt, howToApprove }: HaltFacts): Words {
+  return words('halted', 'halted', ` ${source}: ${haltNotice(halt, howToApprove)}`);
+}
+
 /** How important it is that something happened to a file. */
-export function eventLevel(event: FileEvent): LogLevel {
-  const { kind, outcome } = event;
-  if (isHalt(event)) return 'error';
+export function eventLevel({ kind, outcome }: FileEvent): LogLevel {
   if (outcome === 'failed' || kind === 'problem' || kind === 'refuse') return 'warn';
   return kind === 'skip' || kind === 'confirm' ? 'debug' : 'info';
 }

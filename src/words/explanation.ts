@@ -1,6 +1,6 @@
 import type { Verdict } from '../domain/record.ts';
 import { escapeControls as shown } from '../domain/escape.ts';
-import type { Explanation, PlatformWord } from '../sync/plan/explanation.ts';
+import type { Explanation, PlatformWord } from '../domain/status.ts';
 import { placeOf } from './place.ts';
 
 /** An explanation as lines for people. `isAsked`: whether the platform is asked the status of files. */
@@ -42,7 +42,9 @@ const STATES: Readonly<Record<string, string>> = {
 
 const ABSENCES: Readonly<Record<string, string>> = {
   removed: 'deleted here',
-  'set-aside': 'no longer synced: ignored, or its key changed',
+  kept: 'no longer synced, and kept on the platform',
+  pruned: 'was kept on the platform, and is to be removed there',
+  orphan: 'was found on the platform without a record, and is to be removed there',
 };
 
 /** What the platform said, and when it was asked. */

@@ -1,8 +1,9 @@
-import { isHalt, type FileEvent, type Summary } from '../domain/report.ts';
+import type { FileEvent, Summary } from '../domain/report.ts';
 import { withoutColour, type Paint, type Style } from '../service/colour.ts';
-import type { Words } from '../service/log-line.ts';
+import type { Words } from '../service/logger.ts';
 import { bytesText, countText, durationText } from '../service/amounts.ts';
 import { escapeControls as shown } from '../domain/escape.ts';
+import { haltNotice, type HaltFacts } from './halt.ts';
 import { placeOf } from './place.ts';
 
 /** So many files are named for each reason; the rest are counted. */
@@ -35,11 +36,17 @@ export class TroubleList {
   readonly #groups = new Map<string, Group>();
   #more = 0;
 
-  /** Takes note of an event that is trouble; passes over all others. */
+  /** Adds an event that is trouble; ignores all others. */
   add(event: FileEvent): void {
-    const title = isHalt(event) ? HALTED : event.outcome === 'failed' ? FAILED : TITLES[event.kind];
-    if (title === undefined) return;
-    const reason = (event.error ?? event.reason).replace(/^halted: /u, '');
+    const title = event.outcome === 'failed' ? FAILED : TITLES[event.kind];
+    if (title !== undefined) this.#add(title, event.error ?? event.reason, placeOf(event.source, event.path));
+  }
+
+  addHalt({ source, halt, howToApprove }: HaltFacts): void {
+    this.#add(HALTED, haltNotice(halt, howToApprove), source);
+  }
+
+  #add(title: Title, reason: string, name: string): void {
     const id = `${title.text}\n${reason}`;
     let group = this.#groups.get(id);
     if (group === undefined) {
@@ -51,7 +58,7 @@ export class TroubleList {
       this.#groups.set(id, group);
     }
     group.count += 1;
-    if (group.names.length < NAMED_A_REASON) group.names.push(placeOf(event.source, event.path));
+    if (group.names.length < NAMED_A_REASON) group.names.push(name);
   }
 
   /** The list as lines for people, empty when there was no trouble. */

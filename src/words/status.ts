@@ -1,15 +1,25 @@
+import { quoteForShell } from '../config/problem.ts';
 import { describeCluster, describeClusterTrouble } from './cluster.ts';
 import { placeOf } from './place.ts';
 import ms from 'ms';
 import prettyBytes from 'pretty-bytes';
 import { EXIT } from '../domain/exit-code.ts';
-import { isOfCluster } from '../sync/plan/cluster-facts.ts';
-import type { SincePass, SourceStatus } from '../sync/plan/overview.ts';
-import type { Failing, FailingGroup, Known, Running, Standing, Trouble } from '../sync/plan/standing.ts';
-import type { Paint, Style } from '../service/colour.ts';
+import { isOfCluster } from '../domain/cluster-status.ts';
+import type {
+  SincePass,
+  SourceStatus,
+  Failing,
+  FailingGroup,
+  Known,
+  Running,
+  Standing,
+  Trouble,
+} from '../domain/status.ts';
 import { escapeControls as shown } from '../domain/escape.ts';
+import { describeHead, type HeadWords } from './head.ts';
 import { describeDone } from './pass.ts';
 import { counted, describeSpan } from './quantity.ts';
+import { describeBrokenConfiguration } from './service.ts';
 import { describeVerified } from './verified.ts';
 
 /** So many reasons are shown to people, and so many files of each. */
@@ -24,32 +34,31 @@ export interface Runner extends Running {
 }
 
 /** What the words depend on beside the facts. */
-export interface StatusWords {
-  readonly nowMs: number;
-  /** What is to be run where no pass was made yet. */
-  readonly nextStep: string;
+export interface StatusWords extends HeadWords {
   /** What commands need to find the same configuration, such as ` -c other.json`. */
   readonly commandEnd: string;
   /** Whether the platform is asked the status of the files. */
   readonly isAsked: boolean;
-  readonly paint: Paint;
 }
 
-/** How things stand as lines for people: the verdict, the sources, what is wrong, what is going on, the last pass. */
+/** How things stand as lines for people: whether a service runs, the verdict, the sources, what is wrong, what is going on, the last pass. */
 export function describeStatus(
   known: Known,
   standing: Standing,
   runner: Runner | null,
   words: StatusWords,
 ): string[] {
-  const { nowMs, isAsked, paint } = words;
-  const lines = [paint(verdictStyle(standing), describeVerdict(known, standing, words))];
+  const { nowMs, isAsked, paint, commandEnd } = words;
+  const lines = describeHead(known, standing, runner !== null, words);
+  const howToApprove = (source: string): string =>
+    `botsync ${runner === null && known.cluster === undefined ? 'sync --once --allow-removals' : `approve ${quoteForShell(source)}`}${commandEnd}`;
   const sending = runner === null ? 'interrupted' : runner.outage ? 'waiting for the platform' : 'being sent';
   const sources = known.sources.flatMap((source) =>
-    describeSource(source, { nowMs, isAsked, sending, paint }),
+    describeSource(source, { nowMs, isAsked, sending, paint, howToApprove }),
   );
   if (sources.length > 0) lines.push('', ...sources);
-  const troubles = describeTroubles(standing.troubles, words);
+  const told = standing.troubles.filter(({ kind }) => kind !== 'configuration');
+  const troubles = describeTroubles(told, words);
   if (troubles.length > 0) lines.push('', 'Not in sync:', ...troubles.map((line) => `  ${line}`));
   const story = [
     ...(known.cluster === undefined ? [] : describeCluster(known.cluster)),
@@ -60,34 +69,6 @@ export function describeStatus(
   return story.length === 0 ? lines : [...lines, '', ...story];
 }
 
-function verdictStyle({ exitCode, troubles }: Standing): Style {
-  if (exitCode === EXIT.ok) return 'ok';
-  if (exitCode === EXIT.halted) return 'halted';
-  return troubles.length > 0 ? 'failure' : 'warning';
-}
-
-/** How things stand, in one line. */
-function describeVerdict(
-  { sources }: Known,
-  { troubles, underWay }: Standing,
-  { nextStep }: StatusWords,
-): string {
-  if (troubles.some(({ kind }) => kind === 'no-pass'))
-    return `NOT IN SYNC: no pass has ended yet; run: ${nextStep}`;
-  if (troubles.length > 0) return 'NOT IN SYNC';
-  if (underWay !== null) {
-    const { isLooking, queued, sending } = underWay;
-    const what = [
-      ...(isLooking ? ['a full pass is running'] : []),
-      ...(queued > 0 ? [`${counted(queued, 'change')} waiting`] : []),
-      ...(sending > 0 ? [`${counted(sending, 'file')} being sent`] : []),
-    ];
-    return `Not in sync yet: ${what.join(', ')}`;
-  }
-  const unconfirmed = sources.reduce((sum, one) => sum + one.unconfirmed, 0);
-  return unconfirmed > 0 ? 'Everything was sent; the platform has not confirmed all of it yet' : 'In sync';
-}
-
 function describeSource(
   source: SourceStatus,
   {
@@ -95,11 +76,13 @@ function describeSource(
     isAsked,
     sending,
     paint,
+    howToApprove,
   }: Pick<StatusWords, 'nowMs' | 'isAsked' | 'paint'> & {
     readonly sending: string;
+    readonly howToApprove: (source: string) => string;
   },
 ): string[] {
-  const { name, halted, haltAdvice, files, bytes, nextExpiry } = source;
+  const { name, halted, halt, files, bytes, nextExpiry } = source;
   const words = isAsked ? describeWords(source) : [];
   const expiry = nextExpiry === null ? [] : [`next expiry in ${until(nextExpiry, nowMs)} (${nextExpiry})`];
   const parts = [
@@ -108,9 +91,10 @@ function describeSource(
     ...describeOthers(source, sending),
     ...expiry,
   ];
-  const advice = haltAdvice === null ? '' : `; ${haltAdvice}`;
-  const halt = halted === null ? [] : [`  ${paint('halted', 'HALTED')}: ${shown(`${halted}${advice}`)}`];
-  return [`${shown(name)}: ${parts.join('; ')}`, ...halt];
+  const advice =
+    halt === null || halt.kind === 'missing' ? '' : `; if that is right, run: ${howToApprove(name)}`;
+  const halts = halted === null ? [] : [`  ${paint('halted', 'HALTED')}: ${shown(`${halted}${advice}`)}`];
+  return [`${shown(name)}: ${parts.join('; ')}`, ...halts];
 }
 
 /** How many files of a source are not simply in sync, by what they are. `sending`: what is said of those on their way. */
@@ -158,6 +142,8 @@ export function describeCause(trouble: Exclude<Trouble, FailingGroup>, nowMs: nu
   switch (trouble.kind) {
     case 'state-file':
       return shown(trouble.reason);
+    case 'configuration':
+      return describeBrokenConfiguration(trouble.problem, trouble.loadedAt);
     case 'credentials':
       return trouble.reason === null
         ? 'the platform refused the credentials of the last pass; run: botsync doctor'

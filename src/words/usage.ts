@@ -1,5 +1,4 @@
-import { QUOTAS, type Additions, type Quota, type Usages } from '../domain/usage.ts';
-import { figure, QUOTA_NAMES } from './describe-excess.ts';
+import { QUOTAS, type Additions, type Excess, type Quota, type Usages } from '../domain/usage.ts';
 
 /** What is used and allowed, and what a plan would add, as lines for people. The numbers are the platform's own. */
 export function describeUsage(usages: Usages, additions: Additions | null): string[] {
@@ -25,4 +24,27 @@ function describeOne(usages: Usages, quota: Quota): string {
   const { used = 0, allowed = null } = usages[quota] ?? {};
   if (quota === 'largestFile' && allowed !== null) return `${figure(used)}, ${figure(allowed)} allowed`;
   return allowed === null ? `${figure(used)} used` : `${figure(used)} of ${figure(allowed)} used`;
+}
+
+/** What people read for a quota. */
+const QUOTA_NAMES: Readonly<Record<Quota, string>> = {
+  storage: 'storage',
+  vectorStorage: 'vector storage',
+  indexedFiles: 'indexed files',
+  largestFile: 'largest file',
+};
+
+/** That a plan would go over a quota, if the platform counts as botsync does. */
+export function describeExcess({ quota, used, allowed, added }: Excess): string {
+  const limits = `the platform allows ${figure(allowed)}`;
+  const what =
+    quota === 'largestFile'
+      ? `the largest file to send has ${figure(added)} bytes, and ${limits}`
+      : `${figure(added)} would be added to ${figure(used)}, and ${limits}`;
+  return `the quota of ${QUOTA_NAMES[quota]} may not suffice: ${what}; no file is held back because of this`;
+}
+
+/** A number of bytes or files, as people read it. */
+function figure(amount: number): string {
+  return amount.toLocaleString('en');
 }

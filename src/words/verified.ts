@@ -1,5 +1,4 @@
-import type { DifferenceReason } from '../sync/catalog/compare.ts';
-import type { Verified } from '../sync/plan/verify.ts';
+import type { DifferenceReason, Verified } from '../domain/status.ts';
 
 /** What people read for a reason why a file on the platform differs. */
 export const DIFFERENCE_WORDS: Readonly<Record<DifferenceReason, string>> = {

@@ -60,7 +60,7 @@ export const test = plainTest.extend<{ browser: Browser | null; open: OpenPage }
       });
       closing.push(() => context.close());
       const page = await context.newPage();
-      page.setDefaultTimeout(10_000);
+      page.setDefaultTimeout(60_000);
       const { origin } = new URL(address);
       const complain = (text: string): void => {
         if (look.expected?.test(text) !== true) complaints.push(text);

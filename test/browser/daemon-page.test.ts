@@ -7,15 +7,13 @@ import { expect, onTestFinished } from 'vitest';
 import { excessWidth, PHONE, test, untilLive } from './browser.ts';
 import { CONTROL_SECRET, startDaemonSite, type DaemonSite } from './daemon-site.ts';
 
-const PATIENCE = { timeout: 20_000 };
-
 /** Waits for the sentence that says how everything stands. */
 async function untilTitle(page: Page, title: string | RegExp): Promise<void> {
-  await expect.poll(() => page.textContent('#verdict-title'), PATIENCE).toMatch(title);
+  await expect.poll(() => page.textContent('#verdict-title')).toMatch(title);
 }
 
 const untilText = (page: Page, selector: string, text: string | RegExp): Promise<void> =>
-  expect.poll(() => page.textContent(selector), PATIENCE).toMatch(text);
+  expect.poll(() => page.textContent(selector)).toMatch(text);
 
 /** Makes the page remember that it is still the same one. */
 const MARK = 'document.body.wasThere = true';
@@ -76,9 +74,12 @@ test('shows a halt and takes its approval, from who has the secret', async ({ op
   await untilText(page, '#access', 'That is not the secret');
   await page.fill('#secret', CONTROL_SECRET);
   await page.keyboard.press('Enter');
+  await page.click('#verdict summary:has-text("Approve docs")');
+  await untilText(page, '#verdict', 'If you approve');
+  expect(await page.textContent('#verdict .approval')).toContain('a.md');
   await page.click('#verdict button:has-text("Approve docs")');
   await untilTitle(page, 'In sync');
-  await expect.poll(() => site.emulator.readContent('bot-1', 'c.md')?.toString(), PATIENCE).toBe('three');
+  await expect.poll(() => site.emulator.readContent('bot-1', 'c.md')?.toString()).toBe('three');
   expect(site.log).toContain('the page: approve');
   await page.click('text=Sign out');
   await page.waitForSelector('summary:has-text("Sign in")');
@@ -157,7 +158,7 @@ test('is complete without scripts: what it shows, the filter, what is known of a
     .poll(async () => {
       await page.reload();
       return await page.textContent('#verdict-title');
-    }, PATIENCE)
+    })
     .toBe('2 files are refused');
   expect(await page.textContent('#live')).toBe('');
   await page.fill('[name=text]', 'guide');
@@ -322,7 +323,7 @@ test('no secret is in the page, its events or its answers', async ({ open }) => 
   site.emulator.faults.add({ operation: 'upload', kind: 'drop', times: 2 });
   site.emulator.faults.add({ operation: 'upload', kind: 'status', status: 500, times: 2 });
   site.write('docs/b.md', 'two');
-  await expect.poll(heard, PATIENCE).toContain('uploaded docs/b.md');
+  await expect.poll(heard).toContain('uploaded docs/b.md');
   await page.goto(`${site.address}?file=docs/b.md`);
   const shown = (await page.content()) + heard() + (await (await fetch(`${site.address}status`)).text());
   for (const secret of [site.emulator.token, site.emulator.userKey, CONTROL_SECRET, 'X-Amz-Signature'])

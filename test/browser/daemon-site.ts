@@ -53,7 +53,7 @@ export async function startDaemonSite({
   const sync = open(site, { log: listener, graceMs: 0 });
   onTestFinished(() => sync.close());
   const daemon = await sync.start();
-  await expect.poll(() => addresses.length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => addresses.length).toBe(1);
   return { ...site, address: addresses[0] ?? '', daemon, log };
 }
 

@@ -59,9 +59,9 @@ export async function startShop(): Promise<Emulator> {
   return emulator;
 }
 
-/** Gives an emulator some of all that its page can show; returns the address of one page of each kind. */
+/** Gives an emulator some of all that its page can show; returns addresses of what it shows. */
 export async function fillEmulator(emulator: Emulator): Promise<string[]> {
-  const { id } = await store(emulator, 'docs/guide.md', 'abc', {
+  await store(emulator, 'docs/guide.md', 'abc', {
     index: true,
     tags: { kind: 'page', 'managed-by': 'botsync' },
     metadata: { team: 'sales' },
@@ -81,5 +81,5 @@ export async function fillEmulator(emulator: Emulator): Promise<string[]> {
     { conversationId, payload: { type: 'text', text: 'Hello' } },
   );
   await emulator.conditions.set({ kind: 'new-ids' });
-  return ['/', `/?file=${id}`, `/?conversation=${conversationId}`].map((path) => emulator.baseUrl + path);
+  return ['/', '/?filter=docs'].map((path) => emulator.baseUrl + path);
 }

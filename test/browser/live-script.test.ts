@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { relativeText, type RelativeForm } from '../../src/web/relative-time.ts';
+import { relativeText, type RelativeForm } from '../../src/page/markup.ts';
 import { describeSpan } from '../../src/words/quantity.ts';
 import { test, untilLive } from './browser.ts';
 import { serveStream, type StreamServer } from './stream-server.ts';
@@ -82,7 +82,7 @@ test('a lost connection is said, with the time, and made again; so is one after 
   server.refuseStreams(503);
   await page.waitForSelector('text=/^Not connected; retrying. This is as it was at \\d\\d:\\d\\d:\\d\\d.$/');
   expect(await page.getAttribute('body', 'data-live-state')).toBe('lost');
-  await expect.poll(() => server.streams.length, { timeout: 5000 }).toBeGreaterThan(1);
+  await expect.poll(() => server.streams.length).toBeGreaterThan(1);
   server.refuseStreams(200);
   await untilLive(page);
   expect(await page.getAttribute('body', 'data-live-state')).toBe('on');
@@ -118,8 +118,9 @@ test('the stream is that of the address; what is typed into a form changes both'
   await page.fill('[name=filter]', 'ä&b');
   await page.selectOption('select', 'failed');
   await expect.poll(() => server.streams.at(-1)).toBe('/events?filter=%C3%A4%26b&state=failed');
-  expect(new URL(page.url()).search).toBe('?filter=%C3%A4%26b&state=failed');
-  expect(server.open()).toBe(1);
+  // As the page has it: this process is told of it some time later.
+  expect(await page.evaluate('location.search')).toBe('?filter=%C3%A4%26b&state=failed');
+  await expect.poll(server.open).toBe(1);
   expect(server.pages()).toBe(1);
 });
 
@@ -128,7 +129,7 @@ test('the server can have a page loaded anew', async ({ open }) => {
   const page = await open(server.address);
   await untilLive(page);
   server.send('reload', '');
-  await expect.poll(server.pages, { timeout: 5000 }).toBe(2);
+  await expect.poll(server.pages).toBe(2);
 });
 
 test('without server-sent events the page is loaded anew after half a minute', async ({ open }) => {

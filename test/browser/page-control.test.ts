@@ -46,7 +46,7 @@ for (const host of HOSTS)
     await page
       .locator('.notice:text-is("Everything is being checked, and failed files are retried.")')
       .waitFor();
-    await expect.poll(() => emulator.readContent('bot-1', 'b.md')?.toString(), { timeout: 10_000 }).toBe('b');
+    await expect.poll(() => emulator.readContent('bot-1', 'b.md')?.toString()).toBe('b');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('Sign in to').waitFor();
     expect(log.filter((line) => line.startsWith('the page: '))).toEqual([

@@ -1,8 +1,8 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { LIVE_SCRIPT_ELEMENT, LIVE_STATUS } from '../../src/web/live-script.ts';
-import { PAGE_POLICY, STYLE_ELEMENT } from '../../src/web/style.ts';
+import { LIVE_SCRIPT_ELEMENT, LIVE_STATUS } from '../../src/page/live-script.ts';
+import { PAGE_POLICY, STYLE_ELEMENT } from '../../src/page/frame.ts';
 
 /** A server of one page and its stream, which the test has in its hand. */
 export interface StreamServer {

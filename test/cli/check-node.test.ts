@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkNode } from '../../src/cli/doctor/check-node.ts';
+import { checkNode } from '../../src/cli/doctor/check-config.ts';
 
 test.each([
   ['20.20.2', '2026-04-30T12:00:00Z', 'ok', '20.20.2, supported until 2026-04-30'],

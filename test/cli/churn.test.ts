@@ -30,13 +30,13 @@ function createChurnSite(mode: (typeof MODES)[number], fields: Record<string, un
 
 const launch = (site: Site): Running => start(site.directory, ['sync', '--log-level', 'warn'], site.env);
 
-async function untilExact(site: Site): Promise<void> {
+async function untilExact(site: Site, churn: Churn): Promise<void> {
   const root = join(site.directory, 'docs');
   const giveUpMs = performance.now() + LIMIT_MS;
-  let found = differences(root, site.emulator);
+  let found = differences(root, site.emulator, churn);
   while (found.length > 0 && performance.now() < giveUpMs) {
     await delay(50);
-    found = differences(root, site.emulator);
+    found = differences(root, site.emulator, churn);
   }
   expect(found, found.length === 0 ? '' : onRecord(site)).toEqual([]);
 }
@@ -91,7 +91,7 @@ describe('a churn of 2,000 operations ends in an exact mirror', { timeout: 300_0
       churn.step();
       if (dice.roll(4) === 0) await delay(dice.roll(15));
     }
-    await untilExact(site);
+    await untilExact(site, churn);
     expect(await stopped(daemon)).toBe(0);
   });
 
@@ -118,7 +118,7 @@ describe('a churn of 2,000 operations ends in an exact mirror', { timeout: 300_0
     }
     site.emulator.faults.clear();
     await site.emulator.conditions.clear();
-    await untilExact(site);
+    await untilExact(site, churn);
     await expect.poll(() => tagsOf(site), { timeout: LIMIT_MS }).toEqual([tag]);
     expect(await stopped(daemon)).toBe(0);
   });

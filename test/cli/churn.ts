@@ -1,9 +1,9 @@
 import {
   appendFileSync,
-  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -12,7 +12,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { listDirectories } from '../list-directories.ts';
 import type { Emulator } from '../../src/emulator/emulator.ts';
 
@@ -38,6 +38,8 @@ export function createDice(seed: number): Dice {
 
 /** Changes a tree at random, as people and programs do. */
 export class Churn {
+  /** Where links were, as keys: files that they hid are kept on the platform, also when the link is gone. */
+  readonly links = new Set<string>();
   readonly #root: string;
   readonly #dice: Dice;
   #count = 0;
@@ -174,7 +176,15 @@ export class Churn {
     if (directory !== null)
       this.#tolerant(() => {
         renameSync(directory, to);
+        for (const entry of readdirSync(to, { recursive: true, withFileTypes: true }))
+          if (entry.isSymbolicLink()) this.#noteLink(join(entry.parentPath, entry.name));
       });
+  }
+
+  /** The way to it may lead over other links. */
+  #noteLink(path: string): void {
+    const real = join(realpathSync(dirname(path)), basename(path));
+    this.links.add(relative(realpathSync(this.#root), real).normalize('NFC'));
   }
 
   #delete(): void {
@@ -203,6 +213,7 @@ export class Churn {
     this.#tolerant(() => {
       mkdirSync(dirname(path), { recursive: true });
       symlinkSync(this.#dice.roll(2) === 0 ? '.' : 'nowhere', path);
+      this.#noteLink(path);
     });
   }
 
@@ -228,8 +239,12 @@ function listFiles(root: string): string[] {
   return files.sort();
 }
 
-/** How a mirror differs from its tree; empty when it is exact. What was put away counts as gone. */
-export function differences(root: string, emulator: Emulator, botId = 'bot-1'): string[] {
+/** How a mirror differs from its tree; empty when it is exact. What was put away counts as gone. `links`: see `Churn`. */
+export function differences(
+  root: string,
+  emulator: Emulator,
+  { links, botId = 'bot-1' }: { readonly links: ReadonlySet<string>; readonly botId?: string },
+): string[] {
   const found: string[] = [];
   const local = new Set(listFiles(root));
   for (const path of local) {
@@ -240,20 +255,10 @@ export function differences(root: string, emulator: Emulator, botId = 'bot-1'): 
   const keys = new Set([...local].map((path) => path.normalize('NFC')));
   for (const file of emulator.listFiles(botId)) {
     const isPutAway = file.size === 0 && file.expiresAt !== undefined;
-    // What a link hides is not botsync's affair any more.
-    if (!keys.has(file.key) && !isPutAway && !leadsOverLink(root, file.key))
-      found.push(`left over: ${file.key}`);
+    const wasHidden = file.key
+      .split('/')
+      .some((_, last, names) => links.has(names.slice(0, last + 1).join('/')));
+    if (!keys.has(file.key) && !isPutAway && !wasHidden) found.push(`left over: ${file.key}`);
   }
   return found;
-}
-
-function leadsOverLink(root: string, path: string): boolean {
-  const names = path.split('/');
-  return names.some((_name, last) => {
-    try {
-      return lstatSync(join(root, ...names.slice(0, last + 1))).isSymbolicLink();
-    } catch {
-      return false;
-    }
-  });
 }

@@ -89,15 +89,47 @@ describe('sync --once', () => {
     expect((await site.sync('--force')).lines()[0]).toMatchObject({ kind: 'upload', reason: 'forced' });
   });
 
-  test('what the platform refused after all is sent again by the next run', async () => {
+  const REFUSED = { kind: 'failing-uploads', keys: 'a.md', reason: 'Checksum mismatch' } as const;
+
+  test('what the platform refused after all is sent again by the same run', async () => {
     const site = await askedSite();
-    await site.emulator.conditions.set({
-      kind: 'failing-uploads',
-      keys: 'a.md',
-      reason: 'Checksum mismatch',
-    });
+    await site.emulator.conditions.set(REFUSED);
     site.write('docs/a.md', 'one');
-    const first = await site.sync();
+    site.write('docs/b.bin', 'two');
+    const running = start(site.directory, ['sync', '--once', '--json', '--wait', '1m'], site.env);
+    const statuses = (): unknown => site.emulator.listFiles('bot-1').map(({ status }) => status);
+    await expect.poll(statuses, POLL).toContain('upload_failed');
+    await site.emulator.conditions.clear();
+    const ended = await running.ended;
+    expect(ended.code).toBe(0);
+    const events = ended.lines().map(({ kind, path, reason }) => [kind, path, reason].join(' '));
+    expect(events.filter((event) => event.includes('a.md'))).toEqual([
+      'upload a.md new',
+      'upload a.md failed-before',
+      'confirm a.md indexing_completed',
+    ]);
+    expect(ended.lines().at(-1)).toMatchObject({ uploaded: 3, failed: 0, unconfirmed: 0 });
+    expect(site.emulator.readContent('bot-1', 'a.md')?.toString()).toBe('one');
+  });
+
+  test('and as often as upload.attempts says', async () => {
+    const site = await askedSite({}, { upload: { attempts: 2 } });
+    await site.emulator.conditions.set(REFUSED);
+    site.write('docs/a.md', 'one');
+    const ended = await site.sync('--wait', '1m');
+    expect(ended.code).toBe(3);
+    expect(site.emulator.counts.get('upsert')).toBe(2);
+    expect(ended.lines().filter(({ kind }) => kind === 'confirm')).toMatchObject([
+      { path: 'a.md', outcome: 'failed', error: 'the platform refused the content: Checksum mismatch' },
+    ]);
+    expect(ended.lines().at(-1)).toMatchObject({ uploaded: 2, failed: 1, unconfirmed: 0 });
+  });
+
+  test('and by the next run where this one does not wait so long', async () => {
+    const site = await askedSite();
+    await site.emulator.conditions.set(REFUSED);
+    site.write('docs/a.md', 'one');
+    const first = await site.sync('--wait', '3s');
     expect(first.code).toBe(3);
     expect(first.lines().at(-1)).toMatchObject({ uploaded: 1, failed: 1, unconfirmed: 0 });
     await site.emulator.conditions.clear();
@@ -119,6 +151,21 @@ describe('sync --once', () => {
     expect(performance.now() - atMs).toBeLessThan(5000);
     expect(ended.stdout).not.toContain('the pass is incomplete');
     expect((await status(site))['sources']).toMatchObject([{ unconfirmed: 1, failed: 0 }]);
+  });
+
+  test('a list that is none is asked for once more, and nobody waits for it', async () => {
+    const site = await askedSite();
+    for (const operation of ['list-files', 'get-file'])
+      site.emulator.faults.add({ operation, kind: 'garbage', times: Infinity });
+    site.write('docs/a.md', 'one');
+    const first = await site.sync();
+    expect(first.code).toBe(0);
+    expect(first.lines().at(-1)).toMatchObject({ uploaded: 1, unconfirmed: 1 });
+    expect(first.stderr).toContain('its files cannot be listed');
+    expect(first.stderr).toContain('it does not say whether it has the files that were sent');
+    expect(site.emulator.counts.get('list-files')).toBe(4);
+    site.emulator.faults.clear();
+    expect((await site.sync()).lines()).toMatchObject([{ kind: 'confirm', outcome: 'searchable' }, {}]);
   });
 
   test('a platform that does not answer the question is not waited for any longer', async () => {

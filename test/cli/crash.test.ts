@@ -42,7 +42,7 @@ test.each([
     site.write('docs/a', 'new');
     site.emulator.faults.add({ operation, kind: 'hang' });
     const running = start(site.directory, ['sync', '--once'], site.env);
-    await expect.poll(() => site.emulator.faults.pending().length, { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => site.emulator.faults.pending().length).toBe(0);
     running.child.kill('SIGKILL');
     await running.ended;
     site.emulator.faults.clear();

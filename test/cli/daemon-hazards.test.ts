@@ -126,12 +126,14 @@ test('approve says of a missing directory that it cannot be approved, and ends w
   await launch(site);
   renameSync(join(site.directory, 'docs'), join(site.directory, 'away'));
   const approve = (...args: string[]) => run(site.directory, ['approve', ...args], site.env);
-  await expect.poll(async () => (await approve()).stdout, POLL).toContain('the directory is missing: docs');
+  await expect
+    .poll(async () => (await approve()).stdout, POLL)
+    .toContain('Not approved: docs. Its directory is missing');
   expect((await approve('docs')).code).toBe(3);
   const json = await approve('--json');
   expect({ code: json.code, lines: json.lines() }).toEqual({
     code: 3,
-    lines: [{ approved: [], missing: ['docs'] }],
+    lines: [{ approved: [], missing: ['docs'], changed: [] }],
   });
 });
 

@@ -149,14 +149,16 @@ describe('what is seen from outside', () => {
     expect(stdout).toContain('watching for changes; 1 directory watched');
     // One that is stopped in its tracks is not waited for.
     daemon.child.kill('SIGSTOP');
-    expect((await status(site))['daemon']).toMatchObject({ pid: daemon.child.pid });
+    expect(await status(site)).toMatchObject({
+      inSync: false,
+      service: { kind: 'silent', reason: 'the running botsync did not answer in time' },
+      daemon: { pid: daemon.child.pid },
+    });
     daemon.child.kill('SIGCONT');
   });
 
   test('approve lets a halted source go on', async () => {
     const site = await createSite();
-    const nobody = await run(site.directory, ['approve'], site.env);
-    expect(nobody).toMatchObject({ code: 3, stderr: expect.stringContaining('--allow-removals') as string });
     site.write('docs/a.md', 'one');
     site.write('docs/b.md', 'two');
     const daemon = await launch(site);
@@ -171,8 +173,13 @@ describe('what is seen from outside', () => {
       code: 2,
       stderr: expect.stringContaining('the config has: docs') as string,
     });
-    expect((await run(site.directory, ['approve', 'docs', '--json'], site.env)).lines()).toEqual([
-      { approved: ['docs'], missing: [] },
+    const asked = await run(site.directory, ['approve', 'docs'], site.env);
+    expect(asked).toMatchObject({ code: 2, stdout: '' });
+    expect(asked.stderr).toMatch(
+      /^docs is halted: .*\nIf you approve.*\n {2}a\.md\n {2}b\.md\n.*add --yes\n$/u,
+    );
+    expect((await run(site.directory, ['approve', 'docs', '--yes', '--json'], site.env)).lines()).toEqual([
+      { approved: ['docs'], missing: [], changed: [] },
     ]);
     await expect.poll(() => remote(site, 'c.md'), POLL).toBe('three');
     expect(says(daemon, 'defect')).toBe(false);
@@ -198,7 +205,9 @@ describe('what is seen from outside', () => {
     renameSync(join(site.directory, 'docs'), join(site.directory, 'away'));
     await expect.poll(async () => (await get('/readyz')).status, POLL).toBe(503);
     expect((await get('/readyz')).body).toContain('docs is halted');
-    expect(daemon.log().find(({ path }) => path === '.')).toMatchObject({ level: 50, kind: 'problem' });
+    await expect
+      .poll(() => daemon.log().find(({ path }) => path === '.'), POLL)
+      .toMatchObject({ level: 50, kind: 'problem' });
     expect((await fetch(`http://${address}/approve`, { method: 'POST' })).status).toBe(404);
   });
 

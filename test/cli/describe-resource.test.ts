@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeResource } from '../../src/cli/render/describe-resource.ts';
+import { describeResource } from '../../src/cli/render/resource.ts';
 
 test('a resource of any number of fields is described, in columns as wide as the longest name', () => {
   const fields = Array.from({ length: 200_000 }, (_, n) => [`f${n}`, n] as const);

@@ -62,7 +62,7 @@ test('doctor --send-test sends one message, and what it created is used from the
   const daemon = start(made.directory, ['sync', '--log-format', 'json'], made.env);
   let log = '';
   daemon.child.stderr?.on('data', (chunk: string) => (log += chunk));
-  await expect.poll(() => log, { timeout: 15_000 }).toContain('"trigger":"start"');
+  await expect.poll(() => log).toContain('"trigger":"start"');
   expect((await examine(made, '--send-test')).code).toBe(0);
   expect(told(made)).toHaveLength(2);
   expect(made.emulator.listConversations('bot-1')).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openState } from '../../src/state/open.ts';
+import { openState } from '../../src/store/open.ts';
 import { createChatSite, type ChatSite } from './chat-site.ts';
 
 interface Finding {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { runLines } from './binary.ts';
@@ -113,13 +113,31 @@ function namedCommands(text: string): string[] {
   );
 }
 
-test('every command that a page names is one, with its options', { timeout: 90_000 }, async () => {
+/** Commands as messages name them: after "run:" and the like, and at the start of an indented line. */
+function commandsInMessages(code: string): string[] {
+  return [...code.matchAll(/(?:\b(?:run|Try|with): |['`] {2,})(botsync [a-z]+(?: [a-z]+)?)/gu)].map(
+    ([, command = '']) => command,
+  );
+}
+
+/** Pages and source files, with the commands that they name. */
+function readPlaces(): { path: string; commands: string[] }[] {
   const pages = readPages().filter((page) => page.path !== 'CHANGELOG.md');
-  const all = pages.flatMap(({ path, text }) =>
-    namedCommands(text).map((named) => {
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
+  return [
+    ...pages.map(({ path, text }) => ({ path, commands: namedCommands(text) })),
+    ...sources
+      .filter((path) => path.endsWith('.ts'))
+      .map((path) => ({ path, commands: commandsInMessages(readFileSync(join(ROOT, 'src', path), 'utf8')) })),
+  ];
+}
+
+test('what pages and messages name is a command, with its options', { timeout: 90_000 }, async () => {
+  const all = readPlaces().flatMap(({ path, commands: named }) =>
+    named.map((line) => {
       const [, command = '', rest = ''] =
-        /^(?:botsync )?botsync ((?:cluster|conversation|message) [a-z]+|[a-z]+)(.*)$/u.exec(named) ?? [];
-      return { command, rest, where: `${path}: ${named}` };
+        /^(?:botsync )?botsync ((?:cluster|conversation|message) [a-z]+|[a-z]+)(.*)$/u.exec(line) ?? [];
+      return { command, rest, where: `${path}: ${line}` };
     }),
   );
   const commands = [...new Set(all.map(({ command }) => command))];

@@ -1,6 +1,8 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { request } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
-import { start, temporaryDirectory } from './binary.ts';
+import { run, start, temporaryDirectory } from './binary.ts';
 
 interface Told {
   readonly baseUrl: string;
@@ -65,8 +67,29 @@ test('emulator --indexing-delay 1h: a file is not searchable yet', async () => {
 });
 
 test('emulator --fail-indexing: once for each pattern', async () => {
-  const told = await startCommand('--fail-indexing', 'docs/*.md', '--fail-indexing', 'b*');
+  const told = await startCommand('--fail-indexing', 'docs/*.md', '--fail-indexing', '*bad*');
   expect(await statusOf(told, 'docs/a.md')).toBe('indexing_failed');
-  expect(await statusOf(told, 'b.md')).toBe('indexing_failed');
+  expect(await statusOf(told, 'docs/deep/bad.md')).toBe('indexing_failed');
   expect(await statusOf(told, 'a.md')).toBe('indexing_completed');
+});
+
+test.each([
+  ['identity.json', 'is damaged; remove it to get new secrets for the emulator'],
+  ['emulator.db', 'is damaged (file is not a database); remove its directory to start again'],
+])('data that cannot be used are no defect: %s', async (name, reason) => {
+  const directory = temporaryDirectory();
+  const dataDir = join(directory, '.botsync/emulator');
+  mkdirSync(dataDir, { recursive: true });
+  mkdirSync(join(directory, 'docs'));
+  writeFileSync(join(dataDir, name), 'nonsense'.repeat(1000));
+  const config = { platform: { botId: 'b1' }, sources: [{ directory: './docs' }] };
+  writeFileSync(join(directory, 'botsync.config.json'), JSON.stringify(config));
+  for (const args of [
+    ['emulator', '--port', '0'],
+    ['sync', '--once', '--emulator'],
+  ]) {
+    const { code, stderr } = await run(directory, args);
+    expect(stderr).toBe(`${join(dataDir, name)} ${reason}\n`);
+    expect(code).toBe(2);
+  }
 });

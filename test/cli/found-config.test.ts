@@ -16,8 +16,6 @@ test('a configuration above is used and told, but to programs; init writes where
   const listed = await run(deep, ['ls', '--json'], site.env);
   expect(listed.stderr).toBe('');
   expect(listed.lines().map(({ path }) => path)).toEqual(['a.md', 'deep/b.md']);
-  // Commands that people are told to run next find it as well.
-  expect((await run(deep, ['approve'], site.env)).stderr).toMatch(/--allow-removals$/mu);
   const forced = await run(deep, ['sync', '--once', '--force', 'docs/*.md'], site.env);
   expect(forced).toMatchObject({ code: 2, stdout: '' });
   expect(forced.stderr).toContain(

@@ -26,7 +26,7 @@ test('a disk that is full when all was sent: exit 3, one summary, the fix; later
   site.write('docs/a', 'x');
   site.emulator.faults.add({ operation: 'upload', kind: 'hang' });
   const running = start(site.directory, ['sync', '--once', '--json', '--log-level', 'silent'], site.env);
-  await expect.poll(() => site.emulator.faults.pending().length, { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => site.emulator.faults.pending().length).toBe(0);
   const ballast = fill(small);
   site.emulator.faults.clear();
   const full = await running.ended;

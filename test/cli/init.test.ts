@@ -102,7 +102,7 @@ describe('init without a terminal', () => {
     [['--bot', 'b', '--directory', 'd', '--index', 'x', '--no-index'], /either --index or --no-index/u],
     [
       ['--bot', 'b', '--directory', 'd', '--removals', 'erase'],
-      /--removals: "erase" is not one of keep, expire, delete/u,
+      /--removals: "erase" is not one of "keep", "expire", "delete"/u,
     ],
     [['--bot', 'b', '--directory', '/'], /has no name of its own/u],
     [['--bot', 'b', '--directory', '$HOME/d'], /^--directory: "\$HOME" is not expanded/u],
@@ -206,7 +206,7 @@ describe.runIf(hasTerminal)('init on a terminal', () => {
     const directory = temporaryDirectory();
     const { code, screen } = await converse(directory, ['init'], {}, [['Address of the platform', '\u0003']]);
     expect(code).toBe(130);
-    expect(screen).toContain('nothing was written');
+    expect(screen).toContain('nothing was changed');
     expect(existsSync(join(directory, 'botsync.config.json'))).toBe(false);
   });
 });

@@ -8,7 +8,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     for (let n = 0; n < 30; n++) site.write(`docs/${n}`, 'x');
     site.emulator.faults.add({ operation: 'upload', kind: 'hang', after: 3 });
     const running = start(site.directory, ['sync', '--once', '--json'], site.env);
-    await expect.poll(() => site.emulator.faults.pending().length, { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => site.emulator.faults.pending().length).toBe(0);
     running.child.kill(signal);
     await expect.poll(() => running.child.killed).toBe(true);
     site.emulator.faults.clear();
@@ -28,7 +28,7 @@ test('a second signal ends the process at once, with what there is to sum up', a
   site.write('docs/a', 'a');
   site.emulator.faults.add({ operation: 'upload', kind: 'hang' });
   const running = start(site.directory, ['sync', '--once', '--json'], site.env);
-  await expect.poll(() => site.emulator.faults.pending().length, { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => site.emulator.faults.pending().length).toBe(0);
   running.child.kill('SIGINT');
   const beganMs = performance.now();
   const over = new AbortController();

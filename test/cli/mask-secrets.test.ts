@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { maskSecrets } from '../../src/cli/render/mask-secrets.ts';
+import { maskSecrets } from '../../src/cli/render/resource.ts';
 import type { JsonValue } from '../../src/domain/json.ts';
 
 test.each<[JsonValue, JsonValue]>([

@@ -43,6 +43,7 @@ test('npm pack gives a tarball that installs into an empty folder and runs', () 
 test('every script that README or docs name exists, and every relative link leads somewhere', () => {
   for (const file of [
     'README.md',
+    'CONTRIBUTING.md',
     'docs/ARCHITECTURE.md',
     'docs/COMMANDS.md',
     'docs/CONFIGURATION.md',

@@ -54,7 +54,7 @@ test('sync --open shows the page in a browser; rescan asks the service for a loo
   expect(source.lines()).toEqual([{ rescan: 'pass', source: 'docs', path: null }]);
   expect(await run(directory, ['rescan', 'docs/x.tmp'], env)).toMatchObject({ code: 3, stdout: '' });
   expect(await run(directory, ['rescan', 'elsewhere.md'], env)).toMatchObject({ code: 2, stdout: '' });
-  expect((await status(site))['inSync']).toBe(true);
+  await expect.poll(async () => (await status(site))['inSync'], POLL).toBe(true);
 
   daemon.child.kill('SIGTERM');
   expect((await daemon.ended).code).toBe(0);

@@ -62,7 +62,7 @@ test('what the emulator prints can be pasted into a shell, and a sync works', as
   });
   let text = '';
   child.stdout?.on('data', (chunk: string) => (text += chunk));
-  await expect.poll(() => text, { timeout: 10_000 }).toContain('Data: ');
+  await expect.poll(() => text).toContain('Data: ');
   expect(text).toContain(
     '\nUploads are read at 100000 bytes per second.\nEvery request is answered with 503 for 1ms.\n',
   );

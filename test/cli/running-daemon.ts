@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { run, start, type Running, type Site } from './binary.ts';
 
-/** How long is waited for what a daemon is to do, milliseconds: the limit is reached only when a test fails. */
-export const POLL = { timeout: 15_000, interval: 20 };
+/** How often is looked at what a daemon is to do, milliseconds. */
+export const POLL = { interval: 20 };
 
 /** A daemon under way. */
 export interface Daemon extends Running {

@@ -16,6 +16,7 @@ function enterEverywhere(directory: string, most: number): Prompter {
       count();
       return Promise.resolve(directory);
     },
+    confirm: () => Promise.resolve(true),
     choose: <Value>(_question: string, [first]: readonly { readonly value: Value }[]) => {
       count();
       if (first === undefined) throw new Error('nothing to choose');

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { browserOpener, pageAddress, showPage } from '../../src/cli/show-page.ts';
+import { browserOpener, pageAddress, showPage } from '../../src/cli/commands/sync-daemon.ts';
 import { temporaryDirectory } from './binary.ts';
 
 test.each([
@@ -48,7 +48,7 @@ test('the browser is given the address', async () => {
   show();
   const opened = join(directory, 'opened');
   await expect
-    .poll(() => existsSync(opened) && readFileSync(opened, 'utf8'), { timeout: 15_000 })
+    .poll(() => existsSync(opened) && readFileSync(opened, 'utf8'))
     .toBe('http://127.0.0.1:9464/\n');
   expect(said).toEqual(['the page is at http://127.0.0.1:9464/']);
 });
@@ -59,6 +59,6 @@ test.each([
 ])('a browser that cannot be opened (%j) is one line', async (script, line) => {
   const { said, show } = desktop(script);
   show();
-  await expect.poll(() => said.length, { timeout: 15_000 }).toBe(2);
+  await expect.poll(() => said.length).toBe(2);
   expect(said[1]).toMatch(line);
 });

@@ -20,11 +20,11 @@ test.runIf(hasTerminal)(
     await expect.poll(() => screen, POLL).toContain('docs: 1 file in sync');
     await expect.poll(() => new Set(screen.match(/for \d+ s \(/gu)).size, POLL).toBeGreaterThan(2);
     daemon.child.kill('SIGTERM');
-    await expect.poll(() => screen, POLL).toContain('The service stopped at');
+    await expect.poll(() => screen, POLL).toContain('NO SERVICE RUNNING, last seen');
     // Keys without a character, such as F2, are passed over.
     terminal.stdin.write('\u001bOQ');
     terminal.stdin.write('q');
-    expect((await ended)[0]).toBe(0);
+    expect((await ended)[0]).toBe(3);
     const [shown = '', after = ''] = screen.split(/(?=speed \d+ baud)/u);
     expect(shown.match(/\u001b\[\?25[hl]/gu)).toEqual(['\u001b[?25l', '\u001b[?25h']);
     expect(shown).not.toContain('\u001b[?1049h');

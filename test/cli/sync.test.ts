@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { acquireLock } from '../../src/service/process-lock.ts';
-import { createSite, run, temporaryDirectory } from './binary.ts';
+import { createSite, run, temporaryDirectory, type Ended } from './binary.ts';
 
 test('sync --once --json prints a line a file and a summary last; standard error has the log', async () => {
   const site = await createSite();
@@ -110,6 +110,52 @@ test('sync --dry-run prints the plan, calls nothing, and writes nothing, not eve
   const text = await run(site.directory, ['sync', '--dry-run']);
   expect(text.stdout).toMatch(
     /^upload {2}docs\/b {2}\(new\)\nDry run, nothing was sent: 1 to upload, 1 unchanged/u,
+  );
+});
+
+test('a dry run that the platform refuses says so, also when all is on record: exit 4', async () => {
+  const site = await createSite({}, { recordRequests: true }, 'auto');
+  site.write('docs/a', 'a');
+  const plan = (): Promise<Ended> =>
+    run(site.directory, ['sync', '--dry-run'], { ...site.env, BOTSYNC_TOKEN: 'another' });
+  const refusal =
+    /^warning: the files of bot bot-1 cannot be listed, so the plan is made without the platform: 401 Unauthorized: .*\nwarning: .* refuses the credentials: check platform\.token \(from the environment variable BOTSYNC_TOKEN\), platform\.workspaceId and the bot ids, or run: botsync doctor\n$/u;
+  const fresh = await plan();
+  expect(fresh).toMatchObject({ code: 4, stderr: expect.stringMatching(refusal) as string });
+  expect(fresh.stdout).toMatch(/^upload {2}docs\/a {2}\(new\)\n/u);
+  await site.sync();
+  expect(await plan()).toMatchObject({ code: 4, stderr: expect.stringMatching(refusal) as string });
+  const before = site.emulator.requests.length;
+  expect(await run(site.directory, ['sync', '--dry-run'], site.env)).toMatchObject({ code: 0, stderr: '' });
+  expect(site.emulator.requests.slice(before)).toMatchObject([{ operation: 'list-files' }]);
+});
+
+test('a dry run for a bot that the platform does not know says so: exit 4', async () => {
+  const site = await createSite({}, { bots: [{ id: 'bot-9', name: 'Nine' }] }, 'auto');
+  site.write('docs/a', 'a');
+  const outcome = await run(site.directory, ['sync', '--dry-run'], site.env);
+  expect(outcome.code).toBe(4);
+  expect(outcome.stderr).toMatch(/does not know the bot bot-1: check botId/u);
+});
+
+test('a dry run works without a platform and without a token, and says so', async () => {
+  const site = await createSite({}, { recordRequests: true }, 'auto');
+  site.write('docs/a', 'a');
+  const { port } = new URL(site.emulator.baseUrl);
+  await site.sync();
+  await site.emulator.close();
+  const unreachable = await run(site.directory, ['sync', '--dry-run'], site.env);
+  expect(unreachable).toMatchObject({ code: 0, stdout: expect.stringContaining('1 unchanged') as string });
+  expect(unreachable.stderr).toMatch(
+    new RegExp(
+      `^warning: the files of bot bot-1 cannot be listed, so the plan is made without the platform: .*:${port}.*\n$`,
+      'u',
+    ),
+  );
+  const tokenless = await run(site.directory, ['sync', '--dry-run'], {});
+  expect(tokenless).toMatchObject({ code: 0, stdout: expect.stringContaining('1 unchanged') as string });
+  expect(tokenless.stderr).toMatch(
+    /^warning: the platform cannot be asked, so the plan is made without it: .*BOTSYNC_TOKEN is not set.*\n$/u,
   );
 });
 

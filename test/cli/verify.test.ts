@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { markOf } from '../../src/domain/mark.ts';
 import { deleteAs, putAs, tellAs } from '../sync/verify-world.ts';
@@ -87,7 +89,7 @@ describe('--repair', () => {
       () => {
         expect(site.emulator.counts.get('upload') ?? 0).toBeGreaterThan(before);
       },
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     );
     repairing.child.kill('SIGKILL');
     await repairing.ended;
@@ -142,6 +144,25 @@ describe('--prune', () => {
     expect((await site.verify('--prune', '--allow-removals')).code).toBe(0);
     expect(site.emulator.listFiles('bot-1')).toHaveLength(3);
   });
+
+  test.each([
+    ['was emptied', '', 'has no files'],
+    ['has a directory in whose place an empty one stands', 'deep/', 'may be hidden'],
+  ])(
+    'removes none where the source %s since an older state file was written',
+    async (_what, below, reason) => {
+      const site = await begin();
+      for (const key of ['o1.md', 'o2.md']) await putAs(site, `${below}${key}`, 'x', MARK);
+      const docs = join(site.directory, 'docs');
+      if (below === '') for (const name of readdirSync(docs)) rmSync(join(docs, name));
+      else mkdirSync(join(docs, below));
+      const before = site.emulator.listFiles('bot-1').length;
+      const halted = await site.verify('--prune');
+      expect(halted.stdout).toContain(reason);
+      expect(halted.code).toBe(5);
+      expect(site.emulator.listFiles('bot-1')).toHaveLength(before);
+    },
+  );
 
   test('leaves an empty file that expires where nothing can be deleted', async () => {
     const site = await begin();

@@ -42,7 +42,7 @@ test('a host that is alone loads nothing of clusters, whatever it does', async (
     await look(async (env) => {
       const { child, ended } = start(site.directory, ['sync'], env);
       await expect
-        .poll(async () => (await run(site.directory, ['approve'], site.env)).stderr, POLL)
+        .poll(async () => (await run(site.directory, ['rescan'], site.env)).stderr, POLL)
         .not.toContain('no botsync is running');
       child.kill('SIGTERM');
       return await ended;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
-import { DatabaseError, type Sql } from '../../src/cluster/database.ts';
+import { DatabaseError, type ClusterDatabase, type Sql } from '../../src/cluster/database.ts';
 import { Ledger } from '../../src/cluster/ledger.ts';
 import { Membership } from '../../src/cluster/membership.ts';
 import type { Clock } from '../../src/domain/clock.ts';
@@ -11,8 +11,8 @@ import { ClusterRun } from '../../src/library/cluster/cluster-run.ts';
 import { NOBODY_FOLLOWS } from '../../src/library/cluster/cluster-situation.ts';
 import type { WorkedUnit } from '../../src/library/cluster/held-unit.ts';
 import { openCluster } from '../../src/library/cluster/open-cluster.ts';
-import { addSynced } from '../state/fixture.ts';
-import { ManualClock } from '../watch/manual-clock.ts';
+import { addSynced } from '../store/fixture.ts';
+import { ManualClock } from '../manual-clock.ts';
 import { createHosts, LEASE_MS, type Hosts } from './hosts.ts';
 import type { PostgresServer } from './postgres.ts';
 
@@ -33,6 +33,10 @@ export interface ClockworkHost {
   asks: (text: string) => Promise<void>;
   /** What its log said. */
   readonly log: readonly string[];
+  /** How long the platform asks this host to wait, milliseconds. */
+  askedForMs: number;
+  /** How long it asked others to wait, as this host heard last, milliseconds; 0: it did not. */
+  readonly heardMs: number;
   /** Records a file as sent, and waits until the ledger has it. */
   readonly record: (name: string) => Promise<void>;
   /** Asks its part to end in order. */
@@ -83,6 +87,8 @@ export class Clockwork {
       isCut: false,
       asks: (() => Promise.resolve()) as ClockworkHost['asks'],
       log,
+      askedForMs: 0,
+      heardMs: 0,
       record,
       isToFail: false,
       stop: () => {
@@ -104,7 +110,7 @@ export class Clockwork {
       if (host.isCut) throw new DatabaseError('unreachable', 'cut off', null);
       this.#asked += 1;
       try {
-        return await cluster.database.sql(text, values);
+        return await (cluster.database as ClusterDatabase).sql(text, values);
       } finally {
         this.#answered += 1;
       }
@@ -141,11 +147,15 @@ export class Clockwork {
         worked = null;
       },
       settledUntilMs: () => null,
-      isQuiet: () => true,
       isAtWork: () => true,
       wished: () => undefined,
-      announce: () => undefined,
       report: () => null,
+      pauses: {
+        askedForMs: () => host.askedForMs,
+        pause: (ms) => {
+          host.heardMs = ms;
+        },
+      },
       observer: NOBODY_FOLLOWS,
       stop: stop.signal,
       abort: abort.signal,
@@ -217,7 +227,7 @@ export class Clockwork {
       DELETE FROM botsync.file; DELETE FROM botsync.entry;
       INSERT INTO botsync.file TABLE old.file; INSERT INTO botsync.entry TABLE old.entry;
       UPDATE botsync.unit SET epoch = old.epoch, beat = old.beat, seq = old.seq, holder = old.holder,
-        holder_host = old.holder_host FROM old.unit AS old WHERE old.id = unit.id`);
+        holder_host = old.holder_host, is_in_doubt = old.is_in_doubt FROM old.unit AS old WHERE old.id = unit.id`);
   }
 
   /** The keys that the ledger has on record. */

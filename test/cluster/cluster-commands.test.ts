@@ -19,11 +19,11 @@ describe('cluster', () => {
     // Hosts work with these rights, and no others.
     const databaseUrl = server.url(hosts.database, 'worker');
     const web1 = hosts.host('web1', { databaseUrl });
-    const web2 = hosts.host('web2', { databaseUrl, config: { limits: { indexBytes: 5 } } });
+    const web2 = hosts.host('web2', { databaseUrl });
     const none = await web1.run('cluster', 'status');
     expect(none).toMatchObject({
       code: 0,
-      stdout: 'No host has taken part yet, and nothing was imported.\n',
+      stdout: 'No host has taken part yet.\n',
     });
     expect(await web1.run('cluster', 'release')).toMatchObject({
       code: 3,
@@ -47,7 +47,6 @@ describe('cluster', () => {
         units: [
           {
             name: 'docs',
-            pinnedTo: null,
             holder: { host: from, state: 'alive' },
             epoch: 1,
             files: { synced: 1 },
@@ -55,7 +54,6 @@ describe('cluster', () => {
             configured: true,
           },
         ],
-        configurationsDiffer: true,
         unheld: [],
       },
     ]);
@@ -74,8 +72,6 @@ describe('cluster', () => {
     expect(silent.code).toBe(3);
     expect(silent.stdout).toContain(`docs  ${to} (silent)`);
     expect(silent.stdout).toContain('docs is held by no host that was heard of: no host is up.');
-    const held = await (to === 'web1' ? web1 : web2).run('cluster', 'export', '--to', 'x.db');
-    expect(held, 'its own daemon is stopped, and has the state file').toMatchObject({ code: 6 });
     daemons[to].child.kill('SIGKILL');
 
     // Whose source is gone from all configurations, and nobody holds: it is over.
@@ -200,29 +196,19 @@ describe('an address of the database', () => {
 });
 
 describe('a ledger', () => {
-  test('of an older version is brought up to date with all that is in it; hosts of an older version end', async () => {
+  test('is used by hosts of its version only, and completed where a table is missing', async () => {
     const hosts = await createHosts(server);
     const web1 = hosts.host('web1');
     hosts.write('docs/a.md', 'a');
     expect((await web1.run('sync', '--once')).code).toBe(0);
-    // As if this version had tables that the one before did not have.
-    await hosts.sql('DROP TABLE botsync.budget_share; DROP FUNCTION botsync.ask_share');
-    await hosts.sql('UPDATE botsync.meta SET version = version - 1');
-    for (const args of [['sync'], ['sync', '--once'], ['cluster', 'status']])
-      expect(await web1.run(...args), args.join(' ')).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining('is of an older version of botsync') as string,
-      });
-    const made = await web1.run('cluster', 'init', '--json');
-    expect(made.lines(), made.stderr).toMatchObject([{ ledger: 'updated' }]);
     const again = await web1.run('cluster', 'init', '--json');
     expect(again.lines()).toMatchObject([{ ledger: 'unchanged' }]);
-    await hosts.sql('DROP TABLE botsync.budget_share; DROP FUNCTION botsync.ask_share');
+    await hosts.sql('DROP TABLE botsync.wish');
     const incomplete = await web1.run('cluster', 'status');
     expect(incomplete).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(
-        /refuses: relation "botsync.budget_share" does not exist \(127\.0\.0\.1:\d+\); run: botsync cluster init\n$/u,
+        /refuses: relation "botsync.wish" does not exist \(127\.0\.0\.1:\d+\); run: botsync cluster init\n$/u,
       ) as string,
     });
     const whole = await web1.run('cluster', 'init', '--json');
@@ -240,13 +226,38 @@ describe('a ledger', () => {
     expect(await hosts.holder(), 'it let go of it').toBeNull();
     expect(await web1.run('cluster', 'init')).toMatchObject({ code: 2 });
   });
+
+  test('of an older version is kept under another name, and its files are adopted', async () => {
+    const hosts = await createHosts(server);
+    const web1 = hosts.host('web1');
+    hosts.write('docs/a.md', 'first');
+    expect((await web1.run('sync', '--once', '--json')).lines().at(-1)).toMatchObject({ uploaded: 1 });
+    await hosts.sql('UPDATE botsync.meta SET version = version - 1');
+    for (const args of [['sync'], ['sync', '--once'], ['cluster', 'status']])
+      expect(await web1.run(...args), args.join(' ')).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(
+          'run: botsync cluster init (it keeps this ledger under another name',
+        ) as string,
+      });
+    const [made] = (await web1.run('cluster', 'init', '--json')).lines();
+    expect(made).toMatchObject({
+      ledger: 'created',
+      keptAs: expect.stringMatching(/^botsync_older_\d+$/u) as string,
+    });
+    expect(await hosts.sql(`SELECT state FROM ${String(made?.['keptAs'])}.file`)).toEqual([
+      { state: 'synced' },
+    ]);
+    const next = await web1.run('sync', '--once', '--json');
+    expect(next.lines().at(-1), next.stderr).toMatchObject({ uploaded: 0, adopted: 1 });
+  });
 });
 
 describe('without a cluster', () => {
   test('its commands say what the configuration lacks', async () => {
     const hosts = await createHosts(server);
     const alone = hosts.host('alone', { config: { cluster: undefined } });
-    for (const command of ['init', 'import', 'status', 'release']) {
+    for (const command of ['init', 'status', 'release']) {
       const { code, stderr } = await alone.run('cluster', command);
       expect(code).toBe(2);
       expect(stderr).toContain('has no "cluster" block');

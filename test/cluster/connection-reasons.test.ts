@@ -37,6 +37,14 @@ test('an address that cannot be used is answered with the reason and the fix', (
       'asks for an sslmode that PostgreSQL does not have; remove it, or write verify-full',
     ],
     [
+      'postgresql://localhost/botsync?sslmode=require',
+      'asks for sslmode=require, which does not check the server; remove it, or write verify-full',
+    ],
+    [
+      'postgresql:///botsync?sslmode=verify-full',
+      'asks for encryption on a socket, which has none; remove its parameters that begin with "ssl"',
+    ],
+    [
       'postgresql://localhost/botsync?sslrootcert=/nowhere/ca.pem',
       'names /nowhere/ca.pem, which cannot be read: ENOENT',
     ],

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { connectionOf } from '../../src/cluster/connection.ts';
 import { ClusterDatabase } from '../../src/cluster/database.ts';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
+import { TRUSTED_CERTIFICATE_FILE } from '../tls/identity.ts';
 
 test('an address without a host means the socket, as for PostgreSQL, also with a user, a password or a port', () => {
   const socket = { host: '/var/run/postgresql', database: 'botsync', ssl: false };
@@ -25,6 +27,21 @@ test('an address without a host means the socket, as for PostgreSQL, also with a
   expect(connectionOf('postgresql://bot@db.example.com/botsync', 'name')).toMatchObject({
     config: { host: 'db.example.com', ssl: { rejectUnauthorized: true } },
   });
+});
+
+test('an address of this machine is encrypted where a parameter asks for it', () => {
+  const sslOf = (parameters: string): unknown => {
+    const connection = connectionOf(`postgresql://bot@localhost/botsync?${parameters}`, 'name');
+    return connection.kind === 'ok' ? connection.config.ssl : connection.message;
+  };
+  const pem = readFileSync(TRUSTED_CERTIFICATE_FILE, 'utf8');
+  const encrypted = { rejectUnauthorized: true };
+  expect(sslOf('')).toBe(false);
+  expect(sslOf('sslmode=disable')).toBe(false);
+  expect(sslOf('sslmode=verify-full')).toEqual(encrypted);
+  expect(sslOf(`sslrootcert=${TRUSTED_CERTIFICATE_FILE}`)).toEqual({ ...encrypted, ca: pem });
+  expect(sslOf(`sslcert=${TRUSTED_CERTIFICATE_FILE}`)).toEqual({ ...encrypted, cert: pem });
+  expect(sslOf(`sslkey=${TRUSTED_CERTIFICATE_FILE}`)).toEqual({ ...encrypted, key: pem });
 });
 
 test('an address without a database, or of something else, is refused without a word of it', () => {
@@ -60,7 +77,9 @@ test('a server that ends the connection at once is out of reach, however the sys
   // On a socket it is EPIPE, which looks like a code of PostgreSQL, unless the end is noticed first.
   for (let attempt = 1; attempt <= 20; attempt += 1) {
     const sentence = 'SELECT 1';
-    const asked = attempt % 2 === 0 ? database.sql(sentence) : database.transaction((sql) => sql(sentence));
-    await expect(asked).rejects.toMatchObject({ name: 'DatabaseError', kind: 'unreachable' });
+    await expect(database.sql(sentence)).rejects.toMatchObject({
+      name: 'DatabaseError',
+      kind: 'unreachable',
+    });
   }
 });

@@ -1,10 +1,20 @@
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import type { Running } from '../cli/binary.ts';
 import type { Dice } from '../cli/churn.ts';
 import { startBlackHole, type BlackHole } from './black-hole.ts';
+import { coverWithNothing, unmount } from '../mounts.ts';
 import { createHosts, LEASE_MS, type Host, type HostOptions, type Hosts } from './hosts.ts';
 import type { PostgresServer } from './postgres.ts';
 import { faultsOf } from './testimony-checks.ts';
@@ -23,10 +33,18 @@ export interface FaultyHost {
   /** Its way to the database, and to the platform with its store. */
   readonly database: BlackHole;
   readonly platform: BlackHole;
+  /** Where it has the share. */
+  readonly mountPoint: string;
   running: Running;
   /** Its log so far. */
   log: string;
   isStopped: boolean;
+}
+
+/** What of a configuration is changed. */
+interface WrittenConfig {
+  readonly sources: readonly object[];
+  readonly removals: object;
 }
 
 /** What a world is made with. */
@@ -45,6 +63,14 @@ export class FaultWorld {
   readonly witness: Witness;
   readonly #leaseMs: number;
   #contents = 0;
+  #prefixes = 0;
+  #keyPrefix = '';
+  /** Keys of files that were deleted where nothing is removed. */
+  readonly #kept = new Set<string>();
+  /** Keys of kept files that were written since: if that was noticed before they were deleted again they are not kept any more. */
+  readonly #perhapsKept = new Set<string>();
+  /** Files that nobody touches, with the ids that they have on the platform. */
+  readonly #still = new Map<string, string>();
 
   private constructor(
     server: PostgresServer,
@@ -92,8 +118,119 @@ export class FaultWorld {
   /** Has the holder let go of the unit. */
   async move(): Promise<void> {
     await this.hosts.sql(
-      `INSERT INTO botsync.wish (unit, kind, body) SELECT id, 'release', '{}' FROM botsync.unit`,
+      `INSERT INTO botsync.wish (unit, kind, body) SELECT id, 'release', json_build_object('epoch', epoch) FROM botsync.unit`,
     );
+  }
+
+  /** Leaves an empty directory, or nothing, in the place of the share. */
+  unmount({ mountPoint }: FaultyHost, isLost: boolean): void {
+    rmSync(mountPoint, { recursive: true, force: true });
+    if (!isLost) mkdirSync(mountPoint);
+  }
+
+  /** Has the share appear at its mount point, at once and whole. */
+  mount({ mountPoint }: FaultyHost): void {
+    const link = `${mountPoint}.new`;
+    symlinkSync(join(this.hosts.share, 'docs'), link);
+    rmSync(mountPoint, { recursive: true, force: true });
+    renameSync(link, mountPoint);
+  }
+
+  /** Writes files that nobody touches from then on. */
+  writeStillFiles(): void {
+    for (let file = 0; file < 12; file += 1) this.write(`still/f${file}.md`);
+  }
+
+  /**
+   * Mounts an empty file system over the files that nobody touches; where that is not allowed an empty mount point takes the place of
+   * one host's share. Returns what takes it away.
+   */
+  coverStillFiles(): () => void {
+    const directory = join(this.hosts.share, 'docs', 'still');
+    if (coverWithNothing(directory))
+      return () => {
+        unmount(directory);
+      };
+    const [one] = this.all as [FaultyHost, ...FaultyHost[]];
+    this.unmount(one, false);
+    return () => {
+      this.mount(one);
+    };
+  }
+
+  /** Has the files removed from the platform that were kept there, as far as the ledger knows of them. */
+  async prune({ host }: FaultyHost): Promise<void> {
+    await this.settle({ isForgetful: true });
+    // What was kept may go from now on, and what was not must stay.
+    for (const key of this.#kept) this.#perhapsKept.add(key);
+    this.#kept.clear();
+    const prune = async (): Promise<number | null> => (await host.run('prune', '--kept', '--yes')).code;
+    await expect.poll(prune, { ...PATIENCE, interval: 500 }).toBe(0);
+  }
+
+  /** Gives all sources of all hosts a prefix that none had before, host by host, and approves what halts for that. */
+  async changePrefix(dice: Dice): Promise<void> {
+    this.#prefixes += 1;
+    const keyPrefix = `p${this.#prefixes}/`;
+    this.#still.clear();
+    await this.#rollOut(dice, ({ sources, ...config }) => ({
+      ...config,
+      sources: sources.map((source) => ({ ...source, keyPrefix })),
+    }));
+    this.#keyPrefix = keyPrefix;
+    const approve = async (): Promise<string[]> => {
+      await this.all[0]?.host.run('approve', 'docs', '--yes');
+      return this.differences();
+    };
+    const approved = expect.poll(approve, { timeout: LONG_PATIENCE_MS, interval: 500 }).toEqual([]);
+    await approved.catch((error: unknown) => {
+      const different = this.differences().slice(0, 5).join('; ');
+      const words = `the files did not get the prefix ${keyPrefix}: ${different}`;
+      throw new Error(`${words}\n${this.story()}`, { cause: error });
+    });
+  }
+
+  /** Has nothing removed for a while, in which files are deleted, and has all removed again that is deleted later. */
+  async keepForAWhile(dice: Dice): Promise<void> {
+    await this.settle();
+    const setMode = (mode: string): Promise<void> =>
+      this.#rollOut(dice, (config) => ({ ...config, removals: { ...config.removals, mode } }));
+    await setMode('keep');
+    const paths = [...this.#localFiles().keys()].filter((key) => !key.includes('still/'));
+    const deleted = paths.filter(() => dice.roll(4) === 0).slice(0, 8);
+    for (const key of deleted) {
+      this.remove(key.slice(this.#keyPrefix.length));
+      this.#kept.add(key);
+    }
+    const noticed = async (): Promise<number> => {
+      const rows = await this.hosts
+        .sql(`SELECT body ->> 'key' AS key FROM botsync.file WHERE body ->> 'absence' IS NOT NULL`)
+        .catch(() => []);
+      const keys = new Set(rows.map(({ key }) => key));
+      return deleted.filter((key) => keys.has(key)).length;
+    };
+    await expect.poll(noticed, PATIENCE).toBe(deleted.length);
+    await setMode('delete');
+  }
+
+  /** Changes the configuration of all hosts, one by one in any order: some are restarted, others reloaded. */
+  async #rollOut(dice: Dice, change: (config: WrittenConfig) => WrittenConfig): Promise<void> {
+    const order = [...this.all].map((one) => ({ one, at: dice.roll(1000) })).sort((a, b) => a.at - b.at);
+    for (const { one } of order) {
+      const file = join(one.host.directory, 'botsync.json');
+      const config = JSON.parse(readFileSync(file, 'utf8')) as WrittenConfig;
+      if (dice.roll(2) === 0) {
+        one.running.child.kill(dice.roll(2) === 0 ? 'SIGTERM' : 'SIGKILL');
+        await one.running.ended;
+        writeFileSync(file, JSON.stringify(change(config)));
+        this.restart(one);
+      } else {
+        writeFileSync(file, JSON.stringify(change(config)));
+        // It may have noticed by itself, or be about to start.
+        await expect.poll(async () => (await one.host.run('reload')).code, PATIENCE).toBe(0);
+      }
+      await outOfOrder(dice.roll(500));
+    }
   }
 
   /** Writes a file that no file had the length of before. Gives what it holds. */
@@ -101,6 +238,8 @@ export class FaultWorld {
     this.#contents += 1;
     const content = `${this.#contents} `.padEnd(leastBytes + this.#contents, `${this.#contents} `);
     this.hosts.write(`docs/${path}`, content);
+    const key = `${this.#keyPrefix}${path}`;
+    if (this.#kept.delete(key)) this.#perhapsKept.add(key);
     return content;
   }
 
@@ -122,15 +261,42 @@ export class FaultWorld {
   /** What the share has, and what the platform has otherwise. */
   differences(): string[] {
     const { emulator } = this.hosts;
-    const local = filesIn(join(this.hosts.share, 'docs'));
+    const local = this.#localFiles();
     const remote = new Set(emulator.listFiles('bot-1').map(({ key }) => key));
+    const lost = [...this.#kept].filter((key) => !remote.delete(key)).map((key) => `${key} was kept`);
     const wrong = [...local].flatMap(([key, file]) => {
       remote.delete(key);
       const held = emulator.readContent('bot-1', key);
       if (held === null) return [`${key} is missing`];
       return held.equals(readFileSync(file)) ? [] : [`${key} has another content`];
     });
-    return [...wrong, ...[...remote].map((key) => `${key} was removed here`)];
+    const removed = [...remote].filter((key) => !this.#perhapsKept.has(key));
+    return [...wrong, ...lost, ...removed.map((key) => `${key} was removed here`)];
+  }
+
+  /**
+   * Large contents get their marks after they were sent. Of one that the database forgot nothing shows whose it is: if it was deleted
+   * meanwhile it stays, like somebody else's file.
+   */
+  #noteUnmarked(): void {
+    for (const { key, metadata } of this.hosts.emulator.listFiles('bot-1'))
+      if (metadata['botsync'] === undefined) this.#perhapsKept.add(key);
+  }
+
+  /** The files of the share by their keys. */
+  #localFiles(): Map<string, string> {
+    const files = filesIn(join(this.hosts.share, 'docs'));
+    return new Map([...files].map(([path, file]) => [`${this.#keyPrefix}${path}`, file]));
+  }
+
+  /** Files that nobody touched and that have other ids than before: they were removed, and sent again. */
+  #removedMeanwhile(): string[] {
+    const files = this.hosts.emulator.listFiles('bot-1').filter(({ key }) => key.includes('still/'));
+    return files.flatMap(({ key, id }) => {
+      const before = this.#still.get(key) ?? id;
+      this.#still.set(key, id);
+      return before === id ? [] : [`${key} was removed, and sent again`];
+    });
   }
 
   /** Files of the share that the ledger does not have as they are: each content has a length of its own. */
@@ -139,7 +305,7 @@ export class FaultWorld {
       `SELECT body ->> 'key' AS key, body ->> 'size_bytes' AS size FROM botsync.file WHERE state = 'synced'`,
     );
     const recorded = new Map(rows.map(({ key, size }) => [key, Number(size)]));
-    const local = [...filesIn(join(this.hosts.share, 'docs'))];
+    const local = [...this.#localFiles()];
     return local.flatMap(([key, file]) => (recorded.get(key) === statSync(file).size ? [] : [key]));
   }
 
@@ -173,12 +339,12 @@ export class FaultWorld {
   /** Waits until everything is where it belongs, and checks how it came there. */
   async settle(more: { readonly isForgetful?: boolean; readonly words?: string } = {}): Promise<void> {
     const deadline = performance.now() + LONG_PATIENCE_MS;
+    if (more.isForgetful === true) this.#noteUnmarked();
     let different = this.differences();
     for (; different.length > 0 && performance.now() < deadline; different = this.differences())
       // Each file is read: not more often than needed.
       await sleep(100);
     expect(different, `${more.words ?? ''}\n${this.story()}\n${this.#storyOf(different)}`).toEqual([]);
-    // A database that went back in time is told again what it lost; whoever is killed before cannot tell it.
     await expect.poll(() => this.#unrecorded().catch(() => null), PATIENCE).toEqual([]);
     // What was deleted stays on record as long as something of it may arrive late.
     const open = `SELECT count(*)::integer AS open FROM botsync.file
@@ -187,7 +353,7 @@ export class FaultWorld {
     await expect
       .poll(() => this.hosts.sql('SELECT id FROM botsync.wish').catch(() => null), PATIENCE)
       .toEqual([]);
-    const faults = this.faults(more.isForgetful);
+    const faults = [...this.faults(more.isForgetful), ...this.#removedMeanwhile()];
     expect(faults, `${more.words ?? ''}\n${this.story()}\n${this.#storyOf(faults)}`).toEqual([]);
     this.#demandRunning();
   }
@@ -195,12 +361,10 @@ export class FaultWorld {
   /**
    * What was done wrong so far.
    *
-   * @param isForgetful - the database lost commits, and was told all of it again: rows that it drops for that are none that were removed.
+   * @param isForgetful - the database lost commits.
    */
   faults(isForgetful = false): string[] {
-    const seen = this.testimony();
-    const files = isForgetful ? seen.files.filter(({ state }) => state !== null) : seen.files;
-    return faultsOf({ ...seen, files }, this.#leaseMs);
+    return faultsOf(this.testimony(), this.#leaseMs, isForgetful);
   }
 
   testimony(): Testimony {
@@ -247,9 +411,13 @@ async function launch(
   onTestFinished(async () => {
     await Promise.all([database.close(), platform.close()]);
   });
+  const mountPoint = join(dirname(hosts.share), name, 'docs');
+  mkdirSync(dirname(mountPoint), { recursive: true });
+  symlinkSync(join(hosts.share, 'docs'), mountPoint);
   const options: HostOptions = {
     cluster: { lease: `${leaseMs}ms`, ...cluster },
     config: {
+      sources: [{ name: 'docs', directory: mountPoint }],
       removals: { mode: 'delete', delay: '200ms', maxFraction: 1, maxCount: 10_000 },
       upload: { stallTimeout: '2s' },
       ...config,
@@ -259,7 +427,7 @@ async function launch(
   };
   const host = hosts.host(name, options);
   const one: FaultyHost = {
-    ...{ name, host, database, platform },
+    ...{ name, host, database, platform, mountPoint },
     running: host.launch(),
     log: '',
     isStopped: false,

@@ -28,6 +28,20 @@ test.each(['stop', 'breakOff'] as const)(
   },
 );
 
+test('what the platform asks one host to wait is kept by all, also by one that comes later', async () => {
+  const world = await Clockwork.create(server);
+  const [one, other] = [world.begin('web1'), world.begin('web2')];
+  one.askedForMs = 60_000;
+  await world.until(() => other.heardMs > 0, 'the other one hears of it');
+  const late = world.begin('web3');
+  await world.until(() => late.heardMs > 0, 'so does the late one');
+  for (const { heardMs } of [other, late]) {
+    expect(heardMs).toBeGreaterThan(20_000);
+    expect(heardMs).toBeLessThanOrEqual(60_000);
+  }
+  expect(one.heardMs, 'nobody hears of its own pause').toBe(0);
+});
+
 /** Parts of the questions with which a unit is loaded. */
 const LOADING = ['SELECT id, base_url', "string_agg(body::text, ',')", 'count(*) AS count', 'key_hash >= $2'];
 
@@ -51,7 +65,7 @@ test('a unit is loaded although the database does not answer now and then', asyn
   expect(silent).toEqual([]);
   expect(world.clock.monotonic() - beganAtMs).toBeLessThan(2 * LEASE_MS);
   const said = host.log.slice(before);
-  expect(said).toContain('docs is loaded once the database answers: no answer');
+  expect(said).toContain('docs waits for the database: no answer');
   expect(said.filter((line) => line.includes('cannot be'))).toEqual([]);
   expect(await world.keys()).toEqual(['a']);
 });

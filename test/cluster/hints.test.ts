@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { connectionOf } from '../../src/cluster/connection.ts';
 import { ClusterDatabase } from '../../src/cluster/database.ts';
-import { HINT_CHANNEL, notifyHints } from '../../src/cluster/hints.ts';
+import { HostMessages } from '../../src/cluster/hints.ts';
 import type { SyncDaemon } from '../../src/library/botsync.ts';
 import { POLL } from '../cli/running-daemon.ts';
 import { openHost, type HostHere } from './host-here.ts';
@@ -84,7 +84,7 @@ async function pairThat(way: 'polls' | 'watches'): Promise<Pair> {
   written('b.md', 'one');
   const holder = await up(hosts, 'web1', sharing(here, way === 'polls'));
   await expect.poll(() => hosts.content('box/b.md'), POLL).toBe('one');
-  const other = await up(hosts, 'web2', sharing(there, way === 'polls'), { weight: 0 });
+  const other = await up(hosts, 'web2', sharing(there, way === 'polls'));
   await expect.poll(() => isWatched(join(there, 'box', 'deep')), POLL).toBe(true);
   await expect.poll(() => isWatched(here), POLL).toBe(true);
   return { hosts, holder, other, here, there, written };
@@ -214,15 +214,15 @@ describe('a database', () => {
     const messages = ['x'.repeat(7999), '{"é"}'];
     const told = new Set<string>();
     const stop = new AbortController();
-    const listening = database.listen(
-      HINT_CHANNEL,
+    const messagesOfHosts = new HostMessages(database, 'botsync');
+    const listening = messagesOfHosts.onHints(
       (payload) => told.add(payload),
       () => Promise.resolve(),
       stop.signal,
     );
     await expect
       .poll(async () => {
-        await notifyHints(database.sql, messages);
+        await messagesOfHosts.sendHints(messages);
         return [...told];
       }, POLL)
       .toEqual(messages);

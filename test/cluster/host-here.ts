@@ -1,8 +1,8 @@
+import type { SyncObserver } from '../../src/library/observer.ts';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openSync, type Sync } from '../../src/library/botsync.ts';
-import type { RunObserver } from '../../src/library/observer.ts';
-import { askDaemon } from '../../src/service/ask-daemon.ts';
+import { askDaemon } from '../../src/service/daemon-socket.ts';
 import type { Host, HostOptions, Hosts } from './hosts.ts';
 
 /** A host in this process. It ends with the test. */
@@ -24,7 +24,7 @@ export function openHost(
   hosts: Hosts,
   name: string,
   options: HostOptions = {},
-  observer: RunObserver = {},
+  observer: SyncObserver = {},
 ): HostHere {
   const host = hosts.host(name, options);
   const log: string[] = [];

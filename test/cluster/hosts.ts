@@ -2,9 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts';
-import { allTables } from '../../src/cluster/all-tables.ts';
-import { LEDGER_VERSION } from '../../src/cluster/schema.ts';
-import { STATE_VERSION } from '../../src/state/schema.ts';
+import { LEDGER_VERSION, ledgerTables } from '../../src/cluster/schema.ts';
+import { STATE_VERSION } from '../../src/store/schema.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { start, type Ended, type Running } from '../cli/binary.ts';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
@@ -106,7 +105,7 @@ export async function createHosts(
     };
   };
   const sql = async (text: string): Promise<Record<string, unknown>[]> => await server.query(text, database);
-  for (const statement of allTables('botsync')) await sql(statement);
+  for (const statement of ledgerTables('botsync')) await sql(statement);
   await sql(`INSERT INTO botsync.meta (version, state_version) VALUES (${LEDGER_VERSION}, ${STATE_VERSION})`);
   return {
     ...{ emulator, share, database, host, sql },

@@ -5,12 +5,12 @@ import { ClusterDatabase, type DatabaseSettings } from '../../src/cluster/databa
 import { Ledger, type Grant, type ShippedRows } from '../../src/cluster/ledger.ts';
 import { Membership, type HostNews, type UnitRow } from '../../src/cluster/membership.ts';
 import { ledgerTables } from '../../src/cluster/schema.ts';
-import { entryTables } from '../../src/state/ledger-rows.ts';
-import type { StateStore } from '../../src/state/state-store.ts';
-import { WorkingCopy } from '../../src/state/working-copy.ts';
+import { entryTables } from '../../src/store/ledger-rows.ts';
+import type { StateStore } from '../../src/store/state-store.ts';
+import { WorkingCopy } from '../../src/store/working-copy.ts';
 import { POLL } from '../cli/running-daemon.ts';
-import { addSynced, attempt, closeAtEnd, connect, NOW, path, row, TARGET } from '../state/fixture.ts';
-import { channelOf, wakeHosts } from '../../src/library/cluster/wake-hosts.ts';
+import { addSynced, attempt, closeAtEnd, connect, NOW, path, row, TARGET } from '../store/fixture.ts';
+import { channelOf, HostMessages } from '../../src/cluster/hints.ts';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
 import { startBlackHole, type BlackHole } from './black-hole.ts';
 import { serverOfFile } from './postgres.ts';
@@ -43,21 +43,24 @@ function settingsOf(address: string): DatabaseSettings {
 const HOST: HostNews = {
   name: 'web1',
   instance: 'one',
-  weight: 1,
+  isVisitor: false,
   version: '1',
-  digest: '',
   units: [],
+  hindrances: [],
   report: null,
+  pausedForMs: 0,
 };
 const OTHER: HostNews = { ...HOST, name: 'web2', instance: 'two' };
 
 async function declare(name = 'docs'): Promise<UnitRow> {
   const { id } = await ledger.target(TARGET);
-  return membership.declare({ target: id, name, sources: [{ name, keyPrefix: `${name}/` }], pinned: null });
+  return membership.declare({ target: id, name, sources: [{ name, keyPrefix: `${name}/` }] });
 }
 
-async function claim(unit: UnitRow, by = HOST, highestEpoch = 0): Promise<Grant> {
-  const grant = await membership.claim(unit, highestEpoch, by);
+const NOTHING_SEEN = { epoch: 0, seq: 0 };
+
+async function claim(unit: UnitRow, by = HOST, highest = NOTHING_SEEN): Promise<Grant> {
+  const grant = await membership.claim(unit, highest, by);
   if (grant === null) throw new Error('not to be had');
   return grant;
 }
@@ -114,7 +117,7 @@ describe('the ledger', () => {
       { source: 'docs', path: 'p\u0001'.repeat(2000), key: null, kind: 'refuse', reason: 'a \u0000' },
       1,
     );
-    store.saveSource('docs', { directory: '/d', identity: '1', halted: null });
+    store.saveSource('docs', { directory: '/d', identity: '1', halt: null });
     store.saveMounts('docs', ['m']);
     store.removals.note('docs', NOW);
     store.savePass(3, NOW, 0, '{}');
@@ -195,7 +198,7 @@ describe('the ledger', () => {
 
   test('is known to be older than what it took before', async () => {
     const grant = await claim(await declare());
-    expect(await ledger.ship(grant, 3, 'web1', { ...NOTHING, files: fileOf('a') })).toBe('rewound');
+    expect(await ledger.ship(grant, 3, 'web1', { ...NOTHING, files: fileOf('a') })).toBe('lost');
   });
 
   test('gives no row of one unit to another', async () => {
@@ -211,23 +214,6 @@ describe('the ledger', () => {
   });
 });
 
-test('statements of a transaction count together or not at all, and the database ends one that pauses, and no other', async () => {
-  const setting = `SELECT current_setting('idle_in_transaction_session_timeout') AS pause`;
-  const other = new ClusterDatabase({ ...settingsOf(server.url(name)), connections: 1 });
-  onTestFinished(() => other.close());
-  await other.transaction(async (sql) => {
-    await sql('CREATE TABLE kept (n integer)');
-    expect(await sql(setting)).toEqual([{ pause: '30s' }]);
-  });
-  expect(await other.sql(setting), 'on the same connection').toEqual([{ pause: '0' }]);
-  const failing = other.transaction(async (sql) => {
-    await sql('INSERT INTO kept VALUES (1)');
-    throw new TypeError('of this test');
-  });
-  await expect(failing).rejects.toThrow('of this test');
-  expect(await other.sql('SELECT * FROM kept')).toEqual([]);
-});
-
 test('what the database says is told without the password, in whichever form', async () => {
   const url = new URL(server.url(name));
   const password = 'pass*word/of the (base)';
@@ -239,7 +225,7 @@ test('what the database says is told without the password, in whichever form', a
       kind: 'refused',
       message: `column "***" does not exist (127.0.0.1:${server.port})`,
     });
-  const all = other.transaction((sql) => sql(`SELECT "${url.href}"`));
+  const all = other.sql(`SELECT "${url.href}"`);
   await expect(all).rejects.toMatchObject({ message: expect.stringMatching(/\*{3}/u) as string });
   await expect(all).rejects.toMatchObject({ message: expect.not.stringContaining('word') as string });
 });
@@ -249,8 +235,7 @@ test('hosts wake each other in a schema with as long a name as there may be', as
   const heard: string[] = [];
   const end = new AbortController();
   const listening = schemas.map((schema) =>
-    database.listen(
-      channelOf(schema),
+    new HostMessages(database, schema).onWake(
       (host) => heard.push(`${schema} of ${host}`),
       () => Promise.resolve(),
       end.signal,
@@ -260,7 +245,7 @@ test('hosts wake each other in a schema with as long a name as there may be', as
     // What is said before anybody listens is lost.
     await expect
       .poll(async () => {
-        await wakeHosts({ database, config: { schema, host: 'web1' } });
+        await new HostMessages(database, schema).wake('web1');
         return heard;
       }, POLL)
       .toContain(`${schema} of web1`);
@@ -324,7 +309,9 @@ describe('a unit', () => {
   test('is taken by one of many who try at once', async () => {
     const unit = await declare();
     const tries = await Promise.all(
-      Array.from({ length: 8 }, (_, i) => membership.claim(unit, 0, { name: `h${i}`, instance: `p${i}` })),
+      Array.from({ length: 8 }, (_, i) =>
+        membership.claim(unit, NOTHING_SEEN, { name: `h${i}`, instance: `p${i}` }),
+      ),
     );
     expect(tries.filter((grant) => grant !== null)).toHaveLength(1);
   });
@@ -336,8 +323,8 @@ describe('a unit', () => {
     const seen = await unitNow(unit.id);
     const view = await membership.beat(HOST, [{ ...grant, settledAgeMs: null }]);
     expect(view).toMatchObject({ isKnown: true, proven: [unit.id] });
-    expect(await membership.claim(seen, 0, OTHER)).toBeNull();
-    expect(await membership.claim(await unitNow(unit.id), 0, OTHER)).not.toBeNull();
+    expect(await membership.claim(seen, NOTHING_SEEN, OTHER)).toBeNull();
+    expect(await membership.claim(await unitNow(unit.id), NOTHING_SEEN, OTHER)).not.toBeNull();
     expect(await membership.beat(HOST, [{ ...grant, settledAgeMs: null }])).toMatchObject({ proven: [] });
   });
 
@@ -368,13 +355,16 @@ describe('a unit', () => {
   });
 
   test('never gets an epoch twice that somebody has seen', async () => {
-    expect((await claim(await declare(), HOST, 41)).epoch).toBe(42);
-  });
-
-  test('that is pinned is for nobody to take', async () => {
-    const { id } = await ledger.target(TARGET);
-    const unit = await membership.declare({ target: id, name: 'own', sources: [], pinned: 'web1' });
-    expect(await membership.claim(unit, 0, HOST)).toBeNull();
+    const grant = await claim(await declare(), HOST, { epoch: 41, seq: 7 });
+    expect(grant).toMatchObject({ epoch: 42, seq: 7, isInDoubt: true });
+    // So it stays until somebody has compared its records, whoever takes it.
+    const next = await claim(await unitNow(grant.unit), OTHER, { epoch: 42, seq: 7 });
+    expect(next).toMatchObject({ epoch: 43, seq: 7, isInDoubt: true });
+    await ledger.noteCompared(grant);
+    expect(await claim(await unitNow(grant.unit))).toMatchObject({ isInDoubt: true });
+    const last = await claim(await unitNow(grant.unit));
+    await ledger.noteCompared(last);
+    expect(await claim(await unitNow(grant.unit))).toMatchObject({ isInDoubt: false });
   });
 });
 
@@ -411,7 +401,7 @@ describe('a text that JSON has and PostgreSQL has not', () => {
     await membership.beat({ ...OTHER, report }, []);
     const { id } = await ledger.target(TARGET);
     const sources = [{ name: 'docs\ud83d', keyPrefix: '\0' }];
-    const unit = await membership.declare({ target: id, name: 'docs', sources, pinned: null });
+    const unit = await membership.declare({ target: id, name: 'docs', sources });
     await membership.wish(unit.id, 'rescan', said);
     const read = await database.sql(
       // As they read them.

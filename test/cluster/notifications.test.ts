@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { toldBefore } from '../../src/library/cluster/told-before.ts';
-import { createHosts, type Hosts } from './hosts.ts';
+import { Conversations } from '../../src/cluster/conversations.ts';
+import { DatabaseError, type Sql } from '../../src/cluster/database.ts';
+import { createHosts, type Host, type Hosts } from './hosts.ts';
 import { serverOfFile } from './postgres.ts';
 
 const server = await serverOfFile();
@@ -10,12 +10,16 @@ const server = await serverOfFile();
 /** Longer than any of it takes. */
 const PATIENCE = { timeout: 40_000, interval: 50 };
 
-const RULES = [{ match: '*.mp3', accessPolicies: ['public_content'] }];
+const NAMES = ['web1', 'web2'] as const;
 
-function configOf(hosts: Hosts, sources: Record<string, unknown>[] = []): Record<string, unknown> {
+type Name = (typeof NAMES)[number];
+
+function configOf({ share }: Hosts): Record<string, unknown> {
   return {
-    sources: [{ name: 'docs', directory: join(hosts.share, 'docs'), keyPrefix: 'docs/' }, ...sources],
-    rules: RULES,
+    sources: ['docs', 'news'].map((name) => ({
+      ...{ name, directory: join(share, name), keyPrefix: `${name}/` },
+    })),
+    rules: [{ match: '*.mp3', accessPolicies: ['public_content'] }],
     upload: { attempts: 1 },
     notify: { conversation: { channel: 'channel' }, announce: [{ match: '*.mp3' }], summaryEvery: '1h' },
   };
@@ -26,137 +30,201 @@ interface Message {
   readonly audioUrl?: string;
 }
 
-/** What people were told, in all conversations. */
-function toldIn({ emulator }: Hosts): Message[] {
+/** What was sent, in all conversations. */
+function messagesIn({ emulator }: Hosts): Message[] {
   return emulator
     .listConversations('bot-1')
     .flatMap(({ id }) => emulator.listMessages(id))
     .map(({ payload }) => payload as Message);
 }
 
-const BAD = { kind: 'status', status: 409, type: 'ResourceLockedConflict' } as const;
-
-/** The host that sends notifications. */
-async function notifierOf(hosts: Hosts): Promise<string | null> {
-  const [row] = await hosts.sql(
-    "SELECT holder_host FROM botsync.unit WHERE name LIKE 'notifications (%' AND holder IS NOT NULL",
-  );
-  return (row?.['holder_host'] as string | undefined) ?? null;
+/** How many units have it on record that a subject was told. */
+async function countTold({ sql }: Hosts, subject: string): Promise<number> {
+  return (await sql(`SELECT 1 FROM botsync.entry WHERE tbl = 'told' AND body::text LIKE '%${subject}%'`))
+    .length;
 }
 
-test('people are told once, by one host for all, whichever that is', { timeout: 150_000 }, async () => {
+/** Two hosts with two units, of which each holds one. */
+async function launchBoth(hosts: Hosts) {
+  const config = configOf(hosts);
+  for (const unit of ['docs', 'news']) hosts.write(`${unit}/first.md`, '12');
+  const all = Object.fromEntries(NAMES.map((name) => [name, hosts.host(name, { config })])) as Record<
+    Name,
+    Host
+  >;
+  const running = { web1: all.web1.launch(), web2: all.web2.launch() };
+  await expect
+    .poll(async () => [await hosts.holder('docs'), await hosts.holder('news')].sort(), PATIENCE)
+    .toEqual(['web1', 'web2']);
+  const end = async (name: Name, signal: NodeJS.Signals): Promise<void> => {
+    running[name].child.kill(signal);
+    await running[name].ended;
+  };
+  const holder = (await hosts.holder('docs')) as Name;
+  const other = holder === 'web1' ? ('web2' as const) : ('web1' as const);
+  return { all, end, holder, other };
+}
+
+const BAD = { kind: 'status', status: 409, type: 'ResourceLockedConflict' } as const;
+
+test('whoever holds a unit tells of it, and a takeover repeats nothing', { timeout: 150_000 }, async () => {
   const hosts = await createHosts(server);
   const { emulator } = hosts;
-  const own = join(hosts.share, '..', 'of-web3');
-  mkdirSync(own);
-  writeFileSync(join(own, 'bad.md'), 'x');
-  hosts.write('docs/bad.md', 'x');
-  hosts.write('docs/a.md', 'x');
-  emulator.faults.add({ operation: 'upsert', key: 'docs/bad.md', ...BAD });
-  emulator.faults.add({ operation: 'upsert', key: 'branch/bad.md', ...BAD });
-  const names = ['web1', 'web2', 'web3'] as const;
-  const branch = { name: 'branch', directory: own, keyPrefix: 'branch/', host: 'web3' };
-  // Whoever has only pinned sources tells people as well as any.
-  const options = { cluster: { weight: 0 }, config: configOf(hosts, [branch]) };
-  const all = {
-    web1: hosts.host('web1', { config: configOf(hosts) }),
-    web2: hosts.host('web2', { config: configOf(hosts) }),
-    web3: hosts.host('web3', options),
-  };
-  const running = { web1: all.web1.launch(), web2: all.web2.launch(), web3: all.web3.launch() };
-  const told = (): string[] => toldIn(hosts).flatMap(({ text }) => text ?? []);
-
-  // One conversation, one message of each trouble; a source that is pinned is named with its host.
-  await expect.poll(() => told().length, PATIENCE).toBe(2);
-  expect(emulator.listConversations('bot-1')).toHaveLength(1);
-  expect(told()).toContainEqual(
-    expect.stringMatching(/^botsync on web1, web2, web3: 1 file of docs is not in sync: bad\.md \(.*409/u),
-  );
-  expect(told()).toContainEqual(
-    expect.stringMatching(/^botsync on web1, web2, web3: 1 file of branch@web3 is not in sync: bad\.md/u),
-  );
-
-  // What other hosts send is announced by the one that tells people.
-  // Nonsense among it ends no host.
-  await hosts.sql(`INSERT INTO botsync.wish (unit, kind, body) SELECT id, 'announce', body::json FROM botsync.unit,
-    (VALUES ('null'), ('{"target":999,"key":"x","sha256":"07","url":"https://x/","notedAtMs":1}'),
-      ('{"target":0.5,"key":"x","sha256":"07","url":"https://x/","notedAtMs":1}')) AS nonsense (body)
-    WHERE name LIKE 'notifications (%'`);
-  hosts.write('docs/song.mp3', 'la');
-  writeFileSync(join(own, 'song.mp3'), 'la la');
-  const announced = (): string[] => toldIn(hosts).flatMap(({ audioUrl }) => audioUrl ?? []);
-  await expect.poll(() => announced().length, PATIENCE).toBe(2);
-  await expect.poll(() => hosts.sql('SELECT * FROM botsync.wish'), PATIENCE).toEqual([]);
-
-  // Who tells people is killed: another one knows what they were told.
-  const first = await notifierOf(hosts);
-  expect(names).toContain(first);
-  const status = await all[first === 'web1' ? 'web2' : 'web1'].run('status');
-  expect(status.stdout).toMatch(new RegExp(`${String(first)} .*sends the notifications`, 'u'));
-  for (const name of names.filter((one) => one === first)) {
-    running[name].child.kill('SIGKILL');
-    await running[name].ended;
+  const texts = (): string[] => messagesIn(hosts).flatMap(({ text }) => text ?? []);
+  const announced = (): string[] => messagesIn(hosts).flatMap(({ audioUrl }) => audioUrl ?? []);
+  const { all, end, holder, other } = await launchBoth(hosts);
+  for (const unit of ['docs', 'news']) {
+    emulator.faults.add({ operation: 'upsert', key: `${unit}/bad.md`, ...BAD, times: Infinity });
+    hosts.write(`${unit}/bad.md`, 'x');
   }
-  await expect.poll(() => notifierOf(hosts), PATIENCE).not.toBe(first);
-  emulator.faults.clear();
-  for (const name of names.filter((one) => one !== first)) await all[name].run('rescan');
-  const ends = first === 'web3' ? 1 : 2;
-  await expect.poll(() => told().length, PATIENCE).toBe(2 + ends);
-  expect(told().filter((text) => text.includes('all files of docs are in sync again'))).toHaveLength(1);
+  await expect.poll(() => texts().length, PATIENCE).toBe(2);
+  expect(texts()).toContainEqual(
+    expect.stringMatching(
+      new RegExp(`^botsync on ${holder} \\(docs\\): 1 file of docs is not in sync: bad\\.md \\(.*409`, 'u'),
+    ),
+  );
+  expect(texts()).toContainEqual(
+    expect.stringMatching(new RegExp(`^botsync on ${other} \\(news\\): 1 file of news is not in sync`, 'u')),
+  );
+  hosts.write('docs/song.mp3', 'la');
+  hosts.write('news/song.mp3', 'la la');
+  await all.web1.run('rescan');
+  await expect.poll(() => announced().length, PATIENCE).toBe(2);
+  // Of both units, whoever was the first to create it.
   expect(emulator.listConversations('bot-1')).toHaveLength(1);
+  await expect.poll(() => countTold(hosts, 'failing'), PATIENCE).toBe(2);
+  await expect
+    .poll(
+      () => hosts.sql("SELECT 1 FROM botsync.entry WHERE tbl = 'announcement' AND body::text LIKE '%http%'"),
+      PATIENCE,
+    )
+    .toEqual([]);
+
+  await end(holder, 'SIGKILL');
+  await expect.poll(() => hosts.holder('docs'), PATIENCE).toBe(other);
+  // What it finds first is nothing new; then it tells of the end of all of it.
+  emulator.faults.clear();
+  await all[other].run('rescan');
+  await expect.poll(() => texts().length, PATIENCE).toBe(4);
+  for (const unit of ['docs', 'news'])
+    expect(texts()).toContain(`botsync on ${other} (${unit}): all files of ${unit} are in sync again.`);
+  // A test message goes there as well, beside a running service.
+  await all[other].run('doctor', '--send-test');
+  expect(texts().at(-1)).toBe(`botsync on ${other}: this is a test. Notifications of botsync arrive here.`);
+  await end(other, 'SIGTERM');
+  expect(texts()).toHaveLength(5);
   expect(announced()).toHaveLength(2);
-  for (const name of names.filter((one) => one !== first)) running[name].child.kill('SIGTERM');
-  for (const name of names) await running[name].ended;
+  expect(emulator.listConversations('bot-1')).toHaveLength(1);
 });
 
-test('the summary is of all hosts, and told once', { timeout: 150_000 }, async () => {
+test('a trouble that all units share is told once a unit', { timeout: 150_000 }, async () => {
+  const hosts = await createHosts(server, { recordRequests: true });
+  const { requests } = hosts.emulator;
+  const texts = (): string[] => messagesIn(hosts).flatMap(({ text }) => text ?? []);
+  const { all, end, holder, other } = await launchBoth(hosts);
+  hosts.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 401, times: Infinity });
+  for (const unit of ['docs', 'news']) hosts.write(`${unit}/a.md`, 'x');
+  await expect.poll(() => texts().length, PATIENCE).toBe(2);
+  for (const text of texts())
+    expect(text).toMatch(/^botsync on web[12] \((?:docs|news)\): .* credentials: /u);
+  await expect.poll(() => countTold(hosts, 'credentials'), PATIENCE).toBe(2);
+  const [before, beforeNumber] = [texts(), requests.length];
+  await end(holder, 'SIGKILL');
+  // It is refused as well: that is no news.
+  const isRefused = (): boolean =>
+    requests.slice(beforeNumber).some(({ key, status }) => key === 'docs/a.md' && status === 401);
+  await expect.poll(isRefused, PATIENCE).toBe(true);
+  expect(await hosts.holder('docs')).toBe(other);
+  hosts.emulator.faults.clear();
+  await all[other].run('rescan');
+  await expect.poll(() => texts().length, PATIENCE).toBe(4);
+  await end(other, 'SIGTERM');
+  const over = ['docs', 'news'].map(
+    (unit) => `botsync on ${other} (${unit}): the platform no longer refuses the credentials.`,
+  );
+  expect(texts().sort()).toEqual([...before, ...over].sort());
+});
+
+test('a summary is of one unit, and is sent once', { timeout: 150_000 }, async () => {
   const hosts = await createHosts(server);
-  const own = join(hosts.share, '..', 'of-web2');
-  mkdirSync(own);
-  writeFileSync(join(own, 'c.md'), '123');
-  for (const name of ['a', 'b']) hosts.write(`docs/${name}.md`, '12345');
-  const branch = { name: 'branch', directory: own, keyPrefix: 'branch/', host: 'web2' };
-  const web1 = hosts.host('web1', { config: configOf(hosts) });
-  const web2 = hosts.host('web2', { cluster: { weight: 0 }, config: configOf(hosts, [branch]) });
-  const isSummedUp = async (): Promise<boolean> => {
-    const rows = await hosts.sql(
-      "SELECT 1 FROM botsync.entry WHERE tbl = 'told' AND body::text LIKE '%summary%'",
-    );
-    return rows.length === 1;
-  };
-  const before = [web1.launch(), web2.launch()];
-  await expect.poll(() => hosts.emulator.listFiles('bot-1').length, PATIENCE).toBe(3);
-  await expect.poll(isSummedUp, PATIENCE).toBe(true);
-  for (const one of before) one.child.kill('SIGTERM');
-  for (const one of before) await one.ended;
+  hosts.write('docs/a.md', '12345');
+  hosts.write('news/b.md', '123');
+  const before = await launchBoth(hosts);
+  await expect
+    .poll(() => hosts.sql("SELECT 1 FROM botsync.file WHERE body ->> 'verdict' IS NOT NULL"), PATIENCE)
+    .toHaveLength(4);
+  await expect.poll(() => countTold(hosts, 'summary'), PATIENCE).toBe(2);
+  for (const name of NAMES) await before.end(name, 'SIGTERM');
+  expect(messagesIn(hosts)).toEqual([]);
   // The last summary was an hour ago.
   await hosts.sql(`UPDATE botsync.entry SET body = jsonb_set(body::jsonb, '{body,told_at}',
     to_jsonb((body -> 'body' ->> 'told_at')::bigint - 3700000))::json WHERE tbl = 'told'`);
-  await hosts.sql('UPDATE botsync.unit SET settled_at = settled_at - 3700000');
-  const after = [web1.launch(), web2.launch()];
-  const told = (): string[] => toldIn(hosts).flatMap(({ text }) => text ?? []);
-  await expect.poll(() => told().length, PATIENCE).toBe(1);
-  expect(told()[0]).toMatch(
-    /^botsync on web1, web2: 3 files in sync \(13 B\)\. Sent since .*: 3 files \(13 B\)\. No problems\.$/u,
-  );
-  for (const one of after) one.child.kill('SIGTERM');
-  for (const one of after) await one.ended;
+  const { end } = await launchBoth(hosts);
+  const texts = (): string[] => messagesIn(hosts).flatMap(({ text }) => text ?? []);
+  await expect.poll(() => texts().length, PATIENCE).toBe(2);
+  for (const one of ['(docs): 2 files in sync (7 B)', '(news): 2 files in sync (5 B)'])
+    expect(texts()).toContainEqual(expect.stringContaining(`${one}. Sent since `));
+  for (const name of NAMES) await end(name, 'SIGTERM');
+  expect(texts()).toHaveLength(2);
 });
 
-test('what hosts told by themselves is known to the first that tells people for all, and to no other', async () => {
+test('a conversation is that of all hosts, whoever creates it', async () => {
   const hosts = await createHosts(server);
-  await hosts.sql("INSERT INTO botsync.target (base_url, bot_id, identity) VALUES ('x', 'bot-1', '{}')");
-  await hosts.sql(`INSERT INTO botsync.unit (target, name, sources, seq) VALUES
-    (1, 'docs', '[{ "name": "docs", "keyPrefix": "" }]', 1), (1, 'notifications (1)', '[]', 0)`);
-  const entry = (tbl: string, body: object): string =>
-    `(1, '${tbl}', '', '\\x${tbl.length + 10}', '${JSON.stringify({ tbl, key: tbl, body })}')`;
-  await hosts.sql(`INSERT INTO botsync.entry (unit, tbl, host, key_hash, body) VALUES
-    ${entry('told', { subject: '["failing","docs"]', told_at: 5, size: 3 })},
-    ${entry('conversation', { purpose: 'a', id: 'c1', proven: 1 })}, ${entry('pass', { number: 1 })}`);
-  expect(await toldBefore(hosts.sql, 'botsync')).toEqual({
-    told: new Map([['["failing","docs"]', { toldAtMs: 5, count: 3 }]]),
-    conversations: new Map([['a', { id: 'c1', isProven: true }]]),
+  const sql: Sql = (text, values) => {
+    const filled = (values ?? []).reduce<string>(
+      (all, value, at) => all.replaceAll(`$${at + 1}`, `'${String(value)}'`),
+      text,
+    );
+    return hosts.sql(filled);
+  };
+  const [one, other] = [new Conversations(sql, 'botsync'), new Conversations(sql, 'botsync')];
+  expect(await one.find('p')).toEqual({ kind: 'ok', value: null });
+  // Each has created one.
+  expect(await one.save('p', 'c1')).toEqual({ kind: 'ok', value: 'c1' });
+  expect(await other.save('p', 'c2')).toEqual({ kind: 'ok', value: 'c1' });
+  // One that never took a message is kept.
+  await one.learn('p', 'c1', 'missing');
+  expect(await one.find('p')).toEqual({ kind: 'ok', value: 'c1' });
+  await other.learn('p', 'c1', 'arrived');
+  await one.learn('p', 'c1', 'missing');
+  expect(await one.find('p')).toEqual({ kind: 'ok', value: null });
+  expect(await one.save('p', 'c3')).toEqual({ kind: 'ok', value: 'c3' });
+  // Who knows of the deleted one learns that it is, and finds the next.
+  expect(await other.find('p')).toEqual({ kind: 'ok', value: 'c1' });
+  await other.learn('p', 'c1', 'missing');
+  expect(await other.find('p')).toEqual({ kind: 'ok', value: 'c3' });
+});
+
+test('without a database there is no conversation, and messages wait', async () => {
+  const gone = new Conversations(
+    () => Promise.reject(new DatabaseError('unreachable', 'ECONNREFUSED', null)),
+    'botsync',
+  );
+  const failure = { kind: 'transient', message: 'the database of the cluster: ECONNREFUSED' };
+  expect(await gone.find('p')).toEqual({ kind: 'failed', failure });
+  expect(await gone.save('p', 'c1')).toEqual({ kind: 'failed', failure });
+  await gone.learn('p', 'c1', 'arrived');
+  const broken = new Conversations(() => Promise.reject(new TypeError('a defect')), 'botsync');
+  await expect(broken.find('p')).rejects.toThrow('a defect');
+});
+
+test('two units that send their first message at once create one conversation', async () => {
+  const turns: string[] = [];
+  const conversations = new Conversations(() => Promise.resolve([]), 'botsync');
+  let endFirst = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    endFirst = resolve;
   });
-  await hosts.sql("UPDATE botsync.unit SET seq = 1 WHERE name LIKE 'notifications%'");
-  expect(await toldBefore(hosts.sql, 'botsync')).toEqual({ told: new Map(), conversations: new Map() });
+  const first = conversations.inTurn(async () => {
+    turns.push('first begins');
+    await held;
+    turns.push('first ends');
+    throw new Error('it failed');
+  });
+  const second = conversations.inTurn(() => Promise.resolve(turns.push('second')));
+  await Promise.resolve();
+  endFirst();
+  await expect(first).rejects.toThrow('it failed');
+  await second;
+  expect(turns).toEqual(['first begins', 'first ends', 'second']);
 });

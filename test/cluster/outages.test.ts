@@ -52,7 +52,7 @@ describe('a database', { timeout: 300_000 }, () => {
     await outage(await FaultWorld.create(server), createDice(SEED + 1), 20_000);
   });
 
-  test('that forgets who holds a unit is told it again by the holder', async () => {
+  test('that forgets who holds a unit, and what it sent, learns it from the platform', async () => {
     const dice = createDice(SEED);
     const world = await FaultWorld.create(server, { leaseMs: LONG_LEASE_MS });
     world.churn(dice, 30);
@@ -67,17 +67,15 @@ describe('a database', { timeout: 300_000 }, () => {
       before = await recorded(world);
     });
     await expect.poll(() => recorded(world), PATIENCE).toEqual(before);
-    expect((await world.holder()).name).not.toBe(first.name);
     world.churn(dice, 10);
-    await world.settle();
+    await world.settle({ isForgetful: true });
   });
 
-  test('that forgets what it took is told it by a holder whose lease ran out meanwhile', async () => {
+  test('that forgets what it took from a holder whose lease ran out meanwhile learns it from the platform', async () => {
     const dice = createDice(SEED);
     const world = await FaultWorld.create(server);
     world.churn(dice, 30);
     await world.settle();
-    const holder = await world.holder();
     await failOver(async () => {
       world.churn(dice, 30);
       world.write('gone.md');
@@ -87,7 +85,8 @@ describe('a database', { timeout: 300_000 }, () => {
       world.remove('gone.md');
     });
     // The platform has it, and the database never heard of it.
+    const from = performance.now();
     await world.settle({ isForgetful: true });
-    expect((await world.holder()).name).toBe(holder.name);
+    expect(performance.now() - from).toBeLessThan(60_000);
   });
 });

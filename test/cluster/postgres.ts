@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, onTestFinished } from 'vitest';
-import { DATABASE_IDENTITY } from '../tls/identity.ts';
+import { TRUSTED_IDENTITY } from '../tls/identity.ts';
 import { findFreePort } from './free-port.ts';
 import {
   choosePostgres,
@@ -71,8 +71,8 @@ async function furnish(
   user: SystemUser | null,
 ): Promise<void> {
   const key = join(directory, 'server.key');
-  await writeFile(key, DATABASE_IDENTITY.key, { mode: 0o600 });
-  await writeFile(join(directory, 'server.crt'), DATABASE_IDENTITY.cert);
+  await writeFile(key, TRUSTED_IDENTITY.key, { mode: 0o600 });
+  await writeFile(join(directory, 'server.crt'), TRUSTED_IDENTITY.cert);
   await copyTree(template.data, join(directory, 'data'));
   await chmod(directory, 0o755);
   if (user === null) return;

@@ -60,52 +60,11 @@ test(
 
     // Another prefix: the same unit, begun anew.
     await reload(host, { sources: [{ ...docs, botId: 'bot-2', keyPrefix: 'en/' }] });
+    await expect.poll(async () => (await host.run('approve', 'docs', '--yes')).code, PATIENCE).toBe(0);
     const both = [...files.map((name) => `en/${name}`), ...files];
     await expect.poll(() => keysOf(hosts, 'bot-2').sort(), PATIENCE).toEqual(both.sort());
     expect(await astray(hosts)).toEqual([]);
 
-    // This host's alone.
-    await reload(host, { sources: [{ ...docs, botId: 'bot-2', keyPrefix: 'en/', host: 'web1' }] });
-    hosts.write('docs/late.md', 'late');
-    await expect.poll(() => keysOf(hosts, 'bot-2'), PATIENCE).toContain('en/late.md');
-    const units = `SELECT name, holder FROM botsync.unit WHERE target = (SELECT max(target) FROM botsync.unit) ORDER BY name`;
-    expect(await hosts.sql(units)).toEqual([
-      { name: 'docs', holder: null },
-      { name: 'docs@web1', holder: null },
-    ]);
-    running.child.kill('SIGTERM');
-    await running.ended;
-  },
-);
-
-test(
-  "what is this host's alone is not synced before it is known that it is",
-  { timeout: 60_000 },
-  async () => {
-    const hosts = await createHosts(server);
-    hosts.write('docs/a.md', 'a');
-    const database = await startBlackHole('127.0.0.1', server.port);
-    onTestFinished(() => database.close());
-    await database.refuse();
-    const docs = { name: 'docs', directory: join(hosts.share, 'docs'), host: 'web1' };
-    const host = hosts.host('web1', {
-      databaseUrl: database.lead(server.url(hosts.database)),
-      config: { sources: [docs] },
-    });
-    const running = host.launch();
-    let log = '';
-    running.child.stderr?.on('data', (text: string) => (log += text));
-    await expect.poll(() => log, PATIENCE).toContain('the database of the cluster cannot be reached');
-    await outOfOrder(LEASE_MS / 2);
-    expect(keysOf(hosts, 'bot-1')).toEqual([]);
-    await database.pass();
-    await expect.poll(() => keysOf(hosts, 'bot-1'), PATIENCE).toEqual(['a.md']);
-
-    // Known once, it goes on whatever becomes of the database, also after a reload.
-    await database.refuse();
-    await reload(host, { watch: { settle: '60ms' } });
-    hosts.write('docs/b.md', 'b');
-    await expect.poll(() => keysOf(hosts, 'bot-1'), PATIENCE).toEqual(['a.md', 'b.md']);
     running.child.kill('SIGTERM');
     await running.ended;
   },

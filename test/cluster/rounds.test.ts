@@ -71,14 +71,41 @@ const FAULTS = {
     await trouble(dice);
     await world.server.start();
   },
+  'failover, then prune': async (world: FaultWorld, one: FaultyHost, dice: Dice) => {
+    await FAULTS.failover(world, one, dice);
+    await world.prune(one);
+  },
+  'a mount that comes': async (world: FaultWorld, _: FaultyHost, dice: Dice) => {
+    const uncover = world.coverStillFiles();
+    await trouble(dice);
+    uncover();
+  },
   move: async (world: FaultWorld) => {
     await world.move();
+  },
+  blind: async (world: FaultWorld, one: FaultyHost, dice: Dice) => {
+    // One host as a rule, and now and then all of them.
+    const blind = dice.roll(4) > 0 ? [one] : world.all;
+    for (const host of blind) world.unmount(host, dice.roll(2) === 0);
+    await trouble(dice);
+    // Those that see it take it; a holder is sure after half a lease that it does not see it.
+    if (dice.roll(2) === 0 && blind.length < world.all.length) await world.takenFrom(one);
+    for (const host of blind) world.mount(host);
+  },
+  'changed prefix': async (world: FaultWorld, _: FaultyHost, dice: Dice) => {
+    await world.changePrefix(dice);
+  },
+  'removals turned on': async (world: FaultWorld, _: FaultyHost, dice: Dice) => {
+    await world.keepForAWhile(dice);
   },
 } as const;
 
 type FaultName = keyof typeof FAULTS;
 
 const NAMES = Object.keys(FAULTS) as FaultName[];
+
+/** Nothing else may be deleted or written meanwhile: what becomes of it depends on when it is noticed. */
+const QUIET: ReadonlySet<FaultName> = new Set(['removals turned on', 'changed prefix']);
 const ROUNDS = Number(process.env['CLUSTER_ROUNDS'] ?? 0);
 
 /** Hosts mostly wait for leases: so many clusters, each with a database of its own, keep a machine busy. */
@@ -96,6 +123,7 @@ async function strike(seed: number): Promise<void> {
   const server = await startPostgres();
   const hosts = 2 + dice.roll(3);
   const world = await FaultWorld.create(server, { hosts });
+  world.writeStillFiles();
   try {
     for (let round = 0; begun < ROUNDS; round += 1) {
       begun += 1;
@@ -106,14 +134,14 @@ async function strike(seed: number): Promise<void> {
       await outOfOrder(dice.roll(300));
       const words = `round ${round} of ${hosts} hosts, seed ${seed}: ${drawn}, ${struck.name}`;
       const churning = (async () => {
-        for (let step = dice.roll(6); step > 0; step -= 1) {
+        for (let step = QUIET.has(drawn) ? 0 : dice.roll(6); step > 0; step -= 1) {
           await outOfOrder(200);
           world.churn(dice, 3);
         }
       })();
       const from = performance.now();
       await Promise.all([FAULTS[drawn](world, struck, dice), churning]);
-      await world.settle({ isForgetful: drawn === 'failover', words });
+      await world.settle({ isForgetful: drawn.startsWith('failover'), words });
       world.witness.forget();
       say(`${begun} ${words}, ${Math.round(performance.now() - from)} ms`);
     }

@@ -121,7 +121,7 @@ test('hosts with many units keep each other from nothing', async () => {
       .poll(() => names.map((name) => hosts.content(`${name}/f9.md`)), POLL)
       .toEqual(names.map((name) => `${name} 9 ${round}`));
     await hosts.sql(
-      `INSERT INTO botsync.wish (unit, kind, body) SELECT id, 'release', '{}' FROM botsync.unit WHERE id % 2 = ${round}`,
+      `INSERT INTO botsync.wish (unit, kind, body) SELECT id, 'release', json_build_object('epoch', epoch) FROM botsync.unit WHERE id % 2 = ${round}`,
     );
   }
   await expect.poll(() => hosts.sql('SELECT FROM botsync.wish'), POLL).toEqual([]);

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
-import { changedBlocks } from '../../src/config/changed-blocks.ts';
+import { changedBlocks } from '../../src/config/config.ts';
 import { configText, linesOf, load } from './fixture.ts';
 import { expectLines, source, type Row } from './problem-rows.ts';
 
@@ -18,12 +18,8 @@ test('fills in the defaults of a cluster; its host has the name of the machine',
     schema: 'botsync',
     host: 'ip-10-0-0-7.ec2.internal',
     leaseMs: 10_000,
-    weight: 1,
-    requestsPerSecond: 90,
-    budget: null,
     suspectAfterMs: 1_200_000,
   });
-  expect(config.sources.map(({ host }) => host)).toEqual([null]);
   expect(load(cluster({ host: undefined })).config.cluster?.host).toBe(hostname());
 });
 
@@ -33,34 +29,23 @@ test('takes over what the file says of a cluster', () => {
     schema: '_sync2',
     host: 'Branch_7.example-a',
     lease: '1m',
-    weight: 0.5,
-    requestsPerSecond: 40,
-    budget: 'all shops',
     suspectAfter: '1.5h',
   };
-  const sources = [
-    { directory: './docs', keyPrefix: 'docs/', host: 'Branch_7.example-a' },
-    { directory: './more', keyPrefix: 'more/' },
-  ];
-  const { config } = load({ cluster: written, sources });
+  const { config } = load({ cluster: written });
   expect(config.cluster).toEqual({
     database: { kind: 'file', path: '/etc/botsync/secrets/database' },
     schema: '_sync2',
     host: 'Branch_7.example-a',
     leaseMs: 60_000,
-    weight: 0.5,
-    requestsPerSecond: 40,
-    budget: 'all shops',
     suspectAfterMs: 5_400_000,
   });
-  expect(config.sources.map(({ host }) => host)).toEqual(['Branch_7.example-a', null]);
 });
 
 test.each([
-  { lease: '3s', weight: 0.001, requestsPerSecond: 1, suspectAfter: '1s' },
-  { lease: '5m', weight: 100, requestsPerSecond: 10_000, suspectAfter: '24h' },
-  { schema: 'a'.repeat(63), host: 'a'.repeat(63), budget: '🙂'.repeat(100) },
-  { schema: 'pgsync', host: '7', budget: 'x' },
+  { lease: '3s', suspectAfter: '1s' },
+  { lease: '5m', suspectAfter: '24h' },
+  { schema: 'a'.repeat(63), host: 'a'.repeat(63) },
+  { schema: 'pgsync', host: '7' },
 ])('the limits of a cluster are allowed: %j', (fields) => {
   expect(linesOf(configText(cluster(fields)))).toEqual({ problems: [], warnings: [] });
 });
@@ -103,14 +88,8 @@ const errors: readonly Row[] = [
     `cluster.host: ${JSON.stringify(host)} cannot be the name of a host; write ${HOST_RULE}`,
   ]),
   [cluster({ host: 'a'.repeat(64) }), /^cluster\.host: "a{60}…" cannot be the name of a host/u],
-  [
-    { ...cluster({}), ...source({ host: 'a b' }) },
-    /^sources\[0\]\.host: "a b" cannot be the name of a host/u,
-  ],
-  [
-    cluster({ budget: '\ud83d' }),
-    /^cluster\.budget: "\\ud83d" cannot be a name, because it contains half of a/u,
-  ],
+  [{ ...cluster({}), ...source({ host: 'web1' }) }, /^sources\[0\]\.host: unknown field; /u],
+  [cluster({ weight: 1 }), /^cluster\.weight: unknown field; /u],
   [cluster({ lease: '2.9s' }), 'cluster.lease: "2900ms" is too short; write at least "3s"'],
   [cluster({ lease: '0s' }), 'cluster.lease: "0s" is zero; write at least "3s"'],
   [cluster({ suspectAfter: '0s' }), 'cluster.suspectAfter: "0s" is zero; write at least "1s"'],
@@ -119,41 +98,10 @@ const errors: readonly Row[] = [
   [cluster({ lease: 10 }), 'cluster.lease: expected a string, found 10; write it with a unit, such as "15m"'],
   [cluster({ suspectAfter: '999ms' }), 'cluster.suspectAfter: "999ms" is too short; write at least "1s"'],
   [cluster({ suspectAfter: '25h' }), 'cluster.suspectAfter: "25h" is too long; write at most "1d"'],
-  [cluster({ weight: -1 }), 'cluster.weight: is -1; write at least 0'],
-  [cluster({ weight: 100.5 }), 'cluster.weight: is 100.5; write at most 100'],
-  [cluster({ weight: '2' }), 'cluster.weight: expected a number, found "2"; write it without quotes: 2'],
-  [cluster({ requestsPerSecond: 0 }), 'cluster.requestsPerSecond: is 0; write at least 1'],
-  [cluster({ requestsPerSecond: 10_001 }), 'cluster.requestsPerSecond: is 10001; write at most 10000'],
-  [
-    cluster({ requestsPerSecond: 0.5 }),
-    'cluster.requestsPerSecond: expected a whole number, found 0.5; for example 90',
-  ],
-  [cluster({ budget: '' }), /^cluster\.budget: "" cannot be a name; /u],
-  [cluster({ budget: 'a\0b' }), /^cluster\.budget: "a\\u0000b" cannot be a name; /u],
-  [cluster({ budget: 'x'.repeat(101) }), 'cluster.budget: has 101 characters; write at most 100'],
-  [
-    source({ host: 'branch-7' }),
-    'sources[0].host: pins this source to one host of a cluster, but there is no "cluster" block; remove this field, or add "cluster": { "database": "env:BOTSYNC_DATABASE" }',
-  ],
-  [
-    {
-      ...cluster({}),
-      sources: [
-        { name: 'a', directory: './a', keyPrefix: 'x/' },
-        { name: 'b', directory: './b', host: 'web1' },
-      ],
-    },
-    'sources[1].host: is for "web1", but sources[0] may give the same keys and is for any host; write the same "host" in both, or give one of them another "keyPrefix"',
-  ],
 ];
 
 test.each(errors)('%j is refused', (fields, line) => {
   expectLines(linesOf(configText(fields), 'machine').problems, [line]);
-});
-
-test('a host that is wrong is told once where there is no cluster', () => {
-  const { problems } = linesOf(configText(source({ host: 'a b' })));
-  expectLines(problems, [/^sources\[0\]\.host: "a b" cannot be the name of a host/u]);
 });
 
 test.each([
@@ -171,26 +119,8 @@ test.each([
   expect(linesOf(configText({}), machine).problems).toEqual([]);
 });
 
-const NOTHING_TO_DO =
-  'cluster.weight: with 0 this host gets only the sources that are pinned to it, and there are none; add "host": "web1" to a source, or write 1 here';
-
-test.each<[Row[0], string[]]>([
-  [cluster({ weight: 0 }), [NOTHING_TO_DO]],
-  [cluster({ weight: 0, host: undefined }), [NOTHING_TO_DO]],
-  [{ ...cluster({ weight: 0 }), ...source({ host: 'web2' }) }, [NOTHING_TO_DO]],
-  [{ ...cluster({ weight: 0 }), ...source({ host: 'web1' }) }, []],
-  [{ ...cluster({ weight: 0, host: undefined }), ...source({ host: 'web1' }) }, []],
-  [{ ...cluster({}), ...source({ host: 'web2' }) }, []],
-])('%j draws the warnings %j', (fields, warnings) => {
-  const told = linesOf(configText(fields), 'web1');
-  expect(told.problems).toEqual([]);
-  expectLines(told.warnings, warnings);
-});
-
-test('a changed cluster and a source that is pinned are blocks that changed', () => {
+test('a changed cluster is a block that changed', () => {
   const { config } = load(cluster({}));
   expect(changedBlocks(config, load(cluster({ lease: '10000ms' })).config)).toEqual([]);
   expect(changedBlocks(config, load(cluster({ lease: '11s' })).config)).toEqual(['cluster']);
-  const pinned = load({ ...cluster({}), ...source({ host: 'web1' }) }).config;
-  expect(changedBlocks(config, pinned)).toEqual(['sources']);
 });

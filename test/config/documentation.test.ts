@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { configJsonSchema, listFields } from '../../src/config/json-schema.ts';
 import { parseDocument } from '../../src/config/document.ts';
-import { DEFAULT_IGNORE } from '../../src/scan/filter.ts';
-import { compilePattern } from '../../src/domain/rules.ts';
+import { DEFAULT_IGNORE } from '../../src/files/filter.ts';
+import { compilePattern } from '../../src/domain/pattern.ts';
 import { resolveSettings } from '../../src/domain/settings.ts';
 import { configText, linesOf } from './fixture.ts';
 

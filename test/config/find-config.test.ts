@@ -1,7 +1,7 @@
 import { chownSync, lchownSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findConfig } from '../../src/config/find-config.ts';
+import { findConfig, guessStateFiles } from '../../src/config/find-config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { renderProblem } from '../../src/config/problem.ts';
 import { temporaryDirectory } from './fixture.ts';
@@ -76,4 +76,28 @@ test('of a file that is not there, what is beside it is told', () => {
     `${root}/a/b: is a directory; name the file in it: ${root}/a/b/botsync.config.json`,
   );
   expect(told(join(root, 'a'))).toMatch(/is a directory without a botsync\.config\.json; name the/u);
+});
+
+test.each([
+  ['a value is missing', '{ "sources": [,{ }], "stateFile": "s.db" }', ['s.db']],
+  ['a comma is missing', '{ "sources": [] "stateFile":\n"s.db" }', ['s.db']],
+  ['a string is not closed', '{ "platform": { "botId": "b },\n "stateFile": "s.db" }', ['s.db']],
+  ['its own string is not closed', '{ "stateFile": "s.db\n}', []],
+  ['it ends too early', '{ "stateFile": "s.db", "sources": [', ['s.db']],
+  ['another is commented out', '{ // "stateFile": "old.db"\n "stateFile": "s.db"', ['old.db', 's.db']],
+  ['it is escaped', '{ "stateFile": "a\\"\\u0062.db", }}', ['a"b.db']],
+  ['its escape is unknown', '{ "stateFile": "\\q.db" }', []],
+  ['it is no name', '{ "stateFile": 7 }', []],
+  ['it is empty', '', []],
+])('a configuration that cannot be loaded names its state file: %s', (_case, text, expected) => {
+  const directory = temporaryDirectory();
+  const file = join(directory, 'botsync.config.json');
+  writeFileSync(file, text);
+  expect(guessStateFiles(file)).toEqual(
+    [...expected, '.botsync/state.db'].map((name) => join(directory, name)),
+  );
+});
+
+test('a configuration that is not there has the usual one', () => {
+  expect(guessStateFiles('/nowhere/b.json')).toEqual(['/nowhere/.botsync/state.db']);
 });

@@ -27,7 +27,6 @@ test('fills in the defaults, resolves paths, and counts durations in millisecond
         botId: 'bot-1',
         ignore: [],
         symlinks: 'skip',
-        host: null,
       },
     ],
     rules: [],
@@ -128,7 +127,6 @@ test('takes over what the file says', () => {
       keyPrefix: 'a/',
       ignore: ['*.x'],
       symlinks: 'inside',
-      host: null,
     },
     {
       name: 'etc',
@@ -137,7 +135,6 @@ test('takes over what the file says', () => {
       keyPrefix: '',
       ignore: [],
       symlinks: 'skip',
-      host: null,
     },
   ]);
   expect(config.limits).toEqual({ indexBytes: 1, fileBytes: 2, indexableExtensions: ['pdf', 'md'] });
@@ -299,7 +296,7 @@ describe('whatever the text, there is a result', () => {
           fc.array(block(['match', 'source', 'tags', 'expiresIn', 'expiresAt', 'renewBefore', 'index'])),
         ),
         watch: block(['settle', 'maxDelay', 'poll']),
-        cluster: block(['database', 'schema', 'host', 'lease', 'weight', 'budget', 'suspectAfter']),
+        cluster: block(['database', 'schema', 'host', 'lease', 'suspectAfter']),
         stateFile: value,
       },
       { requiredKeys: [] },

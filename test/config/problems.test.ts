@@ -249,7 +249,9 @@ const errors: readonly Row[] = [
     'sources[0].directory: contains half of a character; write it without "\\ud83d"',
   ],
   [source({ keyPrefix: 'a\tb/' }), /^sources\[0\]\.keyPrefix: .* contains a control character/u],
+  [source({ keyPrefix: 'a\\b/' }), /^sources\[0\]\.keyPrefix: .* contains a backslash; write "a\/b\/"/u],
   [source({ ignore: [''] }), /^sources\[0\]\.ignore\[0\]: is empty/u],
+  [source({ ignore: ['**/a/**/b/**/c'] }), /^sources\[0\]\.ignore\[0\]: .* crosses directories more than 2/u],
   [source({ symlinks: 'folow' }), /^sources\[0\]\.symlinks: is "folow"; write "follow"/u],
   [
     { sources: [SOURCE, { directory: './x/docs' }] },

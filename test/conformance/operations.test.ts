@@ -163,20 +163,6 @@ describe.each(chooseTargets())('the operations on files at $name', ({ open }) =>
     expect(await refusal(client.deleteFile({ id }))).toEqual({ code: 404, type: 'ResourceNotFound' });
   });
 
-  test('copy a file: content and facts; over another only when told to', async () => {
-    const { id } = await store('copy.txt', 'abc', { tags: { run, kind: 'page' } });
-    await settle(id, 'upload_completed');
-    const destinationKey = key('copied ä/%2F.txt');
-    const { file } = await client.copyFile({ idOrKey: id, destinationKey });
-    expect(file.key).toBe(destinationKey);
-    await settle(file.id, 'upload_completed');
-    expect(await (await fetch((await client.getFile({ id: file.id })).file.url)).text()).toBe('abc');
-    expect((await refusal(client.copyFile({ idOrKey: id, destinationKey })))?.code).toBe(409);
-    const again = await client.copyFile({ idOrKey: id, destinationKey, overwrite: true });
-    expect(again.file.key).toBe(destinationKey);
-    await client.deleteFile({ id: destinationKey });
-  });
-
   describe('what is indexed', () => {
     const text = '# Bicycles\n\nEvery bicycle has a bell.\n\nOil the chain twice a year.\n';
     let id: string;

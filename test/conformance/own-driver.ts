@@ -1,8 +1,7 @@
-import type { FileKey } from '../../src/domain/brands.ts';
+import type { FileKey } from '../../src/domain/key.ts';
 import type { LookupFailure, Outcome } from '../../src/domain/failure.ts';
 import { PlatformAdministration } from '../../src/platform/administration.ts';
-import { PlatformChat } from '../../src/platform/chat.ts';
-import { PlatformConversations } from '../../src/platform/conversations.ts';
+import { PlatformChat, PlatformConversations } from '../../src/platform/conversations.ts';
 import { PlatformFiles } from '../../src/platform/files.ts';
 import { Http } from '../../src/platform/http.ts';
 import { Pacer } from '../../src/platform/pacer.ts';

@@ -41,7 +41,7 @@ function copyStateFile() {
   execFileSync('cp', ['-p', ...files, directory]);
 }
 
-/** What the statements of src/state/state-store.ts and remote.ts do to the row of a key, which is one of their arguments. */
+/** What the statements of src/store/state-store.ts and remote.ts do to the row of a key, which is one of their arguments. */
 const WRITES = [
   { pattern: /INSERT INTO file .*'sending'/su, what: 'intent', keyAt: 3 },
   { pattern: /UPDATE file SET state = 'removing'/u, what: 'intent', keyAt: -1 },
@@ -83,7 +83,7 @@ function watchDatabase(Database) {
           super.exec(statement);
         }
         copyStateFile();
-        reach('migration');
+        reach('creation');
       } else if (sql === 'COMMIT') {
         reach('before-commit');
         super.exec(sql);

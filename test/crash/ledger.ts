@@ -40,7 +40,7 @@ const EFFECTS: Partial<Record<TraceLine['what'], Partial<Record<Safety, Safety>>
 };
 
 /**
- * What a state file owes: `src/state/write-group.ts` promises that a kill loses no more than the group of writes that is
+ * What a state file owes: `src/store/write-group.ts` promises that a kill loses no more than the group of writes that is
  * open, and a power cut no more than what was not synced. This is what bounds the files that are sent again for nothing.
  */
 export class Ledger {

@@ -59,7 +59,7 @@ export const CATALOG_WRITES = [
 /** Every name of a point at which a command is killed, whatever it does about removed files. */
 export const POINT_NAMES = [...INNER_POINTS, ...OUTER_POINTS, 'any-moment'] as const;
 
-export type InnerPointName = (typeof INNER_POINTS | typeof CATALOG_WRITES)[number] | 'migration';
+export type InnerPointName = (typeof INNER_POINTS | typeof CATALOG_WRITES)[number] | 'creation';
 export type OuterPointName = (typeof OUTER_POINTS | typeof DELETION_POINTS | typeof CATALOG_POINTS)[number];
 export type PointName = (typeof POINT_NAMES | typeof DELETION_POINTS)[number];
 

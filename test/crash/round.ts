@@ -103,7 +103,7 @@ export class CrashRound {
 
   /**
    * Runs `sync --once` until it is killed or ends. `hasPower`: false when a kill takes the power with it. `copies`: a
-   * directory into which the state file is copied, as it is before every statement of a migration and after the last one.
+   * directory into which the state file is copied, as it is before every statement that makes its tables and after the last one.
    */
   async once(point: CrashPoint | null, hasPower = true, copies = ''): Promise<RunEnd> {
     const begun = this.#begin(['--once', '--json'], point, copies);

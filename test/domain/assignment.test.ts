@@ -1,62 +1,102 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bestHost, type Candidate } from '../../src/domain/assignment.ts';
+import { assignFree, fairShareOf, type Assignable } from '../../src/domain/unit-moves.ts';
 import { SEED } from '../seed.ts';
 
-const UNITS = Array.from({ length: 2000 }, (_, i) => `unit ${i}`);
-const host = (name: string, weight = 1): Candidate => ({ host: name, weight });
+const HOSTS = ['web1', 'web2', 'web3'];
 
-/** How many of the units each host is to have, as parts of all. */
-function parts(candidates: readonly Candidate[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const unit of UNITS) {
-    const best = bestHost(unit, candidates) ?? 'none';
-    counts[best] = (counts[best] ?? 0) + 1 / UNITS.length;
-  }
-  return counts;
+function unit(id: number, holder: string | null = null, candidates: readonly string[] = HOSTS): Assignable {
+  return { id, holder, candidates };
 }
 
-const candidates = fc.uniqueArray(
-  fc.record({ host: fc.string({ minLength: 1, maxLength: 5 }), weight: fc.integer({ min: 0, max: 5 }) }),
-  { selector: ({ host: name }) => name, maxLength: 6 },
-);
+const six = (holder: (id: number) => string | null = () => null): Assignable[] =>
+  [1, 2, 3, 4, 5, 6].map((id) => unit(id, holder(id)));
 
-describe('the host of a unit', () => {
-  test('is none where nobody may have it', () => {
-    expect(bestHost('u', [])).toBeNull();
-    expect(bestHost('u', [host('a', 0)])).toBeNull();
-    expect(bestHost('u', [host('a', 0), host('b', 0.1)])).toBe('b');
+/** How many units each host has once all have got what they ask for. */
+function counts(units: readonly Assignable[]): Record<string, number> {
+  const all: Record<string, number> = {};
+  for (const { holder } of units) if (holder !== null) all[holder] = (all[holder] ?? 0) + 1;
+  return all;
+}
+
+function afterAsking(units: readonly Assignable[]): Assignable[] {
+  const asked = new Map(HOSTS.flatMap((host) => fairShareOf(host, units).map((id) => [id, host] as const)));
+  return units.map((one) => ({ ...one, holder: asked.get(one.id) ?? one.holder }));
+}
+
+describe('units that are free', () => {
+  test('go to the host with the fewest: six on three hosts are two each', () => {
+    expect([...assignFree(six())]).toEqual([
+      [1, 'web1'],
+      [2, 'web2'],
+      [3, 'web3'],
+      [4, 'web1'],
+      [5, 'web2'],
+      [6, 'web3'],
+    ]);
+    expect([...assignFree([...six((id) => (id > 2 ? 'web1' : null))])]).toEqual([
+      [1, 'web2'],
+      [2, 'web3'],
+    ]);
   });
 
-  test('is drawn by weight', () => {
-    const { a = 0, b = 0, c = 0 } = parts([host('a'), host('b'), host('c', 2)]);
-    expect(a).toBeCloseTo(0.25, 1);
-    expect(b).toBeCloseTo(0.25, 1);
-    expect(c).toBeCloseTo(0.5, 1);
+  test('go to nobody who could not work on them, and those with few candidates first', () => {
+    expect(assignFree([unit(1, null, [])]).size).toBe(0);
+    expect([...assignFree([unit(1, null, ['web1', 'web2']), unit(2, null, ['web1'])])]).toEqual([
+      [2, 'web1'],
+      [1, 'web2'],
+    ]);
+  });
+});
+
+describe('a host that joins', () => {
+  test('asks for as many as the others have: six on three hosts are two each', () => {
+    expect(
+      fairShareOf(
+        'web2',
+        six(() => 'web1'),
+      ).length,
+    ).toBe(2);
+    expect(counts(afterAsking(six(() => 'web1')))).toEqual({ web1: 2, web2: 2, web3: 2 });
+    const two = six((id) => (id > 3 ? 'web1' : 'web2'));
+    expect(counts(afterAsking(two))).toEqual({ web1: 2, web2: 2, web3: 2 });
+    expect(fairShareOf('web1', two)).toEqual([]);
   });
 
-  test('is the same whatever the order in which hosts are known', () => {
-    fc.assert(
-      fc.property(candidates, fc.string(), (known, unit) => {
-        expect(bestHost(unit, [...known].reverse())).toBe(bestHost(unit, known));
+  test('asks for nothing that would only turn the difference round, nor for what it could not work on', () => {
+    expect(fairShareOf('web2', [unit(1, 'web1')])).toEqual([]);
+    expect(fairShareOf('web2', [unit(1, 'web1'), unit(2, 'web1', ['web1'])])).toEqual([1]);
+    expect(
+      fairShareOf(
+        'web2',
+        six(() => 'web1').map((one) => ({ ...one, candidates: ['web1'] })),
+      ),
+    ).toEqual([]);
+    expect(fairShareOf('web2', six())).toEqual([]);
+  });
+
+  test('whatever the others ask for at a time, nobody has two more than another who could have one of them', () => {
+    const drawn = fc.array(
+      fc.record({
+        holder: fc.constantFrom(...HOSTS, null),
+        candidates: fc.subarray(HOSTS),
       }),
-      { seed: SEED },
+      { maxLength: 8 },
     );
-  });
-
-  test('changes only from a host that goes or weighs less, and only to one that comes or weighs more', () => {
     fc.assert(
-      fc.property(candidates, fc.string(), fc.nat(5), fc.nat(5), (known, unit, which, weight) => {
-        const changed = known[which % Math.max(1, known.length)];
-        if (changed === undefined) return;
-        const before = bestHost(unit, known);
-        const after = bestHost(
-          unit,
-          known.map((one) => (one === changed ? { ...one, weight } : one)),
-        );
-        if (before === after) return;
-        if (weight < changed.weight) expect(before).toBe(changed.host);
-        else expect(after).toBe(changed.host);
+      fc.property(drawn, (made) => {
+        const units = made.map((one, id) => ({ id, ...one }));
+        const after = afterAsking(units);
+        const all = counts(after);
+        for (const { holder, candidates } of after)
+          for (const host of candidates)
+            if (holder !== null) expect((all[holder] ?? 0) - (all[host] ?? 0)).toBeLessThan(2);
+        const assigned = assignFree(units);
+        for (const [id, host] of assigned)
+          expect(units[id]).toMatchObject({
+            holder: null,
+            candidates: expect.arrayContaining([host]) as unknown,
+          });
       }),
       { seed: SEED },
     );

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { FileKey, RelativePath } from '../../src/domain/brands.ts';
 import { decide, type Candidate, type Decision } from '../../src/domain/decide.ts';
 import { checkExpiry, renewalTime } from '../../src/domain/expiry.ts';
 import { fingerprintOf, isTrustworthy, nanoseconds } from '../../src/domain/fingerprint.ts';
 import type { FileRecord, RecordState } from '../../src/domain/record.ts';
 import { resolveSettings, settingsDigest, type FileSettings } from '../../src/domain/settings.ts';
-import { DAY, MINUTE, NOW } from './fixture.ts';
+import { DAY, MINUTE, NOW, RECORD } from './fixture.ts';
 
 /** A file on disk. `version` stands for its content; the times are when it was written and when anything about it changed. */
 interface Disk {
@@ -94,15 +93,7 @@ function send(world: World, refuses: boolean): World {
 function recordOf(
   some: Pick<FileRecord, 'state' | 'fingerprint' | 'trusted' | 'settingsDigest' | 'expiresAtMs'>,
 ): FileRecord {
-  return {
-    path: 'a' as RelativePath,
-    key: 'a' as FileKey,
-    renewAtMs: null,
-    absence: null,
-    verdict: null,
-    differs: null,
-    ...some,
-  };
+  return { ...RECORD, ...some };
 }
 
 /** Settings with any lifetime that is allowed, and any lead that a rule may ask for. */

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { FileKey, RelativePath } from '../../src/domain/brands.ts';
 import { decide, type Candidate, type Decision } from '../../src/domain/decide.ts';
 import type { FileRecord, RecordState } from '../../src/domain/record.ts';
 import type { Expiry } from '../../src/domain/settings.ts';
-import { DAY, fingerprint, HOUR, NOW, PLAIN } from './fixture.ts';
+import { DAY, fingerprint, HOUR, NOW, PLAIN, RECORD } from './fixture.ts';
 
 const RENEWING: Expiry = { kind: 'in', lifetimeMs: DAY, renewal: { beforeMs: HOUR } };
 const LET_EXPIRE: Expiry = { kind: 'in', lifetimeMs: DAY, renewal: null };
@@ -15,20 +14,7 @@ const file = (expiry: Expiry | null = null, isInDoubt = false): Candidate => ({
   fingerprint: fingerprint(),
   resolved: { settings: { ...PLAIN, expiry }, digest: 'settings' },
 });
-const record = (some: Partial<FileRecord> = {}): FileRecord => ({
-  path: 'a' as RelativePath,
-  key: 'a' as FileKey,
-  state: 'synced',
-  fingerprint: fingerprint(),
-  trusted: true,
-  settingsDigest: 'settings',
-  expiresAtMs: null,
-  renewAtMs: null,
-  absence: null,
-  verdict: null,
-  differs: null,
-  ...some,
-});
+const record = (some: Partial<FileRecord> = {}): FileRecord => ({ ...RECORD, ...some });
 const written = (decision: Decision): string =>
   'reason' in decision ? `${decision.kind} ${decision.reason}` : decision.kind;
 
@@ -59,7 +45,7 @@ describe('a pair of file and record', () => {
     [{ ...otherSettings, ...touched }, null, 'send settings-changed'],
     [{ ...otherSettings, ...resized }, null, 'send changed'],
     [{ absence: 'removed' }, null, 'none'],
-    [{ absence: 'set-aside' }, null, 'none'],
+    [{ absence: 'kept' }, null, 'none'],
     // Synced, and it expires
     [expiring(HOUR + 1), RENEWING, 'none'],
     [expiring(HOUR), RENEWING, 'send renewal-due'],
@@ -108,7 +94,7 @@ describe('a pair of file and record', () => {
       trusted: fc.boolean(),
       settingsDigest: fc.constantFrom('settings', 'other'),
       expiresAtMs: fc.option(fc.integer({ min: NOW - 2 * HOUR, max: NOW + 2 * HOUR })),
-      absence: fc.constantFrom(null, 'removed', 'set-aside'),
+      absence: fc.constantFrom(null, 'removed', 'kept'),
     })
     .map(({ size, mtimeNs, ...some }) => record({ ...some, fingerprint: fingerprint({ size, mtimeNs }) }));
   const expiry = fc.constantFrom(null, RENEWING, LET_EXPIRE, FIXED);

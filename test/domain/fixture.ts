@@ -1,4 +1,6 @@
 import { fingerprintOf, type FileFacts, type Fingerprint } from '../../src/domain/fingerprint.ts';
+import type { FileKey, RelativePath } from '../../src/domain/key.ts';
+import type { FileRecord } from '../../src/domain/record.ts';
 import type { FileSettings } from '../../src/domain/settings.ts';
 
 export const SECOND = 1_000;
@@ -31,3 +33,34 @@ export function facts(some: Partial<FileFacts> = {}): FileFacts {
 export function fingerprint(some: Partial<FileFacts> = {}): Fingerprint {
   return fingerprintOf(facts(some));
 }
+
+/** The record of a small file that was sent long ago, and of which nothing more is known. */
+export const RECORD: FileRecord = {
+  target: 1,
+  source: 'docs',
+  path: 'a' as RelativePath,
+  key: 'a' as FileKey,
+  state: 'synced',
+  fingerprint: fingerprint(),
+  trusted: true,
+  settingsDigest: 'settings',
+  expiresAtMs: null,
+  renewAtMs: null,
+  absence: null,
+  absentSinceMs: null,
+  sizeBytes: 5,
+  sha256: Buffer.alloc(32, 7),
+  uploaded: true,
+  failure: null,
+  changedAtMs: NOW - DAY,
+  remoteId: null,
+  verdict: null,
+  sentAtMs: NOW - DAY,
+  askAtMs: null,
+  askedAtMs: null,
+  losses: 0,
+  isMarkDue: false,
+  isMarked: false,
+  changing: null,
+  differs: null,
+};

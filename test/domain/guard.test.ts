@@ -1,6 +1,15 @@
+import { describeRemovals } from '../../src/words/halt.ts';
 import { describe, expect, test } from 'vitest';
 import { EXIT, exitCodeOf } from '../../src/domain/exit-code.ts';
-import { guardRemovals, isApproved, REMOVAL_WINDOW_MS, type Halt } from '../../src/domain/guard.ts';
+import {
+  approvedUntil,
+  guardRemovals,
+  haltDigest,
+  isApproved,
+  REMOVAL_WINDOW_MS,
+  type Approved,
+  type Halt,
+} from '../../src/domain/guard.ts';
 import { emptySummary } from '../../src/domain/report.ts';
 
 describe('removals', () => {
@@ -47,12 +56,7 @@ describe('removals', () => {
   test.each(rows)('%d due, %d lately, of %d', (wanted, recent, recorded, halted) => {
     const halt = guardRemovals(wanted, recent, recorded, limits);
     if (halted === null) expect(halt).toBeNull();
-    else
-      expect(halt).toEqual({
-        kind: 'mass-removal',
-        reason: expect.stringMatching(halted) as string,
-        removals: wanted + recent,
-      });
+    else expect(halt && describeRemovals(halt)).toMatch(halted);
   });
 
   test('a fraction of 1 takes the whole, a count of 1 one', () => {
@@ -67,14 +71,25 @@ describe('removals', () => {
 });
 
 describe('an approval', () => {
-  const replaced: Halt = { kind: 'replaced', reason: '', directory: 'd' };
-  const emptied: Halt = { kind: 'emptied', reason: '', directory: 'd' };
-  const unmounted = (...mounts: string[]): Halt => ({ kind: 'unmounted', reason: '', mounts });
-  const removals = (count: number): Halt => ({ kind: 'mass-removal', reason: '', removals: count });
-  test.each<[string, Halt, Halt, boolean]>([
-    ['of what is missing is none', { kind: 'missing', reason: '' }, { kind: 'missing', reason: '' }, false],
+  const atStake = { count: 2, first: ['a', 'b'], digest: 'x' };
+  const missing: Halt = { kind: 'missing', directory: '/d', fault: { kind: 'silent' } };
+  const replaced: Halt = {
+    ...{ kind: 'replaced', directory: '/d', identity: 'd', isKnown: true },
+    ...{ found: 0, checked: 2, atStake },
+  };
+  const emptied: Halt = { kind: 'emptied', directory: '/d', identity: 'd', atStake };
+  const unmounted = (...places: string[]): Halt => ({
+    kind: 'mounts-changed',
+    directory: '/d',
+    mounts: places.map((place) => ({ place, isMounted: false })),
+    atStake,
+  });
+  const excess = { kind: 'count', wanted: 2, recent: 0, recorded: 9, limit: 1 } as const;
+  const removals: Halt = { kind: 'mass-removal', excess, noticedUntilMs: 5, atStake };
+  test.each<[string, Halt, Approved, boolean]>([
+    ['of what is missing is none', missing, missing, false],
     ['is for the directory that was looked at', replaced, replaced, true],
-    ['is for no other directory', { ...replaced, directory: 'e' }, replaced, false],
+    ['is for no other directory', { ...replaced, identity: 'e' }, replaced, false],
     ['of a replaced directory is not for an emptied one', emptied, replaced, false],
     ['of an emptied directory is for that one', emptied, emptied, true],
     ['of an emptied directory is not for a replaced one', replaced, emptied, false],
@@ -83,13 +98,34 @@ describe('an approval', () => {
     ['of two mounts is for one of them', unmounted('b'), unmounted('a', 'b'), true],
     ['of a mount is for no other besides', unmounted('a', 'b'), unmounted('a'), false],
     ['of a mount is not for a directory', replaced, unmounted('d'), false],
-    ['of removals is for as many', removals(7), removals(7), true],
-    ['of removals is for fewer', removals(6), removals(7), true],
-    ['of removals is not for more', removals(8), removals(7), false],
-    ['of removals is for nothing else', emptied, removals(7), false],
-    ['of anything else is not for removals', removals(1), emptied, false],
+    ['of removals is for nothing else', emptied, removals, false],
+    ['of removals lets no later halt through', removals, removals, false],
+    ['of anything is for removals', removals, 'anything', true],
+    ['of anything is not for what is missing', missing, 'anything', false],
+    ['that nobody gave is for nothing', replaced, null, false],
   ])('%s', (_what, halt, approved, is) => {
     expect(isApproved(halt, approved)).toBe(is);
+  });
+
+  test.each<[string, Approved, number]>([
+    ['those that the halt had noticed', removals, 5],
+    ['whatever comes', 'anything', Infinity],
+    ['none by another halt', emptied, -Infinity],
+    ['none without one', null, -Infinity],
+  ])('is for removals: %s', (_what, approved, untilMs) => {
+    expect(approvedUntil(approved)).toBe(untilMs);
+  });
+
+  test('names one halt: another directory, mount or set of files is another halt, its moment and counts are not', () => {
+    const others: Halt[] = [
+      ...[missing, replaced, emptied, unmounted('a'), unmounted('a', 'b'), removals],
+      { ...replaced, identity: 'e' },
+      { ...removals, atStake: { ...atStake, digest: 'y' } },
+    ];
+    expect(new Set(others.map(haltDigest)).size).toBe(others.length);
+    expect(haltDigest({ ...removals, excess: { ...excess, recorded: 8 }, noticedUntilMs: 9 })).toBe(
+      haltDigest(removals),
+    );
   });
 });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { beatMs, beginWithinMs, finishWithinMs, Lease, momentOf } from '../../src/domain/lease.ts';
 import { SEED } from '../seed.ts';
-import { ManualClock } from '../watch/manual-clock.ts';
+import { ManualClock } from '../manual-clock.ts';
 
 const LEASE_MS = 10_000;
 const NEVER = new AbortController().signal;

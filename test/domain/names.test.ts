@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 import mime from 'mime-types';
 import { describe, expect, test } from 'vitest';
-import type { RelativePath } from '../../src/domain/brands.ts';
+import { type RelativePath, fileKey } from '../../src/domain/key.ts';
 import { suggestContentType } from '../../src/domain/content-type.ts';
 import { canonicalJson, type JsonValue } from '../../src/domain/json.ts';
-import { fileKey } from '../../src/domain/key.ts';
-import { compareUtf8 } from '../../src/domain/path-order.ts';
-import { isWithin } from '../../src/domain/within.ts';
+import { compareUtf8, isWithin } from '../../src/domain/path-order.ts';
 
 describe('a key', () => {
   const rows: readonly (readonly [prefix: string, path: string, key: string])[] = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hintForPatterns } from '../../src/domain/pattern-hint.ts';
+import { hintForPatterns } from '../../src/domain/pattern.ts';
 
 /** A source with the directories `reports/2026/`. */
 const docs = {

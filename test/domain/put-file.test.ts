@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FileKey } from '../../src/domain/brands.ts';
+import type { FileKey } from '../../src/domain/key.ts';
 import type { CatalogFile } from '../../src/domain/file-catalog.ts';
 import { markOf } from '../../src/domain/mark.ts';
 import { ownershipOf, type PutFile } from '../../src/domain/put-file.ts';

@@ -74,7 +74,8 @@ export function runClients(world: RateWorld, untilMs: number): ClientRun[] {
         at(nowMs + halfMs, () => {
           const { isAdmitted, report } = admit();
           at(nowMs + halfMs, () => {
-            rate.answered({ releasedAtMs, wasLimited: !isAdmitted, report }, nowMs);
+            const restMs = rate.answered({ releasedAtMs, wasLimited: !isAdmitted, report }, nowMs);
+            if (restMs > 0) pausedUntilMs = Math.max(pausedUntilMs, nowMs + restMs);
             if (isAdmitted) run.answeredMs.push(nowMs);
             else {
               run.limited += 1;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/domain/json.ts';
-import type { FileKey } from '../../src/domain/brands.ts';
+import type { FileKey } from '../../src/domain/key.ts';
 import { prepareUpsert } from '../../src/domain/limits.ts';
 import { renewalTime, checkExpiry } from '../../src/domain/expiry.ts';
 import {

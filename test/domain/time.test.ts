@@ -7,7 +7,7 @@ import {
   showsEveryChange,
   sizeInFingerprint,
 } from '../../src/domain/fingerprint.ts';
-import { retryDelayMs } from '../../src/domain/backoff.ts';
+import { retryDelayMs } from '../../src/domain/retry.ts';
 import type { Expiry } from '../../src/domain/settings.ts';
 import { TokenBucket } from '../../src/domain/token-bucket.ts';
 import { DAY, facts, fingerprint, HOUR, MINUTE, NOW, SECOND } from './fixture.ts';

@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { dividedOver, mayShareKey, prefixesMeet, unitsOf, type UnitSource } from '../../src/domain/unit.ts';
+import { mayShareKey, prefixesMeet, unitsOf, type UnitSource } from '../../src/domain/unit.ts';
 import { SEED } from '../seed.ts';
 
 const source = (name: string, keyPrefix: string, more: Partial<UnitSource> = {}): UnitSource => ({
   name,
   keyPrefix,
   targetName: 'bot-1',
-  host: null,
   ...more,
 });
 
@@ -26,7 +25,6 @@ describe('units', () => {
       [source('a', 'x/'), source('b', 'x/y/'), source('a+b', 'z/')],
       ['a+b', 'a%2Bb'],
     ],
-    ['a name like that of a unit of one host', [source('a@web1', 'x/')], ['a%40web1']],
     ['one letter in two forms', [source('a', '\u00e9/'), source('b', 'e\u0301/x/')], ['a+b']],
   ])('of %s', (_, sources, expected) => {
     expect(names(sources)).toEqual(expected);
@@ -35,12 +33,6 @@ describe('units', () => {
   test('are named alike whatever the order, and keep the order of their sources', () => {
     const [a, b] = [source('a', 'x/'), source('b', 'x/y/')];
     expect(unitsOf([b, a])).toEqual([{ name: 'a+b', sources: [b, a] }]);
-  });
-
-  test('say which of their sources are for different hosts', () => {
-    const [a, b, c] = [source('a', 'x/'), source('b', 'x/y/', { host: 'web1' }), source('c', 'z/')];
-    expect(dividedOver([a, c])).toBeNull();
-    expect(dividedOver([c, a, b])).toEqual([a, b]);
   });
 
   test('never share a key, and each source is in one of them', () => {

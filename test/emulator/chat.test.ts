@@ -65,23 +65,10 @@ describe('creating a conversation', () => {
   });
 
   test.each<[string, unknown, Headers, number, string]>([
-    ['a channel too long', { ...CONVERSATION, channel: 'x'.repeat(201) }, {}, 400, 'InvalidPayload'],
     ['no channel', { tags: {} }, {}, 400, 'InvalidPayload'],
     ['no tags', { channel: 'c' }, {}, 400, 'InvalidPayload'],
     ['a tag that is no string', { channel: 'c', tags: { n: 1 } }, {}, 400, 'InvalidPayload'],
-    [
-      'an integration name too long',
-      { ...CONVERSATION, integrationName: 'x'.repeat(201) },
-      {},
-      400,
-      'InvalidPayload',
-    ],
     ['an unknown field', { ...CONVERSATION, more: 1 }, {}, 400, 'InvalidPayload'],
-    ['no JSON', '{', {}, 400, 'InvalidPayload'],
-    ['another content type', CONVERSATION, { 'content-type': 'text/plain' }, 415, 'UnsupportedMediaType'],
-    ['no bot', CONVERSATION, { 'x-bot-id': null }, 400, 'InvalidPayload'],
-    ['an unknown bot', CONVERSATION, { 'x-bot-id': 'nobody' }, 404, 'ResourceNotFound'],
-    ['no token', CONVERSATION, { authorization: null }, 401, 'Unauthorized'],
   ])('%s', async (_, body, headers, status, type) => {
     const { emulator } = await start();
     expect(await converse(emulator, body, headers)).toMatchObject({ status, body: errorBody(status, type) });
@@ -130,7 +117,6 @@ describe('creating a message', () => {
 
   test.each<[string, (conversationId: string) => unknown, Headers, number, string]>([
     ['no key', (id) => hello(id), { 'x-user-key': null }, 401, 'Unauthorized'],
-    ['a wrong key', (id) => hello(id), { 'x-user-key': 'wrong' }, 401, 'Unauthorized'],
     ['no conversation', () => ({ payload: { type: 'text', text: '' } }), {}, 400, 'InvalidPayload'],
     ['no payload', (id) => ({ conversationId: id }), {}, 400, 'InvalidPayload'],
     ['no type', (id) => ({ conversationId: id, payload: { text: '' } }), {}, 400, 'InvalidPayload'],
@@ -149,15 +135,6 @@ describe('creating a message', () => {
       'InvalidPayload',
     ],
     ['an unknown field', (id) => ({ ...hello(id), more: 1 }), {}, 400, 'InvalidPayload'],
-    ['no JSON', () => '{', {}, 400, 'InvalidPayload'],
-    [
-      'another content type',
-      (id) => hello(id),
-      { 'content-type': 'text/plain' },
-      415,
-      'UnsupportedMediaType',
-    ],
-    ['an unknown conversation', () => hello('conv_none'), {}, 404, 'ResourceNotFound'],
   ])('%s', async (_, body, headers, status, type) => {
     const { emulator } = await start();
     const conversationId = await newConversation(emulator);

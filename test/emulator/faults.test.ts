@@ -1,6 +1,5 @@
 import { expect, describe, test } from 'vitest';
-import type { Fault } from '../../src/emulator/faults.ts';
-import { Faults } from '../../src/emulator/faults.ts';
+import { type Fault, Faults } from '../../src/emulator/faults.ts';
 import { findFile, put, readText, send, start, store, upload, upsert } from './fixture.ts';
 
 const body = { key: 'a.txt', size: 3 };
@@ -134,23 +133,6 @@ describe('faults that answer', () => {
     expect(findFile(emulator, 'a.txt')?.status).toBe('upload_pending');
   });
 
-  test('redirect', async () => {
-    const { emulator } = await start();
-    emulator.faults.add({ operation: 'upload', kind: 'redirect', location: 'http://elsewhere/' });
-    emulator.faults.add({
-      operation: 'upload',
-      kind: 'redirect',
-      location: 'http://elsewhere/',
-      status: 301,
-    });
-    const file = await upsert(emulator, body);
-    const reply = await upload(file, 'abc');
-    expect(reply.status).toBe(307);
-    expect(reply.headers['location']).toBe('http://elsewhere/');
-    expect((await upload(file, 'abc')).status).toBe(301);
-    expect(readText(emulator, 'a.txt')).toBeNull();
-  });
-
   test('delay goes on normally', async () => {
     const { emulator } = await start();
     emulator.faults.add({ operation: 'upsert', kind: 'delay', delayMs: 30 });
@@ -193,15 +175,6 @@ describe('faults that end the connection', () => {
     expect(readText(emulator, 'a.txt')).toBe('abc');
     await expect(put(emulator, { key: 'lost.txt', size: 1 })).rejects.toThrow();
     expect(findFile(emulator, 'lost.txt')?.status).toBe('upload_pending');
-  });
-
-  test('answer-then-drop says 200 and stores nothing', async () => {
-    const { emulator } = await start();
-    emulator.faults.add({ operation: 'upload', kind: 'answer-then-drop' });
-    const content = Buffer.alloc(5_000_000);
-    const file = await upsert(emulator, { key: 'a.bin', size: content.length });
-    expect((await upload(file, content)).status).toBe(200);
-    expect(findFile(emulator, 'a.bin')?.content).toBeNull();
   });
 });
 

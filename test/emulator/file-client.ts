@@ -21,7 +21,7 @@ export function pathOf(name: string, rest = ''): string {
 }
 
 /** The file that a request must answer with. */
-export async function fileOf(answer: ReturnType<typeof call>): Promise<FileResource> {
+async function fileOf(answer: ReturnType<typeof call>): Promise<FileResource> {
   const { status, body } = await answer;
   if (status !== 200) throw new Error(`it answered ${status}: ${JSON.stringify(body)}`);
   return (body as { file: FileResource }).file;

@@ -111,12 +111,12 @@ describe('the content at url', () => {
   });
 
   test('has an address that is good for a while, unless it is public', async () => {
-    const { emulator, clock } = await start({ contentUrlLifetimeMs: 60_000 });
+    const { emulator, clock } = await start();
     const file = await store(emulator, 'a.txt', 'abc');
     const shared = await store(emulator, 'b.txt', 'abc', { accessPolicies: ['public_content'] });
-    clock.now += 61_000;
+    clock.now += 3_601_000;
     expect((await send(file.url, 'GET', {})).status).toBe(403);
-    expect((await send(file.url.replace('Expires=60', 'Expires=99'), 'GET', {})).status).toBe(403);
+    expect((await send(file.url.replace('Expires=3600', 'Expires=9999'), 'GET', {})).status).toBe(403);
     expect((await send(findFile(emulator, 'a.txt')?.url ?? '', 'GET', {})).text).toBe('abc');
     expect((await send(shared.url, 'GET', {})).status).toBe(200);
   });

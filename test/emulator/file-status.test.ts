@@ -21,10 +21,12 @@ async function statusesAt(
 }
 
 describe('a status takes its time', () => {
-  const delays = { noticeDelayMs: 1000, indexingDelayMs: 2000, indexingProgressMs: 3000 };
+  const delays = { indexingDelayMs: 2000, indexingProgressMs: 3000 };
+  const slowNotice = { kind: 'slow-notice', delayMs: 1000 } as const;
 
   test('of an indexed file', async () => {
     const { emulator, clock } = await start(delays);
+    await emulator.conditions.set(slowNotice);
     await store(emulator, 'a.md', 'abc', { index: true });
     expect(await statusesAt(emulator, clock, 'a.md', [0, 999, 1000, 2999, 3000, 5999, 6000])).toEqual([
       'upload_pending',
@@ -39,6 +41,7 @@ describe('a status takes its time', () => {
 
   test('of one that is not indexed', async () => {
     const { emulator, clock } = await start(delays);
+    await emulator.conditions.set(slowNotice);
     await store(emulator, 'a.md', 'abc');
     expect(await statusesAt(emulator, clock, 'a.md', [999, 1000, 9000])).toEqual([
       'upload_pending',
@@ -57,6 +60,7 @@ describe('a status takes its time', () => {
 
   test('the size is told when the upload is complete, the stack when the file is indexed', async () => {
     const { emulator, clock } = await start(delays);
+    await emulator.conditions.set(slowNotice);
     const body = { index: true, indexing: { configuration: { stack: 'v2' } } };
     const file = await upsert(emulator, { key: 'a.md', size: 3, ...body });
     expect(file.size).toBeNull();
@@ -74,7 +78,7 @@ describe('a status takes its time', () => {
 
 describe('indexing fails', () => {
   test('for the globs of the option', async () => {
-    const { emulator } = await start({ failIndexing: ['**/bad*', '*.md'] });
+    const { emulator } = await start({ failIndexing: ['*bad*', 'docs/*.md'] });
     for (const key of ['docs/bad.txt', 'docs/a.md', 'a.md'])
       await store(emulator, key, 'abc', { index: true });
     expect(await get(emulator, 'docs/bad.txt')).toMatchObject({
@@ -82,8 +86,8 @@ describe('indexing fails', () => {
       failedStatusReason: 'The content could not be indexed',
       size: 3,
     });
-    expect((await get(emulator, 'docs/a.md')).status).toBe('indexing_completed');
-    expect((await get(emulator, 'a.md')).status).toBe('indexing_failed');
+    expect((await get(emulator, 'docs/a.md')).status).toBe('indexing_failed');
+    expect((await get(emulator, 'a.md')).status).toBe('indexing_completed');
   });
 
   test('under a condition, for content that comes while it lasts', async () => {
@@ -125,11 +129,11 @@ describe('an upload fails after the store took the bytes', () => {
   });
 
   test.each([
-    ['File Storage', { quotas: { fileStorageBytes: 5 } }, 'The File Storage quota has been exceeded'],
-    ['Vector DB', { quotas: { vectorStorageBytes: 5 } }, 'The Vector DB Storage quota has been exceeded'],
-    ['indexed files', { quotas: { indexedFiles: 1 } }, 'The Indexed Files quota has been exceeded'],
-    ['size', { limits: { fileBytes: 3 } }, 'A file is at most 3 bytes'],
-    ['size to index', { limits: { indexBytes: 3 } }, 'Files larger than 3 bytes cannot be indexed'],
+    ['File Storage', { quotas: { fileStorageBytes: 5 } }, 'The File Storage quota would be exceeded'],
+    ['Vector DB', { quotas: { vectorStorageBytes: 5 } }, 'The Vector DB Storage quota would be exceeded'],
+    ['indexed files', { quotas: { indexedFiles: 1 } }, 'The Indexed Files quota would be exceeded'],
+    ['size', { limits: { fileBytes: 3 } }, 'size: a file is at most 3 bytes'],
+    ['size to index', { limits: { indexBytes: 3 } }, 'size: files larger than 3 bytes cannot be indexed'],
   ])('where limits are looked at late: %s', async (_, options, reason) => {
     const { emulator } = await start(options);
     await store(emulator, 'a.md', 'abc', { index: true });

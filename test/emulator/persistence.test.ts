@@ -59,25 +59,7 @@ describe('a restart', () => {
     await upsert(second, { key: 'b.txt', size: 40 });
   });
 
-  test('brings the data of an older version up', async () => {
-    const { emulator: first } = await start();
-    await store(first, 'a.txt', 'content');
-    await first.close();
-    const database = new DatabaseSync(join(first.dataDir, 'emulator.db'));
-    for (const table of ['chat_user', 'conversation', 'participant', 'message']) {
-      database.exec(`DROP TABLE ${table}`);
-    }
-    for (const index of ['file_key_order', 'file_created']) database.exec(`DROP INDEX ${index}`);
-    for (const column of ['key_order', 'life']) database.exec(`ALTER TABLE file DROP COLUMN ${column}`);
-    database.exec('PRAGMA user_version = 1');
-    database.close();
-    const { emulator: second } = await start({ dataDir: first.dataDir });
-    expect(readText(second, 'a.txt')).toBe('content');
-    expect(findFile(second, 'a.txt')?.status).toBe('upload_completed');
-    expect(second.listConversations('demo-bot')).toEqual([]);
-  });
-
-  test('refuses data of a newer version or a damaged identity, saying what to do', async () => {
+  test('refuses data of another version or a damaged identity, saying what to do', async () => {
     const dataDir = temporaryDir();
     writeFileSync(join(dataDir, 'identity.json'), '{}');
     await expect(startEmulator({ dataDir })).rejects.toThrow(/identity\.json is damaged; remove it/);
@@ -85,10 +67,12 @@ describe('a restart', () => {
     const { emulator } = await start();
     await emulator.close();
     const database = new DatabaseSync(join(emulator.dataDir, 'emulator.db'));
-    database.exec('PRAGMA user_version = 99');
+    for (const version of [1, 99]) {
+      database.exec(`PRAGMA user_version = ${version}`);
+      const starting = startEmulator({ dataDir: emulator.dataDir });
+      await expect(starting).rejects.toThrow(/another version of the emulator; remove its directory/);
+    }
     database.close();
-    const starting = startEmulator({ dataDir: emulator.dataDir });
-    await expect(starting).rejects.toThrow(/newer version of the emulator \(99\); remove its directory/);
   });
 });
 
@@ -154,6 +138,4 @@ test('addresses', async () => {
   const { emulator } = await start();
   expect(emulator.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect(emulator.chatUrl).toBe(`${emulator.baseUrl}/chat`);
-  const { emulator: everywhere } = await start({ host: '0.0.0.0' });
-  expect(everywhere.baseUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
 });

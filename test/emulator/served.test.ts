@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { ask, pathOf } from './file-client.ts';
 import { call, errorBody, send, start, store } from './fixture.ts';
@@ -44,7 +46,6 @@ test.each([
   ['list-files', 'GET', () => '/v1/files'],
   ['update-file', 'PUT', (id: string) => pathOf(id)],
   ['delete-file', 'DELETE', (id: string) => pathOf(id)],
-  ['copy-file', 'POST', (id: string) => pathOf(id, '/b.md')],
   ['search-files', 'GET', () => '/v1/files/search?query=a'],
   ['list-passages', 'GET', (id: string) => pathOf(id, '/passages')],
   ['get-usage', 'GET', () => '/v1/admin/usages/demo-bot?type=storage_count'],
@@ -53,21 +54,35 @@ test.each([
   const { id } = await store(emulator, 'a.md', 'abc');
   emulator.faults.add({ operation, kind: 'status', status: 404, type: 'MethodNotFound' });
   const headers = { 'x-workspace-id': emulator.workspaceId };
-  const body = method === 'PUT' || method === 'POST' ? {} : null;
+  const body = method === 'PUT' ? {} : null;
   expect(await ask(emulator, method, path(id), body, headers)).toMatchObject({
     body: errorBody(404, 'MethodNotFound'),
   });
   expect((await ask(emulator, method, path(id), body, headers)).status).toBe(200);
 });
 
-test.each([
-  ['list-passages', 'GET', (id: string) => pathOf(id, '/passages'), 'a.md'],
-  ['copy-file', 'POST', (id: string) => pathOf(id, '/b.md'), 'b.md'],
-] as const)('a fault of %s may be for one key', async (operation, method, path, key) => {
+test('a fault of an operation on a file may be for one key', async () => {
   const { emulator } = await start();
   const { id } = await store(emulator, 'a.md', 'abc');
-  emulator.faults.add({ operation, kind: 'status', status: 500, key: 'other' });
-  emulator.faults.add({ operation, kind: 'status', status: 500, key });
-  expect((await ask(emulator, method, path(id), method === 'POST' ? {} : null)).status).toBe(500);
+  for (const key of ['other', 'a.md'])
+    emulator.faults.add({ operation: 'list-passages', kind: 'status', status: 500, key });
+  expect((await ask(emulator, 'GET', pathOf(id, '/passages'))).status).toBe(500);
   expect(emulator.faults.pending()).toHaveLength(1);
+});
+
+test('a request is answered that comes before the answer to the one before it is through', async () => {
+  const { emulator } = await start();
+  const contents = ['first', 'second'];
+  const requests: string[] = [];
+  for (const content of contents) {
+    const { pathname, search, host } = new URL((await store(emulator, `${content}.md`, content)).url);
+    const isLast = requests.length === contents.length - 1;
+    requests.push(
+      `GET ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\nConnection: ${isLast ? 'close' : 'keep-alive'}\r\n\r\n`,
+    );
+  }
+  const socket = connect(Number(new URL(emulator.baseUrl).port), '127.0.0.1');
+  socket.setTimeout(5000, () => socket.destroy(new Error('a request is not answered')));
+  socket.write(requests.join(''));
+  expect(await text(socket)).toMatch(/200 OK[^]*first[^]*200 OK[^]*second/u);
 });

@@ -88,7 +88,7 @@ test.each<[string, FaultAction, string]>([
   site.emulator.faults.clear();
   daemon.child.kill('SIGHUP');
   await expect.poll(() => remote(site, 'a.md'), POLL).toBe('a');
-  expect(says(daemon, 'reloaded')).toBe(true);
+  await expect.poll(() => says(daemon, 'reloaded'), POLL).toBe(true);
   daemon.child.kill('SIGTERM');
   const ended = await daemon.ended;
   expect(ended.code).toBe(0);

@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from 'vitest';
-import { platformError } from '../../src/library/platform-failure.ts';
+import { platformError } from '../../src/library/sync-error.ts';
 import type { Clients } from '../../src/library/platform/clients.ts';
 import { exitCodeOfError } from '../../src/cli/usage-error.ts';
 import { PlatformAccess } from '../../src/library/platform/platform-access.ts';

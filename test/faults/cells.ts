@@ -75,7 +75,7 @@ export function retried(says: Words, more: Partial<FileCell> = {}): InBothModes<
 /** The platform is away for all: a single pass gives up after two minutes, the daemon waits and needs no rescan. */
 export function outage(says: Words): InBothModes<FileCell> {
   // Of the probes of two minutes it makes some: all files that wait take turns.
-  const { once } = retried(says, { tries: 4, pauses: 'all', waits: '20s' });
+  const { once } = retried(says, { tries: 10, pauses: 'all', waits: '20s' });
   const { daemon } = arrives({ pauses: 'all', mended: 'in-1m', says });
   return { once, daemon };
 }

@@ -5,7 +5,7 @@ import {
   type DaemonWorld,
   type RunningDaemon,
 } from '../sync/daemon-world.ts';
-import { eventually } from '../watch/fixture.ts';
+import { eventually } from '../files/watch-fixture.ts';
 import type { FileOperation } from './columns.ts';
 import type { FileCell } from './expectation.ts';
 import { stepMsFor, type FaultName } from './faults.ts';

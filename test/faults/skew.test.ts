@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openReader } from '../../src/state/open-reader.ts';
+import { openReader } from '../../src/store/open-reader.ts';
 import { createDaemonWorld } from '../sync/daemon-world.ts';
 import { createWorld } from '../sync/world.ts';
 

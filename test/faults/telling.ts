@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { messengerPorts, openMessenger } from '../../src/library/open-messenger.ts';
+import { messengerPorts, openMessenger, stateConversations } from '../../src/library/open-messenger.ts';
 import { PlatformAccess } from '../../src/library/platform/platform-access.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { Emulator } from '../../src/emulator/emulator.ts';
@@ -8,9 +8,9 @@ import { Notifications } from '../../src/notify/notifications.ts';
 import { load } from '../config/fixture.ts';
 import { failing, snapshot, WORDING } from '../notify/fixture.ts';
 import { NEVER, SimulatedClock } from '../platform/fixture.ts';
-import { openStore, temporaryDirectory } from '../state/fixture.ts';
-import { eventually } from '../watch/fixture.ts';
-import { ManualClock } from '../watch/manual-clock.ts';
+import { openStore, temporaryDirectory } from '../store/fixture.ts';
+import { eventually } from '../files/watch-fixture.ts';
+import { ManualClock } from '../manual-clock.ts';
 import { emulateAt, emulatorAt, uploadFor } from './calls.ts';
 import type { Told } from './columns.ts';
 import type { ToldCell } from './expectation.ts';
@@ -99,11 +99,11 @@ async function prepare(fault: FaultName, operation: Told, clock: Clock): Promise
     const input = { loaded, emulator: emulatorAt(place, emulator), env: {}, clock, notices };
     const access = new PlatformAccess(input).forMessages(notices.retrying);
     onTestFinished(() => access.close());
-    const ports = messengerPorts(access.clients, loaded, true);
-    if (ports === null || notify === null) throw new Error('no notify');
+    const ports = messengerPorts(access.clients, config, true);
+    if (notify === null) throw new Error('no notify');
     return new Notifications(notify, {
       memory: store.notices,
-      messenger: openMessenger(ports, config, 'here', true, store.notices),
+      messenger: openMessenger(ports, config, 'here', true, stateConversations(store.notices)),
       snapshot: () => snapshot([failing(1)]),
       figures: () => ({ files: 0, bytes: 0, sentFiles: 0, sentBytes: 0, nextExpiryMs: null }),
       wording: WORDING,

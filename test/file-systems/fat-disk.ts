@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync, statSync, type BigIntStats, type Dir } from 'node:fs';
-import { DISK, type Disk } from '../../src/scan/disk.ts';
+import { DISK, type Disk } from '../../src/files/disk.ts';
 
 const TICK_NS = 2_000_000_000n;
 

@@ -7,10 +7,9 @@ import { loadConfig, parseConfig, type ConfigResult } from '../../src/config/loa
 import { renderProblem } from '../../src/config/problem.ts';
 import { suggestContentType } from '../../src/domain/content-type.ts';
 import { prepareUpsert } from '../../src/domain/limits.ts';
-import { fileKey } from '../../src/domain/key.ts';
-import type { RelativePath } from '../../src/domain/brands.ts';
+import { fileKey, type RelativePath } from '../../src/domain/key.ts';
 import { compileRules } from '../../src/domain/rules.ts';
-import { createFilter } from '../../src/scan/filter.ts';
+import { createFilter } from '../../src/files/filter.ts';
 import { expectPresentable, fuzz, jsonValues, pieces } from './edge.ts';
 
 const FULL = `{
@@ -24,7 +23,7 @@ const FULL = `{
   },
   "sources": [
     { "name": "docs", "directory": "./docs", "keyPrefix": "docs/", "ignore": ["drafts/", "*.tmp"], "symlinks": "inside" },
-    { "directory": "/srv/more", "botId": "c", "host": "branch-7" }
+    { "directory": "/srv/more", "botId": "c" }
   ],
   "rules": [
     { "match": "**", "tags": { "managed-by": "botsync" } },
@@ -38,8 +37,8 @@ const FULL = `{
   "watch": { "settle": "500ms", "maxDelay": "10s", "rescan": "15m", "poll": false, "pollInterval": "10s" },
   "service": { "listen": "127.0.0.1:9464" },
   "cluster": {
-    "database": "env:BOTSYNC_DATABASE", "schema": "botsync", "host": "web1", "lease": "10s", "weight": 1,
-    "requestsPerSecond": 90, "budget": "w", "suspectAfter": "20m",
+    "database": "env:BOTSYNC_DATABASE", "schema": "botsync", "host": "web1", "lease": "10s",
+    "suspectAfter": "20m",
   },
   "stateFile": ".botsync/state.db" /* the end */
 }`;

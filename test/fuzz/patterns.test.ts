@@ -1,3 +1,4 @@
+import { describeHalt } from '../../src/words/halt.ts';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, expect } from 'vitest';
 import { parseConfig } from '../../src/config/load-config.ts';
 import { readPattern } from '../../src/config/values.ts';
-import { compilePattern } from '../../src/domain/rules.ts';
+import { compilePattern } from '../../src/domain/pattern.ts';
 import { findSource, IGNORE_FILE } from '../../src/sync/sources/source.ts';
 import { expectPresentable, fuzz, pieces } from './edge.ts';
 
@@ -174,7 +175,7 @@ fuzz({
   check: ({ base64, paths }) => {
     writeFileSync(join(root, IGNORE_FILE), Buffer.from(base64, 'base64'));
     const found = findSource(config, sourceOf(config), 0, 'https://platform');
-    if (found.kind === 'missing') throw new Error(found.halt.reason);
+    if (found.kind === 'missing') throw new Error(describeHalt(found.halt));
     const { filter } = found.source;
     for (const one of paths) {
       const isIgnored = filter.ignoresFile(one);

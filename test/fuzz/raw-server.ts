@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { RawAnswer } from './raw-answer.ts';
-import { renderAnswer } from './raw-answer.ts';
+import { type RawAnswer, renderAnswer } from './raw-answer.ts';
 
 /** A server that answers every request with bytes of the test's choice, and then ends the connection. */
 export interface RawServer {

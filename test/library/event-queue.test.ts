@@ -1,6 +1,7 @@
+import { listenerOf } from '../../src/library/observer.ts';
 import { expect, test } from 'vitest';
-import { EventQueue } from '../../src/library/event-queue.ts';
-import { EventFeed, type SyncEvent } from '../../src/library/events.ts';
+import { EventQueue, EventFeed } from '../../src/library/event-feed.ts';
+import { type SyncEvent } from '../../src/library/events.ts';
 
 const warning = (message: string): SyncEvent => ({ kind: 'warning', message });
 
@@ -57,11 +58,11 @@ test('whoever leaves the loop is told nothing more', async () => {
 
 test('a feed tells the observer and every reader, until it is closed', async () => {
   const told: string[] = [];
-  const feed = new EventFeed([{ warn: (message) => told.push(message) }]);
+  const feed = new EventFeed([listenerOf({ warn: (message) => told.push(message) })]);
   const first = feed.events(10);
   feed.warn('a');
   const second = feed.events(10);
-  feed.also({ warn: (message) => told.push(`also ${message}`) }).warn('b');
+  feed.also(listenerOf({ warn: (message) => told.push(`also ${message}`) })).warn('b');
   feed.close();
   feed.warn('c');
   const all = async (events: AsyncIterable<SyncEvent>): Promise<SyncEvent[]> => {

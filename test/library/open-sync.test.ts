@@ -78,6 +78,7 @@ test('a daemon sends what changes until it is stopped; the state file is its own
   await daemon.reload();
   await daemon.stop();
   await daemon.stopped;
+  expect(daemon.status()).toMatchObject({ inSync: false, service: { kind: 'stopped' } });
   // It has let go of the state file.
   expect(await open(site).pass()).toMatchObject({ summary: { unchanged: 2 } });
 });

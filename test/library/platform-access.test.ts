@@ -104,7 +104,7 @@ test('a pause that is asked of messages holds up no file, nor the other way roun
   expect([made.pausedForMs(), messages.pausedForMs()]).toEqual([0, 5_000]);
 });
 
-test('the fingerprint tells addresses, secrets and settings of transfers apart, and nothing else', () => {
+test('the fingerprint tells every setting of platform and transfers apart, and the token, and nothing else', () => {
   const [token, other] = [temporaryFile('a', 'one'), temporaryFile('b', 'two')];
   const platform = { ...PLATFORM, token: `file:${token}` };
   const fingerprint = (fields: object): string => access({ platform, ...fields }).made.fingerprint;
@@ -114,9 +114,12 @@ test('the fingerprint tells addresses, secrets and settings of transfers apart, 
     { platform: { ...platform, baseUrl: 'http://127.0.0.1:2' } },
     { platform: { ...platform, token: `file:${other}` } },
     { platform: { ...platform, identity: { userId: 'u' } } },
+    { platform: { ...platform, operations: 'specified' } },
+    { platform: { ...platform, workspaceId: 'w' } },
+    { platform: { ...platform, mark: false } },
     { upload: { concurrency: 2 } },
   ].map(fingerprint);
-  expect(new Set([own, ...others]).size).toBe(5);
+  expect(new Set([own, ...others]).size).toBe(8);
   expect(others.join()).not.toContain('two');
 });
 

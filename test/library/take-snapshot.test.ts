@@ -4,13 +4,18 @@ import { describe, expect, test } from 'vitest';
 import { healthOf } from '../../src/library/daemon/daemon-notifier.ts';
 import { takeFigures, takeSnapshot, type Health } from '../../src/library/take-snapshot.ts';
 import type { Snapshot } from '../../src/notify/trouble.ts';
-import { openReader } from '../../src/state/open-reader.ts';
-import type { StateReader } from '../../src/state/state-reader.ts';
+import { openReader } from '../../src/store/open-reader.ts';
+import type { StateReader } from '../../src/store/state-reader.ts';
 import { createDaemonWorld } from '../sync/daemon-world.ts';
 import { createWorld, type World } from '../sync/world.ts';
 
 const DAY = 86_400_000;
-const WELL: Health = { credentials: { kind: 'taken' }, reach: 'there', hasBegun: true };
+const WELL: Health = {
+  credentials: { kind: 'taken' },
+  reach: 'there',
+  hasBegun: true,
+  configurationProblem: null,
+};
 
 function read<T>(world: World, look: (state: StateReader) => T): T {
   const opened = openReader(world.config().stateFile, false);
@@ -60,14 +65,19 @@ test('a snapshot says what fails, what is halted, and what could not be renewed'
   expect(troubles).toContainEqual({
     kind: 'halted',
     source: 'gone',
-    reason: expect.stringContaining('does not exist') as string,
+    halt: expect.objectContaining({ kind: 'missing' }) as unknown,
   });
 });
 
 test('what nobody can tell yet is unknown', async () => {
   const world = await createWorld();
   await world.pass();
-  const health: Health = { credentials: { kind: 'unknown' }, reach: 'unknown', hasBegun: false };
+  const health: Health = {
+    credentials: { kind: 'unknown' },
+    reach: 'unknown',
+    hasBegun: false,
+    configurationProblem: null,
+  };
   expect(shown(world, world.clock.now(), health)).toEqual({
     sources: ['docs'],
     troubles: [],
@@ -95,22 +105,30 @@ test('the figures of a summary', async () => {
   expect(Math.round(((figures.nextExpiryMs ?? 0) - sinceMs) / DAY)).toBe(9);
 });
 
-describe('the health of a daemon', () => {
-  test('that does not run is unknown', () => {
-    expect(healthOf(null)).toEqual({ credentials: { kind: 'unknown' }, reach: 'unknown', hasBegun: false });
-  });
+test('a configuration that cannot be loaded is a trouble of its own', async () => {
+  const world = await createWorld();
+  const health = { ...WELL, configurationProblem: 'a.json:4:15: no value' };
+  expect(shown(world, world.clock.now(), health).troubles).toEqual([
+    { kind: 'configuration', reason: 'a.json:4:15: no value' },
+  ]);
+});
 
+describe('the health of a daemon', () => {
   test('whose credentials are refused says why', async () => {
     const world = await createDaemonWorld();
     world.write('docs/a.md', 'one');
     const running = world.launch('wrong-token');
+    expect(healthOf(running.daemon, 'no value')).toEqual({
+      ...{ credentials: { kind: 'unknown' }, reach: 'unknown', hasBegun: true },
+      configurationProblem: 'no value',
+    });
     await world.until(() => running.passes.length === 1, 'the first pass ends');
-    expect(healthOf(running.daemon)).toMatchObject({
+    expect(healthOf(running.daemon, null)).toMatchObject({
       credentials: { kind: 'refused', reason: expect.stringContaining('401') as string },
     });
     await running.reload();
-    await world.until(() => healthOf(running.daemon).credentials.kind === 'taken', 'they are taken');
-    expect(healthOf(running.daemon)).toEqual(WELL);
+    await world.until(() => healthOf(running.daemon, null).credentials.kind === 'taken', 'they are taken');
+    expect(healthOf(running.daemon, null)).toEqual(WELL);
   });
 
   test('whose platform does not answer says so', async () => {
@@ -118,8 +136,8 @@ describe('the health of a daemon', () => {
     for (let i = 0; i < 30; i++) world.write(`docs/f${i}.md`, 'x');
     world.emulator.faults.add({ operation: 'upsert', kind: 'status', status: 503, times: Infinity });
     const { daemon } = world.launch();
-    await world.until(() => healthOf(daemon).reach === 'lost', 'the outage is noticed');
+    await world.until(() => healthOf(daemon, null).reach === 'lost', 'the outage is noticed');
     world.emulator.faults.clear();
-    await world.until(() => healthOf(daemon).reach === 'there', 'it is over');
+    await world.until(() => healthOf(daemon, null).reach === 'there', 'it is over');
   });
 });

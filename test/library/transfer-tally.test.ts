@@ -1,5 +1,6 @@
+import type { OutgoingFile } from '../../src/sync/events.ts';
 import { expect, test } from 'vitest';
-import { describeInFlight } from '../../src/cli/render/in-flight.ts';
+import { describeInFlight } from '../../src/cli/render/progress-line.ts';
 import { TransferTally } from '../../src/library/transfer-tally.ts';
 
 const file = (path: string, sizeBytes: number) => ({ source: 'docs', path, sizeBytes });
@@ -9,11 +10,24 @@ function tallyAt(): { tally: TransferTally; pass: (ms: number) => void } {
   return { tally: new TransferTally(() => nowMs), pass: (ms) => (nowMs += ms) };
 }
 
+/** Begins an attempt, and returns what follows it. */
+function began(tally: TransferTally, file: OutgoingFile) {
+  tally.listener({ kind: 'attempt-began', file });
+  return {
+    progress: (bytes: number) => {
+      tally.listener({ kind: 'attempt-progress', file, bytes });
+    },
+    ended: () => {
+      tally.listener({ kind: 'attempt-ended', file });
+    },
+  };
+}
+
 test('bytes in flight count, until the attempt is over', () => {
   const { tally } = tallyAt();
   tally.expected = { files: 2, bytes: 1000 };
-  const large = tally.begin(file('video.mp4', 900));
-  const small = tally.begin(file('a.md', 100));
+  const large = began(tally, file('video.mp4', 900));
+  const small = began(tally, file('a.md', 100));
   large.progress(300);
   large.progress(150);
   small.progress(100);
@@ -33,7 +47,7 @@ test('bytes in flight count, until the attempt is over', () => {
 test('the rate is that of the last seconds, and the time left follows from it', () => {
   const { tally, pass } = tallyAt();
   tally.expected = { files: 1, bytes: 100_000_000 };
-  const watch = tally.begin(file('video.mp4', 100_000_000));
+  const watch = began(tally, file('video.mp4', 100_000_000));
   expect(tally.rate()).toEqual({ bytesPerSecond: 0, leftMs: null });
   for (let second = 0; second < 20; second++) {
     pass(1000);
@@ -53,13 +67,13 @@ test('the rate is that of the last seconds, and the time left follows from it', 
 test('more than was expected is no more than all', () => {
   const { tally } = tallyAt();
   tally.expected = { files: 1, bytes: 10 };
-  tally.begin(file('grew.md', 10)).progress(1_000_000);
+  began(tally, file('grew.md', 10)).progress(1_000_000);
   expect(tally.part).toBe(1);
 });
 
 test('what is on its way is told by its largest files', () => {
   const { tally } = tallyAt();
-  for (const size of [1, 5, 3, 4, 2]) tally.begin(file(String(size), size * 1000)).progress(500);
+  for (const size of [1, 5, 3, 4, 2]) began(tally, file(String(size), size * 1000)).progress(500);
   expect(describeInFlight(tally.inFlight)).toBe(
     '5 files being sent (docs/5, 500 B of 5 kB; docs/4, 500 B of 4 kB; docs/3, 500 B of 3 kB; and 2 more)',
   );

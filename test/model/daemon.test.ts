@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { test } from 'vitest';
 import type { Fault } from '../../src/emulator/faults.ts';
 import { createDaemonWorld, type DaemonWorld, type RunningDaemon } from '../sync/daemon-world.ts';
-import { eventually } from '../watch/fixture.ts';
+import { eventually } from '../files/watch-fixture.ts';
 import { isNotServed, isRefusal } from './fault-arbitrary.ts';
 import { addFaultStep, endFaults, endFaultsStep, setConditionStep, type Faulty } from './fault-steps.ts';
 import { furnish } from './furnish.ts';
@@ -17,13 +17,14 @@ import {
   type Told,
 } from './invariants.ts';
 import { DIRECTORIES, idOf, type Model, type ModelSettings } from './model.ts';
-import { observe, type Observation } from './observe.ts';
+import { observe, type Observation, type RemoteFile } from './observe.ts';
 import { isOfOthers, Others, othersStep, type Shared } from './others.ts';
+import { listForPrune } from './prune.ts';
 import { LIMITS } from './rule-sets.ts';
 import { checkParameters, commandOptions, readRunOptions } from './run-options.ts';
 import { settings, SOURCE_NAMES } from './settings-steps.ts';
 import { Step } from './steps.ts';
-import { mountAgain, treeSteps, type Edited } from './tree-steps.ts';
+import { mountAgain, mountSteps, treeSteps, type Edited } from './tree-steps.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -49,6 +50,10 @@ class Real implements Edited, Faulty, Shared {
   #before: Observation | null = null;
   /** What could be put away as things stood before the last step. */
   #couldGo = new Set<string>();
+  /** Files that somebody has had pruned. */
+  readonly #asked = new Set<string>();
+  /** What halted the sources when somebody looked: digests by name. */
+  #seenHalts: ReadonlyMap<string, string> = new Map();
 
   constructor(world: DaemonWorld, model: Model, skew: Skew) {
     this.world = world;
@@ -132,20 +137,55 @@ class Real implements Edited, Faulty, Shared {
         before.platform.get(id)?.updatedAt === file.updatedAt
       )
         continue;
-      if (!this.#couldGo.has(id) && !this.#model.mayPutAway(file.botId, file.key))
+      if (!this.#couldGo.has(id) && !this.#mayGo(id, file, before))
         throw new Error(`put away, though it was not removed: ${id}`);
+    }
+    for (const [id, file] of before.platform) {
+      const isOver = file.expiresAtMs !== null && file.expiresAtMs <= after.atMs;
+      if (after.platform.has(id) || isOver || this.others.mayDiffer(id)) continue;
+      if (!this.#couldGo.has(id) && !this.#mayGo(id, file, before))
+        throw new Error(`deleted, though it was not removed: ${id}`);
     }
     this.#before = after;
     this.#couldGo = new Set(
-      [...after.platform].flatMap(([id, { botId, key }]) => (this.#model.mayPutAway(botId, key) ? [id] : [])),
+      [...after.platform].flatMap(([id, file]) => (this.#mayGo(id, file, after) ? [id] : [])),
     );
+  }
+
+  /** Whether a file may be removed: what was kept stays until somebody prunes it. */
+  #mayGo(id: string, { botId, key }: RemoteFile, { rows }: Observation): boolean {
+    if (this.#asked.has(id)) return this.#model.mayPrune(botId, key);
+    return rows.get(id)?.absence !== 'kept' && this.#model.mayPutAway(botId, key);
+  }
+
+  /** Has kept files pruned. */
+  prune(number: number): void {
+    const { daemon } = this.#running ?? {};
+    if (daemon === undefined) return;
+    for (const { wanted, ids } of listForPrune(this.world, number))
+      if (daemon.prune(wanted).kind === 'pruning') for (const id of ids) this.#asked.add(id);
+  }
+
+  /** Somebody looks at what halts the sources. */
+  lookAtHalts(): void {
+    const { sources } = this.observe().status;
+    this.#seenHalts = new Map(
+      sources.flatMap(({ name, halt }) => (halt === null ? [] : [[name, halt.digest] as const])),
+    );
+  }
+
+  /** Approves exactly what was looked at, whatever has come since. */
+  approve(): void {
+    for (const [source, digest] of this.#seenHalts) this.#running?.daemon.approve(source, digest);
+    this.#seenHalts = new Map();
   }
 
   #noteWhatWasSent(): void {
     const { requests } = this.world.emulator;
     for (const request of requests.slice(this.#seenRequests)) {
       const { operation, botId = '', key = '' } = request;
-      if (operation === 'upsert' && !isOfOthers(request)) this.others.noteSent(idOf(botId, key));
+      if (operation !== 'upsert' || isOfOthers(request)) continue;
+      this.others.noteSent(idOf(botId, key));
     }
     this.#seenRequests = requests.length;
   }
@@ -155,6 +195,7 @@ class Real implements Edited, Faulty, Shared {
     const { world } = this;
     await endFaults(world);
     this.setClock(0);
+    this.#model.tree.uncover();
     for (const top of DIRECTORIES) if (this.#model.isAway(top)) mountAgain(this.#model.tree, top);
     this.start();
     const running = this.#running as RunningDaemon;
@@ -163,7 +204,7 @@ class Real implements Edited, Faulty, Shared {
       // What is taken for not served is asked for again after a day; then a verification finds what others did.
       await world.wait(this.#mayLackOperations ? 26 * HOUR : 75 * MINUTE, MINUTE);
       this.#noteWhatWasSent();
-      this.others.expectMended();
+      this.others.expectMended(this.observe(), this.#model.settings.sources);
     }
     await eventually(async () => {
       const before = requestCount(world);
@@ -263,6 +304,39 @@ const daemonSteps: fc.Arbitrary<Step<Real>>[] = [
         await real.reload();
       }),
   ),
+  fc.constantFrom('keep' as const, 'expire' as const, 'delete' as const).map(
+    (removals) =>
+      new Step<Real>(`removals.mode ${removals}`, always, async (model, real) => {
+        model.settings = { ...model.settings, removals };
+        await real.reload();
+      }),
+  ),
+  ...Array.from({ length: 2 }, () =>
+    fc.nat(9999).map(
+      (number) =>
+        new Step<Real>(`prune(${number})`, always, async (_model, real) => {
+          real.prune(number);
+          await real.world.wait(3 * SECOND);
+        }),
+    ),
+  ),
+  // Whoever looks while directories are away, or hidden, approves nothing.
+  fc.constant(
+    new Step<Real>(
+      'wait, then look at the halts',
+      (model) => model.isAllThere,
+      async (_model, real) => {
+        await real.world.wait(3 * SECOND);
+        real.lookAtHalts();
+      },
+    ),
+  ),
+  fc.constant(
+    new Step<Real>('approve what was looked at', always, async (_model, real) => {
+      real.approve();
+      await real.world.wait(3 * SECOND);
+    }),
+  ),
   fc.constant(new Step<Real>('the state file is lost', always, (_model, real) => real.loseState())),
   othersStep<Real>(),
   addFaultStep<Real>(),
@@ -300,7 +374,9 @@ test(
   `a daemon keeps the platform as the model has it (seed ${options.seed})`,
   { timeout: 24 * HOUR },
   async () => {
-    const all = [...treeSteps<Real>(), ...daemonSteps].map((step) => step.map(checked));
+    const all = [...treeSteps<Real>(), ...mountSteps<Real>(), ...daemonSteps].map((step) =>
+      step.map(checked),
+    );
     const steps = fc.commands<Model, Real, false>(all, commandOptions(options, 30));
     const property = fc.asyncProperty(
       settings,
@@ -313,6 +389,7 @@ test(
           await begun.real.end();
         } finally {
           await begun.real.stop();
+          begun.model.tree.uncover();
           await begun.real.world.close();
         }
       },

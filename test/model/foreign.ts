@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/domain/clock.ts';
-import type { FileKey } from '../../src/domain/brands.ts';
+import type { FileKey } from '../../src/domain/key.ts';
 import { connectTo, type World } from '../sync/world.ts';
 import { BOTS, FOREIGN_PREFIX } from './observe.ts';
 

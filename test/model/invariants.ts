@@ -1,5 +1,5 @@
+import { isAskedFor, type Verdict } from '../../src/domain/record.ts';
 import type { RecordedRequest } from '../../src/emulator/request-log.ts';
-import type { Verdict } from '../../src/domain/record.ts';
 import { demand } from './demand.ts';
 import { idOf, type Expectation, type Model } from './model.ts';
 import { digest, FOREIGN_PREFIX, type Observation, type RemoteFile } from './observe.ts';
@@ -37,7 +37,9 @@ export function foreignFilesAreUntouched(
 ): void {
   for (const [id, file] of before.platform) {
     if (!file.key.startsWith(FOREIGN_PREFIX)) continue;
-    demand(same(after.platform.get(id), file), `a file of somebody else was touched: ${id}`);
+    // Its status is the platform's affair.
+    const { status } = file;
+    demand(same({ ...after.platform.get(id), status }, file), `a file of somebody else was touched: ${id}`);
   }
   const isForeign = ({ key }: RecordedRequest): boolean => key?.startsWith(FOREIGN_PREFIX) === true;
   demand(!requests.some(isForeign), 'a request about a file of somebody else');
@@ -48,14 +50,27 @@ export function isPutAway(file: RemoteFile, atMs: number): boolean {
   return file.sizeBytes === 0 && file.expiresAtMs !== null && file.expiresAtMs - atMs <= 4 * 60_000;
 }
 
-function nothingIsPutAwayThatIsThere({ model, before, after }: Span): void {
+/** Whether a file may be removed from the platform: what was kept stays until somebody prunes it. */
+function mayGo(
+  id: string,
+  { botId, key }: Pick<RemoteFile, 'botId' | 'key'>,
+  { model, before }: Pick<Span, 'model' | 'before'>,
+): boolean {
+  const absence = before.rows.get(id)?.absence ?? null;
+  if (isAskedFor(absence)) return model.mayPrune(botId, key);
+  return absence !== 'kept' && model.mayPutAway(botId, key);
+}
+
+function nothingIsPutAwayThatIsThere(span: Span): void {
+  const { before, after } = span;
   for (const [id, file] of after.platform) {
     if (!isPutAway(file, Date.parse(file.updatedAt)) || same(before.platform.get(id), file)) continue;
-    demand(model.mayPutAway(file.botId, file.key), `put away, though it was not removed: ${id}`);
+    demand(mayGo(id, file, span), `put away, though it was not removed: ${id}`);
   }
 }
 
-function nothingIsErasedWithoutCause({ model, before, after, requests, isFaulty, others }: Span): void {
+function nothingIsErasedWithoutCause(span: Span): void {
+  const { before, after, requests, isFaulty, others } = span;
   const asked = (wanted: string): ReadonlySet<string> =>
     new Set(
       requests.flatMap(({ operation, key, botId }) =>
@@ -70,12 +85,12 @@ function nothingIsErasedWithoutCause({ model, before, after, requests, isFaulty,
     if (now !== undefined && now.content === file.content) continue;
     if (now === undefined && deleted.has(id)) {
       demand(others.contentOf(id) !== file.content, `somebody else's file was deleted: ${id}`);
-      demand(model.mayPutAway(file.botId, file.key), `deleted, though it was not removed: ${id}`);
+      demand(mayGo(id, file, span), `deleted, though it was not removed: ${id}`);
       continue;
     }
     demand(upserted.has(id), `other content without a request: ${id}`);
     if (isFaulty || now?.content !== null) continue;
-    demand(model.mayPutAway(file.botId, file.key), `erased and not sent: ${id}`);
+    demand(mayGo(id, file, span), `erased and not sent: ${id}`);
   }
 }
 
@@ -87,7 +102,8 @@ export function recordsClaimOnlyWhatIsThere(
   for (const [id, row] of rows) {
     if (row.state !== 'synced' || (row.expiresAtMs !== null && row.expiresAtMs <= atMs)) continue;
     const isLost = row.verdict === null && platform.get(id)?.status === 'upload_failed';
-    if (isLost || others.mayDiffer(id)) continue;
+    // What is kept, or known to differ, is not claimed to be in sync: others may delete it.
+    if (isLost || row.absence !== null || row.differs !== null || others.mayDiffer(id)) continue;
     const content = platform.get(id)?.content ?? null;
     demand(content !== null, `claims to be in sync, and is not there: ${id}`);
     const isClaimed = row.sha256?.toString('hex') === digest(content as string);
@@ -103,7 +119,8 @@ export function recordsClaimOnlyWhatIsThere(
 export function verdictsAreTrue({ rows, platform, atMs }: Observation, others: Others): void {
   for (const [id, row] of rows) {
     if (row.state !== 'synced' || (row.expiresAtMs !== null && row.expiresAtMs <= atMs)) continue;
-    if (row.verdict === null || others.mayDiffer(id)) continue;
+    if (row.verdict === null || row.absence !== null || row.differs !== null || others.mayDiffer(id))
+      continue;
     const said = `${platform.get(id)?.status ?? 'nothing'}, ${platform.get(id)?.index === true ? '' : 'not '}indexed`;
     demand(TRUE_WORDS[row.verdict].includes(said), `claims to be ${row.verdict}, and is ${said}: ${id}`);
   }
@@ -178,7 +195,10 @@ export function checkEnd(
     const where = `${source.name}:${file.path} as ${id}`;
     switch (claim) {
       case 'behind':
-        demand(what?.includes('has the same key') === true, `no word of the key it lost: ${where}`);
+        // A file that is refused for what it is does not ask for its key.
+        if (expected.kind === 'mirrored')
+          demand(what?.includes('has the same key') === true, `no word of the key it lost: ${where}`);
+        else demand(what !== null, `no word of what was ${expected.kind}: ${where}`);
         break;
       case 'contested':
         demand(what !== null || isMirrored(one, end, others), `neither mirrored nor told: ${where}`);
@@ -190,7 +210,8 @@ export function checkEnd(
             demand(what !== null, `no word of what was ${expected.kind}: ${where}`);
             break;
           case 'mirrored': {
-            if (isMirrored(one, end, others)) break;
+            // Where the platform is not asked what it has, nobody learns what others did.
+            if (isMirrored(one, end, others) || others.mayDiffer(id)) break;
             const isOutOfRange = expected.expiry.kind === 'at' && /expiresAt/u.test(what ?? '');
             const isRefused = mayBeRefused && /refused before|scripted fault|answered 4/u.test(what ?? '');
             // What others put there is theirs, and told.
@@ -213,7 +234,10 @@ export function checkEnd(
       ({ name, botId }) => name === row?.source && botId === file.botId,
     );
     if (row === undefined || source === undefined || model.settings.removals === 'keep') continue;
-    if (!model.walk(source).isComplete || !model.wasRemoved(source, row.path)) continue;
+    // An empty file in its place expires, by a clock that may be days ahead.
+    if (row.state === 'removing' && file.sizeBytes === 0) continue;
+    if (row.absence === 'kept' || !model.walk(source).isComplete || !model.wasRemoved(source, row.path))
+      continue;
     const isOwn = (source.keyPrefix + row.path).normalize('NFC') === file.key;
     demand(!isOwn, `removed here, still there: ${id}`);
   }

@@ -58,12 +58,25 @@ export class Model {
   readonly rules: readonly RuleSet[];
   /** By directory: index into `IGNORE_SETS` of what its own ignore file says. */
   readonly ignoreFiles = new Map<string, number>();
-  settings: ModelSettings;
+  /** By directory: the key prefixes that it ever had, since old keys go like deleted files. */
+  readonly prefixes = new Map<string, Set<string>>();
+  inUse: ModelSettings;
 
   constructor(tree: Tree, settings: ModelSettings, beganMs: number) {
     this.tree = tree;
+    this.inUse = settings;
     this.settings = settings;
     this.rules = ruleSets(beganMs);
+  }
+
+  get settings(): ModelSettings {
+    return this.inUse;
+  }
+
+  set settings(settings: ModelSettings) {
+    this.inUse = settings;
+    for (const { directory, keyPrefix } of settings.sources)
+      this.prefixes.set(directory, (this.prefixes.get(directory) ?? new Set()).add(keyPrefix));
   }
 
   /** The fields of the configuration that vary. */
@@ -145,19 +158,19 @@ export class Model {
     );
   }
 
+  /** Whether all directories show their own files: none is away, and no mount hides any. */
+  get isAllThere(): boolean {
+    return this.tree.covered === null && DIRECTORIES.every((top) => !this.isAway(top));
+  }
+
   /** Whether a file was removed from its source, so that nothing but a removal explains that it is not there. */
   wasRemoved(source: ModelSource, path: string): boolean {
-    const { tree } = this;
-    if (this.isAway(source.directory)) return false;
-    const names = path.split('/');
-    for (let depth = 1; depth <= names.length; depth++) {
-      const above = names.slice(0, depth).join('/');
-      const isLink = tree.look(`${source.directory}/${above}`)?.kind === 'link';
-      if (isLink && depth < names.length && this.hidesFiles(source, above)) return false;
-      if (this.ignores(source, above, depth < names.length)) return false;
-    }
-    const there = tree.look(`${source.directory}/${path}`);
-    return there === null || there.kind === 'directory';
+    return isAbsent(this, source, path, false);
+  }
+
+  /** Whether a file was removed, or is not looked at any more, as the configuration says. */
+  isNotSynced(source: ModelSource, path: string): boolean {
+    return isAbsent(this, source, path, true);
   }
 
   /** Whether what lies behind a link cannot be seen, or is not looked at: nobody knows then what became of it. */
@@ -165,18 +178,58 @@ export class Model {
     return symlinks === 'skip' || this.tree.resolve(`${directory}/${link}`) === null;
   }
 
-  /** Whether a key may be put away: a file that gave it was removed, and no other gives it. */
+  /** Whether a key may be put away: a file that gave it was removed, or gives another key now, and no other file gives it. */
   mayPutAway(botId: string, key: string): boolean {
-    const { sources, removals } = this.settings;
-    if (removals === 'keep') return false;
-    if (this.expectations().some((one) => one.botId === botId && one.key === key)) return false;
-    return sources.some(
-      (source) =>
-        source.botId === botId &&
-        key.startsWith(source.keyPrefix) &&
-        spellings(key.slice(source.keyPrefix.length)).some((path) => this.wasRemoved(source, path)),
-    );
+    if (this.settings.removals === 'keep') return false;
+    return isGivenNoMore(this, botId, key, (source, path) => this.wasRemoved(source, path));
   }
+
+  /** Whether a key that somebody wants pruned may go: the file that gave it was removed or is not synced, and no other gives it. */
+  mayPrune(botId: string, key: string): boolean {
+    return isGivenNoMore(this, botId, key, (source, path) => this.isNotSynced(source, path));
+  }
+}
+
+/** Whether a source has no such file for certain; `mayBeLeftOut`: or does not look at it. */
+function isAbsent(model: Model, source: ModelSource, path: string, mayBeLeftOut: boolean): boolean {
+  const { tree } = model;
+  const at = `${source.directory}/${path}`;
+  if (model.isAway(source.directory)) return false;
+  if (tree.covered !== null && at.startsWith(`${tree.covered}/`)) return false;
+  const names = path.split('/');
+  for (let depth = 1; depth <= names.length; depth++) {
+    const above = names.slice(0, depth).join('/');
+    const isLink = tree.look(`${source.directory}/${above}`)?.kind === 'link';
+    if (isLink && depth < names.length && model.hidesFiles(source, above))
+      return mayBeLeftOut && source.symlinks === 'skip';
+    if (model.ignores(source, above, depth < names.length)) return mayBeLeftOut;
+  }
+  const there = tree.look(at);
+  return there === null || there.kind === 'directory';
+}
+
+/** Whether no file gives a key, and each that may have given it is gone. */
+function isGivenNoMore(
+  model: Model,
+  botId: string,
+  key: string,
+  isGone: (source: ModelSource, path: string) => boolean,
+): boolean {
+  const { sources } = model.settings;
+  if (model.expectations().some((one) => one.botId === botId && one.key === key)) return false;
+  return sources.some(
+    (source) =>
+      source.botId === botId &&
+      [...(model.prefixes.get(source.directory) ?? [])].some(
+        (prefix) =>
+          key.startsWith(prefix) &&
+          spellings(key.slice(prefix.length)).some(
+            (path) =>
+              isGone(source, path) ||
+              (prefix !== source.keyPrefix && model.walk(source).files.some((file) => file.path === path)),
+          ),
+      ),
+  );
 }
 
 /** Names one key of one bot. */

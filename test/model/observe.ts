@@ -3,9 +3,10 @@ import type { Emulator } from '../../src/emulator/emulator.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import { MARK_NAME, readMark } from '../../src/domain/mark.ts';
-import { openReader } from '../../src/state/open-reader.ts';
-import type { StoredFile } from '../../src/state/state-reader.ts';
-import { overview, type Overview } from '../../src/sync/plan/overview.ts';
+import { openReader } from '../../src/store/open-reader.ts';
+import { differenceOf, type FileRecord } from '../../src/domain/record.ts';
+import { overview } from '../../src/sync/plan/overview.ts';
+import type { Overview } from '../../src/domain/status.ts';
 import { idOf } from './model.ts';
 
 /** The bots of these tests' platform. */
@@ -34,10 +35,7 @@ export interface RemoteFile {
 }
 
 /** What the state file says of a file. */
-export type Row = StoredFile & {
-  /** The settings that it was about to be told, when nothing is known of how that ended. */
-  readonly changing: string | null;
-};
+export type Row = FileRecord;
 
 /** What is there at one moment, by `idOf`. */
 export interface Observation {
@@ -86,10 +84,8 @@ export function observe(
       for (const name of sourceNames) {
         const records = reader.records(target, name);
         for (let record = records.current; record !== null; record = records.current) {
-          const at = { target, key: record.key };
-          const row = reader.find(at);
-          const changing = reader.remote.find(at)?.changing ?? null;
-          if (row !== null) rows.set(idOf(botId, record.key), { ...row, changing });
+          const row = reader.find(record);
+          if (row !== null) rows.set(idOf(botId, record.key), { ...row, differs: differenceOf(row) });
           records.advance();
         }
       }

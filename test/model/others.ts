@@ -70,6 +70,12 @@ export class Others {
     }
   }
 
+  /** A file was sent of which the state file in use now knows nothing. */
+  noteUnknown(id: string): void {
+    this.#forgotten.add(id);
+    this.#named.add(id);
+  }
+
   /** Lists that lag behind had a file taken for what it was. */
   doubt(id: string): void {
     this.#changed.add(id);
@@ -103,9 +109,14 @@ export class Others {
     return this.#forgotten.has(id);
   }
 
-  /** From now on records are to be right: what was changed was found and put right. */
-  expectMended(): void {
-    for (const id of this.#changed) if (!this.#theirs.has(id)) this.#changed.delete(id);
+  /** From now on records are to be right: what was changed was found and put right, but for sources that are not configured. */
+  expectMended({ rows }: Observation, sources: readonly { readonly name: string }[]): void {
+    const names = new Set(sources.map(({ name }) => name));
+    for (const id of this.#changed) {
+      const row = rows.get(id);
+      const isCompared = row === undefined || names.has(row.source);
+      if (isCompared && !this.#theirs.has(id)) this.#changed.delete(id);
+    }
   }
 }
 

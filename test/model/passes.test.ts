@@ -3,14 +3,15 @@ import { test } from 'vitest';
 import { createWorldWith } from '../sync/world.ts';
 import { addFaultStep, endFaultsStep, setConditionStep } from './fault-steps.ts';
 import { furnish } from './furnish.ts';
-import { DIRECTORIES, idOf, type Expectation, type Model, type ModelSettings } from './model.ts';
+import { idOf, type Expectation, type Model, type ModelSettings } from './model.ts';
 import { ModelClock } from './model-clock.ts';
 import { canOthersAct, othersStep } from './others.ts';
 import { LIMITS, RULE_SETS, TOLD_SETS } from './rule-sets.ts';
 import { checkParameters, commandOptions, readRunOptions } from './run-options.ts';
 import { renamed, settings, SOURCE_NAMES } from './settings-steps.ts';
 import { pick, Step } from './steps.ts';
-import { treeSteps } from './tree-steps.ts';
+import { guardSteps } from './guard-steps.ts';
+import { mountSteps, treeSteps } from './tree-steps.ts';
 import { Real } from './real-passes.ts';
 
 const MINUTE = 60_000;
@@ -18,7 +19,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 const always = () => true;
-const allIsMounted = (model: Model) => DIRECTORIES.every((top) => !model.isAway(top));
+const allIsThere = (model: Model): boolean => model.isAllThere;
 
 const passSteps: fc.Arbitrary<Step<Real>>[] = [
   ...Array.from({ length: 7 }, () =>
@@ -30,7 +31,7 @@ const passSteps: fc.Arbitrary<Step<Real>>[] = [
   ),
   fc.constant(
     // Who allows it while a directory is empty for want of its file system has its files removed.
-    new Step<Real>('pass that is allowed removals', allIsMounted, async (model, real) => {
+    new Step<Real>('pass that is allowed removals', allIsThere, async (model, real) => {
       await real.pass(model, { allowRemovals: true });
     }),
   ),
@@ -98,7 +99,7 @@ const passSteps: fc.Arbitrary<Step<Real>>[] = [
         ([number, isReplaced]) =>
           new Step<Real>(
             `pass, then remove${isReplaced ? ' what others replaced' : ''}(${number})`,
-            allIsMounted,
+            allIsThere,
             (model, real) => removeOne(model, real, number, isReplaced),
           ),
       ),
@@ -128,7 +129,7 @@ async function removeOne(model: Model, real: Real, number: number, isReplaced: b
   model.tree.remove(`${one.source.directory}/${one.file.path}`);
   real.clock.advance(MINUTE);
   const { emulator } = real.world;
-  const isUsual = emulator.faults.pending().length === 0 && emulator.conditions.areUsual;
+  const isUsual = emulator.faults.pending().length === 0 && emulator.conditions.current.length === 0;
   await real.pass(model, { allowRemovals: true });
   const isDue = model.settings.removals === 'delete' && real.mayAsk && model.mayPutAway(one.botId, one.key);
   if (!isDue || !isUsual || real.clock.skewMs !== 0 || real.mayLackOperations) return;
@@ -160,7 +161,7 @@ test(
   { timeout: 24 * HOUR },
   async () => {
     const steps = fc.commands<Model, Real, false>(
-      [...treeSteps<Real>(), ...passSteps],
+      [...treeSteps<Real>(), ...mountSteps<Real>(), ...guardSteps(), ...passSteps],
       commandOptions(options, 40),
     );
     const property = fc.asyncProperty(
@@ -174,6 +175,7 @@ test(
           await fc.asyncModelRun(() => begun, commands);
           await begun.real.end(begun.model);
         } finally {
+          begun.model.tree.uncover();
           await begun.real.world.close();
         }
       },

@@ -1,8 +1,10 @@
-import { rmSync, statSync } from 'node:fs';
+import { copyFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fingerprintOf } from '../../src/domain/fingerprint.ts';
+import type { Halt } from '../../src/domain/guard.ts';
 import type { FileEvent } from '../../src/domain/report.ts';
 import type { Fault } from '../../src/emulator/faults.ts';
+import { openReader } from '../../src/store/open-reader.ts';
 import type { PassOptions, PassOutcome, World } from '../sync/world.ts';
 import { isNotServed, isRefusal } from './fault-arbitrary.ts';
 import { endFaults, type Faulty } from './fault-steps.ts';
@@ -33,8 +35,11 @@ export class Real implements Edited, Faulty, Shared {
   /** Whether botsync may take an operation for one that is not served. */
   mayLackOperations = false;
   #isStateLost = false;
+  #seenHalts: ReadonlyMap<string, Halt> = new Map();
   /** Whether something was written to a file since the kernel's clock for that was seen to move. */
   #mayShareStamps = true;
+  /** By how much our clock was ahead when the platform's time was heard last: botsync reckons by that until it hears it again. */
+  #skewHeardMs = 0;
   readonly #sentAs = new Map<string, string>();
 
   constructor(world: World, clock: ModelClock, tree: Tree) {
@@ -63,14 +68,15 @@ export class Real implements Edited, Faulty, Shared {
   async pass(model: Model, options: PassOptions = {}): Promise<PassOutcome> {
     const { emulator } = this.world;
     this.#mayShareStamps = true;
-    const isFaulty = emulator.faults.pending().length > 0 || !emulator.conditions.areUsual;
+    const isFaulty = emulator.faults.pending().length > 0 || emulator.conditions.current.length > 0;
     const isListLagging = emulator.conditions.get('lagging-list') !== null;
     const before = this.observe();
     const firstRequest = emulator.requests.length;
     const outcome = await this.world.pass({ confirmForMs: CONFIRM_FOR_MS, ...options });
     const after = this.observe();
     const requests = emulator.requests.slice(firstRequest);
-    const isSkewed = this.clock.skewMs !== 0;
+    const isSkewed = this.clock.skewMs !== 0 || this.#skewHeardMs !== 0;
+    if (requests.some(({ status }) => status !== null)) this.#skewHeardMs = this.clock.skewMs;
     checkSpan({
       model,
       before,
@@ -101,18 +107,80 @@ export class Real implements Edited, Faulty, Shared {
     this.others.forget(this.observe());
     rmSync(dirname(this.world.config().stateFile), { recursive: true, force: true });
     this.#sentAs.clear();
+    this.#skewHeardMs = 0;
     this.#isStateLost = true;
   }
 
-  /** Compares all that the platform has with the records, which are to say afterwards what the next pass puts right. */
-  async verify(): Promise<void> {
+  /**
+   * Compares all that the platform has with the records, which are to say afterwards what the next pass puts right. With `prune` it
+   * has that pass remove the orphans that are found.
+   */
+  async verify({ prune = false, isOlder = false } = {}): Promise<void> {
     const { emulator } = this.world;
     const before = this.observe();
-    const isFaulty = emulator.faults.pending().length > 0 || !emulator.conditions.areUsual;
-    const found = await verifyForRepair(this.world, this.clock);
-    if (isFaulty || this.clock.skewMs !== 0 || this.mayLackOperations) return;
+    const isFaulty = emulator.faults.pending().length > 0 || emulator.conditions.current.length > 0;
+    const found = await verifyForRepair(this.world, this.clock, { prune });
+    if (isOlder || isFaulty || this.clock.skewMs !== 0 || this.mayLackOperations) return;
     if (found === null) throw new Error('what the platform has could not be compared');
-    checkVerification(found, before, this.others);
+    const names = new Set(this.world.config().sources.map(({ name }) => name));
+    checkVerification(found, before, this.others, names);
+  }
+
+  /** Whether nothing was on record since the state file was lost. */
+  get hasLostState(): boolean {
+    return this.#isStateLost;
+  }
+
+  /** Somebody looks at what halts the sources. */
+  lookAtHalts(): void {
+    this.#seenHalts = this.halts();
+  }
+
+  /** What halts the sources, by name. */
+  halts(): ReadonlyMap<string, Halt> {
+    const opened = openReader(this.world.config().stateFile, false);
+    if (opened.kind !== 'open') throw new Error(opened.kind);
+    try {
+      return new Map(
+        SOURCE_NAMES.flatMap((name) => {
+          const halt = opened.reader.source(name)?.halt ?? null;
+          return halt === null ? [] : [[name, halt] as const];
+        }),
+      );
+    } finally {
+      opened.close();
+    }
+  }
+
+  /** Makes a pass in which exactly those halts are approved that somebody has looked at, whatever has come since. */
+  async approve(model: Model): Promise<PassOutcome> {
+    const seen = this.#seenHalts;
+    this.#seenHalts = new Map();
+    return await this.pass(model, { approved: (source) => seen.get(source) ?? null });
+  }
+
+  /** Puts an older copy of the state file in its place, while something is done, and then the newer one. */
+  async withStateOf(older: string, task: () => Promise<void>): Promise<void> {
+    const newer = this.saveState('newer');
+    this.#placeState(older);
+    try {
+      await task();
+    } finally {
+      this.#placeState(newer);
+    }
+  }
+
+  /** Copies the state file. Returns where. */
+  saveState(name: string): string {
+    const copy = join(this.world.directory, `${name}.db`);
+    copyFileSync(this.world.config().stateFile, copy);
+    return copy;
+  }
+
+  #placeState(copy: string): void {
+    const { stateFile } = this.world.config();
+    for (const ending of ['', '-wal', '-shm']) rmSync(`${stateFile}${ending}`, { force: true });
+    copyFileSync(copy, stateFile);
   }
 
   readonly #fingerprint = (source: ModelSource, path: string): string | null => {
@@ -127,6 +195,7 @@ export class Real implements Edited, Faulty, Shared {
   async end(model: Model): Promise<void> {
     await endFaults(this.world);
     this.clock.skewMs = 0;
+    model.tree.uncover();
     for (const top of DIRECTORIES) if (model.isAway(top)) mountAgain(model.tree, top);
     await this.pass(model);
     await this.pass(model, { allowRemovals: true });
@@ -136,7 +205,7 @@ export class Real implements Edited, Faulty, Shared {
       await this.pass(model);
       await this.verify();
       await this.pass(model);
-      this.others.expectMended();
+      this.others.expectMended(this.observe(), model.settings.sources);
     }
     // Whatever expires is renewed in time, or let expire, for months after.
     for (const ms of [5 * MINUTE, 40 * HOUR, 50 * DAY]) {

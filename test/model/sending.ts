@@ -9,6 +9,9 @@ import type { Expected } from './rule-sets.ts';
 /** What the platform's time may be off by while botsync reckons it from whole seconds, milliseconds. */
 export const NOISE_MS = 3000;
 
+/** A content that was sent is on the way to being stored for no longer than this, milliseconds. */
+const LONGEST_PENDING_MS = 600_000;
+
 /** What happened between two observations. */
 export interface Span {
   readonly model: Model;
@@ -70,6 +73,9 @@ export function nothingIsSentThatIsThere({
     if (operation !== 'upsert' && operation !== 'update-file') continue;
     if (one === undefined || row?.state !== 'synced' || remote === undefined) continue;
     if (others.mayDiffer(id) || row.differs !== null || row.changing !== null) continue;
+    // What the platform has not stored for so long is lost.
+    const isLost = isSkewed || after.atMs - row.changedAtMs > LONGEST_PENDING_MS;
+    if (remote.status === 'upload_pending' && isLost) continue;
     if (remote.content !== one.file.content || sentAs.get(id) !== JSON.stringify(one.expected)) continue;
     const { expected } = one;
     const mayBeDue =
@@ -133,9 +139,10 @@ export function nothingIsSentThatWasThereBefore({
 export function noteWhatWasSent({ model, before, after, requests, sentAs, others }: Span): void {
   const { expectations } = snapshotOf(model);
   const told = new Set<string>();
-  for (const { operation, key, botId } of requests) {
+  for (const { operation, key, botId, status } of requests) {
     const id = idOf(botId ?? '', key ?? '');
-    if (operation === 'upsert') others.noteSent(id);
+    const isRefused = status !== null && status >= 400 && status < 500;
+    if (operation === 'upsert' && !isRefused) others.noteSent(id);
     if (operation === 'upsert' || operation === 'update-file') told.add(id);
   }
   for (const id of after.rows.keys()) if (!before.rows.has(id)) told.add(id);

@@ -47,10 +47,14 @@ export function treeSteps<Real extends Edited>(): fc.Arbitrary<Step<Real>>[] {
     isPossible: (model: Model) => boolean,
     act: (tree: Tree, model: Model) => void,
   ): Step<Real> =>
-    new Step(label, isPossible, async (model, real) => {
-      await real.beforeEdit();
-      act(model.tree, model);
-    });
+    new Step(
+      label,
+      (model) => model.tree.covered === null && isPossible(model),
+      async (model, real) => {
+        await real.beforeEdit();
+        act(model.tree, model);
+      },
+    );
 
   /** A step on one of the files, directories or links that are there. */
   const onOne = (
@@ -225,6 +229,32 @@ export function treeSteps<Real extends Edited>(): fc.Arbitrary<Step<Real>>[] {
     ...[create, create, create, rewrite, unnoticeably, unnoticeably, touch, append, truncate, remove],
     ...[makeDirectory, removeDirectory, moveFile, moveDirectory, link, ignoreFile, unmount, mount, mount],
   ];
+}
+
+/** Steps that mount an empty file system over a directory of a source, and unmount it; where that is allowed. */
+export function mountSteps<Real extends Edited>(): fc.Arbitrary<Step<Real>>[] {
+  const directoriesOf = (model: Model): string[] =>
+    DIRECTORIES.flatMap((top) => (model.isAway(top) ? [] : model.tree.list('directory', top)));
+  const cover = number.map(
+    (n) =>
+      new Step<Real>(
+        `cover(${n})`,
+        (model) => model.tree.covered === null && directoriesOf(model).length > 0,
+        (model) => {
+          model.tree.cover(pick(directoriesOf(model), n) as string);
+        },
+      ),
+  );
+  const uncover = fc.constant(
+    new Step<Real>(
+      'uncover',
+      (model) => model.tree.covered !== null,
+      (model) => {
+        model.tree.uncover();
+      },
+    ),
+  );
+  return [cover, cover, uncover, uncover];
 }
 
 /** Puts a directory back in its place. */

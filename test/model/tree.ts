@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { coverWithNothing, unmount } from '../mounts.ts';
 
 /** What a path of the world leads to. A link's target is a path of the world as well, there or not. */
 export type Node =
@@ -26,6 +27,7 @@ export class Tree {
   readonly nodes = new Map<string, Node>();
   readonly #root: string;
   #probes = 0;
+  #covered: { readonly path: string; readonly hidden: readonly (readonly [string, Node])[] } | null = null;
 
   /** @param tops - directories that are there already. */
   constructor(root: string, tops: readonly string[]) {
@@ -101,6 +103,29 @@ export class Tree {
       this.nodes.delete(path);
       this.nodes.set(to + path.slice(from.length), node);
     }
+  }
+
+  /** The directory that an empty file system is mounted over; `null`: none is. */
+  get covered(): string | null {
+    return this.#covered?.path ?? null;
+  }
+
+  /** Mounts an empty file system over a directory, which hides what is in it. `false`: that is not allowed here. */
+  cover(path: string): boolean {
+    if (!coverWithNothing(this.#disk(path))) return false;
+    const hidden = [...this.nodes].filter(([each]) => each.startsWith(`${path}/`));
+    for (const [each] of hidden) this.nodes.delete(each);
+    this.#covered = { path, hidden };
+    return true;
+  }
+
+  /** Unmounts it. */
+  uncover(): void {
+    if (this.#covered === null) return;
+    const { path, hidden } = this.#covered;
+    unmount(this.#disk(path));
+    for (const [each, node] of hidden) this.nodes.set(each, node);
+    this.#covered = null;
   }
 
   /** The real path that a path leads to, its parents' links followed and its own; `null` when it leads nowhere. */

@@ -1,7 +1,7 @@
-import { openState } from '../../src/state/open.ts';
+import { openState } from '../../src/store/open.ts';
 import type { FileDifference } from '../../src/sync/catalog/compare.ts';
 import { ServedCatalog } from '../../src/sync/catalog/served-catalog.ts';
-import { noteDifference, noteSame, verifyBots } from '../../src/sync/pass/verification.ts';
+import { noteDifference, noteOrphan, noteSame, verifyBots } from '../../src/sync/pass/verification.ts';
 import { findSources, targetOf } from '../../src/sync/sources/source.ts';
 import { connectTo, type World } from '../sync/world.ts';
 import type { Clock } from '../../src/domain/clock.ts';
@@ -19,7 +19,11 @@ export interface Found extends Pick<FileDifference, 'reason' | 'detail'> {
  * Compares what the bots have with what they were sent, and writes down what is to be put right, as `verify --repair` does
  * before its pass. `null`: it could not be done.
  */
-export async function verifyForRepair(world: World, clock: Clock): Promise<Found[] | null> {
+export async function verifyForRepair(
+  world: World,
+  clock: Clock,
+  { prune = false } = {},
+): Promise<Found[] | null> {
   const config = world.config();
   const platformName = config.platform.baseUrl;
   const opened = openState(config.stateFile, { checkThoroughly: false, nowMs: clock.now() });
@@ -54,6 +58,7 @@ export async function verifyForRepair(world: World, clock: Clock): Promise<Found
         const { key, reason, detail } = difference;
         found.push({ id: idOf(bots.get(target) ?? '', key), reason, detail });
         noteDifference(state, target, difference, clock.now());
+        if (prune && reason === 'orphan') noteOrphan(state, target, difference, clock.now());
       },
       onSame: (sent, there, target) => {
         noteSame(state, target, sent, there, clock.now());
@@ -67,7 +72,12 @@ export async function verifyForRepair(world: World, clock: Clock): Promise<Found
 }
 
 /** What a verification finds is what others did, or what the records say already, and of that it finds everything. */
-export function checkVerification(found: readonly Found[], before: Observation, others: Others): void {
+export function checkVerification(
+  found: readonly Found[],
+  before: Observation,
+  others: Others,
+  sources: ReadonlySet<string>,
+): void {
   for (const { id, reason, detail } of found) {
     const isKnown =
       reason === 'failed' || reason === 'unsent' || reason === 'pending' || others.isForgotten(id);
@@ -78,7 +88,9 @@ export function checkVerification(found: readonly Found[], before: Observation, 
     );
   }
   const ids = new Set(found.map(({ id }) => id));
-  for (const [id, { state, sha256, absence, expiresAtMs }] of before.rows) {
+  for (const [id, { source, state, sha256, absence, expiresAtMs }] of before.rows) {
+    // What a source has on record that has another name by now, or left the configuration, is not compared.
+    if (!sources.has(source)) continue;
     const isOver = expiresAtMs !== null && expiresAtMs <= before.atMs;
     if (state !== 'synced' || absence !== null || isOver || !others.mayDiffer(id)) continue;
     const content = before.platform.get(id)?.content ?? null;

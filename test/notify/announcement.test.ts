@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Delivery } from '../../src/domain/delivery.ts';
-import { judgeDelivery } from '../../src/notify/announcement.ts';
+import type { Delivery } from '../../src/domain/notice.ts';
+import { judgeDelivery } from '../../src/notify/announcements.ts';
 
 const DELIVERY: Delivery = {
   source: 'docs',

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { TOPICS, type Topic } from '../../src/domain/notice.ts';
 import { decideNotices, SUMMARY, visibleTroubles, type LastNotice } from '../../src/notify/decide.ts';
-import { see, type Sightings } from '../../src/notify/steady.ts';
 import {
+  see,
+  type Sightings,
   nameOf,
   subjectNamed,
   subjectOf,
@@ -10,7 +11,7 @@ import {
   type Subject,
   type Trouble,
 } from '../../src/notify/trouble.ts';
-import { expiring, failing, HALTED, LOST, MINUTE, NOW, REFUSED, snapshot, UNSYNCED } from './fixture.ts';
+import { expiring, failing, HALTED, LOST, MINUTE, MISCONFIGURED, NOW, REFUSED, snapshot } from './fixture.ts';
 
 const QUIET = 15 * MINUTE;
 const DAY = 24 * 60 * MINUTE;
@@ -144,16 +145,6 @@ describe('a trouble', () => {
         [1, snapshot([LOST])],
       ],
       [],
-    ],
-    [
-      'of a source that no host syncs is told when it lasts five minutes',
-      [
-        [0, snapshot([UNSYNCED])],
-        [4, snapshot([UNSYNCED])],
-        [5, snapshot([UNSYNCED])],
-        [6, snapshot([])],
-      ],
-      ['5 began ["unsynced","docs"]', '6 over ["unsynced","docs"]'],
     ],
     [
       'of renewals is told when it lasts five minutes',
@@ -313,7 +304,7 @@ describe('what is seen', () => {
   });
 });
 
-test.each<Trouble>([failing(1), HALTED, expiring(1), REFUSED, LOST])(
+test.each<Trouble>([failing(1), HALTED, expiring(1), REFUSED, MISCONFIGURED, LOST])(
   'the subject of %j has a name',
   (trouble) => {
     const subject = subjectOf(trouble);

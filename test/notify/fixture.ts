@@ -1,5 +1,4 @@
-import type { Subject, Trouble } from '../../src/notify/trouble.ts';
-import type { Snapshot } from '../../src/notify/trouble.ts';
+import type { Subject, Trouble, Snapshot } from '../../src/notify/trouble.ts';
 import type { Wording } from '../../src/notify/words.ts';
 
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
@@ -11,7 +10,6 @@ export const WORDING: Wording = {
   commands: {
     status: 'botsync status -c x',
     doctor: 'botsync doctor -c x',
-    cluster: 'botsync cluster status -c x',
     approve: (source) => `botsync approve ${source} -c x`,
   },
 };
@@ -24,11 +22,14 @@ export const failing = (count: number, source = 'docs'): Trouble => ({
   reason: '500',
 });
 export const expiring = (count: number): Trouble => ({ kind: 'expiring', source: 'docs', count });
-export const HALTED: Trouble = { kind: 'halted', source: 'docs', reason: 'it is gone' };
+export const HALTED: Trouble = {
+  kind: 'halted',
+  source: 'docs',
+  halt: { kind: 'missing', directory: '/srv/docs', fault: { kind: 'silent' } },
+};
 export const REFUSED: Trouble = { kind: 'credentials', reason: '401' };
+export const MISCONFIGURED: Trouble = { kind: 'configuration', reason: 'a.json:4:15: no value' };
 export const LOST: Trouble = { kind: 'out-of-reach' };
-
-export const UNSYNCED: Trouble = { kind: 'unsynced', source: 'docs', silent: 'web2' };
 
 /** A snapshot of the sources docs and more. */
 export function snapshot(troubles: readonly Trouble[], unknown: readonly Subject[] = []): Snapshot {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { LookupFailure, Outcome } from '../../src/domain/failure.ts';
+import { ok, type LookupFailure, type Outcome } from '../../src/domain/failure.ts';
 import { createNotifyWorld, type NotifyWorld } from './world.ts';
 
 const NEVER = new AbortController().signal;
@@ -13,12 +13,12 @@ const conversations = ({ emulator }: NotifyWorld) => emulator.listConversations(
 
 test('creates its conversation once', async () => {
   const world = await createNotifyWorld({ conversation: { channel: 'channel', tags: { topic: 'botsync' } } });
-  expect(world.messenger().known).toBeNull();
+  expect(await world.messenger().find()).toEqual(ok(null));
   expect([await say(world), await say(world)]).toEqual(['ok', 'ok']);
   expect(conversations(world)).toMatchObject([
     { channel: 'channel', tags: { topic: 'botsync' }, integration: 'chat', messageCount: 2 },
   ]);
-  expect(world.messenger().known).toBe(conversations(world)[0]?.id);
+  expect(await world.messenger().find()).toEqual(ok(conversations(world)[0]?.id));
 });
 
 test('speaks as the integration of the hub', async () => {
@@ -34,8 +34,8 @@ describe('an integration', () => {
   test.each<[string, object, RegExp]>([
     [
       'without the channel',
-      { channel: 'phone', integration: { name: 'tickets', version: '1.x' } },
-      /^notify\.conversation\.channel: integration tickets 1\.10\.1 has no channel "phone"; it has "ticket"$/u,
+      { channel: 'phone', integration: { name: 'webchat', version: '0.x' } },
+      /^notify\.conversation\.channel: integration webchat 0\.3\.0 has no channel "phone"; it has "channel"$/u,
     ],
     [
       'that is not in the hub',

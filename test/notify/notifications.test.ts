@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { Delivery } from '../../src/domain/delivery.ts';
+import type { Delivery } from '../../src/domain/notice.ts';
 import type { Fault } from '../../src/emulator/faults.ts';
 import { failing, LOST, MINUTE, snapshot } from './fixture.ts';
 import { createNotifyWorld, type NotifyWorld } from './world.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { wordNotice, wordSummary, wordTest, type Figures } from '../../src/notify/words.ts';
 import { subjectOf, type Trouble } from '../../src/notify/trouble.ts';
-import { expiring, failing, HALTED, LOST, NOW, REFUSED, WORDING } from './fixture.ts';
+import { expiring, failing, HALTED, LOST, MISCONFIGURED, NOW, REFUSED, WORDING } from './fixture.ts';
 
 const many: Trouble = {
   kind: 'failing',
@@ -24,7 +24,7 @@ test.each<[Trouble, string, string]>([
   ],
   [
     HALTED,
-    'docs is halted; nothing of it is sent: it is gone. Check its directory. A missing directory only has to be restored; if everything is as it should be, run: botsync approve docs -c x',
+    'docs is halted; nothing of it is sent: /srv/docs does not answer. Check its directory. A missing directory only has to be restored; if everything is as it should be, run: botsync approve docs -c x',
     'docs is no longer halted.',
   ],
   [
@@ -38,24 +38,14 @@ test.each<[Trouble, string, string]>([
     'the platform no longer refuses the credentials.',
   ],
   [
+    MISCONFIGURED,
+    'the configuration on disk cannot be loaded, and the one before is in use: a.json:4:15: no value. Run: botsync doctor -c x',
+    'the configuration on disk is in use again.',
+  ],
+  [
     LOST,
     'the platform is unreachable, and all files wait. Run: botsync doctor -c x',
     'the platform is reachable again.',
-  ],
-  [
-    { kind: 'out-of-reach', from: ['web2', 'web3'] },
-    'the platform is unreachable from web2, web3, and files wait there. Run: botsync doctor -c x',
-    'the platform is reachable again.',
-  ],
-  [
-    { kind: 'unsynced', source: 'docs', silent: null },
-    'docs is synced by no host. Run: botsync cluster status -c x',
-    'docs is synced again.',
-  ],
-  [
-    { kind: 'unsynced', source: 'docs@web2', silent: 'web2' },
-    'docs@web2 is synced by no host: web2 is silent. Run: botsync cluster status -c x',
-    'docs@web2 is synced again.',
   ],
 ])('%j in words', (trouble, began, over) => {
   const host = 'botsync on web1: ';

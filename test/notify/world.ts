@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { messengerPorts, openMessenger } from '../../src/library/open-messenger.ts';
+import { messengerPorts, openMessenger, stateConversations } from '../../src/library/open-messenger.ts';
 import { PlatformAccess } from '../../src/library/platform/platform-access.ts';
 import type { LoadedConfig } from '../../src/config/load-config.ts';
 import type { Emulator } from '../../src/emulator/emulator.ts';
 import type { Messenger } from '../../src/notify/messenger.ts';
 import { Notifications } from '../../src/notify/notifications.ts';
 import type { Snapshot } from '../../src/notify/trouble.ts';
-import type { StateStore } from '../../src/state/state-store.ts';
+import type { StateStore } from '../../src/store/state-store.ts';
 import { load } from '../config/fixture.ts';
 import { start as startEmulator } from '../emulator/fixture.ts';
-import { openStore, TARGET, temporaryDirectory } from '../state/fixture.ts';
-import { eventually } from '../watch/fixture.ts';
-import { ManualClock } from '../watch/manual-clock.ts';
+import { openStore, TARGET, temporaryDirectory } from '../store/fixture.ts';
+import { eventually } from '../files/watch-fixture.ts';
+import { ManualClock } from '../manual-clock.ts';
 import { NOW, snapshot, WORDING } from './fixture.ts';
 
 /** Everything that tells people, on an emulator, at a time that only tests move. */
@@ -56,14 +56,15 @@ export async function createNotifyWorld(fields: Record<string, unknown> = {}): P
   const notices = { warn: () => undefined, retrying: () => undefined };
   const access = new PlatformAccess({ loaded, emulator, env: {}, clock, notices });
   onTestFinished(() => access.close());
-  const ports = messengerPorts(access.clients, loaded, true);
-  if (ports === null || config.notify === null) throw new Error('no notify');
+  const ports = messengerPorts(access.clients, config, true);
+  if (config.notify === null) throw new Error('no notify');
   const { notify } = config;
   const store = openStore(join(temporaryDirectory(), 'state.db'));
   const logged: string[] = [];
   const outcomes: string[] = [];
   const log = (level: string) => (message: string) => void logged.push(`${level} ${message}`);
-  const messenger = (): Messenger => openMessenger(ports, config, 'here', true, store.notices);
+  const messenger = (): Messenger =>
+    openMessenger(ports, config, 'here', true, stateConversations(store.notices));
   const notifications = (): Notifications =>
     new Notifications(notify, {
       memory: store.notices,

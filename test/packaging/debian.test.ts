@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/config/load-config.ts';
 
@@ -20,7 +20,6 @@ const COMMAND = `${HOME}/dist/cli/main.js`;
 const BINDINGS = `${HOME}/node_modules/@photostructure/sqlite/prebuilds`;
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   engines: { node: string };
-  man?: string[];
   version: string;
 };
 const hasDpkg = spawnSync('dpkg-deb', ['--version']).status === 0;
@@ -107,13 +106,13 @@ describe.runIf(hasDpkg)('the Debian package', () => {
       'usr/lib/sysusers.d/botsync.conf',
       'usr/share/bash-completion/completions/botsync',
       'usr/share/zsh/vendor-completions/_botsync',
-      'usr/share/fish/vendor_completions.d/botsync.fish',
       'usr/share/doc/botsync/changelog.gz',
       'usr/share/doc/botsync/docs/CONFIGURATION.md',
       ...readdirSync(join(ROOT, 'systemd')).map((unit) => `usr/lib/systemd/system/${unit}`),
-      ...(manifest.man ?? []).map((page) => `usr/share/man/man1/${basename(page)}.gz`),
     ])
       expect(paths).toContain(path);
+    const completions = join(amd64.tree, 'usr/share/zsh/vendor-completions/_botsync');
+    expect(readFileSync(completions, 'utf8')).toMatch(/^#compdef botsync\n/u);
     expect(readFileSync(join(amd64.tree, 'usr/bin/botsync'), 'utf8')).toMatch(/^#!\/usr\/bin\/node\n/u);
     for (const { path } of amd64.files.filter(({ mode }) => mode.startsWith('-'))) {
       expect(path).not.toMatch(/\.test\.|\.d\.ts$|\/test\/|sbom/u);
@@ -198,11 +197,21 @@ describe.runIf(hasDpkg)('the Debian package', () => {
   test('a purge takes the secrets and the records, and nothing of others', () => {
     const root = mkdtempSync(join(base, 'purge-'));
     const wants = 'etc/systemd/system/multi-user.target.wants';
-    const write = (path: string): void => {
+    const write = (path: string, mode = 0o644): void => {
       mkdirSync(join(root, path, '..'), { recursive: true });
-      writeFileSync(join(root, path), 'x');
+      writeFileSync(join(root, path), 'x', { mode });
     };
-    for (const path of ['token', 'support.token', 'user-key', 'notes.md']) write(`etc/botsync/${path}`);
+    for (const path of [
+      'token',
+      'support.token',
+      'user-key',
+      'control',
+      'database',
+      'secrets/bot-token',
+      'notes.md',
+    ])
+      write(`etc/botsync/${path}`);
+    for (const path of ['my-secret', 'secrets/other']) write(`etc/botsync/${path}`, 0o640);
     for (const path of [
       'state.db',
       'state.db-wal',

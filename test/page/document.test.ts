@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { renderDocument, renderParts } from '../../src/page/document.ts';
-import { readPageQuery } from '../../src/page/query.ts';
-import type { ClusterFacts } from '../../src/sync/plan/cluster-facts.ts';
-import { at, factsOf, NOW_MS, type Scene } from './facts.ts';
+import { readPageQuery } from '../../src/page/facts.ts';
+import type { ClusterFacts } from '../../src/domain/cluster-status.ts';
+import { HALT, at, factsOf, NOW_MS, type Scene } from './facts.ts';
 
 const EVERYTHING = readPageQuery(new URLSearchParams());
 const LOOKING = { kind: 'look-only' } as const;
@@ -39,20 +39,19 @@ test.each(HOSTILE)('the name %j stays a name wherever it stands', (name) => {
       ...{
         host: name,
         trouble: name,
-        notifier: name,
         held: [name],
         blocked: { [name]: name },
         failed: { [name]: name },
       },
       units: [
         {
-          ...{ name, sources: [name], holderHost: name, epoch: 1, pinned: null },
+          ...{ name, sources: [name], holderHost: name, epoch: 1 },
           isConfigured: true,
           isHalted: false,
           whyUntaken: null,
         },
       ],
-      hosts: [{ name, version: name, alive: true, isMe: true, share: null, sameConfig: true }],
+      hosts: [{ name, version: name, alive: true, isMe: true, hindrances: [] }],
     },
     facts: {
       host: name,
@@ -95,7 +94,7 @@ test.each(HOSTILE)('the name %j stays a name wherever it stands', (name) => {
 test('a source says where it is, how it stands, and what a halt would remove', () => {
   const scene: Scene = {
     sources: [
-      { name: 'docs', halted: 'too many removals', haltAdvice: 'run: …', toRemove: 102, failed: 2 },
+      { name: 'docs', halted: 'too many removals', halt: HALT, toRemove: 102, failed: 2 },
       { name: 'old', files: 0, bytes: 0, kept: 7 },
     ],
   };
@@ -112,40 +111,48 @@ test('a source says where it is, how it stands, and what a halt would remove', (
 });
 
 const CLUSTER: ClusterFacts = {
-  ...{ host: 'web1', trouble: null, notifier: null, held: ['faq'], blocked: {}, failed: {} },
+  ...{ host: 'web1', trouble: null, held: ['faq'], blocked: {}, failed: {} },
   units: [
     {
-      ...{ name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 2, pinned: null },
+      ...{ name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 2 },
       isConfigured: true,
       isHalted: false,
       whyUntaken: null,
     },
     {
-      ...{ name: 'faq', sources: ['faq'], holderHost: 'web1', epoch: 1, pinned: null },
+      ...{ name: 'faq', sources: ['faq'], holderHost: 'web1', epoch: 1 },
       isConfigured: true,
       isHalted: false,
       whyUntaken: null,
     },
     {
-      ...{ name: 'old', sources: ['old'], holderHost: 'web4', epoch: 1, pinned: null },
+      ...{ name: 'old', sources: ['old'], holderHost: 'web4', epoch: 1 },
       isConfigured: false,
       isHalted: false,
       whyUntaken: null,
     },
   ],
   hosts: [
-    { name: 'web4', version: '1.2.2', alive: false, isMe: false, share: null, sameConfig: true },
-    { name: 'web3', version: '1.2.3', alive: true, isMe: false, share: 4.5, sameConfig: false },
-    { name: 'web2', version: '1.2.3', alive: true, isMe: false, share: null, sameConfig: true },
-    { name: 'web1', version: '1.2.3', alive: true, isMe: true, share: 71.6, sameConfig: true },
+    { name: 'web4', version: '1.2.2', alive: false, isMe: false, hindrances: [] },
+    {
+      name: 'web3',
+      version: '1.2.3',
+      alive: true,
+      isMe: false,
+      hindrances: [
+        { kind: 'unseen', source: 'docs', unit: 1, halt: 'empty', reason: '/srv/docs has no files' },
+      ],
+    },
+    { name: 'web2', version: '1.2.3', alive: true, isMe: false, hindrances: [] },
+    { name: 'web1', version: '1.2.3', alive: true, isMe: true, hindrances: [] },
   ],
 };
 
 test('the hosts of a cluster, this one first, and what each of them syncs', () => {
   expect(read('hosts', { cluster: CLUSTER })).toBe(
-    'Hosts 4 hosts web1 syncs faq (this host, 72 requests/s, botsync 1.2.3 )' +
+    'Hosts 4 hosts web1 syncs faq (this host, botsync 1.2.3 )' +
       ' web4 silent , had old (botsync 1.2.2 )' +
-      ' web3 on standby (4.5 requests/s, another configuration, botsync 1.2.3 )' +
+      ' web3 on standby (botsync 1.2.3 ) does not see docs: /srv/docs has no files' +
       ' web2 syncs docs (botsync 1.2.3 )',
   );
   expect(page({ cluster: CLUSTER })).toContain('id="hosts"');
@@ -161,7 +168,7 @@ test('nothing is said of hosts that cannot be heard of', () => {
 });
 
 test('a source that another host syncs says which, is not watched here, and can be acted on', () => {
-  const sources = [{ name: 'docs', syncedBy: 'web2', halted: 'too many removals', haltAdvice: 'run: …' }];
+  const sources = [{ name: 'docs', syncedBy: 'web2', halted: 'too many removals', halt: HALT }];
   const text = read('sources', { cluster: CLUSTER, sources }, { mayAct: true });
   expect(text).toContain('docs synced by web2 /srv/docs');
   expect(text).toContain('Approve docs Rescan docs');
@@ -248,13 +255,13 @@ test('with ten thousand files that failed for ten thousand reasons a page stays 
 
 test('buttons are there for whoever signed in alone, and hold no token', () => {
   const scene: Scene = {
-    sources: [{ name: 'docs', halted: 'too many', haltAdvice: 'run: …' }],
+    sources: [{ name: 'docs', halted: 'too many', halt: HALT }],
     failures: [{ path: 'a b.md', reason: '500' }],
   };
   const markup = (mayAct: boolean): string =>
     [...renderParts(factsOf(scene), EVERYTHING, mayAct).values()].join('');
   expect(markup(false)).not.toContain('form="control"');
-  expect(markup(true)).toContain('value="action=approve&#38;source=docs"');
+  expect(markup(true)).toContain('value="action=approve&#38;source=docs&#38;halt=1a"');
   expect(markup(true)).toContain('value="action=retry&#38;source=docs&#38;path=a+b.md"');
   const open = { kind: 'open', csrfToken: 'TOKEN', notice: 'docs was approved' } as const;
   const document = renderDocument(factsOf(scene), EVERYTHING, open, null);

@@ -1,7 +1,8 @@
 import type { PageFacts, SourceFacts } from '../../src/page/facts.ts';
-import type { ClusterFacts } from '../../src/sync/plan/cluster-facts.ts';
-import { EMPTY_SOURCE, type NotInSync, type SourceStatus } from '../../src/sync/plan/overview.ts';
-import { standingOf, withRetries, type Running } from '../../src/sync/plan/standing.ts';
+import type { ClusterFacts } from '../../src/domain/cluster-status.ts';
+import { EMPTY_SOURCE } from '../../src/sync/plan/overview.ts';
+import type { NotInSync, SourceStatus, HaltStatus, Running } from '../../src/domain/status.ts';
+import { standingOf, withRetries } from '../../src/sync/plan/standing.ts';
 
 /** The moment of all pages of tests. */
 export const NOW_MS = Date.parse('2026-11-22T12:00:00Z');
@@ -35,6 +36,9 @@ export interface Scene {
   readonly facts?: Partial<PageFacts>;
 }
 
+/** A halt that can be approved. */
+export const HALT: HaltStatus = { kind: 'mass-removal', digest: '1a', files: 102, first: ['gone.md'] };
+
 /** The facts of a daemon with one source "docs" of 1,204 files, all in sync unless the scene says otherwise. */
 export function factsOf(scene: Scene = {}): PageFacts {
   const running = { ...WATCHING, ...scene.running };
@@ -48,7 +52,10 @@ export function factsOf(scene: Scene = {}): PageFacts {
     ...failure,
   }));
   const overview = { sources, failures, lastPass: null, sinceLastPass: null, lastVerification: null };
-  const known = { ...withRetries(overview, running), ...(scene.cluster && { cluster: scene.cluster }) };
+  const known = {
+    ...withRetries(overview, running, { kind: 'running' }),
+    ...(scene.cluster && { cluster: scene.cluster }),
+  };
   return {
     nowMs: NOW_MS,
     version: '1.2.3',
@@ -57,6 +64,7 @@ export function factsOf(scene: Scene = {}): PageFacts {
     startedAtMs: NOW_MS - 3_600_000,
     commandEnd: ' -c /etc/botsync.json',
     isAsked: true,
+    removals: 'delete',
     known,
     running,
     standing: standingOf(known, running),

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { verdictOf, type Verdict } from '../../src/page/verdict.ts';
-import type { ClusterFacts } from '../../src/sync/plan/cluster-facts.ts';
-import { at, factsOf, type Scene } from './facts.ts';
+import type { ClusterFacts } from '../../src/domain/cluster-status.ts';
+import { HALT, at, factsOf, type Scene } from './facts.ts';
 
 const CLUSTER: ClusterFacts = {
-  ...{ host: 'web1', trouble: null, notifier: null, held: [], blocked: {}, failed: {} },
+  ...{ host: 'web1', trouble: null, held: [], blocked: {}, failed: {} },
   units: [
     {
       ...{ name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 1, pinned: null },
@@ -13,7 +13,7 @@ const CLUSTER: ClusterFacts = {
       whyUntaken: null,
     },
   ],
-  hosts: [{ name: 'web2', version: '1.2.3', alive: true, isMe: false, share: null, sameConfig: true }],
+  hosts: [{ name: 'web2', version: '1.2.3', alive: true, isMe: false, hindrances: [] }],
 };
 
 const OUTAGE = { since: at(-240), nextTry: at(30), reason: 'cannot reach it: connection refused' };
@@ -116,9 +116,7 @@ const SCENES: readonly (readonly [string, Scene, Partial<Verdict>, command: stri
   [
     'a source is halted',
     {
-      sources: [
-        { name: 'docs', halted: '40 of 41 files would be removed', haltAdvice: 'run: botsync approve' },
-      ],
+      sources: [{ name: 'docs', halted: '40 of 41 files would be removed', halt: HALT }],
     },
     {
       mood: 'needs-you',
@@ -146,6 +144,16 @@ const SCENES: readonly (readonly [string, Scene, Partial<Verdict>, command: stri
     'the credentials are refused',
     { running: { refusal: '401: unauthorized' } },
     { mood: 'needs-you', title: 'The platform refuses the credentials', detail: '401: unauthorized' },
+    'doctor',
+  ],
+  [
+    'the configuration on disk is wrong',
+    { running: { configuration: { file: '/b.json', loadedAt: at(-60), problem: 'b.json:4:15: no value' } } },
+    {
+      mood: 'needs-you',
+      title: 'The configuration on disk cannot be loaded',
+      detail: `b.json:4:15: no value. The one of ${at(-60)} is in use.`,
+    },
     'doctor',
   ],
   [
@@ -205,7 +213,7 @@ test('what somebody has to do comes before what botsync retries by itself', () =
   const verdict = verdictOf(
     factsOf({
       running: { outage: OUTAGE },
-      sources: [{ name: 'docs', halted: 'too many removals', haltAdvice: 'run: botsync approve' }],
+      sources: [{ name: 'docs', halted: 'too many removals', halt: HALT }],
       failures: [{ path: 'a.md', kind: 'refused', retry: 'change', reason: '400: no' }],
     }),
   );

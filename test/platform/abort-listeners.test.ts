@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { listen, unlisten, type AbortListener } from '../../src/platform/abort-listeners.ts';
+import { listen, unlisten, type AbortListener } from '../../src/platform/exchange.ts';
 
 function listener(told: string[], name: string, then: (own: AbortListener) => void): AbortListener {
   const own: AbortListener = {

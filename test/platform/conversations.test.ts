@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Identity } from '../../src/domain/identity.ts';
 import type { ConversationRequest, MessageRequest } from '../../src/domain/request-limits.ts';
-import { PlatformChat } from '../../src/platform/chat.ts';
-import { PlatformConversations } from '../../src/platform/conversations.ts';
+import { PlatformChat, PlatformConversations } from '../../src/platform/conversations.ts';
 import { closedAddress, NEVER } from './fixture.ts';
 import { callerHeaders, drop, kindOf, messageOf, play, say, type Operations } from './operations-fixture.ts';
 

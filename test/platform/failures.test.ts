@@ -119,6 +119,7 @@ describe('what an answer means', () => {
     expect(failureOf({ status: 200, headers: {}, text: '<html>' }, START, 'bot-unknown')).toEqual({
       kind: 'transient',
       message: '200 with an unexpected answer',
+      unusable: true,
     });
     expect(meaning(299, '')).toBe('transient');
   });
@@ -188,8 +189,9 @@ describe('a redirect', () => {
   ])('to %s names the host at most', (_, location, shown) => {
     const message = `307: redirected${shown}, which is not followed; check the address in the config`;
     const answer = { status: 307, headers: { location } };
-    expect(redirected(answer)).toEqual({ kind: 'transient', message });
-    expect(failureOf({ ...answer, text: '' }, START, 'bot-unknown')).toEqual({ kind: 'transient', message });
+    const failure = { kind: 'transient', message, unusable: true };
+    expect(redirected(answer)).toEqual(failure);
+    expect(failureOf({ ...answer, text: '' }, START, 'bot-unknown')).toEqual(failure);
   });
 });
 

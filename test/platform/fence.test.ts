@@ -5,7 +5,7 @@ import { Throughput } from '../../src/domain/throughput.ts';
 import { PlatformFiles } from '../../src/platform/files.ts';
 import { contentBody, type OpenBody } from '../../src/platform/open-body.ts';
 import { Pacer } from '../../src/platform/pacer.ts';
-import { ManualClock } from '../watch/manual-clock.ts';
+import { ManualClock } from '../manual-clock.ts';
 import { connect, inChunks, listenOnFreePort, NEVER, SimulatedClock, upsertBody } from './fixture.ts';
 
 const LEASE_MS = 3000;

@@ -1,15 +1,16 @@
 import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/domain/clock.ts';
-import type { FileKey } from '../../src/domain/brands.ts';
+import type { FileKey } from '../../src/domain/key.ts';
 import type { Outcome, PlatformFailure } from '../../src/domain/failure.ts';
 import type { UpsertBody } from '../../src/domain/limits.ts';
 import { PlatformFiles } from '../../src/platform/files.ts';
 import { Http } from '../../src/platform/http.ts';
-import type { PlatformGate } from '../../src/platform/platform-gate.ts';
 import { Pacer, type PaceLimits } from '../../src/platform/pacer.ts';
+import { TEST_ONLY_IDENTITY } from '../tls/identity.ts';
 
 /** The moment every simulated clock begins at: ten seconds into a minute. */
 export const START = Date.parse('2026-03-01T12:00:10.500Z');
@@ -87,12 +88,14 @@ export async function serve(listener: RequestListener): Promise<TestServer> {
   return server;
 }
 
-/** Starts a server on a free port. */
+/** Starts a server on a free port. Nobody knows the authority behind its certificate for `https`. */
 export async function listen(
   listener: RequestListener,
+  protocol: 'http' | 'https' = 'http',
 ): Promise<TestServer & { readonly close: () => Promise<void> }> {
   let connections = 0;
-  const server = createServer(listener);
+  const server =
+    protocol === 'https' ? createTlsServer(TEST_ONLY_IDENTITY, listener) : createServer(listener);
   server.on('connection', () => {
     connections += 1;
   });
@@ -104,7 +107,7 @@ export async function listen(
       });
       server.closeAllConnections();
     });
-  return { url: `http://127.0.0.1:${port}`, connections: () => connections, close };
+  return { url: `${protocol}://127.0.0.1:${port}`, connections: () => connections, close };
 }
 
 /** Has a server listen on the loopback address; the port that was free. */
@@ -143,7 +146,6 @@ export interface ClientOptions {
   readonly useProxy?: boolean;
   readonly limits?: Partial<PaceLimits>;
   readonly clock?: Clock;
-  readonly platformGate?: PlatformGate;
 }
 
 /** A client with everything it is made of. */
@@ -167,8 +169,6 @@ export function makeClient(baseUrl: string, options: ClientOptions = {}): TestCl
   const pacer = new Pacer(
     { maxRequestsPerSecond: null, maxBytesPerSecond: null, longestPauseMs: 120_000, ...options.limits },
     clock,
-    undefined,
-    options.platformGate,
   );
   const http = new Http(
     {

@@ -195,6 +195,7 @@ describe('a redirect', () => {
     const expected = {
       kind: 'transient',
       message: `${status}: redirected to ${elsewhere.url}, which is not followed; check the address in the config`,
+      unusable: true,
     };
     expect(failureIn(await platform.upsert('demo-bot', BODY, NEVER))).toEqual(expected);
     const file = valueOf(await platform.upsert('demo-bot', BODY, NEVER));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { identityHeaders } from '../../src/platform/identity-headers.ts';
+import { identityHeaders } from '../../src/platform/api.ts';
 import { IDENTITY } from './files-fixture.ts';
 
 describe('the identity', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FileKey } from '../../src/domain/brands.ts';
+import type { FileKey } from '../../src/domain/key.ts';
 import { PlatformLookups } from '../../src/platform/lookups.ts';
 import { NEVER } from './fixture.ts';
 import { callerHeaders, kindOf, messageOf, play, say, type Operations } from './operations-fixture.ts';

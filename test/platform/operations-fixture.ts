@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { OptionalFailure, Outcome } from '../../src/domain/failure.ts';
-import type { RequestRetries } from '../../src/platform/retry-request.ts';
+import type { RequestRetries } from '../../src/platform/requester.ts';
 import { connect, readBody, serve, SimulatedClock, type ClientOptions, type TestClient } from './fixture.ts';
 
 /** One request as a server got it. */

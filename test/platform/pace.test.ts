@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { PlatformGate } from '../../src/platform/platform-gate.ts';
 import { start } from '../emulator/fixture.ts';
 import {
   answerJson,
@@ -33,25 +32,23 @@ describe("what answers say of the platform's pace and time", () => {
   });
 
   test.each([
-    ['upsert', 429, { 'Retry-After': '7' }, [7000]],
-    ['upsert', 503, { 'Retry-After': '7' }, [7000]],
-    ['upsert', 429, {}, [1000]],
-    ['upsert', 503, {}, []],
-    ['upload', 429, { 'Retry-After': '7' }, []],
+    ['upsert', 429, { 'Retry-After': '7' }, 7000],
+    ['upsert', 503, { 'Retry-After': '7' }, 7000],
+    ['upsert', 429, {}, 0],
+    ['upsert', 503, {}, 0],
+    ['upload', 429, { 'Retry-After': '7' }, 0],
   ] as const)(
-    'of a budget, %s refused with %d and %j is told to other hosts: %j',
-    async (operation, status, headers, told) => {
+    '%s refused with %d and %j asks all hosts of a cluster to wait for %d ms',
+    async (operation, status, headers, askedMs) => {
       const clock = new SimulatedClock();
       const { emulator } = await start();
-      const platformGate = new PlatformGate(clock);
-      const { platform } = connectTo(emulator, { clock, platformGate });
-      platformGate.setShare({ perSecond: 10, untilMs: Infinity, floorPerSecond: 0 });
-      const pauses: number[] = [];
-      platformGate.onAskedPause((ms) => pauses.push(ms));
+      const { platform, pacer } = connectTo(emulator, { clock });
       emulator.faults.add({ operation, kind: 'status', status, headers });
       const upserted = await platform.upsert(BOT, upsertBody('a', 3), NEVER);
       if (upserted.kind === 'ok') await platform.upload(upserted.value, whole('abc'), false, NEVER);
-      expect(pauses).toEqual(told);
+      expect(pacer.askedForMs).toBe(askedMs);
+      clock.advance(askedMs);
+      expect(pacer.askedForMs).toBe(0);
     },
   );
 

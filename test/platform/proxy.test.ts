@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer as createTlsServer } from 'node:https';
-import { connect as connectTcp } from 'node:net';
-import { createServer, request as httpRequest } from 'node:http';
+import { createServer } from 'node:http';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { start } from '../emulator/fixture.ts';
+import { startProxy } from '../proxy.ts';
 import { TEST_ONLY_IDENTITY } from '../tls/identity.ts';
 import {
   closedAddress,
@@ -21,52 +21,6 @@ afterEach(() => {
 });
 
 const VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY', 'no_proxy', 'NO_PROXY'];
-
-/** A proxy that tunnels and forwards; `refusal`: what it answers instead. */
-async function startProxy(refusal?: number): Promise<{ url: string; asked: string[] }> {
-  const asked: string[] = [];
-  const server = createServer((request, response) => {
-    asked.push(`${request.method ?? ''} ${request.url ?? ''}`);
-    if (refusal !== undefined) {
-      response.writeHead(refusal).end();
-      return;
-    }
-    const onward = httpRequest(
-      request.url ?? '',
-      { method: request.method, headers: request.headers },
-      (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(response);
-      },
-    );
-    request.pipe(onward);
-  });
-  server.on('connect', (request, socket, head) => {
-    asked.push(`CONNECT ${request.url ?? ''}`);
-    socket.on('error', () => undefined);
-    if (refusal !== undefined) {
-      socket.end(`HTTP/1.1 ${refusal} No\r\n\r\n`);
-      return;
-    }
-    const { hostname, port } = new URL(`http://${request.url ?? ''}`);
-    const onward = connectTcp(Number(port || 80), hostname.endsWith('.test') ? '127.0.0.1' : hostname, () => {
-      socket.write('HTTP/1.1 200 OK\r\n\r\n');
-      onward.write(head);
-      onward.pipe(socket).pipe(onward);
-    });
-    onward.on('error', () => socket.destroy());
-    socket.on('close', () => onward.destroy());
-    onTestFinished(() => {
-      socket.destroy();
-    });
-  });
-  const port = await listenOnFreePort(server);
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { url: `http://127.0.0.1:${port}`, asked };
-}
 
 /** Sets the proxy variables for the test, and none but these. */
 function setEnvironment(variables: Readonly<Record<string, string>>): void {
@@ -136,7 +90,7 @@ describe('a proxy', () => {
   test.each(['https_proxy', 'HTTPS_PROXY'])(
     'of %s is asked for a tunnel to an https address',
     async (name) => {
-      const proxy = await startProxy(503);
+      const proxy = await startProxy({ refusal: 503 });
       setEnvironment({ [name]: proxy.url });
       const { platform } = connect('https://platform.test', { useProxy: true });
       const failure = failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER));
@@ -176,26 +130,35 @@ describe('a proxy', () => {
     expect(emulator.readContent('demo-bot', 'a.txt')?.toString()).toBe('abc');
   });
 
-  test.each(['http', 'https'])(
-    'that wants a password for %s is named without the one it got',
-    async (scheme) => {
-      const proxy = await startProxy(407);
-      const { host } = new URL(proxy.url);
-      setEnvironment({ [`${scheme.toUpperCase()}_PROXY`]: `http://user:SECRET@${host}` });
-      const { platform } = connect(`${scheme}://platform.test`, { useProxy: true });
-      const name = `http://${host} of $${scheme.toUpperCase()}_PROXY`;
-      expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER))).toEqual({
-        kind: 'transient',
-        message: `the proxy ${name} requires a user and a password (407); add them to its address: http://USER:PASSWORD@HOST:PORT`,
-        notCarriedOut: true,
-      });
-    },
-  );
+  test.each(['http', 'https'])('that wants a password for %s is named', async (scheme) => {
+    const proxy = await startProxy({ refusal: 407 });
+    setEnvironment({ [`${scheme}_proxy`]: proxy.url });
+    const { platform } = connect(`${scheme}://platform.test`, { useProxy: true });
+    expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER))).toEqual({
+      kind: 'transient',
+      message: `the proxy ${proxy.url} of $${scheme}_proxy requires a user and a password (407); add them to its address: http://USER:PASSWORD@HOST:PORT`,
+      notCarriedOut: true,
+    });
+  });
+
+  test.each([
+    ['http', 407],
+    ['https', 407],
+    ['https', 401],
+  ])('that refuses the password for %s (%d) is named without it', async (scheme, refusal) => {
+    const proxy = await startProxy({ refusal });
+    const { host } = new URL(proxy.url);
+    setEnvironment({ [`${scheme}_proxy`]: `http://user:SECRET@${host}` });
+    const { platform } = connect(`${scheme}://platform.test`, { useProxy: true });
+    expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER)).message).toBe(
+      `the proxy http://${host} of $${scheme}_proxy refused the user and the password of its address (${refusal}); correct them`,
+    );
+  });
 
   test.each([401, 403])(
     'that refuses a plain request with %d is not taken for the platform',
     async (status) => {
-      const proxy = await startProxy(status);
+      const proxy = await startProxy({ refusal: status });
       setEnvironment({ HTTP_PROXY: proxy.url });
       const { platform } = connect('http://platform.test', { useProxy: true });
       expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER)).message).toBe(
@@ -224,7 +187,7 @@ describe('a proxy', () => {
   );
 
   test('that refuses a tunnel is named', async () => {
-    const proxy = await startProxy(403);
+    const proxy = await startProxy({ refusal: 403 });
     setEnvironment({ HTTPS_PROXY: proxy.url });
     const { platform } = connect('https://platform.test', { useProxy: true });
     expect(failureIn(await platform.upsert('b', upsertBody('a', 1), NEVER)).message).toBe(

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { Throughput } from '../../src/domain/throughput.ts';
-import { nameOf } from '../../src/platform/send-queue.ts';
-import { RequestWatch } from '../../src/platform/request-watch.ts';
+import { nameOf } from '../../src/platform/tcp-socket.ts';
+import { RequestWatch } from '../../src/platform/stall-monitor.ts';
 
 const BODY_BYTES = 200_000;
 const STALL_TIMEOUT_MS = 30_000;

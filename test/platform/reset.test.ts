@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { readSendQueues } from '../../src/platform/send-queue.ts';
+import { readSendQueues } from '../../src/platform/tcp-socket.ts';
 import { systemClock } from '../../src/service/system-clock.ts';
 import { TEST_ONLY_IDENTITY } from '../tls/identity.ts';
 import { connect, failureIn, listenOnFreePort, NEVER } from './fixture.ts';

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OutgoingContent } from '../../src/domain/file-platform.ts';
 import { systemClock } from '../../src/service/system-clock.ts';
 import { inChunks, listen, makeClient, NEVER, readBody, upsertBody, type ClientOptions } from './fixture.ts';
@@ -7,18 +7,31 @@ import { inChunks, listen, makeClient, NEVER, readBody, upsertBody, type ClientO
 /** Short for a stall, long for a pause of this process. */
 const STALL_MS = 1000;
 
+/** Many times faster than what a kernel of a busy machine acknowledges at once in `STALL_MS`. */
+const SLOW_BYTES_PER_MS = 4000;
+
 const NO_PROGRESS = 'no progress within upload.stallTimeout';
 const STANDS_STILL = 'no progress of the answer within upload.stallTimeout';
 const NO_ANSWER = 'no answer within upload.stallTimeout';
 
+// Not by stubEnv, which is undone before each test: these run side by side.
+beforeAll(() => {
+  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+});
+
+afterAll(() => {
+  delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+});
+
 /** How a request to such a server ends. Closes everything itself: these tests run side by side. */
 async function outcomeOf(
+  protocol: 'http' | 'https',
   listener: RequestListener,
   content: OutgoingContent | 'upsert',
   options: ClientOptions = {},
   pauseMs = 0,
 ): Promise<string> {
-  const server = await listen(listener);
+  const server = await listen(listener, protocol);
   const { platform, http, pacer } = makeClient(server.url, {
     stallTimeoutMs: STALL_MS,
     clock: systemClock,
@@ -47,12 +60,12 @@ function sleep(ms: number): Promise<void> {
   return systemClock.sleep(ms, NEVER);
 }
 
-describe.concurrent('a transfer is ended', () => {
+describe.concurrent.each(['http', 'https'] as const)('over %s a transfer is ended', (protocol) => {
   test.for<[string, OutgoingContent, string]>([
     ['large', stream(64_000_000), NO_PROGRESS],
     ['small', whole(200_000), NO_PROGRESS],
   ])('when the server stops reading: %s', async ([, content, message], { expect }) => {
-    const outcome = await outcomeOf((request) => request.pause(), content);
+    const outcome = await outcomeOf(protocol, (request) => request.pause(), content);
     expect(outcome).toBe(`transient: ${message}`);
   });
 
@@ -61,7 +74,7 @@ describe.concurrent('a transfer is ended', () => {
     ['small', whole(200_000), NO_ANSWER],
     ['large', stream(1_000_000), NO_ANSWER],
   ])('when no answer follows the last byte: %s', async ([, content, message], { expect }) => {
-    expect(await outcomeOf((request) => request.resume(), content)).toBe(`transient: ${message}`);
+    expect(await outcomeOf(protocol, (request) => request.resume(), content)).toBe(`transient: ${message}`);
   });
 
   test.for<[string, OutgoingContent]>([
@@ -69,41 +82,49 @@ describe.concurrent('a transfer is ended', () => {
     ['small', whole(200_000)],
   ])('when no answer follows the last byte, though it was sent late: %s', async ([, content], { expect }) => {
     const sizeBytes = content.kind === 'whole' ? content.bytes.length : 0;
-    const outcome = await outcomeOf((request) => request.resume(), content, {
+    const outcome = await outcomeOf(protocol, (request) => request.resume(), content, {
       limits: { maxBytesPerSecond: sizeBytes / 2 },
     });
     expect(outcome).toBe(`transient: ${NO_ANSWER}`);
   });
 
   test('when the answer stands still', async ({ expect }) => {
-    expect(await outcomeOf(halfway, whole(10))).toBe(`transient: ${STANDS_STILL}`);
-    expect(await outcomeOf(halfway, stream(1_000_000))).toMatch(/^transient: /u);
+    expect(await outcomeOf(protocol, halfway, whole(10))).toBe(`transient: ${STANDS_STILL}`);
+    expect(await outcomeOf(protocol, halfway, stream(1_000_000))).toMatch(/^transient: /u);
   });
 
   test('also an upsert, with no answer and half of one', async ({ expect }) => {
-    expect(await outcomeOf((request) => request.resume(), 'upsert')).toBe(`transient: ${NO_ANSWER}`);
-    expect(await outcomeOf(halfway, 'upsert')).toBe(`transient: ${STANDS_STILL}`);
+    expect(await outcomeOf(protocol, (request) => request.resume(), 'upsert')).toBe(
+      `transient: ${NO_ANSWER}`,
+    );
+    expect(await outcomeOf(protocol, halfway, 'upsert')).toBe(`transient: ${STANDS_STILL}`);
   });
 });
 
-describe.concurrent('a transfer goes on', () => {
-  test('while the server reads slowly', async ({ expect }) => {
-    const sizeBytes = 32_000_000;
-    const slowBytes = 12_000_000;
+describe.concurrent.each(['http', 'https'] as const)('over %s a transfer goes on', (protocol) => {
+  test.for<[string, OutgoingContent, number]>([
+    ['as a stream', stream(32_000_000), 12_000_000],
+    // Nothing but the queues tells of its progress: it is handed over all at once.
+    ['whole', whole(16_000_000), 12_000_000],
+  ])('while the server reads slowly: %s', async ([, content, slowBytes], { expect }) => {
     let readMs = 0;
-    const outcome = await outcomeOf((request, response) => {
-      const begunMs = performance.now();
-      let got = 0;
-      request.on('data', (chunk: Buffer) => {
-        got += chunk.length;
-        // The rest is read at once: what the kernel holds by now looks to the client as if it had been read.
-        if (got > slowBytes) return;
-        readMs = performance.now() - begunMs;
-        request.pause();
-        setTimeout(() => request.resume(), 15);
-      });
-      request.on('end', () => response.end());
-    }, stream(sizeBytes));
+    const outcome = await outcomeOf(
+      protocol,
+      (request, response) => {
+        const begunMs = performance.now();
+        let got = 0;
+        request.on('data', (chunk: Buffer) => {
+          got += chunk.length;
+          // The rest is read at once: what the kernel holds by now looks to the client as if it had been read.
+          if (got > slowBytes) return;
+          readMs = performance.now() - begunMs;
+          request.pause();
+          setTimeout(() => request.resume(), chunk.length / SLOW_BYTES_PER_MS);
+        });
+        request.on('end', () => response.end());
+      },
+      content,
+    );
     expect(outcome).toBe('ok');
     expect(readMs).toBeGreaterThan(2 * STALL_MS);
   });
@@ -115,7 +136,7 @@ describe.concurrent('a transfer goes on', () => {
         await sleep(STALL_MS * 1.5);
       }
     })();
-    const outcome = await outcomeOf(answerWhenRead, { kind: 'stream', sizeBytes: 600_000, chunks });
+    const outcome = await outcomeOf(protocol, answerWhenRead, { kind: 'stream', sizeBytes: 600_000, chunks });
     expect(outcome).toBe('ok');
   });
 
@@ -125,22 +146,28 @@ describe.concurrent('a transfer goes on', () => {
     ['large', stream(600_000), 200_000],
   ])('while we wait for our own maxBytesPerSecond: %s', async ([, content, rate], { expect }) => {
     const begunMs = performance.now();
-    const outcome = await outcomeOf(answerWhenRead, content, { limits: { maxBytesPerSecond: rate } });
+    const outcome = await outcomeOf(protocol, answerWhenRead, content, {
+      limits: { maxBytesPerSecond: rate },
+    });
     expect(outcome).toBe('ok');
     expect(performance.now() - begunMs).toBeGreaterThan(1.5 * STALL_MS);
   });
 
   test('while the platform makes us pause', async ({ expect }) => {
-    expect(await outcomeOf(answerWhenRead, stream(1_000_000), {}, 1.5 * STALL_MS)).toBe('ok');
+    expect(await outcomeOf(protocol, answerWhenRead, stream(1_000_000), {}, 1.5 * STALL_MS)).toBe('ok');
   });
 });
 
-describe('a transfer is over', () => {
+describe.each(['http', 'https'] as const)('over %s a transfer is over', (protocol) => {
   test('without a timer left behind that would keep the process', async () => {
     const before = timers();
-    expect(await outcomeOf(answerWhenRead, stream(1_000_000), { stallTimeoutMs: 600_000 })).toBe('ok');
+    expect(await outcomeOf(protocol, answerWhenRead, stream(1_000_000), { stallTimeoutMs: 600_000 })).toBe(
+      'ok',
+    );
     expect(
-      await outcomeOf((request) => request.socket.destroy(), stream(1_000_000), { stallTimeoutMs: 600_000 }),
+      await outcomeOf(protocol, (request) => request.socket.destroy(), stream(1_000_000), {
+        stallTimeoutMs: 600_000,
+      }),
     ).toMatch(/^transient/u);
     expect(timers()).toBeLessThanOrEqual(before);
   });
@@ -160,29 +187,32 @@ function timers(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 }
 
-describe.concurrent('an answer that never ends is given up, however often a byte of it comes:', () => {
-  const trickle: RequestListener = (request, response) => {
-    request.resume();
-    response.writeHead(200);
-    const timer = setInterval(() => response.write(' '), 50);
-    response.once('close', () => {
-      clearInterval(timer);
+describe.concurrent.each(['http', 'https'] as const)(
+  'over %s an answer that never ends is given up, however often a byte of it comes:',
+  (protocol) => {
+    const trickle: RequestListener = (request, response) => {
+      request.resume();
+      response.writeHead(200);
+      const timer = setInterval(() => response.write(' '), 50);
+      response.once('close', () => {
+        clearInterval(timer);
+      });
+    };
+    const hints: RequestListener = (request, response) => {
+      request.resume();
+      const timer = setInterval(() => {
+        response.writeEarlyHints({ link: '</a>; rel=preload' });
+      }, 50);
+      response.once('close', () => {
+        clearInterval(timer);
+      });
+    };
+    test.for<[string, RequestListener, OutgoingContent | 'upsert', string]>([
+      ['to an upsert', trickle, 'upsert', STANDS_STILL],
+      ['to a small content', trickle, whole(3), STANDS_STILL],
+      ['as early hints', hints, 'upsert', NO_ANSWER],
+    ])('%s', async ([, listener, content, message], { expect }) => {
+      expect(await outcomeOf(protocol, listener, content)).toBe(`transient: ${message}`);
     });
-  };
-  const hints: RequestListener = (request, response) => {
-    request.resume();
-    const timer = setInterval(() => {
-      response.writeEarlyHints({ link: '</a>; rel=preload' });
-    }, 50);
-    response.once('close', () => {
-      clearInterval(timer);
-    });
-  };
-  test.for<[string, RequestListener, OutgoingContent | 'upsert', string]>([
-    ['to an upsert', trickle, 'upsert', STANDS_STILL],
-    ['to a small content', trickle, whole(3), STANDS_STILL],
-    ['as early hints', hints, 'upsert', NO_ANSWER],
-  ])('%s', async ([, listener, content, message], { expect }) => {
-    expect(await outcomeOf(listener, content)).toBe(`transient: ${message}`);
-  });
-});
+  },
+);

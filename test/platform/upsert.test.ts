@@ -100,6 +100,7 @@ describe('an upsert', () => {
     expect(failure).toEqual({
       kind: 'transient',
       message: `200 with an unexpected answer${String(body).startsWith('<') ? page : ''}`,
+      unusable: true,
     });
   });
 

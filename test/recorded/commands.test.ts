@@ -171,8 +171,9 @@ recorded('a daemon', async (scene) => {
   await scene.isWatching();
   await scene.run(['status', '--json']);
   await scene.run(['sync', '--once', '--json']);
-  await scene.run(['approve', 'docs', '--json']);
-  await scene.run(['approve', '--json']);
+  await scene.run(['approve', 'docs', '--yes', '--json']);
+  await scene.run(['approve', 'other']);
+  await scene.run(['approve', '--yes', '--json']);
   await daemon.says('"trigger":"approved"');
   scene.write('docs/c.md', 'c');
   await daemon.says('"path":"c.md"');
@@ -201,6 +202,6 @@ recorded('a configuration that changes under a daemon', async (scene) => {
 recorded('help', async (scene) => {
   await scene.run(['--help']);
   await scene.run(['sync', '--help']);
-  await scene.run(['completion', 'bash']);
+  await scene.run(['message', 'send', '--help']);
   await scene.run(['explain', join(ROOT, 'package.json')]);
 });

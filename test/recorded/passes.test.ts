@@ -101,6 +101,25 @@ recorded('removed files that are kept', async (scene) => {
   await scene.run(DRY);
   await scene.run(ONCE);
   await scene.run(['status', '--json']);
+  await scene.run(['ls', '--kept']);
+});
+
+recorded('kept files that are pruned', async (scene) => {
+  await scene.run(['prune', '--kept']);
+  scene.configure({}, { operations: 'auto' });
+  scene.fill(4);
+  await scene.run(ONCE);
+  remove(scene, 'docs/01.md', 'docs/02.md');
+  scene.note('two files are removed, and kept on the platform');
+  await scene.run(ONCE);
+  await scene.run(['prune', '--kept']);
+  await scene.run(['prune', '--kept', '--dry-run']);
+  await scene.run(['prune', '--kept', '--dry-run', '--json']);
+  await scene.run(['prune', '--kept', '01*', '--yes']);
+  scene.write('docs/02.md', 'back again');
+  scene.note('the other is back');
+  await scene.run(['prune', '--kept', '--yes']);
+  await scene.run(ONCE);
 });
 
 recorded('removed files that go', async (scene) => {

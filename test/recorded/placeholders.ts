@@ -24,6 +24,7 @@ const MOMENT = /\b(\d{4}-\d\d-\d\d)[T ](\d\d):?(\d\d)(?::?(\d\d(?:\.\d{3})?))?Z/
 /** Where something was drawn, measured, or is a fact of the machine; what is told of it stays. */
 const MEASURED: readonly (readonly [RegExp, string])[] = [
   [/"durationMs":\d+/gu, '"durationMs":<ms>'],
+  [/"digest":"[0-9a-f]{16}"/gu, '"digest":"<digest>"'],
   [/"(nextPass|failedAgain|renewalsAgain|nextTry)":"[^"]+"/gu, '"$1":<soon>'],
   [/"version":"[^"]+","node":"v[^"]+"/gu, '"version":<version>,"node":<version>'],
   [/"delayMs":\d+/gu, '"delayMs":<ms>'],
@@ -34,6 +35,7 @@ const MEASURED: readonly (readonly [RegExp, string])[] = [
   [/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}/gmu, '<now>  '],
   [/\bLast full pass: \d+ s ago\b/gu, 'Last full pass: <s> ago'],
   [/, the last \d+ s ago\b/gu, ', the last <s> ago'],
+  [/, as of the last pass, \d+ s ago\b/gu, ', as of the last pass, <s> ago'],
   [/, for \d+ s \(since\b/gu, ', for <s> (since'],
   [/\bnext full pass in \d+ min\b/gu, 'next full pass in <min>'],
   [/\bthe last pass ended \d+ (?:ms|seconds?) ago\b/gu, 'the last pass ended <ms> ago'],

@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
-import { askDaemon } from '../../src/service/ask-daemon.ts';
+import { askDaemon } from '../../src/service/daemon-socket.ts';
 import { BINARY } from '../cli/binary.ts';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
 import { Placeholders } from './placeholders.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AttemptLimit } from '../../src/service/attempt-limit.ts';
+import { AttemptLimit } from '../../src/service/page-sessions.ts';
 
 const TERMS = { burst: 3, everyMs: 1000, clients: 2 };
 

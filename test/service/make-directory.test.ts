@@ -1,7 +1,7 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeDirectory } from '../../src/service/make-directory.ts';
+import { makeDirectory } from '../../src/service/process-lock.ts';
 import { makeTemporaryDirectory } from '../temporary-directory.ts';
 
 test('makes a directory and those above it, for this user alone', () => {

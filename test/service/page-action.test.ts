@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { actionValue, readAction, type PageAction } from '../../src/service/page-action.ts';
+import { actionValue, readAction, type PageAction } from '../../src/service/page-source.ts';
 
 test.each<[PageAction, string]>([
-  [{ kind: 'approve', source: 'docs' }, 'action=approve&source=docs'],
+  [{ kind: 'approve', source: 'docs', halt: '1a' }, 'action=approve&source=docs&halt=1a'],
   [{ kind: 'rescan', source: null }, 'action=rescan'],
   [{ kind: 'rescan', source: 'a&b' }, 'action=rescan&source=a%26b'],
   [{ kind: 'retry', source: 'docs', path: 'a/b\n.md' }, 'action=retry&source=docs&path=a%2Fb%0A.md'],

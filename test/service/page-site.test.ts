@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { PageAction } from '../../src/service/page-action.ts';
+import type { PageAction } from '../../src/service/page-source.ts';
 import { createSiteWorld, SECRET, type SiteWorld } from './page-world.ts';
 
 const MINUTE_MS = 60_000;
-const APPROVE: PageAction = { kind: 'approve', source: 'docs' };
+const APPROVE: PageAction = { kind: 'approve', source: 'docs', halt: '1a' };
 const LOCKED = '{"query":"","kind":"locked","notice":null}';
 
 /** What a page says of what its visitor may do. */
@@ -33,6 +33,18 @@ describe('the page', () => {
     const head = await send('HEAD', '/?q=a%26b&q=2');
     expect(head).toMatchObject({ status: 200, body: '' });
     expect(head.headers['content-length']).toBe(answer.headers['content-length']);
+  });
+
+  test('asks the platform for nobody whom another page sent', async () => {
+    const { send } = await createSiteWorld(null);
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { origin: 'http://evil.example' },
+    ])
+      expect((await send('GET', '/?file=docs/a', headers)).body).toContain('"mayAsk":false');
+    for (const headers of [{}, { 'sec-fetch-site': 'none' }, { 'sec-fetch-site': 'same-origin' }])
+      expect((await send('GET', '/?file=docs/a', headers)).body).not.toContain('mayAsk');
   });
 
   test('and its events are for those who name this machine', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { eventually } from '../watch/fixture.ts';
+import { eventually } from '../files/watch-fixture.ts';
 import { createSiteWorld, SECRET, type SiteWorld } from './page-world.ts';
 
 /** An open page, as its browser sees it. */

@@ -2,12 +2,11 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { actionValue, type PageAction } from '../../src/service/page-action.ts';
+import { actionValue, type PageAction, type PageSource } from '../../src/service/page-source.ts';
 import { PageSite } from '../../src/service/page-site.ts';
-import type { PageSource } from '../../src/service/page-source.ts';
 import type { StatusPorts } from '../../src/service/status-routes.ts';
 import { serveOnAddress, type ClientLimits, type StatusServer } from '../../src/service/status-server.ts';
-import { ManualClock } from '../watch/manual-clock.ts';
+import { ManualClock } from '../manual-clock.ts';
 
 /** The secret of these sites. */
 export const SECRET = 'correct horse battery staple'.replaceAll(' ', '-');
@@ -89,8 +88,8 @@ export async function createSiteWorld(
     failures.push(error);
   };
   const page: PageSource = {
-    document: (query, access) => {
-      const words = { query: query.toString(), ...access };
+    document: (query, access, mayAsk) => {
+      const words = { query: query.toString(), ...access, ...(!mayAsk && { mayAsk }) };
       return Promise.resolve(`<!doctype html><pre>${JSON.stringify(words)}</pre>`);
     },
     parts: (query, mayAct) => {

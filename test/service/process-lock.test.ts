@@ -2,6 +2,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  readdirSync,
   renameSync,
   rmSync,
   statSync,
@@ -251,4 +252,16 @@ describe('the holder that is found', () => {
     writeFileSync(`${file}.lock.json`, 'half');
     expect(acquire(file)).toEqual({ kind: 'busy', holder: null });
   });
+});
+
+test('its files are for this user alone, whatever the umask', () => {
+  const of = subject();
+  const umask = process.umask(0);
+  onTestFinished(() => {
+    process.umask(umask);
+  });
+  hold(of);
+  const files = readdirSync(dirname(of));
+  expect(files.sort()).toEqual(['state.db.lock', 'state.db.lock-journal', 'state.db.lock.json']);
+  for (const file of files) expect(statSync(join(dirname(of), file)).mode & 0o777, file).toBe(0o600);
 });

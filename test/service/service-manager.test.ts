@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { servesStandardError } from '../../src/service/service-manager.ts';
+import { servesStandardError } from '../../src/service/systemd-notify.ts';
 
 const stat = { dev: 8n, ino: 4711n };
 

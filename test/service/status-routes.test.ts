@@ -5,7 +5,7 @@ function world() {
   const state = {
     readiness: { ready: true, reasons: [] as string[] },
     broken: false,
-    approved: [] as (string | null)[],
+    approved: [] as string[],
     failures: [] as unknown[],
   };
   const ports: ControlPorts = {
@@ -16,9 +16,10 @@ function world() {
         : Promise.resolve({ contentType: 'text/x', body: 'up 1\n' }),
     status: () => Promise.resolve({ sources: [] }),
     rescan: (source, path) => ({ source, path }),
+    prune: (source, glob, digest) => ({ source, glob, digest }),
     reload: () => ({ problem: null }),
-    approve: (source) => {
-      state.approved.push(source);
+    approve: (source, halt) => {
+      state.approved.push(`${source} ${halt}`);
       return { approved: state.approved.length };
     },
     failed: (error) => state.failures.push(error),
@@ -54,24 +55,29 @@ test('/ lists what there is, for those who ask', async () => {
   const { body } = await open('GET', '/');
   expect(body.match(/\/\w+/gu)).toEqual(['/healthz', '/readyz', '/metrics', '/status']);
   expect((await owner('GET', '/')).body).toBe(
-    `${body}POST /approve: approves a halted source (?source=NAME) or all of them\nPOST /rescan: rescans a path (?source=NAME&path=PATH) or everything\nPOST /reload: reloads the configuration and its secrets\n`,
+    `${body}POST /approve: approves the halt of a source (?source=NAME&halt=DIGEST)\nPOST /rescan: rescans a path (?source=NAME&path=PATH) or everything\nPOST /prune: removes kept files of a source (?source=NAME&digest=DIGEST&glob=GLOB)\nPOST /reload: reloads the configuration and its secrets\n`,
   );
 });
 
-test('the owner approves, a source or all; others see no such thing', async () => {
+test('the owner approves the halt of a source; others see no such thing', async () => {
   const { state, open, owner } = world();
-  expect(await owner('POST', '/approve?source=my%20docs')).toMatchObject({
+  expect(await owner('POST', '/approve?source=my%20docs&halt=1a')).toMatchObject({
     status: 200,
     body: '{"approved":1}\n',
   });
-  expect(await owner('POST', '/approve')).toMatchObject({ status: 200 });
+  for (const query of ['', '?source=docs', '?halt=1a'])
+    expect(await owner('POST', `/approve${query}`)).toMatchObject({ status: 400 });
   expect(await owner('GET', '/approve')).toMatchObject({ status: 405, headers: { allow: 'POST' } });
   expect(await open('POST', '/approve')).toMatchObject({ status: 404 });
   expect(await open('POST', '/rescan')).toMatchObject({ status: 404 });
   expect(await owner('POST', '/rescan?source=a%26b&path=c/d')).toMatchObject({
     body: '{"source":"a&b","path":"c/d"}\n',
   });
-  expect(state.approved).toEqual(['my docs', null]);
+  expect(await owner('POST', '/prune?source=a&digest=1a&glob=%2A.md')).toMatchObject({
+    body: '{"source":"a","glob":"*.md","digest":"1a"}\n',
+  });
+  expect(await owner('POST', '/prune?source=a')).toMatchObject({ status: 400 });
+  expect(state.approved).toEqual(['my docs 1a']);
 });
 
 test.each([

@@ -5,7 +5,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { askDaemon } from '../../src/service/ask-daemon.ts';
+import { askDaemon } from '../../src/service/daemon-socket.ts';
 import type { ControlPorts } from '../../src/service/status-routes.ts';
 import {
   serveOnAddress,
@@ -25,6 +25,7 @@ const PORTS: ControlPorts = {
   status: () => ({ pid: process.pid }),
   approve: (source) => ({ approved: source }),
   rescan: () => ({}),
+  prune: () => ({}),
   reload: () => ({ problem: null }),
   failed: (error) => {
     throw error;
@@ -200,7 +201,9 @@ describe('over the socket', () => {
     expect(statSync(server.address).mode & 0o777).toBe(0o600);
     expect(await ask(stateFile)).toEqual({ kind: 'ok', status: 200, body: `{"pid":${process.pid}}\n` });
     expect(await ask(stateFile, '/nothing')).toMatchObject({ kind: 'ok', status: 404 });
-    expect(await askDaemon(stateFile, 'POST', '/approve?source=docs', AbortSignal.timeout(20_000))).toEqual({
+    expect(
+      await askDaemon(stateFile, 'POST', '/approve?source=docs&halt=1a', AbortSignal.timeout(20_000)),
+    ).toEqual({
       kind: 'ok',
       status: 200,
       body: '{"approved":"docs"}\n',

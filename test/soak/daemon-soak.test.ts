@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { Churn, createDice, differences } from '../cli/churn.ts';
 import { SEED } from '../seed.ts';
 import { createDaemonWorld, type DaemonWorld, type RunningDaemon } from '../sync/daemon-world.ts';
-import { eventually } from '../watch/fixture.ts';
+import { eventually } from '../files/watch-fixture.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -113,9 +113,9 @@ test(`a daemon lives through ${DAYS} days (seed ${SEED})`, { timeout: DAY }, asy
   await eventually(async () => {
     await world.wait(HOUR, MINUTE);
     running.daemon.approve(null);
-    return differences(docs, world.emulator).length === 0 && areFixedFilesThere(world);
+    return differences(docs, world.emulator, churn).length === 0 && areFixedFilesThere(world);
   }, 'the mirror is exact').catch(() => undefined);
-  expect(differences(docs, world.emulator)).toEqual([]);
+  expect(differences(docs, world.emulator, churn)).toEqual([]);
   expect(areFixedFilesThere(world)).toBe(true);
 
   // The first days warm up.

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
 import { createSite, run, type Site } from '../cli/binary.ts';
@@ -232,4 +233,29 @@ describe('the lock beside it', () => {
     rmSync(lock, { recursive: true });
     expect((await site.sync()).lines().at(-1)).toMatchObject({ unchanged: FILES - 1, failed: 0 });
   });
+});
+
+test('a state file of an older version is set aside, and what the bot has already is not sent again', async () => {
+  const site = await createSite({}, {}, 'auto');
+  for (let n = 0; n < FILES; n++) site.write(`docs/${n}.md`, `content ${n}`);
+  expect((await site.sync()).code).toBe(0);
+  const stateFile = join(site.directory, '.botsync/state.db');
+  const older = gunzipSync(readFileSync(join(import.meta.dirname, 'older/version-6.db.gz')));
+  writeFileSync(stateFile, older);
+  for (const args of [['status'], ['explain', 'docs/3.md'], ['sync', '--dry-run']]) {
+    const { code, stderr } = await run(site.directory, args, site.env);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${stateFile} was written by an older botsync`);
+    expect(stderr).toContain('the next "sync --once" sets it aside');
+  }
+  const before = site.emulator.requests.length;
+  const pass = await site.sync('--log-level', 'warn');
+  expect(pass.code).toBe(0);
+  expect(pass.stderr).toContain('was written by an older botsync. It is kept as ');
+  expect(pass.lines().at(-1)).toMatchObject({ uploaded: 0, adopted: FILES });
+  const sent = site.emulator.requests.slice(before).filter(({ operation }) => operation === 'upload');
+  expect(sent).toEqual([]);
+  const [kept] = keptBeside(stateFile);
+  expect(readFileSync(kept ?? '').equals(older)).toBe(true);
+  expect(remoteFiles(site)).toHaveLength(FILES);
 });

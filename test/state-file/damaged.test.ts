@@ -64,10 +64,7 @@ function flipped(bytes: Buffer, from: number, to: number, count: number, seed: n
 
 const SEED = 20260301;
 
-/** Each test recovers from some hundred damages, one after the other. */
-const PATIENCE = { timeout: 120_000 };
-
-describe('the database', PATIENCE, () => {
+describe('the database', () => {
   test('truncated at every page, and within every page', async () => {
     const patient = await createPatient();
     const { closed } = patient;
@@ -171,7 +168,7 @@ function behindHeader({ closed }: Patient, text: Buffer): Buffer {
   return Buffer.concat([(closed[''] as Buffer).subarray(0, 100), text]);
 }
 
-describe('the write-ahead log', PATIENCE, () => {
+describe('the write-ahead log', () => {
   const logOf = ({ killed }: Patient): Buffer => killed['-wal'] as Buffer;
 
   test('cut at every frame and within it: what stands before the cut counts', async () => {

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { expect } from 'vitest';
-import { StateFileError } from '../../src/state/database.ts';
-import { setAside } from '../../src/state/open.ts';
+import { StateFileError } from '../../src/store/database.ts';
+import { setAside } from '../../src/store/open.ts';
 import { createWorld, type PassOptions, type PassOutcome, type World } from '../sync/world.ts';
 
 /** SQLite's own: botsync does not choose another. */
@@ -78,10 +78,10 @@ function filesOf(stateFile: string): Files {
   );
 }
 
-/** The names that damaged state files were given. */
+/** The names that state files were given that could not be used any more. */
 export function keptBeside(stateFile: string): string[] {
   return readdirSync(dirname(stateFile))
-    .filter((name) => /\.damaged-[^-]+-\d\d-\d\dT\d{6}\.\d{3}Z$/u.test(name))
+    .filter((name) => /\.(?:damaged|older)-[^-]+-\d\d-\d\dT\d{6}\.\d{3}Z$/u.test(name))
     .map((name) => join(dirname(stateFile), name));
 }
 
@@ -91,7 +91,7 @@ export async function passThroughDamage(world: World, options: PassOptions = {})
     return await world.pass(options);
   } catch (error) {
     if (!(error instanceof StateFileError) || error.kind !== 'damaged') throw error;
-    expect(setAside(world.config().stateFile, Date.now())).toMatchObject({ kind: 'kept' });
+    expect(setAside(world.config().stateFile, 'damaged', Date.now())).toMatchObject({ kind: 'kept' });
     return await world.pass(options);
   }
 }

@@ -1,10 +1,8 @@
-import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
 import { expect, test } from 'vitest';
-import { openState, setAside } from '../../src/state/open.ts';
-import { APPLICATION_ID, MIGRATIONS } from '../../src/state/schema.ts';
-import { contentsOf, NOW, temporaryDirectory, writtenFile } from '../state/fixture.ts';
+import { openState, setAside } from '../../src/store/open.ts';
+import { contentsOf, NOW, temporaryDirectory, writtenFile } from '../store/fixture.ts';
 import { bindReadOnly, fill, mountSmall, NO_MOUNTS } from '../mounts.ts';
 
 const KEPT = 'state.db.damaged-2026-03-01T120010.500Z';
@@ -32,7 +30,7 @@ test('a damaged file that cannot be renamed is unusable, with the damage, the re
 test('so is one that alone cannot be moved', (context) => {
   const file = damagedFile();
   if (!bindReadOnly(file)) context.skip(NO_MOUNTS);
-  expect(setAside(file, NOW)).toMatchObject({
+  expect(setAside(file, 'damaged', NOW)).toMatchObject({
     kind: 'failed',
     reason: expect.stringMatching(/EBUSY/u) as string,
   });
@@ -50,7 +48,7 @@ test('a damaged file on a full disk is kept, and that no new one can be made is 
   expect(openState(file, { checkThoroughly: false, nowMs: NOW })).toEqual({
     kind: 'unusable',
     reason: expect.stringMatching(
-      /^it was damaged \(file is not a database\) and is kept as .*damaged-.*; a new one cannot be made: /u,
+      /^it is damaged \(file is not a database\) and is kept as .*damaged-.*; a new one cannot be made: /u,
     ) as string,
   });
   expect(readFileSync(join(directory, KEPT), 'utf8')).toBe(damage);
@@ -70,30 +68,6 @@ test('a sound file on a full disk is unusable or says so with the first write, a
     }).toThrow(expect.objectContaining({ kind: 'unwritable' }) as Error);
   } else expect(opened.kind).toBe('unusable');
   expect(readFileSync(file).equals(bytes)).toBe(true);
-});
-
-test('a file of an older version on a full disk stays as it is, and is brought up to date when there is room', (context) => {
-  const directory = join(temporaryDirectory(), 'small');
-  if (!mountSmall(directory, '256k')) context.skip(NO_MOUNTS);
-  const file = join(directory, 'state.db');
-  const database = new DatabaseSync(file);
-  database.exec(`${MIGRATIONS[0] ?? ''}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 1`);
-  database.close();
-  const bytes = readFileSync(file);
-  const ballast = fill(directory);
-  expect(openState(file, { checkThoroughly: true, nowMs: NOW })).toEqual({
-    kind: 'unusable',
-    reason: expect.stringMatching(/full|I\/O error/u) as string,
-  });
-  expect(readFileSync(file).equals(bytes)).toBe(true);
-  // Room for the companions, and for little more than the first pages of what is changed.
-  for (const room of [9, ballast.length]) {
-    for (const name of ballast.splice(0, room)) rmSync(join(directory, name));
-    const opened = openState(file, { checkThoroughly: true, nowMs: NOW });
-    if (ballast.length > 0) expect(opened).toMatchObject({ kind: 'unusable' });
-    else if (opened.kind === 'open') opened.store.close();
-    else expect(opened.kind).toBe('open');
-  }
 });
 
 test('a sound file that is read-only, or lies in a directory that is, says so and stays as it is', (context) => {

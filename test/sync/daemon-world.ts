@@ -1,14 +1,17 @@
+import { listenerOf } from '../../src/library/observer.ts';
+import type { Trigger } from '../../src/sync/events.ts';
 import { onTestFinished } from 'vitest';
 import type { FileEvent, Summary } from '../../src/domain/report.ts';
+import type { Emulator } from '../../src/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
-import { DISK, type Disk } from '../../src/scan/disk.ts';
-import { openState } from '../../src/state/open.ts';
-import type { StateStore } from '../../src/state/state-store.ts';
+import type { RecordedRequest } from '../../src/emulator/request-log.ts';
+import { DISK, type Disk } from '../../src/files/disk.ts';
+import { openState } from '../../src/store/open.ts';
+import type { StateStore } from '../../src/store/state-store.ts';
 import { Daemon, type DaemonSettings } from '../../src/sync/daemon/daemon.ts';
-import type { Trigger } from '../../src/sync/daemon/daemon-observer.ts';
 import { unwatchedStages } from '../../src/sync/pass/sync-context.ts';
-import { ManualClock } from '../watch/manual-clock.ts';
-import { eventually } from '../watch/fixture.ts';
+import { ManualClock } from '../manual-clock.ts';
+import { eventually } from '../files/watch-fixture.ts';
 import { AT_REST_MS, connectTo, createWorldWith, type World } from './world.ts';
 
 /** A pass that a daemon made. */
@@ -87,6 +90,7 @@ export async function createDaemonWorld(
 ): Promise<DaemonWorld> {
   const clock = new ManualClock(Date.now() + AT_REST_MS, grainMs);
   const world = await createWorldWith(clock, fields, options);
+  const hanging = new Set<RecordedRequest>();
   const until = (
     condition: () => boolean | Promise<boolean>,
     what: string,
@@ -121,15 +125,11 @@ export async function createDaemonWorld(
       state,
       clock,
       random: () => random,
-      report: {
+      emit: listenerOf({
         event: (event) => events.push(event),
         warn: (message) => told.push(`warn ${message}`),
         inform: (message) => told.push(`inform ${message}`),
         retrying: (path, reason) => retries.push(`${path} ${reason}`),
-        sent: () => undefined,
-      },
-      observer: {
-        passBegan: () => undefined,
         passEnded: (trigger, _sources, summary, exitCode) => passes.push({ trigger, summary, exitCode }),
         eventsLost: (source, reason) => told.push(`lost ${source} ${reason}`),
         watchLimited: (source, message) => told.push(`limited ${source} ${message}`),
@@ -140,13 +140,13 @@ export async function createDaemonWorld(
         differenceFound: ({ reason, key }) => told.push(`found ${reason} ${key}`),
         verified: ({ compared, same }) => told.push(`verified ${same} of ${compared}`),
         refused: (kind, reason) => told.push(`refused ${kind} ${reason === null ? 'no longer' : 'now'}`),
-      },
+      }),
       stages: unwatchedStages(),
       disk,
       checkInPlace: () => {
         state.checkInPlace();
       },
-      howToAllow: 'run: botsync approve',
+      howToApprove: 'run: botsync approve',
       stop: stopping.signal,
       abort: stopping.signal,
     });
@@ -190,8 +190,29 @@ export async function createDaemonWorld(
     wait: async (ms, stepMs = 1000) => {
       for (let leftMs = ms; leftMs > 0; leftMs -= stepMs) {
         await clock.advance(Math.min(leftMs, stepMs));
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        await answered(world.emulator, hanging);
       }
     },
   };
+}
+
+/** So many requests at most are under way. */
+const LATEST = 32;
+
+/** A request that is not answered within so many turns of a millisecond is meant to hang. */
+const HANGS_AFTER = 30;
+
+/** Where more than this hang, hanging is what the test is about. */
+const FEW_HANG = 3;
+
+/** Lets the latest requests be answered, which takes real time however far the clock is moved. */
+async function answered({ requests }: Emulator, hanging: Set<RecordedRequest>): Promise<void> {
+  const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1));
+  await turn();
+  if (hanging.size > FEW_HANG) return;
+  const open = requests.slice(-LATEST).filter((one) => one.status === null && !hanging.has(one));
+  for (let turns = 0; turns < HANGS_AFTER && open.some(({ status }) => status === null); turns += 1)
+    await turn();
+  for (const one of open) if (one.status === null) hanging.add(one);
+  if (open.length > 0) await turn();
 }

@@ -1,7 +1,8 @@
-import type { RelativePath } from '../../src/domain/brands.ts';
-import { openReader } from '../../src/state/open-reader.ts';
+import type { RelativePath } from '../../src/domain/key.ts';
+import { openReader } from '../../src/store/open-reader.ts';
 import { explain } from '../../src/sync/plan/explain.ts';
-import { explainUnseen, type Explanation } from '../../src/sync/plan/explanation.ts';
+import { explainUnseen } from '../../src/sync/plan/explanation.ts';
+import { type Explanation } from '../../src/domain/status.ts';
 import { findSources } from '../../src/sync/sources/source.ts';
 import type { World } from './world.ts';
 

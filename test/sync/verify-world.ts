@@ -1,11 +1,12 @@
-import { closeAtEnd } from '../state/fixture.ts';
-import type { FoundFile } from '../../src/state/remote-store.ts';
-import { openState } from '../../src/state/open.ts';
-import type { SentFile } from '../../src/state/sent-files.ts';
-import type { StateStore } from '../../src/state/state-store.ts';
+import { closeAtEnd } from '../store/fixture.ts';
+import type { FoundFile } from '../../src/store/remote.ts';
+import { openState } from '../../src/store/open.ts';
+import type { FileRecord } from '../../src/domain/record.ts';
+import type { StateStore } from '../../src/store/state-store.ts';
 import type { FileDifference } from '../../src/sync/catalog/compare.ts';
 import { ServedCatalog } from '../../src/sync/catalog/served-catalog.ts';
-import { verify, type Verified, type VerifyInput } from '../../src/sync/plan/verify.ts';
+import { verify, type VerifyInput } from '../../src/sync/plan/verify.ts';
+import { type Verified } from '../../src/domain/status.ts';
 import { findSources, targetOf } from '../../src/sync/sources/source.ts';
 import { connectTo, createWorld, type World } from './world.ts';
 
@@ -14,7 +15,7 @@ export interface Told {
   readonly differences: FileDifference[];
   /** "reason key" of each, in the order of the text. */
   readonly reasons: string[];
-  readonly same: { readonly sent: SentFile; readonly found: FoundFile }[];
+  readonly same: { readonly sent: FileRecord; readonly found: FoundFile }[];
   /** `null`: it failed. */
   readonly verified: Verified | null;
   /** Why it failed. */

@@ -1,3 +1,4 @@
+import { listenerOf, type SyncObserver } from '../../src/library/observer.ts';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -7,26 +8,25 @@ import { parseConfig } from '../../src/config/load-config.ts';
 import { renderProblem } from '../../src/config/problem.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { Clock } from '../../src/domain/clock.ts';
-import type { Halt } from '../../src/domain/guard.ts';
+import type { Approved } from '../../src/domain/guard.ts';
 import { emptySummary, type FileEvent, type Summary } from '../../src/domain/report.ts';
 import { startEmulator, type Emulator } from '../../src/emulator/emulator.ts';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
 import { PlatformCatalog } from '../../src/platform/catalog.ts';
 import { PlatformFiles } from '../../src/platform/files.ts';
 import { Http } from '../../src/platform/http.ts';
-import { identityHeaders } from '../../src/platform/identity-headers.ts';
+import { identityHeaders } from '../../src/platform/api.ts';
 import { Pacer } from '../../src/platform/pacer.ts';
-import { openReader } from '../../src/state/open-reader.ts';
-import { openState } from '../../src/state/open.ts';
+import { openReader } from '../../src/store/open-reader.ts';
+import { openState } from '../../src/store/open.ts';
+import type { StateStore } from '../../src/store/state-store.ts';
 import { Claims } from '../../src/sync/plan/claims.ts';
 import { dryRun, type DryRunResult } from '../../src/sync/plan/dry-run.ts';
-import { overview, type Overview } from '../../src/sync/plan/overview.ts';
-import {
-  createSyncContext,
-  NO_CHANGE_FEED,
-  unwatchedStages,
-  type SyncContextInput,
-} from '../../src/sync/pass/sync-context.ts';
+import { overview } from '../../src/sync/plan/overview.ts';
+import { type Overview } from '../../src/domain/status.ts';
+import { createSyncContext } from '../../src/sync/pass/create-sync-context.ts';
+import { NO_CHANGE_FEED, unwatchedStages, type SyncContextInput } from '../../src/sync/pass/sync-context.ts';
+import type { SendAgain } from '../../src/sync/pass/lost-file.ts';
 import { Flights } from '../../src/sync/pass/flights.ts';
 import { runPass } from '../../src/sync/pass/pass.ts';
 import { findSources } from '../../src/sync/sources/source.ts';
@@ -65,13 +65,17 @@ export interface PassOutcome {
 }
 
 /** How a pass departs from the usual. */
-export interface PassOptions extends Partial<SyncContextInput> {
+export interface PassOptions extends Partial<Omit<SyncContextInput, 'emit'>> {
+  /** Follows the pass in place of what collects events and warnings. */
+  readonly report?: SyncObserver;
   readonly isForced?: (path: string) => boolean;
   readonly allowRemovals?: boolean;
   /** What is let through besides. */
-  readonly isAllowed?: (source: string, halt: Halt) => boolean;
+  readonly approved?: (source: string) => Approved;
   /** Whether every page of the state file is read first: by default it is. */
   readonly checkThoroughly?: boolean;
+  /** Called with the state file before the pass. */
+  readonly prepare?: (state: StateStore) => void;
   /** How long the platform's word on what was sent is waited for, once all is sent; by default it is not asked. */
   readonly confirmForMs?: number;
 }
@@ -172,9 +176,11 @@ export async function createWorldWith<T extends Clock>(
     pass: async ({
       isForced = () => false,
       allowRemovals = false,
-      isAllowed = () => allowRemovals,
+      approved = () => (allowRemovals ? 'anything' : null),
       checkThoroughly = true,
       confirmForMs = 0,
+      prepare = () => undefined,
+      report,
       ...engineInput
     } = {}) => {
       const loaded = config();
@@ -195,18 +201,15 @@ export async function createWorldWith<T extends Clock>(
           catalog: connection.catalog,
           clock,
           random: () => 0.5,
-          report: {
-            event: (event) => events.push(event),
-            warn: (message) => warned.push(message),
-            retrying: () => undefined,
-            sent: () => undefined,
-          },
+          emit: listenerOf(
+            report ?? { event: (event) => events.push(event), warn: (message) => warned.push(message) },
+          ),
           waitLimits: {
             outageMs: loaded.upload.giveUpAfterMs,
             pauseMs: loaded.upload.giveUpAfterMs,
             removalMs: 0,
           },
-          howToAllow: 'run once with --allow-removals',
+          howToApprove: 'run once with --allow-removals',
           stages: unwatchedStages(),
           isWatched: false,
           changeFeed: NO_CHANGE_FEED,
@@ -216,14 +219,15 @@ export async function createWorldWith<T extends Clock>(
           abort: never,
           ...engineInput,
         });
-        const allSent = async (): Promise<void> => {
+        prepare(opened.store);
+        const allSent = async (sendAgain: SendAgain): Promise<void> => {
           const { confirmations } = syncContext;
           if (confirmForMs === 0 || confirmations === null) return;
-          confirmations.hurry();
-          confirmations.finishWithin(confirmForMs);
+          confirmations.hurry(true);
+          confirmations.finishWithin(confirmForMs, sendAgain);
           await confirmations.run();
         };
-        const exitCode = await runPass(syncContext, { summary, isForced, isAllowed, allSent });
+        const exitCode = await runPass(syncContext, { summary, isForced, approved, allSent });
         return { summary, exitCode, events, warned, requests: requestCount(emulator) - before };
       } finally {
         opened.store.close();

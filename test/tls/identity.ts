@@ -6,8 +6,11 @@ const read = (name: string): Buffer => readFileSync(join(import.meta.dirname, na
 /** A server's key and certificate for 127.0.0.1, by an authority that nobody knows and whose key is gone. For tests alone. */
 export const TEST_ONLY_IDENTITY = { key: read('test-only-key.pem'), cert: read('test-only-certificate.pem') };
 
-/** The key and certificate of the database of tests, for 127.0.0.1: an authority of its own, which a client may be told to trust. */
-export const DATABASE_IDENTITY = {
-  key: read('test-only-database-key.pem'),
-  cert: read('test-only-database-certificate.pem'),
+/** A server's key and certificate for localhost, 127.0.0.1 and ::1, which is its own authority: clients can be made to trust it. */
+export const TRUSTED_IDENTITY = {
+  key: read('test-only-authority-key.pem'),
+  cert: read('test-only-authority.pem'),
 };
+
+/** The file of its certificate, for NODE_EXTRA_CA_CERTS. */
+export const TRUSTED_CERTIFICATE_FILE = join(import.meta.dirname, 'test-only-authority.pem');

@@ -16,7 +16,6 @@ const NAMES: readonly (readonly [what: string, name: string, key?: string])[] = 
   ['a leading dash', '-rf'],
   ['an escaped slash', 'a%2Fb'],
   ['half an escape', '100%'],
-  ['a backslash', 'a\\b'],
   ['a dollar and braces', '${HOME}{a,b}*?[c]!'],
   ['an escape sequence', '\u001b[31mred\u001b]0;title\u0007'],
   ['a delete and a C1 control', 'a\u007f\u009b31mb'],

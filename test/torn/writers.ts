@@ -9,7 +9,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { rewriteSlyly } from '../upload/fixture.ts';
+import { rewriteSlyly } from '../files/source-fixture.ts';
 
 /** A file that is written to while it is sent. Absolute paths. */
 export interface Place {

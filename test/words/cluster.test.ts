@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
-import type { ClusterFacts, ClusterTrouble } from '../../src/sync/plan/cluster-facts.ts';
+import type { ClusterFacts, ClusterTrouble } from '../../src/domain/cluster-status.ts';
 import { adviceFor } from '../../src/words/advice.ts';
 import { describeCluster, describeClusterTrouble } from '../../src/words/cluster.ts';
 
-const unit = (name: string, holderHost: string | null, pinned: string | null = null) => ({
-  ...{ name: pinned === null ? name : `${name}@${pinned}`, sources: [name], holderHost, epoch: 1, pinned },
+const unit = (name: string, holderHost: string | null) => ({
+  ...{ name, sources: [name], holderHost, epoch: 1 },
   ...{ isConfigured: true, isHalted: false, whyUntaken: null },
 });
 const host = (name: string, alive = true, version = '1.2.3') => ({
-  ...{ name, version, alive, isMe: name === 'web1', share: null, sameConfig: true },
+  ...{ name, version, alive, isMe: name === 'web1', hindrances: [] },
 });
 const CLUSTER: ClusterFacts = {
-  ...{ host: 'web1', trouble: null, notifier: null, held: ['docs'], blocked: {}, failed: {} },
-  units: [unit('docs', 'web1'), unit('news', 'web2'), unit('till', 'branch', 'branch'), unit('faq', 'old')],
+  ...{ host: 'web1', trouble: null, held: ['docs'], blocked: {}, failed: {} },
+  units: [unit('docs', 'web1'), unit('news', 'web2'), unit('till', 'branch'), unit('faq', 'old')],
   hosts: [host('branch'), host('old', false), host('web1'), host('web2', true, '1.2.2'), host('web3')],
 };
 
@@ -24,16 +24,6 @@ test('who of a cluster does what', () => {
     '  web2 (version 1.2.2) syncs news',
     '  web3 is on standby',
   ]);
-});
-
-test('what a host has halted it does not sync', () => {
-  const till = { ...unit('till', 'branch', 'branch'), isHalted: true };
-  const told = (units: ClusterFacts['units']) =>
-    describeCluster({ ...CLUSTER, units, hosts: [host('web1'), host('branch')] })[1];
-  expect(told([till])).toBe('  branch has halted till, whose keys may be those of another unit');
-  expect(told([till, unit('faq', 'branch')])).toBe(
-    '  branch syncs faq and has halted till, whose keys may be those of another unit',
-  );
 });
 
 test('a host that has nothing, and one that hears of nobody', () => {
@@ -72,18 +62,25 @@ test.each<[ClusterTrouble, string, string]>([
     'wait cluster status',
   ],
   [
-    { kind: 'free-unit', unit: 'docs', silent: 'web2', reason: null, whyUntaken: 'unseen' },
-    'docs is synced by no host: web2, which had it, is silent; no host that is up sees its directories, or one has just released it',
+    { kind: 'free-unit', unit: 'docs', silent: 'web2', reason: null, whyUntaken: 'no-taker' },
+    'docs is synced by no host: web2, which had it, is silent; no host that is up has its sources, or one has just released it',
     'wait cluster status',
   ],
   [
-    { kind: 'free-unit', unit: 'docs', silent: null, reason: null, whyUntaken: 'no-weight' },
-    'docs is synced by no host: the hosts that see its directories have the weight 0',
+    { kind: 'free-unit', unit: 'docs', silent: null, reason: null, whyUntaken: 'no-host' },
+    'docs is synced by no host: no host is up',
     'wait cluster status',
   ],
   [
-    { kind: 'differing-hosts', hosts: ['web2', 'web3'] },
-    "web2, web3: another configuration than this host's; files are sent again when they move between them",
+    {
+      kind: 'differing-source',
+      source: 'docs',
+      fields: [
+        { field: 'keyPrefix', here: '"kb/"', ledger: '""' },
+        { field: 'ignore[0]', here: null, ledger: '"*.tmp"' },
+      ],
+    },
+    'this host has another configuration of docs than the ledger: keyPrefix is "kb/", in the ledger ""; ignore[0] is not set, in the ledger "*.tmp"; it leaves the source to others',
     'fix cluster status',
   ],
   [

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { eventLevel, eventWords } from '../../src/words/event.ts';
-import type { FileEvent } from '../../src/domain/report.ts';
-import { textOf } from '../../src/service/log-line.ts';
-import type { Transferred } from '../../src/sync/pass/reporter.ts';
+import type { FileEvent, Transferred } from '../../src/domain/report.ts';
+import { textOf } from '../../src/service/logger.ts';
 
 const file = { source: 'docs', path: 'video.mp4', key: 'video.mp4' };
 const transferred = { bytes: 60_000_000, durationMs: 15_200 };
@@ -98,19 +97,6 @@ test.each<[string, FileEvent, Transferred | undefined, string, string]>([
     undefined,
     'aside',
     'debug',
-  ],
-  [
-    'halted docs: its directory is missing',
-    {
-      kind: 'problem',
-      source: 'docs',
-      path: '.',
-      key: null,
-      reason: 'halted: its directory is missing',
-    },
-    undefined,
-    'halted',
-    'error',
   ],
 ])('%s', (text, event, sent, style, level) => {
   const words = eventWords(event, sent);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Explanation } from '../../src/sync/plan/explanation.ts';
+import type { Explanation } from '../../src/domain/status.ts';
 import { describeExplanation } from '../../src/words/explanation.ts';
 
 const since = '2026-01-01T12:00:00.000Z';
@@ -15,7 +15,7 @@ const explained = (state: string): Explanation => ({
 test.each([
   ['synced', 'synced'],
   ['synced, removed', 'synced; deleted here'],
-  ['failed, set-aside', 'failed; no longer synced: ignored, or its key changed'],
+  ['failed, kept', 'failed; no longer synced, and kept on the platform'],
   ['removing, removed', 'being removed from the platform; deleted here'],
 ])('a record that is %j is told in words', (state, words) => {
   expect(describeExplanation(explained(state), false)).toContain(`Record:  ${words}, since ${since}`);

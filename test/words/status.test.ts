@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { describeSpan } from '../../src/words/quantity.ts';
 import { describeStatus, type Runner } from '../../src/words/status.ts';
 import { emptySummary } from '../../src/domain/report.ts';
+import type { ServiceState, NotInSync, Overview } from '../../src/domain/status.ts';
 import { withoutColour, type Paint } from '../../src/service/colour.ts';
-import { EMPTY_SOURCE, type NotInSync, type Overview } from '../../src/sync/plan/overview.ts';
+import { EMPTY_SOURCE } from '../../src/sync/plan/overview.ts';
 import { standingOf, withRetries } from '../../src/sync/plan/standing.ts';
 
 const NOW = '2026-01-01T12:00:00.000Z';
@@ -39,35 +40,49 @@ const failing = (path: string, more: Partial<NotInSync> = {}): NotInSync => ({
   ...more,
 });
 
+const serviceOf = (runner: Runner | null): ServiceState => ({ kind: runner === null ? 'none' : 'running' });
+
 function lines(
   overview: Partial<Overview>,
   runner: Runner | null = null,
   paint: Paint = withoutColour,
 ): string[] {
-  const known = withRetries({ ...calm, ...overview }, runner);
-  const words = { nowMs, nextStep: 'botsync sync --once', commandEnd: ' -c b.json', isAsked: true, paint };
+  const known = withRetries({ ...calm, ...overview }, runner, serviceOf(runner));
+  const words = {
+    nowMs,
+    nextStep: 'botsync sync --once',
+    commandEnd: ' -c b.json',
+    isAsked: true,
+    hasLedger: false,
+    paint,
+  };
   return describeStatus(known, standingOf(known, runner), runner, words);
 }
 
 test.each([
-  ['ok', {}, 'ok<In sync>'],
-  ['failure', { failures: [failing('a.md')] }, 'failure<NOT IN SYNC>'],
-  ['halted', { sources: [{ ...docs, halted: 'empty' }] }, 'halted<NOT IN SYNC>'],
+  ['ok', {}, 'ok<In sync, as of the last pass, 10 min ago>'],
+  ['failure', { failures: [failing('a.md')] }, 'failure<NOT IN SYNC, as of the last pass, 10 min ago>'],
+  [
+    'halted',
+    { sources: [{ ...docs, halted: 'empty' }] },
+    'halted<NOT IN SYNC, as of the last pass, 10 min ago>',
+  ],
 ])('the verdict is painted: %s', (_style, overview, verdict) => {
   expect(lines(overview, null, (style, text) => `${style}<${text}>`)[0]).toBe(verdict);
 });
 
 test('a host that hears of nobody has no sources to show, and says so without empty lines', () => {
   const cluster = {
-    ...{ host: 'web1', trouble: 'the database is gone', notifier: null, held: [], units: [], hosts: [] },
+    ...{ host: 'web1', trouble: 'the database is gone', held: [], units: [], hosts: [] },
     ...{ blocked: {}, failed: {} },
   };
-  const known = { ...withRetries({ ...calm, sources: [] }, null), cluster };
+  const known = { ...withRetries({ ...calm, sources: [] }, null, { kind: 'none' }), cluster };
   const words = {
     nowMs,
     nextStep: 'botsync sync --once',
     commandEnd: ' -c b.json',
     isAsked: true,
+    hasLedger: true,
     paint: withoutColour,
   };
   expect(describeStatus(known, standingOf(known, null), null, words).slice(0, 6)).toEqual([
@@ -82,13 +97,41 @@ test('a host that hears of nobody has no sources to show, and says so without em
 
 test('all is in sync', () => {
   expect(lines({})).toEqual([
-    'In sync',
+    'In sync, as of the last pass, 10 min ago',
     '',
     'docs: 2 files in sync, 10 B (2 searchable)',
     '',
     'Last full pass: 10 min ago (2026-01-01T11:50:00.000Z)',
     '  2 uploaded, 10 B (1.5 s)',
   ]);
+});
+
+test('a service that works with an older configuration', () => {
+  const configuration = { file: '/b.json', loadedAt: at(-7_200_000), problem: 'b.json:4:15: no value' };
+  const told = (overview: Partial<Overview>) => lines(overview, { ...daemon, configuration });
+  expect(told({}).slice(0, 4)).toEqual([
+    'Service running with an older configuration. Everything is in sync with that one',
+    'The configuration on disk cannot be loaded: b.json:4:15: no value; the one of 2026-01-01T10:00:00.000Z is in use',
+    '',
+    'docs: 2 files in sync, 10 B (2 searchable)',
+  ]);
+  const failed = told({ failures: [failing('a.md')] });
+  expect(failed[0]).toBe('Service running with an older configuration. NOT IN SYNC');
+  expect(failed.join('\n').match(/no value/gu)).toHaveLength(1);
+});
+
+test('without the service that should run, what is on record is as of its end', () => {
+  const known = withRetries(calm, null, { kind: 'stopped', lastAlive: at(-180_000) });
+  const words = { nowMs, nextStep: '', commandEnd: '', isAsked: true, paint: withoutColour };
+  const told = (hasLedger: boolean) =>
+    describeStatus(known, standingOf(known, null), null, { ...words, hasLedger }).slice(0, 2);
+  expect(told(false)).toEqual([
+    'NO SERVICE RUNNING, last seen alive 3 min ago (2026-01-01T11:57:00.000Z); this is as of then:',
+    'Everything was in sync',
+  ]);
+  expect(told(true)[0]).toBe(
+    'NO SERVICE RUNNING on this host, last seen alive 3 min ago (2026-01-01T11:57:00.000Z); this is what the ledger says:',
+  );
 });
 
 test('what happened since the last pass, and when the next comes', () => {
@@ -109,7 +152,7 @@ test('what is being done is no trouble, and not in sync yet', () => {
     failures: [failing('a', { kind: 'sending', retry: 'sending' })],
   };
   const told = lines(known, { ...daemon, queued: 2 });
-  expect(told[0]).toBe('Not in sync yet: 2 changes waiting, 1 file being sent');
+  expect(told[0]).toBe('Service running. Not in sync yet: 2 changes waiting, 1 file being sent');
   expect(told[2]).toBe('docs: 2 files in sync, 10 B (2 searchable); 1 being sent');
   expect(told.join('\n')).not.toContain('docs/a');
 });
@@ -117,14 +160,14 @@ test('what is being done is no trouble, and not in sync yet', () => {
 test('a halt is said once, with what lets it through', () => {
   const halted = {
     halted: 'too many',
-    haltAdvice: 'none of these was removed; if that is right, run: botsync approve',
+    halt: { kind: 'mass-removal', digest: '1a', files: 12, first: ['a'] } as const,
   };
   const told = lines({ sources: [{ ...docs, ...halted, toRemove: 12 }] }, daemon);
   expect(told.slice(0, 4)).toEqual([
-    'NOT IN SYNC',
+    'Service running. NOT IN SYNC',
     '',
     'docs: 2 files in sync, 10 B (2 searchable); 12 to remove from the platform',
-    '  HALTED: too many; none of these was removed; if that is right, run: botsync approve',
+    '  HALTED: too many; if that is right, run: botsync approve docs -c b.json',
   ]);
   expect(told.join('\n').match(/too many|halt/giu)).toHaveLength(2);
 });

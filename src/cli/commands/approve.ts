@@ -1,52 +1,138 @@
 import { EXIT } from '../../domain/exit-code.ts';
-import { commandDaemon } from '../command-daemon.ts';
-import { alike, type GlobalOptions } from '../global-options.ts';
-import { load } from '../../library/load.ts';
-import { askOthers } from '../ask-others.ts';
-import { approvalWords, type HostsApproval } from '../../words/asked.ts';
-import { print, shown } from '../render/output.ts';
-import { printJson } from '../render/print-json.ts';
+import { load, platformName } from '../../library/load.ts';
+import { firstSeenHere, isSeenHere } from '../../library/seen-here.ts';
+import type { LoadedConfig } from '../../config/load-config.ts';
+import type { HaltStatus, SourceStatus } from '../../domain/status.ts';
+import { approvalEffect, approvalWords, type HostsApproval } from '../../words/asked.ts';
+import { askOthers, commandDaemon } from '../command-daemon.ts';
+import { commandEnd, type GlobalOptions } from '../global-options.ts';
+import { openPrompter } from '../init/prompter.ts';
+import { print, printError, shown, printJson } from '../render/output.ts';
+import { openFeed } from '../status/status-feed.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** Options of `botsync approve`. */
 export interface ApproveOptions extends GlobalOptions {
-  /** One source; without it, all. */
+  /** Without it, all halted sources. */
   readonly source: string | undefined;
+  readonly yes: boolean;
 }
 
 interface ApprovalAnswer extends HostsApproval {
-  /** Why the daemon cannot work now. */
+  /** Why the daemon cannot approve now. */
   readonly trouble: string | null;
 }
 
+type Halted = SourceStatus & { readonly halt: HaltStatus };
+
 const PATIENCE_MS = 10_000;
 
-/** `botsync approve`: lets the running daemon go on with what a guard halted, once. Returns the exit code; throws `UsageError`. */
-export async function approve({ source, ...options }: ApproveOptions): Promise<number> {
+/**
+ * `botsync approve`: shows the halts and the effect of an approval, asks, and lets the running daemon continue
+ * once. Returns the exit code; throws `UsageError`.
+ */
+export async function approve({ source, yes, ...options }: ApproveOptions): Promise<number> {
   const loaded = load(options);
   const { config } = loaded;
   if (source !== undefined && !config.sources.some(({ name }) => name === source)) {
     const names = config.sources.map(({ name }) => name).join(', ');
     throw new UsageError(`source not found: "${source}"; the config has: ${names}`);
   }
-  const wanted = { kind: 'approve' as const, source: source ?? null, path: null };
-  if ((await askOthers(loaded, wanted, options)) === 'only') return EXIT.ok;
-  const answer = await commandDaemon(config.stateFile, {
-    target: source === undefined ? '/approve' : `/approve?source=${encodeURIComponent(source)}`,
-    patienceMs: PATIENCE_MS,
-    otherwise: `run: botsync sync --once --allow-removals${alike(options)}`,
-  });
-  return tell(answer as ApprovalAnswer, options);
+  const halted = await haltedSources(loaded, options, source);
+  if (halted.length === 0) {
+    if (options.json) printJson({ approved: [], missing: [], changed: [] });
+    else print('No source is halted, so there is nothing to approve.');
+    return EXIT.ok;
+  }
+  let exitCode: number = EXIT.ok;
+  for (const one of halted) {
+    const answer = await approveOne(one, loaded, { ...options, yes });
+    if (options.json) printJson(answer);
+    else print(describeAnswer(answer));
+    if (!isApproved(answer)) exitCode = EXIT.incomplete;
+  }
+  return exitCode;
 }
 
-function tell({ trouble, ...answer }: ApprovalAnswer, { json }: GlobalOptions): number {
+async function haltedSources(
+  loaded: LoadedConfig,
+  options: GlobalOptions,
+  source: string | undefined,
+): Promise<Halted[]> {
+  const feed = await openFeed({
+    loaded,
+    platformName: platformName(options, loaded.config),
+    env: process.env,
+  });
+  const { known } = await feed.next();
+  const { kind } = known.service;
+  const isAlone = loaded.config.cluster === null;
+  if (isAlone && (kind === 'stopped' || kind === 'none') && known.sources.some(({ halt }) => halt !== null))
+    throw new UsageError(
+      `no botsync is running on this state file; run: botsync sync --once --allow-removals${commandEnd(options)}`,
+      EXIT.incomplete,
+    );
+  return known.sources.filter(
+    (one): one is Halted => one.halt !== null && (source === undefined || one.name === source),
+  );
+}
+
+async function approveOne(
+  halted: Halted,
+  loaded: LoadedConfig,
+  { yes, ...options }: GlobalOptions & Pick<ApproveOptions, 'yes'>,
+): Promise<HostsApproval> {
+  const { name: source, halt } = halted;
+  const { config } = loaded;
+  const nothing = { approved: [], missing: [], changed: [] };
+  if (!options.json) describe(halted, config.removals.mode);
+  if (halt.kind === 'missing') return { ...nothing, missing: [source] };
+  const own = config.sources.find(({ name }) => name === source);
+  const seen = halted.syncedBy === undefined || own === undefined ? null : firstSeenHere(own, halt);
+  if (seen !== null) return { ...nothing, failed: [{ source, reason: isSeenHere(seen) }] };
+  if (!yes && !(await isConfirmed(source)))
+    return { ...nothing, failed: [{ source, reason: 'you did not confirm it' }] };
+  const wanted = { kind: 'approve', source, terms: { halt: halt.digest } } as const;
+  const { others } = await askOthers(loaded, wanted);
+  if (others.length > 0) return { ...nothing, passedOn: others };
+  const { trouble, ...answer } = (await commandDaemon(config.stateFile, {
+    target: `/approve?${new URLSearchParams({ source, halt: halt.digest }).toString()}`,
+    patienceMs: PATIENCE_MS,
+    otherwise: `run: botsync sync --once --allow-removals${commandEnd(options)}`,
+  })) as ApprovalAnswer;
   if (trouble !== null) throw new UsageError(trouble, EXIT.incomplete);
-  const { approved, missing, passedOn = [], failed = [] } = answer;
-  const words = approvalWords(answer).map(shown);
-  if (json) printJson(answer);
-  else if (approved.length + passedOn.length > 0)
-    print([`${words[0] ?? ''} Watch it with: botsync status`, ...words.slice(1)].join('\n'));
-  else print(words.join('\n'));
-  const isNone = approved.length + passedOn.length === 0;
-  return missing.length + failed.length > 0 && isNone ? EXIT.incomplete : EXIT.ok;
+  return answer;
+}
+
+async function isConfirmed(source: string): Promise<boolean> {
+  const prompter = await openPrompter();
+  if (prompter === null)
+    throw new UsageError('approve asks before it approves; where it cannot ask, add --yes');
+  return await prompter.confirm(`Approve this for ${source}?`);
+}
+
+function describe(
+  { name, halted, syncedBy, halt }: Halted,
+  removals: Parameters<typeof approvalEffect>[1],
+): void {
+  const by = syncedBy === undefined ? '' : ` (synced by ${syncedBy})`;
+  const more = halt.files - halt.first.length;
+  printError(
+    [
+      `${name}${by} is halted: ${halted ?? ''}.`,
+      ...(halt.kind === 'missing' ? [] : [approvalEffect(halt, removals)]),
+      ...halt.first.map((path) => `  ${path}`),
+      ...(more > 0 ? [`  … and ${more.toLocaleString('en')} more`] : []),
+    ]
+      .map(shown)
+      .join('\n'),
+  );
+}
+
+function isApproved({ approved, passedOn = [] }: HostsApproval): boolean {
+  return approved.length + passedOn.length > 0;
+}
+
+function describeAnswer(answer: HostsApproval): string {
+  const words = approvalWords(answer).map(shown).join('\n');
+  return isApproved(answer) ? `${words} Watch it with: botsync status` : words;
 }

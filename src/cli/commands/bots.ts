@@ -1,12 +1,9 @@
 import { EXIT } from '../../domain/exit-code.ts';
-import { describe } from '../render/describe-resource.ts';
-import { maskSecrets } from '../render/mask-secrets.ts';
-import { print } from '../render/output.ts';
-import { platformError } from '../../library/platform-failure.ts';
-import { printJson } from '../render/print-json.ts';
+import { describe, maskSecrets, type ResourceOptions } from '../render/resource.ts';
+import { print, printJson } from '../render/output.ts';
+import { platformError } from '../../library/sync-error.ts';
 import { withSession } from '../session.ts';
-import type { ResourceOptions } from '../resource-options.ts';
-import { renderTable } from '../render/table.ts';
+import { renderTable } from '../render/text-layout.ts';
 
 /** `botsync bots`: all bots of the workspace (interface.md, List bots). Returns the exit code; throws `UsageError`. */
 export function bots(options: ResourceOptions): Promise<number> {
@@ -28,7 +25,7 @@ export function bots(options: ResourceOptions): Promise<number> {
   });
 }
 
-/** A moment as a table has room for it; what is none stays as it is. */
+/** Shortens a time to minutes; other texts stay as they are. */
 function toMinute(moment: string): string {
   return moment.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z$/u, '$1 $2Z');
 }

@@ -1,18 +1,13 @@
 import { readHeaderText } from '../../config/values.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { checkConversation, type ConversationRequest } from '../../domain/request-limits.ts';
-import { describeResource } from '../render/describe-resource.ts';
-import { maskSecrets } from '../render/mask-secrets.ts';
-import { print } from '../render/output.ts';
-import { platformError } from '../../library/platform-failure.ts';
-import { printJson } from '../render/print-json.ts';
-import type { ResourceOptions } from '../resource-options.ts';
+import { printResource, type ResourceOptions } from '../render/resource.ts';
+import { platformError } from '../../library/sync-error.ts';
 import type { ConversationIdentity } from '../../library/platform/clients.ts';
 import { withSession } from '../session.ts';
-import { readTags } from '../tag-option.ts';
+import { readTags } from '../arguments.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** Options of `botsync conversation create`. */
 export interface ConversationOptions extends ResourceOptions {
   readonly channel: string;
   readonly tag: readonly string[] | undefined;
@@ -29,9 +24,8 @@ export function createConversation(options: ConversationOptions): Promise<number
     const outcome = await conversations(identity).create(request, signal);
     if (outcome.kind === 'failed')
       throw platformError('the conversation could not be created', outcome.failure, 'creates');
-    const created = maskSecrets(outcome.value, secrets, !options.showSecrets) as typeof outcome.value;
-    if (options.json) printJson({ conversation: created });
-    else print(describeResource(created, ['id', 'channel', 'integration', 'tags', 'createdAt']).join('\n'));
+    const first = ['id', 'channel', 'integration', 'tags', 'createdAt'];
+    printResource(options, secrets, { name: 'conversation', resource: outcome.value, first });
     return EXIT.ok;
   });
 }
@@ -49,7 +43,7 @@ function readRequest({ channel, tag = [], integrationName }: ConversationOptions
   throw new UsageError(`${OPTION_OF[problem.field]} ${problem.message}`);
 }
 
-/** What the options say of the identity, over what the config says. */
+/** Reads the options that override the identity in the configuration. */
 function readIdentity({ integrationId, integrationAlias }: ConversationOptions): ConversationIdentity {
   return {
     ...(integrationId !== undefined && { integrationId: readHeader('--integration-id', integrationId) }),

@@ -1,18 +1,19 @@
 import { join, resolve } from 'node:path';
 import { resolveSecret } from '../../config/secrets.ts';
-import { quoteForShell } from '../../config/permissions.ts';
+import { quoteForShell } from '../../config/problem.ts';
 import { readDuration } from '../../config/duration.ts';
 import { readSecretReference } from '../../config/values.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { startEmulator, type Emulator } from '../../emulator/emulator.ts';
-import { listenForStop } from '../stop-listener.ts';
+import { UnusableData } from '../../emulator/database.ts';
+import { listenForStop } from '../signals.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { describeRehearsal, readRehearsal, rehearse, type Rehearsal } from '../rehearsal.ts';
-import { holdLock } from '../../library/hold-lock.ts';
+import { holdLock } from '../../library/open-state-file.ts';
 import { invocation, print, printError } from '../render/output.ts';
-import { UsageError } from '../usage-error.ts';
+import { readGlob } from '../arguments.ts';
+import { demand, UsageError } from '../usage-error.ts';
 
-/** Options of `botsync emulator`. */
 export interface EmulatorCommandOptions extends GlobalOptions {
   readonly port: number;
   readonly data: string;
@@ -56,7 +57,9 @@ export async function emulator(options: EmulatorCommandOptions): Promise<number>
 }
 
 async function start(options: EmulatorCommandOptions, dataDir: string): Promise<Emulator> {
-  const indexingMs = options.indexingDelay === undefined ? 0 : readDelay(options.indexingDelay);
+  for (const glob of options.failIndexing ?? []) readGlob('--fail-indexing', glob);
+  const indexingMs =
+    options.indexingDelay === undefined ? 0 : demand('--indexing-delay', readDuration(options.indexingDelay));
   try {
     return await startEmulator({
       dataDir,
@@ -68,12 +71,13 @@ async function start(options: EmulatorCommandOptions, dataDir: string): Promise<
         ...(options.vectorQuota !== undefined && { vectorStorageBytes: options.vectorQuota }),
       },
       operations: options.operations,
-      // Half of the time it waits, half of it it is worked on, so that both statuses are seen.
+      // Half of the delay for each status, so that both are seen.
       indexingDelayMs: indexingMs / 2,
       indexingProgressMs: indexingMs / 2,
       failIndexing: options.failIndexing,
     });
   } catch (error) {
+    if (error instanceof UnusableData) throw new UsageError(error.message);
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') {
       throw new UsageError(
@@ -93,17 +97,9 @@ function readBot(text: string): { id: string; name: string } {
   return { id, name: rest.length === 0 ? id : rest.join('=') };
 }
 
-function readDelay(text: string): number {
-  const read = readDuration(text);
-  if (read.kind === 'problem') throw new UsageError(`--indexing-delay: ${read.message}`);
-  return read.value;
-}
-
-/** Written out on the command line a token could be seen by every user of the machine. */
+/** Reads a reference to the token: in the arguments, every user of the machine could see the token itself. */
 function readToken(text: string): string {
-  const read = readSecretReference(text);
-  if (read.kind === 'problem') throw new UsageError(`--token: ${read.message}`);
-  const { value: reference } = read;
+  const reference = demand('--token', readSecretReference(text));
   const secret = resolveSecret(
     reference.kind === 'file' ? { ...reference, path: resolve(reference.path) } : reference,
     process.env,
@@ -160,7 +156,7 @@ function introduce(
   ].join('\n');
 }
 
-/** A reference to a secret as it can be written anywhere: a file is named from the root. */
+/** Makes the path of a `file:` reference absolute. */
 function absolute(reference: string): string {
   return reference.startsWith('file:') ? `file:${resolve(reference.slice('file:'.length))}` : reference;
 }

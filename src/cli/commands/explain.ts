@@ -4,22 +4,19 @@ import { explainUnseen } from '../../sync/plan/explanation.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../../library/load.ts';
-import { locateFile } from '../locate-file.ts';
-import { print } from '../render/output.ts';
-import { printJson } from '../render/print-json.ts';
-import { forThisHost } from '../../library/for-this-host.ts';
+import { locateFile } from '../arguments.ts';
+import { print, printJson } from '../render/output.ts';
 import { withRecords } from '../../library/read-records.ts';
 import { describeExplanation } from '../../words/explanation.ts';
 
-/** Options of `botsync explain`. */
 export interface ExplainOptions extends GlobalOptions {
   readonly path: string;
 }
 
-/** `botsync explain <path>`: one file, from its key to what a pass would do. Returns the exit code; throws `UsageError`. */
+/** `botsync explain <path>`. Returns the exit code; throws `UsageError`. */
 export async function explain(options: ExplainOptions): Promise<number> {
   const loaded = load(options);
-  const config = forThisHost(loaded.config);
+  const { config } = loaded;
   const name = platformName(options, config);
   const sources = findSources(config, name);
   const { found, path } = locateFile(options.path, sources);

@@ -1,42 +1,54 @@
 import { formatDuration, readDuration } from '../../config/duration.ts';
 import { EXIT } from '../../domain/exit-code.ts';
-import { HOURS_KEPT_MS, type HistoryBucket } from '../../domain/history.ts';
+import {
+  HOUR_MS,
+  byRow,
+  HOURS_KEPT_MS,
+  startOf,
+  MINUTE_MS,
+  type HistoryBucket,
+} from '../../domain/history.ts';
 import { load } from '../../library/load.ts';
 import { withStateFile } from '../../library/read-state-file.ts';
 import { describeDoings } from '../../words/history.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { historyTable } from '../render/history-table.ts';
-import { print } from '../render/output.ts';
-import { printJson } from '../render/print-json.ts';
-import { UsageError } from '../usage-error.ts';
+import { printNoService } from '../command-daemon.ts';
+import { print, printJson } from '../render/output.ts';
+import { demand, UsageError } from '../usage-error.ts';
+import { bytesText } from '../../service/amounts.ts';
+import { renderTable } from '../render/text-layout.ts';
 
-/** Options of `botsync history`. */
 export interface HistoryOptions extends GlobalOptions {
   /** A duration. */
   readonly since: string;
 }
 
-/** `botsync history`: what was done in the last hours or days, by the state file. Returns the exit code; throws `UsageError`. */
+/**
+ * `botsync history`: counts of the last hours or days, from the state file. Returns the exit code; throws
+ * `UsageError`.
+ */
 export async function history({ since, ...options }: HistoryOptions): Promise<number> {
   const { config } = load(options);
   const sinceMs = readSince(since);
   const nowMs = Date.now();
-  await withStateFile(config.stateFile, ({ reader }) => {
+  await withStateFile(config.stateFile, ({ reader, holder }) => {
     const buckets = reader.history.buckets(nowMs - sinceMs, nowMs + 1);
     if (options.json) for (const bucket of buckets) printJson(forPrograms(bucket));
-    else print(forPeople(buckets, since, sinceMs).join('\n'));
+    else {
+      print(forPeople(buckets, since, sinceMs).join('\n'));
+      printNoService(holder, reader);
+    }
   });
   return EXIT.ok;
 }
 
 function readSince(since: string): number {
-  const reading = readDuration(since, HOURS_KEPT_MS);
-  if (reading.kind === 'problem') throw new UsageError(`--since: ${reading.message}`);
-  if (reading.value > HOURS_KEPT_MS)
+  const sinceMs = demand('--since', readDuration(since, HOURS_KEPT_MS));
+  if (sinceMs > HOURS_KEPT_MS)
     throw new UsageError(
       `--since: "${since}" is longer than anything is kept; write at most "${formatDuration(HOURS_KEPT_MS)}"`,
     );
-  return reading.value;
+  return sinceMs;
 }
 
 function forPeople(buckets: readonly HistoryBucket[], since: string, sinceMs: number): string[] {
@@ -47,4 +59,87 @@ function forPeople(buckets: readonly HistoryBucket[], since: string, sinceMs: nu
 
 function forPrograms({ startMs, spanMs, ...counts }: HistoryBucket): object {
   return { kind: 'history', start: new Date(startMs).toISOString(), seconds: spanMs / 1000, ...counts };
+}
+
+/** The time that a row covers. */
+type Step = 'minute' | 'hour' | 'day';
+
+/** Rows are minutes up to this span, and hours up to the next, in milliseconds. */
+const MINUTES_UP_TO_MS = 2 * HOUR_MS;
+const HOURS_UP_TO_MS = 48 * HOUR_MS;
+
+interface Column {
+  readonly head: string;
+  readonly cell: (row: HistoryBucket) => string;
+  /** Whether the column is omitted if all its cells are empty. */
+  readonly isOptional: boolean;
+}
+
+const COLUMNS: readonly Column[] = [
+  { head: 'Sent', cell: ({ sentFiles }) => countOf(sentFiles), isOptional: false },
+  { head: 'Size', cell: (row) => (row.sentFiles > 0 ? bytesText(row.sentBytes) : ''), isOptional: false },
+  { head: 'Updated', cell: ({ updated, adopted }) => countOf(updated + adopted), isOptional: true },
+  { head: 'Removed', cell: ({ removed }) => countOf(removed), isOptional: true },
+  { head: 'Failed', cell: ({ failed, refused }) => countOf(failed + refused), isOptional: false },
+  { head: 'Requests', cell: ({ requests }) => countOf(requests), isOptional: false },
+  { head: '429', cell: ({ throttled }) => countOf(throttled), isOptional: true },
+];
+
+/** Returns a table in local time, of minutes, hours or days, depending on the span. A gap becomes one row "…". */
+export function historyTable(buckets: readonly HistoryBucket[], sinceMs: number): string[] {
+  const step = stepOf(sinceMs);
+  const rows = byRow(buckets, (momentMs) => rowOf(momentMs, step));
+  const columns = COLUMNS.filter(
+    ({ cell, isOptional }) => !isOptional || rows.some((row) => cell(row) !== ''),
+  );
+  const lines = rows.flatMap((row, nth) => {
+    const line = [timeOf(row.startMs, step), ...columns.map(({ cell }) => cell(row))];
+    const before = rows[nth - 1];
+    const isNext = before === undefined || nextRow(before.startMs, step) === row.startMs;
+    return isNext ? [line] : [['…', ...columns.map(() => '')], line];
+  });
+  const head = [step === 'day' ? 'Day' : 'Time', ...columns.map((column) => column.head)];
+  return renderTable(
+    head,
+    lines,
+    columns.map((_, nth) => nth + 1),
+  );
+}
+
+function stepOf(sinceMs: number): Step {
+  if (sinceMs <= MINUTES_UP_TO_MS) return 'minute';
+  return sinceMs <= HOURS_UP_TO_MS ? 'hour' : 'day';
+}
+
+/** Returns the start of the minute, the local hour or the local day of a moment. */
+function rowOf(momentMs: number, step: Step): number {
+  if (step === 'minute') return startOf(momentMs, MINUTE_MS);
+  const moment = new Date(momentMs);
+  // Subtract minutes: an hour that the clock shows twice is two hours.
+  const hourMs = momentMs - moment.getMinutes() * MINUTE_MS - (momentMs % MINUTE_MS);
+  return step === 'hour' ? hourMs : moment.setHours(0, 0, 0, 0);
+}
+
+function nextRow(startMs: number, step: Step): number {
+  switch (step) {
+    case 'minute':
+      return startMs + MINUTE_MS;
+    case 'hour':
+      return startMs + HOUR_MS;
+    case 'day': {
+      const day = new Date(startMs);
+      return day.setDate(day.getDate() + 1);
+    }
+  }
+}
+
+/** "Nov 22 13:00", or for a day "Sun Nov 22". */
+function timeOf(startMs: number, step: Step): string {
+  const [weekday = '', month = '', day = ''] = new Date(startMs).toDateString().split(' ');
+  if (step === 'day') return `${weekday} ${month} ${day}`;
+  return `${month} ${day} ${new Date(startMs).toTimeString().slice(0, 5)}`;
+}
+
+function countOf(count: number): string {
+  return count === 0 ? '' : count.toLocaleString('en');
 }

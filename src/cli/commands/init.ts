@@ -1,37 +1,32 @@
 import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { otherFormat } from '../../config/file-name.ts';
-import { CONFIG_NAMES } from '../../config/find-config.ts';
+import { otherFormat, CONFIG_NAMES } from '../../config/find-config.ts';
 import { parseConfig, type LoadedConfig } from '../../config/load-config.ts';
-import { quoteForShell } from '../../config/permissions.ts';
-import { renderProblem } from '../../config/problem.ts';
+import { quoteForShell, renderProblem } from '../../config/problem.ts';
 import { EXIT } from '../../domain/exit-code.ts';
-import { describe } from '../render/describe-resource.ts';
+import { describe } from '../render/resource.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { gatherAnswers, type Access, type AnswerOptions } from '../init/answers.ts';
-import { writeConfigText } from '../init/config-text.ts';
-import { planSchema, writeSchemaCopy } from '../init/schema-copy.ts';
+import { writeConfigText, planSchema, writeSchemaCopy } from '../init/config-text.ts';
 import { openPrompter, type Choice } from '../init/prompter.ts';
-import { invocation, print, printError, shown } from '../render/output.ts';
-import { printJson } from '../render/print-json.ts';
+import { invocation, print, printError, shown, printJson } from '../render/output.ts';
 import { runSession } from '../session.ts';
 import { SyncError } from '../../library/sync-error.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** Options of `botsync init`. */
 export interface InitOptions extends GlobalOptions, AnswerOptions {
   readonly yes: boolean;
   readonly force: boolean;
 }
 
-/** The bot that a new emulator has. */
+/** The bot of a new emulator. */
 const EMULATOR_BOT = 'demo-bot';
 
-/** Where the documentation is, if it is installed: the package may go without. */
+/** The package may have been installed without its documentation. */
 const CONFIGURATION_PAGE = fileURLToPath(new URL('../../docs/CONFIGURATION.md', import.meta.url));
 
-/** Others must not be able to choose what is sent where. */
+/** Others must not be able to change what is sent where. */
 const MODE = 0o644;
 
 /** `botsync init`: writes a configuration. Returns the exit code; throws `UsageError`. */
@@ -83,7 +78,7 @@ function refuseToOverwrite(file: string, { config, force }: InitOptions): void {
     );
 }
 
-/** The bots to choose from; `null`, and a word about it, when the platform cannot be asked. */
+/** Returns the bots to choose from; `null`, with a message, if the platform cannot be asked. */
 async function findBots(access: Access, file: string): Promise<readonly Choice<string>[] | null> {
   if (access.workspaceId === null) {
     printError('Bots can be listed only with a workspace id.');
@@ -105,13 +100,16 @@ async function findBots(access: Access, file: string): Promise<readonly Choice<s
     return found;
   } catch (error) {
     if (!(error instanceof SyncError)) throw error;
-    // The file is not written yet, so that its name says nothing.
+    // The file does not exist yet, so its name would confuse.
     printError(`The bots cannot be listed: ${shown(error.message.replace(`${file}: `, ''))}`);
     return null;
   }
 }
 
-/** What `init` writes has to load: each part was checked, so that it does not is the user's only where parts clash. */
+/**
+ * Checks the text of the new configuration. Each answer was checked, so only a conflict between answers can make it
+ * invalid.
+ */
 function check(text: string, file: string): LoadedConfig {
   const loaded = parseConfig(text, file);
   if (loaded.kind === 'invalid') throw new UsageError(loaded.problems.map(renderProblem).join('\n'));

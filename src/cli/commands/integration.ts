@@ -1,14 +1,10 @@
 import { EXIT } from '../../domain/exit-code.ts';
-import { describeResource } from '../render/describe-resource.ts';
-import { maskSecrets } from '../render/mask-secrets.ts';
-import { print, shown } from '../render/output.ts';
-import { platformError } from '../../library/platform-failure.ts';
-import { printJson } from '../render/print-json.ts';
-import type { ResourceOptions } from '../resource-options.ts';
+import { printResource, type ResourceOptions } from '../render/resource.ts';
+import { shown } from '../render/output.ts';
+import { platformError } from '../../library/sync-error.ts';
 import { withSession } from '../session.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** Options of `botsync integration`. */
 export interface IntegrationOptions extends ResourceOptions {
   readonly name: string;
   /** A version, a range, or `latest`. */
@@ -16,14 +12,17 @@ export interface IntegrationOptions extends ResourceOptions {
   readonly multipleIntegrations: boolean;
 }
 
-/** What a person looks for first; the rest follows as the platform sent it. */
+/** The most interesting fields; the others follow as the platform sent them. */
 const FIRST = [
   ...['name', 'version', 'title', 'description', 'id', 'url'],
   ...['verificationStatus', 'lifecycleStatus', 'visibility', 'public', 'ownerWorkspace', 'createdAt'],
   ...['updatedAt', 'channels', 'actions', 'events', 'states', 'interfaces', 'configurations', 'entities'],
 ];
 
-/** `botsync integration <name> [version]` (interface.md, Get an integration from the hub). Returns the exit code; throws `UsageError`. */
+/**
+ * `botsync integration <name> [version]` (interface.md, Get an integration from the hub). Returns the exit code;
+ * throws `UsageError`.
+ */
 export function integration(options: IntegrationOptions): Promise<number> {
   const { name, range } = options;
   for (const text of [name, range]) {
@@ -35,9 +34,7 @@ export function integration(options: IntegrationOptions): Promise<number> {
     const outcome = await area.getIntegration(name, range, options.multipleIntegrations, signal);
     if (outcome.kind === 'failed')
       throw platformError(`integration ${shown(name)} ${shown(range)}`, outcome.failure, 'reads');
-    const found = maskSecrets(outcome.value, secrets, !options.showSecrets) as typeof outcome.value;
-    if (options.json) printJson({ integration: found });
-    else print(describeResource(found, FIRST).join('\n'));
+    printResource(options, secrets, { name: 'integration', resource: outcome.value, first: FIRST });
     return EXIT.ok;
   });
 }

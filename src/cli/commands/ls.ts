@@ -1,28 +1,27 @@
-import { placeOf } from '../../words/place.ts';
+import { describeHalt } from '../../words/halt.ts';
 import prettyBytes from 'pretty-bytes';
+import { placeOf } from '../../words/place.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import type { Config } from '../../config/config.ts';
-import type { StateReader } from '../../state/state-reader.ts';
-import { compilePattern } from '../../domain/rules.ts';
+import type { StateReader } from '../../store/state-reader.ts';
+import { type RelativePath, fileKey } from '../../domain/key.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { listFiles, type FileEntry, type PlatformState } from '../../sync/plan/list-files.ts';
 import { Turns } from '../../sync/plan/turns.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../../library/load.ts';
-import { forThisHost } from '../../library/for-this-host.ts';
 import { withRecords } from '../../library/read-records.ts';
-import { print, printError, shown } from '../render/output.ts';
-import { printJson } from '../render/print-json.ts';
-import { UsageError } from '../usage-error.ts';
+import { printNoService } from '../command-daemon.ts';
+import { print, printError, shown, printJson } from '../render/output.ts';
+import { readGlob } from '../arguments.ts';
 import { findOrphans } from '../../library/verify/find-orphans.ts';
-import { EventFeed } from '../../library/events.ts';
+import { EventFeed } from '../../library/event-feed.ts';
 import { stopBy } from '../../library/stop.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
-import { listenForStop } from '../stop-listener.ts';
+import { listenForStop } from '../signals.ts';
 import { PassView } from '../render/pass-view.ts';
 
-/** Options of `botsync ls`. */
 export interface LsOptions extends GlobalOptions {
   readonly glob: string | undefined;
   readonly kept: boolean;
@@ -32,7 +31,7 @@ export interface LsOptions extends GlobalOptions {
   readonly toRemove: boolean;
 }
 
-/** Asks the bots, until the user asks the command to end. */
+/** Asks the bots, until a signal ends the command. */
 async function withOrphans(
   options: GlobalOptions,
   loaded: LoadedConfig,
@@ -41,7 +40,7 @@ async function withOrphans(
   const view = new PassView(options);
   const signals = listenForStop();
   const stop = stopBy([signals.stop]);
-  const base = { target: options, env: process.env, log: view.log, feed: new EventFeed([view]) };
+  const base = { target: options, env: process.env, log: view.log, feed: new EventFeed([view.listener]) };
   try {
     await findOrphans(base, loaded, stop, onOrphan);
   } finally {
@@ -50,7 +49,7 @@ async function withOrphans(
   }
 }
 
-/** How a file stands that is not in sync. */
+/** States that are not in sync. */
 const FAILED = new Set<PlatformState>([
   'failed',
   'refused',
@@ -61,11 +60,11 @@ const FAILED = new Set<PlatformState>([
   'sending',
 ]);
 
-/** `botsync ls`: files with what is known of them here and on the platform. Returns the exit code; throws `UsageError`. */
+/** `botsync ls`: files with their state here and on the platform. Returns the exit code; throws `UsageError`. */
 export async function ls(options: LsOptions): Promise<number> {
   const loaded = load(options);
-  const config = forThisHost(loaded.config);
-  const matches = matcherOf(options.glob);
+  const { config } = loaded;
+  const matches = options.glob === undefined ? () => true : readGlob('ls', options.glob);
   const { kept, failed, unindexed, orphans, toRemove } = options;
   let matched = 0;
   const isMatch = (path: string): boolean => {
@@ -83,16 +82,19 @@ export async function ls(options: LsOptions): Promise<number> {
   const name = platformName(options, config);
   const isOrphansOnly = orphans && !(kept || failed || unindexed || toRemove);
   if (!isOrphansOnly)
-    await withRecords({ loaded, platformName: name, env: process.env }, async ({ reader }) => {
+    await withRecords({ loaded, platformName: name, env: process.env }, async ({ reader, holder }) => {
       const turns = new Turns(systemClock);
       const nowMs = Date.now() + reader.platformAheadMs();
       const sources = findSources(config, name);
       for (const entry of listFiles({ config, platformName: name, sources, state: reader, nowMs })) {
-        if (isWanted(entry)) show(entry, options.json);
+        if (isWanted(entry)) show(entry, isUnderOwnKey(entry, config), options.json);
         const turn = turns.step();
         if (turn !== null) await turn;
       }
-      if (!options.json) tellHalts(config, reader);
+      if (!options.json) {
+        printHalts(config, reader);
+        printNoService(holder, reader);
+      }
     });
   if (orphans)
     await withOrphans(options, loaded, ({ source, path, key }) => {
@@ -104,22 +106,33 @@ export async function ls(options: LsOptions): Promise<number> {
   return EXIT.ok;
 }
 
-/** Of a halted source the list is as old as its halt. */
-function tellHalts({ sources }: Config, state: StateReader): void {
+/** Prints which sources are halted: their list is as old as the halt. */
+function printHalts({ sources }: Config, state: StateReader): void {
   for (const { name } of sources) {
-    const halted = state.source(name)?.halted ?? null;
-    if (halted !== null) printError(`${shown(name)} is halted: ${shown(halted)}`);
+    const halt = state.source(name)?.halt ?? null;
+    if (halt !== null) printError(`${shown(name)} is halted: ${shown(describeHalt(halt))}`);
   }
 }
 
-function show(entry: FileEntry, json: boolean): void {
-  const { source, path, key, local, platform, bytes, expiresAt, reason } = entry;
+/** Returns whether a file has the key and the bot of the current configuration. */
+function isUnderOwnKey({ source, path, key, botId }: FileEntry, { sources }: Config): boolean {
+  const own = sources.find(({ name }) => name === source);
+  return (
+    own === undefined ||
+    key === null ||
+    (own.botId === botId && fileKey(own.keyPrefix, path as RelativePath) === key)
+  );
+}
+
+function show(entry: FileEntry, isUnderOwnKey: boolean, json: boolean): void {
+  const { source, path, key, botId, local, platform, bytes, expiresAt, reason } = entry;
   if (json) {
-    printJson({ kind: 'file', source, path, key, local, platform, bytes, expiresAt, reason });
+    printJson({ kind: 'file', source, path, key, botId, local, platform, bytes, expiresAt, reason });
     return;
   }
   const about = [
     prettyBytes(bytes),
+    ...(isUnderOwnKey ? [] : [`key ${key ?? ''} of ${botId}`]),
     ...(local === 'gone' ? ['no local file'] : []),
     ...(expiresAt === null ? [] : [`until ${expiresAt}`]),
     ...(reason === null ? [] : [reason]),
@@ -129,14 +142,4 @@ function show(entry: FileEntry, json: boolean): void {
 
 function line(platform: string, file: string, about: string): string {
   return `${platform.padEnd(14)}${shown(file)}  (${shown(about)})`;
-}
-
-function matcherOf(glob: string | undefined): (path: string) => boolean {
-  if (glob === undefined) return () => true;
-  try {
-    const matches = compilePattern(glob);
-    return (path) => matches(path.normalize('NFC'));
-  } catch (error) {
-    throw new UsageError(`${glob}: no pattern: ${(error as Error).message.slice(0, 200)}`);
-  }
 }

@@ -2,22 +2,24 @@ import { EXIT } from '../../domain/exit-code.ts';
 import { commandDaemon } from '../command-daemon.ts';
 import { secretPlace } from '../credential-advice.ts';
 import type { ReloadOutcome } from '../../library/api.ts';
-import { alike, type GlobalOptions } from '../global-options.ts';
+import { commandEnd, type GlobalOptions } from '../global-options.ts';
 import { load } from '../../library/load.ts';
-import { print } from '../render/output.ts';
-import { printJson } from '../render/print-json.ts';
+import { print, printJson } from '../render/output.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** A reload waits for the one before it, and for what is running under the old configuration to be handed over. */
+/** A reload waits for an earlier one, and for running work to be handed over. */
 const PATIENCE_MS = 60_000;
 
-/** `botsync reload`: has the running daemon read its configuration and secrets again. Returns the exit code; throws `UsageError`. */
+/**
+ * `botsync reload`: has the running daemon reload its configuration and secrets. Returns the exit code; throws
+ * `UsageError`.
+ */
 export async function reload(options: GlobalOptions): Promise<number> {
   const { config } = load(options);
   const answer = await commandDaemon(config.stateFile, {
     target: '/reload',
     patienceMs: PATIENCE_MS,
-    otherwise: `start one: botsync sync${alike(options)}`,
+    otherwise: `start one: botsync sync${commandEnd(options)}`,
   });
   const { problem } = answer as ReloadOutcome;
   if (problem !== null)

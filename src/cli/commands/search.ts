@@ -1,30 +1,26 @@
 import type { Config } from '../../config/config.ts';
 import type { OptionalFailure } from '../../domain/failure.ts';
 import { EXIT } from '../../domain/exit-code.ts';
-import type { FoundPassage, Passage } from '../../platform/passages.ts';
+import type { FoundPassage, Passage } from '../../platform/lookups.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import { fileKey } from '../../domain/key.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../../library/load.ts';
-import { locateFile } from '../locate-file.ts';
-import { platformError } from '../../library/platform-failure.ts';
-import { print, shown } from '../render/output.ts';
-import { printJson } from '../render/print-json.ts';
+import { locateFile, readTags } from '../arguments.ts';
+import { platformError, type SyncError } from '../../library/sync-error.ts';
+import { print, shown, printJson } from '../render/output.ts';
 import { withSession } from '../session.ts';
-import { readTags } from '../tag-option.ts';
-import type { SyncError } from '../../library/sync-error.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** Options of `botsync search`. */
 export interface SearchOptions extends GlobalOptions {
   readonly query: string;
   readonly tag: readonly string[] | undefined;
   readonly limit: number | undefined;
-  /** The source whose bot is asked; needed where several bots get files. */
+  /** The source whose bot is asked; required with several bots. */
   readonly source: string | undefined;
 }
 
-/** `botsync search`: what the bot finds in its files for a question. Returns the exit code; throws `UsageError`. */
+/** `botsync search`. Returns the exit code; throws `UsageError`. */
 export function search({ query, tag, limit, source, ...options }: SearchOptions): Promise<number> {
   const { config } = load(options);
   const tags = readTags(tag ?? []);
@@ -43,12 +39,14 @@ export function search({ query, tag, limit, source, ...options }: SearchOptions)
   });
 }
 
-/** Options of `botsync passages`. */
 export interface PassagesOptions extends GlobalOptions {
   readonly path: string;
 }
 
-/** `botsync passages`: what the platform made of the copy of a local file. Returns the exit code; throws `UsageError`. */
+/**
+ * `botsync passages`: the passages that the platform extracted from a local file. Returns the exit code; throws
+ * `UsageError`.
+ */
 export function passages({ path: written, ...options }: PassagesOptions): Promise<number> {
   const { config } = load(options);
   const { found, path } = locateFile(written, findSources(config, platformName(options, config)));
@@ -75,7 +73,7 @@ function lookupError(what: string, failure: OptionalFailure): SyncError {
   return platformError(what, failure, 'reads');
 }
 
-/** The one bot that gets files, or that of the source that is named. */
+/** Returns the bot of the named source, or the only bot. */
 function botOf(source: string | undefined, { sources }: Config): string {
   const names = sources.map(({ name }) => `  ${name}`).join('\n');
   if (source !== undefined) {

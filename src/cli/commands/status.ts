@@ -1,42 +1,34 @@
+import type { LoadedConfig } from '../../config/load-config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import type { Usages } from '../../domain/usage.ts';
-import { alike, type GlobalOptions } from '../global-options.ts';
+import { commandEnd, type GlobalOptions } from '../global-options.ts';
 import { load, platformName } from '../../library/load.ts';
-import { print, printError } from '../render/output.ts';
-import { printJson } from '../render/print-json.ts';
-import { paintFor } from '../render/paint.ts';
+import { print, printError, printJson, paintFor } from '../render/output.ts';
 import { describeStatus, type StatusWords } from '../../words/status.ts';
 import { describeUsage, usageForPrograms } from '../../words/usage.ts';
 import type { Session } from '../session.ts';
+import { SyncError } from '../../library/sync-error.ts';
 import { whyNotAsked } from '../../library/usage.ts';
-import type { RecordsPlace } from '../../library/read-records.ts';
-import type { ClusterFeed } from '../status/cluster-feed.ts';
-import { standingByFacts, statusDocument } from '../status/status-facts.ts';
-import { StatusFeed } from '../status/status-feed.ts';
+import { standingByFacts, statusDocument, type StatusFeed } from '../status/status-facts.ts';
+import { openFeed } from '../status/status-feed.ts';
 
-/** Options of `botsync status`. */
 export interface StatusOptions extends GlobalOptions {
-  /** Whether the platform is asked for its quotas; without that nothing is. */
   readonly usage: boolean;
-  /** How often is asked, a duration (empty: the usual one); `undefined`: once. */
+  /** The interval, a duration (empty for the default); `undefined`: once. */
   readonly watch: string | undefined;
 }
 
 /**
- * `botsync status`: what a running daemon says, else what the state file knows. Returns the exit code, which says how things
- * stand (see `Standing`). Throws `UsageError`.
+ * `botsync status`: the status from a running daemon, else from the state file. Returns the exit code of the status
+ * (see `Standing`). Throws `UsageError`.
  */
 export async function status(options: StatusOptions): Promise<number> {
-  const loaded = load(options);
-  const { config } = loaded;
-  const name = platformName(options, config);
-  const cluster = await clusterFeed({ loaded, platformName: name, env: process.env });
-  const feed = new StatusFeed(config, name, Date.now, cluster);
-  const isAsked = config.platform.operations !== 'specified';
+  const { feed, isAsked, hasLedger } = await openStatus(options);
   const words: Omit<StatusWords, 'nowMs'> = {
-    nextStep: `botsync sync --once${alike(options)}`,
-    commandEnd: alike(options),
+    nextStep: `botsync sync --once${commandEnd(options)}`,
+    commandEnd: commandEnd(options),
     isAsked,
+    hasLedger,
     paint: paintFor(1),
   };
   if (options.watch !== undefined) {
@@ -45,7 +37,7 @@ export async function status(options: StatusOptions): Promise<number> {
   }
   const facts = await feed.next();
   const standing = standingByFacts(facts);
-  const tell = (asked: Usages | null): void => {
+  const show = (asked: Usages | null): void => {
     if (options.json) {
       const usage = options.usage && { usage: asked && usageForPrograms(asked, null) };
       printJson({ ...statusDocument(facts, standing), ...usage });
@@ -59,24 +51,39 @@ export async function status(options: StatusOptions): Promise<number> {
   };
   if (options.usage) {
     const { withSession } = await import('../session.ts');
-    const exitCode = await withSession(options, 'status', (session) => withUsage(session, tell));
+    const exitCode = await withSession(options, 'status', (session) => withUsage(session, show));
     return exitCode === EXIT.ok ? standing.exitCode : exitCode;
   }
-  tell(null);
+  show(null);
   return standing.exitCode;
 }
 
-/** What finds out what the hosts of a cluster keep; `null`: there is none. */
-async function clusterFeed(place: RecordsPlace): Promise<ClusterFeed | null> {
-  if (place.loaded.config.cluster === null) return null;
-  const { ClusterFeed: Feed } = await import('../status/cluster-feed.ts');
-  return new Feed(place);
+interface OpenedStatus extends Pick<StatusWords, 'isAsked' | 'hasLedger'> {
+  readonly feed: StatusFeed;
 }
 
-/** Tells what is known with the usage, and without it where the platform does not tell. */
-async function withUsage({ usage, signal }: Session, tell: (asked: Usages | null) => void): Promise<number> {
+/** Opens the feed of the status. With an invalid configuration, a service may still run with the previous one. */
+async function openStatus(options: StatusOptions): Promise<OpenedStatus> {
+  let loaded: LoadedConfig;
+  try {
+    loaded = load(options);
+  } catch (error) {
+    if (!(error instanceof SyncError) || error.code !== 'configuration') throw error;
+    const { BrokenConfigFeed } = await import('../status/status-feed.ts');
+    return { feed: new BrokenConfigFeed(options, error), isAsked: true, hasLedger: false };
+  }
+  const { config } = loaded;
+  return {
+    feed: await openFeed({ loaded, platformName: platformName(options, config), env: process.env }),
+    isAsked: config.platform.operations !== 'specified',
+    hasLedger: config.cluster !== null,
+  };
+}
+
+/** Prints the status with the usage, or without it if the platform does not report it. */
+async function withUsage({ usage, signal }: Session, show: (asked: Usages | null) => void): Promise<number> {
   const asked = await usage().all(signal);
-  tell(asked.kind === 'ok' ? asked.value : null);
+  show(asked.kind === 'ok' ? asked.value : null);
   if (asked.kind === 'failed' && !signal.aborted) printError(whyNotAsked(asked));
   return EXIT.ok;
 }

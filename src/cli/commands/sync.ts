@@ -1,19 +1,18 @@
 import { renderProblem } from '../../config/problem.ts';
 import { emulatorDirectory } from '../../config/config.ts';
-import { openSync } from '../../library/open-sync.ts';
+import { openSyncFor } from '../../library/open-sync.ts';
 import type { Sync } from '../../library/api.ts';
 import { load } from '../../library/load.ts';
 import { keepHeapSmall } from '../../service/heap.ts';
-import { listenForStop } from '../stop-listener.ts';
-import { alike } from '../global-options.ts';
+import { listenForStop } from '../signals.ts';
+import { commandEnd } from '../global-options.ts';
 import { refusalAdvice } from '../credential-advice.ts';
 import { exitCodeOf } from '../../library/pass-outcome.ts';
 import { invocation, print } from '../render/output.ts';
 import { PassView } from '../render/pass-view.ts';
-import { demandForcedFile } from '../demand-forced-file.ts';
-import { forced, waitMsOf, type SyncOptions } from '../sync-options.ts';
+import { demandForcedFile, forced, waitMsOf, type SyncOptions } from '../sync-options.ts';
 
-/** `botsync sync`: the daemon, one pass, or what one would do. Returns the exit code; throws `SyncError`. */
+/** `botsync sync`: the daemon, one pass, or a dry run. Returns the exit code; throws `SyncError`. */
 export async function sync(options: SyncOptions): Promise<number> {
   keepHeapSmall();
   if (!options.once && !options.dryRun) {
@@ -22,7 +21,7 @@ export async function sync(options: SyncOptions): Promise<number> {
   }
   const { config, emulator } = options;
   const view = new PassView(options);
-  const opened = openSync({ config, emulator, log: view.log, observer: view });
+  const opened = openSyncFor({ config, emulator, log: view.log }, [view.listener]);
   for (const warning of opened.warnings) view.warn(renderProblem(warning));
   if (options.force !== undefined) await demandForcedFile(options, load(options).config);
   return await (options.dryRun ? showPlan(options, opened, view) : syncOnce(options, opened, view));
@@ -31,14 +30,15 @@ export async function sync(options: SyncOptions): Promise<number> {
 async function showPlan(options: SyncOptions, opened: Sync, view: PassView): Promise<number> {
   const { usage } = options;
   const { isForced, warnIfUnused } = forced(options);
-  // Without a request there is nothing to end in order.
+  // Without a request, the default handling of signals is enough.
   const signals = usage ? listenForStop() : null;
   try {
     const plan = { isForced, usage, ...(signals !== null && { signal: signals.stop }) };
-    const { outcome, summary, unmatched } = await opened.plan(plan);
+    const { outcome, summary, unmatched, refused } = await opened.plan(plan);
     warnIfUnused(view);
     for (const { field, message, hint } of unmatched) view.warn(`${field} ${message}; ${hint}`);
     view.end(summary, true, false);
+    if (outcome === 'credentials') view.warn(refusalAdvice(load(options).config, refused, options));
     return exitCodeOf(outcome);
   } finally {
     signals?.release();
@@ -50,20 +50,13 @@ async function syncOnce(options: SyncOptions, opened: Sync, view: PassView): Pro
   const { usage, allowRemovals } = options;
   const waitMs = waitMsOf(options);
   const { isForced, warnIfUnused } = forced(options);
-  const signals = listenForStop({
-    stopping: (signal) => {
-      view.stopping(signal);
-    },
-    endingNow: () => {
-      view.endNow();
-    },
-  });
+  const signals = listenForStop(view);
   try {
     const { outcome } = await opened.pass({
       ...{ isForced, allowRemovals, usage, signal: signals.stop },
       ...(waitMs !== undefined && { waitMs }),
       estimate: view.showsProgress,
-      howToAllow: `run: botsync sync --once --allow-removals${alike(options)}`,
+      howToApprove: `run: botsync sync --once --allow-removals${commandEnd(options)}`,
     });
     if (!signals.stop.aborted) warnIfUnused(view);
     if (outcome === 'credentials') view.warn(refusalAdvice(load(options).config, view.refusals, options));

@@ -1,34 +1,26 @@
 import { renderProblem } from '../../config/problem.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import type { PruneResult } from '../../library/api.ts';
-import { openSync } from '../../library/open-sync.ts';
+import { openSyncFor } from '../../library/open-sync.ts';
 import { SyncError } from '../../library/sync-error.ts';
 import { keepHeapSmall } from '../../service/heap.ts';
-import { listenForStop } from '../stop-listener.ts';
+import { listenForStop } from '../signals.ts';
 import { exitCodeOf } from '../../library/pass-outcome.ts';
 import { print, shown } from '../render/output.ts';
-import { VerifyView } from '../render/verify-view.ts';
-import type { VerifyOptions } from '../verify-options.ts';
+import { VerifyView, type VerifyOptions } from '../render/verify-view.ts';
 
-/** `botsync verify`: what the bots have, compared with what was sent. Returns the exit code; throws `SyncError`. */
+/** `botsync verify`. Returns the exit code; throws `SyncError`. */
 export async function verify(options: VerifyOptions): Promise<number> {
   keepHeapSmall();
   const { config, emulator, content, repair, prune, allowRemovals, json } = options;
   const view = new VerifyView(options);
-  const sync = openSync({ config, emulator, log: view.log, observer: view });
+  const sync = openSyncFor({ config, emulator, log: view.log }, [view.listener, view.comparison]);
   for (const warning of sync.warnings) view.warn(renderProblem(warning));
-  const signals = listenForStop({
-    stopping: (signal) => {
-      view.stopping(signal);
-    },
-    endingNow: () => {
-      view.endNow();
-    },
-  });
+  const signals = listenForStop(view);
   try {
     const what = { content, repair, prune, allowRemovals, estimate: view.showsProgress };
     const { outcome, pruned } = await sync.verify({ ...what, signal: signals.stop });
-    if (pruned !== null && !json) tellPruned(pruned);
+    if (pruned !== null && !json) printPruned(pruned);
     return exitCodeOf(outcome);
   } catch (error) {
     if (error instanceof SyncError && error.code === 'interrupted') return EXIT.interrupted;
@@ -39,7 +31,7 @@ export async function verify(options: VerifyOptions): Promise<number> {
   }
 }
 
-function tellPruned({ removed, left, halts }: PruneResult): void {
-  for (const { source, reason } of halts) print(`${shown(source)}: ${shown(reason)}`);
+function printPruned({ removed, left, halts }: PruneResult): void {
+  for (const { source, reason } of halts) print(`${shown(source)} is halted: ${shown(reason)}`);
   print(`Pruned: ${removed} ${removed === 1 ? 'orphan' : 'orphans'} removed, ${left} left`);
 }

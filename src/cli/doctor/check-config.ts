@@ -5,15 +5,14 @@ import { secretPlace } from '../credential-advice.ts';
 import type { Credentials, SecretField } from '../../library/platform/credentials.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 
-/** A configuration that cannot be used, one diagnosis a problem. */
 export function reportProblems(problems: readonly ConfigProblem[]): Diagnosis[] {
   return problems.map((problem) => broken('config', renderProblem(problem), null));
 }
 
-/** What is probably not meant in a configuration, and what it lacks for the real platform. */
+/** Reports suspicious parts of a configuration, and what it lacks for the real platform. */
 export function checkConfig({ config, file, warnings }: LoadedConfig, credentials: Credentials): Diagnosis[] {
   const lacking = credentials.lacking('files');
-  // With `notify` it is looked at there.
+  // With `notify`, the check of notifications reports it.
   const isOptional = config.platform.chat !== null && config.notify === null;
   const chat = isOptional ? credentials.lacking('message') : [];
   const found = [
@@ -30,7 +29,7 @@ export function checkConfig({ config, file, warnings }: LoadedConfig, credential
 }
 
 /**
- * Whether the secrets that the config names are where it says. None of them is shown.
+ * Checks whether the secrets are where the configuration says; shows none of them.
  *
  * @param emulator - whether the emulator is used, which needs none.
  */
@@ -39,7 +38,7 @@ export function checkSecrets(
   credentials: Credentials,
   emulator: boolean,
 ): Diagnosis[] {
-  // Without `notify` a sync does without the key, and the service has often no right to it.
+  // Without `notify` a sync does not need the key, and the service often has no access to it.
   const missingKey = config.notify === null ? doubtful : broken;
   return [
     ...checkSecret(file, 'platform.token', credentials, broken),
@@ -62,5 +61,35 @@ function checkSecret(
   return [
     fine('secrets', `${where} is in ${secretPlace(reference)}`),
     ...found.warnings.map((warning) => doubtful('secrets', `${where}: ${warning}`, null)),
+  ];
+}
+
+/** The end of security fixes by major version: https://github.com/nodejs/release#release-schedule */
+const END_OF_LIFE: Readonly<Record<number, string>> = {
+  20: '2026-04-30',
+  21: '2024-06-01',
+  22: '2027-04-30',
+  23: '2025-06-01',
+  24: '2028-04-30',
+  25: '2026-06-01',
+  26: '2029-04-30',
+};
+
+/** Checks whether this version of Node still gets security fixes; an unknown one is newer than this botsync. */
+export function checkNode(version: string, nowMs: number): Diagnosis[] {
+  const line = Number(version.split('.')[0]);
+  const lastDay = END_OF_LIFE[line];
+  if (lastDay === undefined || nowMs <= Date.parse(`${lastDay}T23:59:59Z`))
+    return [fine('node', `${version}${lastDay === undefined ? '' : `, supported until ${lastDay}`}`)];
+  const supported = Object.entries(END_OF_LIFE)
+    .filter(([other, day]) => Number(other) % 2 === 0 && nowMs <= Date.parse(day))
+    .map(([other]) => other);
+  const next = supported.length === 0 ? 'a newer one' : `Node ${supported.join(' or ')}`;
+  return [
+    doubtful(
+      'node',
+      `${version} has had no security fixes from the Node project since ${lastDay}`,
+      `install ${next}, unless your distribution still maintains this one`,
+    ),
   ];
 }

@@ -1,28 +1,28 @@
+import { describeHalt } from '../../words/halt.ts';
 import { accessSync, constants, readFileSync } from 'node:fs';
 import prettyBytes from 'pretty-bytes';
 import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { scan } from '../../scan/scan.ts';
+import { scan } from '../../files/scan.ts';
 import { findSources, type Source } from '../../sync/sources/source.ts';
 import { Turns } from '../../sync/plan/turns.ts';
 import { unmatchedPatterns } from '../../sync/plan/unmatched-patterns.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 
-/** What a walk through a source met. */
 interface Survey {
   files: number;
   bytes: number;
-  /** Those that would be watched, the source's own included. */
+  /** Directories to watch, including the source's own. */
   directories: number;
-  /** Files and directories that cannot be read, or never synced as they are. */
+  /** Unreadable files and directories, and those that can never be synced. */
   troubles: number;
-  /** The first of them, with the reason. */
+  /** With the reason. */
   firstTrouble: string | null;
   /** Whether every file was checked. */
   isComplete: boolean;
 }
 
-/** Whether the sources' directories are there, can be read, and how much they hold; and whether all can be watched. */
+/** Checks whether the sources exist, can be read and watched, and how much they contain. */
 export async function checkDirectories(
   config: Config,
   platformName: string,
@@ -36,7 +36,7 @@ export async function checkDirectories(
     const { name } = found.config;
     if (found.kind === 'missing') {
       const fix = 'create it, mount it, or correct "directory"';
-      diagnoses.push(broken('directories', `${name}: ${found.halt.reason}`, fix));
+      diagnoses.push(broken('directories', `${name}: ${describeHalt(found.halt)}`, fix));
       continue;
     }
     const survey = await surveySource(found.source, clock, signal);
@@ -104,7 +104,7 @@ function isReadable(file: string): boolean {
     accessSync(file, constants.R_OK);
     return true;
   } catch (error) {
-    // Removed in the meantime, which is nobody's fault.
+    // Deleted in the meantime, which is no problem.
     return (error as NodeJS.ErrnoException).code === 'ENOENT';
   }
 }
@@ -129,7 +129,7 @@ function describeSurvey({ config, root }: Source, survey: Survey): Diagnosis[] {
   return [...diagnoses, broken('directories', `${name}: ${firstTrouble}${more}`, fix)];
 }
 
-/** Rules that match no file work, and are probably not meant. */
+/** Warns of rules that match no file. */
 function checkPatterns(config: Config, seen: readonly Source[]): Diagnosis[] {
   return unmatchedPatterns(config, seen).map(({ field, message, hint }) =>
     doubtful('rules', `${field} ${message}`, hint),
@@ -140,14 +140,14 @@ function checkWatches({ watch }: Config, directories: number): Diagnosis[] {
   const limit = watch.poll ? null : watchLimit();
   if (limit === null) return [];
   const counts = `${counted(directories, 'directory', 'directories')} to watch, of ${limit.toLocaleString('en')} that the system allows per user`;
-  // Other programs of the user take their part of it.
+  // Other programs of the user need watches, too.
   if (directories <= limit * 0.75) return [fine('watches', counts)];
   const needed = 2 ** Math.ceil(Math.log2(directories * 1.5));
   const fix = `run: sysctl -w fs.inotify.max_user_watches=${needed} (and the same in /etc/sysctl.d/ to keep it)`;
   return [doubtful('watches', `${counts}; changes in the others are found only by rescans`, fix)];
 }
 
-/** `null` where there is no such limit. */
+/** `null` if there is no limit. */
 function watchLimit(): number | null {
   try {
     return Number(readFileSync('/proc/sys/fs/inotify/max_user_watches', 'utf8'));

@@ -1,7 +1,6 @@
-import type { Sql } from '../../cluster/database.ts';
+import type { DatabaseHealth } from '../../cluster/database.ts';
 import type { ClusterConfig } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
-import { lackingRights } from '../../library/cluster/init-ledger.ts';
 import { asked, demandLedger, openCluster, type Cluster } from '../../library/cluster/open-cluster.ts';
 import { SyncError } from '../../library/sync-error.ts';
 import { describeSpan } from '../../words/quantity.ts';
@@ -10,7 +9,7 @@ import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 const CHECK = 'cluster';
 
 /**
- * Whether the database can be reached, is one that keeps what it takes, and has a ledger that this host may use.
+ * Checks whether the database is reachable, stores commits durably, and has a ledger that this host may use.
  *
  * @param now - the clock of this host, epoch milliseconds.
  */
@@ -23,10 +22,10 @@ export async function checkLedger(
   let cluster: Cluster | null = null;
   try {
     cluster = openCluster(loaded, config, env);
-    const { sql } = cluster.database;
+    const { database, isEncrypted } = cluster;
     return [
-      ...(await asked(() => checkDatabase(sql, cluster?.isEncrypted === true), config)),
-      ...(await asked(() => checkClock(sql, config.host, now), config)),
+      ...(await asked(() => checkDatabase(database, isEncrypted), config)),
+      ...(await asked(() => checkClock(database, config.host, now), config)),
       ...(await checkTables(cluster)),
     ];
   } catch (error) {
@@ -37,44 +36,40 @@ export async function checkLedger(
   }
 }
 
-/** PostgreSQL of versions before this is not tried. */
+/** Older versions of PostgreSQL are not tested. */
 const OLDEST_VERSION = 130_000;
 
-async function checkDatabase(sql: Sql, isEncrypted: boolean): Promise<Diagnosis[]> {
+async function checkDatabase(database: Cluster['database'], isEncrypted: boolean): Promise<Diagnosis[]> {
   const beganMs = performance.now();
-  const [row] = await sql(
-    `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::integer AS number,
-       current_setting('synchronous_standby_names') AS names, current_setting('synchronous_commit') AS commit,
-       current_setting('fsync') AS fsync, (SELECT count(*)::integer FROM pg_stat_replication) AS standbys,
-       pg_is_in_recovery() AS is_standby`,
-  );
+  const health = await database.health();
   const tookMs = Math.max(1, Math.round(performance.now() - beganMs));
   const way = isEncrypted ? 'over TLS, its certificate checked' : 'on this machine, without TLS';
-  const version = String(row?.['version']);
+  const { version, versionNumber, isStandby } = health;
   const reached = `the database (PostgreSQL ${version}) answers in ${tookMs} ms, ${way}`;
   return [
-    Number(row?.['number']) >= OLDEST_VERSION
+    versionNumber >= OLDEST_VERSION
       ? fine(CHECK, reached)
       : broken(CHECK, `the database is PostgreSQL ${version}`, 'use version 13 or newer'),
-    ...(row?.['is_standby'] === true
+    ...(isStandby
       ? [broken(CHECK, 'the database is a standby, which takes no writes', 'name the primary in the address')]
       : []),
-    ...checkDurability(row ?? {}),
+    ...checkDurability(health),
   ];
 }
 
-/** More than this clocks that are kept in time do not differ, milliseconds. */
+/** Synchronised clocks differ by less, in milliseconds. */
 const CLOCKS_DIFFER_MS = 10_000;
 
-/** Whether the clock of this host is that of the others: nobody asks these, but all know the database's. */
-async function checkClock(sql: Sql, host: string, now: () => number): Promise<Diagnosis[]> {
+/** Compares the clock of this host with the database's, which all hosts share. */
+async function checkClock(
+  database: Cluster['database'],
+  host: string,
+  now: () => number,
+): Promise<Diagnosis[]> {
   const sentAtMs = now();
-  const [row] = await sql(
-    'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS now_ms',
-  );
+  const databaseMs = await database.nowMs();
   const answeredAtMs = now();
-  const databaseMs = Number(row?.['now_ms']);
-  // It was asked at some moment in between.
+  // The database read its clock between the two moments.
   const offMs = Math.max(sentAtMs - databaseMs, databaseMs - answeredAtMs);
   if (offMs <= CLOCKS_DIFFER_MS) return [];
   const way = sentAtMs > databaseMs ? 'ahead of' : 'behind';
@@ -87,18 +82,18 @@ async function checkClock(sql: Sql, host: string, now: () => number): Promise<Di
   ];
 }
 
-function checkDurability(row: Readonly<Record<string, unknown>>): Diagnosis[] {
-  if (row['fsync'] === 'off' || row['commit'] === 'off')
+function checkDurability(health: DatabaseHealth): Diagnosis[] {
+  const { isFsyncOff, commit, areStandbysNamed, standbys } = health;
+  if (isFsyncOff || commit === 'off')
     return [
       doubtful(
         CHECK,
-        `the database says that it has taken records before they are on its disk (${row['fsync'] === 'off' ? 'fsync' : 'synchronous_commit'} is off)`,
+        `the database says that it has taken records before they are on its disk (${isFsyncOff ? 'fsync' : 'synchronous_commit'} is off)`,
         'switch it on: after a crash of the database files may be missing on the platform that count as synced',
       ),
     ];
-  const [areNamed, standbys] = [row['names'] !== '', Number(row['standbys'])];
-  // The role of the hosts may be one whose commits wait for the disk of the primary alone.
-  if (areNamed && row['commit'] !== 'local')
+  // The role of the hosts may have synchronous_commit set to wait for the primary only.
+  if (areStandbysNamed && commit !== 'local')
     return [
       standbys > 0
         ? fine(CHECK, 'standbys are synchronous: a failover loses no records')
@@ -116,15 +111,15 @@ function checkDurability(row: Readonly<Record<string, unknown>>): Diagnosis[] {
     doubtful(
       CHECK,
       'the standbys of the database are not synchronous: a failover may lose the latest records',
-      `set ${areNamed ? 'synchronous_commit to on' : 'synchronous_standby_names'}. Without it, if the host that wrote them fails at the same time, a file that was being replaced may count as synced`,
+      `set ${areStandbysNamed ? 'synchronous_commit to on' : 'synchronous_standby_names'}. Without it, if the host that wrote them fails at the same time, a file that was being replaced may count as synced`,
     ),
   ];
 }
 
 async function checkTables(cluster: Cluster): Promise<Diagnosis[]> {
-  const { config, database } = cluster;
+  const { config, tables } = cluster;
   await demandLedger(cluster);
-  const lacking = await asked(() => lackingRights(database.sql, config.schema), config);
+  const lacking = await asked(() => tables.lackingRights(), config);
   if (lacking.length > 0)
     return [
       broken(

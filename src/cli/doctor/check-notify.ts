@@ -2,131 +2,130 @@ import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem } from '../../config/problem.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import type { LookupFailure } from '../../domain/failure.ts';
-import type { Messenger } from '../../notify/messenger.ts';
+import type { ConversationMemory, Messenger } from '../../notify/messenger.ts';
 import { wordTest } from '../../notify/words.ts';
 import { findHolder } from '../../service/process-lock.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { holdLock } from '../../library/hold-lock.ts';
+import { holdLock, openStateFile } from '../../library/open-state-file.ts';
 import { platformName } from '../../library/load.ts';
-import { messengerPorts, openMessenger } from '../../library/open-messenger.ts';
-import { openStateFile } from '../../library/open-state-file.ts';
-import { readStateFile, withStateFile } from '../../library/read-state-file.ts';
-import type { Session } from '../session.ts';
+import { messengerPorts, openMessenger, stateConversations } from '../../library/open-messenger.ts';
+import { withStateFile } from '../../library/read-state-file.ts';
 import { describeRun } from '../../library/notifier.ts';
+import type { NoticeReader } from '../../store/notices.ts';
+import type { Session } from '../session.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 import { SyncError } from '../../library/sync-error.ts';
 
-/** Whether people could be told, without telling anybody anything. */
+/** Checks whether notifications could be sent, without sending any. */
 export async function checkNotify(
   loaded: LoadedConfig,
   options: GlobalOptions,
   session: Session,
 ): Promise<Diagnosis[]> {
-  const { notify, stateFile } = loaded.config;
+  const { notify, cluster, stateFile } = loaded.config;
   if (notify === null) return [];
-  return await withoutUsageErrors(session, async () => {
-    return await withStateFile(stateFile, async ({ reader }) => {
-      const messenger = makeMessenger(loaded, options, session, { ...NOTHING, ...reading(reader.notices) });
-      const checked = await messenger.check(session.signal);
-      if (checked.kind === 'failed') return [diagnose(checked.failure)];
-      const { known } = messenger;
-      const where =
-        known === null
-          ? 'a conversation that is created with the first message'
-          : `the conversation ${known}`;
-      return [fine('notify', `notifications go to ${where}; test them with doctor --send-test`)];
-    });
-  });
+  const check = async (memory: ConversationMemory): Promise<Diagnosis[]> => {
+    const messenger = makeMessenger(loaded, options, session, memory);
+    const checked = await messenger.check(session.signal);
+    if (checked.kind === 'failed') return [diagnose(checked.failure)];
+    const found = await messenger.find();
+    if (found.kind === 'failed') return [diagnose(found.failure)];
+    const where =
+      found.value === null
+        ? 'a conversation that is created with the first message'
+        : `the conversation ${found.value}`;
+    return [fine('notify', `notifications go to ${where}; test them with doctor --send-test`)];
+  };
+  return await withoutUsageErrors(session, () =>
+    cluster === null
+      ? withStateFile(stateFile, ({ reader }) => check(readOnly(reader.notices)))
+      : withConversations(loaded, check),
+  );
 }
 
-/** Sends a message to try out whether it arrives. A conversation that is created for it is remembered. */
+/** Sends a test message. A conversation that is created for it is remembered. */
 export async function sendTest(
   loaded: LoadedConfig,
   options: GlobalOptions,
   session: Session,
 ): Promise<Diagnosis[]> {
   const { config } = loaded;
+  const { cluster, stateFile } = config;
   if (config.notify === null)
     return [
       broken('notify', 'there is no conversation to send a test to', 'add "notify" to the configuration'),
     ];
-  const text = wordTest(describeRun(options, config.file, 'approve'));
+  const text = wordTest(describeRun(options, config, 'approve'));
+  const send = async (memory: ConversationMemory): Promise<Diagnosis[]> => {
+    const messenger = makeMessenger(loaded, options, session, memory);
+    const sent = await messenger.send({ type: 'text', text }, session.signal);
+    if (sent.kind === 'failed') return [diagnose(sent.failure)];
+    return [
+      fine('notify', `a test message was sent to the conversation ${sent.value}: check that it arrived`),
+    ];
+  };
   return await withoutUsageErrors(session, async () => {
-    const { messenger, close } = openForTest(loaded, options, session);
-    try {
-      if (messenger === null) {
-        const message = 'the conversation does not exist yet; the running botsync will create it';
-        return [doubtful('notify', message, 'see its log for the reason, or stop it and try again')];
-      }
-      const sent = await messenger.send({ type: 'text', text }, session.signal);
-      if (sent.kind === 'failed') return [diagnose(sent.failure)];
-      return [
-        fine('notify', `a test message was sent to the conversation ${sent.value}: check that it arrived`),
-      ];
-    } finally {
-      close();
-    }
+    if (cluster !== null) return await withConversations(loaded, send);
+    if (findHolder(stateFile) === null) return await withOwnState(stateFile, send);
+    return await withStateFile(stateFile, async ({ reader }) => {
+      const memory = readOnly(reader.notices);
+      const found = await makeMessenger(loaded, options, session, memory).find();
+      if (found.kind === 'ok' && found.value !== null) return await send(memory);
+      const message = 'the conversation does not exist yet; the running botsync will create it';
+      return [doubtful('notify', message, 'see its log for the reason, or stop it and try again')];
+    });
   });
 }
 
-type ConversationMemory = Parameters<typeof openMessenger>[4];
-
-/** Beside a botsync that is running nothing is written. */
-const NOTHING: Omit<ConversationMemory, 'conversation'> = {
-  saveConversation: () => undefined,
-  proveConversation: () => undefined,
-  forgetConversation: () => undefined,
-};
-
-function reading(
-  notices: Pick<ConversationMemory, 'conversation'>,
-): Pick<ConversationMemory, 'conversation'> {
-  return { conversation: (purpose) => notices.conversation(purpose) };
+/** The memory of a state file that a running botsync holds: writes nothing. */
+function readOnly(notices: Pick<NoticeReader, 'conversation'>): ConversationMemory {
+  return stateConversations({
+    conversation: (purpose) => notices.conversation(purpose),
+    saveConversation: () => undefined,
+    proveConversation: () => undefined,
+    forgetConversation: () => undefined,
+  });
 }
 
-/** `null`: a conversation would have to be created, by another process. */
-function openForTest(
-  loaded: LoadedConfig,
-  options: GlobalOptions,
-  session: Session,
-): { readonly messenger: Messenger | null; readonly close: () => void } {
-  const { stateFile } = loaded.config;
-  if (findHolder(stateFile) === null) {
-    const lock = holdLock(stateFile, 'the state file', 'doctor --send-test');
+/** Throws `SyncError`. */
+async function withOwnState<T>(
+  stateFile: string,
+  task: (memory: ConversationMemory) => Promise<T>,
+): Promise<T> {
+  const lock = holdLock(stateFile, 'the state file', 'doctor --send-test');
+  try {
+    const state = openStateFile(stateFile, lock.wasAbandoned, () => undefined);
     try {
-      const state = openStateFile(stateFile, lock.wasAbandoned, () => undefined);
-      const messenger = makeMessenger(loaded, options, session, state.notices);
-      return {
-        messenger,
-        close: () => {
-          state.close();
-          lock.release();
-        },
-      };
-    } catch (error) {
-      lock.release();
-      throw error;
+      return await task(stateConversations(state.notices));
+    } finally {
+      state.close();
     }
+  } finally {
+    lock.release();
   }
-  const { reader, close } = readStateFile(stateFile);
-  const messenger = makeMessenger(loaded, options, session, { ...NOTHING, ...reading(reader.notices) });
-  return { messenger: messenger.known === null ? null : messenger, close };
+}
+
+/** Loads modules of the cluster only here. Throws `SyncError`. */
+async function withConversations<T>(
+  loaded: LoadedConfig,
+  task: (memory: ConversationMemory) => Promise<T>,
+): Promise<T> {
+  const { withCluster } = await import('../../library/cluster/with-cluster.ts');
+  return await withCluster(loaded, process.env, ({ conversations }) => task(conversations));
 }
 
 function makeMessenger(
-  loaded: LoadedConfig,
+  { config }: LoadedConfig,
   options: GlobalOptions,
   session: Session,
   memory: ConversationMemory,
 ): Messenger {
   const { emulator } = options;
-  const ports = messengerPorts(session, loaded, emulator);
-  if (ports === null) throw new Error('there is no notify');
-  const { config } = loaded;
+  const ports = messengerPorts(session, config, emulator);
   return openMessenger(ports, config, platformName(options, config), emulator, memory);
 }
 
-/** What the config lacks, and what is wrong with a secret or the state file, are findings. */
+/** Reports missing settings, and problems with a secret or the state file, as findings. */
 async function withoutUsageErrors(
   { credentials }: Session,
   look: () => Promise<Diagnosis[]>,

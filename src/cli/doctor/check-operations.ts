@@ -1,26 +1,22 @@
 import ms from 'ms';
 import type { Config } from '../../config/config.ts';
 import type { OptionalFailure, Outcome } from '../../domain/failure.ts';
-import type { OptionalOperation } from '../../domain/file-catalog.ts';
-import { LOSSES } from '../../domain/operation-losses.ts';
-import type { UnservedOperation } from '../../state/remote.ts';
+import { NO_FILE, type OptionalOperation, LOSSES } from '../../domain/file-catalog.ts';
+import type { UnservedOperation } from '../../store/remote.ts';
 import { targetOf } from '../../sync/sources/source.ts';
 import type { Clients } from '../../library/platform/clients.ts';
-import type { Records } from '../../library/read-records.ts';
+import type { Records } from '../../library/read-state-file.ts';
 import { doubtful, fine, type Diagnosis } from './finding.ts';
 import { SyncError } from '../../library/sync-error.ts';
 
-/** What no file is called: to ask for it does no harm. */
-const NOBODY = 'botsync-doctor-asks-for-nothing';
-
-/** How it stands with one operation at one bot. `unknown`: it could not be asked for. */
+/** The availability of an operation for a bot. `unknown`: the request failed. */
 type Availability =
   | { readonly kind: 'served' | 'not-tried' }
   | { readonly kind: 'not-served' | 'unknown'; readonly reason: string };
 
 type Availabilities = readonly (readonly [OptionalOperation, Availability])[];
 
-/** Asks of each bot which operations beyond those of every sync it is served. Nothing that changes files is asked for. */
+/** Checks which optional operations each bot has, by requests that change nothing. */
 export async function checkOperations(
   config: Config,
   platformName: string,
@@ -47,14 +43,14 @@ async function askBot(botId: string, clients: Clients, signal: AbortSignal): Pro
   if (catalog === null) return [];
   const lookups = clients.lookups(botId);
   return [
-    ['list', availabilityAfter(await catalog.list(botId, { kind: 'ids', ids: [NOBODY] }, signal))],
-    ['get', availabilityAfter(await catalog.get(botId, NOBODY, signal))],
-    ['search', availabilityAfter(await lookups.search({ query: NOBODY, tags: {}, limit: 1 }, signal))],
-    ['passages', availabilityAfter(await lookups.passagesOf(NOBODY, signal))],
+    ['list', availabilityAfter(await catalog.list(botId, { kind: 'ids', ids: [NO_FILE] }, signal))],
+    ['get', availabilityAfter(await catalog.get(botId, NO_FILE, signal))],
+    ['search', availabilityAfter(await lookups.search({ query: NO_FILE, tags: {}, limit: 1 }, signal))],
+    ['passages', availabilityAfter(await lookups.passagesOf(NO_FILE, signal))],
   ];
 }
 
-/** What an answer says of its operation: one that refuses what was asked for is there. */
+/** A refused request proves that its operation exists. */
 function availabilityAfter(outcome: Outcome<unknown, OptionalFailure>): Availability {
   if (outcome.kind === 'ok') return { kind: 'served' };
   const { kind, message: reason } = outcome.failure;
@@ -71,7 +67,7 @@ function availabilityAfter(outcome: Outcome<unknown, OptionalFailure>): Availabi
   }
 }
 
-/** What only a sync finds out, as it changes files: the state file remembers it. */
+/** Reads the availability of operations that change files, as recorded by a sync. */
 async function readRemembered(
   config: Config,
   platformName: string,
@@ -86,7 +82,7 @@ async function readRemembered(
         reader.remote.unserved(reader.targetId(targetOf(config, source, platformName)), operation),
       )
       .catch((error: unknown) => {
-        // What is wrong with the state file is told by the check of it.
+        // The check of the state file reports it.
         if (error instanceof SyncError) return null;
         throw error;
       });

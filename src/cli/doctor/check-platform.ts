@@ -1,16 +1,28 @@
 import ms from 'ms';
 import type { Config } from '../../config/config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
-import type { LookupFailure } from '../../domain/failure.ts';
+import type { LookupFailure, OptionalFailure } from '../../domain/failure.ts';
 import type { PlatformAdministration } from '../../platform/administration.ts';
 import type { BotSummary } from '../../platform/resources.ts';
-import { describe } from '../render/describe-resource.ts';
+import { describe } from '../render/resource.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
+import { NO_FILE } from '../../domain/file-catalog.ts';
+import type { Clients } from '../../library/platform/clients.ts';
+import { secretPlace } from '../credential-advice.ts';
+import { excessesOf, type Additions } from '../../domain/usage.ts';
+import type { Records } from '../../library/read-state-file.ts';
+import { SyncError } from '../../library/sync-error.ts';
+import { whyNotAsked } from '../../library/usage.ts';
+import { systemClock } from '../../service/system-clock.ts';
+import { Claims } from '../../sync/plan/claims.ts';
+import { estimate } from '../../sync/plan/estimate.ts';
+import { findSources } from '../../sync/sources/source.ts';
+import { describeExcess, describeUsage } from '../../words/usage.ts';
 
-/** More than this our clock is not off by itself: somebody should set it, milliseconds. */
+/** A larger difference should be corrected, in milliseconds. */
 const LARGEST_SKEW_MS = 60_000;
 
-/** Asks the platform what it makes of the token, the bots, the integration and the time. */
+/** Checks the token, the bots, the integration and the clock with the platform. */
 export async function checkPlatform(
   config: Config,
   administration: PlatformAdministration,
@@ -27,7 +39,7 @@ export async function checkPlatform(
   ];
 }
 
-/** The platform cannot be asked, as the config does not say how. */
+/** `reason`: what the configuration lacks for a request. */
 export function notAsked(reason: string): Diagnosis[] {
   return [doubtful('token', `was not checked: ${reason}`, null)];
 }
@@ -68,9 +80,12 @@ async function checkIntegration(
   return [doubtful('integration', `${name} is not in the hub`, fix)];
 }
 
-/** Whether our clock agrees with the platform's; `skewMs`: how far theirs is ahead of ours. */
-export function checkClock(skewMs: number): Diagnosis {
-  if (skewMs === 0) return fine('clock', "agrees with the platform's clock");
+/** The platform's time has whole seconds. */
+const CLOCK_GRAIN_MS = 1000;
+
+/** `skewMs`: how far the platform's clock is ahead of ours. */
+function checkClock(skewMs: number): Diagnosis {
+  if (Math.abs(skewMs) < CLOCK_GRAIN_MS) return fine('clock', "agrees with the platform's clock");
   const off = `is ${ms(Math.abs(skewMs), { long: true })} ${skewMs > 0 ? 'behind' : 'ahead of'} the platform's`;
   return Math.abs(skewMs) < LARGEST_SKEW_MS
     ? fine('clock', off)
@@ -89,5 +104,108 @@ function diagnose(check: string, what: string, failure: LookupFailure): Diagnosi
     case 'quota':
     case 'refused':
       return broken(check, message, null);
+  }
+}
+
+/**
+ * Tries the token with the files of each bot, if the workspace cannot be asked: an empty list is the cheapest
+ * request without changes.
+ *
+ * @param reason - why the workspace is not asked.
+ */
+export async function checkToken(
+  config: Config,
+  clients: Clients,
+  reason: string,
+  signal: AbortSignal,
+): Promise<Diagnosis[]> {
+  const catalog = clients.catalog();
+  if (catalog === null) return notAsked(`platform.operations is "specified", and ${reason}`);
+  const found: Diagnosis[] = [];
+  for (const botId of new Set(config.sources.map((source) => source.botId))) {
+    const listed = await catalog.list(botId, { kind: 'ids', ids: [NO_FILE] }, signal);
+    const diagnosis =
+      listed.kind === 'ok'
+        ? fine('token', `the platform accepts it for the files of bot ${botId}`)
+        : diagnoseToken(config, botId, listed.failure);
+    found.push(diagnosis);
+    // A token that is refused for one bot, or a platform that is unreachable, would fail for all bots.
+    if (diagnosis.finding.check === 'token' && diagnosis.finding.status === 'fail') return found;
+  }
+  return [
+    ...found,
+    doubtful('bots', `were not looked up: ${reason}`, null),
+    checkClock(clients.files().now() - Date.now()),
+  ];
+}
+
+function diagnoseToken({ platform: { token } }: Config, botId: string, failure: OptionalFailure): Diagnosis {
+  const place = token === null ? '' : ` (from ${secretPlace(token)})`;
+  const message = `the files of bot ${botId} cannot be listed: ${failure.message}`;
+  switch (failure.kind) {
+    case 'credentials':
+      return broken(
+        'token',
+        message,
+        failure.scope === 'all'
+          ? `check platform.token${place}`
+          : `check the bot's id, and that platform.token${place} is of its workspace`,
+        EXIT.credentials,
+      );
+    case 'not-served':
+      return doubtful('token', `was not checked: ${message}`, null);
+    case 'not-found':
+      return broken('bots', message, "check the bot's id and platform.baseUrl");
+    case 'transient':
+      return broken('token', message, 'check the network and platform.baseUrl, then try again');
+    case 'quota':
+    case 'refused':
+      return doubtful('token', message, null);
+  }
+}
+
+/** Checks the quotas of the workspace against the usage and what the next pass would add. */
+export async function checkUsage(
+  config: Config,
+  platformName: string,
+  { clients, records }: { readonly clients: Clients; readonly records: Records },
+  signal: AbortSignal,
+): Promise<Diagnosis[]> {
+  if (config.platform.operations === 'specified') return [];
+  const asked = await clients.usage().all(signal);
+  if (asked.kind === 'failed') return [doubtful('usage', whyNotAsked(asked), null)];
+  const usages = asked.value;
+  const additions = await planned(config, platformName, records, signal);
+  const fix = 'delete files or raise the quota; other files are not affected';
+  return [
+    ...describeUsage(usages, additions).map((line) => fine('usage', line)),
+    ...(additions === null ? [] : excessesOf(usages, additions)).map((excess) =>
+      doubtful('usage', describeExcess(excess), fix),
+    ),
+  ];
+}
+
+/** Returns what the next pass would add; `null` if unknown. */
+async function planned(
+  config: Config,
+  platformName: string,
+  records: Records,
+  signal: AbortSignal,
+): Promise<Additions | null> {
+  try {
+    return await records.read(async ({ reader }) => {
+      const sources = findSources(config, platformName);
+      const { now } = systemClock;
+      const aheadMs = reader.platformAheadMs();
+      const input = {
+        ...{ config, sources, state: reader, claims: new Claims(reader, sources) },
+        ...{ platformNow: () => now() + aheadMs, now, isForced: () => false },
+      };
+      return (await estimate(input, systemClock, signal))?.additions ?? null;
+    });
+  } catch (error) {
+    // The check of the state file reports it.
+    if (error instanceof SyncError) return null;
+    throw error;
   }
 }

@@ -3,17 +3,17 @@ import { dirname } from 'node:path';
 import ms from 'ms';
 import prettyBytes from 'pretty-bytes';
 import type { Config } from '../../config/config.ts';
-import { alike, type GlobalOptions } from '../global-options.ts';
+import { commandEnd, type GlobalOptions } from '../global-options.ts';
 import { accessObstacle } from '../../service/access-obstacle.ts';
 import { overview } from '../../sync/plan/overview.ts';
-import type { Records } from '../../library/read-records.ts';
+import type { Records } from '../../library/read-state-file.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 import { SyncError } from '../../library/sync-error.ts';
 
-/** Less room than this and the state file will soon not be written any more, bytes. */
+/** With less room, the state file soon cannot be written, in bytes. */
 const LITTLE_ROOM_BYTES = 100_000_000;
 
-/** Whether the state file can be read and written, what it says of the last pass, and whether its disk has room. */
+/** Checks whether the state file is readable and writable, its last pass, and the room on its disk. */
 export async function checkState(
   config: Config,
   platformName: string,
@@ -21,7 +21,7 @@ export async function checkState(
   records: Records,
 ): Promise<Diagnosis[]> {
   return [
-    ...(await checkStateFile(config, platformName, alike(options), records)),
+    ...(await checkStateFile(config, platformName, commandEnd(options), records)),
     ...checkRoom(config.stateFile),
   ];
 }
@@ -90,7 +90,7 @@ function checkRoom(stateFile: string): Diagnosis[] {
   ];
 }
 
-/** The directory that a path lies in, or would be made in. */
+/** Returns the nearest existing directory above a path. */
 function nearestDirectory(path: string): string {
   const parent = dirname(path);
   return existsSync(parent) || parent === path ? parent : nearestDirectory(parent);

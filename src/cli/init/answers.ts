@@ -1,7 +1,6 @@
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
-import type { RemovalMode } from '../../domain/absence.ts';
-import type { Reading } from '../../config/reading.ts';
-import { meaning, problem } from '../../config/reading.ts';
+import type { RemovalMode } from '../../domain/record.ts';
+import { meaning, problem, type Reading } from '../../config/problem.ts';
 import {
   readBotId,
   readId,
@@ -11,29 +10,29 @@ import {
   readUrl,
 } from '../../config/values.ts';
 import { isThisMachine } from '../../config/cross-checks.ts';
-import { UsageError } from '../usage-error.ts';
+import { demand, UsageError } from '../usage-error.ts';
 import type { Choice, Prompter } from './prompter.ts';
 import { settleDirectory, type DirectoryPorts } from './settle-directory.ts';
 
-/** What a new configuration says. Texts are as the file has them. */
+/** The contents of a new configuration; texts are as in the file. */
 export interface Answers {
   readonly baseUrl: string;
   readonly chatUrl: string;
   readonly token: string;
   readonly workspaceId: string | null;
   readonly botId: string;
-  /** As the platform calls the bot, when it was asked. */
+  /** The name on the platform, if it was asked. */
   readonly botName: string | null;
   /** Relative to the configuration, or absolute. */
   readonly directory: string;
   readonly keyPrefix: string;
-  /** Patterns of the files that are indexed; empty: none. */
+  /** Patterns of files to index; empty for none. */
   readonly index: readonly string[];
-  /** What becomes on the platform of a file that is deleted here. */
+  /** What happens on the platform to a file that is deleted here. */
   readonly removals: RemovalMode;
 }
 
-/** What options say in place of answers. */
+/** Options that replace answers. */
 export interface AnswerOptions {
   readonly baseUrl: string | undefined;
   readonly chatUrl: string | undefined;
@@ -47,24 +46,26 @@ export interface AnswerOptions {
   readonly removals: RemovalMode | undefined;
 }
 
-/** How the platform is reached: what is known before it can be asked for its bots. */
+/** What is known before the platform can be asked for its bots. */
 export type Access = Pick<Answers, 'baseUrl' | 'chatUrl' | 'token' | 'workspaceId'>;
 
-/** What to write, and who is asked for what the options leave out. */
 export interface Interview extends DirectoryPorts {
   readonly options: AnswerOptions;
   /** Absolute. */
   readonly configFile: string;
   /** The bot of the emulator, which needs no access to the platform; `null` without it. */
   readonly emulatorBot: string | null;
-  /** The bots of the workspace by name; `null` when they are not known. */
+  /** Returns the bots of the workspace by name; `null` if unknown. */
   readonly findBots: (access: Access) => Promise<readonly Choice<string>[] | null>;
 }
 
-/** What is indexed unless somebody says otherwise: what the platform is known to index. */
+/** The default patterns to index: formats that the platform is known to index. */
 const DOCUMENTS = ['*.md', '*.txt', '*.html', '*.htm', '*.pdf', '*.doc', '*.docx'];
 
-/** Gathers what a configuration says, from the options and by asking. Throws `UsageError` for what is missing or wrong. */
+/**
+ * Collects the contents of a configuration from options and questions. Throws `UsageError` for missing or invalid
+ * ones.
+ */
 export async function gatherAnswers(interview: Interview): Promise<Answers> {
   const { options, prompter, emulatorBot } = interview;
   demandOptions(interview);
@@ -113,7 +114,6 @@ export async function gatherAnswers(interview: Interview): Promise<Answers> {
   };
 }
 
-/** What one answer is asked with. */
 interface Field {
   readonly question: string;
   readonly fallback: string;
@@ -127,8 +127,7 @@ async function settle(
   { question, fallback, read }: Field,
 ): Promise<string> {
   if (given !== undefined) {
-    const reading = read(given);
-    if (reading.kind === 'problem') throw new UsageError(`${option}: ${reading.message}`);
+    demand(option, read(given));
     return given;
   }
   return prompter === null ? fallback : await prompter.text(question, fallback, read);
@@ -156,10 +155,7 @@ async function settleIndex({ options, prompter }: Interview): Promise<readonly s
     return [];
   }
   if (options.index !== undefined) {
-    for (const pattern of options.index) {
-      const reading = readPattern(pattern);
-      if (reading.kind === 'problem') throw new UsageError(`--index: ${reading.message}`);
-    }
+    for (const pattern of options.index) demand('--index', readPattern(pattern));
     return options.index;
   }
   if (prompter === null) return DOCUMENTS;
@@ -183,14 +179,14 @@ async function settleRemovals({ options, prompter }: Interview): Promise<Removal
   ]);
 }
 
-/** The address of the chat beside that of the platform: a local platform serves its own. */
+/** Returns the default address of the chat: a local platform serves its own. */
 function chatBeside(baseUrl: string): string {
   return isThisMachine(new URL(baseUrl).hostname)
     ? `${baseUrl.replace(/\/+$/u, '')}/chat`
     : 'https://chat.botpress.cloud';
 }
 
-/** Without anybody to ask, what has no default has to be an option. */
+/** Without questions, answers without a default must be options. */
 function demandOptions({ options, prompter, emulatorBot }: Interview): void {
   if (prompter !== null) return;
   const missing = [
@@ -203,7 +199,7 @@ function demandOptions({ options, prompter, emulatorBot }: Interview): void {
   );
 }
 
-/** A directory that was named from here, as the configuration names it. */
+/** Makes a directory that is relative to the working directory relative to the configuration. */
 function relativeTo(configFile: string, directory: string): string {
   if (isAbsolute(directory)) return directory;
   const path = relative(dirname(configFile), resolve(directory));
@@ -214,7 +210,7 @@ function orNull(text: string): string | null {
   return text === '' ? null : text;
 }
 
-/** What is typed is shown, and so cannot be the secret itself. */
+/** What is typed is shown, so it cannot be the secret itself. */
 function readTokenPlace(text: string): Reading<unknown> {
   const reading = readSecretReference(text);
   return reading.kind === 'ok' || text.includes(':')

@@ -1,7 +1,11 @@
+import { join, dirname, relative } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'url';
+import { SCHEMA_COPY } from '../../config/find-config.ts';
 import { shown } from '../render/output.ts';
 import type { Answers } from './answers.ts';
 
-/** The text of a new configuration, with the comments that somebody needs who opens it for the first time. */
+/** Returns the text of a new configuration, with comments for newcomers. */
 export function writeConfigText(answers: Answers, schemaAddress: string | null): string {
   const { baseUrl, chatUrl, workspaceId, botId, botName, token, directory, keyPrefix, index, removals } =
     answers;
@@ -50,4 +54,33 @@ function quoted(text: string): string {
 
 function listed(texts: readonly string[]): string {
   return `[${texts.map(quoted).join(', ')}]`;
+}
+
+/** The `$schema` of a new configuration, and the copy next to it that it needs, if any. */
+export interface SchemaPlan {
+  /** `null` without a schema. */
+  readonly address: string | null;
+  readonly copy: { readonly file: string; readonly text: string } | null;
+}
+
+/**
+ * Chooses a path to the schema that is valid wherever the configuration is checked out: botsync's own file if it is
+ * installed below the configuration, as in `node_modules/`, else a copy next to it.
+ *
+ * @param file - the configuration, absolute.
+ */
+export function planSchema(file: string): SchemaPlan {
+  const schema = fileURLToPath(new URL('../../config.schema.json', import.meta.url));
+  const beside = join(dirname(file), SCHEMA_COPY);
+  const path = relative(dirname(file), schema);
+  if (!existsSync(schema)) return { address: null, copy: null };
+  if (!path.startsWith('..')) return { address: `./${path}`, copy: null };
+  const isOthers = existsSync(beside) && !readFileSync(beside, 'utf8').includes('"botsync configuration"');
+  if (isOthers) return { address: null, copy: null };
+  return { address: `./${SCHEMA_COPY}`, copy: { file: beside, text: readFileSync(schema, 'utf8') } };
+}
+
+/** Throws the file system's errors. */
+export function writeSchemaCopy({ copy }: SchemaPlan): void {
+  if (copy !== null) writeFileSync(copy.file, copy.text, { mode: 0o644 });
 }

@@ -1,29 +1,30 @@
-import type { Reading } from '../../config/reading.ts';
+import type { Reading } from '../../config/problem.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { shown } from '../render/output.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** One thing to choose. */
 export interface Choice<Value> {
   readonly name: string;
   readonly value: Value;
 }
 
-/** Asks a person. Each question throws `UsageError` (exit 130) when the person ends it by Ctrl-C. */
+/** Asks a person. Every question throws `UsageError` (exit 130) on Ctrl-C. */
 export interface Prompter {
-  /** A text; `read` says what is wrong with it. */
+  /** `read` validates the text. */
   readonly text: (
     question: string,
     fallback: string,
     read: (text: string) => Reading<unknown>,
   ) => Promise<string>;
+  /** The default is no. */
+  readonly confirm: (question: string) => Promise<boolean>;
   readonly choose: <Value>(question: string, choices: readonly Choice<Value>[]) => Promise<Value>;
 }
 
-/** Asks on the terminal of standard error, so that standard output has results only; `null` where there is no terminal. */
+/** Asks on standard error, since standard output is for results; returns `null` without a terminal. */
 export async function openPrompter(): Promise<Prompter | null> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
-  const { input, select } = await import('@inquirer/prompts');
+  const { confirm, input, select } = await import('@inquirer/prompts');
   const context = { output: process.stderr };
   return {
     text: (question, fallback, read) => {
@@ -33,6 +34,7 @@ export async function openPrompter(): Promise<Prompter | null> {
       };
       return asked(input({ message: question, default: fallback, validate }, context));
     },
+    confirm: (question) => asked(confirm({ message: question, default: false }, context)),
     choose: <Value>(question: string, choices: readonly Choice<Value>[]) => {
       const options = choices.map(({ name, value }) => ({ name: shown(name), value }));
       return asked(select<Value>({ message: question, choices: options }, context));
@@ -45,7 +47,7 @@ async function asked<Value>(answer: Promise<Value>): Promise<Value> {
     return await answer;
   } catch (error) {
     if (error instanceof Error && error.name === 'ExitPromptError')
-      throw new UsageError('nothing was written', EXIT.interrupted);
+      throw new UsageError('nothing was changed', EXIT.interrupted);
     throw error;
   }
 }

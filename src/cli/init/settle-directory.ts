@@ -1,23 +1,23 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { meaning, problem, type Reading } from '../../config/reading.ts';
+import { meaning, problem, type Reading } from '../../config/problem.ts';
 import { readPath } from '../../config/values.ts';
-import { DISK } from '../../scan/disk.ts';
-import { describeNearest } from '../../sync/sources/missing-directory.ts';
+import { DISK } from '../../files/disk.ts';
+import { describeNearest } from '../../words/halt.ts';
+import { findNearest } from '../../sync/sources/source.ts';
 import { shown } from '../render/output.ts';
-import { UsageError } from '../usage-error.ts';
+import { demand } from '../usage-error.ts';
 import type { Prompter } from './prompter.ts';
 
-/** Where the directory comes from, and who hears of one that does not exist. */
 export interface DirectoryPorts {
-  /** `null`: there is nobody to ask. */
+  /** `null` without a terminal. */
   readonly prompter: Prompter | null;
   readonly warn: (message: string) => unknown;
 }
 
 /**
- * The directory to keep on the platform: as the option says, or by asking. One that does not exist is warned of, or has to
- * be confirmed. Throws `UsageError` for what is none.
+ * Determines the directory to sync, by option or question. A missing one causes a warning or must be confirmed.
+ * Throws `UsageError` for a file.
  */
 export async function settleDirectory(
   given: string | undefined,
@@ -25,8 +25,7 @@ export async function settleDirectory(
 ): Promise<string> {
   if (given !== undefined || prompter === null) {
     const directory = given ?? '';
-    const reading = readDirectory(directory);
-    if (reading.kind === 'problem') throw new UsageError(`--directory: ${reading.message}`);
+    demand('--directory', readDirectory(directory));
     const missing = describeMissing(directory);
     if (missing !== null) warn(`${missing}; create it before the first pass`);
     return directory;
@@ -35,7 +34,7 @@ export async function settleDirectory(
     const directory = await prompter.text('Directory to sync', './docs', readDirectory);
     const missing = describeMissing(directory);
     if (missing === null) return directory;
-    // The first is what Enter chooses: whoever takes every default must not be asked the same again.
+    // Enter takes the first choice: accepting all defaults must not repeat the question.
     const isMeant = await prompter.choose(missing, [
       { name: 'use it; create it before the first pass', value: true },
       { name: 'name another directory', value: false },
@@ -52,10 +51,10 @@ function readDirectory(text: string): Reading<unknown> {
     : meaning(text);
 }
 
-/** That a directory does not exist, with the nearest that does; `null`: it is there. */
+/** Returns a message with the nearest existing directory; `null` if the directory exists. */
 function describeMissing(directory: string): string | null {
   if (kindOf(directory) !== 'missing') return null;
-  return shown(`${directory} does not exist (${describeNearest(resolve(directory), DISK)})`);
+  return shown(`${directory} does not exist (${describeNearest(findNearest(resolve(directory), DISK))})`);
 }
 
 function kindOf(path: string): 'directory' | 'other' | 'missing' {

@@ -1,33 +1,30 @@
-import { isHalt, type FileEvent } from '../../domain/report.ts';
-import type { LogLevel, Words } from '../../service/log-line.ts';
-import type { Transferred } from '../../sync/pass/reporter.ts';
+import type { FileEvent, Transferred } from '../../domain/report.ts';
+import type { LogLevel, Words } from '../../service/logger.ts';
 import { bytesText, countText, durationText } from '../../service/amounts.ts';
 
-/** Nothing must happen for so long before a burst is taken to be over, milliseconds. */
+/** A burst is over after this time without changes, in milliseconds. */
 const QUIET_MS = 1000;
 
-/** The platform's word is waited for in silence for so long, milliseconds. */
+/** How long to wait for the platform's confirmation without a message, in milliseconds. */
 const SILENT_WAIT_MS = 10_000;
 
-/** So many files that are not in sync are remembered one by one. */
+/** Limit on remembered files with problems. */
 const MOST_TROUBLES = 10_000;
 
-/** How a daemon stands when nothing is running. */
 export interface BurstSituation {
-  /** Files of which the platform has not said yet their status. */
+  /** Files whose final status the platform has not reported yet. */
   readonly unconfirmed: number;
   /** Whether a source is halted or the platform refuses something. */
   readonly isHindered: boolean;
 }
 
-/** What is said of a burst. */
 export interface BurstNews {
   readonly level: LogLevel;
   readonly words: Words;
   readonly fields: object;
 }
 
-/** Milliseconds of a monotonic clock. */
+/** In milliseconds of a monotonic clock. */
 interface Stretch {
   readonly beganMs: number;
   lastMs: number;
@@ -41,15 +38,18 @@ interface Counts {
   bytes: number;
 }
 
-/** Sums up changes that a daemon carries out one by one, when all of them are over. */
+/** Summarises single changes of a daemon after the last of them. */
 export class Burst {
   readonly #monotonic: () => number;
-  /** Files that were last told to be in trouble. */
+  /** Files whose last event was a problem. */
   readonly #troubles = new Set<string>();
   #counts: Counts | null = null;
-  /** When the first of what succeeded since the last failure began, and when the last of it ended; `null`: nothing has. */
+  /**
+   * From the start of the first success since the last failure to the end of the last one; `null` without a
+   * success.
+   */
   #stretch: Stretch | null = null;
-  /** What earlier stretches took. In between an outage may have lasted, or a file have waited for another attempt. */
+  /** The length of earlier stretches, without the outages and waits between them. */
   #tookMs = 0;
   #lastMs = 0;
   #hasToldOfWait = false;
@@ -59,16 +59,15 @@ export class Burst {
     this.#monotonic = monotonic;
   }
 
-  /** Whether there is something to be summed up. */
+  /** Whether there is something to summarise. */
   get isPending(): boolean {
     return this.#counts !== null;
   }
 
-  /** Takes note of what happened to a file. */
   note(event: FileEvent, transferred?: Transferred): void {
     const { kind, source, path, outcome } = event;
     const place = `${source}\n${path}`;
-    if (isHalt(event) || outcome === 'failed' || kind === 'refuse' || kind === 'problem') {
+    if (outcome === 'failed' || kind === 'refuse' || kind === 'problem') {
       if (this.#troubles.size < MOST_TROUBLES) this.#troubles.add(place);
     } else this.#troubles.delete(place);
     if (outcome === undefined) return;
@@ -90,21 +89,21 @@ export class Burst {
     if (outcome === 'done') countIn(this.#counts, kind, transferred?.bytes ?? 0);
   }
 
-  /** A pass over everything has summed up itself. `unconfirmed`: what it could not say yet. */
+  /** Resets the burst after a full pass, which has its own summary. `unconfirmed`: files left to confirm. */
   passEnded(isInSync: boolean, unconfirmed: number): void {
     if (isInSync) this.#troubles.clear();
     this.#counts = unconfirmed > 0 ? emptyCounts() : null;
     this.#lastMs = this.#monotonic();
     this.#stretch = null;
     this.#tookMs = 0;
-    // Its summary said that the platform is waited for.
+    // The summary of the pass reported the wait already.
     this.#hasToldOfWait = true;
   }
 
   /**
-   * What is to be said now; `null`: nothing. To be asked now and then while something is pending.
+   * Returns the message that is due; `null` for none. Must be called repeatedly while something is pending.
    *
-   * @param isBusy - whether a pass is under way, changes wait, files are on their way, or the platform is unreachable.
+   * @param isBusy - whether a pass is running, changes wait, files are being sent, or the platform is unreachable.
    */
   news(situation: BurstSituation, isBusy: boolean): BurstNews | null {
     const quietMs = this.#monotonic() - this.#lastMs;
@@ -160,9 +159,9 @@ function describe({ uploaded, renewed, updated, removed, bytes }: Counts, tookMs
     [updated, 'with other settings'],
     [removed, 'removed'],
   ] as const;
-  const told = counts
+  const parts = counts
     .filter(([count]) => count > 0)
     .map(([count, what]) => `${count.toLocaleString('en')} ${what}`);
-  if (told.length === 0) return 'the platform has confirmed every file';
-  return `${told.join(', ')}${bytes > 0 ? `, ${bytesText(bytes)}` : ''} (${durationText(tookMs)})`;
+  if (parts.length === 0) return 'the platform has confirmed every file';
+  return `${parts.join(', ')}${bytes > 0 ? `, ${bytesText(bytes)}` : ''} (${durationText(tookMs)})`;
 }

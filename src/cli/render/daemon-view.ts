@@ -1,12 +1,7 @@
-import type { FileEvent, Summary } from '../../domain/report.ts';
-import { EXIT } from '../../domain/exit-code.ts';
+import { listener, type Emit, type ObservedDaemon } from '../../sync/events.ts';
+import { haltAsFileEvent } from '../../words/halt.ts';
 import { createLog, type StyledLog } from '../../service/logger.ts';
 import type { ServiceManager } from '../../service/systemd-notify.ts';
-import type { FileDifference } from '../../sync/catalog/compare.ts';
-import type { Verified } from '../../sync/plan/verify.ts';
-import type { Refusal, Trigger } from '../../sync/daemon/daemon-observer.ts';
-import type { OutgoingFile, Transferred, TransferWatch } from '../../sync/pass/reporter.ts';
-import type { ObservedDaemon, RunObserver } from '../../library/observer.ts';
 import { DaemonNews } from '../../library/daemon/daemon-news.ts';
 import { GRACE_MS } from '../../library/stop.ts';
 import { version } from '../../library/version.ts';
@@ -14,29 +9,27 @@ import { logReader, logSettings } from '../command-log.ts';
 import { credentialAdvice } from '../credential-advice.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { durationText } from '../../service/amounts.ts';
-import { describeInFlight } from './in-flight.ts';
-import { drainOutput, neverWaitForReaders } from './output.ts';
-import { printJson } from './print-json.ts';
+import { describeInFlight } from './progress-line.ts';
+import { drainOutput, neverWaitForReaders, printJson } from './output.ts';
 import { describeSummary } from '../../words/pass.ts';
-import { greeting, waitingFor } from './greeting.ts';
 import { ProgressWatch } from './progress-watch.ts';
+import type { Config } from '../../config/config.ts';
 
-/** What a daemon tells: log lines, results as JSON Lines with `--json`, and a line for the service manager. */
-export class DaemonView implements RunObserver {
+/** The output of a daemon: log lines, results as JSON Lines with `--json`, and the status for the service manager. */
+export class DaemonView {
   readonly log: StyledLog;
-  /** Whether a progress line is shown. */
   readonly showsProgress: boolean;
   readonly #options: GlobalOptions;
-  /** Whether the log is read as it is written, by a person. */
+  /** Whether a person reads the log live. */
   readonly #isForPeople: boolean;
   readonly #watch: ProgressWatch;
   readonly #serviceManager: () => Pick<ServiceManager, 'status'>;
-  /** `null` until it has begun. */
+  /** `null` before the start. */
   #daemon: ObservedDaemon | null = null;
   readonly #startedAtMs = performance.now();
   readonly #news: DaemonNews;
 
-  /** @param serviceManager - is told how each pass ended, for people. */
+  /** @param serviceManager - gets the result of each pass. */
   constructor(options: GlobalOptions, serviceManager: () => Pick<ServiceManager, 'status'>) {
     const reader = logReader();
     const settings = logSettings(options, reader);
@@ -77,30 +70,20 @@ export class DaemonView implements RunObserver {
     });
   }
 
-  /** Lets the readers of results and log have the rest, if they read. */
+  /** Writes the remaining results and log lines to readers that still read. */
   async drain(): Promise<void> {
     this.#watch.end();
     const results = await drainOutput();
     if (results > 0) this.log.error(`${results} results were dropped, because nothing read standard output`);
   }
 
-  started(daemon: ObservedDaemon): void {
-    this.#daemon = daemon;
-    const { config } = daemon;
-    const platform = this.#options.emulator ? 'the emulator, within this process' : config.platform.baseUrl;
-    const { lines, fields } = greeting(config, platform, version(), process.version);
-    if (this.#isForPeople) for (const line of lines) this.log.info(line);
-    else this.log.info('botsync starts', fields);
-  }
-
-  /** Somebody asked for a clean end, which may take a while. */
   stopping(signal: string): void {
     const { inFlight } = this.#watch;
     if (!this.showsProgress) {
       this.log.info('stopping: running transfers may finish, no new ones are started', { signal });
       return;
     }
-    // The terminal has echoed "^C" at the beginning of the line.
+    // The terminal echoed "^C" at the beginning of the line.
     if (signal === 'SIGINT') this.#watch.log('\n');
     const what =
       inFlight.length === 0
@@ -109,7 +92,7 @@ export class DaemonView implements RunObserver {
     this.log.info(`stopping${what}; press Ctrl-C again to stop at once`);
   }
 
-  /** Says what is given up by an end at once. */
+  /** Logs what an immediate end interrupts. */
   endNow(): void {
     const { inFlight } = this.#watch;
     const ranFor = `stopped at once after ${durationText(performance.now() - this.#startedAtMs)}`;
@@ -121,80 +104,91 @@ export class DaemonView implements RunObserver {
     this.#watch.end();
   }
 
-  /** Says how many files were checked so far, to find out how much there is to send. */
-  looking(files: number): void {
-    this.#watch.looking(files);
-  }
+  readonly listener: Emit = (event) => {
+    if (this.#options.json) this.#results(event);
+    this.#watch.listener(event);
+    this.#news.listener(event);
+    this.#own(event);
+  };
 
-  /** Says how much there is to send. */
-  expect(files: number, bytes: number): void {
-    this.#watch.expect(files, bytes);
-  }
+  /** Prints results for programs. */
+  readonly #results = listener({
+    file: ({ file }) => {
+      printJson(file);
+    },
+    halted: (event) => {
+      printJson(haltAsFileEvent(event));
+    },
+    'pass-ended': ({ summary }) => {
+      printJson({ kind: 'summary', ...summary });
+    },
+    difference: ({ difference: { source, path, key, reason, detail } }) => {
+      printJson({ kind: 'verify', source, path, key, reason, detail });
+    },
+    verified: ({ verified }) => {
+      printJson({ kind: 'verification', ...verified });
+    },
+  });
 
-  event(event: FileEvent, transferred?: Transferred, isKnown?: boolean): void {
-    if (this.#options.json) printJson(event);
-    this.#news.event(event, transferred, isKnown);
-    this.#watch.note(event, transferred);
-  }
+  readonly #own = listener({
+    started: ({ daemon }) => {
+      this.#daemon = daemon;
+      const { config } = daemon;
+      const platform = this.#options.emulator ? 'the emulator, within this process' : config.platform.baseUrl;
+      const { lines, fields } = greeting(config, platform, version(), process.version);
+      if (this.#isForPeople) for (const line of lines) this.log.info(line);
+      else this.log.info('botsync starts', fields);
+    },
+    notice: ({ message }) => {
+      this.log.info(message);
+    },
+    'pass-ended': ({ trigger, summary }) => {
+      if (trigger === 'start' && this.#isForPeople && this.#daemon !== null)
+        this.log.info(waitingFor(this.#daemon));
+      const [line = ''] = describeSummary(summary, false, false);
+      this.#serviceManager().status(line);
+    },
+  });
+}
 
-  sending(file: OutgoingFile): TransferWatch {
-    return this.#watch.sending(file);
-  }
+export interface Greeting {
+  /** For people, one per line. */
+  readonly lines: readonly string[];
+  /** For programs. */
+  readonly fields: object;
+}
 
-  warn(message: string): void {
-    this.#news.warn(message);
-  }
+/**
+ * Returns the first log lines of a daemon: version, configuration, platform and sources.
+ *
+ * @param platform - its address, or a description.
+ */
+function greeting(config: Config, platform: string, version: string, node: string): Greeting {
+  const sources = config.sources.map(({ name, directory, keyPrefix, botId }) => ({
+    name,
+    directory,
+    keyPrefix,
+    botId,
+  }));
+  return {
+    lines: [
+      `botsync ${version} (Node ${node})`,
+      `configuration: ${config.file}`,
+      `platform: ${platform}`,
+      ...sources.map(
+        ({ name, directory, keyPrefix, botId }) =>
+          `source ${name}: ${directory} to bot ${botId}${keyPrefix === '' ? '' : `, keys ${keyPrefix}…`}`,
+      ),
+    ],
+    fields: { version, node, config: config.file, platform, sources },
+  };
+}
 
-  inform(message: string): void {
-    this.log.info(message);
-  }
-
-  retrying(path: string, reason: string, delayMs: number): void {
-    this.#news.retrying(path, reason, delayMs);
-  }
-
-  sent(bytes: number): void {
-    this.#watch.sent(bytes);
-  }
-
-  passBegan(trigger: Trigger): void {
-    this.#news.passBegan(trigger);
-  }
-
-  passEnded(trigger: Trigger, sources: readonly string[], summary: Summary, exitCode: number): void {
-    if (this.#options.json) printJson({ kind: 'summary', ...summary });
-    this.#watch.passEnded(exitCode === EXIT.ok, summary.unconfirmed);
-    this.#news.passEnded(trigger, sources, summary, exitCode);
-    if (trigger === 'start' && this.#isForPeople && this.#daemon !== null)
-      this.log.info(waitingFor(this.#daemon));
-    const [line = ''] = describeSummary(summary, false, false);
-    this.#serviceManager().status(line);
-  }
-
-  eventsLost(source: string, reason: string): void {
-    this.#news.eventsLost(source, reason);
-  }
-
-  watchLimited(source: string, message: string): void {
-    this.#news.watchLimited(source, message);
-  }
-
-  renewalsOverdue(count: number): void {
-    this.#news.renewalsOverdue(count);
-  }
-
-  refused(kind: Refusal, reason: string | null): void {
-    this.#news.refused(kind, reason);
-  }
-
-  differenceFound(difference: FileDifference): void {
-    const { source, path, key, reason, detail } = difference;
-    if (this.#options.json) printJson({ kind: 'verify', source, path, key, reason, detail });
-    this.#news.differenceFound(difference);
-  }
-
-  verified(verified: Verified): void {
-    if (this.#options.json) printJson({ kind: 'verification', ...verified });
-    this.#news.verified(verified);
-  }
+/** Describes how an idle daemon notices changes. */
+function waitingFor({ config, situation }: ObservedDaemon): string {
+  const { poll, pollIntervalMs, rescanMs } = config.watch;
+  const watchedDirectories = situation?.activity.watchedDirectories ?? 0;
+  if (poll) return `rescanning every ${durationText(pollIntervalMs)}; press Ctrl-C to stop`;
+  const directories = watchedDirectories === 1 ? 'directory' : 'directories';
+  return `watching ${watchedDirectories.toLocaleString('en')} ${directories} for changes, rescanning every ${durationText(rescanMs)}; press Ctrl-C to stop`;
 }

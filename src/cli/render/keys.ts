@@ -1,29 +1,29 @@
-/** What the keys of a terminal do while something is shown in place. */
+/** Called for keys while something is displayed. */
 export interface KeyPorts {
-  /** Somebody wants to leave: q, Ctrl-C, Ctrl-D or Ctrl-\. */
+  /** q, Ctrl-C, Ctrl-D or Ctrl-\. */
   readonly quit: () => void;
-  /** The screen is to be drawn again: Ctrl-L, or the command goes on after Ctrl-Z. */
+  /** Ctrl-L, or the command continues after Ctrl-Z. */
   readonly redraw: () => void;
-  /** The command is about to be suspended by Ctrl-Z. */
+  /** Ctrl-Z: the command is about to be suspended. */
   readonly suspending: () => void;
 }
 
-/** A command that nobody suspends, as it has no shell above it, goes on after this time, milliseconds. */
+/** Without a shell above it, a command is not suspended; it continues after this time, in milliseconds. */
 const SUSPENDED_MS = 100;
 
-/** What keys without a character send; F2 has a Q in it. */
+/** The sequences of keys without a character; that of F2 contains a Q. */
 const ESCAPE_SEQUENCE = /\u001b(?:\[[\d;?]*[ -/]*[@-~]|O.|.)?/gu;
 
 /**
- * Takes over the keys of a terminal, so that what is typed is not shown. The terminal then sends Ctrl-C and Ctrl-Z as
- * characters. Returns what gives the keys back.
+ * Reads keys without echo; the terminal then sends Ctrl-C and Ctrl-Z as characters. Returns a function that ends
+ * it.
  */
 export function listenForKeys(terminal: NodeJS.ReadStream, ports: KeyPorts): () => void {
   let goingOn: NodeJS.Timeout | null = null;
   const goOn = (): void => {
     if (goingOn !== null) clearTimeout(goingOn);
     goingOn = null;
-    // The shell has set the terminal as it likes it, which Node does not notice.
+    // The shell changed the mode of the terminal, which Node does not notice.
     terminal.setRawMode(false);
     terminal.setRawMode(true);
     ports.redraw();
@@ -31,7 +31,7 @@ export function listenForKeys(terminal: NodeJS.ReadStream, ports: KeyPorts): () 
   const suspend = (): void => {
     ports.suspending();
     terminal.setRawMode(false);
-    // As the terminal would: all of what was started together.
+    // To the whole process group, as the terminal would.
     process.kill(0, 'SIGTSTP');
     goingOn = setTimeout(goOn, SUSPENDED_MS);
   };

@@ -1,29 +1,34 @@
 import { basename, relative } from 'node:path';
 import { escapeControls } from '../../domain/escape.ts';
-import { BoundedOutput } from '../../service/bounded-output.ts';
-import { openNonBlocking, writeAll, writeSome, type StandardDescriptor } from './write-descriptor.ts';
+import {
+  BoundedOutput,
+  openNonBlocking,
+  writeAll,
+  writeSome,
+  type StandardDescriptor,
+} from './write-descriptor.ts';
+import { type Paint, usesColour, inColour, withoutColour } from '../../service/colour.ts';
 
-/** So much waits for a reader that does not read, bytes; lines beyond that are dropped. */
+/** Limit on bytes that wait for a slow reader; further lines are dropped. */
 const MOST_WAITING_BYTES = 1_000_000;
 
-/** A reader that reads nothing for so long is not waited for at the end, milliseconds. */
+/** How long to wait at the end for a reader that reads nothing, in milliseconds. */
 const LAST_PATIENCE_MS = 1000;
 
-/** What is done about a reader that does not read. */
+/** Called when a reader does not read. */
 export interface GapPorts {
-  /** Lines are dropped from now on. */
   readonly dropping: () => void;
-  /** The reader is back, after so many lines that it will never get. */
+  /** The reader continues after this many dropped lines. */
   readonly resumed: (droppedLines: number) => void;
 }
 
-/** Results that were not written yet: thousands of short lines are better written together. */
+/** Results that are not written yet: thousands of short lines are faster in one write. */
 let waiting: string[] = [];
 
-/** What never waits for its reader; a descriptor that is not in it does, as programs in a pipeline should. */
+/** Outputs that never wait for a reader; the others do, as programs in a pipeline should. */
 const bounded = new Map<StandardDescriptor, BoundedOutput>();
 
-/** Writes a result to standard output, together with others of the same turn; what is left is written when the process ends. */
+/** Writes a result to standard output, together with others of the same turn, and before the process ends. */
 export function print(text: string): void {
   if (waiting.length === 0) setImmediate(flush);
   waiting.push(text, '\n');
@@ -45,19 +50,18 @@ export function printError(text: string): void {
   writeError(`${text}\n`);
 }
 
-/** Writes to standard error as it is. */
 export function writeError(text: string): void {
   write(2, text);
 }
 
-/** A name as it can be shown: control characters are escaped. */
+/** Escapes control characters of a name. */
 export function shown(name: string): string {
   return escapeControls(name);
 }
 
 /**
- * From now on no reader is waited for: a service has to go on, and to hear signals, whatever becomes of those who read
- * what it writes. Lines wait for them up to a bound, and are dropped and counted beyond it.
+ * Stops waiting for readers: a service must continue and handle signals, even if nobody reads its output. Lines
+ * wait up to a bound; further ones are dropped and counted.
  */
 export function neverWaitForReaders(ports: Readonly<Record<StandardDescriptor, GapPorts>>): void {
   for (const standard of [1, 2] as const) {
@@ -67,14 +71,14 @@ export function neverWaitForReaders(ports: Readonly<Record<StandardDescriptor, G
   }
 }
 
-/** Waits for readers that go on reading. Returns how many results will never be read. */
+/** Waits for readers that still read. Returns the number of lost results. */
 export async function drainOutput(): Promise<number> {
   flush();
   const [results = 0] = await Promise.all([...bounded.values()].map((one) => one.drain(LAST_PATIENCE_MS)));
   return results;
 }
 
-/** How this program was called, for commands that people are told to run next. */
+/** How this program was called, for suggested commands. */
 export function invocation(): string {
   const script = process.argv[1] ?? '';
   return basename(script) === 'botsync' ? 'botsync' : `node ${relative(process.cwd(), script)}`;
@@ -84,4 +88,28 @@ function write(standard: StandardDescriptor, text: string): void {
   const output = bounded.get(standard);
   if (output === undefined) writeAll(standard, text);
   else output.write(text);
+}
+
+/**
+ * Returns one line of JSON. Escapes control characters that JSON allows in texts, which does not change their
+ * meaning.
+ */
+export function jsonLine(value: object): string {
+  return shown(JSON.stringify(value));
+}
+
+export function printJson(value: object): void {
+  print(jsonLine(value));
+}
+
+let isForbidden = false;
+
+/** `--no-color`. */
+export function forbidColour(): void {
+  isForbidden = true;
+}
+
+export function paintFor(standard: StandardDescriptor): Paint {
+  const { isTTY } = standard === 1 ? process.stdout : process.stderr;
+  return usesColour({ env: process.env, isForbidden, isTerminal: isTTY }) ? inColour : withoutColour;
 }

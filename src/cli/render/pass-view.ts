@@ -1,46 +1,40 @@
-import type { FileEvent, Summary } from '../../domain/report.ts';
-import { createLog, type StyledLog } from '../../service/logger.ts';
+import type { Summary } from '../../domain/report.ts';
+import { createLog, type StyledLog, retryWords } from '../../service/logger.ts';
+import { listener } from '../../sync/events.ts';
 import { GRACE_MS } from '../../library/stop.ts';
-import type { Additions, Usages } from '../../domain/usage.ts';
-import type { PassObserver, Waiting } from '../../library/observer.ts';
-import type { OutgoingFile, Reporter, Transferred, TransferWatch } from '../../sync/pass/reporter.ts';
-import type { RefusedFile } from '../credential-advice.ts';
+import type { RefusedSource } from '../../library/api.ts';
 import { logReader, logSettings } from '../command-log.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { durationText } from '../../service/amounts.ts';
-import { retryWords } from '../../service/retry-words.ts';
-import { eventLevel, eventWords } from '../../words/event.ts';
-import { holdOf } from './hold.ts';
-import { describeInFlight } from './in-flight.ts';
-import { print, shown, writeError } from './output.ts';
-import { paintFor } from './paint.ts';
+import { eventLevel, eventWords, haltWords } from '../../words/event.ts';
+import { holdOf, Progress, type Hold } from './progress.ts';
+import { describeInFlight } from './progress-line.ts';
+import { print, shown, writeError, printJson, paintFor } from './output.ts';
+import { haltAsFileEvent } from '../../words/halt.ts';
 import { placeOf } from '../../words/place.ts';
-import { printJson } from './print-json.ts';
 import { describeUsage, usageForPrograms } from '../../words/usage.ts';
 import { describeSummary, TroubleList } from '../../words/pass.ts';
-import { Progress, type Hold } from './progress.ts';
-import { wrapWords } from './text-width.ts';
+import { wrapWords } from './text-layout.ts';
 import type { FileInFlight } from '../../library/transfer-tally.ts';
 
 /**
- * What a person or a program sees of a pass. Results go to standard output: JSON Lines with `--json`, else a summary.
- * Standard error has a progress line on a terminal, and log lines.
+ * The output of a pass. Results go to standard output: JSON Lines with `--json`, else a summary. Standard error
+ * gets log lines, and a progress line on a terminal.
  */
-export class PassView implements Reporter, PassObserver {
+export class PassView {
   readonly log: StyledLog;
-  /** Whether a progress line is shown. */
   readonly showsProgress: boolean;
   readonly #json: boolean;
-  /** On a terminal the summary tells of files, unless a log level was asked for. */
+  /** On a terminal the summary lists files, so they are logged only with a log level. */
   readonly #logsFiles: boolean;
   readonly #troubles = new TroubleList();
   readonly #progress: Progress;
   #hold: () => Hold | null = () => null;
-  /** What the running pass has come to so far, and when it began. */
+  /** `null` without a running pass. */
   #pass: { readonly counts: Summary; readonly beganMs: number } | null = null;
   #interrupted: readonly FileInFlight[] = [];
-  /** By source and reason: many files fail alike. */
-  readonly #refusals = new Map<string, RefusedFile>();
+  /** By source and reason, since many files fail for the same reason. */
+  readonly #refusals = new Map<string, RefusedSource>();
 
   constructor({ json, logLevel, logFormat }: GlobalOptions) {
     const reader = logReader();
@@ -57,24 +51,89 @@ export class PassView implements Reporter, PassObserver {
     });
   }
 
-  /** The files that failed with an answer of 401, 403 or 404, one for each source and reason. */
-  get refusals(): readonly RefusedFile[] {
+  /** One failure with an answer of 401, 403 or 404 for each source and reason. */
+  get refusals(): readonly RefusedSource[] {
     return [...this.#refusals.values()];
   }
 
-  /** A pass begins, which counts there. */
-  begin(counts: Summary): void {
-    this.#pass = { counts, beganMs: performance.now() };
-  }
+  readonly listener = listener({
+    file: ({ file, transferred }) => {
+      const { source, error } = file;
+      if (error !== undefined && /^40[134]\b/u.test(error))
+        this.#refusals.set(`${source} ${error}`, { source, error });
+      if (this.#json) printJson(file);
+      else this.#troubles.add(file);
+      if (this.#logsFiles)
+        this.log.say(eventLevel(file), eventWords(file, transferred), { ...file, ...transferred });
+    },
+    halted: (event) => {
+      const file = haltAsFileEvent(event);
+      if (this.#json) printJson(file);
+      else this.#troubles.addHalt(event);
+      if (this.#logsFiles) this.log.say('error', haltWords(event), file);
+    },
+    warning: ({ message }) => {
+      this.log.warn(message);
+    },
+    notice: ({ message }) => {
+      this.log.info(message);
+    },
+    retrying: ({ path, reason, delayMs }) => {
+      this.log.say('info', retryWords(path, reason, delayMs), { path, reason, delayMs: Math.round(delayMs) });
+    },
+    'attempt-began': (event) => {
+      if (this.showsProgress) this.#progress.show();
+      this.#progress.tally.listener(event);
+    },
+    'attempt-progress': (event) => {
+      this.#progress.tally.listener(event);
+    },
+    'attempt-ended': (event) => {
+      this.#progress.tally.listener(event);
+    },
+    sent: ({ bytes }) => {
+      this.#progress.tally.done(bytes);
+    },
+    counting: ({ files }) => {
+      if (this.showsProgress) this.#progress.look(files);
+    },
+    expected: ({ files, bytes }) => {
+      if (this.showsProgress) this.#progress.expect(files, bytes);
+    },
+    confirming: ({ words }) => {
+      if (this.showsProgress) this.#progress.say(words);
+    },
+    waiting: ({ read }) => {
+      this.#hold = () => {
+        const { outage, pausedForMs, giveUpAfterMs } = read();
+        return holdOf(outage, pausedForMs, giveUpAfterMs);
+      };
+    },
+    planned: ({ file }) => {
+      if (this.#json) printJson(file);
+      else print(`${file.kind.padEnd(8)}${shown(placeOf(file.source, file.path))}  (${shown(file.reason)})`);
+    },
+    usage: ({ usages, additions }) => {
+      if (this.#json) printJson({ kind: 'usage', ...usageForPrograms(usages, additions) });
+      else
+        print(
+          [
+            "Usage, in the platform's units:",
+            ...describeUsage(usages, additions).map((line) => `  ${line}`),
+          ].join('\n'),
+        );
+    },
+    'breaking-off': () => {
+      this.#interrupted = this.#progress.tally.inFlight;
+    },
+    'call-began': ({ counts }) => {
+      this.#pass = { counts, beganMs: performance.now() };
+    },
+    'call-ended': ({ summary, isDryRun, isCutShort }) => {
+      this.end(summary, isDryRun, isCutShort);
+    },
+  });
 
-  waitsBy(waiting: () => Waiting): void {
-    this.#hold = () => {
-      const { outage, pausedForMs, giveUpAfterMs } = waiting();
-      return holdOf(outage, pausedForMs, giveUpAfterMs);
-    };
-  }
-
-  /** Somebody asked for a clean end, which may take a while. */
   stopping(signal: string): void {
     if (!this.showsProgress) {
       this.log.info('stopping: running transfers may finish, no new ones are started', { signal });
@@ -86,96 +145,31 @@ export class PassView implements Reporter, PassObserver {
         ? 'Stopping.'
         : `Stopping: ${describeInFlight(inFlight)} may finish within ${durationText(GRACE_MS)}.`;
     const columns = process.stderr.columns || 80;
-    // The terminal has echoed "^C" at the beginning of the line.
+    // The terminal echoed "^C" at the beginning of the line.
     const start = signal === 'SIGINT' ? '\n' : '';
     this.#progress.log(`${start}${wrapWords(`${what} Press Ctrl-C again to stop at once.`, columns - 1)}\n`);
   }
 
-  /** What is running is broken off now. */
-  breakingOff(): void {
-    this.#interrupted = this.#progress.tally.inFlight;
-  }
-
-  /** Prints the end of a pass that is given up in its midst. */
+  /** Prints the end of an interrupted pass. */
   endNow(): void {
     if (this.#pass === null) {
       this.stop();
       return;
     }
     const { counts, beganMs } = this.#pass;
-    this.breakingOff();
+    this.#interrupted = this.#progress.tally.inFlight;
     counts.pending += this.#interrupted.length;
     counts.durationMs = Math.round(performance.now() - beganMs);
     this.end(counts, false, true);
-    // Ctrl-C has ended whoever reads standard output through a pipe as well.
+    // Ctrl-C also ended the reader of standard output in a pipe.
     if (!process.stdout.isTTY && this.#interrupted.length > 0) this.log.warn(this.#interruptedWords());
-  }
-
-  /** Says how many files were checked so far, to find out how much there is to send. */
-  looking(files: number): void {
-    if (this.showsProgress) this.#progress.look(files);
-  }
-
-  /** Says how much there is to send. */
-  expect(files: number, bytes: number): void {
-    if (this.showsProgress) this.#progress.expect(files, bytes);
-  }
-
-  /** Shows what is waited for when all was sent. */
-  confirming(words: string): void {
-    if (this.showsProgress) this.#progress.say(words);
-  }
-
-  event(event: FileEvent, transferred?: Transferred): void {
-    const { source, error } = event;
-    if (error !== undefined && /^40[134]\b/u.test(error))
-      this.#refusals.set(`${source} ${error}`, { source, error });
-    if (this.#json) printJson(event);
-    else this.#troubles.add(event);
-    if (this.#logsFiles)
-      this.log.say(eventLevel(event), eventWords(event, transferred), { ...event, ...transferred });
   }
 
   warn(message: string): void {
     this.log.warn(message);
   }
 
-  inform(message: string): void {
-    this.log.info(message);
-  }
-
-  retrying(path: string, reason: string, delayMs: number): void {
-    this.log.say('info', retryWords(path, reason, delayMs), { path, reason, delayMs: Math.round(delayMs) });
-  }
-
-  sent(bytes: number): void {
-    this.#progress.tally.done(bytes);
-  }
-
-  sending(file: OutgoingFile): TransferWatch {
-    return this.showsProgress ? this.#progress.sending(file) : this.#progress.tally.begin(file);
-  }
-
-  /** Prints one line of a dry run. */
-  planned(event: FileEvent): void {
-    if (this.#json) printJson(event);
-    else
-      print(`${event.kind.padEnd(8)}${shown(placeOf(event.source, event.path))}  (${shown(event.reason)})`);
-  }
-
-  /** Prints what is used and allowed, and what the run would add. */
-  usage(usages: Usages, additions: Additions): void {
-    if (this.#json) printJson({ kind: 'usage', ...usageForPrograms(usages, additions) });
-    else
-      print(
-        [
-          "Usage, in the platform's units:",
-          ...describeUsage(usages, additions).map((line) => `  ${line}`),
-        ].join('\n'),
-      );
-  }
-
-  /** Prints the end of a pass or a dry run; `isCutShort`: some files were not even checked. */
+  /** Prints the end of a pass or a dry run; `isCutShort`: not all files were checked. */
   end(summary: Summary, isDryRun: boolean, isCutShort: boolean): void {
     this.stop();
     this.#pass = null;
@@ -192,12 +186,11 @@ export class PassView implements Reporter, PassObserver {
     print(lines.join('\n').trim());
   }
 
-  /** Takes the progress line away. */
   stop(): void {
     this.#progress.stop();
   }
 
-  /** Files that were to be sent, as far as they were counted, and were not come to. */
+  /** Counted files that were not tried. */
   #notReached({ failed, pending }: Summary): number {
     const { expected, files } = this.#progress.tally;
     return Math.max(0, (expected?.files ?? 0) - files - failed - pending);

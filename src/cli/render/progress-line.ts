@@ -1,43 +1,43 @@
 import { shown } from './output.ts';
 import { bytesText, clockText, countText, durationText } from '../../service/amounts.ts';
-import { cutEnd, cutStart, widthOf } from './text-width.ts';
+import { cutEnd, cutStart, widthOf } from './text-layout.ts';
 import type { Expected, FileInFlight, Rate } from '../../library/transfer-tally.ts';
 
-/** What a progress line tells. */
 export type ProgressFacts =
-  /** Files are looked at; so many so far. */
+  /** `files`: files checked so far. */
   | { readonly kind: 'looking'; readonly files: number }
   | {
       readonly kind: 'sending';
       readonly files: number;
       readonly bytes: number;
-      /** Between 0 and 1; `null`, as `expected` is: it is not known how much there is to send. */
+      /** From 0 to 1; `null`, like `expected`, if the total is unknown. */
       readonly part: number | null;
       readonly expected: Expected | null;
       readonly rate: Rate;
-      /** The largest file on its way, if it is worth a name. */
+      /** The largest file being sent, if it is worth naming. */
       readonly largest: FileInFlight | null;
       readonly inFlight: number;
     }
-  /** Nothing is sent for a while. Times in milliseconds from now; `null`: not known. */
+  /** Nothing is sent for a while. Times are milliseconds from now; `null` if unknown. */
   | {
       readonly kind: 'waiting';
       readonly reason: string;
       readonly goesOnInMs: number | null;
       readonly givesUpInMs: number | null;
     }
-  /** All was sent, and something else is waited for. */
+  /** A wait after everything was sent. */
   | { readonly kind: 'text'; readonly text: string; readonly forMs: number };
 
 const LEAST_BAR = 10;
 const LONGEST_BAR = 30;
 const LEAST_NAME = 10;
 const LONGEST_NAME = 24;
-/** So much takes the time that is left, with what stands between. */
+
+/** The width of the remaining time, with its separator. */
 const TIME_COLUMNS = 12;
 const BETWEEN = ' | ';
 
-/** A line of progress that fits into so many columns: the narrower it is, the less it tells. */
+/** Renders a progress line of at most `columns`; less important parts are omitted first. */
 export function progressLine(facts: ProgressFacts, columns: number): string {
   switch (facts.kind) {
     case 'looking':
@@ -55,7 +55,7 @@ export function progressLine(facts: ProgressFacts, columns: number): string {
 
 type Sending = Extract<ProgressFacts, { kind: 'sending' }>;
 
-/** A part of the line, with its place in it; it is left out where there is no room for it beside more important ones. */
+/** `place`: the position in the line. Parts are added by importance. */
 interface Part {
   readonly place: number;
   readonly text: string;
@@ -72,7 +72,7 @@ function sendingLine(facts: Sending, columns: number): string {
     parts.push({ place, text });
     return true;
   };
-  // By importance, each with its place in the line.
+  // In order of importance.
   if (part !== null) add(1, `${Math.floor(part * 100)}%`);
   else add(1, `sending ${countText(Math.max(1, facts.inFlight), 'file')}`);
   add(2, expected === null ? bytesText(facts.bytes) : ofAll(facts.bytes, expected.bytes));
@@ -82,7 +82,7 @@ function sendingLine(facts: Sending, columns: number): string {
   }
   if (rate.leftMs !== null && facts.inFlight > 0) add(5, `${clockText(rate.leftMs)} left`);
   if (expected !== null) add(3, filesOf(facts.files, expected.files));
-  // Without a file on its way, files are read and compared.
+  // While no file is being sent, files are read and compared.
   add(4, facts.inFlight === 0 ? 'reading files' : `${bytesText(Math.round(rate.bytesPerSecond))}/s`);
   const bar = Math.min(LONGEST_BAR, left - 1);
   const text = parts
@@ -92,12 +92,12 @@ function sendingLine(facts: Sending, columns: number): string {
   return part !== null && bar >= LEAST_BAR ? `${barText(part, bar)} ${text}` : text;
 }
 
-/** A file and how much of it was sent, in so many columns; `null`: there is no room. */
+/** Renders a file with its percentage in `columns`; `null` if there is no room. */
 function nameText({ name, sizeBytes, sentBytes }: FileInFlight, columns: number): string | null {
   const amount = ` ${Math.floor((100 * sentBytes) / Math.max(1, sizeBytes))}%`;
   const full = shown(name);
   if (columns < LEAST_NAME + amount.length) return columns < LEAST_NAME ? null : cutStart(full, columns);
-  // More of a long name would take the room of what else the line tells.
+  // A longer name would take the room of other parts.
   const most = Math.min(
     Math.max(LONGEST_NAME, Math.floor(columns / 2)),
     Math.max(LEAST_NAME, columns - amount.length - TIME_COLUMNS),
@@ -126,4 +126,19 @@ function filesOf(done: number, all: number): string {
 function barText(part: number, columns: number): string {
   const filled = Math.floor(part * columns);
   return `${'█'.repeat(filled)}${'░'.repeat(columns - filled)}`;
+}
+
+/** Further files are counted. */
+const NAMED = 3;
+
+/** Describes files being sent, largest first; `files` must not be empty. */
+export function describeInFlight(files: readonly FileInFlight[]): string {
+  const named = files
+    .slice(0, NAMED)
+    .map(
+      ({ name, sentBytes, sizeBytes }) =>
+        `${shown(name)}, ${bytesText(sentBytes)} of ${bytesText(sizeBytes)}`,
+    );
+  const more = files.length > NAMED ? `; and ${files.length - NAMED} more` : '';
+  return `${countText(files.length, 'file')} being sent (${named.join('; ')}${more})`;
 }

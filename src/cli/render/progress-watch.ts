@@ -1,78 +1,87 @@
-import type { DaemonSituation } from '../../library/observer.ts';
-import type { FileEvent } from '../../domain/report.ts';
-import type { OutgoingFile, Transferred, TransferWatch } from '../../sync/pass/reporter.ts';
-import { holdOf } from './hold.ts';
+import { type DaemonSituation, listener } from '../../sync/events.ts';
+import type { FileEvent, Transferred } from '../../domain/report.ts';
+import { holdOf, Progress, type Hold } from './progress.ts';
+import { EXIT } from '../../domain/exit-code.ts';
+import { haltAsFileEvent } from '../../words/halt.ts';
 import { writeError } from './output.ts';
-import { Progress, type Hold } from './progress.ts';
 import type { FileInFlight } from '../../library/transfer-tally.ts';
 import { Burst, type BurstNews } from './burst.ts';
 
-/** It is looked so often whether all is over, milliseconds. */
+/** How often to check whether everything is over, in milliseconds. */
 const LOOK_MS = 500;
 
-/** Follows what a daemon does from the first change until all is over: by a line of progress, and a sum at the end. */
+/** Follows the work of a daemon from the first change to the last: by a progress line, and a summary at the end. */
 export class ProgressWatch {
   readonly #progress: Progress;
   readonly #burst = new Burst(() => performance.now());
   readonly #isShown: boolean;
   readonly #situation: () => DaemonSituation | null;
-  readonly #tell: (news: BurstNews) => void;
+  readonly #report: (news: BurstNews) => void;
   #timer: NodeJS.Timeout | null = null;
-  /** Whether the first pass is not over: how much the others have to send is not counted. */
+  /** The first pass is not over; only its files are counted. */
   #isFirst = true;
 
   /**
-   * @param isShown - whether there is a terminal for a line of progress.
+   * @param isShown - whether there is a terminal for the progress line.
    * @param situation - `null` while no daemon runs.
    */
-  constructor(isShown: boolean, situation: () => DaemonSituation | null, tell: (news: BurstNews) => void) {
+  constructor(isShown: boolean, situation: () => DaemonSituation | null, report: (news: BurstNews) => void) {
     this.#isShown = isShown;
     this.#situation = situation;
-    this.#tell = tell;
+    this.#report = report;
     this.#progress = new Progress({ terminal: process.stderr, write: writeError, hold: () => this.#hold() });
   }
 
-  /** What is on its way, the largest first. */
+  /** Largest first. */
   get inFlight(): readonly FileInFlight[] {
     return this.#progress.tally.inFlight;
   }
 
-  /** Writes lines above the line of progress. */
+  /** Writes lines above the progress line. */
   log(lines: string): void {
     this.#progress.log(lines);
   }
 
-  /** Files are looked at, to find out how much there is to send; so many so far. */
-  looking(files: number): void {
-    if (this.#isShown && this.#isFirst) this.#progress.look(files);
-  }
+  readonly listener = listener({
+    file: ({ file, transferred }) => {
+      this.#note(file, transferred);
+    },
+    halted: (event) => {
+      this.#note(haltAsFileEvent(event));
+    },
+    counting: ({ files }) => {
+      if (this.#isShown && this.#isFirst) this.#progress.look(files);
+    },
+    expected: ({ files, bytes }) => {
+      if (this.#isShown && this.#isFirst) this.#progress.expect(files, bytes);
+    },
+    'attempt-began': (event) => {
+      this.#watch();
+      if (this.#isShown) this.#progress.show();
+      this.#progress.tally.listener(event);
+    },
+    'attempt-progress': (event) => {
+      this.#progress.tally.listener(event);
+    },
+    'attempt-ended': (event) => {
+      this.#progress.tally.listener(event);
+    },
+    sent: ({ bytes }) => {
+      this.#progress.tally.done(bytes);
+    },
+    'pass-ended': ({ exitCode, summary }) => {
+      this.#burst.passEnded(exitCode === EXIT.ok, summary.unconfirmed);
+      this.#isFirst = false;
+      this.#watch();
+    },
+  });
 
-  /** Says how much the running pass has to send. */
-  expect(files: number, bytes: number): void {
-    if (this.#isShown && this.#isFirst) this.#progress.expect(files, bytes);
-  }
-
-  sending(file: OutgoingFile): TransferWatch {
-    this.#watch();
-    return this.#isShown ? this.#progress.sending(file) : this.#progress.tally.begin(file);
-  }
-
-  sent(bytes: number): void {
-    this.#progress.tally.done(bytes);
-  }
-
-  note(event: FileEvent, transferred?: Transferred): void {
+  #note(event: FileEvent, transferred?: Transferred): void {
     this.#burst.note(event, transferred);
     if (this.#burst.isPending) this.#watch();
   }
 
-  passEnded(isInSync: boolean, unconfirmed: number): void {
-    this.#burst.passEnded(isInSync, unconfirmed);
-    this.#isFirst = false;
-    this.#watch();
-  }
-
-  /** Takes the line away and watches no more. */
+  /** Erases the line and stops watching. */
   end(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
@@ -91,11 +100,11 @@ export class ProgressWatch {
     if (!isBusy) this.#rest();
     if (situation === null) return;
     const news = this.#burst.news(situation, isBusy);
-    if (news !== null) this.#tell(news);
+    if (news !== null) this.#report(news);
     if (!isBusy && !this.#burst.isPending) this.end();
   }
 
-  /** Nothing is running: the next change is counted from nothing. */
+  /** Resets the progress line; the next change starts at zero. */
   #rest(): void {
     this.#progress.stop();
     this.#progress.tally.reset();
@@ -113,11 +122,11 @@ export class ProgressWatch {
     const situation = this.#situation();
     if (situation === null) return null;
     const { outage } = situation.activity;
-    const told = outage && {
+    const current = outage && {
       sinceMs: Date.parse(outage.since),
       nextProbeMs: outage.nextTry === null ? null : Date.parse(outage.nextTry),
       reason: outage.reason,
     };
-    return holdOf(told, situation.pausedForMs, null);
+    return holdOf(current, situation.pausedForMs, null);
   }
 }

@@ -1,31 +1,29 @@
-import type { OutgoingFile, TransferWatch } from '../../sync/pass/reporter.ts';
-import { LiveLine } from './live-line.ts';
+import { LiveLine } from './live-frame.ts';
 import { progressLine, type ProgressFacts } from './progress-line.ts';
 import { TransferTally, type FileInFlight } from '../../library/transfer-tally.ts';
+import type { Outage } from '../../sync/pass/circuit-breaker.ts';
 
-/** The line is drawn again so often, milliseconds. */
+/** The interval of redrawing, in milliseconds. */
 const FRAME_MS = 125;
 
-/** What is over sooner shows no line, milliseconds. */
+/** Shorter work shows no line, in milliseconds. */
 const PATIENCE_MS = 300;
 
-/** A file this large is named at once, bytes; a smaller one when it has been on its way for a while. */
+/** Files of this size are named at once; smaller ones after some time. */
 const NAMED_BYTES = 1_000_000;
 const NAMED_AFTER_MS = 1000;
 
-/** Why nothing is sent for a while; times in milliseconds from now, `null`: not known. */
+/** Why nothing is sent for a while; times are milliseconds from now, `null` if unknown. */
 export type Hold = Omit<Extract<ProgressFacts, { readonly kind: 'waiting' }>, 'kind'>;
 
-/** What a progress line is drawn on, and what it has to ask for. */
 export interface ProgressPorts {
   readonly terminal: Pick<NodeJS.WriteStream, 'columns' | 'on' | 'off'>;
-  /** Writes to that terminal. */
   readonly write: (text: string) => void;
-  /** `null`: nothing is in the way. */
+  /** `null` while nothing prevents sending. */
   readonly hold: () => Hold | null;
 }
 
-/** Keeps a line of progress up to date on a terminal, from the first thing that is told to it until `stop`. */
+/** Shows a progress line on a terminal, from the first call until `stop`. */
 export class Progress {
   readonly tally = new TransferTally(() => performance.now());
   readonly #ports: ProgressPorts;
@@ -47,37 +45,31 @@ export class Progress {
     this.#line = new LiveLine({ write: ports.write, columns });
   }
 
-  /** Files are looked at; so many so far. */
+  /** `files`: files checked so far. */
   look(files: number): void {
     this.#lookedAt = files;
-    this.#start();
+    this.show();
   }
 
-  /** Says how much there is to send in all. */
+  /** The total to send. */
   expect(files: number, bytes: number): void {
     this.tally.expected = files === 0 ? null : { files, bytes };
     this.#lookedAt = null;
-    if (files > 0) this.#start();
+    if (files > 0) this.show();
   }
 
-  /** A file is on its way. */
-  sending(file: OutgoingFile): TransferWatch {
-    this.#start();
-    return this.tally.begin(file);
-  }
-
-  /** Shows a text in place of all else, with the time for which something is waited for. */
+  /** Shows a text instead, with the time since then. */
   say(text: string): void {
     this.#text = { text, sinceMs: this.#text?.sinceMs ?? performance.now() };
-    this.#start();
+    this.show();
   }
 
-  /** Writes lines above the progress line, or as they are while there is none. */
+  /** Writes lines above the progress line, if there is one. */
   log(lines: string): void {
     this.#line.above(lines);
   }
 
-  /** Takes the line away. */
+  /** Erases the line. */
   stop(): void {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
@@ -88,13 +80,14 @@ export class Progress {
     this.#line.clear();
   }
 
-  #start(): void {
+  /** Shows the line until `stop`. */
+  show(): void {
     if (this.#timer !== null) return;
     this.#beganMs = performance.now();
     this.#timer = setInterval(this.#draw, FRAME_MS);
     this.#timer.unref();
     this.#ports.terminal.on('resize', this.#draw);
-    // The cursor was hidden.
+    // The cursor is hidden.
     process.on('exit', this.#stop);
   }
 
@@ -103,7 +96,7 @@ export class Progress {
     if (performance.now() - this.#beganMs < PATIENCE_MS) return;
     const facts = this.#facts(rate);
     if (facts === null) this.#line.clear();
-    // The last column is left free: some terminals begin a new line as soon as it is written.
+    // Leave the last column free: some terminals wrap as soon as it is written.
     else this.#line.show(progressLine(facts, (this.#ports.terminal.columns || 80) - 1));
   }
 
@@ -124,4 +117,30 @@ export class Progress {
 
 function isWorthNaming({ sizeBytes, beganMs }: FileInFlight): boolean {
   return sizeBytes >= NAMED_BYTES || performance.now() - beganMs >= NAMED_AFTER_MS;
+}
+
+/** Shorter pauses are not shown, in milliseconds. */
+const SHORT_MS = 1000;
+
+/**
+ * Returns why nothing is sent; `null` if sending is possible.
+ *
+ * @param pausedForMs - how long the platform asked us to wait from now.
+ * @param giveUpAfterMs - the limit of an outage; `null` for none.
+ */
+export function holdOf(
+  outage: Outage | null,
+  pausedForMs: number,
+  giveUpAfterMs: number | null,
+): Hold | null {
+  if (outage !== null) {
+    const nowMs = Date.now();
+    return {
+      reason: `platform unreachable: ${outage.reason}`,
+      goesOnInMs: outage.nextProbeMs === null ? null : outage.nextProbeMs - nowMs,
+      givesUpInMs: giveUpAfterMs === null ? null : outage.sinceMs + giveUpAfterMs - nowMs,
+    };
+  }
+  if (pausedForMs <= SHORT_MS) return null;
+  return { reason: 'the platform asked for a pause', goesOnInMs: pausedForMs, givesUpInMs: null };
 }

@@ -1,38 +1,32 @@
+import type { DaemonActivity } from '../../sync/events.ts';
 import { EXIT } from '../../domain/exit-code.ts';
-import { askDaemon } from '../../service/ask-daemon.ts';
+import { askDaemon } from '../../service/daemon-socket.ts';
 import type { LockHolder } from '../../service/process-lock.ts';
-import type { DaemonActivity } from '../../sync/daemon/daemon-observer.ts';
 import { EMPTY_SOURCE } from '../../sync/plan/overview.ts';
-import {
-  standingOf,
-  type Failing,
-  type Known,
-  type Running,
-  type Standing,
-} from '../../sync/plan/standing.ts';
+import { standingOf } from '../../sync/plan/standing.ts';
+import { type Failing, type Known, type Running, type Standing } from '../../domain/status.ts';
 
-/** A daemon answers at once, unless it is stopped or swamped. */
+/** A daemon answers at once, unless it is stopped or overloaded. */
 const PATIENCE_MS = 5000;
 
-/** A running botsync; a pass tells no more than who it is. */
+/** The holder of the state file; a pass has no further fields. */
 export type RunningDaemon = LockHolder &
   Partial<DaemonActivity> &
   Running & { readonly notReady?: readonly string[] };
 
-/** What `botsync status` shows: known by a running daemon, or by the state file alone. */
+/** The input of `botsync status`: from a running daemon, or from the state file. */
 export interface StatusFacts {
   readonly known: Known;
-  /** Who runs on the state file. */
+  /** `null` if nothing runs on the state file. */
   readonly daemon: RunningDaemon | null;
 }
 
-/** What a daemon answered: the facts, that there is none, or why it gave none. */
 export type AskedFacts =
-  | { readonly kind: 'told'; readonly facts: StatusFacts }
+  | { readonly kind: 'answered'; readonly facts: StatusFacts }
   | { readonly kind: 'absent' }
   | { readonly kind: 'silent'; readonly reason: string };
 
-/** Asks the daemon on a state file. An answer that is long in coming counts as none. */
+/** Asks the daemon of a state file. A late answer counts as none. */
 export async function askForFacts(stateFile: string, signal?: AbortSignal): Promise<AskedFacts> {
   const patience = AbortSignal.timeout(PATIENCE_MS);
   const end = signal === undefined ? patience : AbortSignal.any([patience, signal]);
@@ -44,7 +38,7 @@ export async function askForFacts(stateFile: string, signal?: AbortSignal): Prom
       return { kind: 'silent', reason: answer.reason };
     case 'ok':
       return answer.status === 200
-        ? { kind: 'told', facts: factsOf(answer.body) }
+        ? { kind: 'answered', facts: factsOf(answer.body) }
         : { kind: 'silent', reason: `it answered with status ${answer.status}; see its log` };
   }
 }
@@ -54,27 +48,26 @@ export function statusDocument({ known, daemon }: StatusFacts, { exitCode }: Sta
   return { ...known, inSync: exitCode === EXIT.ok, daemon };
 }
 
-/** How things stand by these facts. */
 export function standingByFacts({ known, daemon }: StatusFacts): Standing {
   return standingOf(known, daemon);
 }
 
 function factsOf(body: string): StatusFacts {
-  const { daemon, ...told } = JSON.parse(body) as Told & { daemon: RunningDaemon };
+  const { daemon, ...report } = JSON.parse(body) as DaemonReport & { daemon: RunningDaemon };
   const { activity, isFirstPassOver = activity !== undefined && activity !== 'starting' } = daemon;
-  return { known: completed(told), daemon: { ...daemon, isFirstPassOver } };
+  return { known: completed(report), daemon: { ...daemon, isFirstPassOver } };
 }
 
-/** What a daemon answers; one of an older botsync, which runs until it is restarted, tells less. */
-interface Told extends Pick<Known, 'sources' | 'lastPass' | 'lastVerification'> {
+/** The answer of a daemon; an older botsync, running until its restart, sends fewer fields. */
+interface DaemonReport extends Pick<Known, 'sources' | 'lastPass' | 'lastVerification'> {
   readonly sinceLastPass?: Known['sinceLastPass'];
   readonly cluster?: Known['cluster'];
   readonly failures: readonly (Omit<Failing, 'retry' | 'retryAt'> &
     Partial<Pick<Failing, 'retry' | 'retryAt'>>)[];
 }
 
-function completed(told: Told): Known {
-  const { sources, failures, lastPass, sinceLastPass = null, lastVerification, cluster } = told;
+function completed(report: DaemonReport): Known {
+  const { sources, failures, lastPass, sinceLastPass = null, lastVerification, cluster } = report;
   return {
     sources: sources.map((source) => ({ ...{ name: source.name, ...EMPTY_SOURCE }, ...source })),
     failures: failures.map(({ retry = 'pass', retryAt = null, ...failure }) => ({
@@ -82,7 +75,18 @@ function completed(told: Told): Known {
       retry,
       retryAt,
     })),
-    ...{ lastPass, sinceLastPass, lastVerification },
+    ...{ lastPass, sinceLastPass, lastVerification, service: { kind: 'running' } },
     ...(cluster !== undefined && { cluster }),
   };
+}
+
+export interface StatusFeed {
+  /** Throws `SyncError`. */
+  readonly next: (signal?: AbortSignal) => Promise<StatusFacts>;
+}
+
+/** The recorded status. */
+export interface RecordedFacts {
+  /** Throws `SyncError` if the records cannot be read. */
+  readonly read: () => Promise<StatusFacts>;
 }

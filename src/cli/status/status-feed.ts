@@ -1,90 +1,97 @@
-import { statSync } from 'node:fs';
+import { statSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
-import { withStateFile } from '../../library/read-state-file.ts';
-import { findHolder } from '../../service/process-lock.ts';
-import { overview, type Overview } from '../../sync/plan/overview.ts';
+import type { ServiceState, Overview } from '../../domain/status.ts';
+import { withStateFile, type RecordsPlace, serviceStateOf } from '../../library/read-state-file.ts';
+import { findHolder, type LockHolder } from '../../service/process-lock.ts';
+import { overview } from '../../sync/plan/overview.ts';
 import { withRetries } from '../../sync/plan/standing.ts';
-import type { ClusterFeed } from './cluster-feed.ts';
-import { askForFacts, type StatusFacts } from './status-facts.ts';
+import { askForFacts, type RecordedFacts, type StatusFacts, type StatusFeed } from './status-facts.ts';
+import { guessStateFiles } from '../../config/find-config.ts';
+import { emulatorStateFile } from '../../library/load.ts';
+import type { RunTarget } from '../../library/run-base.ts';
+import { type SyncError, problemOf } from '../../library/sync-error.ts';
 
-/** Where facts are from: a daemon; the state file, where no daemon runs; or the state file, as the daemon gave no answer. */
-export type FactsOrigin =
-  | { readonly kind: 'daemon' }
-  | { readonly kind: 'state-file' }
-  | { readonly kind: 'silent-daemon'; readonly reason: string };
-
-/** The facts of a moment. */
-export interface SeenFacts extends StatusFacts {
-  readonly origin: FactsOrigin;
-}
-
-/** What the state file said is read again after this time though nothing wrote to it, as some of it depends on the time. */
+/**
+ * The state file is read again after this time even without a change, since its content depends on the time, in
+ * milliseconds.
+ */
 const KEPT_MS = 60_000;
 
-/** File systems give a stamp to all that is written within some milliseconds: a stamp this young may miss a change. */
+/** File systems may give the same time to all writes within some milliseconds: a stamp this young may miss a change. */
 const YOUNG_MS = 2000;
 
 interface Read {
   readonly overview: Overview;
+  readonly aliveAtMs: number | null;
   readonly stamp: string;
   readonly atMs: number;
 }
 
-/**
- * Asks how things stand, again and again: a daemon, which gives out what it has read for a while, else the state file, which
- * is read again when somebody has written to it.
- */
-export class StatusFeed {
+/** Asks the daemon, which caches its answer for a while; without an answer reads the records. */
+export class RecordsFeed implements StatusFeed {
+  readonly #stateFile: string;
+  readonly #recorded: RecordedFacts;
+
+  constructor(stateFile: string, recorded: RecordedFacts) {
+    this.#stateFile = stateFile;
+    this.#recorded = recorded;
+  }
+
+  async next(signal?: AbortSignal): Promise<StatusFacts> {
+    const asked = await askForFacts(this.#stateFile, signal);
+    if (asked.kind === 'answered') return asked.facts;
+    const facts = await this.#recorded.read();
+    if (asked.kind === 'silent') return withService(facts, { kind: 'silent', reason: asked.reason });
+    return facts.known.service.kind === 'running' ? withService(facts, { kind: 'starting' }) : facts;
+  }
+}
+
+/** Reads the status from a state file, again after it changed. */
+export class StateFileFacts implements RecordedFacts {
   readonly #config: Config;
   readonly #platform: string;
   readonly #nowMs: () => number;
-  readonly #cluster: ClusterFeed | null;
   #read: Read | null = null;
 
   /**
-   * @param platform - what the records call the platform.
+   * @param platform - the platform's name in the records.
    * @param nowMs - epoch milliseconds.
-   * @param cluster - for a host of a cluster.
    */
-  constructor(config: Config, platform: string, nowMs: () => number, cluster: ClusterFeed | null = null) {
-    this.#cluster = cluster;
+  constructor(config: Config, platform: string, nowMs: () => number) {
     this.#config = config;
     this.#platform = platform;
     this.#nowMs = nowMs;
   }
 
-  /** Asks once. Throws `SyncError` for a state file that cannot be read. */
-  async next(signal?: AbortSignal): Promise<SeenFacts> {
-    const asked = await askForFacts(this.#config.stateFile, signal);
-    switch (asked.kind) {
-      case 'told':
-        return { ...asked.facts, origin: { kind: 'daemon' } };
-      case 'absent':
-        return { ...(await this.#readFacts()), origin: { kind: 'state-file' } };
-      case 'silent':
-        return { ...(await this.#readFacts()), origin: { kind: 'silent-daemon', reason: asked.reason } };
-    }
-  }
-
-  async #readFacts(): Promise<StatusFacts> {
+  async read(): Promise<StatusFacts> {
     const { stateFile } = this.#config;
     const nowMs = this.#nowMs();
-    if (this.#cluster !== null) return await this.#cluster.read(nowMs);
-    // Taken first: what is written while the file is read is found by the next stamp.
+    // Take the stamp first, so that the next one detects writes during the read.
     const stamp = stampOf(stateFile, nowMs);
-    if (this.#read !== null && this.#read.stamp === stamp && nowMs - this.#read.atMs < KEPT_MS) {
-      const holder = findHolder(stateFile);
-      return { known: withRetries(this.#read.overview, holder && {}), daemon: holder };
-    }
+    if (this.#read !== null && this.#read.stamp === stamp && nowMs - this.#read.atMs < KEPT_MS)
+      return factsOf(this.#read, findHolder(stateFile));
     return await withStateFile(stateFile, ({ reader, holder }) => {
       const seen = overview(reader, this.#config, this.#platform, nowMs);
-      this.#read = stamp === null ? null : { overview: seen, stamp, atMs: nowMs };
-      return { known: withRetries(seen, holder && {}), daemon: holder };
+      const read = { overview: seen, aliveAtMs: reader.serviceAliveAtMs() };
+      this.#read = stamp === null ? null : { ...read, stamp, atMs: nowMs };
+      return factsOf(read, holder);
     });
   }
 }
 
-/** What changes when somebody writes to a state file; `null`: it was written to just now. */
+function factsOf(
+  { overview: seen, aliveAtMs }: Pick<Read, 'overview' | 'aliveAtMs'>,
+  holder: LockHolder | null,
+): StatusFacts {
+  return { known: withRetries(seen, holder && {}, serviceStateOf(holder, aliveAtMs)), daemon: holder };
+}
+
+function withService({ known, daemon }: StatusFacts, service: ServiceState): StatusFacts {
+  return { known: { ...known, service }, daemon };
+}
+
+/** Returns a stamp that every write changes; `null` right after a write. */
 function stampOf(stateFile: string, nowMs: number): string | null {
   const stamps = [stateFile, `${stateFile}-wal`].map((file) => {
     try {
@@ -96,4 +103,55 @@ function stampOf(stateFile: string, nowMs: number): string | null {
   });
   if (stamps.some(({ changedMs }) => changedMs > nowMs - YOUNG_MS)) return null;
   return stamps.map(({ text }) => text).join(' ');
+}
+
+/** Opens the feed for a configuration: from the daemon, the state file, or the ledger of a cluster. */
+export async function openFeed(place: RecordsPlace): Promise<StatusFeed> {
+  const { config } = place.loaded;
+  if (config.cluster === null)
+    return new RecordsFeed(config.stateFile, new StateFileFacts(config, place.platformName, Date.now));
+  const { LedgerFacts } = await import('./ledger-facts.ts');
+  return new RecordsFeed(config.stateFile, new LedgerFacts(place, Date.now));
+}
+
+/** Asks a service that runs with an older version of an invalid configuration. */
+export class BrokenConfigFeed implements StatusFeed {
+  readonly #target: RunTarget;
+  readonly #error: SyncError;
+
+  /** @param error - why it is invalid. */
+  constructor(target: RunTarget, error: SyncError) {
+    this.#target = target;
+    this.#error = error;
+  }
+
+  /** Throws the error if no service with this configuration answers. */
+  async next(signal?: AbortSignal): Promise<StatusFacts> {
+    const { config: file, emulator } = this.#target;
+    const stateFiles = emulator ? [emulatorStateFile({ file: resolve(file) })] : guessStateFiles(file);
+    for (const stateFile of stateFiles) {
+      const asked = await askForFacts(stateFile, signal);
+      const facts = asked.kind === 'answered' ? this.#factsOf(asked.facts) : null;
+      if (facts !== null) return facts;
+    }
+    throw this.#error;
+  }
+
+  /** Adds the problem to the facts; returns `null` if they are of another configuration. */
+  #factsOf({ known, daemon }: StatusFacts): StatusFacts | null {
+    if (daemon?.configuration === undefined) return null;
+    if (pathOf(daemon.configuration.file) !== pathOf(this.#target.config)) return null;
+    // The service may not have read it yet, or may not reload it by itself.
+    const problem = daemon.configuration.problem ?? problemOf(this.#error);
+    return { known, daemon: { ...daemon, configuration: { ...daemon.configuration, problem } } };
+  }
+}
+
+/** Resolves links. */
+function pathOf(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return resolve(file);
+  }
 }

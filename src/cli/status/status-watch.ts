@@ -1,49 +1,45 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readDuration } from '../../config/duration.ts';
-import { LONGEST_TIMER_MS, readTimer } from '../../config/values.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { SyncError } from '../../library/sync-error.ts';
-import type { Standing } from '../../sync/plan/standing.ts';
+import type { Standing } from '../../domain/status.ts';
 import type { StatusWords } from '../../words/status.ts';
-import { printError } from '../render/output.ts';
-import { jsonLine } from '../render/print-json.ts';
+import { printError, jsonLine } from '../render/output.ts';
 import { writeAll } from '../render/write-descriptor.ts';
-import { listenForStop } from '../stop-listener.ts';
+import { readWait } from '../arguments.ts';
+import { listenForStop } from '../signals.ts';
 import { exitCodeOfError, UsageError } from '../usage-error.ts';
-import { standingByFacts, statusDocument } from './status-facts.ts';
-import type { SeenFacts, StatusFeed } from './status-feed.ts';
+import { standingByFacts, statusDocument, type StatusFacts, type StatusFeed } from './status-facts.ts';
 import { TerminalStatus } from './terminal-status.ts';
 
-/** How often is asked where nobody says, milliseconds; more often than every second serves nobody. */
+/** Default and minimum interval, in milliseconds. */
 const INTERVAL_MS = 2000;
 const LEAST_INTERVAL_MS = 1000;
 
-/** An answer that takes long is asked for again after so many times as long, so that asking takes up nobody. */
+/** After a slow answer, the next request waits for this many times its duration. */
 const REST = 50;
-/** But not later than this, milliseconds. */
+
+/** But not longer than this, in milliseconds. */
 const LONGEST_REST_MS = 30_000;
 
-/** What `botsync status --watch` needs. */
 export interface WatchInput {
   readonly feed: StatusFeed;
   readonly words: Omit<StatusWords, 'nowMs'>;
-  /** A duration; empty: the usual one. */
+  /** A duration; empty for the default. */
   readonly every: string;
-  /** Whether documents are printed when something changed, in place of rows that are kept up to date. */
+  /** Whether to print a document for each change, instead of updating rows. */
   readonly isJson: boolean;
 }
 
-/** Shows facts as they come. */
 interface StatusView {
-  readonly show: (seen: SeenFacts, standing: Standing) => void;
+  readonly show: (seen: StatusFacts, standing: Standing) => void;
   /** The state file cannot be read now. */
   readonly failed: (message: string) => void;
   readonly end: () => void;
 }
 
 /**
- * `botsync status --watch`: shows how things stand until somebody ends it. Returns the exit code of the last status; throws
- * `SyncError` as `status` does where there is no first one, and `UsageError`.
+ * `botsync status --watch`: shows the status until it is ended. Returns the exit code of the last status; throws
+ * `UsageError`, and `SyncError` if there is no first status.
  */
 export async function watchStatus({ feed, words, every, isJson }: WatchInput): Promise<number> {
   const intervalMs = intervalOf(every);
@@ -71,19 +67,18 @@ export async function watchStatus({ feed, words, every, isJson }: WatchInput): P
   }
 }
 
-/** How long to wait before the next question, milliseconds. `tookMs`: how long the last answer took. */
+/** Returns the wait before the next request, in milliseconds. `tookMs`: the duration of the last answer. */
 export function restMs(intervalMs: number, tookMs: number): number {
   return Math.max(intervalMs, Math.min(tookMs * REST, LONGEST_REST_MS));
 }
 
-/** What was shown last. */
 interface Shown {
   readonly exitCode: number;
-  /** Whether a daemon did not answer in time: how long that took says nothing of what an answer costs. */
+  /** Whether a daemon did not answer in time: then the duration does not reflect the cost of an answer. */
   readonly isSilent: boolean;
 }
 
-/** Shows what there is to know now; returns the last status, `null`: there is none yet. */
+/** Shows the current status and returns it; `null` before the first one. */
 async function showNext(
   feed: StatusFeed,
   view: StatusView,
@@ -92,11 +87,11 @@ async function showNext(
 ): Promise<Shown | null> {
   try {
     const seen = await feed.next(stop);
-    // Broken off, it tells nothing of the service.
+    // An aborted request says nothing about the service.
     if (stop.aborted) return last;
     const standing = standingByFacts(seen);
     view.show(seen, standing);
-    return { exitCode: standing.exitCode, isSilent: seen.origin.kind === 'silent-daemon' };
+    return { exitCode: standing.exitCode, isSilent: seen.known.service.kind === 'silent' };
   } catch (error) {
     if (!(error instanceof SyncError) || last === null) throw error;
     view.failed(error.message);
@@ -104,33 +99,30 @@ async function showNext(
   }
 }
 
-/** Waits; returns whether nobody asked for an end. */
+/** Returns whether the watch continues. */
 async function rest(ms: number, stop: AbortSignal): Promise<boolean> {
   await sleep(ms, undefined, { signal: stop }).catch(() => undefined);
   return !stop.aborted;
 }
 
-/** Reads the value of `--watch`. Throws `UsageError` for what is no duration. */
+/** Parses `--watch`. Throws `UsageError`. */
 function intervalOf(every: string): number {
   if (every === '') return INTERVAL_MS;
-  const duration = readDuration(every, LONGEST_TIMER_MS, LEAST_INTERVAL_MS);
-  const reading = duration.kind === 'ok' ? readTimer(duration.value, LEAST_INTERVAL_MS) : duration;
-  if (reading.kind === 'problem') throw new UsageError(`--watch: ${reading.message}`);
-  return reading.value;
+  return readWait('--watch', every, LEAST_INTERVAL_MS);
 }
 
-/** Prints the document of `botsync status --json` whenever it differs from the one before. */
+/** Prints the document of `botsync status --json` when it changed. */
 class StatusLines implements StatusView {
   readonly #quit: () => void;
   #line: string | null = null;
   #trouble: string | null = null;
 
-  /** @param quit - ends the watch: nobody reads any more. */
+  /** @param quit - ends the watch when the reader is gone. */
   constructor(quit: () => void) {
     this.#quit = quit;
   }
 
-  show(seen: SeenFacts, standing: Standing): void {
+  show(seen: StatusFacts, standing: Standing): void {
     this.#trouble = null;
     const line = jsonLine(statusDocument(seen, standing));
     if (line === this.#line) return;
@@ -144,6 +136,6 @@ class StatusLines implements StatusView {
   }
 
   end(): void {
-    // Every line is written at once.
+    // Every line was written at once.
   }
 }

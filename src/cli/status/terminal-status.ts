@@ -1,16 +1,16 @@
+import type { Known, Standing } from '../../domain/status.ts';
 import { escapeControls as shown } from '../../domain/escape.ts';
-import { timeOfDay } from '../../service/log-line.ts';
-import type { Standing } from '../../sync/plan/standing.ts';
-import { describeSpan } from '../../words/quantity.ts';
+import type { Style } from '../../service/colour.ts';
+import { timeOfDay } from '../../service/logger.ts';
+import { counted, describeSpan } from '../../words/quantity.ts';
 import { describeStatus, type StatusWords } from '../../words/status.ts';
 import { listenForKeys } from '../render/keys.ts';
 import { LiveFrame } from '../render/live-frame.ts';
-import { statusFrame } from '../render/status-frame.ts';
+import { wrapLine, cutEnd } from '../render/text-layout.ts';
 import { writeAll } from '../render/write-descriptor.ts';
-import { newsOf, type FeedNews } from './feed-news.ts';
-import type { SeenFacts } from './status-feed.ts';
+import type { StatusFacts } from './status-facts.ts';
 
-/** The times that are told go on, milliseconds. */
+/** The interval of updating relative times, in milliseconds. */
 const TICK_MS = 1000;
 
 /** Keeps the status up to date on a terminal. */
@@ -20,21 +20,21 @@ export class TerminalStatus {
   readonly #frame: LiveFrame;
   readonly #giveKeysBack: () => void;
   readonly #timer: NodeJS.Timeout;
-  #last: { readonly seen: SeenFacts; readonly standing: Standing; readonly atMs: number } | null = null;
+  #last: { readonly seen: StatusFacts; readonly standing: Standing; readonly atMs: number } | null = null;
   #news: FeedNews | null = null;
   #trouble: string | null = null;
   readonly #redraw = (): void => {
     this.#frame.spoil();
     this.#draw();
   };
-  /** The cursor was hidden. */
+  /** The cursor is hidden. */
   readonly #leave = (): void => {
     this.#frame.leave();
   };
 
   /**
-   * @param intervalMs - how often is asked.
-   * @param quit - ends the watch: somebody has seen enough, or nobody is left to see it.
+   * @param intervalMs - the interval of requests.
+   * @param quit - ends the watch: on a key, or when the reader is gone.
    */
   constructor(words: Omit<StatusWords, 'nowMs'>, intervalMs: number, quit: () => void) {
     this.#words = words;
@@ -55,8 +55,7 @@ export class TerminalStatus {
     process.on('exit', this.#leave);
   }
 
-  /** Shows these facts from now on. */
-  show(seen: SeenFacts, standing: Standing): void {
+  show(seen: StatusFacts, standing: Standing): void {
     const atMs = Date.now();
     this.#news = newsOf(this.#last?.seen ?? null, seen, this.#news, atMs);
     this.#last = { seen, standing, atMs };
@@ -64,13 +63,13 @@ export class TerminalStatus {
     this.#draw();
   }
 
-  /** Says that there are no newer facts, and why. */
+  /** Shows why there is no newer status. */
   failed(message: string): void {
     this.#trouble = message;
     this.#draw();
   }
 
-  /** Leaves the last status where it is, and the terminal as it was. */
+  /** Leaves the last status on the terminal and restores its mode. */
   end(): void {
     clearInterval(this.#timer);
     process.stdout.off('resize', this.#redraw);
@@ -96,5 +95,87 @@ export class TerminalStatus {
         { columns: process.stdout.columns || 80, rows: process.stdout.rows || 24 },
       ),
     );
+  }
+}
+
+/** Painted. */
+export interface FrameText {
+  /** The first row, cut if it does not fit; omitted on a low terminal. */
+  readonly head: string;
+  readonly lines: readonly string[];
+}
+
+export interface FrameSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** Lower terminals have no room for the head. */
+const LEAST_ROWS_WITH_HEAD = 6;
+
+/**
+ * Returns the rows of a frame that fits: wraps lines between words, drops empty rows if there is little room, then
+ * counts the remaining rows in the last one.
+ */
+export function statusFrame({ head, lines }: FrameText, { columns, rows }: FrameSize): string[] {
+  // Leave the last column free: some terminals wrap as soon as it is written.
+  const width = Math.max(1, columns - 1);
+  const all = lines.flatMap((line) => wrapLine(line, width));
+  const hasHead = rows >= LEAST_ROWS_WITH_HEAD;
+  const room = hasHead ? rows - 2 : Math.max(1, rows);
+  const body = all.length > room ? all.filter((row) => row !== '') : all;
+  const isCut = body.length > room;
+  const kept = isCut ? body.slice(0, Math.max(1, room - 1)) : body;
+  const more =
+    isCut && room > 1 ? [cutEnd(`… ${counted(body.length - kept.length, 'more line')}`, width)] : [];
+  return [...(hasHead ? [...wrapLine(head, width).slice(0, 1), ''] : []), ...kept, ...more];
+}
+
+export interface FeedNews {
+  readonly style: Style;
+  readonly text: string;
+  /** Epoch milliseconds. */
+  readonly untilMs: number;
+}
+
+export interface SeenService extends Pick<StatusFacts, 'daemon'> {
+  readonly known: Pick<Known, 'service'>;
+}
+
+/** News are shown for this long, in milliseconds. */
+const SHOWN_MS = 60_000;
+
+/**
+ * Returns the news about the service; `null` without any.
+ *
+ * @param before - the previous facts; `null` for the first ones.
+ * @param current - the news shown now.
+ */
+export function newsOf(
+  before: SeenService | null,
+  now: SeenService,
+  current: FeedNews | null,
+  nowMs: number,
+): FeedNews | null {
+  // The status itself reports a service that does not run or answer.
+  if (now.known.service.kind !== 'running') return null;
+  const what = whatBegan(before, now.daemon);
+  if (what !== null)
+    return { style: 'ok', text: `${what} at ${timeOfDay(new Date(nowMs))}`, untilMs: nowMs + SHOWN_MS };
+  return current === null || current.untilMs <= nowMs ? null : current;
+}
+
+/** Returns what happened to a service that answers now; `null` if nothing did. */
+function whatBegan(before: SeenService | null, daemon: SeenService['daemon']): string | null {
+  if (before === null) return null;
+  switch (before.known.service.kind) {
+    case 'stopped':
+    case 'none':
+    case 'starting':
+      return 'The service started';
+    case 'silent':
+      return 'The service answered again';
+    case 'running':
+      return before.daemon?.since === daemon?.since ? null : 'The service was restarted';
   }
 }

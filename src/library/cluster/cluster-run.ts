@@ -1,10 +1,10 @@
 import { DatabaseError } from '../../cluster/database.ts';
-import type { ClusterView, HostNews, UnitRow, WishRow } from '../../cluster/membership.ts';
+import type { ClusterView, HostNews, WishRow } from '../../cluster/membership.ts';
 import { LEDGER_VERSION } from '../../cluster/schema.ts';
-import { isOfNotifications } from '../../domain/unit.ts';
+import type { Hindrance } from '../../domain/hindrance.ts';
 import { beatMs, momentOf } from '../../domain/lease.ts';
 import { Bell } from '../../service/bell.ts';
-import { STATE_VERSION } from '../../state/schema.ts';
+import { STATE_VERSION } from '../../store/schema.ts';
 import { SyncError } from '../sync-error.ts';
 import { carryOutWishes, type WishInput } from './carry-out-wishes.ts';
 import type { ClusterObserver, ClusterSituation } from './cluster-situation.ts';
@@ -13,10 +13,10 @@ import { HeldUnits, type UnitWork } from './held-units.ts';
 import { HostName } from './host-name.ts';
 import { Neighbours } from './neighbours.ts';
 import { patienceMs } from './open-cluster.ts';
-import { digestOf, overlapOf, type OwnUnit } from './own-units.ts';
+import type { OwnUnit } from './own-units.ts';
 import { UnitDecisions } from './unit-decisions.ts';
-import type { Sight, Visited } from './visit.ts';
-import { channelOf, wakeHosts } from './wake-hosts.ts';
+import { Sights } from './sights.ts';
+import type { Visited, VisitedCluster } from './visit.ts';
 
 /** Timers may fire so much early, milliseconds. */
 const TIMER_MS = 5;
@@ -28,16 +28,14 @@ export interface ClusterRunInput extends UnitWork, DeclaredUnitsInput {
   readonly version: string;
   /** All of a unit that was there by then is on the platform, epoch milliseconds; `null`: that is not known. */
   readonly settledUntilMs: (unit: OwnUnit) => number | null;
-  /** Whether a unit has nothing under way just now, so that it may move. */
-  readonly isQuiet: (unit: OwnUnit) => boolean;
   /** See `WishInput.isAtWork`. */
   readonly isAtWork: WishInput['isAtWork'];
   /** Carries out what somebody wants of a unit that this host holds. */
   readonly wished: (unit: OwnUnit, wish: WishRow) => void;
-  /** See `WishInput.announce`. */
-  readonly announce: WishInput['announce'];
   /** What others are told of this host's sources; JSON. */
   readonly report: () => string | null;
+  /** What the platform asks one host to wait holds for all, milliseconds from now. */
+  readonly pauses: { readonly askedForMs: () => number; readonly pause: (ms: number) => void };
   readonly observer: ClusterObserver;
 }
 
@@ -48,13 +46,15 @@ export class ClusterRun {
   readonly #neighbours: Neighbours;
   readonly #declared: DeclaredUnits;
   readonly #held: HeldUnits;
+  readonly #sights: Sights;
   readonly #decisions: UnitDecisions;
   readonly #bell = new Bell();
   readonly #beganAtMs: number;
   #trouble: string | null = null;
+  /** Whether it has asked for its fair share of the units. */
+  #hasAsked = false;
   /** What was told of it last; `undefined`: nothing was. */
   #told: string | null | undefined;
-  #isItself = false;
 
   constructor(input: ClusterRunInput) {
     const { cluster, clock } = input;
@@ -71,7 +71,9 @@ export class ClusterRun {
     this.#name = name;
     this.#declared = declared;
     this.#held = held;
-    this.#decisions = new UnitDecisions({ ...input, name, neighbours, declared, held });
+    this.#sights = new Sights(input);
+    const sights = this.#sights;
+    this.#decisions = new UnitDecisions({ ...input, name, neighbours, declared, sights, held });
   }
 
   /** How it stands. */
@@ -85,17 +87,10 @@ export class ClusterRun {
       held: this.#held.names,
       sources: this.#input.config().sources,
       own: this.#declared.all,
-      pinned: this.#name.isAnothers ? [] : this.#decisions.pinned,
       blocked: this.#decisions.blocked,
+      hindrances: this.#hindrances,
       failed: this.#held.failures,
-      isHaltedElsewhere: (row) => this.#isHaltedElsewhere(row),
     };
-  }
-
-  #isHaltedElsewhere(row: UnitRow): boolean {
-    const { view, alive } = this.#neighbours;
-    if (row.pinned === null || row.pinned === this.#host || view === null) return false;
-    return overlapOf(row, view, alive) !== null;
   }
 
   get #whyNot(): string | null {
@@ -117,10 +112,9 @@ export class ClusterRun {
 
   /** Takes part until it is stopped, and until nothing is held any more. */
   async run(): Promise<void> {
-    const { stop, abort, cluster, clock, visit } = this.#input;
+    const { stop, abort, cluster, clock } = this.#input;
     const listening = new AbortController();
-    const ringing = cluster.database.listen(
-      channelOf(cluster.config.schema),
+    const ringing = cluster.messages.onWake(
       () => {
         this.#bell.ring();
       },
@@ -138,9 +132,6 @@ export class ClusterRun {
     stop.addEventListener('abort', letGo);
     const never = new AbortController().signal;
     try {
-      void visit?.also.then(() => {
-        this.#bell.ring();
-      });
       while (!this.#isLeaving() || !this.#held.isEmpty) {
         await this.#turn();
         this.#held.demandSound();
@@ -161,7 +152,6 @@ export class ClusterRun {
       // After a defect there are some: whoever is told of it goes on to close the database, and to let go of this host's name.
       this.#held.lose();
       await this.#held.idle();
-      this.#held.discardKept();
       listening.abort();
       await ringing;
     }
@@ -169,12 +159,13 @@ export class ClusterRun {
 
   /** What became of the units that a short stay was for; `null`: it is not known yet. */
   get visited(): ReadonlyMap<string, Visited | null> {
-    return this.#input.visit?.outcome(this.#sight) ?? new Map<string, never>();
+    return this.#input.visit?.outcome(this.#visitedCluster) ?? new Map<string, never>();
   }
 
   /** Others need not wait for their next beat. */
   async wakeOthers(): Promise<void> {
-    await wakeHosts(this.#input.cluster).catch(() => undefined);
+    const { messages, config } = this.#input.cluster;
+    await messages.wake(config.host).catch(() => undefined);
   }
 
   /** See `Neighbours.othersSettledUntilMs`. */
@@ -182,11 +173,10 @@ export class ClusterRun {
     return this.#neighbours.othersSettledUntilMs(own);
   }
 
-  get #sight(): Sight {
-    const rows = this.#neighbours.view?.units ?? [];
-    const { weight } = this.#input.cluster.config;
-    const { all: own, seen } = this.#declared;
-    return { own, rows, seen, blocked: this.#decisions.blocked, weight };
+  get #visitedCluster(): VisitedCluster {
+    const { units: rows = [], hosts = [] } = this.#neighbours.view ?? {};
+    const leftTo = (own: OwnUnit): string | null => this.#decisions.leftTo(own);
+    return { own: this.#declared.all, rows, hosts, leftTo, blocked: this.#decisions.blocked };
   }
 
   /** Whether no unit is taken any more. */
@@ -197,7 +187,7 @@ export class ClusterRun {
     if (this.#trouble !== null) return true;
     const sinceMs = this.#input.clock.monotonic() - this.#beganAtMs;
     if (this.#name.isAnothers && sinceMs > this.#input.cluster.config.leaseMs + this.#beatMs) return true;
-    return this.#name.isOurs && visit.isOver(this.#sight);
+    return this.#name.isOurs && visit.isOver(this.#visitedCluster);
   }
 
   get #host(): string {
@@ -209,16 +199,10 @@ export class ClusterRun {
   }
 
   #tellStanding(): void {
-    const { observer } = this.#input;
-    const isItself = !this.#name.isAnothers;
-    if (isItself !== this.#isItself) {
-      this.#isItself = isItself;
-      observer.pinnedChanged();
-    }
     const trouble = this.#whyNot;
     if (trouble === this.#told) return;
     this.#told = trouble;
-    observer.stands(trouble);
+    this.#input.observer.stands(trouble);
   }
 
   /** One beat, and what follows from what it brings back. */
@@ -237,57 +221,58 @@ export class ClusterRun {
   }
 
   async #beat(): Promise<void> {
-    const { cluster, clock, visit, observer } = this.#input;
+    const { cluster, clock, visit, pauses } = this.#input;
     const unchanged = await this.#declared.declare();
     if (unchanged !== null) this.#held.renew(unchanged);
-    await this.#declared.lookAround(this.#beatMs / 2);
+    await this.#look();
     const news = this.#news();
     if (!this.#name.isOurs && !(await this.#name.take(news))) return;
     const held = this.#held.toProve;
     const sentAt = momentOf(clock);
     const view = await cluster.membership.beat(
       news,
-      [...held.map(({ unit }) => unit.grant), ...this.#pinnedProofs()].map((proof) => ({
-        unit: proof.unit,
-        epoch: proof.epoch,
-        settledAgeMs: this.#settledAgeMs(proof.unit),
+      held.map(({ unit: { grant } }) => ({
+        ...{ unit: grant.unit, epoch: grant.epoch },
+        settledAgeMs: this.#settledAgeMs(grant.unit),
       })),
     );
-    if (!view.isKnown) {
-      this.#name.lose();
-      // Whoever had this host forgotten may have had others go on in its place.
-      observer.pinnedChanged();
-    }
+    if (!view.isKnown) this.#name.lose();
     this.#held.note(held, view, sentAt);
-    this.#declared.check(view);
+    if (!this.#declared.check(view)) this.#bell.ring();
     this.#neighbours.note(view, sentAt.wallMs);
-    visit?.note(view.units);
+    for (const { name, pausedForMs } of view.hosts)
+      if (name !== this.#host && pausedForMs > 0) pauses.pause(pausedForMs);
+    visit?.note(view);
     this.#checkVersion(view);
     await this.#settle(view);
   }
 
-  #news(): HostNews {
-    const { cluster, config, version, report, stop, visit } = this.#input;
-    const units = this.#declared.seen.filter((id) => {
-      const own = this.#declared.find(id);
-      // Who comes for a pass only does not tell people for all.
-      return !this.#held.avoids(id) && !(visit !== undefined && own !== undefined && isOfNotifications(own));
+  get #hindrances(): readonly Hindrance[] {
+    return [...this.#declared.differing, ...this.#sights.hindrances];
+  }
+
+  async #look(): Promise<void> {
+    const { units: rows = [] } = this.#neighbours.view ?? {};
+    const looked = this.#declared.all.map((own) => {
+      const { epoch = 0 } = rows.find(({ id }) => id === own.id) ?? {};
+      return { own, epoch, state: () => this.#held.get(own.id)?.state ?? null };
     });
+    await this.#sights.look(looked, this.#beatMs / 2);
+  }
+
+  #news(): HostNews {
+    const { version, report, stop, visit, pauses } = this.#input;
+    const taken = this.#declared.all.filter(({ id }) => !this.#held.avoids(id));
     return {
       name: this.#host,
       instance: this.#name.instance,
-      // Nobody lets go of a unit for a host that leaves again.
-      weight: visit === undefined ? cluster.config.weight : 0,
+      isVisitor: visit !== undefined,
       version,
-      digest: digestOf(config()),
-      units: stop.aborted ? [] : units,
+      units: stop.aborted ? [] : taken.map(({ id }) => id),
+      hindrances: this.#hindrances,
       report: report(),
+      pausedForMs: Math.ceil(pauses.askedForMs()),
     };
-  }
-
-  /** Units that are pinned to this host are not held, and have no epochs. */
-  #pinnedProofs(): { unit: number; epoch: number }[] {
-    return this.#declared.all.filter(({ isPinned }) => isPinned).map(({ id }) => ({ unit: id, epoch: 0 }));
   }
 
   #settledAgeMs(id: number): number | null {
@@ -315,16 +300,15 @@ export class ClusterRun {
 
   /** Takes what is to be taken, lets go of what is another's, and does what is wished. */
   async #settle(view: ClusterView): Promise<void> {
-    const { cluster, visit, log, isAtWork, wished, announce, observer } = this.#input;
-    if (this.#decisions.findBlocked(view)) observer.pinnedChanged();
-    for (const row of this.#decisions.former(this.#declared.all, view))
-      if (this.#decisions.isAbandoned(row)) await this.#held.free(row);
+    const { cluster, visit, log, isAtWork, wished } = this.#input;
+    this.#decisions.look(view);
+    for (const row of this.#decisions.abandoned(view)) await this.#held.free(row);
     for (const own of this.#declared.all) {
       const row = view.units.find(({ id }) => id === own.id);
-      if (row === undefined || own.isPinned) continue;
+      if (row === undefined) continue;
       switch (this.#decisions.about(own, row)) {
         case 'take':
-          await this.#held.claim(own, row, this.#decisions.former([own], view).filter(isFree));
+          await this.#held.claim(own, row);
           break;
         case 'release':
           this.#held.get(own.id)?.release();
@@ -335,10 +319,19 @@ export class ClusterRun {
     if (visit !== undefined) return;
     const { membership } = cluster;
     const [declared, held] = [this.#declared, this.#held];
-    await carryOutWishes(view.wishes, { membership, declared, held, log, isAtWork, wished, announce });
+    await this.#askForFairShare();
+    await carryOutWishes(view.wishes, { membership, declared, held, log, isAtWork, wished });
   }
-}
 
-function isFree({ holder }: UnitRow): boolean {
-  return holder === null;
+  /** A host that has joined asks once for as many units as others have, when it has been there for long enough to know who lives. */
+  async #askForFairShare(): Promise<void> {
+    const { cluster, clock } = this.#input;
+    const { joinedAtMs } = this.#name;
+    if (this.#hasAsked || joinedAtMs === null) return;
+    if (clock.monotonic() - joinedAtMs < cluster.config.leaseMs) return;
+    for (const { id, epoch } of this.#decisions.fairShare())
+      await cluster.membership.wish(id, 'release', { epoch });
+    this.#hasAsked = true;
+    await this.wakeOthers();
+  }
 }

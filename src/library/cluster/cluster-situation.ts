@@ -1,5 +1,6 @@
-import type { ClusterView, HostRow, UnitRow } from '../../cluster/membership.ts';
+import type { ClusterView, HostRow } from '../../cluster/membership.ts';
 import type { Config } from '../../config/config.ts';
+import type { Hindrance } from '../../domain/hindrance.ts';
 import type { UnitObserver } from './held-units.ts';
 import type { OwnUnit } from './own-units.ts';
 
@@ -7,8 +8,6 @@ import type { OwnUnit } from './own-units.ts';
 export interface ClusterObserver extends UnitObserver {
   /** Why this host cannot take part has changed; `null`: it takes part. Told after the first beat in any case. */
   readonly stands: (trouble: string | null) => void;
-  /** What keeps the sources of pinned units from being synced has changed. */
-  readonly pinnedChanged: () => void;
 }
 
 /** Where nobody follows it. */
@@ -17,7 +16,6 @@ export const NOBODY_FOLLOWS: ClusterObserver = {
   shipped: () => undefined,
   taken: () => undefined,
   ended: () => undefined,
-  pinnedChanged: () => undefined,
 };
 
 /** How a host's part in a cluster stands. */
@@ -32,19 +30,14 @@ export interface ClusterSituation {
   readonly alive: readonly HostRow[];
   /** Names of the units that this host holds. */
   readonly held: readonly string[];
-  /** The sources of the configuration, those that are pinned to other hosts among them. */
+  /** The sources of the configuration. */
   readonly sources: Config['sources'];
-  /** Its units that concern this host; none until the ledger has them. */
+  /** Its units; none until the ledger has them. */
   readonly own: readonly OwnUnit[];
-  /**
-   * Units that are pinned to this host, and its to sync: none before it is known that nothing is in their way, nor while another host
-   * has its name.
-   */
-  readonly pinned: readonly OwnUnit[];
   /** Units of the configuration that nobody may work on, and why. */
   readonly blocked: ReadonlyMap<string, string>;
+  /** What keeps this host from sources of its configuration. */
+  readonly hindrances: readonly Hindrance[];
   /** Units that this host could not work on when it tried last, and why. */
   readonly failed: ReadonlyMap<string, string>;
-  /** Whether the host that a unit is pinned to has halted it: it comes to that by what all hosts see. */
-  readonly isHaltedElsewhere: (row: UnitRow) => boolean;
 }

@@ -1,7 +1,11 @@
 import type { ClusterView } from '../../cluster/membership.ts';
+import { createHash } from 'node:crypto';
 import type { Config } from '../../config/config.ts';
+import type { Hindrance } from '../../domain/hindrance.ts';
+import { canonicalJson, type JsonObject } from '../../domain/json.ts';
+import { differencesOf } from '../../domain/source-settings.ts';
 import type { Cluster } from './open-cluster.ts';
-import { declareUnits, isSameUnit, seesAll, type OwnUnit } from './own-units.ts';
+import { declareUnits, isSameUnit, settingsOf, type OwnUnit } from './own-units.ts';
 
 /** Where the units of a host come from. */
 export interface DeclaredUnitsInput {
@@ -12,12 +16,14 @@ export interface DeclaredUnitsInput {
   readonly platformName: (config: Config) => string;
 }
 
-/** The units of this host's configuration, as the ledger knows them, and which of them it could work on. */
+/** The units of this host's configuration, as the ledger knows them. */
 export class DeclaredUnits {
   readonly #input: DeclaredUnitsInput;
   #own: readonly OwnUnit[] | null = null;
   #before: readonly OwnUnit[] = [];
-  #seen: readonly number[] = [];
+  /** The configuration that the ledger had of the sources when they were declared, as JSON. */
+  #agreed: ReadonlyMap<string, string> = new Map();
+  #differing: readonly Hindrance[] = [];
 
   constructor(input: DeclaredUnitsInput) {
     this.#input = input;
@@ -28,9 +34,9 @@ export class DeclaredUnits {
     return this.#own ?? [];
   }
 
-  /** Numbers of the units whose directories were there when it was looked last. */
-  get seen(): readonly number[] {
-    return this.#seen;
+  /** The sources of the configuration that are none of its units, since the ledger has them otherwise. */
+  get differing(): readonly Hindrance[] {
+    return this.#differing;
   }
 
   /** A unit by its number. */
@@ -48,29 +54,43 @@ export class DeclaredUnits {
     if (this.#own !== null) return null;
     const { cluster, config, platformName } = this.#input;
     const now = config();
-    const own = await declareUnits(cluster, now, cluster.config.host, platformName(now));
+    const name = platformName(now);
+    const settings = new Map(
+      now.sources.map((source) => [source.name, canonicalJson(settingsOf(now, source, name))]),
+    );
+    const agreed = await cluster.sourceSettings.bring(cluster.config.host, settings);
+    const differing = [...settings].flatMap(([source, text]): Hindrance[] => {
+      const theirs = agreed.get(source) ?? text;
+      if (theirs === text) return [];
+      const fields = differencesOf(JSON.parse(text) as JsonObject, JSON.parse(theirs) as JsonObject);
+      return [{ kind: 'differing', source, fields }];
+    });
+    const own = await declareUnits(cluster, now, name, new Set(differing.map(({ source }) => source)));
+    this.#agreed = agreed;
+    this.#differing = differing;
     const unchanged = own.filter((one) => this.#before.some((before) => isSameUnit(one, before)));
     this.#own = own;
     this.#before = own;
     return unchanged;
   }
 
-  /** A database that went back in time may not know what was declared, nor one in which somebody else wrote. */
-  check({ units }: ClusterView): void {
-    const isKnown = ({ id, name, target, sources }: OwnUnit): boolean =>
+  /**
+   * A database that went back in time may not know what was declared, nor one in which somebody else wrote, and another host may have
+   * replaced the configuration of a source. Gives whether all is as it was.
+   */
+  check({ units, settings }: ClusterView): boolean {
+    const isKnown = ({ id, name, target }: OwnUnit): boolean =>
       units.some(
-        (row) =>
-          row.id === id &&
-          row.name === name &&
-          row.target === target &&
-          row.sources.length > 0 === sources.length > 0,
+        (row) => row.id === id && row.name === name && row.target === target && row.sources.length > 0,
       );
-    if (!this.all.every(isKnown)) this.forget();
+    const isAgreed = [...this.#agreed].every(([source, text]) => settings.get(source) === md5Of(text));
+    if (this.all.every(isKnown) && isAgreed) return true;
+    this.forget();
+    return false;
   }
+}
 
-  /** Looks which units' directories are there. A share that hangs is waited for so long, milliseconds. */
-  async lookAround(patienceMs: number): Promise<void> {
-    const looks = this.all.map(async (unit) => ((await seesAll(unit, patienceMs)) ? [unit.id] : []));
-    this.#seen = (await Promise.all(looks)).flat();
-  }
+/** As PostgreSQL gives it. */
+function md5Of(text: string): string {
+  return createHash('md5').update(text).digest('hex');
 }

@@ -1,24 +1,20 @@
 import { join } from 'node:path';
 import { DatabaseError } from '../../cluster/database.ts';
-import type { Grant, Ledger } from '../../cluster/ledger.ts';
-import type { UnitRow } from '../../cluster/membership.ts';
+import type { Grant } from '../../cluster/ledger.ts';
+import type { SharedLedger } from '../../cluster/shared-ledger.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { Lease, type Moment } from '../../domain/lease.ts';
 import type { Log } from '../../service/logger.ts';
 import { sourceStack } from '../../service/source-stack.ts';
-import { StateFileError } from '../../state/database.ts';
-import type { StateStore } from '../../state/state-store.ts';
-import { describeUnreadable, UnreadableRowError } from '../../state/unreadable-row.ts';
-import { discardWorkingCopy, WorkingCopy } from '../../state/working-copy.ts';
+import { StateFileError } from '../../store/database.ts';
+import type { StateStore } from '../../store/state-store.ts';
+import {
+  describeUnreadable,
+  UnreadableRowError,
+  discardWorkingCopy,
+  WorkingCopy,
+} from '../../store/working-copy.ts';
 import { ASK_AGAIN_MS, Shipping } from './shipping.ts';
-
-/** What is left of the work on a unit whose lease ran out: its working copy, and how much of it the ledger has taken. */
-export interface KeptCopy {
-  readonly epoch: number;
-  readonly seq: number;
-  /** Whether the ledger was to be told all of it again, and has not taken all of that. */
-  readonly isOwed: boolean;
-}
 
 /** What a unit is worked on with. */
 export interface HeldUnitInput {
@@ -30,12 +26,8 @@ export interface HeldUnitInput {
   readonly suspectAfterMs: number;
   /** This host, by its name in the cluster. */
   readonly host: string;
-  readonly ledger: Ledger;
-  /** Units that no configuration has any more, as they were seen: what they have on record of these keys becomes this unit's. */
-  readonly former: { readonly units: readonly UnitRow[]; readonly prefixes: readonly string[] };
+  readonly ledger: SharedLedger['ledger'];
   readonly stateFile: string;
-  /** Whether the ledger has lost what it took from the working copy that was kept: all of that goes there again. */
-  readonly isRewound: boolean;
   readonly clock: Clock;
   readonly log: Log;
   /** Told how long each shipment took, seconds. */
@@ -49,10 +41,10 @@ export interface WorkedUnit {
   readonly name: string;
   readonly state: StateStore;
   readonly lease: Lease;
-  /** Whether nothing was ever written of it. */
-  readonly isNew: boolean;
-  /** Takes over targets that the ledger has got since. Gives the numbers of all. Throws `StateFileError`, `DatabaseError`. */
-  readonly loadTargets: () => Promise<ReadonlySet<number>>;
+  /** Whether the records are to be compared with the platform first: the ledger may have lost some. */
+  readonly isInDoubt: boolean;
+  /** Takes note that they were. Throws `DatabaseError`. */
+  readonly compared: () => Promise<void>;
   /** No new work once it aborts. */
   readonly stop: AbortSignal;
   /** Breaks off what is running. */
@@ -72,8 +64,7 @@ export class HeldUnit {
   readonly #ended = new AbortController();
   readonly #shipping: Shipping;
   #copy: WorkingCopy | null = null;
-  /** Whether the working copy has all that the ledger had. */
-  #isWhole = false;
+  #state: StateStore | null = null;
 
   constructor(input: HeldUnitInput) {
     this.#input = input;
@@ -93,6 +84,11 @@ export class HeldUnit {
     return this.#input.name;
   }
 
+  /** What is on record of it; `null`: it is not open. */
+  get state(): StateStore | null {
+    return this.#state;
+  }
+
   get grant(): Grant {
     return this.#input.grant;
   }
@@ -102,20 +98,9 @@ export class HeldUnit {
     return this.#stop.signal.aborted;
   }
 
-  /** What is left of a unit that was lost; `null`: nothing that is of use. */
-  get kept(): KeptCopy | null {
-    const { seq, isOwed } = this.#shipping;
-    return this.#isWhole ? { epoch: this.grant.epoch, seq, isOwed } : null;
-  }
-
   /** How many shipments the ledger has taken, those before this grant included. */
   get seq(): number {
     return this.#shipping.seq;
-  }
-
-  /** The database went back in time: all that is on record goes to the ledger again. */
-  rewind(): void {
-    this.#shipping.rewind();
   }
 
   /** Ends the work in order, and lets go of the unit then. */
@@ -152,17 +137,14 @@ export class HeldUnit {
     let state: StateStore | null = null;
     try {
       state = await this.#open();
+      this.#state = state;
       state.suspects.addUnfinished(clock.now() + suspectAfterMs);
       await this.#input.work({
         name,
         state,
         lease: this.lease,
-        isNew: this.grant.seq === 0,
-        loadTargets: async () => {
-          const targets = await this.#input.ledger.targets();
-          this.#copy?.loadTargets(targets);
-          return new Set(targets.map(({ id }) => id));
-        },
+        isInDoubt: this.grant.isInDoubt,
+        compared: () => this.#answer(() => this.#input.ledger.noteCompared(this.grant)),
         stop: this.#stop.signal,
         abort: this.#abort.signal,
       });
@@ -175,11 +157,10 @@ export class HeldUnit {
       if (state === null && this.isEnding && isUnanswered(error)) return { kind: 'released' };
       return { kind: 'failed', reason: this.#reasonOf(error) };
     } finally {
+      this.#state = null;
       closeQuietly(state ?? this.#copy);
-      this.#shipping.end();
       this.#copy = null;
-      // The database may come back as it was before: then only the copy knows what was sent.
-      if (!this.lease.isOver) discardQuietly(this.#file);
+      discardQuietly(this.#file);
     }
   }
 
@@ -200,36 +181,18 @@ export class HeldUnit {
 
   /** Throws `StateFileError`, `DatabaseError`, `UnreadableRowError`. */
   async #open(): Promise<StateStore> {
-    const { ledger, grant, host, isRewound } = this.#input;
+    const { ledger, grant, host } = this.#input;
     let copy: WorkingCopy;
     try {
-      copy = new WorkingCopy(this.#file, isRewound ? 'keep' : 'discard');
+      copy = new WorkingCopy(this.#file);
     } catch (error) {
       throw new StateFileError('unwritable', (error as Error).message, { cause: error });
     }
     this.#copy = copy;
-    if (!isRewound) {
-      await this.#inherit();
-      copy.loadTargets(await this.#answer(() => ledger.targets()));
-      const pages = ledger.rows(grant.unit, host, (question) => this.#answer(question));
-      for await (const page of pages) copy.load(page);
-    }
-    this.#isWhole = true;
-    return this.#shipping.begin(copy, isRewound);
-  }
-
-  /** Throws `DatabaseError`. */
-  async #inherit(): Promise<void> {
-    const { ledger, grant, former, log, name } = this.#input;
-    if (former.units.length === 0) return;
-    const what = { from: former.units.map(({ id }) => id), prefixes: former.prefixes };
-    const count = await ledger.inherit(grant, what, (question) => this.#answer(question));
-    if (count === 0) return;
-    const from = former.units.map((unit) => unit.name).join(', ');
-    log.info(`${name} takes over what is on record of sources that were renamed or put together otherwise`, {
-      from,
-      files: count,
-    });
+    copy.loadTargets(await this.#answer(() => ledger.targets()));
+    const pages = ledger.rows(grant.unit, host, (question) => this.#answer(question));
+    for await (const page of pages) copy.load(page);
+    return this.#shipping.begin(copy);
   }
 
   /** Asks the database something until it answers, for as long as the unit is held and is to be worked on. Throws `DatabaseError`. */
@@ -241,7 +204,7 @@ export class HeldUnit {
         return await question();
       } catch (error) {
         if (this.isEnding || !isUnanswered(error)) throw error;
-        if (!isTold) log.warn(`${name} is loaded once the database answers: ${error.message}`);
+        if (!isTold) log.warn(`${name} waits for the database: ${error.message}`);
         isTold = true;
         await clock.sleep(ASK_AGAIN_MS, this.#stop.signal);
       }
@@ -268,12 +231,12 @@ function isUnanswered(error: unknown): error is DatabaseError {
 }
 
 /** Where the working copy of a unit is. */
-export function workingCopyOf(stateFile: string, unit: number): string {
+function workingCopyOf(stateFile: string, unit: number): string {
   return join(`${stateFile}.units`, `unit-${unit}.db`);
 }
 
 /** Deletes a working copy that is of no use any more, if the file system lets us. */
-export function discardQuietly(file: string): void {
+function discardQuietly(file: string): void {
   try {
     discardWorkingCopy(file);
   } catch {

@@ -1,20 +1,11 @@
 import type { ClusterView, UnitRow } from '../../cluster/membership.ts';
 import { momentOf, type Moment } from '../../domain/lease.ts';
-import { isOfNotifications } from '../../domain/unit.ts';
-import {
-  discardQuietly,
-  HeldUnit,
-  workingCopyOf,
-  type HeldUnitInput,
-  type KeptCopy,
-  type UnitEnd,
-} from './held-unit.ts';
+import { HeldUnit, type HeldUnitInput, type UnitEnd } from './held-unit.ts';
 import type { HostName } from './host-name.ts';
 import type { Neighbours } from './neighbours.ts';
 import type { Cluster } from './open-cluster.ts';
 import type { OwnUnit } from './own-units.ts';
 import type { Visit } from './visit.ts';
-import { wakeHosts } from './wake-hosts.ts';
 
 /** A unit that could not be worked on is left to others for so long, milliseconds. */
 const AVOID_MS = 15_000;
@@ -68,8 +59,8 @@ export class HeldUnits {
   readonly #failures = new Map<number, { readonly name: string; readonly reason: string }>();
   /** A defect of what is around the work, which concerns this host and no unit. */
   #defect: { readonly error: unknown } | null = null;
-  /** Working copies of units that were lost, by their numbers. */
-  readonly #kept = new Map<number, KeptCopy>();
+  /** The epochs in which this host took units last, by their numbers. */
+  readonly #lastEpochs = new Map<number, number>();
 
   constructor(input: HeldUnitsInput) {
     this.#input = input;
@@ -110,16 +101,22 @@ export class HeldUnits {
     return [...this.#held.values()].map((unit) => ({ unit, seq: unit.seq }));
   }
 
+  /** Whether nobody is known to have taken a unit since this host did. */
+  hadLast({ id }: Pick<UnitRow, 'id'>): boolean {
+    return this.#lastEpochs.get(id) === this.#input.neighbours.seenOf({ id }).epoch;
+  }
+
   /** Takes note of what a beat that was sent at a moment says of the units that it was to prove. */
   note(asked: readonly UnitToProve[], view: ClusterView, sentAt: Moment): void {
     for (const { unit, seq } of asked) {
       const { grant } = unit;
       const row = view.units.find(({ id }) => id === grant.unit);
       const isProven = view.proven.includes(grant.unit);
-      if (isProven) unit.lease.prove(sentAt);
-      // What it took is gone, or the grant itself: epochs and numbers of shipments only grow.
-      if (row !== undefined && (row.epoch < grant.epoch || (isProven && row.seq < seq))) unit.rewind();
-      else if (!isProven && this.#held.has(grant.unit)) unit.lose();
+      // Numbers of shipments only grow: the ledger has lost what it took.
+      const isOlder = row !== undefined && row.seq < seq;
+      if (isOlder) this.#input.log.error(`the database went back in time: ${unit.name} is let go of`);
+      if (isProven && !isOlder) unit.lease.prove(sentAt);
+      else if (this.#held.has(grant.unit)) unit.lose();
     }
   }
 
@@ -142,37 +139,28 @@ export class HeldUnits {
     for (const unit of this.#held.values()) unit.lose();
   }
 
-  /**
-   * Takes a unit as it was seen, unless somebody was quicker. Throws `DatabaseError`.
-   *
-   * @param former - units whose records may be this unit's now.
-   */
-  async claim(own: OwnUnit, row: UnitRow, former: readonly UnitRow[]): Promise<void> {
+  /** Takes a unit as it was seen, unless somebody was quicker. Throws `DatabaseError`. */
+  async claim(own: OwnUnit, row: UnitRow): Promise<void> {
     const { cluster, clock, observer, log, visit, name, neighbours, stop, abort } = this.#input;
     const { host, leaseMs, suspectAfterMs } = cluster.config;
     const claimedAt = momentOf(clock);
     const by = { name: host, instance: name.instance };
-    const grant = await cluster.membership.claim(row, neighbours.highestEpoch(own.id), by);
+    const grant = await cluster.membership.claim(row, neighbours.seenOf(row), by);
     if (grant === null) return;
-    neighbours.noteEpoch(own.id, grant.epoch);
+    neighbours.noteSeen(own.id, grant);
+    this.#lastEpochs.set(own.id, grant.epoch);
     const from = row.holder === null ? null : row.holderHost;
     observer.taken(own.name, from);
     const facts = { epoch: grant.epoch, ...(from !== null && { from }) };
     // A pass tells of files.
-    log[visit === undefined ? 'info' : 'debug'](
-      `${own.name} ${workOn(own).join(' ')} by this host now`,
-      facts,
-    );
+    log[visit === undefined ? 'info' : 'debug'](`${own.name} is synced by this host now`, facts);
     const { stateFile, work } = this.#input;
     const unit = new HeldUnit({
       ...{ name: own.name, grant, claimedAt, leaseMs, suspectAfterMs, host, stateFile, clock, log },
-      former: { units: former, prefixes: own.sources.map(({ keyPrefix }) => keyPrefix) },
-      isRewound: this.isRewound(row),
       ledger: cluster.ledger,
       shipped: observer.shipped,
       work: (worked) => work(own, worked),
     });
-    this.#kept.delete(own.id);
     this.#held.set(own.id, unit);
     // Whoever stopped this host while the database was asked found nothing to let go of.
     if (stop.aborted) unit.release();
@@ -186,13 +174,13 @@ export class HeldUnits {
     this.#running.add(running);
   }
 
-  /** Frees a unit that nobody works on any more and that no configuration has, unless it is proven meanwhile. Throws `DatabaseError`. */
+  /** Frees a unit whose holder is gone, unless it is proven meanwhile. The claim keeps that one from going on. Throws `DatabaseError`. */
   async free(row: UnitRow): Promise<void> {
     const { cluster, name, neighbours } = this.#input;
     const by = { name: row.holderHost ?? cluster.config.host, instance: name.instance };
-    const grant = await cluster.membership.claim(row, neighbours.highestEpoch(row.id), by);
+    const grant = await cluster.membership.claim(row, neighbours.seenOf(row), by);
     if (grant === null) return;
-    neighbours.noteEpoch(row.id, grant.epoch);
+    neighbours.noteSeen(row.id, grant);
     await cluster.ledger.release(grant);
   }
 
@@ -201,20 +189,8 @@ export class HeldUnits {
     await Promise.all(this.#running);
   }
 
-  /** Deletes the working copies of units that were lost: nobody will need them. */
-  discardKept(): void {
-    for (const id of this.#kept.keys()) discardQuietly(workingCopyOf(this.#input.stateFile, id));
-  }
-
-  /** Whether the ledger has less of a unit than it took from us: epochs and numbers of shipments only grow. */
-  isRewound({ id, epoch, seq }: UnitRow): boolean {
-    const kept = this.#kept.get(id);
-    if (kept === undefined) return false;
-    return epoch < kept.epoch || (epoch === kept.epoch && (kept.isOwed || seq < kept.seq));
-  }
-
   async #run(own: OwnUnit, unit: HeldUnit): Promise<void> {
-    const { clock, log, observer, stop, visit, left, cluster } = this.#input;
+    const { clock, log, observer, stop, visit, left, cluster, neighbours } = this.#input;
     let end: UnitEnd | null = null;
     try {
       end = await unit.run();
@@ -224,22 +200,17 @@ export class HeldUnits {
       observer.ended(own.name, end);
     } finally {
       this.#held.delete(own.id);
-      if (end?.kind === 'lost' && unit.kept !== null) this.#kept.set(own.id, unit.kept);
+      neighbours.noteSeen(own.id, { epoch: unit.grant.epoch, seq: unit.seq });
       if (!this.#renewed.delete(own.id) && end?.kind !== 'lost')
         this.#avoided.set(own.id, clock.monotonic() + AVOID_MS);
       left();
     }
     if (end.kind === 'failed')
       log.error(
-        `${own.name} cannot be ${workOn(own)[1]} by this host: ${end.reason}${visit === undefined ? '; it is retried' : ''}`,
+        `${own.name} cannot be synced by this host: ${end.reason}${visit === undefined ? '; it is retried' : ''}`,
       );
     else if (!stop.aborted && visit === undefined)
-      log.info(`${own.name} ${workOn(own).join(' not ')} by this host any more`, { end: end.kind });
-    await wakeHosts(cluster).catch(() => undefined);
+      log.info(`${own.name} is not synced by this host any more`, { end: end.kind });
+    await cluster.messages.wake(cluster.config.host).catch(() => undefined);
   }
-}
-
-/** What is said of the work on a unit. */
-function workOn(own: OwnUnit): readonly [string, string] {
-  return isOfNotifications(own) ? ['are', 'sent'] : ['is', 'synced'];
 }

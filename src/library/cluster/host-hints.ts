@@ -1,17 +1,20 @@
-import { decodeHint, encodeHint, HINT_CHANNEL, notifyHints } from '../../cluster/hints.ts';
+import { listener } from '../../sync/events.ts';
+import { decodeHint, encodeHint } from '../../cluster/hints.ts';
 import type { Config, SourceConfig } from '../../config/config.ts';
 import { beatMs } from '../../domain/lease.ts';
-import { legiblePart, type Hint } from '../../domain/hint.ts';
+import { legiblePart, type Hint, type PathLook, type HintedPath } from '../../domain/hint.ts';
 import { Bell } from '../../service/bell.ts';
 import type { Log } from '../../service/logger.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import type { Daemon } from '../../sync/daemon/daemon.ts';
 import { Watches } from '../../sync/daemon/watches.ts';
-import { lookAtPath } from '../../sync/sources/path-look.ts';
+import { lookAtPath } from '../../sync/sources/presence.ts';
 import { IGNORE_FILE } from '../../sync/sources/source.ts';
-import { countOf, HintSender } from './hint-sender.ts';
 import type { Cluster } from './open-cluster.ts';
-import { seesAll, type OwnUnit } from './own-units.ts';
+import { isDirectoryThere } from './sights.ts';
+import type { OwnUnit } from './own-units.ts';
+import { DatabaseError } from '../../cluster/database.ts';
+import type { Clock } from '../../domain/clock.ts';
 
 /** How often directories are looked at, and who syncs them, milliseconds. */
 const TICK_MS = 2000;
@@ -36,7 +39,7 @@ export interface HostHintsInput {
 }
 
 /**
- * Watches what this host itself writes to sources that any host may sync, which those do not see that poll a share. The one that
+ * Watches what this host itself writes to its sources, which those do not see that poll a share. The one that
  * syncs a source is told where to look: the daemon of this host at once, another host by a hint.
  */
 export class HostHints {
@@ -63,14 +66,14 @@ export class HostHints {
     });
     this.#watches = new Watches(
       systemClock,
-      {
-        eventsLost: (source, reason) => {
+      listener({
+        'events-lost': ({ source, reason }) => {
           this.#lost(source, reason);
         },
-        watchLimited: (source, message) => {
+        'watch-limited': ({ source, message }) => {
           this.#tellLimit(source, message);
         },
-      },
+      }),
       {
         rescan: (source, path) => {
           this.#written(source, path);
@@ -87,14 +90,13 @@ export class HostHints {
 
   /** Gives hints, and takes them, while something runs. */
   async during(run: () => Promise<void>): Promise<void> {
-    const { database, config } = this.#input.cluster;
+    const { messages, config } = this.#input.cluster;
     const ending = new AbortController();
     const { signal } = ending;
     const all = Promise.all([
       this.#watch(signal),
       this.#sender.run(signal),
-      database.listen(
-        HINT_CHANNEL,
+      messages.onHints(
         (message) => {
           this.#heard(message);
         },
@@ -125,8 +127,8 @@ export class HostHints {
   async #follow(stop: AbortSignal): Promise<void> {
     const { config, platformName } = this.#input;
     const now = config();
-    const shared = now.sources.filter((source) => source.host === null && this.#isForUs(source, now));
-    const seen = await Promise.all(shared.map((source) => seesAll({ sources: [source] }, PATIENCE_MS)));
+    const shared = now.sources.filter((source) => this.#isForUs(source, now));
+    const seen = await Promise.all(shared.map(({ directory }) => isDirectoryThere(directory, PATIENCE_MS)));
     const there = shared.filter((_source, index) => seen[index] === true);
     if (stop.aborted) return;
     for (const { name } of there) this.#met.add(name);
@@ -188,10 +190,10 @@ export class HostHints {
   async #send(source: string, hint: Hint): Promise<boolean> {
     const { cluster, own } = this.#input;
     const { host, schema } = cluster.config;
-    const unit = own().find((one) => isSharedWith(one, source));
+    const unit = own().find((one) => hasSource(one, source));
     if (unit === undefined) return false;
     const messages = encodeHint({ schema, host, unit: unit.id, source }, hint);
-    await notifyHints(cluster.database.sql, messages);
+    await cluster.messages.sendHints(messages);
     return messages.length > 0;
   }
 
@@ -200,7 +202,7 @@ export class HostHints {
     const told = decodeHint(message);
     if (told === null || told.schema !== cluster.config.schema || told.host === cluster.config.host) return;
     const unit = own().find(({ id }) => id === told.unit);
-    if (unit === undefined || !isSharedWith(unit, told.source)) return;
+    if (unit === undefined || !hasSource(unit, told.source)) return;
     const daemon = daemonOf(told.source);
     if (daemon === null) return;
     daemon.hear(told.source, told.hint);
@@ -208,6 +210,76 @@ export class HostHints {
   }
 }
 
-function isSharedWith({ isPinned, sources }: OwnUnit, source: string): boolean {
-  return !isPinned && sources.some(({ name }) => name === source);
+function hasSource({ sources }: OwnUnit, source: string): boolean {
+  return sources.some(({ name }) => name === source);
+}
+
+/** More paths of a source are not worth naming: its holder rescans everything. */
+const MOST_NAMED = 1000;
+
+/** From one sending to the next, milliseconds. The first hint after a pause does not wait for it. */
+const SPACING_MS = 250;
+
+/** What sending hints needs from outside. */
+export interface HintSenderInput {
+  readonly clock: Clock;
+  /** Tells the host that syncs a source. `false`: nobody can be told. Throws `DatabaseError`. */
+  readonly send: (source: string, hint: Hint) => Promise<boolean>;
+  /** Told how many paths were named; everything counts as one. */
+  readonly sent: (count: number) => void;
+}
+
+/** Collects what this host wrote to sources that others sync, and tells them: soon, together, and no more than is worth it. */
+export class HintSender {
+  readonly #input: HintSenderInput;
+  readonly #bell = new Bell();
+  /** What is to be told, by source: paths, each once, or everything. */
+  #collected = new Map<string, Map<string, PathLook> | 'everything'>();
+
+  constructor(input: HintSenderInput) {
+    this.#input = input;
+  }
+
+  /** Something was written to a source. */
+  note(source: string, hint: Hint): void {
+    if (hint.kind === 'everything') this.#collected.set(source, 'everything');
+    else for (const one of hint.paths) this.#add(source, one);
+    this.#bell.ring();
+  }
+
+  /** Sends until the signal aborts. What the database does not take is dropped: polling finds it. */
+  async run(stop: AbortSignal): Promise<void> {
+    const { clock } = this.#input;
+    while (!stop.aborted) {
+      await this.#bell.wait(clock, Infinity, stop);
+      const collected = this.#collected;
+      this.#collected = new Map();
+      for (const [source, paths] of collected) await this.#send(source, hintOf(paths));
+      await clock.sleep(SPACING_MS, stop);
+    }
+  }
+
+  #add(source: string, { path, look }: HintedPath): void {
+    const known = this.#collected.get(source) ?? new Map<string, PathLook>();
+    if (known === 'everything') return;
+    known.set(path, look);
+    this.#collected.set(source, known.size > MOST_NAMED ? 'everything' : known);
+  }
+
+  async #send(source: string, hint: Hint): Promise<void> {
+    try {
+      if (await this.#input.send(source, hint)) this.#input.sent(countOf(hint));
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+    }
+  }
+}
+
+/** How many hints one is: a path each, or one for everything. */
+function countOf(hint: Hint): number {
+  return hint.kind === 'everything' ? 1 : hint.paths.length;
+}
+function hintOf(paths: ReadonlyMap<string, PathLook> | 'everything'): Hint {
+  if (paths === 'everything') return { kind: 'everything' };
+  return { kind: 'paths', paths: [...paths].map(([path, look]) => ({ path, look })) };
 }

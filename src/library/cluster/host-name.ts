@@ -21,6 +21,7 @@ export class HostName {
   readonly instance: string;
   readonly #input: HostNameInput;
   #isOurs = false;
+  #joinedAtMs: number | null = null;
   #isAnothers = false;
 
   constructor(input: HostNameInput) {
@@ -31,6 +32,11 @@ export class HostName {
   /** Whether this process has it. */
   get isOurs(): boolean {
     return this.#isOurs;
+  }
+
+  /** When it was taken first, by the monotonic clock; `null`: it was not yet. */
+  get joinedAtMs(): number | null {
+    return this.#joinedAtMs;
   }
 
   /** Whether another machine had it when this one wanted it last. */
@@ -61,6 +67,7 @@ export class HostName {
     this.#isAnothers = false;
     await cluster.membership.join(news);
     this.#isOurs = true;
+    this.#joinedAtMs ??= clock.monotonic();
     return true;
   }
 

@@ -1,7 +1,7 @@
 import { DatabaseError } from '../../cluster/database.ts';
 import type { Membership } from '../../cluster/membership.ts';
-import type { Snapshot } from '../../notify/trouble.ts';
-import { EMPTY_SOURCE, type SourceStatus } from '../../sync/plan/overview.ts';
+import { EMPTY_SOURCE } from '../../sync/plan/overview.ts';
+import { type SourceStatus } from '../../domain/status.ts';
 
 /** What was asked is not asked again for so long, milliseconds: hosts say something new every few seconds. */
 const FRESH_MS = 3000;
@@ -12,16 +12,8 @@ const PATIENCE_MS = 1000;
 /** What a host says of itself. */
 export interface HostReport {
   readonly sources: readonly SourceStatus[];
-  /** Numbers of the units of its configuration; `null`: it does not say so. */
-  readonly units: readonly number[] | null;
-  /** The number of the unit whose holder tells its people; `null`: nobody does. */
-  readonly notifications: number | null;
-  /** How it stands, for whoever tells people; `null`: it does not say so. */
-  readonly snapshot: Snapshot | null;
-  /** What it has sent since the last summary; `null`: it does not say so. */
-  readonly sent: { readonly files: number; readonly bytes: number } | null;
-  /** Its share of the budget, requests a second; `null`: it does not say so. */
-  readonly share: number | null;
+  /** What the platform said when it refused the credentials of the host; `null`: it does not. */
+  readonly refusal: string | null;
 }
 
 /** What hosts say of themselves. The ledger is asked only when somebody wants to know. */
@@ -75,25 +67,15 @@ export class HostReports {
   }
 }
 
-/** A report as hosts give it with their beats; a host of another version may leave out some of it. */
+/** A report as hosts give it with their beats. Another version may leave out some of it, and somebody may have changed it. */
 function reportIn(report: unknown): HostReport | null {
   if (report === null) return null;
-  const {
-    sources = [],
-    units = null,
-    notifications = null,
-    snapshot = null,
-    sent = null,
-    share = null,
-  } = report as {
-    sources?: readonly (Partial<SourceStatus> & { name: string })[];
-  } & Partial<Omit<HostReport, 'sources'>>;
+  const { sources = [], refusal } = report as {
+    readonly sources?: readonly (Partial<SourceStatus> & { name: string })[];
+    readonly refusal?: unknown;
+  };
   return {
     sources: sources.map((source) => ({ ...EMPTY_SOURCE, ...source })),
-    units,
-    notifications,
-    snapshot,
-    sent,
-    share,
+    refusal: typeof refusal === 'string' ? refusal : null,
   };
 }

@@ -1,15 +1,11 @@
 import type { ClusterConfig } from '../../config/config.ts';
-import { StateReader } from '../../state/state-reader.ts';
-import { WorkingCopy } from '../../state/working-copy.ts';
-import type { Records, RecordsPlace } from '../read-records.ts';
-import { withStateFile } from '../read-state-file.ts';
+import { StateReader } from '../../store/state-reader.ts';
+import { WorkingCopy } from '../../store/working-copy.ts';
+import { withStateFile, type Records, type RecordsPlace } from '../read-state-file.ts';
 import { loadLedger } from './load-ledger.ts';
 import { demandLedger, openCluster } from './open-cluster.ts';
 
-/**
- * What all units of the ledger have on record, and what this host keeps itself, in memory and as of one moment. Nobody is kept from
- * working on any of it.
- */
+/** What all units of the ledger have on record, in memory and as of one moment. Nobody is kept from working on any of it. */
 export function openLedgerRecords(place: RecordsPlace, config: ClusterConfig): Records {
   let loading: Promise<WorkingCopy> | null = null;
   return {
@@ -32,17 +28,12 @@ export function openLedgerRecords(place: RecordsPlace, config: ClusterConfig): R
 }
 
 /** Throws `SyncError`. */
-async function loadAll(
-  { loaded, platformName, env }: RecordsPlace,
-  config: ClusterConfig,
-): Promise<WorkingCopy> {
+async function loadAll({ loaded, env }: RecordsPlace, config: ClusterConfig): Promise<WorkingCopy> {
   const cluster = openCluster(loaded, config, env);
   const copy = new WorkingCopy(':memory:');
   try {
     await demandLedger(cluster);
-    await withStateFile(loaded.config.stateFile, ({ reader, database }) =>
-      loadLedger(cluster, copy, { config: loaded.config, platformName, reader, database }),
-    );
+    await loadLedger(cluster, copy);
     return copy;
   } catch (error) {
     copy.close();

@@ -1,52 +1,30 @@
-import type { Sql } from '../../cluster/database.ts';
-import type { ClusterView, UnitRow } from '../../cluster/membership.ts';
-import { quoted } from '../../cluster/schema.ts';
-import type { Config } from '../../config/config.ts';
-import { carriedEntries, carriedFiles, type CarriedPart } from '../../state/carried-rows.ts';
-import type { Database } from '../../state/database.ts';
-import type { StateReader, SyncTarget } from '../../state/state-reader.ts';
-import { describeUnreadable, UnreadableRowError } from '../../state/unreadable-row.ts';
-import { WorkingCopy, type NumberedTarget } from '../../state/working-copy.ts';
-import { targetOf } from '../../sync/sources/source.ts';
-import { mergeEntries, type RowsOfUnit, type TravellingRow } from './merge-entries.ts';
+import type { UnitRow } from '../../cluster/membership.ts';
+import {
+  describeUnreadable,
+  UnreadableRowError,
+  WorkingCopy,
+  type NumberedTarget,
+} from '../../store/working-copy.ts';
 import { asked, type Cluster } from './open-cluster.ts';
 import { partsOf, SyncError } from '../sync-error.ts';
 
-/** The state file of this host, with the sources that it keeps itself. */
-export interface OwnRecords {
-  readonly config: Config;
-  /** What the platform is called in records. */
-  readonly platformName: string;
-  readonly reader: StateReader;
-  readonly database: Database;
-}
-
-/**
- * Loads what all units of the ledger have on record, and what this host keeps itself, into one empty working copy: as if there were one
- * state file. Gives who was there and who had what when it began. Throws `SyncError`.
- */
-export async function loadLedger(cluster: Cluster, copy: WorkingCopy, own: OwnRecords): Promise<ClusterView> {
+/** Loads what all units of the ledger have on record into one empty working copy, as if there were one state file. Throws `SyncError`. */
+export async function loadLedger(cluster: Cluster, copy: WorkingCopy): Promise<void> {
   const { ledger, membership, config } = cluster;
-  const [view, known] = await asked(() => Promise.all([membership.look(), ledger.targets()]), config);
-  const { targets, parts } = ownParts(own, config.host, known);
+  const [view, targets] = await asked(() => Promise.all([membership.look(), ledger.targets()]), config);
   copy.loadTargets(targets);
   const units: NamedRows[] = [];
-  for (const unit of view.units.filter(({ pinned }) => pinned === null)) {
+  for (const unit of view.units) {
     const load = async (): Promise<void> => {
       for await (const { files } of ledger.rows(unit.id, config.host)) {
         if (files !== '[]') copy.load({ files, entries: '[]' });
       }
-      units.push({ name: unit.name, ...(await entriesOf(cluster.database.sql, config, unit)) });
+      units.push({ name: unit.name, ...(await entriesOf(cluster, unit)) });
     };
     await asked(load, config).catch((error: unknown) => {
       if (!(error instanceof UnreadableRowError)) throw error;
       throw new SyncError('cluster', partsOf(describeUnreadable(unit.name, error)));
     });
-  }
-  for (const part of parts) {
-    for (const { rows } of carriedFiles(own.database, part)) copy.load({ files: rows, entries: '[]' });
-    const rows = [...carriedEntries(own.database, part)].flatMap((page) => rowsIn(page.rows));
-    units.push({ name: part.sources.join('+'), shared: rows, own: [], holders: [] });
   }
   try {
     copy.load({ files: '[]', entries: JSON.stringify(mergeEntries(units)) });
@@ -55,7 +33,6 @@ export async function loadLedger(cluster: Cluster, copy: WorkingCopy, own: OwnRe
     const name = unreadableIn(units, targets) ?? 'several units';
     throw new SyncError('cluster', partsOf(describeUnreadable(name, error)));
   }
-  return view;
 }
 
 interface NamedRows extends RowsOfUnit {
@@ -79,15 +56,13 @@ function unreadableIn(units: readonly NamedRows[], targets: readonly NumberedTar
   return null;
 }
 
-async function entriesOf(sql: Sql, { schema, host }: Cluster['config'], unit: UnitRow): Promise<RowsOfUnit> {
-  const rows = await sql(
-    `SELECT host, coalesce(string_agg(body::text, ','), '') AS rows FROM ${quoted(schema)}.entry
-     WHERE unit = $1 AND host IN ('', $2, $3) GROUP BY host`,
-    [unit.id, host, unit.holderHost ?? host],
-  );
-  const of = (name: string): TravellingRow[] =>
-    rows.filter((row) => row['host'] === name).flatMap((row) => rowsIn(`[${String(row['rows'])}]`));
-  return { shared: of(''), own: of(host), holders: of(unit.holderHost ?? host) };
+async function entriesOf(
+  { ledger, config: { host } }: Cluster,
+  { id, holderHost }: UnitRow,
+): Promise<RowsOfUnit> {
+  const entries = await ledger.entriesByHost(id, [host, holderHost ?? host]);
+  const of = (name: string): TravellingRow[] => rowsIn(entries.get(name) ?? '[]');
+  return { shared: of(''), own: of(host), holders: of(holderHost ?? host) };
 }
 
 /** Throws `UnreadableRowError`. */
@@ -102,32 +77,74 @@ function isRow(row: unknown): row is TravellingRow {
   return typeof tbl === 'string' && typeof body === 'object' && body !== null && !Array.isArray(body);
 }
 
-/** The parts of the state file that no unit has: sources that are pinned to this host. Targets of theirs alone get numbers after the others. */
-function ownParts(
-  { config, platformName, reader }: OwnRecords,
-  host: string,
-  known: readonly NumberedTarget[],
-): { readonly targets: NumberedTarget[]; readonly parts: CarriedPart[] } {
-  const targets = new Map(known.map((target) => [targetName(target), target]));
-  let last = Math.max(0, ...known.map(({ id }) => id));
-  const numberOf = (target: SyncTarget): number => {
-    const name = targetName(target);
-    const found = targets.get(name);
-    if (found !== undefined) return found.id;
-    last += 1;
-    targets.set(name, { ...target, id: last });
-    return last;
-  };
-  const parts = config.sources
-    .filter((source) => source.host === host)
-    .map((source) => {
-      const target = targetOf(config, source, platformName);
-      const number = reader.targetId(target);
-      return { sources: [source.name], target: number < 0 ? null : number, asTarget: numberOf(target) };
-    });
-  return { targets: [...targets.values()], parts };
+/** A row of a table other than that of files, as it travels. */
+export interface TravellingRow {
+  readonly tbl: string;
+  /** What names it, as JSON. */
+  readonly key: string;
+  readonly body: Readonly<Record<string, unknown>>;
 }
 
-function targetName({ baseUrl, botId, identity }: SyncTarget): string {
-  return JSON.stringify([baseUrl, botId, identity]);
+/** Rows of one unit. */
+export interface RowsOfUnit {
+  /** That are the same on all hosts. */
+  readonly shared: readonly TravellingRow[];
+  /** Of tables of which each host has its own: those of this host. */
+  readonly own: readonly TravellingRow[];
+  /** The same of the host that works on the unit, or did last. */
+  readonly holders: readonly TravellingRow[];
+}
+
+/** Which of two rows of different units stays where the table has room for one, by what stands in this column: the greater. */
+const DECIDING: Readonly<Record<string, string>> = {
+  pass: 'finished_at',
+  verification: 'finished_at',
+  told: 'told_at',
+  unserved_operation: 'asked_at',
+  clock: 'ahead',
+};
+
+/** Puts together what units have on record, as one state file would have it. */
+function mergeEntries(units: readonly RowsOfUnit[]): TravellingRow[] {
+  const merged = new Map<string, TravellingRow>();
+  const numbered: TravellingRow[] = [];
+  for (const unit of units) {
+    for (const row of [...unit.shared, ...rowsOfHosts(unit)]) {
+      // Its rows have nothing but their places as names, which each working copy gives out by itself.
+      if (row.tbl === 'removal') numbered.push({ ...row, body: { ...row.body, rowid: null } });
+      else {
+        const name = JSON.stringify([row.tbl, row.key]);
+        const other = merged.get(name);
+        merged.set(name, other === undefined ? row : oneOf(other, row));
+      }
+    }
+  }
+  return [...merged.values(), ...numbered];
+}
+
+/** What is seen of directories is this host's own, where it has seen them; whether they are halted the holder knows. */
+function rowsOfHosts({ own, holders }: RowsOfUnit): TravellingRow[] {
+  const isSource = ({ tbl }: TravellingRow): boolean => tbl === 'source';
+  const seen = new Map(own.filter(isSource).map((row) => [row.body['name'], row]));
+  const halts = new Map(holders.filter(isSource).map(({ body }) => [body['name'], body['halt']]));
+  return [
+    ...own.map((row) => {
+      const name = row.body['name'];
+      return isSource(row) && halts.has(name)
+        ? { ...row, body: { ...row.body, halt: halts.get(name) ?? null } }
+        : row;
+    }),
+    ...holders.filter(({ tbl, body }) => !seen.has(body[tbl === 'source' ? 'name' : 'source'])),
+  ];
+}
+function oneOf(one: TravellingRow, other: TravellingRow): TravellingRow {
+  // One of them has told people of this content.
+  if (one.tbl === 'announcement') return one.body['url'] === null ? one : other;
+  const column = DECIDING[one.tbl];
+  if (column === undefined) return one;
+  const later = Number(other.body[column]) > Number(one.body[column]) ? other : one;
+  if (one.tbl !== 'pass') return later;
+  // Rows name the pass that saw them: the next one must have a number that none of them has.
+  const number = Math.max(Number(one.body['number']), Number(other.body['number']));
+  return { ...later, body: { ...later.body, number } };
 }

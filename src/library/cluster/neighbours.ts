@@ -1,8 +1,6 @@
-import type { ClusterView, HostRow, UnitRow } from '../../cluster/membership.ts';
-import { bestHost } from '../../domain/assignment.ts';
-import { Standstill } from '../../domain/standstill.ts';
-import { isOfNotifications } from '../../domain/unit.ts';
-import { isSomebodys, overlapOf, weightFor, type OwnUnit } from './own-units.ts';
+import type { ClusterView, HostRow, SeenOfUnit, UnitRow } from '../../cluster/membership.ts';
+import { Standstill } from '../../domain/unit-moves.ts';
+import { isSomebodys, overlapOf, type OwnUnit } from './own-units.ts';
 
 /** What a host knows of all hosts and units, and for how long each has not stirred. */
 export class Neighbours {
@@ -11,7 +9,7 @@ export class Neighbours {
   readonly #monotonic: () => number;
   readonly #unitMarks = new Standstill<number>();
   readonly #hostMarks = new Standstill<string>();
-  readonly #highestEpochs = new Map<number, number>();
+  readonly #highest = new Map<number, SeenOfUnit>();
   #view: ClusterView | null = null;
   /** When the view was asked for, epoch milliseconds. */
   #askedAtMs = 0;
@@ -19,15 +17,12 @@ export class Neighbours {
   #databaseSinceMs: number | null = null;
   /** Numbers of the units that nobody may work on. */
   #halted: ReadonlySet<number> = new Set();
-  #aliveNames = '';
-  #aliveSinceMs: number;
 
   /** @param monotonic - milliseconds that never go back. */
   constructor(host: string, leaseMs: number, monotonic: () => number) {
     this.#host = host;
     this.#leaseMs = leaseMs;
     this.#monotonic = monotonic;
-    this.#aliveSinceMs = monotonic();
   }
 
   /** What was seen last; `null`: nothing. */
@@ -43,28 +38,25 @@ export class Neighbours {
     this.#askedAtMs = askedAtMs;
     for (const { name, instance, beat } of view.hosts)
       this.#hostMarks.note(name, `${instance} ${beat}`, nowMs);
-    for (const { id, epoch, beat } of view.units) {
+    for (const { id, epoch, beat, seq } of view.units) {
       this.#unitMarks.note(id, `${epoch} ${beat}`, nowMs);
-      this.noteEpoch(id, epoch);
+      this.noteSeen(id, { epoch, seq });
     }
     const { alive } = this;
     this.#halted = new Set(
       view.units.filter((unit) => overlapOf(unit, view, alive) !== null).map(({ id }) => id),
     );
-    const names = alive.map(({ name, weight, units }) => JSON.stringify([name, weight, units]));
-    const all = names.sort().join();
-    if (all !== this.#aliveNames) this.#aliveSinceMs = nowMs;
-    this.#aliveNames = all;
   }
 
-  /** An epoch was given out: they never go back, also where the database does. */
-  noteEpoch(id: number, epoch: number): void {
-    this.#highestEpochs.set(id, Math.max(epoch, this.highestEpoch(id)));
+  /** The highest epoch and number of shipments of a unit that were ever seen: they never go back, also where the database does. */
+  seenOf({ id }: Pick<UnitRow, 'id'>): SeenOfUnit {
+    return this.#highest.get(id) ?? { epoch: 0, seq: 0 };
   }
 
-  /** The highest epoch of a unit that was ever seen. */
-  highestEpoch(id: number): number {
-    return this.#highestEpochs.get(id) ?? 0;
+  /** Takes note of numbers of a unit that the ledger gave out, or took. */
+  noteSeen(id: number, { epoch, seq }: SeenOfUnit): void {
+    const before = this.seenOf({ id });
+    this.#highest.set(id, { epoch: Math.max(epoch, before.epoch), seq: Math.max(seq, before.seq) });
   }
 
   /** Hosts that were heard of within a lease, this one among them. */
@@ -73,9 +65,9 @@ export class Neighbours {
     return hosts.filter(({ name }) => name === this.#host || this.silentMs(name) < this.#leaseMs);
   }
 
-  /** Whether the database forgot who took a unit last: whoever did so may be at work on it, and knows more than the ledger. */
+  /** Whether the database forgot who took a unit last: whoever did so may be at work on it. */
   hasForgotten({ id, epoch }: Pick<UnitRow, 'id' | 'epoch'>): boolean {
-    return epoch < this.highestEpoch(id);
+    return epoch < this.seenOf({ id }).epoch;
   }
 
   /** Whether the database was started within the last lease: it may have forgotten a claim of which this host has not heard. */
@@ -100,22 +92,6 @@ export class Neighbours {
     return Math.min(Infinity, ...left);
   }
 
-  /** For how long the same hosts have been there, milliseconds. */
-  get unchangedMs(): number {
-    return this.#monotonic() - this.#aliveSinceMs;
-  }
-
-  /** Whether of all hosts that could take a unit this one is to. */
-  isOurs(own: Pick<OwnUnit, 'id' | 'name' | 'sources'>): boolean {
-    const candidates = this.#ableTo(own).map((host) => ({ host: host.name, weight: weightFor(own, host) }));
-    return bestHost(own.name, candidates) === this.#host;
-  }
-
-  /** Whether another host could take a unit. */
-  canOthersTake(own: Pick<OwnUnit, 'id' | 'sources'>): boolean {
-    return this.#ableTo(own).some(({ name }) => name !== this.#host);
-  }
-
   /**
    * All other units of a unit's target have on the platform what was there by then, by our clock, epoch milliseconds: a file that
    * is missing may have moved to one of them. Units that are nobody's are not waited for, nor those that nobody may work on.
@@ -124,11 +100,7 @@ export class Neighbours {
     const { alive } = this;
     const others = (this.#view?.units ?? []).filter(
       (unit) =>
-        unit.id !== id &&
-        unit.target === target &&
-        !isOfNotifications(unit) &&
-        !this.#halted.has(unit.id) &&
-        isSomebodys(unit, alive),
+        unit.id !== id && unit.target === target && !this.#halted.has(unit.id) && isSomebodys(unit, alive),
     );
     const moments = others.map(({ settledAgeMs }) =>
       settledAgeMs === null ? 0 : this.#askedAtMs - settledAgeMs,
@@ -141,9 +113,5 @@ export class Neighbours {
     this.#unitMarks.forget();
     this.#hostMarks.forget();
     this.#databaseSinceMs = nowMs;
-  }
-
-  #ableTo(own: Pick<OwnUnit, 'id' | 'sources'>): HostRow[] {
-    return this.alive.filter((host) => weightFor(own, host) > 0 && host.units.includes(own.id));
   }
 }

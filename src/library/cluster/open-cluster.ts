@@ -1,36 +1,19 @@
-import type { ClusterConfig } from '../../config/config.ts';
+import type { ClusterConfig, SecretReference } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { resolveSecret } from '../../config/secrets.ts';
-import { connectionOf } from '../../cluster/connection.ts';
-import { ClusterDatabase, DatabaseError, type Sql } from '../../cluster/database.ts';
-import { Ledger } from '../../cluster/ledger.ts';
-import { Membership } from '../../cluster/membership.ts';
-import { LEDGER_VERSION, quoted } from '../../cluster/schema.ts';
-import type { SecretReference } from '../../config/config.ts';
+import { DatabaseError } from '../../cluster/database.ts';
+import { openSharedLedger, type SharedLedger } from '../../cluster/shared-ledger.ts';
 import { isAboutCertificate } from '../../platform/connection-failure.ts';
-import { STATE_VERSION } from '../../state/schema.ts';
+import { STATE_VERSION } from '../../store/schema.ts';
 import { partsOf, SyncError } from '../sync-error.ts';
-
-/** So many connections a host has to the database: shipments of several units, beats, and questions beside them. */
-const CONNECTIONS = 6;
 
 /** A statement is given up after this part of the lease: it is sent again before anything has to be broken off. */
 const PATIENCE_PART = 1 / 3;
 
-/** The way to the ledger of a cluster. */
-export interface Cluster {
+/** The ledger of a cluster, with the configuration that says where it is. */
+export interface Cluster extends SharedLedger {
   readonly config: ClusterConfig;
-  readonly database: ClusterDatabase;
-  readonly ledger: Ledger;
-  readonly membership: Membership;
-  /** Whether what is said is encrypted, and the server's certificate checked: else it is on this machine. */
-  readonly isEncrypted: boolean;
-  readonly close: () => Promise<void>;
 }
-
-/** What the ledger is, as its tables say. */
-export type LedgerStanding =
-  { readonly kind: 'ready' } | { readonly kind: 'none' | 'older' | 'newer'; readonly version: number };
 
 /** Where the address of the database is, if not where the configuration says, and what that is called in messages. */
 export interface OtherAddress {
@@ -50,27 +33,19 @@ export function openCluster(
 ): Cluster {
   const place = other?.place ?? `${loaded.file}: cluster.database`;
   const found = resolveSecret(other?.reference ?? config.database, env);
-  const connection =
+  const opened =
     found.kind === 'ok'
-      ? connectionOf(found.value, `botsync ${config.host}`)
+      ? openSharedLedger(found.value, {
+          applicationName: `botsync ${config.host}`,
+          schema: config.schema,
+          patienceMs: patienceMs(config),
+        })
       : { kind: 'problem' as const, message: found.message };
-  if (found.kind === 'problem' || connection.kind === 'problem') {
-    const { message } = connection as { message: string };
+  if (opened.kind === 'problem') {
+    const { message } = opened;
     throw new SyncError('configuration', { place, ...partsOf(message), message: `${place}: ${message}` });
   }
-  const database = new ClusterDatabase({
-    connection: connection.config,
-    patienceMs: patienceMs(config),
-    connections: CONNECTIONS,
-  });
-  return {
-    config,
-    database,
-    ledger: new Ledger(database.sql, config.schema),
-    membership: new Membership(database.sql, config.schema),
-    isEncrypted: connection.config.ssl !== false,
-    close: () => database.close(),
-  };
+  return { ...opened.ledger, config };
 }
 
 /** How long an answer of the database is waited for, milliseconds. */
@@ -78,23 +53,10 @@ export function patienceMs({ leaseMs }: Pick<ClusterConfig, 'leaseMs'>): number 
   return Math.round(leaseMs * PATIENCE_PART);
 }
 
-/** Whether the ledger is one that this version works with. Throws `DatabaseError`. */
-export async function standingOfLedger(sql: Sql, schema: string): Promise<LedgerStanding> {
-  const [known] = await sql('SELECT to_regclass($1) AS meta', [`${quoted(schema)}.meta`]);
-  if (known?.['meta'] === null) return { kind: 'none', version: 0 };
-  const [row] = await sql(`SELECT version, state_version FROM ${quoted(schema)}.meta`);
-  if (row === undefined) return { kind: 'none', version: 0 };
-  const [version, stateVersion] = [Number(row['version']), Number(row['state_version'])];
-  if (version > LEDGER_VERSION || stateVersion > STATE_VERSION) return { kind: 'newer', version };
-  return version < LEDGER_VERSION || stateVersion < STATE_VERSION
-    ? { kind: 'older', version }
-    : { kind: 'ready' };
-}
-
 /** Makes sure that the ledger is one that this version works with. Throws `SyncError`. */
-export async function demandLedger({ database, config }: Cluster): Promise<void> {
+export async function demandLedger({ tables, config }: Cluster): Promise<void> {
   const place = `the schema "${config.schema}" of the database`;
-  const standing = await asked(() => standingOfLedger(database.sql, config.schema), config);
+  const standing = await asked(() => tables.standing(STATE_VERSION), config);
   switch (standing.kind) {
     case 'ready':
       return;
@@ -108,7 +70,7 @@ export async function demandLedger({ database, config }: Cluster): Promise<void>
       throw new SyncError('configuration', {
         place,
         reason: 'is of an older version of botsync',
-        fix: 'run botsync cluster init, which brings it up to date, once all hosts have this version',
+        fix: 'when all hosts have this version, run: botsync cluster init (it keeps this ledger under another name; the new one adopts the files, so nothing is sent again)',
       });
     case 'newer':
       throw new SyncError('configuration', {

@@ -2,9 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { UnitRow } from '../../cluster/membership.ts';
 import { beatMs } from '../../domain/lease.ts';
 import { SyncError } from '../sync-error.ts';
-import { weightFor } from './own-units.ts';
 import { asked, demandLedger, type Cluster } from './open-cluster.ts';
-import { wakeHosts } from './wake-hosts.ts';
 
 /** A unit that was asked for, and who has it now. */
 export interface Released {
@@ -36,8 +34,8 @@ export async function releaseUnits(
   const { units } = await asked(() => membership.look(), config);
   const wanted = name === null ? heldHere(units, config.host) : [named(units, name)];
   await asked(async () => {
-    for (const { id } of wanted) await membership.wish(id, 'release', {});
-    await wakeHosts(cluster);
+    for (const { id, epoch } of wanted) await membership.wish(id, 'release', { epoch });
+    await cluster.messages.wake(cluster.config.host);
   }, config);
   const untilMs = performance.now() + patienceMs;
   return await Promise.all(wanted.map((unit) => waitFor(cluster, unit, untilMs)));
@@ -58,7 +56,7 @@ async function waitFor(cluster: Cluster, before: UnitRow, untilMs: number): Prom
     if (unit === undefined || unit.holder === null) {
       freeSinceMs ??= nowMs;
       const others = hosts.some(
-        (host) => host.name !== from && weightFor(before, host) > 0 && host.units.includes(before.id),
+        (host) => host.name !== from && !host.isVisitor && host.units.includes(before.id),
       );
       if (!others || nowMs - freeSinceMs > settleMs) return { unit: before.name, from, to: null };
     }
@@ -99,12 +97,6 @@ function named(units: readonly UnitRow[], name: string): UnitRow {
       reason: `unit not found: "${name}"`,
       fix: `the ledger has: ${units.map((one) => one.name).join(', ') || 'none yet'}`,
     });
-  if (unit.pinned !== null)
-    throw new SyncError('usage', {
-      place: `the unit "${name}"`,
-      reason: `is pinned to ${unit.pinned}: no other host may have it`,
-      fix: 'to move it, change "host" of its sources',
-    });
   if (!isHeld(unit))
     throw new SyncError('not-served', {
       place: `the unit "${name}"`,
@@ -114,6 +106,6 @@ function named(units: readonly UnitRow[], name: string): UnitRow {
   return unit;
 }
 
-function isHeld({ holder, pinned }: UnitRow): boolean {
-  return holder !== null && pinned === null;
+function isHeld({ holder }: UnitRow): boolean {
+  return holder !== null;
 }

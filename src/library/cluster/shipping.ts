@@ -3,9 +3,9 @@ import type { Grant, Ledger } from '../../cluster/ledger.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { momentOf, type Lease } from '../../domain/lease.ts';
 import type { Log } from '../../service/logger.ts';
-import { StateFileError } from '../../state/database.ts';
-import type { StateStore } from '../../state/state-store.ts';
-import type { Shipment, WorkingCopy } from '../../state/working-copy.ts';
+import { StateFileError } from '../../store/database.ts';
+import type { StateStore } from '../../store/state-store.ts';
+import type { Shipment, WorkingCopy } from '../../store/working-copy.ts';
 
 /** What the database did not answer is asked again after so long, milliseconds. */
 export const ASK_AGAIN_MS = 200;
@@ -21,7 +21,7 @@ export interface ShippingInput {
   readonly lease: Lease;
   /** This host, by its name in the cluster. */
   readonly host: string;
-  readonly ledger: Pick<Ledger, 'ship' | 'clear'>;
+  readonly ledger: Pick<Ledger, 'ship'>;
   readonly clock: Clock;
   readonly log: Log;
   /** Told how long each shipment took, seconds. */
@@ -34,16 +34,10 @@ export interface ShippingInput {
   readonly abort: AbortSignal;
 }
 
-/** How the changes of a unit that this host holds get to the ledger: each once, in their order, and all of them anew where it lost some. */
+/** How the changes of a unit that this host holds get to the ledger: each once, in their order. */
 export class Shipping {
   readonly #input: ShippingInput;
-  #copy: WorkingCopy | null = null;
-  #state: StateStore | null = null;
   #seq: number;
-  /** The ledger has lost some of what it took before. */
-  #isRewound = false;
-  /** It has not taken all of that again. */
-  #isOwed = false;
   /** Why the ledger will never take some of what changed. */
   #refusal: StateFileError | null = null;
 
@@ -57,43 +51,9 @@ export class Shipping {
     return this.#seq;
   }
 
-  /** Whether the ledger was to be told all of it again, and has not taken all of that. */
-  get isOwed(): boolean {
-    return this.#isOwed;
-  }
-
-  /**
-   * What changes in a working copy from now on goes to the ledger.
-   *
-   * @param isRewound - so does all that is in it: the ledger has lost some of that.
-   */
-  begin(copy: WorkingCopy, isRewound: boolean): StateStore {
-    this.#copy = copy;
-    this.#state = copy.begin((shipment) => this.#ship(shipment));
-    // Also if the lease is over meanwhile.
-    this.#isOwed ||= isRewound;
-    if (isRewound) this.rewind();
-    return this.#state;
-  }
-
-  /** Nothing changes any more. */
-  end(): void {
-    this.#copy = null;
-    this.#state = null;
-  }
-
-  /** The database went back in time: all that is on record goes to the ledger again. */
-  rewind(): void {
-    const { log, name, lease } = this.#input;
-    if (this.#isRewound || lease.isOver) return;
-    log.error(`the database went back in time: all records of ${name} are written again`);
-    this.#isRewound = true;
-    this.#isOwed = true;
-    // While it is being loaded there is nothing to be lost: the first shipment comes upon it.
-    if (this.#state === null) return;
-    // Else nothing would be shipped before something changes.
-    this.#copy?.shipAll();
-    this.#state.settled().catch(() => undefined);
+  /** What changes in a working copy from now on goes to the ledger. */
+  begin(copy: WorkingCopy): StateStore {
+    return copy.begin((shipment) => this.#ship(shipment));
   }
 
   /** Throws `StateFileError` where the ledger will never take some of what changed. */
@@ -109,19 +69,14 @@ export class Shipping {
     let isTold = false;
     while (!lease.isOver) {
       try {
-        if (this.#isRewound && !(await this.#startOver())) break;
         switch (await ledger.ship(grant, this.#seq, host, shipment)) {
           case 'taken':
             this.#seq += 1;
-            this.#isOwed &&= this.#copy?.isShipped !== true;
             lease.prove(sentAt);
             this.#input.shipped((clock.monotonic() - sentAt.monotonicMs) / 1000);
             return;
           case 'lost':
             this.#input.lost();
-            break;
-          case 'rewound':
-            this.rewind();
             break;
           case 'foreign':
             this.#seq += 1;
@@ -145,20 +100,5 @@ export class Shipping {
     this.#refusal ??= new StateFileError('unheld', reason);
     this.#input.refused();
     return this.#refusal;
-  }
-
-  /** Empties the ledger, so that all goes there again. `false`: the unit is lost. Throws `DatabaseError`. */
-  async #startOver(): Promise<boolean> {
-    const { ledger, grant, host, lease, lost } = this.#input;
-    // Only a lease that still holds proves that nobody has the unit meanwhile.
-    const seq = await ledger.clear(grant, host, lease.mayFinish);
-    if (seq === null) {
-      lost();
-      return false;
-    }
-    this.#seq = seq;
-    this.#isRewound = false;
-    this.#copy?.shipAll();
-    return true;
   }
 }

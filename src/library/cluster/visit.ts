@@ -1,5 +1,4 @@
-import type { UnitRow } from '../../cluster/membership.ts';
-import { isOfNotifications } from '../../domain/unit.ts';
+import type { ClusterView, HostRow, UnitRow } from '../../cluster/membership.ts';
 import type { UnitEnd } from './held-unit.ts';
 import type { OwnUnit } from './own-units.ts';
 
@@ -7,43 +6,31 @@ import type { OwnUnit } from './own-units.ts';
 export type Visited =
   | { readonly kind: 'ended'; readonly end: UnitEnd }
   | { readonly kind: 'elsewhere'; readonly host: string }
-  /** Its directories cannot be seen here, nobody may have it, or this host takes none that others may have. */
-  | { readonly kind: 'unseen' | 'blocked' | 'unwanted' };
+  /** Its directories are not seen here as they ought to be, but on that host. */
+  | { readonly kind: 'unseen'; readonly host: string }
+  /** Nobody may have it. */
+  | { readonly kind: 'blocked' };
 
 /** What a host knows of the units that it came for. */
-export interface Sight {
+export interface VisitedCluster extends Pick<ClusterView, 'hosts'> {
   readonly own: readonly OwnUnit[];
   readonly rows: readonly UnitRow[];
-  /** Numbers of the units whose directories are there. */
-  readonly seen: readonly number[];
+  /** See `UnitDecisions.leftTo`. */
+  readonly leftTo: (own: OwnUnit) => string | null;
   readonly blocked: ReadonlyMap<string, string>;
-  readonly weight: number;
 }
 
 /** A short stay in a cluster: each unit that is to be had is taken once, and let go of. */
 export class Visit {
   readonly #firstMarks = new Map<number, string>();
+  readonly #firstBeats = new Map<string, number>();
   readonly #ended = new Map<number, UnitEnd>();
-  #also: Promise<unknown> = Promise.resolve();
   #heard: (() => void)[] = [];
-  #isAlsoOver = true;
 
-  /** Has it not end before something else is over, which must not reject. */
-  waitFor(also: Promise<unknown>): void {
-    this.#isAlsoOver = false;
-    this.#also = also.then(() => {
-      this.#isAlsoOver = true;
-    });
-  }
-
-  /** Resolves when what else had to be over is. */
-  get also(): Promise<unknown> {
-    return this.#also;
-  }
-
-  /** Takes note of how units were when they were seen first. */
-  note(rows: readonly UnitRow[]): void {
-    for (const row of rows) if (!this.#firstMarks.has(row.id)) this.#firstMarks.set(row.id, markOf(row));
+  /** Takes note of how units and hosts were when they were seen first. */
+  note({ units, hosts }: Pick<ClusterView, 'units' | 'hosts'>): void {
+    for (const row of units) if (!this.#firstMarks.has(row.id)) this.#firstMarks.set(row.id, markOf(row));
+    for (const { name, beat } of hosts) if (!this.#firstBeats.has(name)) this.#firstBeats.set(name, beat);
     const heard = this.#heard;
     this.#heard = [];
     for (const resolve of heard) resolve();
@@ -65,32 +52,36 @@ export class Visit {
     this.#ended.set(id, end);
   }
 
-  /** Whether a unit was not worked on yet. Who comes for a pass tells people of it by itself. */
-  mayTake(own: Pick<OwnUnit, 'id' | 'sources'>): boolean {
-    return !this.#ended.has(own.id) && !isOfNotifications(own);
+  /** Whether a unit was not worked on yet. */
+  mayTake(own: Pick<OwnUnit, 'id'>): boolean {
+    return !this.#ended.has(own.id);
   }
 
   /** Whether there is nothing left to wait for. */
-  isOver(sight: Sight): boolean {
-    return this.#isAlsoOver && [...this.outcome(sight).values()].every((one) => one !== null);
+  isOver(cluster: VisitedCluster): boolean {
+    return [...this.outcome(cluster).values()].every((one) => one !== null);
   }
 
   /** What became of each unit that others may have; `null`: it is not known yet. */
-  outcome(sight: Sight): ReadonlyMap<string, Visited | null> {
-    const shared = sight.own.filter((own) => !own.isPinned && !isOfNotifications(own));
-    return new Map(shared.map((own) => [own.name, this.#visited(own, sight)]));
+  outcome(cluster: VisitedCluster): ReadonlyMap<string, Visited | null> {
+    return new Map(cluster.own.map((own) => [own.name, this.#visited(own, cluster)]));
   }
 
-  #visited(own: OwnUnit, { rows, seen, blocked, weight }: Sight): Visited | null {
+  #visited(own: OwnUnit, { rows, hosts, leftTo, blocked }: VisitedCluster): Visited | null {
     const end = this.#ended.get(own.id);
     if (end !== undefined) return { kind: 'ended', end };
     if (blocked.has(own.name)) return { kind: 'blocked' };
-    if (weight <= 0) return { kind: 'unwanted' };
     const row = rows.find(({ id }) => id === own.id);
     // Somebody has proven it since this host came: a host that died holds it only in name.
     if (row !== undefined && row.holder !== null && markOf(row) !== this.#firstMarks.get(own.id))
       return { kind: 'elsewhere', host: row.holderHost ?? 'another host' };
-    return seen.includes(own.id) ? null : { kind: 'unseen' };
+    const host = leftTo(own);
+    return host !== null && this.#isHeard(host, hosts) ? { kind: 'unseen', host } : null;
+  }
+
+  /** Whether a host has beaten since this one came: one that died is listed as well. */
+  #isHeard(host: string, hosts: readonly HostRow[]): boolean {
+    return hosts.some(({ name, beat }) => name === host && beat !== this.#firstBeats.get(name));
   }
 }
 

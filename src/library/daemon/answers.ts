@@ -1,31 +1,24 @@
+import { type DaemonState } from './daemon-state.ts';
 import type { Config } from '../../config/config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
-import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Log } from '../../service/logger.ts';
 import type { Metrics, SourceMeasures } from '../../service/metrics.ts';
 import { findHolder } from '../../service/process-lock.ts';
 import type { ControlPorts } from '../../service/status-routes.ts';
-import type { StateStore } from '../../state/state-store.ts';
-import { clusterTroubles, type ClusterFacts } from '../../sync/plan/cluster-facts.ts';
+import type { StateStore } from '../../store/state-store.ts';
+import { clusterTroubles, standingOf, withRetries } from '../../sync/plan/standing.ts';
+import type { ClusterFacts } from '../../domain/cluster-status.ts';
 import { mergeOverviews } from '../../sync/plan/merge-overviews.ts';
-import { overview, type Overview, type SourceStatus } from '../../sync/plan/overview.ts';
-import {
-  standingOf,
-  withRetries,
-  type Known,
-  type Running,
-  type Standing,
-} from '../../sync/plan/standing.ts';
+import { overview } from '../../sync/plan/overview.ts';
+import type { Overview, SourceStatus, Known, Running, Standing } from '../../domain/status.ts';
+import { describeBrokenConfiguration } from '../../words/service.ts';
 import { describeClusterTrouble } from '../../words/cluster.ts';
-import type { RunTarget } from '../run-target.ts';
-import { clusterFacts } from './cluster-facts.ts';
+import type { RunTarget } from '../run-base.ts';
+import { clusterFacts, isSyncedHere, sourcesElsewhere } from './cluster-facts.ts';
 import { platformName } from '../load.ts';
-import { approveAnywhere, rescanAnywhere } from './ask-hosts.ts';
-import type { ClusterPort } from './cluster-port.ts';
-import type { DaemonView, RunningDaemon } from './daemons.ts';
-import { isSyncedHere, sourcesElsewhere } from './elsewhere.ts';
-import { measure } from './measure.ts';
-import type { ReloadOutcome } from '../api.ts';
+import { approveAnywhere, pruneAnywhere, rescanAnywhere } from './ask-hosts.ts';
+import type { RunningDaemon } from './daemons.ts';
+import { measure } from './daemon-measures.ts';
 
 /** An overview is given out again for so long at least, milliseconds. */
 const OVERVIEW_MS = 200;
@@ -44,25 +37,6 @@ const NOTHING_KNOWN: Overview = {
   sinceLastPass: null,
   lastVerification: null,
 };
-
-/** The daemons of a process and what they work with now: what answers are made of. */
-export interface DaemonState {
-  readonly loaded: LoadedConfig;
-  /** All of them, as if they were one; `null` while there are none yet. */
-  readonly daemon: DaemonView | null;
-  /** One by one. */
-  readonly running: readonly RunningDaemon[];
-  /** The state file of this host; `null` while it is not open. */
-  readonly state: StateStore | null;
-  /** This host's part in a cluster; `null`: it is in none. */
-  readonly cluster: ClusterPort | null;
-  /** Why the state file cannot be used, while it cannot. */
-  readonly trouble: string | null;
-  /** Epoch milliseconds. */
-  readonly lastSuccessMs: number | null;
-  /** Reads the configuration and its secrets again; resolves once they are in use, or with why they are not. */
-  readonly reload: () => Promise<ReloadOutcome>;
-}
 
 /** What a daemon answers when it is asked how it stands. */
 export class DaemonAnswers {
@@ -90,13 +64,17 @@ export class DaemonAnswers {
         await this.#daemonState().cluster?.look();
         return this.status();
       },
-      approve: async (source) => {
+      approve: async (source, halt) => {
         const { trouble, ...asked } = this.#daemonState();
-        return { ...(await approveAnywhere(asked, source)), trouble };
+        return { ...(await approveAnywhere(asked, source, halt)), trouble };
       },
       rescan: async (source, path) => {
         const { trouble, ...asked } = this.#daemonState();
         return { rescan: await rescanAnywhere(asked, source, path), trouble };
+      },
+      prune: async (source, glob, digest) => {
+        const { trouble, ...asked } = this.#daemonState();
+        return { prune: await pruneAnywhere(asked, { source, glob, digest }), trouble };
       },
       reload: () => this.#daemonState().reload(),
       failed: (error) => {
@@ -107,13 +85,20 @@ export class DaemonAnswers {
 
   /** What keeps the daemon from being of full service now; empty when nothing does. */
   get impediments(): string[] {
-    const { trouble, daemon } = this.#daemonState();
+    const { trouble, daemon, configuration } = this.#daemonState();
     if (trouble !== null) return [trouble];
+    const { problem, loadedAt } = configuration;
+    const ofConfiguration = problem === null ? [] : [describeBrokenConfiguration(problem, loadedAt)];
     const cluster = this.#clusterFacts();
-    const inTheWay = cluster === null ? [] : clusterTroubles(withoutPinnedElsewhere(cluster), []);
-    const ofCluster = inTheWay.filter(({ kind }) => kind !== 'differing-hosts').map(describeClusterTrouble);
+    const inTheWay = cluster === null ? [] : clusterTroubles(cluster, []);
+    const ofCluster = inTheWay.map(describeClusterTrouble);
     const isStarting = daemon === null || (ofCluster.length === 0 && this.#isStarting(cluster));
-    return [...ofCluster, ...(daemon?.impediments ?? []), ...(isStarting ? ['starting'] : [])];
+    return [
+      ...ofConfiguration,
+      ...ofCluster,
+      ...(daemon?.impediments ?? []),
+      ...(isStarting ? ['starting'] : []),
+    ];
   }
 
   /** What `botsync status --json` prints. Throws `StateFileError`. */
@@ -129,18 +114,23 @@ export class DaemonAnswers {
 
   /** How everything stands. Throws `StateFileError`. */
   facts(): { readonly known: Known; readonly running: Running; readonly standing: Standing } {
-    const { daemon, trouble, cluster: port, loaded } = this.#daemonState();
+    const { daemon, trouble, cluster: port, loaded, service, configuration } = this.#daemonState();
     const cluster = this.#clusterFacts();
     const starting = this.#isStarting(cluster) && { activity: 'starting' as const, isFirstPassOver: false };
-    const running: Running = { ...(daemon?.activity ?? { isFirstPassOver: false }), ...starting, trouble };
+    const running: Running = {
+      ...(daemon?.activity ?? { isFirstPassOver: false }),
+      ...starting,
+      trouble,
+      configuration,
+    };
     const seen = this.#overview() ?? NOTHING_KNOWN;
     if (cluster === null || port === null) {
-      const known = withRetries(seen, running);
+      const known = withRetries(seen, running, service);
       return { known, running, standing: standingOf(known, running) };
     }
     const elsewhere = sourcesElsewhere(loaded.config, cluster, port.reports);
     const sources = [...seen.sources, ...elsewhere];
-    const known = { ...withRetries({ ...seen, sources }, running), cluster };
+    const known = { ...withRetries({ ...seen, sources }, running, service), cluster };
     return { known, running, standing: standingOf(known, running) };
   }
 
@@ -209,10 +199,4 @@ interface SeenOverview {
   readonly atMs: number;
   /** It is given out until then, whatever changes. */
   readonly untilMs: number;
-}
-
-/** A cluster without what other hosts do alone: this one is of full service without them. */
-function withoutPinnedElsewhere(cluster: ClusterFacts): ClusterFacts {
-  const { host, units } = cluster;
-  return { ...cluster, units: units.filter(({ pinned }) => pinned === null || pinned === host) };
 }

@@ -1,29 +1,45 @@
 import type { SourceConfig } from '../../config/config.ts';
-import { leadsBelow } from '../../domain/within.ts';
-import type { HostsApproval, HostsRescan } from '../../words/asked.ts';
-import { clusterFacts } from './cluster-facts.ts';
-import type { DaemonState } from './answers.ts';
-import type { ClusterPort, Wished } from './cluster-port.ts';
-import { isSyncedHere, unitOf } from './elsewhere.ts';
+import { seeingInstead } from '../../domain/hindrance.ts';
+import { firstSeenHere, isSeenBy, isSeenHere } from '../seen-here.ts';
+import type { HaltStatus } from '../../domain/status.ts';
+import { readPattern } from '../../config/values.ts';
+import { compilePattern } from '../../domain/pattern.ts';
+import { leadsBelow } from '../../domain/path-order.ts';
+import type { HostsApproval, HostsPrune, HostsRescan } from '../../words/asked.ts';
+import type { ClusterSituation } from '../cluster/cluster-situation.ts';
+import { clusterFacts, isSyncedHere, unitOf } from './cluster-facts.ts';
+import type { DaemonState } from './daemon-state.ts';
+import type { ClusterPort, PruneWish, Wished } from './cluster-port.ts';
+import type { DaemonView } from './daemons.ts';
 
 /** What people ask for is asked of these: the daemons of this process, and the hosts that sync the other sources. */
 type Asked = Pick<DaemonState, 'daemon' | 'cluster' | 'loaded'>;
 
-/** Lets halted sources go on, wherever they are synced. `source`: `null` for all. */
-export async function approveAnywhere(asked: Asked, source: string | null): Promise<HostsApproval> {
+/**
+ * Approves the halt of a source, wherever it is synced.
+ *
+ * @param digest - of the halt that is meant, see `haltDigest`.
+ */
+export async function approveAnywhere(asked: Asked, source: string, digest: string): Promise<HostsApproval> {
   const { daemon, cluster } = asked;
-  const here = daemon?.approve(source) ?? { approved: [], missing: [] };
-  if (cluster === null) return here;
-  if (source === null) await cluster.look();
-  const passedOn: { source: string; host: string }[] = [];
-  const failed: { source: string; reason: string }[] = [];
-  for (const { name } of elsewhere(asked, source)) {
-    if (source === null && !isHalted(cluster, name)) continue;
-    const wished = await cluster.wish({ kind: 'approve', source: name });
-    if (wished.kind === 'passed-on') passedOn.push({ source: name, host: wished.host });
-    else failed.push({ source: name, reason: whyNot(wished) });
-  }
-  return { ...here, passedOn, failed };
+  const [other] = elsewhere(asked, source);
+  const nothing = { approved: [], missing: [], changed: [] };
+  const seeing = cluster === null ? null : whoSees(cluster.situation, source);
+  if (seeing !== null && other === undefined)
+    return { ...nothing, failed: [{ source, reason: isSeenBy(seeing) }] };
+  if (cluster === null || other === undefined) return daemon?.approve(source, digest) ?? nothing;
+  const seen = firstSeenHere(other, haltOn(cluster, source));
+  if (seen !== null) return { ...nothing, failed: [{ source, reason: isSeenHere(seen) }] };
+  const wished = await cluster.wish({ kind: 'approve', source, halt: digest });
+  if (wished.kind === 'passed-on') return { ...nothing, passedOn: [{ source, host: wished.host }] };
+  return { ...nothing, failed: [{ source, reason: whyNot(wished) }] };
+}
+
+/** The host that sees the files of a source where this one does not; `null`: there is none. */
+export function whoSees({ own, alive, host }: ClusterSituation, source: string): string | null {
+  const unit = own.find(({ sources }) => sources.some(({ name }) => name === source));
+  const staying = alive.filter(({ isVisitor }) => !isVisitor);
+  return unit === undefined ? null : seeingInstead(staying, host, unit.id);
 }
 
 /** Looks again now, wherever the sources are synced. `null`: botsync is starting. `source` and `path`: `null` for everything. */
@@ -54,6 +70,32 @@ export async function rescanAnywhere(
   return failed.length === 0 ? { kind: 'pass' } : { kind: 'not-passed-on', reason: failed.join('; ') };
 }
 
+/** Has kept files of a source removed, wherever it is synced. `null`: botsync is starting. */
+export async function pruneAnywhere(
+  asked: Asked,
+  wanted: Omit<PruneWish, 'kind'>,
+): Promise<HostsPrune | null> {
+  const { daemon, cluster } = asked;
+  const { source } = wanted;
+  if (cluster === null || elsewhere(asked, source).length === 0)
+    return daemon === null ? null : pruneHere(daemon, wanted);
+  const wished = await cluster.wish({ kind: 'prune', ...wanted });
+  if (wished.kind === 'passed-on') return { kind: 'passed-on', host: wished.host };
+  return { kind: 'not-passed-on', reason: whyNot(wished) };
+}
+
+/** Has a daemon remove kept files of a source. */
+export function pruneHere(
+  daemon: Pick<DaemonView, 'prune'>,
+  { source, glob, digest }: Omit<PruneWish, 'kind'>,
+): HostsPrune {
+  if (glob === null) return daemon.prune({ source, digest, matches: () => true });
+  const reading = readPattern(glob);
+  if (reading.kind === 'problem') return { kind: 'not-passed-on', reason: reading.message };
+  const matches = compilePattern(reading.value);
+  return daemon.prune({ source, digest, matches: (path) => matches(path.normalize('NFC')) });
+}
+
 /** Sources of the configuration that this host does not sync; `source`: only that one. */
 function elsewhere({ cluster, loaded }: Asked, source: string | null): readonly SourceConfig[] {
   if (cluster === null) return [];
@@ -63,10 +105,10 @@ function elsewhere({ cluster, loaded }: Asked, source: string | null): readonly 
   );
 }
 
-function isHalted({ reports }: ClusterPort, source: string): boolean {
-  return [...reports.values()]
-    .flatMap(({ sources }) => sources)
-    .some(({ name, halted }) => name === source && halted !== null);
+/** The halt of a source as its host reported it last. */
+function haltOn({ reports }: ClusterPort, source: string): HaltStatus | null {
+  const all = [...reports.values()].flatMap(({ sources }) => sources);
+  return all.find(({ name, halt }) => name === source && halt !== null)?.halt ?? null;
 }
 
 function whyNot(wished: Exclude<Wished, { readonly kind: 'passed-on' }>): string {

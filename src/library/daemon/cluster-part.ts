@@ -1,31 +1,27 @@
-import type { BudgetState } from '../../cluster/budget.ts';
 import { DatabaseError } from '../../cluster/database.ts';
 import type { WishRow } from '../../cluster/membership.ts';
 import type { ClusterConfig, Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
-import type { Delivery } from '../../domain/delivery.ts';
 import { beatMs, type Fence } from '../../domain/lease.ts';
-import { isOfNotifications } from '../../domain/unit.ts';
-import type { PlatformGate } from '../../platform/platform-gate.ts';
 import type { Log } from '../../service/logger.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import type { StateStore } from '../../state/state-store.ts';
-import { approvalWords, rescanWords } from '../../words/asked.ts';
-import { ClusterRun } from '../cluster/cluster-run.ts';
+import { StateFileError } from '../../store/database.ts';
+import { approvalWords, pruneWords, rescanWords } from '../../words/asked.ts';
+import { ClusterRun, type ClusterRunInput } from '../cluster/cluster-run.ts';
 import type { ClusterObserver, ClusterSituation } from '../cluster/cluster-situation.ts';
-import { HostBudget } from '../cluster/host-budget.ts';
+import { compareRecords } from '../cluster/compare-records.ts';
 import { HostHints, type HostHintsInput } from '../cluster/host-hints.ts';
 import { HostReports, type HostReport } from '../cluster/host-reports.ts';
 import { machineOf } from '../cluster/machine.ts';
 import { demandLedger, openCluster, type Cluster } from '../cluster/open-cluster.ts';
-import { mayGiveKeysOf, onlySourcesOf, type OwnUnit } from '../cluster/own-units.ts';
+import { onlySourcesOf, type OwnUnit } from '../cluster/own-units.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
 import type { Clients } from '../platform/clients.ts';
 import type { Stop } from '../stop.ts';
+import { isSeenBy } from '../seen-here.ts';
 import { SyncError } from '../sync-error.ts';
 import { version } from '../version.ts';
-import { ClusterPeople, type ClusterPeopleInput } from './cluster-people.ts';
-import type { DaemonNotifier } from './daemon-notifier.ts';
+import { pruneHere, whoSees } from './ask-hosts.ts';
 import type { Daemons } from './daemons.ts';
 import type { ClusterPort, Wish, Wished } from './cluster-port.ts';
 
@@ -33,18 +29,21 @@ import type { ClusterPort, Wish, Wished } from './cluster-port.ts';
 const LONGEST_MOVE_MS = 4000;
 const LOOK_AGAIN_MS = 100;
 
+/** A host says something new of itself no sooner than after so long, milliseconds. */
+const REPORT_MS = 5000;
+
 /** What a daemon's part in a cluster is made of. */
-export interface ClusterPartInput extends Omit<
-  ClusterPeopleInput,
-  'situation' | 'share' | 'reports' | 'look' | 'wakeOthers'
-> {
+export interface ClusterPartInput {
   readonly cluster: Cluster;
+  /** The configuration of now. */
+  readonly config: () => Config;
+  readonly platformName: (config: Config) => string;
   readonly daemons: Daemons;
-  readonly notifier: DaemonNotifier;
+  /** How the sources that this host syncs stand; `null`: that is not known. */
+  readonly sources: () => HostReport['sources'] | null;
   /** Clients whose requests a fence may keep. */
   readonly clientsUnder: (fence: Fence) => Clients;
-  /** What all requests to the platform pass. */
-  readonly gate: PlatformGate;
+  readonly pauses: ClusterRunInput['pauses'];
   /** See `HostHintsInput`. */
   readonly onHints: HostHintsInput['onHints'];
   readonly observer: ClusterObserver;
@@ -79,52 +78,34 @@ export async function openDaemonCluster(
 export class ClusterPart implements ClusterPort {
   readonly #input: ClusterPartInput;
   readonly #run: ClusterRun;
-  readonly #budget: HostBudget;
   readonly #hints: HostHints;
   readonly #reports: HostReports;
-  readonly #people: ClusterPeople;
+  #reported: { readonly text: string | null; readonly atMs: number } | null = null;
 
   constructor(input: ClusterPartInput) {
-    const { cluster, config, platformName, daemons, observer, log, stop } = input;
+    const { cluster, config, platformName, daemons, pauses, observer, log, stop } = input;
     this.#input = input;
-    this.#budget = new HostBudget(input);
     this.#hints = new HostHints({
       ...input,
       own: () => this.situation.own,
       daemonOf: (source) => daemons.of(source)?.daemon ?? null,
     });
     this.#reports = new HostReports(cluster.membership, systemClock.monotonic);
-    this.#people = new ClusterPeople({
-      ...input,
-      situation: () => this.situation,
-      share: () => this.share,
-      reports: this.#reports,
-      look: () => this.look(),
-      wakeOthers: () => this.#run.wakeOthers(),
-    });
     this.#run = new ClusterRun({
-      ...{ cluster, config, platformName, observer, log },
+      ...{ cluster, config, platformName, pauses, observer, log },
       ...stop,
       stateFile: config().stateFile,
       clock: systemClock,
       machine: machineOf(config().stateFile),
       version: version(),
       work: (own, worked) => this.#work(own, worked),
-      settledUntilMs: ({ sources }) => {
-        const [first] = sources;
-        return first === undefined
-          ? this.#people.summedUpMs
-          : (daemons.of(first.name)?.daemon.settledUntilMs ?? null);
-      },
-      isQuiet: (own) => this.#isQuiet(own),
+      settledUntilMs: ({ sources: [first] }) =>
+        first === undefined ? null : (daemons.of(first.name)?.daemon.settledUntilMs ?? null),
       isAtWork: ({ sources }) => sources.every(({ name }) => daemons.of(name) !== undefined),
       wished: (_, wish) => {
         this.#wished(wish);
       },
-      announce: (wishes) => {
-        this.#people.announce(wishes);
-      },
-      report: () => this.#people.report(),
+      report: () => this.#report(),
     });
   }
 
@@ -160,19 +141,16 @@ export class ClusterPart implements ClusterPort {
 
   /** Who syncs a source: what was seen last may be old, and a unit that moves is held by nobody for a moment. Throws `DatabaseError`. */
   async #holderOf(source: string): Promise<{ readonly unit: number; readonly host: string } | null> {
-    const { cluster, config, stop } = this.#input;
+    const { cluster, stop } = this.#input;
     const { own, alive, view: last } = this.situation;
-    const { host = null } = config().sources.find(({ name }) => name === source) ?? {};
-    if (host !== null && !alive.some(({ name }) => name === host)) return null;
     const untilMs = systemClock.monotonic() + Math.min(LONGEST_MOVE_MS, 2 * beatMs(cluster.config.leaseMs));
     for (let view = last; ; view = await cluster.membership.look()) {
       const unit = view?.units.find(
-        ({ id, sources, pinned }) =>
-          pinned === host &&
+        ({ id, holder, sources }) =>
           sources.some(({ name }) => name === source) &&
-          (host !== null || own.some((one) => one.id === id)),
+          (holder !== null || own.some((one) => one.id === id)),
       );
-      const holder = host ?? (unit === undefined || unit.holder === null ? null : unit.holderHost);
+      const holder = unit === undefined || unit.holder === null ? null : unit.holderHost;
       if (unit !== undefined && holder !== null) return { unit: unit.id, host: holder };
       if (view === last) continue;
       const isForSomebody = unit !== undefined && alive.some(({ units }) => units.includes(unit.id));
@@ -181,71 +159,36 @@ export class ClusterPart implements ClusterPort {
     }
   }
 
-  /** Whether other units of the ledger may give the keys of those that are pinned to this host: their hosts may have sent them. */
-  get hasRivals(): boolean {
-    const { own, view } = this.situation;
-    return own.some(
-      (mine) =>
-        mine.isPinned && view?.units.some((other) => other.id !== mine.id && mayGiveKeysOf(mine, other)),
-    );
-  }
-
-  /** The configuration with the sources that are this host's alone, and that nothing keeps from being synced. */
-  pinned(): Config {
-    return this.#only(this.#run.situation.pinned);
-  }
-
   #only(units: readonly OwnUnit[]): Config {
     const { config, platformName } = this.#input;
     const now = config();
     return onlySourcesOf(units, now, platformName(now));
   }
 
-  /** See `ClusterPeople.onDelivery`. */
-  onDelivery(state: StateStore): ((delivery: Delivery) => void) | null {
-    return this.#people.onDelivery(state);
-  }
-
-  /** The configuration changed. Resolves once people are told nothing any more where they are not to be told. */
-  async reload(): Promise<void> {
+  /** The configuration changed. */
+  reload(): void {
     this.#run.reload();
-    await this.#people.reload();
   }
 
   /** Takes part until it is stopped. */
   async run(): Promise<void> {
     try {
-      await this.#budget.during(() =>
-        this.#hints.during(() => this.#people.announcing(() => this.#run.run())),
-      );
+      await this.#hints.during(() => this.#run.run());
     } finally {
       await this.#input.cluster.close();
     }
   }
 
-  /** This host's share of the budget, requests a second, to a tenth. */
-  get share(): number {
-    return Math.round(this.#budget.state.share * 10) / 10;
-  }
-
-  /** How this host's part of the budget stands. */
-  get budget(): BudgetState {
-    return this.#budget.state;
-  }
-
   async #work(own: OwnUnit, worked: WorkedUnit): Promise<void> {
-    if (isOfNotifications(own)) {
-      await this.#people.tell(worked);
-      return;
-    }
     const { state, lease, stop, abort } = worked;
-    const { daemons, clientsUnder } = this.#input;
+    await this.#compare(own, worked);
+    const { cluster, daemons, clientsUnder } = this.#input;
     await daemons.run({
       othersSettledUntilMs: () => this.#run.othersSettledUntilMs(own),
       state,
       config: () => this.#only([own]),
       clients: () => clientsUnder(lease),
-      onDelivery: () => this.#people.onDelivery(state),
+      unit: { name: own.name, lease, conversations: cluster.conversations },
       checkInPlace: () => {
         state.checkInPlace();
       },
@@ -254,21 +197,66 @@ export class ClusterPart implements ClusterPort {
     });
   }
 
-  #isQuiet({ sources }: OwnUnit): boolean {
-    const { daemons } = this.#input;
-    return sources.every(({ name }) => {
-      const activity = daemons.of(name)?.daemon.activity;
-      return activity?.activity === 'watching' && activity.queued + activity.sending === 0;
+  async #compare(own: OwnUnit, worked: WorkedUnit): Promise<void> {
+    const { clientsUnder, platformName, config, log } = this.#input;
+    const clients = clientsUnder(worked.lease);
+    await compareRecords(worked, {
+      config: this.#only([own]),
+      platformName: platformName(config()),
+      catalog: clients.catalog(),
+      platformNow: () => clients.files().now(),
+      clock: systemClock,
+      log,
     });
+  }
+
+  /** What this host says of itself to the others, JSON; `null`: nothing is known. */
+  #report(): string | null {
+    const nowMs = systemClock.monotonic();
+    if (this.#reported === null || nowMs - this.#reported.atMs >= REPORT_MS)
+      this.#reported = { text: this.#newReport(), atMs: nowMs };
+    return this.#reported.text;
+  }
+
+  #newReport(): string | null {
+    try {
+      const sources = this.#input.sources();
+      const report: HostReport | null = sources && { sources, refusal: this.#input.daemons.refusal };
+      return report && JSON.stringify(report);
+    } catch (error) {
+      // No beat ends by what is wrong with the records of a unit: whoever works on it meets that.
+      if (!(error instanceof StateFileError)) throw error;
+      return null;
+    }
   }
 
   #wished({ kind, body }: WishRow): void {
     const { daemons, log } = this.#input;
-    const { source, path = null } = body as { source: string; path?: string | null };
-    const words =
-      kind === 'approve'
-        ? approvalWords(daemons.approve(source)).join(' ')
-        : rescanWords(daemons.rescan(source, path), source, path);
-    log.info(`another host asked for this: ${kind} ${source}`, { answer: words });
+    const { source, path = null, halt = null, glob = null, digest = '' } = body as WishBody;
+    const seeing = whoSees(this.situation, source);
+    const answer = (): string => {
+      if (seeing !== null && kind !== 'rescan') return isSeenBy(seeing);
+      switch (kind) {
+        case 'approve':
+          return approvalWords(daemons.approve(source, halt)).join(' ');
+        case 'prune':
+          return pruneWords(pruneHere(daemons, { source, glob, digest }), source);
+        case 'repair':
+          daemons.of(source)?.daemon.repair();
+          return 'All files are compared with those of the bots.';
+        default:
+          return rescanWords(daemons.rescan(source, path), source, path);
+      }
+    };
+    log.info(`another host asked for this: ${kind} ${source}`, { answer: answer() });
   }
+}
+
+/** What a wish of any kind may say. */
+interface WishBody {
+  readonly source: string;
+  readonly path?: string | null;
+  readonly halt?: string | null;
+  readonly glob?: string | null;
+  readonly digest?: string;
 }

@@ -1,25 +1,26 @@
-import { changedBlocks } from '../../config/changed-blocks.ts';
+import { changedBlocks } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
-import { secretFiles, type SecretFile } from '../../config/secret-files.ts';
+import { secretFiles, type SecretFile } from '../../config/secrets.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { Log } from '../../service/logger.ts';
-import { WatchedFiles } from '../../watch/watched-files.ts';
+import { WatchedFiles } from '../../files/watched-files.ts';
 
 /** Files have to be unchanged for so long before they are read, milliseconds. */
 const SETTLE_MS = 500;
 
-/** How often the files are compared with what they were, for what no event told, milliseconds. */
+/** How often their size and time are looked at, milliseconds. */
+const POLL_MS = 1000;
+
+/** How often their contents are compared, for changes that leave size and time as they were, milliseconds. */
 const COMPARE_MS = 60_000;
 
 /** What watching the files of a configuration needs from outside. */
 export interface ConfigFilesOptions {
   readonly clock: Clock;
-  readonly log: Log;
   /** Whether files of secrets are read at all; the embedded emulator needs none. */
   readonly readsSecrets: boolean;
   /** Where `CREDENTIALS_DIRECTORY` is named. */
   readonly env: NodeJS.ProcessEnv;
-  /** What the configuration file held when `loaded` was read, or before: its `content` of `lookAtFile`. */
+  /** What the configuration file held when `loaded` was read, or before: see `contentKeyOf`. */
   readonly content: string;
   /** These files hold something else than when they were read. */
   readonly changed: (files: readonly string[]) => Promise<void>;
@@ -33,22 +34,17 @@ export class ConfigFiles {
   /** Of the configurations that were followed last. */
   #followed: readonly LoadedConfig[];
 
-  constructor({ clock, log, readsSecrets, env, content, changed }: ConfigFilesOptions, loaded: LoadedConfig) {
+  constructor({ clock, readsSecrets, env, content, changed }: ConfigFilesOptions, loaded: LoadedConfig) {
     this.#readsSecrets = readsSecrets;
     this.#env = env;
     this.#followed = [loaded];
     this.#files = new WatchedFiles({
       clock,
+      pollMs: POLL_MS,
       settleMs: SETTLE_MS,
       compareMs: COMPARE_MS,
       accepted: new Map([[loaded.config.file, content]]),
       changed,
-      limited: (reason) => {
-        log.warn(
-          'the configuration and its secrets cannot be watched; changes of them are found once a minute',
-          { reason },
-        );
-      },
     });
   }
 

@@ -1,13 +1,11 @@
+import { listener } from '../../sync/events.ts';
 import { EXIT } from '../../domain/exit-code.ts';
-import type { FileEvent, Summary } from '../../domain/report.ts';
-import type { Metrics } from '../../service/metrics.ts';
+import type { FileWord, FileState, Metrics, SourceMeasures } from '../../service/metrics.ts';
 import type { ServiceManager } from '../../service/systemd-notify.ts';
-import type { Trigger } from '../../sync/daemon/daemon-observer.ts';
-import type { Verified } from '../../sync/plan/verify.ts';
-import type { SyncObserver } from '../observer.ts';
+import type { Overview, SourceStatus } from '../../domain/status.ts';
 
 /** What a daemon does as numbers: metrics, when all was last in sync, and whether it is up. */
-export class DaemonMeasures implements SyncObserver {
+export class DaemonMeasures {
   /** When a pass last ended with everything in sync, epoch milliseconds. */
   lastSuccessMs: number | null = null;
   /** Whether the service manager was told that the daemon is up. */
@@ -29,27 +27,38 @@ export class DaemonMeasures implements SyncObserver {
     this.#onPassEnded = onPassEnded;
   }
 
-  event({ kind, source, outcome }: FileEvent): void {
-    if (kind === 'remove' && outcome === 'done') this.#metrics?.removed(source);
-    if (kind === 'refuse') this.#metrics?.uploadEnded(source, 'refused');
-    if ((kind === 'upload' || kind === 'renew') && outcome !== undefined)
-      this.#metrics?.uploadEnded(source, outcome === 'failed' ? 'failed' : 'done');
-  }
-
-  retrying(): void {
-    this.#metrics?.retried();
-  }
-
-  sent(bytes: number): void {
-    this.#metrics?.sent(bytes);
-  }
-
-  passBegan(trigger: Trigger): void {
-    // Whatever changes from now on is noticed.
-    if (trigger !== 'start') return;
-    this.isReady = true;
-    this.#serviceManager.ready('full pass running');
-  }
+  readonly listener = listener({
+    file: ({ file: { kind, source, outcome } }) => {
+      if (kind === 'remove' && outcome === 'done') this.#metrics?.removed(source);
+      if (kind === 'refuse') this.#metrics?.uploadEnded(source, 'refused');
+      if ((kind === 'upload' || kind === 'renew') && outcome !== undefined)
+        this.#metrics?.uploadEnded(source, outcome === 'failed' ? 'failed' : 'done');
+    },
+    retrying: () => {
+      this.#metrics?.retried();
+    },
+    sent: ({ bytes }) => {
+      this.#metrics?.sent(bytes);
+    },
+    'pass-began': ({ trigger }) => {
+      // Changes are noticed from now on.
+      if (trigger !== 'start') return;
+      this.isReady = true;
+      this.#serviceManager.ready('full pass running');
+    },
+    'pass-ended': ({ trigger, sources, exitCode }) => {
+      if (exitCode === EXIT.ok) this.lastSuccessMs = Date.now();
+      this.#onPassEnded();
+      if (trigger !== 'rescan') return;
+      for (const source of sources) this.#metrics?.rescanned(source);
+    },
+    'found-by-rescan': ({ source }) => {
+      this.#metrics?.foundByRescan(source);
+    },
+    verified: ({ verified: { reasons } }) => {
+      this.#metrics?.verified(Date.now(), reasons);
+    },
+  });
 
   /**
    * How this host's part in its cluster stands. While it takes part whoever syncs a source notices what changes. While it does
@@ -69,22 +78,38 @@ export class DaemonMeasures implements SyncObserver {
     this.#serviceManager.ready(status);
   }
 
-  passEnded(trigger: Trigger, sources: readonly string[], _summary: Summary, exitCode: number): void {
-    if (exitCode === EXIT.ok) this.lastSuccessMs = Date.now();
-    this.#onPassEnded();
-    if (trigger !== 'rescan') return;
-    for (const source of sources) this.#metrics?.rescanned(source);
-  }
-
-  foundByRescan(source: string): void {
-    this.#metrics?.foundByRescan(source);
-  }
-
-  verified({ reasons }: Verified): void {
-    this.#metrics?.verified(Date.now(), reasons);
-  }
-
   get #metrics(): Metrics | null {
     return this.#getMetrics();
   }
+}
+
+/** What metrics say of every source. `lastSuccessMs`: epoch milliseconds; `null`: nothing was in sync yet. */
+export function measure(
+  { sources }: Overview,
+  watchedDirectories: ReadonlyMap<string, number>,
+  lastSuccessMs: number | null,
+): SourceMeasures[] {
+  return sources.map(({ name, halted, nextExpiry, expiring, ...counts }) => ({
+    name,
+    files: statesOf(counts),
+    words: wordsOf(counts),
+    nextExpiryMs: nextExpiry === null ? null : Date.parse(nextExpiry),
+    overdueRenewals: expiring,
+    watchedDirectories: watchedDirectories.get(name) ?? 0,
+    isHalted: halted !== null,
+    lastSuccessMs,
+  }));
+}
+type Counts = Omit<SourceStatus, 'name' | 'halted' | 'halt' | 'nextExpiry' | 'expiring'>;
+function statesOf(counts: Counts): Record<FileState, number> {
+  const { files, unconfirmed, unsearchable, sending, pending, failed, refused, problems } = counts;
+  return {
+    'in-sync': files,
+    ...{ unconfirmed, unsearchable, sending, pending, failed, refused, problem: problems },
+    'to-remove': counts.toRemove,
+    kept: counts.kept,
+  };
+}
+function wordsOf({ files, stored, searchable }: Counts): Record<FileWord, number> {
+  return { stored, searchable, unknown: files - stored - searchable };
 }

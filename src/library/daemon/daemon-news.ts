@@ -1,17 +1,12 @@
-import { EXIT } from '../../domain/exit-code.ts';
 import type { FileEvent, Summary } from '../../domain/report.ts';
-import type { StyledLog } from '../../service/logger.ts';
-import { retryWords } from '../../service/retry-words.ts';
-import type { FileDifference } from '../../sync/catalog/compare.ts';
-import type { Refusal, Trigger } from '../../sync/daemon/daemon-observer.ts';
-import type { Transferred } from '../../sync/pass/reporter.ts';
-import type { Verified } from '../../sync/plan/verify.ts';
-import { eventLevel, eventWords } from '../../words/event.ts';
+import { listener, type Refusal, type RunEvent, type Trigger } from '../../sync/events.ts';
+import { EXIT } from '../../domain/exit-code.ts';
+import { type StyledLog, retryWords } from '../../service/logger.ts';
+import { eventLevel, eventWords, haltWords } from '../../words/event.ts';
+import { haltAsFileEvent } from '../../words/halt.ts';
 import { summaryWords } from '../../words/pass.ts';
 import { placeOf } from '../../words/place.ts';
 import { describeVerified } from '../../words/verified.ts';
-import type { SyncObserver } from '../observer.ts';
-import { Repetitions } from './repetitions.ts';
 
 /** The platform refuses: what is said when it begins, and when it is over. */
 const REFUSED: Readonly<Record<Refusal, { readonly began: string; readonly over: string }>> = {
@@ -26,11 +21,13 @@ const REFUSED: Readonly<Record<Refusal, { readonly began: string; readonly over:
   },
 };
 
+type PassEnded = Extract<RunEvent, { kind: 'pass-ended' }>;
+
 /** So many differences of one comparison are logged; the rest are counted. */
 const DIFFERENCES_LOGGED = 100;
 
 /** Puts what happens in a daemon into a log: the one for people, or the one that the page shows. */
-export class DaemonNews implements SyncObserver {
+export class DaemonNews {
   readonly #log: StyledLog;
   readonly #credentialAdvice: () => string | null;
   readonly #repetitions = new Repetitions();
@@ -46,26 +43,63 @@ export class DaemonNews implements SyncObserver {
     this.#credentialAdvice = credentialAdvice;
   }
 
-  event(event: FileEvent, transferred?: Transferred, isKnown = false): void {
-    const level = this.#repetitions.isToldEvent(event, isKnown) ? 'debug' : eventLevel(event);
-    this.#log.say(level, eventWords(event, transferred), { ...event, ...transferred });
-  }
+  readonly listener = listener({
+    file: ({ file, transferred, isKnown = false }) => {
+      const level = this.#repetitions.isToldEvent(file, isKnown) ? 'debug' : eventLevel(file);
+      this.#log.say(level, eventWords(file, transferred), { ...file, ...transferred });
+    },
+    halted: (event) => {
+      const file = haltAsFileEvent(event);
+      const level = this.#repetitions.isToldEvent(file, event.isKnown) ? 'debug' : 'error';
+      this.#log.say(level, haltWords(event), file);
+    },
+    warning: ({ message }) => {
+      this.#log.warn(message);
+    },
+    retrying: ({ path, reason, delayMs }) => {
+      const fields = { path, reason, delayMs: Math.round(delayMs) };
+      this.#log.say('info', retryWords(path, reason, delayMs), fields);
+    },
+    'pass-began': ({ trigger }) => {
+      this.#log.debug('pass begins', { trigger });
+      if (trigger === 'start') this.#log.info('checking all files …');
+    },
+    'pass-ended': (event) => {
+      this.#passEnded(event);
+    },
+    'events-lost': ({ source, reason }) => {
+      this.#log.info('rescanning everything', { source, reason });
+    },
+    'watch-limited': ({ source, message }) => {
+      this.#log.warn(message, { source });
+    },
+    'renewals-overdue': ({ count }) => {
+      if (count > this.#overdue)
+        this.#log.error('files will expire that could not be renewed in time', { files: count });
+      else if (count === 0 && this.#overdue > 0) this.#log.info('all files are renewed again');
+      this.#overdue = count;
+    },
+    refused: ({ what, reason }) => {
+      const { began, over } = REFUSED[what];
+      this.#repetitions.refused(what, reason);
+      const advice = what === 'credentials' ? this.#credentialAdvice() : null;
+      if (reason === null) this.#log.info(over);
+      else this.#log.error(`${began}${advice === null ? '' : `: ${advice}`}`, { reason });
+    },
+    difference: ({ difference }) => {
+      this.#differences += 1;
+      if (this.#differences > DIFFERENCES_LOGGED) return;
+      const { source, path, key, reason, detail } = difference;
+      const rest = `${placeOf(source, path ?? key)} is not as it was sent: ${reason} (${detail})`;
+      this.#log.say('warn', { style: null, head: '', rest }, { source, path, key, reason, detail });
+    },
+    verified: ({ verified }) => {
+      this.#log[this.#differences > 0 ? 'warn' : 'info'](describeVerified(verified));
+      this.#differences = 0;
+    },
+  });
 
-  warn(message: string): void {
-    this.#log.warn(message);
-  }
-
-  retrying(path: string, reason: string, delayMs: number): void {
-    const fields = { path, reason, delayMs: Math.round(delayMs) };
-    this.#log.say('info', retryWords(path, reason, delayMs), fields);
-  }
-
-  passBegan(trigger: Trigger): void {
-    this.#log.debug('pass begins', { trigger });
-    if (trigger === 'start') this.#log.info('checking all files …');
-  }
-
-  passEnded(trigger: Trigger, sources: readonly string[], summary: Summary, exitCode: number): void {
+  #passEnded({ trigger, sources, summary, exitCode }: PassEnded): void {
     // A host all of whose own sources are halted has none of which there is anything to say.
     if (sources.length === 0) return;
     const isInSync = exitCode === EXIT.ok;
@@ -81,40 +115,52 @@ export class DaemonNews implements SyncObserver {
     const rest = this.#wasInSync.size > 1 ? `${words.rest} (${sources.join(', ')})` : words.rest;
     this.#log.say(level, { ...words, rest }, { trigger });
   }
+}
 
-  eventsLost(source: string, reason: string): void {
-    this.#log.info('rescanning everything', { source, reason });
-  }
+/** So many files that were told of are remembered. */
+const MOST_REMEMBERED = 10_000;
 
-  watchLimited(source: string, message: string): void {
-    this.#log.warn(message, { source });
-  }
+/**
+ * What the log need not say again. While the platform refuses credentials or room, the same files fail for the same reason in
+ * every attempt, once a minute at first: it was said when it began, and is said when it is over. A file that stays as it is, and
+ * what a rescan comes to, are told once, however often a directory is polled.
+ */
+export class Repetitions {
+  readonly #refusals = new Map<Refusal, string>();
+  /** What passes came to last, by their sources. */
+  readonly #lastCounts = new Map<string, string>();
+  readonly #told = new Set<string>();
 
-  renewalsOverdue(count: number): void {
-    if (count > this.#overdue)
-      this.#log.error('files will expire that could not be renewed in time', { files: count });
-    else if (count === 0 && this.#overdue > 0) this.#log.info('all files are renewed again');
-    this.#overdue = count;
-  }
-
+  /** The platform refuses everything of a kind; `null`: not any more. */
   refused(kind: Refusal, reason: string | null): void {
-    const { began, over } = REFUSED[kind];
-    this.#repetitions.refused(kind, reason);
-    const advice = kind === 'credentials' ? this.#credentialAdvice() : null;
-    if (reason === null) this.#log.info(over);
-    else this.#log.error(`${began}${advice === null ? '' : `: ${advice}`}`, { reason });
+    if (reason === null) this.#refusals.delete(kind);
+    else this.#refusals.set(kind, reason);
   }
 
-  differenceFound(difference: FileDifference): void {
-    this.#differences += 1;
-    if (this.#differences > DIFFERENCES_LOGGED) return;
-    const { source, path, key, reason, detail } = difference;
-    const rest = `${placeOf(source, path ?? key)} is not as it was sent: ${reason} (${detail})`;
-    this.#log.say('warn', { style: null, head: '', rest }, { source, path, key, reason, detail });
+  /**
+   * Whether a file failed for what was told of everything, or was told of in the same words. To be asked once of each event.
+   *
+   * @param isKnown - whether an earlier pass met the same.
+   */
+  isToldEvent({ kind, source, path, reason, error }: FileEvent, isKnown: boolean): boolean {
+    if (error !== undefined && [...this.#refusals.values()].includes(error)) return true;
+    if (error === undefined && kind !== 'refuse' && kind !== 'problem') return false;
+    const name = JSON.stringify([kind, source, path, reason, error]);
+    const isTold = this.#told.has(name);
+    if (this.#told.size >= MOST_REMEMBERED) this.#told.clear();
+    this.#told.add(name);
+    return isTold && isKnown;
   }
 
-  verified(verified: Verified): void {
-    this.#log[this.#differences > 0 ? 'warn' : 'info'](describeVerified(verified));
-    this.#differences = 0;
+  /**
+   * Whether a pass over some sources came to the same as the one before, and nobody waits to hear that: it is a rescan, or
+   * something is refused. To be asked once of each pass.
+   */
+  isToldPass(trigger: Trigger, sources: readonly string[], summary: Summary): boolean {
+    const name = sources.join('\0');
+    const counts = JSON.stringify({ ...summary, durationMs: 0 });
+    const isSame = counts === this.#lastCounts.get(name);
+    this.#lastCounts.set(name, counts);
+    return isSame && (trigger === 'rescan' || this.#refusals.size > 0);
   }
 }

@@ -1,86 +1,103 @@
-import type { Delivery } from '../../domain/delivery.ts';
-import type { Announcement } from '../../notify/announcements.ts';
-import type { Notifications } from '../../notify/notifications.ts';
+import type { Config } from '../../config/config.ts';
+import type { Delivery } from '../../domain/notice.ts';
+import type { MessageOutcome, Notifications } from '../../notify/notifications.ts';
+import { Bell } from '../../service/bell.ts';
 import type { Log } from '../../service/logger.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import { Bell } from '../../service/bell.ts';
+import type { StateStore } from '../../store/state-store.ts';
+import type { Daemon } from '../../sync/daemon/daemon.ts';
+import type { NotifiedRun, NotifiedUnit, Notifier } from '../notifier.ts';
 import type { Health } from '../take-snapshot.ts';
-import type { DaemonView } from './daemons.ts';
-import type { Notifier, NotifiedRun } from '../notifier.ts';
 
-/** Tells people how a daemon fares beside its work, one state file and one configuration after the other. */
+/** What all notifications of a process share. */
+export interface DaemonNotifierInput {
+  readonly log: Log;
+  /** Why the configuration on disk cannot be loaded; `null`: it can. */
+  readonly configurationProblem: () => string | null;
+  readonly platformNow: NotifiedRun['platformNow'];
+  readonly ended: (outcome: MessageOutcome) => void;
+}
+
+/** A daemon that sends notifications, and what it works on. */
+export interface NotifiedDaemon {
+  readonly daemon: Pick<Daemon, 'activity' | 'refusal'>;
+  readonly state: StateStore;
+  /** See `NotifiedRun`. */
+  readonly config: () => Config;
+  /** See `NotifiedRun`. */
+  readonly unit: NotifiedUnit | null;
+}
+
+/** The notifications of all daemons of a process, under one configuration after the other. */
 export class DaemonNotifier {
-  readonly #log: Log;
-  readonly #bell = new Bell();
+  readonly #input: DaemonNotifierInput;
+  readonly #sent = new Map<StateStore, SentNotifications>();
   #notifier: Notifier | null = null;
-  /** The run to tell of; `null` while there is none. */
-  #run: NotifiedRun | null = null;
-  #notifications: Notifications | null = null;
-  #stopping = new AbortController();
-  /** Resolves when nothing of it uses the state file any more. */
-  #ended: Promise<void> = Promise.resolve();
 
-  constructor(log: Log) {
-    this.#log = log;
+  constructor(input: DaemonNotifierInput) {
+    this.#input = input;
   }
 
-  /** Whether it wants to know of deliveries. */
+  /** Whether any file is announced. */
   get announces(): boolean {
     return this.#notifier?.announces === true;
   }
 
   /**
-   * Goes on under another configuration; `null`: people are told nothing. The one before is closed. Failures are logged:
+   * Goes on under another configuration; `null`: without notifications. The one before is closed. Failures are logged:
    * files are more important, and a reload that has begun must come to its end.
    */
   async adopt(notifier: Notifier | null): Promise<void> {
-    await this.#stop();
+    await this.#stopAll();
     const before = this.#notifier;
     this.#notifier = notifier;
-    try {
-      this.#begin();
-    } catch (error) {
-      // The daemon meets by itself what is wrong with the state file.
-      this.#log.error('notifications are paused', { reason: (error as Error).message });
-      this.#run?.failed?.(error as Error);
+    for (const sent of this.#sent.values()) {
+      try {
+        sent.begin(notifier);
+      } catch (error) {
+        // The daemon meets by itself what is wrong with its state.
+        this.#input.log.error('notifications are paused', { reason: (error as Error).message });
+      }
     }
     await this.#close(before);
   }
 
-  /** Begins to tell of a run with an open state file. Throws `StateFileError`. */
-  attach(run: NotifiedRun): void {
-    this.#run = run;
-    this.#begin();
+  /** Sends notifications about a daemon until they are ended. Throws `StateFileError`. */
+  attach({ daemon, state, config, unit }: NotifiedDaemon): void {
+    const { log, configurationProblem, platformNow, ended } = this.#input;
+    const health = (): Health => healthOf(daemon, configurationProblem());
+    const sent = new SentNotifications({ state, config, health, platformNow, ended, unit }, log);
+    sent.begin(this.#notifier);
+    this.#sent.set(state, sent);
   }
 
-  /** Ends it: the state file is about to be closed. What is running is broken off. */
-  async detach(): Promise<void> {
-    this.#run = null;
-    this.#notifications = null;
-    await this.#stop();
+  /** Ends the notifications about the daemon of a state, which is about to be closed. What is running is broken off. */
+  async detach(state: StateStore): Promise<void> {
+    const sent = this.#sent.get(state);
+    this.#sent.delete(state);
+    await sent?.stop();
   }
 
-  /** There may be something to tell. */
+  /** Takes note of a file of a state that has reached the platform. Throws `StateFileError`. */
+  delivered(state: StateStore, delivery: Delivery): void {
+    this.#sent.get(state)?.delivered(delivery);
+  }
+
+  /** There may be something to send. */
   wake(): void {
-    this.#bell.ring();
-  }
-
-  /** Takes note of a file that has reached the platform. Throws `StateFileError`. */
-  delivered(delivery: Delivery): void {
-    this.#notifications?.delivered(delivery);
-  }
-
-  /** Takes note of a file that is to be announced. `false`: people are not told just now. Throws `StateFileError`. */
-  note(announcement: Announcement): boolean {
-    this.#notifications?.note(announcement);
-    return this.#notifications !== null;
+    for (const sent of this.#sent.values()) sent.wake();
   }
 
   /** Ends everything. */
   async close(): Promise<void> {
-    await this.detach();
+    await this.#stopAll();
+    this.#sent.clear();
     await this.#close(this.#notifier);
     this.#notifier = null;
+  }
+
+  async #stopAll(): Promise<void> {
+    await Promise.all([...this.#sent.values()].map((sent) => sent.stop()));
   }
 
   async #close(notifier: Notifier | null): Promise<void> {
@@ -88,51 +105,76 @@ export class DaemonNotifier {
       await notifier?.close();
     } catch (error) {
       const reason = (error as Error).message;
-      this.#log.warn('the connection for notifications could not be closed', { reason });
+      this.#input.log.warn('the connection for notifications could not be closed', { reason });
     }
   }
+}
 
-  #begin(): void {
-    // A run may have begun while another one was waited for.
+/** The notifications about one daemon. */
+class SentNotifications {
+  readonly #run: NotifiedRun;
+  readonly #log: Log;
+  readonly #bell = new Bell();
+  #notifications: Notifications | null = null;
+  #stopping = new AbortController();
+  /** Resolves when nothing of it uses the state any more. */
+  #ended: Promise<void> = Promise.resolve();
+
+  constructor(run: NotifiedRun, log: Log) {
+    this.#run = run;
+    this.#log = log;
+  }
+
+  /** Goes on by another notifier; `null`: nothing is sent. Throws `StateFileError`. */
+  begin(notifier: Notifier | null): void {
     this.#stopping.abort();
     this.#notifications = null;
-    if (this.#run === null || this.#notifier === null) return;
-    const notifications = this.#notifier.begin(this.#run);
+    if (notifier === null) return;
+    const notifications = notifier.begin(this.#run);
     const stopping = new AbortController();
-    const { refresh, failed } = this.#run;
-    const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
-      await this.#bell.wait(systemClock, ms, signal);
-      if (!signal.aborted) await refresh?.();
-    };
     this.#notifications = notifications;
     this.#stopping = stopping;
+    const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+      this.#bell.wait(systemClock, ms, signal);
     const ended = notifications.run(pause, stopping.signal).catch((error: unknown) => {
-      // Whatever it is: files are more important. The daemon meets by itself what is wrong with the state file.
+      // Whatever it is: files are more important. The daemon meets by itself what is wrong with its state.
       this.#log.error('notifications are off', { reason: (error as Error).message });
-      failed?.(error as Error);
     });
     const before = this.#ended;
     this.#ended = before.then(() => ended);
   }
 
-  async #stop(): Promise<void> {
+  /** Takes note of a file that has reached the platform. Throws `StateFileError`. */
+  delivered(delivery: Delivery): void {
+    this.#notifications?.delivered(delivery);
+  }
+
+  /** There may be something to send. */
+  wake(): void {
+    this.#bell.ring();
+  }
+
+  /** Breaks off what is running, and resolves when nothing uses the state any more. */
+  async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#ended;
   }
 }
 
-/** How a daemon stands, beyond what its state file says. */
-export function healthOf(daemon: Pick<DaemonView, 'activity' | 'refusal'> | null): Health {
-  const activity = daemon?.activity;
-  const refusal = daemon?.refusal ?? null;
+/** How a daemon stands, beyond what its state says. */
+export function healthOf(
+  { activity, refusal }: NotifiedDaemon['daemon'],
+  configurationProblem: string | null,
+): Health {
   // In the midst of a pass nobody has to have asked the platform yet.
-  const isKnown = activity?.activity === 'watching';
-  const hasPassed = activity !== undefined && activity.activity !== 'starting';
+  const isKnown = activity.activity === 'watching';
+  const hasPassed = activity.activity !== 'starting';
   return {
     credentials:
       refusal === null ? { kind: isKnown ? 'taken' : 'unknown' } : { kind: 'refused', reason: refusal },
-    reach: activity?.platformOutOfReach === true ? 'lost' : hasPassed ? 'there' : 'unknown',
+    reach: activity.platformOutOfReach ? 'lost' : hasPassed ? 'there' : 'unknown',
     // A first pass may take hours, and renewals do not wait for its end.
-    hasBegun: daemon !== null,
+    hasBegun: true,
+    configurationProblem,
   };
 }

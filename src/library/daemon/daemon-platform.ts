@@ -1,12 +1,10 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Log } from '../../service/logger.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import type { RunTarget } from '../run-target.ts';
+import type { RunTarget } from '../run-base.ts';
 import { noticesIn, openHost, PlatformAccess, type PlatformHost } from '../platform/platform-access.ts';
 import { Notifier } from '../notifier.ts';
 import type { CountedAnswer } from '../../platform/pacer.ts';
-import { PlatformGate } from '../../platform/platform-gate.ts';
-import { ConnectionHolder } from './connection-holder.ts';
 
 /** The way to the platform under one configuration, and what tells people over it. */
 export interface DaemonAccess {
@@ -22,8 +20,6 @@ export class DaemonPlatform {
   readonly #log: Log;
   readonly #onAnswer: (answer: CountedAnswer) => void;
   readonly #connections: ConnectionHolder<PlatformAccess>;
-  /** One for all configurations of a host that shares a budget with others. */
-  readonly gate = new PlatformGate(systemClock);
   #host: PlatformHost | null = null;
 
   /**
@@ -60,7 +56,6 @@ export class DaemonPlatform {
       notices: noticesIn(log),
       longestPauseMs: loaded.config.watch.rescanMs,
       onAnswer: this.#onAnswer,
-      ...(loaded.config.cluster !== null && { platformGate: this.gate }),
     });
     try {
       // What it takes is found to be missing now, not when it is needed.
@@ -91,6 +86,70 @@ export class DaemonPlatform {
       await this.#host?.close();
     } catch (error) {
       this.#log.warn('the emulator could not be closed', { reason: (error as Error).message });
+    }
+  }
+}
+
+/** What is held of a connection. */
+export type HeldConnection = Pick<PlatformAccess, 'fingerprint' | 'pausedForMs' | 'pause' | 'close'>;
+
+/**
+ * The daemon's connection to the platform, and earlier ones that are still in use. A connection that cannot be closed is
+ * logged: it is no reason to end, nor to refuse a reload.
+ */
+export class ConnectionHolder<Held extends HeldConnection> {
+  readonly #log: Log;
+  /** Earlier connections, until they are closed. */
+  readonly #closing = new Set<Promise<void>>();
+  #current: Held | null = null;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** `null` until the first one is taken. */
+  get current(): Held | null {
+    return this.#current;
+  }
+
+  /**
+   * Goes on with another connection; one that is made from the same addresses, secrets and settings is closed instead.
+   * Returns the connection before, which is to be retired once nothing new is begun by it; `null` when it goes on.
+   */
+  take(next: Held): Held | null {
+    const before = this.#current;
+    if (before === next) return null;
+    if (before?.fingerprint === next.fingerprint) {
+      this.retire(next);
+      return null;
+    }
+    // What the platform asked for holds for the next connection as well.
+    next.pause(before?.pausedForMs() ?? 0);
+    this.#current = next;
+    return before;
+  }
+
+  /** Closes a connection once what is running by it has settled. */
+  retire(connection: Held, settled: Promise<void> = Promise.resolve()): void {
+    const closed = this.#close(connection, settled).finally(() => this.#closing.delete(closed));
+    this.#closing.add(closed);
+  }
+
+  /** Closes everything. */
+  async close(): Promise<void> {
+    if (this.#current !== null) this.retire(this.#current);
+    this.#current = null;
+    await Promise.all(this.#closing);
+  }
+
+  async #close(connection: Held, settled: Promise<void>): Promise<void> {
+    // What went wrong with that is met by those who carry it out.
+    await settled.catch(() => undefined);
+    try {
+      await connection.close();
+    } catch (error) {
+      const reason = (error as Error).message;
+      this.#log.warn('a connection to the platform could not be closed', { reason });
     }
   }
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { LoadedConfig } from '../../config/load-config.ts';
-import { renderProblem } from '../../config/problem.ts';
+import { renderProblem, quoteForShell } from '../../config/problem.ts';
 import type { Log } from '../../service/logger.ts';
 import { createMetrics, type Metrics } from '../../service/metrics.ts';
 import { PageSite } from '../../service/page-site.ts';
@@ -8,20 +8,19 @@ import { NOBODY_LISTENS, type ServiceManager } from '../../service/systemd-notif
 import type { ProcessLock } from '../../service/process-lock.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { together } from '../../sync/daemon/together.ts';
-import type { Approval } from '../../sync/daemon/approvals.ts';
-import { quoteForShell } from '../../config/permissions.ts';
-import { lookAtFile } from '../../watch/file-contents.ts';
+import type { Approval, ServiceState } from '../../domain/status.ts';
+import { contentKeyOf } from '../../files/watched-files.ts';
 import type { DaemonOptions, ReloadOutcome } from '../api.ts';
-import type { EventFeed } from '../events.ts';
+import type { EventFeed } from '../event-feed.ts';
 import { HistoryRecorder } from '../history-recorder.ts';
-import { holdLock } from '../hold-lock.ts';
+import { holdLock, SERVICE } from '../open-state-file.ts';
 import { load, platformName } from '../load.ts';
-import type { RunBase } from '../open-sync.ts';
-import type { RunTarget } from '../run-target.ts';
+import type { RunBase, RunTarget } from '../run-base.ts';
 import type { Stop } from '../stop.ts';
 import type { PlatformAccess } from '../platform/platform-access.ts';
 import { version } from '../version.ts';
-import { DaemonAnswers, type DaemonState } from './answers.ts';
+import { type DaemonState, observedDaemon } from './daemon-state.ts';
+import { DaemonAnswers } from './answers.ts';
 import type { ClusterPart } from './cluster-part.ts';
 import { ConfigFiles } from './config-files.ts';
 import { Daemons } from './daemons.ts';
@@ -29,8 +28,7 @@ import { DaemonPlatform } from './daemon-platform.ts';
 import { DaemonPage } from './page/daemon-page.ts';
 import { pageControl } from './page/page-control.ts';
 import { joinCluster } from './join-cluster.ts';
-import { HangGuard } from './hang-guard.ts';
-import { observedDaemon } from './observed-daemon.ts';
+import { HangGuard, Watchdog } from './watchdog.ts';
 import { OwnDaemon } from './own-daemon.ts';
 import { Reloads } from './reloads.ts';
 import { DaemonServers } from './servers.ts';
@@ -38,7 +36,6 @@ import { StateKeeper } from './state-keeper.ts';
 import { DaemonNotifier } from './daemon-notifier.ts';
 import { DaemonMeasures } from './daemon-measures.ts';
 import { DaemonVitals } from './vitals.ts';
-import { Watchdog } from './watchdog.ts';
 
 /** Runs a daemon until a stop. `up` is told once it is at work. Throws `SyncError`. */
 export async function runDaemon(
@@ -48,7 +45,7 @@ export async function runDaemon(
   up: (run: DaemonRun) => void,
 ): Promise<void> {
   // Before it is read: a change from now on is noticed.
-  const { content } = await lookAtFile(resolve(base.target.config));
+  const content = await contentKeyOf(resolve(base.target.config));
   const run = new DaemonRun({ ...base, ...options, stop, content }, load(base.target));
   try {
     await run.begin();
@@ -62,7 +59,7 @@ export async function runDaemon(
 /** What a daemon is given. */
 interface DaemonInput extends RunBase, Omit<DaemonOptions, 'signal'> {
   readonly stop: Stop;
-  /** What the configuration file held before it was read, as `lookAtFile` has it. */
+  /** What the configuration file held before it was read, see `contentKeyOf`. */
   readonly content: string;
 }
 
@@ -94,6 +91,8 @@ export class DaemonRun {
     this.#platform.current?.endWaits();
   };
   readonly #daemonState = (): DaemonState => ({
+    service: this.#service,
+    configuration: this.#reloads.configuration,
     loaded: this.#loaded,
     daemon: this.#daemons.running.length > 0 || this.#cluster !== null ? this.#daemons : null,
     running: this.#daemons.running,
@@ -103,6 +102,7 @@ export class DaemonRun {
     lastSuccessMs: this.#measures.lastSuccessMs,
     reload: () => this.reload(),
   });
+  #service: ServiceState = { kind: 'running' };
   #lock: ProcessLock | null = null;
   #metrics: Metrics | null = null;
   #servers: DaemonServers | null = null;
@@ -131,19 +131,26 @@ export class DaemonRun {
     this.#answers = new DaemonAnswers(target, systemClock.monotonic, this.#daemonState);
     const platform = (): PlatformAccess | null => this.#platform.current;
     this.#page = new DaemonPage({ target, answers: this.#answers, daemonState: this.#daemonState, platform });
-    this.#feed = feed.also(this.#measures).also(this.#history).also(this.#page.observer);
+    this.#feed = feed.also(this.#measures.listener).also(this.#history.listener).also(this.#page.listener);
     const log = this.#page.logBeside(input.log);
     this.#log = log;
     this.#site = new PageSite(this.#page, pageControl(this.#daemonState, log), systemClock);
     this.#listening = input.listening ?? (() => undefined);
-    this.#notifier = new DaemonNotifier(log);
+    this.#notifier = new DaemonNotifier({
+      log,
+      configurationProblem: () => this.#reloads.configuration.problem,
+      platformNow: () => this.#platformNow(),
+      ended: (outcome) => {
+        this.#metrics?.notificationEnded(outcome);
+      },
+    });
     this.#platform = new DaemonPlatform(target, env, log, this.#history.answered);
     this.#hangGuard = input.endWhenHung === true ? new HangGuard(log) : null;
     const changed = async (files: readonly string[]): Promise<void> => {
       await this.#reloads.request(files);
     };
     const readsSecrets = !target.emulator;
-    this.#files = new ConfigFiles({ clock: systemClock, log, readsSecrets, env, content, changed }, loaded);
+    this.#files = new ConfigFiles({ clock: systemClock, readsSecrets, env, content, changed }, loaded);
     this.#reloads = new Reloads({
       options: target,
       log,
@@ -152,6 +159,10 @@ export class DaemonRun {
       isReady: () => this.#measures.isReady,
       loaded: () => this.#loaded,
       take: (next) => this.#take(next),
+      ended: (isLoaded) => {
+        this.#metrics?.configurationRead(isLoaded);
+        this.#notifier.wake();
+      },
     });
     this.#stop.stop.addEventListener('abort', this.#onStop);
     this.#vitals = new DaemonVitals({
@@ -161,11 +172,11 @@ export class DaemonRun {
       uploadSettings: () => this.#loaded.config.upload,
     });
     this.#daemons = new Daemons({
-      report: this.#feed,
-      observer: this.#feed,
+      emit: this.#feed.emit,
       stages: this.#vitals.stages,
-      howToAllow: input.howToAllow ?? howToAllow(target),
+      howToApprove: input.howToApprove ?? howToApprove(target),
       platformName: (config) => platformName(target, config),
+      notifier: this.#notifier,
       requests: {
         stage: this.#vitals.transfers,
         requestEnded: (operation, outcome, seconds) => {
@@ -176,13 +187,12 @@ export class DaemonRun {
     });
     this.#own = new OwnDaemon({
       ...{ target, stop: this.#stop, estimates: input.estimate === true, feed: this.#feed },
-      ...{ history: this.#history, daemons: this.#daemons, notifier: this.#notifier },
+      ...{ history: this.#history, daemons: this.#daemons },
       loaded: () => this.#loaded,
-      cluster: () => this.#cluster,
+      isInCluster: () => this.#cluster !== null,
       metrics: () => this.#metrics,
       access: () => this.#access(),
       platformNow: () => this.#platformNow(),
-      activities: () => this.#daemonState().daemon,
       isLocked: () => this.#lock?.isInPlace() === true,
     });
   }
@@ -190,8 +200,11 @@ export class DaemonRun {
   /** Takes up what is kept for the whole run. Throws `SyncError`. */
   async begin(): Promise<void> {
     const log = this.#log;
-    this.#lock = holdLock(this.#loaded.config.stateFile, 'the state file', 'sync');
-    this.#feed.started(observedDaemon(this.#daemonState, () => this.#platform.current?.pausedForMs() ?? 0));
+    this.#lock = holdLock(this.#loaded.config.stateFile, 'the state file', SERVICE);
+    this.#feed.emit({
+      kind: 'started',
+      daemon: observedDaemon(this.#daemonState, () => this.#platform.current?.pausedForMs() ?? 0),
+    });
     await this.#hangGuard?.adjust(this.#loaded.config);
     this.#metrics = await createMetrics(version(), () => this.#answers.measures());
     await this.#files.followAlso(this.#loaded);
@@ -235,7 +248,7 @@ export class DaemonRun {
 
   /** Lets what a guard halted go on, once: all sources, or one. */
   approve(source: string | undefined): Approval {
-    return this.#daemons.approve(source ?? null);
+    return this.#daemons.approve(source ?? null, null);
   }
 
   /** What keeps it from being of full service now. */
@@ -265,6 +278,7 @@ export class DaemonRun {
       await inTurn(steps);
     } finally {
       this.#lock?.release();
+      this.#service = { kind: 'stopped', lastAlive: new Date(systemClock.now()).toISOString() };
       await this.#hangGuard?.close();
     }
   }
@@ -274,7 +288,7 @@ export class DaemonRun {
     if (this.#lock?.isInPlace() === true) return;
     this.#lock?.release();
     this.#lock = null;
-    this.#lock = holdLock(stateFile, 'the state file', 'sync');
+    this.#lock = holdLock(stateFile, 'the state file', SERVICE);
     await this.#servers?.close();
     await this.#servers?.adjust(this.#loaded.config);
   }
@@ -287,20 +301,16 @@ export class DaemonRun {
       config: () => this.#loaded.config,
       platformName: (now) => platformName(this.#options, now),
       daemons: this.#daemons,
-      gate: this.#platform.gate,
+      pauses: {
+        askedForMs: () => this.#platform.current?.askedForMs() ?? 0,
+        pause: (ms) => {
+          this.#platform.current?.pause(ms);
+        },
+      },
       clientsUnder: (fence) => this.#access().clientsUnder(fence),
       sources: () => this.#answers.sources(),
-      platformNow: () => this.#platformNow(),
-      notifier: this.#notifier,
-      notificationEnded: (outcome) => {
-        this.#metrics?.notificationEnded(outcome);
-      },
       stands: (trouble) => {
         this.#measures.standsInCluster(trouble);
-      },
-      pinnedChanged: () => {
-        this.#own.look();
-        void this.#daemons.reload();
       },
       log: this.#log,
       stop: this.#stop,
@@ -324,10 +334,8 @@ export class DaemonRun {
     const before = this.#platform.take(access);
     for (const warning of next.warnings) this.#log.warn(renderProblem(warning));
     this.#loaded = next;
-    // Before people are told under the new one: it may be the unit of another place that tells them.
-    await this.#cluster?.reload();
+    this.#cluster?.reload();
     await this.#notifier.adopt(notifier);
-    this.#own.look();
     await this.#reloadDaemon(before);
     this.#site.adopt(access.credentials.control());
     await this.#servers?.adjust(next.config);
@@ -358,6 +366,6 @@ async function inTurn(steps: readonly (() => Promise<void> | undefined)[]): Prom
 }
 
 /** What people are told to do about a halt. */
-function howToAllow({ config, emulator }: RunTarget): string {
+function howToApprove({ config, emulator }: RunTarget): string {
   return `run: botsync approve${emulator ? ' --emulator' : ''} -c ${quoteForShell(config)}`;
 }

@@ -1,27 +1,26 @@
+import type { DaemonActivity } from '../../sync/events.ts';
 import type { Config } from '../../config/config.ts';
-import type { RequestObserver } from '../../service/observed-platform.ts';
-import { observed, observedCatalog } from '../../service/observed-platform.ts';
+import { type RequestObserver, observed, observedCatalog } from '../../service/observed-platform.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import type { StateStore } from '../../state/state-store.ts';
-import type { Approval } from '../../sync/daemon/approvals.ts';
-import type { AskedRescan } from '../../sync/daemon/asked-rescan.ts';
+import type { StateStore } from '../../store/state-store.ts';
+import type { Approval, AskedPrune, AskedRescan } from '../../domain/status.ts';
+import type { WantedPrune } from '../../sync/daemon/asked-prune.ts';
 import { Daemon, type DaemonInput, type DaemonSettings } from '../../sync/daemon/daemon.ts';
-import type { DaemonActivity } from '../../sync/daemon/daemon-observer.ts';
+import type { NotifiedUnit } from '../notifier.ts';
 import type { Clients } from '../platform/clients.ts';
+import type { DaemonNotifier } from './daemon-notifier.ts';
 
 /** What one daemon works on. */
 export interface DaemonPart extends Pick<
   DaemonInput,
-  'state' | 'checkInPlace' | 'othersSettledUntilMs' | 'mayBeReplaced' | 'stop' | 'abort'
+  'state' | 'checkInPlace' | 'othersSettledUntilMs' | 'stop' | 'abort'
 > {
   /** The configuration of now, with the sources that it keeps. */
   readonly config: () => Config;
   /** The way to the platform of now. */
   readonly clients: () => Clients;
-  /** Told of every new content that the platform has; `null`: nobody wants to know. Asked anew at a reload. */
-  readonly onDelivery: () => DaemonSettings['onDelivery'] | null;
-  /** Called when there is a daemon, before it does anything. */
-  readonly created?: () => void;
+  /** See `NotifiedDaemon`. */
+  readonly unit: NotifiedUnit | null;
 }
 
 /** A daemon at work, with what it works on. */
@@ -35,12 +34,20 @@ export interface RunningDaemon {
 /** What may be asked of one daemon or of several alike. */
 export type DaemonView = Pick<
   Daemon,
-  'approve' | 'rescan' | 'impediments' | 'refusal' | 'activity' | 'unconfirmed' | 'watchedDirectories'
+  | 'approve'
+  | 'rescan'
+  | 'prune'
+  | 'impediments'
+  | 'refusal'
+  | 'activity'
+  | 'unconfirmed'
+  | 'watchedDirectories'
 >;
 
 /** What all daemons of a process share. */
-export interface SharedByDaemons extends Pick<DaemonInput, 'report' | 'observer' | 'stages' | 'howToAllow'> {
+export interface SharedByDaemons extends Pick<DaemonInput, 'emit' | 'stages' | 'howToApprove'> {
   readonly requests: RequestObserver;
+  readonly notifier: DaemonNotifier;
   /** What the platform is called in records under a configuration. */
   readonly platformName: (config: Config) => string;
 }
@@ -66,22 +73,22 @@ export class Daemons implements DaemonView {
 
   /** Runs a daemon until it is stopped. Throws `StateFileError`. */
   async run(part: DaemonPart): Promise<void> {
-    const { report, observer, stages, howToAllow } = this.#shared;
-    const { state, checkInPlace, othersSettledUntilMs, mayBeReplaced, stop, abort } = part;
+    const { emit, stages, howToApprove, notifier } = this.#shared;
+    const { state, unit, checkInPlace, othersSettledUntilMs, stop, abort } = part;
     const config = part.config();
     const daemon = new Daemon(this.#settings(config, part), {
-      ...{ state, checkInPlace, stop, abort, report, observer, stages, howToAllow },
+      ...{ state, checkInPlace, stop, abort, emit, stages, howToApprove },
       ...(othersSettledUntilMs !== undefined && { othersSettledUntilMs }),
-      ...(mayBeReplaced !== undefined && { mayBeReplaced }),
       clock: systemClock,
       random: Math.random,
     });
     const entry: Entry = { daemon, config, state, part };
     this.#running = [...this.#running, entry];
     try {
-      part.created?.();
+      notifier.attach({ daemon, state, unit, config: () => entry.config });
       await daemon.run();
     } finally {
+      await notifier.detach(state);
       this.#running = this.#running.filter((other) => other !== entry);
     }
   }
@@ -102,11 +109,12 @@ export class Daemons implements DaemonView {
   }
 
   /** See `Daemon.approve`. */
-  approve(source: string | null): Approval {
-    const all = this.#running.map(({ daemon }) => daemon.approve(source));
+  approve(source: string | null, digest: string | null): Approval {
+    const all = this.#running.map(({ daemon }) => daemon.approve(source, digest));
     return {
       approved: all.flatMap(({ approved }) => approved),
       missing: all.flatMap(({ missing }) => missing),
+      changed: all.flatMap(({ changed }) => changed),
     };
   }
 
@@ -115,6 +123,11 @@ export class Daemons implements DaemonView {
     if (source !== null) return this.of(source)?.daemon.rescan(source, path) ?? { kind: 'unknown-source' };
     for (const { daemon } of this.#running) daemon.rescan(null, null);
     return { kind: 'pass' };
+  }
+
+  /** See `Daemon.prune`. */
+  prune(wanted: WantedPrune): AskedPrune {
+    return this.of(wanted.source)?.daemon.prune(wanted) ?? { kind: 'unknown-source' };
   }
 
   get impediments(): string[] {
@@ -138,16 +151,19 @@ export class Daemons implements DaemonView {
   }
 
   #settings(config: Config, part: DaemonPart): DaemonSettings {
-    const { requests, platformName } = this.#shared;
+    const { requests, platformName, notifier } = this.#shared;
     const clients = part.clients();
     const catalog = clients.catalog();
-    const onDelivery = part.onDelivery();
     return {
       config,
       platformName: platformName(config),
       platform: observed(clients.files(), requests),
       catalog: catalog && observedCatalog(catalog, requests),
-      ...(onDelivery && { onDelivery }),
+      ...(notifier.announces && {
+        onDelivery: (delivery) => {
+          notifier.delivered(part.state, delivery);
+        },
+      }),
     };
   }
 }

@@ -11,8 +11,6 @@ export interface JoinInput extends Omit<ClusterPartInput, 'cluster' | 'observer'
   readonly metrics: Metrics;
   /** See `ClusterObserver.stands`. */
   readonly stands: (trouble: string | null) => void;
-  /** Other sources may be this host's own now. */
-  readonly pinnedChanged: () => void;
 }
 
 /**
@@ -20,16 +18,16 @@ export interface JoinInput extends Omit<ClusterPartInput, 'cluster' | 'observer'
  * the ledger is not for us. A database that cannot be reached is waited for.
  */
 export async function joinCluster(input: JoinInput): Promise<ClusterPart | null> {
-  const { loaded, env, metrics, stands, pinnedChanged, ...rest } = input;
+  const { loaded, env, metrics, stands, ...rest } = input;
   const { cluster } = loaded.config;
   if (cluster === null) return null;
   const { openDaemonCluster } = await import('./cluster-part.ts');
   let part: ClusterPart | null = null;
   const counted = metrics.joinCluster(() => {
     const { held = [], isDatabaseUp = false } = part?.situation ?? {};
-    return { unitsHeld: held.length, isDatabaseUp, share: part?.share ?? 0 };
+    return { unitsHeld: held.length, isDatabaseUp };
   });
-  const observer = observerOf(cluster.host, counted, { stands, pinnedChanged });
+  const observer = observerOf(cluster.host, counted, stands);
   part = await openDaemonCluster(loaded, cluster, env, {
     ...{ ...rest, observer },
     onHints: (direction, count) => {
@@ -42,10 +40,10 @@ export async function joinCluster(input: JoinInput): Promise<ClusterPart | null>
 function observerOf(
   host: string,
   metrics: ClusterMetrics,
-  told: Pick<ClusterObserver, 'stands' | 'pinnedChanged'>,
+  stands: ClusterObserver['stands'],
 ): ClusterObserver {
   return {
-    ...told,
+    stands,
     shipped: (seconds) => {
       metrics.shipped(seconds);
     },

@@ -1,12 +1,15 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Log } from '../../service/logger.ts';
 import type { ServiceManager } from '../../service/systemd-notify.ts';
-import type { RunTarget } from '../run-target.ts';
+import type { ConfigurationInUse } from '../../domain/status.ts';
+import type { RunTarget } from '../run-base.ts';
 import { sourceStack } from '../../service/source-stack.ts';
-import { SyncError } from '../sync-error.ts';
+import { problemOf, SyncError } from '../sync-error.ts';
 import type { ConfigFiles } from './config-files.ts';
 import type { ReloadOutcome } from '../api.ts';
-import { loadAgain } from './load-again.ts';
+import { isDeepStrictEqual } from 'util';
+import type { ClusterConfig } from '../../config/config.ts';
+import { load } from '../load.ts';
 
 /** What reloads need from the daemon around them. */
 export interface ReloadPorts {
@@ -20,16 +23,26 @@ export interface ReloadPorts {
   readonly loaded: () => LoadedConfig;
   /** Goes on under another configuration. Throws `SyncError`; nothing has changed then. */
   readonly take: (next: LoadedConfig) => Promise<void>;
+  /** Called after each reload. `isLoaded`: what is on disk is in use. */
+  readonly ended: (isLoaded: boolean) => void;
 }
 
 /** Reloads the configuration when somebody or a change on disk calls for it, one after the other. */
 export class Reloads {
   readonly #ports: ReloadPorts;
   #isUp = false;
+  #loadedAtMs = Date.now();
+  #problem: string | null = null;
   #underWay: Promise<ReloadOutcome> = Promise.resolve({ problem: null });
 
   constructor(ports: ReloadPorts) {
     this.#ports = ports;
+  }
+
+  /** The configuration that holds. */
+  get configuration(): ConfigurationInUse {
+    const { file } = this.#ports.loaded().config;
+    return { file, loadedAt: new Date(this.#loadedAtMs).toISOString(), problem: this.#problem };
   }
 
   /** All is up: requests are carried out from now on. */
@@ -71,6 +84,8 @@ export class Reloads {
       if (changed === null) await files.accept();
       const next = loadAgain(options, before);
       await take(next);
+      this.#loadedAtMs = Date.now();
+      this.#noteEnd(null);
       if (changed === null) log.info('the configuration was reloaded');
       else {
         const takenOver = files.takenOver(before, next, changed);
@@ -81,9 +96,56 @@ export class Reloads {
     } catch (error) {
       // A defect is told as well, and ends neither the daemon nor its next reload.
       const reason = error instanceof SyncError ? error.message : sourceStack(error);
+      this.#noteEnd(problemOf(error));
       log.error(`not reloaded, the previous configuration stays in use: ${reason}`);
       if (isReady) serviceManager.ready('not reloaded: the configuration is wrong');
       return { problem: reason };
     }
   }
+
+  #noteEnd(problem: string | null): void {
+    this.#problem = problem;
+    this.#ports.ended(problem === null);
+  }
+}
+
+/** The configuration as it is now. Throws `SyncError` also for what cannot change while a daemon runs. */
+export function loadAgain(options: RunTarget, before: LoadedConfig): LoadedConfig {
+  const next = load(options);
+  if (next.config.stateFile !== before.config.stateFile)
+    throw needsRestart(next, 'stateFile', 'another one needs a restart');
+  const field = changedClusterField(before.config.cluster, next.config.cluster);
+  if (field !== null) throw needsRestart(next, field, 'a change of it needs a restart');
+  if (options.emulator && botsOf(next) !== botsOf(before))
+    throw needsRestart(next, 'botId', 'with --emulator, another bot needs a restart');
+  return next;
+}
+function needsRestart({ file }: LoadedConfig, field: string, reason: string): SyncError {
+  const place = `${file}: ${field}`;
+  return new SyncError('configuration', { place, reason, message: `${place}: ${reason}` });
+}
+
+/**
+ * The first field of `cluster` that differs, or the block itself where one is without it. The name of this host may have
+ * changed without the file: it is the machine's by default.
+ */
+function changedClusterField(before: ClusterConfig | null, after: ClusterConfig | null): string | null {
+  if (before === null || after === null) return before === after ? null : 'cluster';
+  const fields = Object.keys(FIELDS) as (keyof ClusterConfig)[];
+  const changed = fields.find((name) => !isDeepStrictEqual(before[name], after[name]));
+  return changed === undefined ? null : `cluster.${FIELDS[changed]}`;
+}
+
+/** The fields of `cluster` as the file has them. */
+const FIELDS: Readonly<Record<keyof ClusterConfig, string>> = {
+  database: 'database',
+  schema: 'schema',
+  host: 'host',
+  leaseMs: 'lease',
+  suspectAfterMs: 'suspectAfter',
+};
+
+/** The bots that the embedded emulator knows. */
+function botsOf({ config }: LoadedConfig): string {
+  return JSON.stringify(config.sources.map(({ botId }) => botId));
 }

@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../service/logger.ts';
-import { StateFileError } from '../../state/database.ts';
-import { setAside } from '../../state/open.ts';
-import type { StateStore } from '../../state/state-store.ts';
+import { StateFileError } from '../../store/database.ts';
+import { setAside } from '../../store/open.ts';
+import type { StateStore } from '../../store/state-store.ts';
 import { openStateFile } from '../open-state-file.ts';
 import { SyncError } from '../sync-error.ts';
 
@@ -126,7 +126,7 @@ export class StateKeeper {
         await this.#rest(error);
         break;
       case 'damaged': {
-        const aside = setAside(stateFile, clock.now());
+        const aside = setAside(stateFile, 'damaged', clock.now());
         if (aside.kind === 'kept') {
           log.error(
             `THE STATE FILE IS DAMAGED (${error.message}). It is kept as ${aside.name}; a new one is built by sending every file again.`,

@@ -1,8 +1,8 @@
+import type { DaemonActivity } from '../../sync/events.ts';
 import type { Config } from '../../config/config.ts';
 import { longestWaitMs } from '../../domain/wait-limit.ts';
 import type { PauseReason } from '../../service/metrics.ts';
 import { Pulse, type Stage } from '../../service/pulse.ts';
-import type { DaemonActivity } from '../../sync/daemon/daemon-observer.ts';
 import type { Stages } from '../../sync/pass/sync-context.ts';
 import type { Vitals } from './watchdog.ts';
 

@@ -1,11 +1,12 @@
 import type { Summary } from '../../domain/report.ts';
 import type { Confirmations } from '../../sync/pass/confirmations.ts';
+import type { SendAgain } from '../../sync/pass/lost-file.ts';
 import type { WordOutcome } from '../../sync/pass/note-word.ts';
 import type { SyncContext } from '../../sync/pass/sync-context.ts';
 import type { Log } from '../../service/logger.ts';
-import type { EventFeed } from '../events.ts';
+import type { EventFeed } from '../event-feed.ts';
 
-/** Has the platform say, beside a single pass and for some time after it, what became of what was sent. */
+/** Has the platform say, beside a single pass and for some time after it, what became of what was sent; what it lost is sent again. */
 export class Confirmation {
   readonly #waitMs: number;
   readonly #feed: EventFeed;
@@ -31,21 +32,25 @@ export class Confirmation {
   begin({ confirmations, fail }: SyncContext): void {
     this.#confirmations = confirmations;
     if (confirmations === null) return;
-    confirmations.hurry();
+    confirmations.hurry(this.#waitMs > 0);
     this.#running = confirmations.run();
     // The pass ends by it, and who waits for it is told.
     this.#running.catch(fail);
   }
 
   /** Waits until there is nothing left to find out, or for as long as was said. Throws `StateFileError`. */
-  async wait(): Promise<void> {
+  async wait(sendAgain: SendAgain): Promise<void> {
     this.#isWaiting = true;
-    this.#left = this.#confirmations?.unconfirmed ?? 0;
+    this.#countLeft();
     // Marks that an earlier run left to be set are not counted, as nothing is unknown of their files.
     const isAnythingLeft = this.#confirmations?.isAnythingLeft === true;
-    this.#confirmations?.finishWithin(isAnythingLeft ? this.#waitMs : 0);
+    this.#confirmations?.finishWithin(isAnythingLeft ? this.#waitMs : 0, async (lost) => {
+      const left = await sendAgain(lost);
+      this.#countLeft();
+      return left;
+    });
     if (this.#left > 0 && this.#waitMs > 0) {
-      this.#feed.confirming(this.#words());
+      this.#feed.emit({ kind: 'confirming', words: this.#words() });
       this.#log.debug('waiting for the platform to confirm files', {
         files: this.#left,
         atMostMs: this.#waitMs,
@@ -56,8 +61,13 @@ export class Confirmation {
 
   /** Ends it, whatever became of the pass. */
   async end(): Promise<void> {
-    this.#confirmations?.finishWithin(0);
+    this.#confirmations?.finishWithin(0, null);
     await this.#running.catch(() => undefined);
+  }
+
+  #countLeft(): void {
+    const { unconfirmed = 0, lost = 0 } = this.#confirmations ?? {};
+    this.#left = unconfirmed + lost;
   }
 
   /** Takes note of what the platform says of a file. */
@@ -75,7 +85,7 @@ export class Confirmation {
         break;
     }
     this.#left -= 1;
-    if (this.#isWaiting) this.#feed.confirming(this.#words());
+    if (this.#isWaiting) this.#feed.emit({ kind: 'confirming', words: this.#words() });
   }
 
   /** Such as "9 sent, 6 searchable, 3 being indexed". */

@@ -1,40 +1,37 @@
-import type { Delivery } from '../../domain/delivery.ts';
+import type { Config } from '../../config/config.ts';
+import type { Delivery } from '../../domain/notice.ts';
 import type { Notifications } from '../../notify/notifications.ts';
 import type { Log } from '../../service/logger.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import type { StateStore } from '../../state/state-store.ts';
+import type { StateStore } from '../../store/state-store.ts';
 import type { SyncContext } from '../../sync/pass/sync-context.ts';
 import type { Health } from '../take-snapshot.ts';
-import { lookAtState, type Notifier } from '../notifier.ts';
-import type { SharedConversations } from './shared-conversations.ts';
+import type { NotifiedUnit, Notifier } from '../notifier.ts';
 
 /** A pass that has ended waits no longer than this for people to be told, milliseconds. */
 const PATIENCE_MS = 10_000;
 
-/**
- * Makes who tells people of one state; `null`: they are told nothing. `conversations`: of all states that the pass is over, if it is
- * over several.
- */
-export type NewNotifier = (conversations: SharedConversations | null) => OnceNotifier | null;
+/** Makes what sends the notifications of one state; `null`: there are none. */
+export type NewNotifier = () => OnceNotifier | null;
 
 /** Tells people how a single pass ended. */
 export class OnceNotifier {
   readonly #notifier: Notifier;
   readonly #log: Log;
   readonly #stop: AbortSignal;
-  readonly #conversations: SharedConversations | null;
   #notifications: Notifications | null = null;
-  #health: Health = { credentials: { kind: 'unknown' }, reach: 'unknown', hasBegun: false };
+  #health: Health = {
+    credentials: { kind: 'unknown' },
+    reach: 'unknown',
+    hasBegun: false,
+    configurationProblem: null,
+  };
 
-  /**
-   * @param stop - ends it at once.
-   * @param conversations - of all states that the pass is over; `null`: it is over one.
-   */
-  constructor(notifier: Notifier, log: Log, stop: AbortSignal, conversations: SharedConversations | null) {
+  /** @param stop - ends it at once. */
+  constructor(notifier: Notifier, log: Log, stop: AbortSignal) {
     this.#notifier = notifier;
     this.#log = log;
     this.#stop = stop;
-    this.#conversations = conversations;
   }
 
   /** Whether it wants to know of deliveries. */
@@ -42,13 +39,17 @@ export class OnceNotifier {
     return this.#notifier.announces;
   }
 
-  /** Takes the state file that the pass works with. Throws `StateFileError`. */
-  attach(state: StateStore, platformNow: () => number): void {
-    const health = (): Health => this.#health;
-    const conversations = this.#conversations?.rememberedWith(state.notices) ?? state.notices;
+  /** Takes the state that the pass works with, and the sources of its configuration. Throws `StateFileError`. */
+  attach(
+    state: StateStore,
+    config: Config,
+    platformNow: () => number,
+    unit: NotifiedUnit | null = null,
+  ): void {
     this.#notifications = this.#notifier.begin({
-      ...{ notices: state.notices, conversations },
-      look: lookAtState(state, health, platformNow),
+      ...{ state, platformNow, unit },
+      config: () => config,
+      health: () => this.#health,
       ended: () => undefined,
     });
   }
@@ -65,16 +66,12 @@ export class OnceNotifier {
       credentials: refusal === null ? { kind: 'taken' } : { kind: 'refused', reason: refusal },
       reach: breaker.isOpen ? 'lost' : 'there',
       hasBegun: true,
+      configurationProblem: null,
     };
   }
 
   /** Tells people what is to be told, and waits for that some seconds. Not after a pass that was interrupted. */
   async tell(): Promise<void> {
-    const tellNow = (): Promise<void> => this.#tell();
-    await (this.#conversations?.inTurn(tellNow) ?? tellNow());
-  }
-
-  async #tell(): Promise<void> {
     if (this.#stop.aborted) return;
     const giveUp = new AbortController();
     const stop = (): void => {

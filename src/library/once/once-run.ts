@@ -1,11 +1,10 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
-import { PlatformGate } from '../../platform/platform-gate.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import type { PlatformUsage } from '../../platform/usage.ts';
 import type { PassOptions, PassResult } from '../api.ts';
 import { HistoryRecorder } from '../history-recorder.ts';
-import { holdLock } from '../hold-lock.ts';
-import type { RunBase } from '../open-sync.ts';
+import { holdLock } from '../open-state-file.ts';
+import type { RunBase } from '../run-base.ts';
 import { noticesIn, withPlatform, type PlatformAccess } from '../platform/platform-access.ts';
 import { Notifier } from '../notifier.ts';
 import type { Stop } from '../stop.ts';
@@ -22,38 +21,34 @@ export async function passOnce(
   const { target, env, log } = base;
   const { config } = loaded;
   const history = new HistoryRecorder(systemClock.now);
-  const feed = base.feed.also(history);
+  const feed = base.feed.also(history.listener);
   const waitMs = options.waitMs ?? config.confirm.waitMs;
   const run = { ...base, feed, history, options, config, waitMs };
   const lock = holdLock(config.stateFile, 'the state file', 'sync --once');
   try {
     const notices = noticesIn(log);
     const asked = { loaded, useEmulator: target.emulator, env, command: 'sync', clock: systemClock };
-    const gate = config.cluster === null ? null : new PlatformGate(systemClock);
-    return await withPlatform(
-      { ...asked, notices, onAnswer: history.answered, ...(gate !== null && { platformGate: gate }) },
-      async (access) => {
-        const platform = access.clients.files();
-        const catalog = access.clients.catalog();
-        const usage = usageClient(options, loaded, access);
-        stop.stop.addEventListener('abort', () => {
-          access.endWaits();
-        });
-        stop.abort.addEventListener('abort', () => {
-          feed.breakingOff();
-        });
-        const pausedForMs = (): number => access.pausedForMs();
-        const { wasAbandoned } = lock;
-        return await withNotifier(base, { loaded, access }, stop, async (notifier) => {
-          const once = { ...run, platform, catalog, usage, pausedForMs, stop };
-          if (gate === null)
-            return await passWithSoundState({ ...once, notifier: notifier(null) }, wasAbandoned);
-          const { passInCluster } = await import('./cluster-pass.ts');
-          const inCluster = { ...once, notifier: null };
-          return await passInCluster({ run: inCluster, loaded, access, gate, notifier, wasAbandoned });
-        });
-      },
-    );
+    return await withPlatform({ ...asked, notices, onAnswer: history.answered }, async (access) => {
+      const platform = access.clients.files();
+      const catalog = access.clients.catalog();
+      const usage = usageClient(options, loaded, access);
+      stop.stop.addEventListener('abort', () => {
+        access.endWaits();
+      });
+      stop.abort.addEventListener('abort', () => {
+        feed.emit({ kind: 'breaking-off' });
+      });
+      const pausedForMs = (): number => access.pausedForMs();
+      const { wasAbandoned } = lock;
+      return await withNotifier(base, { loaded, access }, stop, async (notifier) => {
+        const once = { ...run, platform, catalog, usage, pausedForMs, stop };
+        if (config.cluster === null)
+          return await passWithSoundState({ ...once, notifier: notifier() }, wasAbandoned);
+        const { passInCluster } = await import('./cluster-pass.ts');
+        const inCluster = { ...once, notifier: null };
+        return await passInCluster({ run: inCluster, loaded, access, notifier });
+      });
+    });
   } finally {
     lock.release();
   }
@@ -85,7 +80,7 @@ async function withNotifier<T>(
   const notifier = await Notifier.open({ ...input, howToApprove: 'allow-removals' });
   if (notifier === null) return await task(() => null);
   try {
-    return await task((conversations) => new OnceNotifier(notifier, log, stop, conversations));
+    return await task(() => new OnceNotifier(notifier, log, stop));
   } finally {
     await notifier.close();
   }

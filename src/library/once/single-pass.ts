@@ -1,20 +1,62 @@
+import type { Config } from '../../config/config.ts';
 import type { Summary } from '../../domain/report.ts';
+import type { PlatformCatalog } from '../../platform/catalog.ts';
+import type { PlatformFiles } from '../../platform/files.ts';
+import type { PlatformUsage } from '../../platform/usage.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import type { StateStore } from '../../state/state-store.ts';
+import type { StateStore } from '../../store/state-store.ts';
+import { createSyncContext } from '../../sync/pass/create-sync-context.ts';
 import { Flights } from '../../sync/pass/flights.ts';
 import { runPass } from '../../sync/pass/pass.ts';
+import { prune } from '../../sync/pass/removals.ts';
 import {
-  createSyncContext,
   NO_CHANGE_FEED,
   unwatchedStages,
+  type ChangeFeed,
   type SyncContext,
 } from '../../sync/pass/sync-context.ts';
 import type { Estimate } from '../../sync/plan/estimate.ts';
+import { keptFiles } from '../../sync/plan/kept-files.ts';
+import { findSources } from '../../sync/sources/source.ts';
+import type { PassOptions } from '../api.ts';
 import { countAhead } from '../count-ahead.ts';
+import type { HistoryRecorder } from '../history-recorder.ts';
 import { platformName } from '../load.ts';
-import { Confirmation } from './confirmation.ts';
+import type { RunBase } from '../run-base.ts';
+import type { Stop } from '../stop.ts';
 import { tellUsage, warnOfQuotas } from '../usage.ts';
-import type { OnceRun } from './sound-pass.ts';
+import { Confirmation } from './confirmation.ts';
+import type { OnceNotifier } from './once-notifier.ts';
+
+/** What a single pass works with, beside its state file. */
+export interface OnceRun extends RunBase {
+  readonly options: PassOptions;
+  readonly config: Config;
+  /** How long the end of the pass waits for the platform's word, milliseconds. */
+  readonly waitMs: number;
+  readonly platform: PlatformFiles;
+  /** `null`: the platform is not asked what it has. */
+  readonly catalog: PlatformCatalog | null;
+  /** `null`: the platform is not asked for its quotas. */
+  readonly usage: PlatformUsage | null;
+  /** How long the platform has asked us to wait from now, milliseconds. */
+  readonly pausedForMs: () => number;
+  readonly stop: Stop;
+  readonly history: HistoryRecorder;
+  /** `null`: people are told nothing. */
+  readonly notifier: OnceNotifier | null;
+  /** Up to when other sources have been looked at, beside what this pass sees. */
+  readonly changeFeed?: Pick<ChangeFeed, 'seenUntilMs'>;
+  /** Where a pass is told to begin and to end; by itself unless given. */
+  readonly frame?: PassFrame;
+}
+
+/** What is told of the beginning and the end of a pass. */
+export interface PassFrame {
+  /** Gives what the pass is to count with. */
+  readonly begin: () => Summary;
+  readonly end: (summary: Summary, isCutShort: boolean) => void;
+}
 
 /** What people are told to do about a halt, unless it is said otherwise. */
 const HOW_TO_ALLOW = 'run: botsync sync --once --allow-removals, or call pass({ allowRemovals: true })';
@@ -38,20 +80,24 @@ export async function singlePass(run: OnceRun, state: StateStore, summary: Summa
   let sawAll = false;
   try {
     const syncContext = contextOf(run, state, confirmation);
-    feed.waitsBy(() => ({
-      outage: syncContext.breaker.outage,
-      pausedForMs: run.pausedForMs(),
-      giveUpAfterMs: config.upload.giveUpAfterMs,
-    }));
+    feed.emit({
+      kind: 'waiting',
+      read: () => ({
+        outage: syncContext.breaker.outage,
+        pausedForMs: run.pausedForMs(),
+        giveUpAfterMs: config.upload.giveUpAfterMs,
+      }),
+    });
     confirmation.begin(syncContext);
+    pruneKept(syncContext, options.isPruned);
     const exitCode = await runPass(syncContext, {
       summary,
       isForced,
-      isAllowed: () => options.allowRemovals === true,
-      allSent: async () => {
+      approved: () => (options.allowRemovals === true ? 'anything' : null),
+      allSent: async (sendAgain) => {
         // A pass that is stopped comes here as well, without the files that it left out.
         sawAll = !stop.stop.aborted;
-        await confirmation.wait();
+        await confirmation.wait(sendAgain);
       },
     });
     notifier?.passEnded(syncContext);
@@ -60,6 +106,19 @@ export async function singlePass(run: OnceRun, state: StateStore, summary: Summa
     await confirmation.end();
     ended.abort();
     await counting;
+  }
+}
+
+/** Has the pass remove kept files. */
+function pruneKept(
+  { config, platformName: name, state }: SyncContext,
+  isPruned: PassOptions['isPruned'],
+): void {
+  if (isPruned === undefined) return;
+  for (const found of findSources(config, name)) {
+    if (found.kind === 'missing') continue;
+    const files = [...keptFiles(found.source, state, () => true)].filter(isPruned);
+    prune(found.source, files, state);
   }
 }
 
@@ -77,12 +136,12 @@ function contextOf(
     catalog,
     clock: systemClock,
     random: Math.random,
-    report: feed,
+    emit: feed.emit,
     onWord: (outcome) => {
       confirmation.count(outcome);
     },
     waitLimits: { outageMs: giveUpAfterMs, pauseMs: giveUpAfterMs, removalMs: 0 },
-    howToAllow: options.howToAllow ?? HOW_TO_ALLOW,
+    howToApprove: options.howToApprove ?? HOW_TO_ALLOW,
     stages: unwatchedStages(),
     isWatched: false,
     ...(notifier?.announces === true && {
@@ -111,7 +170,7 @@ async function count(run: OnceRun, state: StateStore, isForced: IsForced, ended:
   const isFirst = state.overview.lastPass() === null;
   const ahead = await lookAt(run, state, isForced, ended);
   if (ahead === null) return;
-  feed.expect(ahead.files, ahead.bytes);
+  feed.emit({ kind: 'expected', files: ahead.files, bytes: ahead.bytes });
   if (usage !== null && options.usage !== true && !isFirst)
     await warnOfQuotas(usage, ahead.additions, feed, ended);
 }
@@ -133,7 +192,7 @@ async function lookAt(
       platformNow: () => platform.now(),
       isForced,
       seen: (files) => {
-        feed.looking(files);
+        feed.emit({ kind: 'counting', files });
       },
     },
     ended,

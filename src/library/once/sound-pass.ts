@@ -1,51 +1,15 @@
-import type { Config } from '../../config/config.ts';
-import { emptySummary, type Summary } from '../../domain/report.ts';
-import type { PlatformCatalog } from '../../platform/catalog.ts';
-import type { PlatformFiles } from '../../platform/files.ts';
-import type { PlatformUsage } from '../../platform/usage.ts';
-import { StateFileError } from '../../state/database.ts';
-import { setAside } from '../../state/open.ts';
-import type { StateStore } from '../../state/state-store.ts';
-import type { ChangeFeed } from '../../sync/pass/sync-context.ts';
-import type { HistoryRecorder } from '../history-recorder.ts';
+import { emptySummary } from '../../domain/report.ts';
+import { StateFileError } from '../../store/database.ts';
+import { setAside } from '../../store/open.ts';
+import type { StateStore } from '../../store/state-store.ts';
 import { openStateFile } from '../open-state-file.ts';
-import type { PassOptions, PassResult } from '../api.ts';
-import type { RunBase } from '../open-sync.ts';
-import type { Stop } from '../stop.ts';
+import type { PassResult } from '../api.ts';
 import { SyncError } from '../sync-error.ts';
 import { passOutcomeOf } from '../pass-outcome.ts';
-import { singlePass } from './single-pass.ts';
-import type { OnceNotifier } from './once-notifier.ts';
+import { singlePass, type OnceRun, type PassFrame } from './single-pass.ts';
 
-/** What a single pass works with, beside its state file. */
-export interface OnceRun extends RunBase {
-  readonly options: PassOptions;
-  readonly config: Config;
-  /** How long the end of the pass waits for the platform's word, milliseconds. */
-  readonly waitMs: number;
-  readonly platform: PlatformFiles;
-  /** `null`: the platform is not asked what it has. */
-  readonly catalog: PlatformCatalog | null;
-  /** `null`: the platform is not asked for its quotas. */
-  readonly usage: PlatformUsage | null;
-  /** How long the platform has asked us to wait from now, milliseconds. */
-  readonly pausedForMs: () => number;
-  readonly stop: Stop;
-  readonly history: HistoryRecorder;
-  /** `null`: people are told nothing. */
-  readonly notifier: OnceNotifier | null;
-  /** Up to when other sources have been looked at, beside what this pass sees. */
-  readonly changeFeed?: Pick<ChangeFeed, 'seenUntilMs'>;
-  /** Where a pass is told to begin and to end; by itself unless given. */
-  readonly frame?: PassFrame;
-}
-
-/** What is told of the beginning and the end of a pass. */
-export interface PassFrame {
-  /** Gives what the pass is to count with. */
-  readonly begin: () => Summary;
-  readonly end: (summary: Summary, isCutShort: boolean) => void;
-}
+/** A service that has not run for so long is forgotten: single passes do its work now, milliseconds. */
+const SERVICE_FORGOTTEN_MS = 7 * 86_400_000;
 
 /** How a pass ended, or what is wrong with the state file that it worked with. */
 type Attempt =
@@ -82,8 +46,9 @@ async function attempt(run: OnceRun, wasAbandoned: boolean): Promise<Attempt> {
   const summary = frame.begin();
   let hasEnded = false;
   try {
-    notifier?.attach(state, () => platform.now());
+    notifier?.attach(state, config, () => platform.now());
     const { exitCode, sawAll } = await singlePass(run, state, summary);
+    state.forgetService(Date.now() - SERVICE_FORGOTTEN_MS);
     frame.end(summary, !sawAll);
     hasEnded = true;
     await notifier?.tell();
@@ -104,18 +69,18 @@ function frameOf({ feed }: OnceRun): PassFrame {
   return {
     begin: () => {
       const summary = emptySummary();
-      feed.begin(summary);
+      feed.emit({ kind: 'call-began', counts: summary });
       return summary;
     },
     end: (summary, isCutShort) => {
-      feed.end(summary, false, isCutShort);
+      feed.emit({ kind: 'call-ended', summary, isDryRun: false, isCutShort });
     },
   };
 }
 
 /** Sets the state file aside. Throws `SyncError` when that cannot be done. */
 function replaceDamaged({ config, feed }: OnceRun, { error, cutShort }: Failed): void {
-  const aside = setAside(config.stateFile, Date.now());
+  const aside = setAside(config.stateFile, 'damaged', Date.now());
   if (aside.kind === 'failed') {
     cutShort();
     throw new SyncError('state-file-failed', {

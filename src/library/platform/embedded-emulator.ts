@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { emulatorDirectory, type Config } from '../../config/config.ts';
 import { startEmulator, type Emulator } from '../../emulator/emulator.ts';
-import { holdLock } from '../hold-lock.ts';
+import { UnusableData } from '../../emulator/database.ts';
+import { holdLock } from '../open-state-file.ts';
+import { partsOf, SyncError } from '../sync-error.ts';
 
 /** The emulator inside this process. */
 interface EmbeddedEmulator {
@@ -9,7 +11,7 @@ interface EmbeddedEmulator {
   readonly close: () => Promise<void>;
 }
 
-/** Starts the emulator on a free port of loopback, with the bots that the config names. Throws `SyncError` (`busy`) when its data is in use. */
+/** Starts the emulator on a free port of loopback, with the bots that the config names. Throws `SyncError` when its data is in use (`busy`) or cannot be used (`state-file`). */
 export async function startEmbedded(config: Config, command: string): Promise<EmbeddedEmulator> {
   const dataDir = emulatorDirectory(config);
   const lock = holdLock(join(dataDir, 'emulator'), 'the emulator', command);
@@ -29,6 +31,7 @@ export async function startEmbedded(config: Config, command: string): Promise<Em
     };
   } catch (error) {
     lock.release();
+    if (error instanceof UnusableData) throw new SyncError('state-file', partsOf(error.message));
     throw error;
   }
 }

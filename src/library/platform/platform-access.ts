@@ -4,17 +4,15 @@ import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Fence } from '../../domain/lease.ts';
 import type { Emulator } from '../../emulator/emulator.ts';
-import type { RequestRetries } from '../../platform/retry-request.ts';
-import type { Http } from '../../platform/http.ts';
-import type { CountedAnswer } from '../../platform/pacer.ts';
-import type { PlatformGate } from '../../platform/platform-gate.ts';
-import { identityHeaders } from '../../platform/identity-headers.ts';
-import { textOf } from '../../service/log-line.ts';
-import type { Log, StyledLog } from '../../service/logger.ts';
-import { retryWords } from '../../service/retry-words.ts';
+import type { RequestRetries } from '../../platform/requester.ts';
+import { Http } from '../../platform/http.ts';
+import { type CountedAnswer, Pacer } from '../../platform/pacer.ts';
+import { textOf, type Log, type StyledLog, retryWords } from '../../service/logger.ts';
 import { createClients, type Clients } from './clients.ts';
 import { Credentials } from './credentials.ts';
-import { openHttp } from './open-http.ts';
+import { proxiesOf } from '../../platform/dispatcher.ts';
+import { mostTransfers } from '../../sync/pass/transfers.ts';
+import { SyncError, partsOf } from '../sync-error.ts';
 
 /** Messages are given up sooner than files: nobody waits for them, and they are retried. */
 const MESSAGE_PATIENCE = { attempts: 3, giveUpAfterMs: 30_000, stallTimeoutMs: 10_000 };
@@ -38,8 +36,6 @@ export interface AccessInput {
   readonly longestPauseMs?: number;
   /** Told of every answer of the platform, but for those to messages. */
   readonly onAnswer?: (answer: CountedAnswer) => void;
-  /** What requests pass, but for messages: one for all ways of a process that share a budget with other hosts. */
-  readonly platformGate?: PlatformGate | undefined;
 }
 
 /**
@@ -65,7 +61,6 @@ export class PlatformAccess {
     this.#http = openHttp(config, proxyEnvironment, clock, {
       longestPauseMs: this.#longestPauseMs,
       onAnswer,
-      platformGate: input.platformGate,
     });
     this.credentials = credentials ?? new Credentials(loaded, emulator, env, notices.warn);
     this.#retries = { attempts, giveUpAfterMs, random: Math.random, onRetry: notices.retrying };
@@ -89,24 +84,27 @@ export class PlatformAccess {
       notices: { ...notices, retrying },
       onAnswer: () => undefined,
     };
-    return new PlatformAccess({ ...this.#input, ...own, platformGate: undefined }, this.credentials);
+    return new PlatformAccess({ ...this.#input, ...own }, this.credentials);
   }
 
   /**
-   * Equal for ways that send files to the same addresses with the same secrets and settings. A hash, so that the secret
-   * is in no other place. Throws `SyncError` when there is no token.
+   * Equal for ways with the same token and the same settings of platform and transfers. A hash, so that the token is in no
+   * other place. Throws `SyncError` when there is no token.
    */
   get fingerprint(): string {
     const { platform, upload } = this.#input.loaded.config;
-    const { credentials } = this;
-    const caller = { token: credentials.token(), identityHeaders: identityHeaders(platform.identity) };
-    const made = [credentials.baseUrl, caller, upload, this.#longestPauseMs];
+    const made = [platform, this.credentials.token(), upload, this.#longestPauseMs];
     return createHash('sha256').update(JSON.stringify(made)).digest('hex');
   }
 
   /** How long the platform has asked us to wait from now, milliseconds. */
   pausedForMs(): number {
     return this.#http.pacer.pausedForMs;
+  }
+
+  /** What is left of a pause that the platform asked this process for, milliseconds: it holds for other hosts as well. */
+  askedForMs(): number {
+    return this.#http.pacer.askedForMs;
   }
 
   /** Sends nothing for so many milliseconds from now. */
@@ -198,4 +196,41 @@ function withMessagePatience(config: Config): Config {
       maxRequestsPerSecond: null,
     },
   };
+}
+
+/** What paces requests beside the config. */
+export interface Pace {
+  /** A longer pause that the platform asks for is not waited for, milliseconds. */
+  readonly longestPauseMs: number;
+  /** Told of every answer of the platform. */
+  readonly onAnswer?: ((answer: CountedAnswer) => void) | undefined;
+}
+
+/**
+ * Connections as the config's `upload` wants them.
+ *
+ * @param proxyEnvironment - whose proxy variables are obeyed; `null`: no proxy is used.
+ */
+function openHttp(
+  { upload }: Pick<Config, 'upload'>,
+  proxyEnvironment: NodeJS.ProcessEnv | null,
+  clock: Clock,
+  { longestPauseMs, onAnswer }: Pace,
+): Http {
+  checkProxies(proxyEnvironment);
+  const { concurrency, stallTimeoutMs, maxBytesPerSecond, maxRequestsPerSecond } = upload;
+  const pacer = new Pacer({ maxBytesPerSecond, maxRequestsPerSecond, longestPauseMs }, clock, onAnswer);
+  const connections = mostTransfers(concurrency);
+  return new Http({ connections, stallTimeoutMs, proxyEnvironment }, pacer, clock);
+}
+
+/** A proxy's address that is none is a mistake of the user, and not one that time corrects. Throws `SyncError`. */
+function checkProxies(environment: NodeJS.ProcessEnv | null): void {
+  if (environment === null) return;
+  try {
+    proxiesOf(environment);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new SyncError('configuration', { ...partsOf(message), message });
+  }
 }

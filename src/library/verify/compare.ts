@@ -1,16 +1,15 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import type { StateReader } from '../../state/state-reader.ts';
+import type { StateReader } from '../../store/state-reader.ts';
 import type { FileDifference } from '../../sync/catalog/compare.ts';
 import { ServedCatalog, type ServiceMemory } from '../../sync/catalog/served-catalog.ts';
 import { verifyBots, type VerificationInput } from '../../sync/pass/verification.ts';
-import type { Verified } from '../../sync/plan/verify.ts';
+import type { Verified } from '../../domain/status.ts';
 import { platformName } from '../load.ts';
-import { platformError } from '../platform-failure.ts';
+import { platformError, SyncError } from '../sync-error.ts';
 import type { PlatformAccess } from '../platform/platform-access.ts';
-import { SyncError } from '../sync-error.ts';
 import type { VerifyOptions } from '../api.ts';
-import type { RunBase } from '../open-sync.ts';
+import type { RunBase } from '../run-base.ts';
 import type { Stop } from '../stop.ts';
 
 /** What a comparison works with. */
@@ -49,7 +48,7 @@ export function comparison(
       random: Math.random,
       patienceMs: config.upload.giveUpAfterMs,
       onRetry: (reason, delayMs) => {
-        feed.retrying('', reason, delayMs);
+        feed.emit({ kind: 'retrying', path: '', reason, delayMs });
       },
       stop: stop.stop,
     },
@@ -62,7 +61,7 @@ export function comparison(
 /** Compares and tells. Throws `SyncError` when the bots cannot be asked what they have. */
 export async function compare({ feed }: VerifyRun, input: VerificationInput): Promise<Verified> {
   const onDifference = (difference: FileDifference, target: number): void => {
-    feed.differenceFound(difference);
+    feed.emit({ kind: 'difference', difference });
     input.onDifference(difference, target);
   };
   const verified = await verifyBots({ ...input, onDifference });
@@ -74,6 +73,6 @@ export async function compare({ feed }: VerifyRun, input: VerificationInput): Pr
         : 'the files of a bot could not be listed';
     throw platformError(what, failure, 'reads');
   }
-  feed.verified(verified.value);
+  feed.emit({ kind: 'verified', verified: verified.value });
   return verified.value;
 }

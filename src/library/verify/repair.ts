@@ -1,18 +1,16 @@
+import { describeHalt } from '../../words/halt.ts';
 import { emptySummary } from '../../domain/report.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import { StateFileError } from '../../state/database.ts';
-import type { StateStore } from '../../state/state-store.ts';
+import { StateFileError } from '../../store/database.ts';
+import type { StateStore } from '../../store/state-store.ts';
 import type { FileDifference } from '../../sync/catalog/compare.ts';
-import { pruneOrphans } from '../../sync/pass/prune.ts';
-import { countDifferences, noteDifference, noteSame } from '../../sync/pass/verification.ts';
-import type { Verified } from '../../sync/plan/verify.ts';
+import { countDifferences, noteDifference, noteOrphan, noteSame } from '../../sync/pass/verification.ts';
+import type { Verified } from '../../domain/status.ts';
 import type { PassResult, PruneResult, VerifyResult } from '../api.ts';
 import { comparison, compare, type VerifyRun } from './compare.ts';
 import { HistoryRecorder } from '../history-recorder.ts';
-import { holdLock } from '../hold-lock.ts';
-import { platformName } from '../load.ts';
+import { holdLock, openStateFile } from '../open-state-file.ts';
 import { singlePass } from '../once/single-pass.ts';
-import { openStateFile } from '../open-state-file.ts';
 import { passOutcomeOf, type PassOutcome } from '../pass-outcome.ts';
 import type { PlatformAccess } from '../platform/platform-access.ts';
 import { SyncError } from '../sync-error.ts';
@@ -28,7 +26,7 @@ export async function repair(run: VerifyRun): Promise<VerifyResult> {
   const { stateFile } = run.loaded.config;
   const lock = lockOf(stateFile);
   const history = new HistoryRecorder(systemClock.now);
-  const repairRun = { ...run, feed: run.feed.also(history), history };
+  const repairRun = { ...run, feed: run.feed.also(history.listener), history };
   try {
     const repairByBots = async (access: PlatformAccess): Promise<VerifyResult> => {
       const state = openStateFile(stateFile, lock.wasAbandoned, (message) => {
@@ -70,25 +68,50 @@ function lockOf(stateFile: string): ReturnType<typeof holdLock> {
 }
 
 async function repairWith(run: RepairRun, access: PlatformAccess, state: StateStore): Promise<VerifyResult> {
-  const { options, stop } = run;
+  const { options, stop, feed } = run;
   const now = systemClock.now;
-  const orphans: FileDifference[] = [];
+  // What a guard held back goes with this run, or is left alone.
+  if (options.prune !== true) state.removals.forgetOrphans();
+  const found: OrphanAt[] = [];
   const input = comparison(run, access, state, state.remote);
   const verified = await compare(run, {
     ...input,
     onDifference: (difference, target) => {
-      if (options.prune === true && difference.reason === 'orphan') orphans.push(difference);
+      if (options.prune === true && difference.reason === 'orphan') found.push({ difference, target });
       if (options.repair === true) noteDifference(state, target, difference, now());
     },
-    onSame: (sent, found, target) => {
-      noteSame(state, target, sent, found, now());
+    onSame: (sent, there, target) => {
+      noteSame(state, target, sent, there, now());
     },
   });
   state.remote.saveVerification(now(), JSON.stringify(verified));
-  const repaired =
-    options.repair === true && !stop.stop.aborted ? await repairByPass(run, access, state) : null;
-  const pruned = options.prune === true ? await prune(run, access, state, orphans) : null;
-  return { outcome: outcomeOf(verified, repaired, pruned), verified, repaired, pruned };
+  const hasPassed = state.overview.lastPass() !== null;
+  if (hasPassed) for (const { difference, target } of found) noteOrphan(state, target, difference, now());
+  else if (found.length > 0)
+    feed.warn('nothing is pruned before a pass has ended: run botsync sync --once first');
+  const noted = state.orphans().length;
+  const isPassDue = options.repair === true || noted > 0;
+  const repaired = isPassDue && !stop.stop.aborted ? await repairByPass(run, access, state) : null;
+  const unnoted = { removed: 0, left: found.length, halts: [] };
+  const pruned = options.prune !== true ? null : hasPassed ? prunedOf(noted, state) : unnoted;
+  const outcome = outcomeOf(verified, { repaired, pruned, isRepairing: options.repair === true });
+  return { outcome, verified, repaired, pruned };
+}
+
+/** An orphan, and where the platform has it. */
+interface OrphanAt {
+  readonly difference: FileDifference;
+  readonly target: number;
+}
+
+/** Returns what became of the orphans that had been noted. */
+function prunedOf(noted: number, state: StateStore): PruneResult {
+  const left = state.orphans();
+  const halts = [...new Set(left)].flatMap((source) => {
+    const halt = state.source(source)?.halt ?? null;
+    return halt === null ? [] : [{ source, reason: describeHalt(halt) }];
+  });
+  return { removed: noted - left.length, left: left.length, halts };
 }
 
 /** Makes an ordinary pass: it sends what is on record as different. */
@@ -99,7 +122,7 @@ async function repairByPass(
 ): Promise<PassResult> {
   const { clients } = access;
   const summary = emptySummary();
-  run.feed.begin(summary);
+  run.feed.emit({ kind: 'call-began', counts: summary });
   const { estimate = false, allowRemovals = false } = options;
   const once = {
     ...run,
@@ -113,54 +136,25 @@ async function repairByPass(
     notifier: null,
   };
   const { exitCode, sawAll } = await singlePass(once, state, summary);
-  run.feed.end(summary, false, !sawAll);
+  run.feed.emit({ kind: 'call-ended', summary, isDryRun: false, isCutShort: !sawAll });
   return { outcome: passOutcomeOf(exitCode), summary, sawAll };
 }
 
-/** Removes orphans. */
-async function prune(
-  run: VerifyRun,
-  access: PlatformAccess,
-  state: StateStore,
-  orphans: readonly FileDifference[],
-): Promise<PruneResult> {
-  const { target, options, loaded, feed } = run;
-  const { config } = loaded;
-  if (orphans.length > 0 && state.overview.lastPass() === null) {
-    feed.warn('nothing is pruned before a pass has ended: run botsync sync --once first');
-    return { removed: 0, left: orphans.length, halts: [] };
-  }
-  const { catalog, ports } = comparison(run, access, state, state.remote);
-  const { removed, left, halts } = await pruneOrphans(orphans, {
-    config,
-    platformName: platformName(target, config),
-    state,
-    catalog,
-    platform: access.clients.files(),
-    clock: systemClock,
-    ports,
-    isAllowed: options.allowRemovals === true,
-    onEvent: (event) => {
-      feed.event(event);
-    },
-  });
-  const told = halts.map(({ source, halt }) => {
-    const reason = `halted: ${halt.reason}; check the orphans, then run: botsync verify --prune --allow-removals`;
-    feed.event({ kind: 'problem', source, path: '.', key: null, reason });
-    return { source, reason };
-  });
-  return { removed, left, halts: told };
+/** What was done after a comparison. */
+interface Done {
+  readonly repaired: PassResult | null;
+  readonly pruned: PruneResult | null;
+  readonly isRepairing: boolean;
 }
 
-function outcomeOf(verified: Verified, repaired: PassResult | null, pruned: PruneResult | null): PassOutcome {
+function outcomeOf(verified: Verified, { repaired, pruned, isRepairing }: Done): PassOutcome {
   const outcome = repaired?.outcome;
-  if (outcome === 'interrupted' || outcome === 'credentials') return outcome;
-  if (outcome === 'halted' || (pruned !== null && pruned.halts.length > 0)) return 'halted';
+  if (outcome === 'interrupted' || outcome === 'credentials' || outcome === 'halted') return outcome;
   const { orphan = 0, 'not-removed': notRemoved = 0 } = verified.reasons;
   const orphansLeft = pruned?.left ?? orphan;
   // What a pass has to do with, it has counted itself.
   const isPassIncomplete = outcome === 'incomplete';
-  const others = repaired === null ? countDifferences(verified) - orphan : notRemoved;
+  const others = isRepairing && repaired !== null ? notRemoved : countDifferences(verified) - orphan;
   return isPassIncomplete || orphansLeft + others + verified.unread > 0 ? 'incomplete' : 'in-sync';
 }
 

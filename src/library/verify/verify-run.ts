@@ -1,18 +1,16 @@
-import type { Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
-import { ListingError } from '../../state/listing.ts';
+import { ListingError } from '../../store/listing.ts';
 import { countDifferences } from '../../sync/pass/verification.ts';
 import type { VerifyOptions, VerifyResult } from '../api.ts';
-import type { RunBase } from '../open-sync.ts';
-import { forThisHost } from '../for-this-host.ts';
+import type { RunBase } from '../run-base.ts';
 import { platformName } from '../load.ts';
-import { withRecords, type RecordsPlace } from '../read-records.ts';
+import { type RecordsPlace } from '../read-state-file.ts';
+import { withRecords } from '../read-records.ts';
 import type { Stop } from '../stop.ts';
 import { SyncError } from '../sync-error.ts';
 import { compare, comparison, type VerifyRun } from './compare.ts';
 import { repair } from './repair.ts';
-import { memoryOf } from './service-memory.ts';
-import { withBots } from './with-bots.ts';
+import { memoryOf, withBots } from './with-bots.ts';
 
 /** Compares what the bots have with what was sent, and repairs what the options say. Throws `SyncError`. */
 export async function verify(
@@ -21,11 +19,9 @@ export async function verify(
   options: VerifyOptions,
   stop: Stop,
 ): Promise<VerifyResult> {
-  const run = { ...base, loaded: { ...loaded, config: forThisHost(loaded.config) }, options, stop };
+  const run = { ...base, loaded, options, stop };
   try {
-    const isWriting = options.repair === true || options.prune === true;
-    if (isWriting) refuseShared(run.loaded.config);
-    const result = isWriting ? await repair(run) : await look(run);
+    const result = await verifyOrRepair(run);
     return stop.stop.aborted ? { ...result, outcome: 'interrupted' } : result;
   } catch (error) {
     if (error instanceof ListingError) throw new SyncError('state-file-failed', { reason: error.message });
@@ -35,15 +31,27 @@ export async function verify(
   }
 }
 
-/** What other hosts may have is for its holder to repair: nobody else may write its records. */
-function refuseShared({ cluster, sources }: Config): void {
-  const shared = sources.filter(({ host }) => host === null);
-  if (cluster === null || shared.length === 0) return;
-  throw new SyncError('usage', {
-    reason:
-      '--repair and --prune work on the state file of one host, and these sources are in the ledger of the cluster',
-    fix: 'run botsync verify without them; the host that holds a unit repairs it by itself, every verify.every',
-  });
+async function verifyOrRepair(run: VerifyRun): Promise<VerifyResult> {
+  const { options, loaded, env, feed } = run;
+  const isShared = loaded.config.cluster !== null;
+  if (!isShared && (options.repair === true || options.prune === true)) return await repair(run);
+  // Nobody but its holder may write the records of a unit.
+  if (options.prune === true)
+    throw new SyncError('usage', {
+      reason:
+        '--prune works on the state file of one host, and these sources are in the ledger of the cluster',
+      fix: 'run botsync verify without it',
+    });
+  const result = await look(run);
+  if (options.repair !== true || result.outcome === 'in-sync') return result;
+  const { askHoldersToRepair } = await import('../cluster/ask-to-repair.ts');
+  for (const { source, host } of await askHoldersToRepair(loaded, env))
+    feed.warn(
+      host === null
+        ? `${source} is held by no host just now: run this again once one holds it`
+        : `${host} was asked to repair ${source}; watch it with: botsync status`,
+    );
+  return result;
 }
 
 /** Where the records of a comparison are. */

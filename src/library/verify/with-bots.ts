@@ -2,6 +2,8 @@ import { systemClock } from '../../service/system-clock.ts';
 import type { CountedAnswer } from '../../platform/pacer.ts';
 import { noticesIn, withPlatform, type PlatformAccess } from '../platform/platform-access.ts';
 import type { VerifyRun } from './compare.ts';
+import type { StateReader } from '../../store/state-reader.ts';
+import type { ServiceMemory } from '../../sync/catalog/served-catalog.ts';
 
 /** Opens the way to the bots for a comparison, whose waits a stop ends. Throws `SyncError`. */
 export async function withBots<T>(
@@ -18,4 +20,17 @@ export async function withBots<T>(
     });
     return task(access);
   });
+}
+
+/** What was not served is read from the state file, and else remembered for as long as the command runs. */
+export function memoryOf({ remote }: StateReader): ServiceMemory {
+  const noted = new Map<string, ReturnType<ServiceMemory['unserved']>>();
+  return {
+    unserved: (target, operation) => {
+      const own = noted.get(`${target} ${operation}`);
+      return own === undefined ? remote.unserved(target, operation) : own;
+    },
+    noteUnserved: (target, operation, unserved) => noted.set(`${target} ${operation}`, unserved),
+    noteServed: (target, operation) => noted.set(`${target} ${operation}`, null),
+  };
 }

@@ -1,7 +1,6 @@
-import { retryDelayMs } from '../../domain/backoff.ts';
+import { retryDelayMs, retry, type Attempted, type RetryWait } from '../../domain/retry.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { OptionalFailure, Outcome } from '../../domain/failure.ts';
-import { retry, type Attempted, type RetryWait } from '../../domain/retry.ts';
 
 /** How the platform is asked what it has. */
 export interface AskPorts {
@@ -16,14 +15,19 @@ export interface AskPorts {
   readonly stop: AbortSignal;
 }
 
-/** Asks until there is an answer, with growing delays after transient failures. The question may be asked twice. */
+/**
+ * Asks until there is an answer, with growing delays after transient failures. What gets no usable answer is asked only once more:
+ * time does not help. The question may be asked twice.
+ */
 export async function ask<T>(
   question: (signal: AbortSignal) => Promise<Outcome<T, OptionalFailure>>,
   { clock, random, patienceMs, onRetry, stop }: AskPorts,
 ): Promise<Outcome<T, OptionalFailure>> {
   const beganMs = clock.monotonic();
   let asked = 0;
+  let unusable = 0;
   const next = ({ retryAfterMs }: Asked<T>): RetryWait | null => {
+    if (unusable > 1) return null;
     const delayMs = retryDelayMs(asked, random(), retryAfterMs);
     return clock.monotonic() - beganMs + delayMs <= patienceMs ? { delayMs } : null;
   };
@@ -32,6 +36,7 @@ export async function ask<T>(
     asked += 1;
     if (result.kind === 'ok' || result.failure.kind !== 'transient') return { result, retryReason: null };
     const { message, retryAfterMs } = result.failure;
+    if (result.failure.unusable === true) unusable += 1;
     return { result, retryReason: message, retryAfterMs };
   };
   return retry(askOnce, { clock, next, onRetry }, stop);

@@ -1,35 +1,12 @@
-import type { FileKey } from '../../domain/brands.ts';
+import type { FileKey } from '../../domain/key.ts';
 import { otherFacts } from '../../domain/facts.ts';
 import type { ListedFile } from '../../domain/file-catalog.ts';
 import { readMark, type Mark } from '../../domain/mark.ts';
-import type { Difference, Verdict } from '../../domain/record.ts';
+import { delayOf, readStatus, type PlatformStatus } from '../../domain/platform-status.ts';
+import type { Difference, FileRecord } from '../../domain/record.ts';
 import type { ToldSettings } from '../../domain/settings.ts';
-import type { FoundFile } from '../../state/remote-store.ts';
-import type { SentFile } from '../../state/sent-files.ts';
-
-/**
- * How what the platform has differs from what was sent:
- * - `missing`: nothing is there.
- * - `size`, `content`: the content is another, though the file is ours.
- * - `failed`: the platform could not store or index it.
- * - `pending`: it has not been stored or indexed for a long time.
- * - `facts`: tags, metadata, policies, content type, index or expiry are others than it was told.
- * - `replaced`: somebody else put another file in its place.
- * - `unsent`: by the records already it is not there as it should be.
- * - `not-removed`: it was removed, and what was left in its place should have expired.
- * - `orphan`: it carries our mark, and nothing is known of it, here or on record.
- */
-export type DifferenceReason =
-  | 'missing'
-  | 'size'
-  | 'content'
-  | 'failed'
-  | 'pending'
-  | 'facts'
-  | 'replaced'
-  | 'unsent'
-  | 'not-removed'
-  | 'orphan';
+import type { FoundFile } from '../../store/remote.ts';
+import type { DifferenceReason } from '../../domain/status.ts';
 
 /** One difference. */
 export interface FoundDifference {
@@ -48,6 +25,8 @@ export interface FileDifference extends FoundDifference {
   readonly source: string;
   /** `null`: no path of the source gives the key. */
   readonly path: string | null;
+  /** The content of an orphan, by its size and its mark (lower-case hexadecimal); `null`: it is no orphan. */
+  readonly content: { readonly sizeBytes: number; readonly sha256: string } | null;
 }
 
 /** What comparing one file came to. */
@@ -66,19 +45,13 @@ export interface CompareTerms {
   readonly toldSettings: (digest: string) => ToldSettings | null;
 }
 
-/** A platform takes no longer to notice that content came, milliseconds. */
-const LONGEST_NOTICE_MS = 600_000;
-
-/** Nor to index it. */
-const LONGEST_INDEXING_MS = 86_400_000;
-
 /** What expired is gone so long afterwards, milliseconds: the platform need not be on time. */
 const EXPIRY_GRACE_MS = 3_600_000;
 
 const NONE: Comparison = { kind: 'none' };
 
 /** Compares a file on record with what the platform has under its key. `file`: `null`: nothing. */
-export function compareFile(sent: SentFile, file: ListedFile | null, terms: CompareTerms): Comparison {
+export function compareFile(sent: FileRecord, file: ListedFile | null, terms: CompareTerms): Comparison {
   if (sent.state === 'removing') return compareRemoved(sent, file, terms.nowMs);
   // What is not synced any more is left alone; what is on its way is known later.
   if (sent.absence !== null || sent.state === 'sending') return NONE;
@@ -88,8 +61,15 @@ export function compareFile(sent: SentFile, file: ListedFile | null, terms: Comp
   return compareSynced(sent, file, terms);
 }
 
-function compareRemoved({ expiresAtMs }: SentFile, file: ListedFile | null, nowMs: number): Comparison {
-  if (file === null || expiresAtMs === null || nowMs < expiresAtMs + EXPIRY_GRACE_MS) return NONE;
+function compareRemoved(
+  { source, expiresAtMs }: FileRecord,
+  file: ListedFile | null,
+  nowMs: number,
+): Comparison {
+  if (file === null || expiresAtMs === null) return NONE;
+  if (readMark(file.metadata)?.source === source)
+    return different('orphan', 'it was removed, and is there again with the mark of botsync', null);
+  if (nowMs < expiresAtMs + EXPIRY_GRACE_MS) return NONE;
   // Whatever has content was put there since.
   const isOurs = (file.sizeBytes ?? 0) === 0 && file.expiresAtMs !== null && readMark(file.metadata) === null;
   if (!isOurs) return NONE;
@@ -97,27 +77,27 @@ function compareRemoved({ expiresAtMs }: SentFile, file: ListedFile | null, nowM
   return different('not-removed', detail, null);
 }
 
-function compareSynced(sent: SentFile, file: ListedFile | null, terms: CompareTerms): Comparison {
+function compareSynced(sent: FileRecord, file: ListedFile | null, terms: CompareTerms): Comparison {
   if (file === null) return different('missing', 'the bot does not have it', 'content');
   const mark = readMark(file.metadata);
   const theirs = whyReplaced(sent, file, mark);
   if (theirs !== null) return different('replaced', theirs, 'replaced');
+  const told = terms.toldSettings(sent.settingsDigest);
+  const status = readStatus(file, sent, told?.index ?? null);
   return (
-    failureOf(file) ??
-    delayOf(sent, file, terms.nowMs) ??
-    otherSize(sent, file) ??
-    factsOf(sent, file, terms) ?? { kind: 'same', found: foundFile(sent, file, mark) }
+    statusDifference(sent, file, status, terms.nowMs) ??
+    factsOf(sent, file, told) ?? { kind: 'same', found: foundFile(sent, file, status, mark) }
   );
 }
 
 /** Why a file is not the one that was sent; `null`: it is, as far as can be told. */
 function whyReplaced(
-  { sha256, isMarked, remoteId }: SentFile,
+  { sha256, isMarked, verdict, remoteId }: FileRecord,
   file: ListedFile,
   mark: Mark | null,
 ): string | null {
-  // Without a mark of this content, what stands there may be left from the content before.
-  if (mark !== null && isMarked && mark.sha256 !== sha256?.toString('hex'))
+  // Until it is confirmed, an entry that was given no mark may show that of the content before.
+  if (mark !== null && (isMarked || verdict !== null) && mark.sha256 !== sha256?.toString('hex'))
     return 'somebody else replaced it with other content that has a mark of botsync';
   if (mark !== null) return null;
   if (isMarked) return 'somebody else replaced it: our mark is missing';
@@ -126,58 +106,58 @@ function whyReplaced(
     : 'somebody else replaced it with a file of another id';
 }
 
-function failureOf({ status, failedReason }: ListedFile): Comparison | null {
-  const why = failedReason === null ? '' : `: ${failedReason}`;
-  if (status === 'upload_failed') return different('failed', `the platform refused it${why}`, 'content');
-  // The same content would fail again.
-  return status === 'indexing_failed' ? different('failed', `it could not be indexed${why}`, null) : null;
+/** A difference that the status shows; `null`: none, so that the facts are compared. */
+function statusDifference(
+  sent: FileRecord,
+  { sizeBytes }: ListedFile,
+  status: PlatformStatus,
+  nowMs: number,
+): Comparison | null {
+  switch (status.kind) {
+    case 'final':
+      return null;
+    case 'lost':
+      return different('failed', status.reason, 'content');
+    case 'unsearchable':
+      // The same content would fail again.
+      return different('failed', status.reason, null);
+    case 'other':
+      if (sizeBytes !== null && sizeBytes !== sent.sizeBytes)
+        return different('size', `it has ${sizeBytes} bytes instead of ${sent.sizeBytes}`, 'content');
+      return delayDifference(sent, status, nowMs) ?? NONE;
+    case 'unregistered':
+      return delayDifference(sent, status, nowMs) ?? NONE;
+    case 'pending':
+      return delayDifference(sent, status, nowMs);
+  }
 }
 
-/** A file that is too long on its way; one of which that is not known yet is not compared further. */
-function delayOf(sent: SentFile, { status, sizeBytes, index }: ListedFile, nowMs: number): Comparison | null {
-  if (status === null || verdictOf(status, index) !== null) return null;
+function delayDifference(sent: FileRecord, status: PlatformStatus, nowMs: number): Comparison | null {
   const sinceMs = sent.sentAtMs ?? sent.changedAtMs;
-  const isNoticed = status !== 'upload_pending' && sizeBytes !== null;
-  const limitMs = isNoticed ? LONGEST_INDEXING_MS : LONGEST_NOTICE_MS;
-  const since = new Date(sinceMs).toISOString();
-  if (nowMs - sinceMs > limitMs)
-    return different('pending', `its status is ${status} since ${since}`, isNoticed ? null : 'content');
-  return isNoticed ? null : NONE;
+  const delay = delayOf(status, nowMs - sinceMs);
+  if (delay === null) return null;
+  const detail = `its status is ${status.said} since ${new Date(sinceMs).toISOString()}`;
+  return different('pending', detail, delay === 'lost' ? 'content' : null);
 }
 
-function otherSize(sent: SentFile, { sizeBytes }: ListedFile): Comparison | null {
-  if (sizeBytes === null || sizeBytes === sent.sizeBytes) return null;
-  return different('size', `it has ${sizeBytes} bytes instead of ${sent.sizeBytes}`, 'content');
-}
-
-function factsOf(sent: SentFile, file: ListedFile, terms: CompareTerms): Comparison | null {
-  if (sent.isChanging) return NONE;
-  const told = terms.toldSettings(sent.settingsDigest);
+function factsOf(sent: FileRecord, file: ListedFile, told: ToldSettings | null): Comparison | null {
+  if (sent.changing !== null) return NONE;
   const others: string[] = told === null ? [] : otherFacts(file, told);
   if (file.expiresAtMs !== sent.expiresAtMs) others.push('expiresAt');
   return others.length === 0 ? null : different('facts', `settings differ: ${others.join(', ')}`, 'facts');
 }
 
-function foundFile({ sha256 }: SentFile, { id, status, index }: ListedFile, mark: Mark | null): FoundFile {
+function foundFile(
+  { sha256 }: FileRecord,
+  { id }: ListedFile,
+  status: PlatformStatus,
+  mark: Mark | null,
+): FoundFile {
   return {
     remoteId: id,
-    verdict: status === null ? null : verdictOf(status, index),
+    verdict: status.kind === 'final' ? status.verdict : null,
     isMarked: mark !== null && mark.sha256 === sha256?.toString('hex'),
   };
-}
-
-/** What a status says for good; `null`: nothing. `index`: whether the file is indexed. */
-function verdictOf(status: string, index: boolean | null): Verdict | null {
-  switch (status) {
-    case 'upload_completed':
-      return index === true ? null : 'stored';
-    case 'indexing_completed':
-      return 'searchable';
-    case 'indexing_failed':
-      return 'unsearchable';
-    default:
-      return null;
-  }
 }
 
 function different(reason: DifferenceReason, detail: string, noted: Difference | null): Comparison {

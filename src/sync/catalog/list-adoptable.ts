@@ -1,8 +1,9 @@
-import { ListingError } from '../../state/listing.ts';
-import type { StateReader } from '../../state/state-reader.ts';
+import type { FileKey } from '../../domain/key.ts';
+import type { ListedFile } from '../../domain/file-catalog.ts';
+import { ListingError, type PlatformListing } from '../../store/listing.ts';
+import type { StateReader } from '../../store/state-reader.ts';
 import type { FoundSource } from '../sources/source.ts';
 import type { AskPorts } from './ask.ts';
-import type { Listings } from './listings.ts';
 import { readListing } from './read-listing.ts';
 import type { BotAtTarget, ServedCatalog } from './served-catalog.ts';
 
@@ -64,5 +65,27 @@ async function listOne(
   } catch (error) {
     if (error instanceof ListingError) return error.message;
     throw error;
+  }
+}
+
+/** What the platform was found to have at targets of which nothing, or not everything, is on record. */
+export class Listings {
+  readonly #byTarget = new Map<number, PlatformListing>();
+
+  /** Takes the list of a target; it is closed with the others. */
+  add(target: number, listing: PlatformListing): void {
+    this.#byTarget.set(target, listing);
+  }
+
+  /** What the platform has under a key; `null`: nothing, or that is not known. */
+  find(target: number, key: FileKey): ListedFile | null {
+    return this.#byTarget.get(target)?.find(key) ?? null;
+  }
+
+  /** Lets go of all lists: from now on nothing is known. Throws `ListingError`. */
+  close(): void {
+    const listings = [...this.#byTarget.values()];
+    this.#byTarget.clear();
+    for (const listing of listings) listing.close();
   }
 }

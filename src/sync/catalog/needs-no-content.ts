@@ -1,7 +1,7 @@
 import { needsNoContent } from '../../domain/change-in-place.ts';
 import type { ResolvedSettings } from '../../domain/rules.ts';
 import { toldOf } from '../../domain/settings.ts';
-import type { RemoteReader } from '../../state/remote.ts';
+import type { RemoteReader } from '../../store/remote.ts';
 
 /**
  * Says of which settings, by their digest, the way to others can be told a platform without content. It remembers its

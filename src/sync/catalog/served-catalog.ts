@@ -1,15 +1,15 @@
 import type { Clock } from '../../domain/clock.ts';
 import { failed, type OptionalFailure, type Outcome } from '../../domain/failure.ts';
-import type {
-  CatalogFile,
-  CatalogPage,
-  CatalogQuery,
-  FactsUpdate,
-  FileCatalog,
-  OptionalOperation,
+import {
+  type CatalogFile,
+  type CatalogPage,
+  type CatalogQuery,
+  type FactsUpdate,
+  type FileCatalog,
+  type OptionalOperation,
+  LOSSES,
 } from '../../domain/file-catalog.ts';
-import { LOSSES } from '../../domain/operation-losses.ts';
-import type { UnservedOperation } from '../../state/remote.ts';
+import type { UnservedOperation } from '../../store/remote.ts';
 
 /** An operation that was not served is asked for again after so long, milliseconds. */
 const ASK_AGAIN_MS = 86_400_000;

@@ -1,7 +1,7 @@
+import type { DaemonActivity } from '../events.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Blockade } from '../pass/blockade.ts';
 import type { SyncContext } from '../pass/sync-context.ts';
-import type { DaemonActivity } from './daemon-observer.ts';
 import type { DueDates } from './due-dates.ts';
 import type { Passes } from './passes.ts';
 import type { PathRescans } from './path-rescans.ts';

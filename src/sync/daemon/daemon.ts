@@ -1,19 +1,22 @@
+import { describeHalt } from '../../words/halt.ts';
 import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { Disk } from '../../scan/disk.ts';
-import type { Delivery } from '../../domain/delivery.ts';
+import type { Disk } from '../../files/disk.ts';
+import type { Delivery } from '../../domain/notice.ts';
 import type { FileCatalog } from '../../domain/file-catalog.ts';
 import type { FilePlatform } from '../../domain/file-platform.ts';
+import type { Halt } from '../../domain/guard.ts';
 import type { Hint } from '../../domain/hint.ts';
-import type { StateStore } from '../../state/state-store.ts';
+import type { StateStore } from '../../store/state-store.ts';
 import { activityOf } from './activity.ts';
-import { Approvals, type Approval } from './approvals.ts';
-import { judgeRescan, type AskedRescan } from './asked-rescan.ts';
+import { Approvals, askPrune, type WantedPrune, judgeRescan } from './asked-prune.ts';
+import type { Approval, AskedPrune, AskedRescan } from '../../domain/status.ts';
 import { Bell } from '../../service/bell.ts';
-import type { Blockade } from '../pass/blockade.ts';
-import { RefusalNews, type DaemonActivity, type DaemonObserver, type Trigger } from './daemon-observer.ts';
+import { type Blockade, RefusalNews } from '../pass/blockade.ts';
+import type { DaemonActivity, Emit, Trigger } from '../events.ts';
 import { DueDates } from './due-dates.ts';
-import { createSyncContext, type SyncContext, type Stages } from '../pass/sync-context.ts';
+import { createSyncContext } from '../pass/create-sync-context.ts';
+import { type SyncContext, type Stages } from '../pass/sync-context.ts';
 import { Flights } from '../pass/flights.ts';
 import { hintedPathsFor, type HintedPaths } from './hinted-paths.ts';
 import { PathRescans } from './path-rescans.ts';
@@ -21,7 +24,6 @@ import { findLost } from './lost-files.ts';
 import { OutageProbe } from './outage-probe.ts';
 import { PassSchedule } from './pass-schedule.ts';
 import { Passes } from './passes.ts';
-import type { Reporter } from '../pass/reporter.ts';
 import { together } from './together.ts';
 import type { SourceListener } from './source-watch.ts';
 import { Verifications } from './verifications.ts';
@@ -46,8 +48,7 @@ export interface DaemonInput {
   readonly clock: Clock;
   /** A number in [0, 1): jitter. */
   readonly random: () => number;
-  readonly report: Reporter;
-  readonly observer: DaemonObserver;
+  readonly emit: Emit;
   readonly stages: Stages;
   /** See `EngineInput`. */
   readonly disk?: Disk;
@@ -58,10 +59,8 @@ export interface DaemonInput {
    * these sources counts.
    */
   readonly othersSettledUntilMs?: () => number;
-  /** Whether others may have replaced on the platform what was sent from here: then all is compared as soon as a pass is over. */
-  readonly mayBeReplaced?: () => boolean;
   /** What people are told to do to let through what a guard halts. */
-  readonly howToAllow: string;
+  readonly howToApprove: string;
   /** No new work once it aborts. */
   readonly stop: AbortSignal;
   /** Breaks off what is running. */
@@ -102,7 +101,7 @@ export class Daemon {
     this.#settings = settings;
     this.#input = input;
     this.#schedule = new PassSchedule(input.clock, input.random);
-    this.#watches = new Watches(input.clock, input.observer, {
+    this.#watches = new Watches(input.clock, input.emit, {
       rescan: (source, path) => {
         this.#rescans.want(source, path);
       },
@@ -120,8 +119,8 @@ export class Daemon {
       this.#rescans.want(source, path);
     });
     this.#hinted = hintedPathsFor(input.clock, this.#watches, this.#schedule);
-    this.#dueDates = new DueDates(input.observer, this.#watches.found);
-    this.#refusalNews = new RefusalNews(input.observer);
+    this.#dueDates = new DueDates(input.emit, this.#watches.found);
+    this.#refusalNews = new RefusalNews(input.emit);
     this.#passes = new Passes({
       ...input,
       schedule: this.#schedule,
@@ -177,9 +176,17 @@ export class Daemon {
     return { whenSettled: this.#flights.allEnded() };
   }
 
-  /** Lets through, once, what halts a source, or all of them: that halt, and no other that may come. */
-  approve(source: string | null): Approval {
-    const approval = this.#approvals.give(this.#syncContext.halts, source);
+  /**
+   * Lets through, once, what halts a source: that halt, and no other that may come.
+   *
+   * @param source - `null`: all sources.
+   * @param digest - of the halt, see `haltDigest`; `null`: whatever halts the source now.
+   */
+  approve(source: string | null, digest: string | null = null): Approval {
+    const approval = this.#approvals.give(
+      new Map([...this.#halts()].filter(([name]) => source === null || name === source)),
+      digest,
+    );
     if (approval.approved.length > 0) this.#schedule.want('approved');
     return approval;
   }
@@ -197,6 +204,16 @@ export class Daemon {
     if (wanted.kind === 'pass') this.#schedule.want('asked');
     if (wanted.kind === 'path' && source !== null && path !== null) this.#rescans.want(source, path);
     return wanted;
+  }
+
+  /** Has kept files removed that somebody saw listed. The removals of their source check what they check of deleted files. */
+  prune(wanted: WantedPrune): AskedPrune {
+    return askPrune(wanted, this.#watches.found(wanted.source), this.#input.state);
+  }
+
+  /** Compares everything with what the bots have soon, and repairs what differs. */
+  repair(): void {
+    this.#verifications.want();
   }
 
   /** Another host wrote to a source, or says so: it is looked at, nothing is believed. */
@@ -218,7 +235,7 @@ export class Daemon {
       ...(this.#passes.hasEnded ? [] : ['the first pass has not ended']),
       ...(refusal === null ? [] : [`the platform refuses the credentials: ${refusal}`]),
       ...(shortage === null ? [] : [`a quota is used up: ${shortage}`]),
-      ...this.#halts().map(({ name, reason }) => `${name} is halted: ${reason}`),
+      ...[...this.#halts()].map(([name, halt]) => `${name} is halted: ${describeHalt(halt)}`),
     ];
   }
 
@@ -271,11 +288,14 @@ export class Daemon {
     return this.#passes.blockade(this.#syncContext);
   }
 
-  #halts(): { name: string; reason: string }[] {
-    return this.#settings.config.sources.flatMap(({ name }) => {
-      const reason = this.#input.state.source(name)?.halted ?? null;
-      return reason === null ? [] : [{ name, reason }];
-    });
+  /** By source, as they are on record: also those that no pass of this run has come to yet. */
+  #halts(): Map<string, Halt> {
+    const halts = new Map<string, Halt>();
+    for (const { name } of this.#settings.config.sources) {
+      const halt = this.#input.state.source(name)?.halt ?? null;
+      if (halt !== null) halts.set(name, halt);
+    }
+    return halts;
   }
 
   #createEngine(): SyncContext {
@@ -296,6 +316,9 @@ export class Daemon {
         ignores: (source, path) => this.#watches.ignores(source, path),
         rescan: (source, path) => {
           this.#rescans.want(source, path);
+        },
+        lookAgain: (source) => {
+          this.#watches.lookAgain(source);
         },
         seenUntilMs: (source) =>
           Math.min(this.#seenUntilMs(source), this.#input.othersSettledUntilMs?.() ?? Infinity),
@@ -354,7 +377,9 @@ export class Daemon {
         this.#rescans.wantInTime(source, path);
       });
       if (this.#dueDates.areRemovalsDue(syncContext)) this.#schedule.wake();
-      await this.#tickBell.wait(clock, TICK_MS, syncContext.stop);
+      // A probe that is due between two ticks is not to wait for the next.
+      const untilProbeMs = syncContext.breaker.untilProbeMs || TICK_MS;
+      await this.#tickBell.wait(clock, Math.min(TICK_MS, untilProbeMs), syncContext.stop);
     }
   }
 }

@@ -1,5 +1,5 @@
-import type { RenewalDue } from '../../state/renewals.ts';
-import type { DaemonObserver } from './daemon-observer.ts';
+import type { FileRecord } from '../../domain/record.ts';
+import type { Emit } from '../events.ts';
 import { planningTime, type SyncContext } from '../pass/sync-context.ts';
 import { OVERDUE_AFTER_MS } from '../plan/overview.ts';
 import { removeWhatIsDue } from '../pass/pass.ts';
@@ -19,7 +19,7 @@ const SHORTEST_AGAIN_MS = 2000;
 
 /** Knows which renewals and removals are due between passes. It keeps no timers: the daemon asks often. */
 export class DueDates {
-  readonly #observer: DaemonObserver;
+  readonly #emit: Emit;
   readonly #sourceNamed: (name: string) => FoundSource | undefined;
   /** By the monotonic clock, milliseconds. */
   #renewalsAgainAtMs = 0;
@@ -30,8 +30,8 @@ export class DueDates {
   /** Sources whose removals a guard halted: nothing more of it until the next pass. */
   readonly #held = new Set<string>();
 
-  constructor(observer: DaemonObserver, sourceNamed: (name: string) => FoundSource | undefined) {
-    this.#observer = observer;
+  constructor(emit: Emit, sourceNamed: (name: string) => FoundSource | undefined) {
+    this.#emit = emit;
     this.#sourceNamed = sourceNamed;
   }
 
@@ -41,9 +41,10 @@ export class DueDates {
   }
 
   /** A pass has done all that was due, and told what it halted. */
-  passEnded({ clock, halts }: SyncContext): void {
+  passEnded({ clock, config, state }: SyncContext): void {
     this.#held.clear();
-    for (const name of halts.keys()) this.#held.add(name);
+    for (const { name } of config.sources)
+      if ((state.source(name)?.halt ?? null) !== null) this.#held.add(name);
     this.#removalsAgainAtMs = clock.monotonic();
   }
 
@@ -64,27 +65,26 @@ export class DueDates {
       if (walkState === undefined) continue;
       const target = state.targetId(targetOf(config, source, platformName));
       const isHalted = walkState === 'halted';
-      const overdue = state.renewals.countOverdue(target, source.name, nowMs - OVERDUE_AFTER_MS);
+      const overdue = state.countOverdueRenewals(target, source.name, nowMs - OVERDUE_AFTER_MS);
       const sinceMs = this.#overdueSinceMs.get(source.name) ?? clock.monotonic();
       if (overdue === 0) this.#overdueSinceMs.delete(source.name);
       else this.#overdueSinceMs.set(source.name, sinceMs);
       if (isHalted || clock.monotonic() - sinceMs >= AGAIN_MS) late += overdue;
       // Nothing is sent of a halted source.
       if (isHalted) continue;
-      const pageAfter = (last: RenewalDue | null) =>
-        state.renewals.due(target, source.name, nowMs, failedUntilMs, last);
+      const pageAfter = (last: FileRecord | null) =>
+        state.renewalsDue(target, source.name, nowMs, failedUntilMs, last);
       for (let page = pageAfter(null); page.length > 0; page = pageAfter(page.at(-1) ?? null)) {
         for (const { path } of page) want(source.name, path);
         this.#renewalsAgainAtMs = clock.monotonic() + AGAIN_MS;
       }
     }
-    this.#observer.renewalsOverdue(late);
+    this.#emit({ kind: 'renewals-overdue', count: late });
   }
 
   /** Whether files were noticed missing long enough ago to be removed from the platform. */
   areRemovalsDue(syncContext: SyncContext): boolean {
-    const { clock, config } = syncContext;
-    if (config.removals.mode === 'keep' || clock.monotonic() < this.#removalsAgainAtMs) return false;
+    if (syncContext.clock.monotonic() < this.#removalsAgainAtMs) return false;
     return this.#sourcesWithRemovals(syncContext).length > 0;
   }
 
@@ -113,6 +113,7 @@ export class DueDates {
       const found = this.#sourceNamed(source);
       if (own === undefined || found === undefined || this.#held.has(source)) return [];
       if (state.targetId(targetOf(config, own, platformName)) !== target) return [];
+      if (config.removals.mode === 'keep' && !state.hasAskedRemovals(target, source)) return [];
       // After a walk that could not see everything nothing is removed.
       return walkStates.get(source) === 'complete' ? [found] : [];
     });

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../domain/clock.ts';
 import { isSameLook, type Hint, type HintedPath, type PathLook } from '../../domain/hint.ts';
 import { Bell } from '../../service/bell.ts';
-import { lookAtPath } from '../sources/path-look.ts';
+import { lookAtPath } from '../sources/presence.ts';
 import { IGNORE_FILE } from '../sources/source.ts';
 import type { PassSchedule } from './pass-schedule.ts';
 import type { Watches } from './watches.ts';

@@ -12,9 +12,9 @@ export function findLost(
   want: (source: string, path: string) => void,
 ): void {
   for (const { target } of confirmations?.bots ?? []) {
-    for (const { source, path, key } of state.remote.resendsDue(target, clock.now(), AT_A_TIME)) {
-      state.remote.takeResend({ target, key });
-      want(source, path);
+    for (const lost of state.resendsDue(target, clock.now(), AT_A_TIME)) {
+      state.remote.takeResend(lost);
+      want(lost.source, lost.path);
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { StateStore } from '../../state/state-store.ts';
+import type { StateStore } from '../../store/state-store.ts';
 import type { SyncContext } from '../pass/sync-context.ts';
 import { targetOf } from '../sources/source.ts';
 

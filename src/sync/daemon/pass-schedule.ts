@@ -1,7 +1,7 @@
-import { backoffMs, type Backoff } from '../../domain/backoff.ts';
+import type { Trigger } from '../events.ts';
+import { backoffMs, type Backoff } from '../../domain/retry.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { Bell } from '../../service/bell.ts';
-import type { Trigger } from './daemon-observer.ts';
 
 /** After lost events a pass rests as long as the last one took, so that it takes half the time at most; but no longer than this. */
 const LONGEST_REST_MS = 60_000;

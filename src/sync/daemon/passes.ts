@@ -3,9 +3,8 @@ import { emptySummary, type FileEvent } from '../../domain/report.ts';
 import type { Blockade } from '../pass/blockade.ts';
 import type { SyncContext } from '../pass/sync-context.ts';
 import { runPass } from '../pass/pass.ts';
-import type { Reporter, TransferWatch } from '../pass/reporter.ts';
-import type { Approvals } from './approvals.ts';
-import type { DaemonObserver, Trigger } from './daemon-observer.ts';
+import type { Approvals } from './asked-prune.ts';
+import type { Emit, Trigger } from '../events.ts';
 import type { DueDates } from './due-dates.ts';
 import type { PathRescans } from './path-rescans.ts';
 import type { PassSchedule } from './pass-schedule.ts';
@@ -17,8 +16,7 @@ const FAILED_AGAIN_PART = 0.8;
 /** What passes of a daemon go by. */
 export interface PassesInput {
   readonly clock: Clock;
-  readonly report: Reporter;
-  readonly observer: DaemonObserver;
+  readonly emit: Emit;
   readonly schedule: PassSchedule;
   readonly watches: Watches;
   readonly rescans: PathRescans;
@@ -88,7 +86,7 @@ export class Passes {
   }
 
   async #pass(syncContext: SyncContext, trigger: Trigger): Promise<void> {
-    const { observer, clock, schedule, approvals, watches, rescans } = this.#input;
+    const { emit, clock, schedule, approvals, watches, rescans } = this.#input;
     const { watch, sources } = syncContext.config;
     const summary = emptySummary();
     const approved = approvals.pending;
@@ -105,15 +103,15 @@ export class Passes {
     this.#isUnderWay = true;
     this.#blockadeBefore = before;
     schedule.begin();
-    observer.passBegan(trigger);
+    emit({ kind: 'pass-began', trigger });
     try {
       const exitCode = await runPass(syncContext, {
         summary,
         isForced: () => false,
-        isAllowed: (source, halt) => approvals.allows(source, halt),
+        approved: (source) => approvals.of(source),
         retriesFailed,
         ...(!retriesAll && before.isOn && { blockade: before }),
-        report: trigger === 'rescan' ? this.#countingFinds() : syncContext.report,
+        emit: trigger === 'rescan' ? this.#reportingFinds() : syncContext.emit,
         onFound: (found) => {
           rewatched.push(...watches.meet(found));
           rescans.passBegins();
@@ -125,8 +123,7 @@ export class Passes {
       if (syncContext.stop.aborted) return;
       approvals.used(approved);
       this.#hasEnded = true;
-      const names = sources.map(({ name }) => name);
-      observer.passEnded(trigger, names, summary, exitCode);
+      emit({ kind: 'pass-ended', trigger, sources: sources.map(({ name }) => name), summary, exitCode });
     } finally {
       await Promise.allSettled(rewatched);
       this.#isUnderWay = false;
@@ -135,39 +132,20 @@ export class Passes {
     }
   }
 
-  #countingFinds(): Reporter {
-    const { report, observer, rescans, watches, clock } = this.#input;
-    return countFinds(report, (source) => {
-      const nowMs = clock.now();
-      const isOnItsWay = rescans.waiting > 0 || watches.toldUntilMs(source) < nowMs;
-      if (!isOnItsWay) observer.foundByRescan(source);
-    });
+  /** Returns listeners that also report each change that a rescan finds and that had no event. */
+  #reportingFinds(): Emit {
+    const { emit, rescans, watches, clock } = this.#input;
+    return (event) => {
+      if (event.kind === 'file' && isChange(event.file)) {
+        const { source } = event.file;
+        const isOnItsWay = rescans.waiting > 0 || watches.toldUntilMs(source) < clock.now();
+        if (!isOnItsWay) emit({ kind: 'found-by-rescan', source });
+      }
+      emit(event);
+    };
   }
 }
 
-const UNWATCHED: TransferWatch = { progress: () => undefined, ended: () => undefined };
-
-/** A reporter that tells, beside all else, of every change that a rescan finds: an event should have told of it before. */
-function countFinds(report: Reporter, found: (source: string) => void): Reporter {
-  return {
-    event: (event: FileEvent, transferred, isKnown) => {
-      const { kind, reason, source } = event;
-      if (kind === 'remove' || (kind === 'upload' && (reason === 'new' || reason === 'changed')))
-        found(source);
-      report.event(event, transferred, isKnown);
-    },
-    warn: (message) => {
-      report.warn(message);
-    },
-    inform: (message) => {
-      report.inform?.(message);
-    },
-    retrying: (path, reason, delayMs) => {
-      report.retrying(path, reason, delayMs);
-    },
-    sent: (bytes) => {
-      report.sent(bytes);
-    },
-    ...(report.sending !== undefined && { sending: (file) => report.sending?.(file) ?? UNWATCHED }),
-  };
+function isChange({ kind, reason }: FileEvent): boolean {
+  return kind === 'remove' || (kind === 'upload' && (reason === 'new' || reason === 'changed'));
 }

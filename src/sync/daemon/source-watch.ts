@@ -1,7 +1,7 @@
 import type { Config, SourceConfig } from '../../config/config.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { DISK, type Disk } from '../../scan/disk.ts';
-import { watchTree, type TreeWatcher } from '../../watch/watch-tree.ts';
+import { DISK, type Disk } from '../../files/disk.ts';
+import { TreeWatcher } from '../../files/watch-tree.ts';
 import { identityOf, isSameDirectory } from '../sources/directory-identity.ts';
 import { mountsBelow } from '../sources/mounts.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
@@ -137,7 +137,7 @@ export class SourceWatch {
     this.#watchedInode = inodeOf(this.#found.source);
     const { settleMs, maxDelayMs } = this.#settings;
     const name = this.#name;
-    this.#watcher = watchTree({
+    this.#watcher = new TreeWatcher({
       root: realRoot,
       ignoresDirectory: (path) => filter.ignores(path, true),
       settleMs,

@@ -1,14 +1,11 @@
 import type { FileDifference } from '../catalog/compare.ts';
-import { ListingError } from '../../state/listing.ts';
+import { Bell } from '../../service/bell.ts';
+import { ListingError } from '../../store/listing.ts';
 import { noteDifference, noteSame, verifyBots } from '../pass/verification.ts';
 import { planningTime, type SyncContext } from '../pass/sync-context.ts';
-import type { DaemonObserver } from './daemon-observer.ts';
 
 /** How often it is looked whether one is due, milliseconds. */
 const LOOK_MS = 60_000;
-
-/** The same where the first pass is waited for. */
-const LOOK_SOON_MS = 1000;
 
 /** The first that ever is comes so long after a pass, milliseconds: what was just sent need not be looked at. */
 const FIRST_AFTER_MS = 600_000;
@@ -21,13 +18,10 @@ const JITTER = 0.1;
 
 /** What verifications go by. */
 export interface VerificationsInput {
-  readonly observer: DaemonObserver;
   /** A number in [0, 1). */
   readonly random: () => number;
   /** Whether a pass has ended under these settings. */
   readonly hasPassed: () => boolean;
-  /** See `DaemonInput`. */
-  readonly mayBeReplaced?: () => boolean;
   /** Asks for a rescan of a path. */
   readonly want: (source: string, path: string) => void;
 }
@@ -40,32 +34,42 @@ export class Verifications {
   readonly #input: VerificationsInput;
   /** When the next is due, epoch milliseconds: a restart or a sleep of the machine does not put it off. `null`: unknown yet. */
   #dueAtMs: number | null = null;
+  readonly #bell = new Bell();
+  #isAsked = false;
 
   constructor(input: VerificationsInput) {
     this.#input = input;
   }
 
+  /** Somebody wants one soon, and what it finds repaired, whatever the configuration says. */
+  want(): void {
+    this.#isAsked = true;
+    this.#bell.ring();
+  }
+
   /** Makes them until a stop. Throws `StateFileError`. */
   async run(syncContext: SyncContext): Promise<void> {
     const { catalog, clock, stop, config } = syncContext;
-    const { everyMs } = config.verify;
-    if (catalog === null || everyMs === null) return;
+    const everyMs = config.verify.everyMs ?? Infinity;
+    if (catalog === null) return;
     this.#dueAtMs = null;
-    const isDueAtOnce = this.#input.mayBeReplaced?.() === true;
     while (!stop.aborted) {
       if (this.#input.hasPassed()) {
-        this.#dueAtMs ??= isDueAtOnce ? clock.now() : this.#firstDueAtMs(everyMs, syncContext);
-        if (clock.now() >= this.#dueAtMs) {
-          const isDone = await this.#verify(syncContext, catalog);
+        this.#dueAtMs ??= this.#firstDueAtMs(everyMs, syncContext);
+        if (this.#isAsked || clock.now() >= this.#dueAtMs) {
+          const isAsked = this.#isAsked;
+          this.#isAsked = false;
+          const isDone = await this.#verify(syncContext, catalog, isAsked || config.verify.repair);
+          if (isAsked && !isDone) this.#isAsked = true;
           this.#dueAtMs = clock.now() + this.#jittered(isDone ? everyMs : Math.min(everyMs, AGAIN_MS));
         }
       }
-      const lookMs = isDueAtOnce && this.#dueAtMs === null ? LOOK_SOON_MS : LOOK_MS;
-      await clock.sleep(Math.min(lookMs, everyMs), stop);
+      await this.#bell.wait(clock, Math.min(LOOK_MS, everyMs), stop);
     }
   }
 
   #firstDueAtMs(everyMs: number, { state, clock }: SyncContext): number {
+    if (everyMs === Infinity) return Infinity;
     const last = state.remote.verification();
     const nowMs = clock.now();
     if (last === null) return nowMs + this.#jittered(Math.min(everyMs, FIRST_AFTER_MS));
@@ -78,9 +82,12 @@ export class Verifications {
   }
 
   /** Whether all could be compared. */
-  async #verify(syncContext: SyncContext, catalog: NonNullable<SyncContext['catalog']>): Promise<boolean> {
-    const { state, clock, stop, config, flights, report, random, disk, platformName } = syncContext;
-    const { observer } = this.#input;
+  async #verify(
+    syncContext: SyncContext,
+    catalog: NonNullable<SyncContext['catalog']>,
+    isToMend: boolean,
+  ): Promise<boolean> {
+    const { state, clock, stop, config, flights, emit, random, disk, platformName } = syncContext;
     try {
       const verified = await verifyBots({
         config,
@@ -94,8 +101,8 @@ export class Verifications {
         readDigest: null,
         ...(disk !== undefined && { disk }),
         onDifference: (difference, target) => {
-          observer.differenceFound(difference);
-          this.#repair(difference, target, syncContext);
+          emit({ kind: 'difference', difference });
+          this.#repair(difference, target, isToMend, syncContext);
         },
         onSame: (sent, found, target) => {
           noteSame(state, target, sent, found, clock.now());
@@ -105,24 +112,29 @@ export class Verifications {
         const { kind, message } = verified.failure;
         // What is not served was told when that was found out.
         if (!stop.aborted && kind !== 'not-served')
-          report.warn(`the files of the bots could not be compared: ${message}`);
+          emit({ kind: 'warning', message: `the files of the bots could not be compared: ${message}` });
         return kind === 'not-served';
       }
       state.remote.saveVerification(clock.now(), JSON.stringify(verified.value));
-      observer.verified(verified.value);
+      emit({ kind: 'verified', verified: verified.value });
       return true;
     } catch (error) {
       if (!(error instanceof ListingError)) throw error;
-      report.warn(error.message);
+      emit({ kind: 'warning', message: error.message });
       return false;
     }
   }
 
-  #repair(difference: FileDifference, target: number, { state, clock, config }: SyncContext): void {
+  #repair(
+    difference: FileDifference,
+    target: number,
+    isToMend: boolean,
+    { state, clock }: SyncContext,
+  ): void {
     const { noted, source, path } = difference;
-    const isToMend = noted === 'content' || noted === 'facts';
-    if (isToMend && !config.verify.repair) return;
+    const isMendable = noted === 'content' || noted === 'facts';
+    if (isMendable && !isToMend) return;
     noteDifference(state, target, difference, clock.now());
-    if (isToMend && path !== null) this.#input.want(source, path);
+    if (isMendable && path !== null) this.#input.want(source, path);
   }
 }

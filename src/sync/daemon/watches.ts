@@ -1,8 +1,8 @@
+import type { Emit, Trigger } from '../events.ts';
 import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { Disk } from '../../scan/disk.ts';
+import type { Disk } from '../../files/disk.ts';
 import { findSource, IGNORE_FILE, type FoundSource } from '../sources/source.ts';
-import type { DaemonObserver, Trigger } from './daemon-observer.ts';
 import { SourceWatch, type SourceListener } from './source-watch.ts';
 
 /** What is done about what watches see. */
@@ -15,9 +15,6 @@ export interface WatchesPorts {
   readonly patternsChanged: (source: string) => void;
 }
 
-/** What people are told of watches. */
-type WatchObserver = Pick<DaemonObserver, 'eventsLost' | 'watchLimited'>;
-
 /** What of a context says which directories are watched. */
 interface Setting {
   readonly config: Config;
@@ -28,17 +25,19 @@ interface Setting {
 /** The watches over all sources, from one configuration to the next. */
 export class Watches {
   readonly #clock: Clock;
-  readonly #observer: WatchObserver;
+  readonly #emit: Emit;
   readonly #ports: WatchesPorts;
   readonly #watches = new Map<string, SourceWatch>();
   /** Sources whose ignore file changed. */
   readonly #otherPatterns = new Set<string>();
+  /** Sources that are to be looked at as a whole at the next check. */
+  readonly #unseen = new Set<string>();
   /** Of each source whose events may have been lost: from when on, until a pass begins. Epoch milliseconds. */
   readonly #lostFromMs = new Map<string, number>();
 
-  constructor(clock: Clock, observer: WatchObserver, ports: WatchesPorts) {
+  constructor(clock: Clock, emit: Emit, ports: WatchesPorts) {
     this.#clock = clock;
-    this.#observer = observer;
+    this.#emit = emit;
     this.#ports = ports;
   }
 
@@ -55,11 +54,11 @@ export class Watches {
     },
     lost: (name, reason, fromMs) => {
       this.#lostFromMs.set(name, Math.min(fromMs, this.#lostFromMs.get(name) ?? Infinity));
-      this.#observer.eventsLost(name, reason);
+      this.#emit({ kind: 'events-lost', source: name, reason });
       this.#ports.pass('lost');
     },
     limited: (name, message) => {
-      this.#observer.watchLimited(name, message);
+      this.#emit({ kind: 'watch-limited', source: name, message });
     },
   };
 
@@ -118,7 +117,7 @@ export class Watches {
       const hasOtherPatterns = this.#otherPatterns.delete(source.name);
       if (watch === undefined) continue;
       const { isReplaced } = watch;
-      const isOther = isReplaced || watch.isMountedOtherwise;
+      const isOther = this.#unseen.delete(source.name) || isReplaced || watch.isMountedOtherwise;
       if (!isOther && !hasOtherPatterns) continue;
       const found = findSource(config, source, position, platformName, disk);
       // A directory that is there may be missing all the same: what keeps it from being watched is not over.
@@ -127,6 +126,11 @@ export class Watches {
       await watch.meet(found);
       this.#ports.pass(isOther ? 'root' : 'ignore-file');
     }
+  }
+
+  /** Has the next check ask for a pass, though all may be there again by then. */
+  lookAgain(source: string): void {
+    this.#unseen.add(source);
   }
 
   /** Ends all watching. */

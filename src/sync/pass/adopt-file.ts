@@ -2,8 +2,8 @@ import { standingOf, type Adoptable } from '../../domain/adoption.ts';
 import { renewalTime } from '../../domain/expiry.ts';
 import type { ListedFile } from '../../domain/file-catalog.ts';
 import { toldOf } from '../../domain/settings.ts';
-import type { RowId } from '../../state/state-reader.ts';
-import { compareContent, type Comparison } from '../../upload/compare-content.ts';
+import type { RowId } from '../../store/file-reader.ts';
+import { compareContent, type Comparison } from '../../files/compare-content.ts';
 import { ADOPTED } from '../plan/outcome.ts';
 import type { PlannedSend } from '../plan/plan-item.ts';
 import type { Source } from '../sources/source.ts';
@@ -52,7 +52,7 @@ function record(
   { item, found, source, id }: AdoptionTask,
   { fingerprint, trusted }: Same,
   there: ListedFile,
-  { state, clock, summary, report, confirmations }: WalkContext,
+  { state, clock, summary, emit, confirmations }: WalkContext,
 ): void {
   const { settings, digest } = item.resolved;
   const { expiresAtMs } = there;
@@ -75,13 +75,16 @@ function record(
   if (adopted.askAtMs !== null) confirmations?.noteSent();
   const { kind, counts, reason } = ADOPTED;
   summary[counts] += 1;
-  report.sent(0);
-  report.event({
-    kind,
-    source: source.config.name,
-    path: item.path,
-    key: item.key,
-    reason,
-    outcome: 'done',
+  emit({ kind: 'sent', bytes: 0 });
+  emit({
+    kind: 'file',
+    file: {
+      kind,
+      source: source.config.name,
+      path: item.path,
+      key: item.key,
+      reason,
+      outcome: 'done',
+    },
   });
 }

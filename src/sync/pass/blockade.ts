@@ -1,4 +1,5 @@
 import type { PlatformFailure } from '../../domain/failure.ts';
+import type { Emit, Refusal } from '../events.ts';
 
 /** What keeps whole groups of files from being sent, found out by the first that tried. */
 export class Blockade {
@@ -40,5 +41,27 @@ export class Blockade {
   /** Why nothing can be sent for a bot now, or nothing that takes up more room than before; `null` when it can. */
   reasonAgainst(botId: string, needsRoom: boolean): string | null {
     return this.#all ?? this.#bots.get(botId) ?? (needsRoom ? this.#quota : null);
+  }
+}
+
+/** Reports once when the platform begins to refuse everything of a kind, and once when it accepts it again. */
+export class RefusalNews {
+  readonly #emit: Emit;
+  readonly #told = new Set<Refusal>();
+
+  constructor(emit: Emit) {
+    this.#emit = emit;
+  }
+
+  update({ refusal, shortage }: Pick<Blockade, 'refusal' | 'shortage'>): void {
+    this.#update('credentials', refusal);
+    this.#update('quota', shortage);
+  }
+
+  #update(kind: Refusal, reason: string | null): void {
+    if (this.#told.has(kind) === (reason !== null)) return;
+    if (reason === null) this.#told.delete(kind);
+    else this.#told.add(kind);
+    this.#emit({ kind: 'refused', what: kind, reason });
   }
 }

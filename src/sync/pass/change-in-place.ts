@@ -6,9 +6,9 @@ import type { CatalogFile } from '../../domain/file-catalog.ts';
 import { prepareUpsert } from '../../domain/limits.ts';
 import { MARK_NAME, markOf, readMark } from '../../domain/mark.ts';
 import { toldOf, type ToldSettings } from '../../domain/settings.ts';
-import type { ChangedFile } from '../../state/remote-store.ts';
-import type { RowId } from '../../state/state-reader.ts';
-import type { StateStore } from '../../state/state-store.ts';
+import type { ChangedFile } from '../../store/remote.ts';
+import type { RowId } from '../../store/file-reader.ts';
+import type { StateStore } from '../../store/state-store.ts';
 import type { PlannedSend } from '../plan/plan-item.ts';
 import type { Source } from '../sources/source.ts';
 import { isPostponed, judge, retryFile, type FileAttempt } from './retry.ts';
@@ -60,13 +60,15 @@ export async function changeInPlace(task: InPlaceTask, context: WalkContext): Pr
   return ended;
 }
 
-async function changeOnce(task: InPlaceTask, context: WalkContext): Promise<InPlaceEnd> {
+/** @param refusedMs - the expiry with which it was refused before, epoch milliseconds. */
+async function changeOnce(task: InPlaceTask, context: WalkContext, refusedMs?: number): Promise<InPlaceEnd> {
   const { catalog, platform, abort } = context;
   const { item, source, target, remoteId } = task;
   const { settings } = item.resolved;
   const prepared = prepareUpsert(item.key, item.sizeBytes, settings, platform.now());
   if (catalog === null || prepared.kind === 'refuse') return { kind: 'needs-content' };
   const { body, expiresAtMs } = prepared;
+  if (expiresAtMs === refusedMs) return { kind: 'needs-content' };
   const planned = planUpdate(body, expiresAtMs, task.before, markFor(task, context));
   const at = { target, botId: source.config.botId };
   const answered = await catalog.update(at, remoteId, planned.facts, abort);
@@ -78,9 +80,12 @@ async function changeOnce(task: InPlaceTask, context: WalkContext): Promise<InPl
   }
   const { failure } = answered;
   switch (failure.kind) {
+    case 'refused':
+      // Its answer told the platform's time. If that makes another expiry of it, our clock was to blame.
+      if (expiresAtMs !== null && refusedMs === undefined) return changeOnce(task, context, expiresAtMs);
+      return { kind: 'needs-content' };
     case 'not-served':
     case 'not-found':
-    case 'refused':
     case 'credentials':
       // Sending the file says what is wrong with it or with the credentials, if anything is.
       return { kind: 'needs-content' };
@@ -107,10 +112,8 @@ export function inPlaceTaskOf(
   state: StateStore,
 ): InPlaceTask | null {
   const stored = state.find(id);
-  const remote = state.remote.find(id);
-  if (stored === null || remote === null) return null;
-  const { sha256, settingsDigest } = stored;
-  const { remoteId, changing } = remote;
+  if (stored === null) return null;
+  const { sha256, settingsDigest, remoteId, changing } = stored;
   if (sha256 === null || remoteId === null) return null;
   const digests = [settingsDigest, ...(changing === null ? [] : [changing])];
   const before = digests.flatMap((digest) => state.remote.toldSettings(digest) ?? []);

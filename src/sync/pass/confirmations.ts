@@ -1,19 +1,14 @@
-import { backoffMs, type Backoff } from '../../domain/backoff.ts';
+import { backoffMs, type Backoff } from '../../domain/retry.ts';
 import type { Clock } from '../../domain/clock.ts';
-import {
-  GONE,
-  isOverdueInLists,
-  LONGEST_ASK_MS,
-  NOT_LISTED,
-  wordOf,
-  type Word,
-} from '../../domain/confirmation.ts';
+import { isOverdueInLists, LONGEST_ASK_MS } from '../../domain/confirmation.ts';
 import type { OptionalFailure } from '../../domain/failure.ts';
 import { MOST_IDS, type CatalogFile } from '../../domain/file-catalog.ts';
+import { GONE, NOT_LISTED, readStatus, type PlatformStatus } from '../../domain/platform-status.ts';
 import { realTimer } from '../../service/system-clock.ts';
-import type { Unconfirmed } from '../../state/remote.ts';
+import type { SentRecord } from '../../domain/record.ts';
 import type { BotAtTarget, ServedCatalog } from '../catalog/served-catalog.ts';
-import { noteWord, sendingOf, type WordPorts } from './note-word.ts';
+import { noteWord, reportFailure, type WordPorts } from './note-word.ts';
+import type { LostFile, SendAgain } from './lost-file.ts';
 import { setMark, type MarkPorts } from './set-mark.ts';
 
 /** A batch waits no longer than this to be filled, milliseconds. */
@@ -46,9 +41,6 @@ export interface ConfirmationPorts extends WordPorts, MarkPorts {
   readonly stop: AbortSignal;
 }
 
-/** How asking went: `failure` when the platform could not be asked. */
-type Asked = 'answered' | 'failure';
-
 /**
  * Asks the platform the status of the files that were sent, in batches and beside all else, until it has said so for
  * good. What is to be asked stands in the state file: whatever happens to a question, it is asked again.
@@ -64,6 +56,11 @@ export class Confirmations {
   /** Until when somebody waits, monotonic milliseconds; `null`: it goes on until the stop. */
   #finishAtMs: number | null = null;
   #longestAskMs = Infinity;
+  /** Whether what the platform loses is sent again before the run ends. */
+  #sendsAgain = false;
+  /** What is to be sent again before the run ends. */
+  #lost: LostFile[] = [];
+  #sendAgain: SendAgain | null = null;
 
   constructor(ports: ConfirmationPorts) {
     this.#ports = ports;
@@ -79,16 +76,21 @@ export class Confirmations {
     const { state, bots } = this.#ports;
     const changes = state.changes();
     if (this.#counted?.changes !== changes) {
-      const unconfirmed = bots.reduce((sum, { target }) => sum + state.remote.countUnconfirmed(target), 0);
+      const unconfirmed = bots.reduce((sum, { target }) => sum + state.countUnconfirmed(target), 0);
       this.#counted = { changes, unconfirmed };
     }
     return this.#counted.unconfirmed;
   }
 
-  /** Whether anything is left to be asked, or a content to be marked. */
+  /** How many files the platform lost that are to be sent again before the run ends. */
+  get lost(): number {
+    return this.#lost.length;
+  }
+
+  /** Whether anything is left to be asked or sent again, or a content to be marked. */
   get isAnythingLeft(): boolean {
     const { state, bots } = this.#ports;
-    return bots.some(({ target }) => state.remote.askTimes(target, 1).length > 0);
+    return this.lost > 0 || bots.some(({ target }) => state.askTimes(target, 1).length > 0);
   }
 
   /** A file was sent, and is to be asked about in a second. */
@@ -97,15 +99,20 @@ export class Confirmations {
     for (const [wake, wakesAtMs] of this.#resting) if (wakesAtMs > soonMs) wake();
   }
 
-  /** Asks about all files now, and often: somebody is to wait for it. */
-  hurry(): void {
+  /** Asks about all files now, and often: somebody is to wait for it. `sendsAgain`: also for what the platform loses. */
+  hurry(sendsAgain: boolean): void {
     const { state, bots, clock } = this.#ports;
     for (const { target } of bots) state.remote.askBy(target, clock.now());
     this.#longestAskMs = LONGEST_ASK_WHILE_WAITING_MS;
+    this.#sendsAgain = sendsAgain;
   }
 
-  /** Lets `run` end when there is nothing left to ask, or so much later at the latest, milliseconds. */
-  finishWithin(waitMs: number): void {
+  /**
+   * Lets `run` end when there is nothing left to ask or to send again, or so much later at the latest, milliseconds. What is being sent
+   * then comes to its end.
+   */
+  finishWithin(waitMs: number, sendAgain: SendAgain | null): void {
+    this.#sendAgain = sendAgain;
     const end = (): void => {
       this.#end.abort();
     };
@@ -126,6 +133,7 @@ export class Confirmations {
     try {
       if (stop.aborted) return;
       await Promise.all(bots.map((bot) => this.#follow(bot)));
+      for (const lost of this.#lost) this.#giveUp(lost);
     } finally {
       end();
       stop.removeEventListener('abort', end);
@@ -137,14 +145,16 @@ export class Confirmations {
     const { signal } = this.#end;
     let failures = 0;
     while (!signal.aborted) {
-      const waitMs = this.#untilNextBatch(bot);
+      const waitMs = Math.min(this.#untilNextBatch(bot), this.#untilNextResend(bot));
       if (waitMs > 0) {
         if (this.#isTooLong(waitMs)) return;
         await this.#rest(waitMs);
         continue;
       }
-      const asked = await this.#askBatch(bot);
-      failures = asked === 'failure' ? failures + 1 : 0;
+      await this.#sendLost(bot);
+      const failure = await this.#askBatch(bot);
+      failures = failure === null ? 0 : failures + 1;
+      if (failure !== null && failures > 1 && this.#isVain(failure, bot)) return;
       if (failures > 0) await this.#rest(backoffMs(AFTER_FAILURES, failures));
     }
   }
@@ -153,7 +163,7 @@ export class Confirmations {
   #untilNextBatch({ target, botId }: BotAtTarget): number {
     const { state, clock, catalog, isBarred } = this.#ports;
     if (isBarred(botId) || !catalog.serves(target, 'list')) return this.#isFinishing ? Infinity : OBSTACLE_MS;
-    const times = state.remote.askTimes(target, MOST_IDS);
+    const times = state.askTimes(target, MOST_IDS);
     const [firstMs] = times;
     if (firstMs === undefined) return Infinity;
     // Our clock was set back since.
@@ -162,6 +172,28 @@ export class Confirmations {
     const fullAtMs = times[MOST_IDS - 1] ?? Infinity;
     const fillMs = this.#isFinishing ? LAST_BATCH_WAIT_MS : BATCH_WAIT_MS;
     return Math.max(0, Math.min(firstMs + fillMs, fullAtMs) - clock.now());
+  }
+
+  /** Milliseconds until the next lost file is to be sent again; `Infinity`: there is none. */
+  #untilNextResend({ target }: BotAtTarget): number {
+    if (this.#sendAgain === null) return Infinity;
+    const times = this.#lost.filter(({ bot }) => bot.target === target).map((one) => one.resendAtMs);
+    return Math.max(0, Math.min(...times) - this.#ports.clock.now());
+  }
+
+  async #sendLost({ target }: BotAtTarget): Promise<void> {
+    const { state, clock } = this.#ports;
+    if (this.#sendAgain === null) return;
+    const nowMs = clock.now();
+    const due = this.#lost.filter(({ bot, resendAtMs }) => bot.target === target && resendAtMs <= nowMs);
+    if (due.length === 0) return;
+    this.#lost = this.#lost.filter((one) => !due.includes(one));
+    for (const { file } of due) state.remote.takeResend(file);
+    for (const left of await this.#sendAgain(due)) this.#giveUp(left);
+  }
+
+  #giveUp({ status, file, reason }: LostFile): void {
+    reportFailure(status, file, reason, this.#ports);
   }
 
   get #isFinishing(): boolean {
@@ -187,20 +219,33 @@ export class Confirmations {
     this.#resting.delete(wake);
   }
 
-  async #askBatch(bot: BotAtTarget): Promise<Asked> {
-    const { state, clock } = this.#ports;
-    const due = state.remote.due(bot.target, clock.now(), MOST_IDS);
-    const open = due.filter(({ verdict }) => verdict === null);
-    if (open.length > 0 && (await this.#askAbout(open, bot)) === 'failure') return 'failure';
-    for (const file of due) {
-      if (file.verdict === null) continue;
-      if (this.#end.signal.aborted) return 'answered';
-      if ((await setMark(file, bot, this.#ports, this.#end.signal)) === 'failure') return 'failure';
-    }
-    return 'answered';
+  /** Returns whether nobody should wait for this bot any longer: it answers, but not what was asked. */
+  #isVain(failure: OptionalFailure, { botId }: BotAtTarget): boolean {
+    if (!this.#isFinishing || failure.kind !== 'transient' || failure.unusable !== true) return false;
+    this.#ports.emit({
+      kind: 'warning',
+      message: `bot ${botId}: it does not say whether it has the files that were sent; the next pass asks again: ${failure.message}`,
+    });
+    return true;
   }
 
-  async #askAbout(files: readonly Unconfirmed[], bot: BotAtTarget): Promise<Asked> {
+  /** Returns why the platform could not be asked; `null`: it could. */
+  async #askBatch(bot: BotAtTarget): Promise<OptionalFailure | null> {
+    const { state, clock } = this.#ports;
+    const due = state.confirmationsDue(bot.target, clock.now(), MOST_IDS);
+    const open = due.filter(({ verdict }) => verdict === null);
+    const failure = open.length > 0 ? await this.#askAbout(open, bot) : null;
+    if (failure !== null) return failure;
+    for (const file of due) {
+      if (file.verdict === null) continue;
+      if (this.#end.signal.aborted) return null;
+      const unmarked = await setMark(file, bot, this.#ports, this.#end.signal);
+      if (unmarked !== null) return unmarked;
+    }
+    return null;
+  }
+
+  async #askAbout(files: readonly SentRecord[], bot: BotAtTarget): Promise<OptionalFailure | null> {
     const { catalog, clock } = this.#ports;
     const ids = files.map(({ remoteId }) => remoteId);
     const listed = await catalog.list(bot, { kind: 'ids', ids }, this.#end.signal);
@@ -209,41 +254,47 @@ export class Confirmations {
     const found = new Map(listed.kind === 'ok' ? listed.value.files.map((file) => [file.id, file]) : []);
     for (const file of files) {
       const answer = found.get(file.remoteId);
-      if (answer !== undefined) this.#hear(this.#wordOf(answer, file), file, bot);
+      if (answer !== undefined) this.#hear(this.#statusOf(answer, file), file, bot);
       else if (isRefused || isOverdueInLists(file, clock.now())) {
-        if ((await this.#askForOne(file, bot)) === 'failure') return 'failure';
+        const failure = await this.#askForOne(file, bot);
+        if (failure !== null) return failure;
       } else this.#hear(NOT_LISTED, file, bot);
     }
-    return 'answered';
+    return null;
   }
 
   /** Asks for a file by itself: a list does not show it. */
-  async #askForOne(file: Unconfirmed, bot: BotAtTarget): Promise<Asked> {
+  async #askForOne(file: SentRecord, bot: BotAtTarget): Promise<OptionalFailure | null> {
     const { catalog, state, platformNow } = this.#ports;
     const got = await catalog.get(bot, file.remoteId, this.#end.signal);
-    if (got.kind === 'ok') this.#hear(this.#wordOf(got.value, file), file, bot);
+    if (got.kind === 'ok') this.#hear(this.#statusOf(got.value, file), file, bot);
     else if (got.failure.kind === 'not-found') {
-      const { expiresAtMs = null } = state.find({ target: bot.target, key: file.key }) ?? {};
+      const { expiresAtMs = null } = state.find(file) ?? {};
       if (expiresAtMs === null || expiresAtMs > platformNow()) this.#hear(GONE, file, bot);
       // It was let expire.
-      else state.remote.stopAsking(sendingOf(file, bot));
+      else state.remote.stopAsking(file);
     } else if (got.failure.kind === 'not-served' || got.failure.kind === 'refused')
       this.#hear(NOT_LISTED, file, bot);
     else return this.#failedBy(got.failure);
-    return 'answered';
+    return null;
   }
 
-  #wordOf(answer: CatalogFile, file: Unconfirmed): Word {
+  #statusOf(answer: CatalogFile, file: SentRecord): PlatformStatus {
     const told = this.#ports.state.remote.toldSettings(file.settingsDigest);
-    return wordOf(answer, file, told?.index ?? null);
+    return readStatus(answer, file, told?.index ?? null);
   }
 
-  #hear(word: Word, file: Unconfirmed, bot: BotAtTarget): void {
-    noteWord(word, file, bot, { ...this.#ports, longestAskMs: this.#longestAskMs });
+  #hear(status: PlatformStatus, file: SentRecord, bot: BotAtTarget): void {
+    const willResend = (lost: LostFile): boolean => {
+      const isInTime = this.#sendsAgain && !this.#isTooLong(lost.resendAtMs - this.#ports.clock.now());
+      if (isInTime) this.#lost.push(lost);
+      return isInTime;
+    };
+    noteWord(status, file, bot, { ...this.#ports, longestAskMs: this.#longestAskMs, willResend });
   }
 
   /** What is not served any more is found out by looking; all else may pass. */
-  #failedBy({ kind }: OptionalFailure): Asked {
-    return kind === 'not-served' || this.#end.signal.aborted ? 'answered' : 'failure';
+  #failedBy(failure: OptionalFailure): OptionalFailure | null {
+    return failure.kind === 'not-served' || this.#end.signal.aborted ? null : failure;
   }
 }

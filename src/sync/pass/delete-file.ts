@@ -1,21 +1,40 @@
-import { failed, ok, type OptionalFailure, type Outcome } from '../../domain/failure.ts';
+import { removalExpiry } from '../../domain/expiry.ts';
+import {
+  failed,
+  ok,
+  type OptionalFailure,
+  type Outcome,
+  type PlatformFailure,
+} from '../../domain/failure.ts';
 import type { CatalogFile } from '../../domain/file-catalog.ts';
 import { sizeInFingerprint } from '../../domain/fingerprint.ts';
+import type { PreparedUpsert, UpsertBody } from '../../domain/limits.ts';
+import type { FileKey } from '../../domain/key.ts';
 import { ownershipOf, type PutFile } from '../../domain/put-file.ts';
-import type { RowId, StateReader } from '../../state/state-reader.ts';
+import type { RowId } from '../../store/file-reader.ts';
+import type { StateReader } from '../../store/state-reader.ts';
 import type { BotAtTarget, ServedCatalog } from '../catalog/served-catalog.ts';
-import type { RemovalAttempt } from './removal-attempt.ts';
+import { sendContent } from './send-content.ts';
 import type { SyncContext, WalkContext } from './sync-context.ts';
 
-/** What the platform does not serve, so that a file cannot be deleted. */
+/** What the platform does not serve, so that a file cannot be deleted. `isOurs`: it was seen to be the file that was put there. */
 interface NotServed {
   readonly kind: 'not-served';
+  readonly isOurs: boolean;
 }
 
-/** What files at a target are deleted by; `null`: they are not, but left, or let expire. */
-export function deletingCatalog(target: number, { config, catalog }: SyncContext): ServedCatalog | null {
-  if (config.removals.mode !== 'delete' || catalog === null) return null;
-  return catalog.serves(target, 'get') && catalog.serves(target, 'delete') ? catalog : null;
+/**
+ * What files at a target are deleted by; `null`: they are not, but left, or let expire.
+ *
+ * @param isAsked - whether somebody wants the file removed whatever the mode: then it must at least be looked at.
+ */
+export function deletingCatalog(
+  target: number,
+  isAsked: boolean,
+  { config, catalog }: SyncContext,
+): ServedCatalog | null {
+  if (catalog?.serves(target, 'get') !== true) return null;
+  return isAsked || (config.removals.mode === 'delete' && catalog.serves(target, 'delete')) ? catalog : null;
 }
 
 /**
@@ -29,7 +48,7 @@ export async function deleteFile(
   { abort }: WalkContext,
 ): Promise<RemovalAttempt | NotServed> {
   const looked = await look(catalog, at, put, abort);
-  if (looked.kind === 'failed') return failureOf(looked.failure);
+  if (looked.kind === 'failed') return failureOf(looked.failure, false);
   if (looked.value === null) return { kind: 'gone' };
   const ownership = ownershipOf(looked.value, put);
   switch (ownership.kind) {
@@ -41,24 +60,23 @@ export async function deleteFile(
     }
     case 'ours': {
       const deleted = await catalog.delete(at, looked.value.id, abort);
-      return deleted.kind === 'ok' ? { kind: 'gone' } : failureOf(deleted.failure);
+      return deleted.kind === 'ok' ? { kind: 'gone' } : failureOf(deleted.failure, true);
     }
   }
 }
 
 /** What is on record of a file that is to be deleted. It must have a record. */
-export function putFileOf(id: RowId, source: string, state: Pick<StateReader, 'find' | 'remote'>): PutFile {
+export function putFileOf(id: RowId, source: string, state: Pick<StateReader, 'find'>): PutFile {
   const stored = state.find(id);
-  const remote = state.remote.find(id);
-  if (stored === null || remote === null) throw new Error(`${id.key} has no record`);
+  if (stored === null) throw new Error(`${id.key} has no record`);
   return {
     key: id.key,
     source,
-    remoteId: remote.remoteId,
+    remoteId: stored.remoteId,
     sha256: stored.sha256,
     sizeBytes: sizeInFingerprint(stored.fingerprint),
-    triedBytes: remote.sizeBytes,
-    isMarked: remote.isMarked,
+    triedBytes: stored.sizeBytes,
+    isMarked: stored.isMarked,
   };
 }
 
@@ -79,17 +97,61 @@ async function look(
   return ok(null);
 }
 
-function failureOf(failure: OptionalFailure): RemovalAttempt | NotServed {
+function failureOf(failure: OptionalFailure, isOurs: boolean): RemovalAttempt | NotServed {
   switch (failure.kind) {
     case 'not-found':
       return { kind: 'gone' };
     case 'not-served':
     // The upsert that lets the file expire decides whether the credentials are refused.
     case 'credentials':
-      return { kind: 'not-served' };
+      return { kind: 'not-served', isOurs };
     case 'quota':
     case 'refused':
     case 'transient':
       return { kind: 'failed', failure };
   }
 }
+
+/** Puts an empty file that expires in two minutes under a key. Its intent must be on disk. */
+export async function leaveTombstone(
+  botId: string,
+  key: FileKey,
+  { platform, abort }: Pick<WalkContext, 'platform' | 'abort'>,
+): Promise<RemovalAttempt> {
+  let expiresAtMs = 0;
+  const prepare = (): PreparedUpsert => {
+    expiresAtMs = removalExpiry(platform.now());
+    return { kind: 'ready', body: emptyFile(key, expiresAtMs), expiresAtMs };
+  };
+  const nothing = { kind: 'whole', bytes: Buffer.alloc(0) } as const;
+  const ended = await sendContent(platform, botId, prepare, nothing, abort);
+  return ended.kind === 'failed'
+    ? { kind: 'failed', failure: ended.failure }
+    : { kind: 'expires', expiresAtMs };
+}
+function emptyFile(key: FileKey, expiresAtMs: number): UpsertBody {
+  return {
+    key,
+    size: 0,
+    index: false,
+    tags: {},
+    metadata: {},
+    accessPolicies: [],
+    contentType: 'application/octet-stream',
+    expiresAt: new Date(expiresAtMs).toISOString(),
+  };
+}
+
+/**
+ * How an attempt to remove a file from the platform ended:
+ * - `expires`: an empty file is in its place until then, epoch milliseconds.
+ * - `gone`: nothing of it is there.
+ * - `replaced`: somebody put another file there, which is left alone; `reason` says what shows it, for people.
+ * - `unchecked`: the platform does not say whose file it is, and it was to be removed only if it is ours.
+ */
+export type RemovalAttempt =
+  | { readonly kind: 'expires'; readonly expiresAtMs: number }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'replaced'; readonly reason: string }
+  | { readonly kind: 'unchecked' }
+  | { readonly kind: 'failed'; readonly failure: PlatformFailure };

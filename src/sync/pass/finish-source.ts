@@ -1,9 +1,10 @@
+import { describeHalt } from '../../words/halt.ts';
 import type { Halt } from '../../domain/guard.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
-import { mountsBelow } from '../sources/mounts.ts';
-import type { FoundSource, Source } from '../sources/source.ts';
-import type { PassContext, SyncContext, WalkContext } from './sync-context.ts';
-import { noteProblem } from './note-item.ts';
+import { mountsToRemember } from '../sources/mount-check.ts';
+import { placeOfSource } from '../sources/place.ts';
+import type { FoundSource } from '../sources/source.ts';
+import type { PassContext, WalkContext } from './sync-context.ts';
 import { removeMissing } from './removals.ts';
 import type { SourceWalk, Visited } from './visit-sources.ts';
 
@@ -19,7 +20,7 @@ export async function finishSource(
   const isUnseen = ended.kind === 'complete' && context.round.unseen.has(found.config.name);
   const walk: SourceWalk = isUnseen ? { ...ended, kind: 'incomplete' } : ended;
   const halt = walk.kind === 'halted' ? walk.halt : await removeFrom(found, walk, recorded, context);
-  noteHalt(found.config.name, halt, context);
+  if (halt !== null) reportHalt(found.config.name, halt, context);
   // A walk that a stop cut short says nothing of the source.
   if (context.stop.aborted && halt === null) return null;
   remember(found, walk, halt, context);
@@ -33,63 +34,53 @@ async function removeFrom(
   recorded: number,
   context: PassContext,
 ): Promise<Halt | null> {
-  if (found.kind === 'missing' || context.config.removals.mode === 'keep') return null;
+  if (found.kind === 'missing') return null;
   const { name } = found.config;
+  const { state, config } = context;
+  const target = state.targetId(found.source.syncTarget);
+  if (config.removals.mode === 'keep' && !state.hasAskedRemovals(target, name)) return null;
   switch (walk.kind) {
     case 'complete':
       return removeMissing(found.source, recorded, walk.approved, context);
     case 'incomplete': {
       // What would be removed after a complete walk is left alone for now.
-      const { state, summary, stop, report } = context;
-      const { removed } = state.countRecorded(state.targetId(found.source.syncTarget), name);
+      const { summary, stop, emit } = context;
+      const { removed } = state.countRecorded(target, name);
       summary.toRemove += removed;
       if (removed > 0 && !stop.aborted)
-        report.warn(
-          `${name}: nothing is removed from the platform (${removed} to remove), because a part of the source could not be read`,
-        );
+        emit({
+          kind: 'warning',
+          message: `${name}: nothing is removed from the platform (${removed} to remove), because a part of the source could not be read`,
+        });
       return null;
     }
   }
 }
 
-/** A halt is a problem of the source itself, which has the path `.`; the one before is over. */
-function noteHalt(name: string, halt: Halt | null, context: WalkContext): void {
-  context.state.problems.dropAt(name, '.');
-  if (halt === null) {
-    context.halts.delete(name);
-    return;
-  }
-  context.halts.set(name, halt);
-  const fix = halt.kind === 'missing' ? '' : `; if that is right, ${context.howToAllow}`;
-  const what = halt.kind === 'mass-removal' ? 'none of these was' : 'nothing was';
-  const reason = `halted: ${halt.reason}; ${what} removed${fix}`;
-  noteProblem(context, { source: name, path: '.', key: null, kind: 'problem', reason });
+function reportHalt(source: string, halt: Halt, { state, summary, emit, howToApprove }: WalkContext): void {
+  const before = state.source(source)?.halt ?? null;
+  const isKnown = before !== null && describeHalt(before) === describeHalt(halt);
+  summary.problems += 1;
+  emit({ kind: 'halted', source, halt, howToApprove, isKnown });
 }
 
 function remember(found: FoundSource, walk: SourceWalk, halt: Halt | null, context: WalkContext): void {
-  const { state, walkStates, round } = context;
+  const { state, walkStates, round, config } = context;
   const { name, directory } = found.config;
   const isOther = found.kind === 'found' && !isStillThere(found.source);
   walkStates.set(name, isOther ? 'halted' : walk.kind);
   if (walk.kind !== 'halted') state.problems.dropBefore(name, round.pass);
   if (walk.kind !== 'halted' && found.kind === 'found')
     state.remote.endAdoption(state.targetId(found.source.syncTarget), name);
-  const halted = halt?.reason ?? null;
   if (found.kind === 'found' && halt === null) {
-    noteMounts(found.source, context);
-    state.saveSource(name, { directory, identity: found.source.identity, halted });
+    const { source } = found;
+    const target = state.targetId(source.syncTarget);
+    state.saveMounts(name, mountsToRemember(source, target, state, config.removals.mode));
+    state.saveSource(name, { directory, identity: source.identity, halt });
+    state.savePlace(name, placeOfSource(source));
   } else {
     // The directory of a halted source is not taken for the right one.
-    state.saveSource(name, { directory, identity: state.source(name)?.identity ?? '', halted });
+    const { identity = '' } = state.source(name) ?? {};
+    state.saveSource(name, { directory, identity, halt });
   }
-}
-
-/**
- * Notes what is mounted below a source, also what came while it was walked. Where nothing is removed, none is forgotten: its
- * files would be removed should that change.
- */
-function noteMounts(source: Source, { state, config }: SyncContext): void {
-  const { name } = source.config;
-  const kept = config.removals.mode === 'keep' ? state.mounts(name) : [];
-  state.saveMounts(name, [...new Set([...kept, ...source.mounts, ...mountsBelow(source)])].sort());
 }

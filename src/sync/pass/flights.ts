@@ -1,6 +1,6 @@
 import { sizeAndMtimeOf, type Fingerprint } from '../../domain/fingerprint.ts';
-import { Multiset } from '../../domain/multiset.ts';
-import type { RowId } from '../../state/state-reader.ts';
+import { Multiset } from '../../domain/bag.ts';
+import type { RowId } from '../../store/file-reader.ts';
 
 /** What is done to one key. `hadToWait`: another flight of the key came before. */
 type Flight = (hadToWait: boolean) => Promise<void>;

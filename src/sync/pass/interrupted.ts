@@ -1,8 +1,7 @@
-import type { FileKey, RelativePath } from '../../domain/brands.ts';
+import { type FileKey, type RelativePath, fileKey } from '../../domain/key.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
-import { fileKey } from '../../domain/key.ts';
 import type { FileRecord } from '../../domain/record.ts';
-import { scan } from '../../scan/scan.ts';
+import { scan } from '../../files/scan.ts';
 import { isPlannedSend } from '../plan/plan-item.ts';
 import { planSource } from '../plan/plan-source.ts';
 import { Turns } from '../plan/turns.ts';
@@ -29,7 +28,7 @@ export async function sendInterrupted(
   const { state, stop, clock, workers } = context;
   const { name } = source.config;
   const target = state.targetId(source.syncTarget);
-  const ports = planPorts({ source: name, target }, { ...context, retriesFailed: true }, () => true);
+  const ports = planPorts(target, { ...context, retriesFailed: true }, () => true);
   const sent = new Map<string, Fingerprint>();
   const turns = new Turns(clock);
   const pageAfter = (path: string): FileRecord[] => state.interrupted(target, name, path);

@@ -1,4 +1,4 @@
-import type { Problem } from '../../state/problems.ts';
+import type { Problem } from '../../store/problems.ts';
 import type { WalkContext } from './sync-context.ts';
 import { outcomeOf } from '../plan/outcome.ts';
 import type { PlanItem, PlannedSend } from '../plan/plan-item.ts';
@@ -11,7 +11,7 @@ export function noteItem(
   target: number,
   context: WalkContext,
 ): void {
-  const { state, summary, config, clock, report } = context;
+  const { state, summary, config, clock, emit } = context;
   const name = source.config.name;
   if (item.kind === 'absent') {
     noteAbsent(item, source, target, context);
@@ -35,12 +35,16 @@ export function noteItem(
   const { kind, path, key, reason, error } = event;
   const failure = error === undefined ? null : ({ outcome: 'failed', error } as const);
   // What stands on record of a file was told when it was recorded.
-  report.event({ kind, source: name, path, key, reason, ...failure }, undefined, item.kind === 'hold');
+  emit({
+    kind: 'file',
+    file: { kind, source: name, path, key, reason, ...failure },
+    isKnown: item.kind === 'hold',
+  });
 }
 
 /** Counts, reports and remembers a file that was not sent and has no row of its own to say so. */
 export function noteProblem(
-  { state, summary, report, round }: WalkContext,
+  { state, summary, emit, round }: WalkContext,
   problem: Problem & { readonly kind: 'refuse' | 'problem' },
 ): void {
   const { kind, source, path, key, reason } = problem;
@@ -48,7 +52,7 @@ export function noteProblem(
   const isKnown = state.problems.has(problem);
   state.problems.note(problem, round.pass);
   // The order of fields in JSON Lines is that of every other event.
-  report.event({ kind, source, path, key, reason }, undefined, isKnown);
+  emit({ kind: 'file', file: { kind, source, path, key, reason }, isKnown });
 }
 
 function noteAbsent(

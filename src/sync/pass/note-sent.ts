@@ -2,8 +2,8 @@ import { renewalTime } from '../../domain/expiry.ts';
 import { FIRST_ASKED_AFTER_MS } from '../../domain/confirmation.ts';
 import type { FileEvent } from '../../domain/report.ts';
 import { toldOf } from '../../domain/settings.ts';
-import type { RowId } from '../../state/state-reader.ts';
-import type { Attempt, Lifetime, SendFailure, SentAs } from '../../state/state-store.ts';
+import type { RowId } from '../../store/file-reader.ts';
+import type { Attempt, Lifetime, SendFailure, SentAs } from '../../store/state-store.ts';
 import { kindOfSend } from '../plan/outcome.ts';
 import type { PlannedSend } from '../plan/plan-item.ts';
 import type { Source } from '../sources/source.ts';
@@ -68,7 +68,7 @@ export function noteSent(sent: Sent, mayBeThere: boolean, file: TriedFile, conte
 }
 
 function noteSuccess(sent: Extract<Sent, { kind: 'sent' }>, file: TriedFile, context: WalkContext): void {
-  const { state, summary, report, clock } = context;
+  const { state, summary, emit, clock } = context;
   const { sizeBytes } = sent.state;
   const event = eventOf(file);
   if (event.kind === 'upload') tellDelivery(sent, file, context);
@@ -79,15 +79,22 @@ function noteSuccess(sent: Extract<Sent, { kind: 'sent' }>, file: TriedFile, con
   summary[kindOfSend(file.item).counts] += 1;
   if (file.item.found?.kind === 'foreign') summary.overwritten += 1;
   summary.bytes += sizeBytes;
-  report.sent(sizeBytes);
-  report.event({ ...event, outcome: 'done' }, { bytes: sizeBytes, durationMs: file.tookMs });
+  emit({ kind: 'sent', bytes: sizeBytes });
+  emit({
+    kind: 'file',
+    file: { ...event, outcome: 'done' },
+    transferred: { bytes: sizeBytes, durationMs: file.tookMs },
+  });
 }
 
 function noteFailure(attempt: Attempt, failure: SendFailure, file: TriedFile, context: WalkContext): void {
-  const { state, summary, report, clock } = context;
+  const { state, summary, emit, clock, breaker } = context;
   state.recordFailure(file.id, attempt, failure, clock.now());
   summary.failed += 1;
-  report.event({ ...eventOf(file), outcome: 'failed', error: failure.reason });
+  const event = eventOf(file);
+  // In an outage the same files fail with each probe.
+  const isKnown = breaker.isOpen && event.reason === 'failed-before';
+  emit({ kind: 'file', file: { ...event, outcome: 'failed', error: failure.reason }, isKnown });
 }
 
 function eventOf({ item, source }: TriedFile): FileEvent {

@@ -1,10 +1,12 @@
+import type { Emit } from '../events.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { stepAfter, type Step, type Word } from '../../domain/confirmation.ts';
+import { stepAfter, type Step } from '../../domain/confirmation.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
-import type { Sending, Unconfirmed } from '../../state/remote.ts';
-import type { StateStore } from '../../state/state-store.ts';
+import type { PlatformStatus } from '../../domain/platform-status.ts';
+import type { SentRecord } from '../../domain/record.ts';
+import type { StateStore } from '../../store/state-store.ts';
 import type { BotAtTarget } from '../catalog/served-catalog.ts';
-import type { Reporter } from './reporter.ts';
+import type { LostFile } from './lost-file.ts';
 
 /** What the platform says of a file: what it has, or that something went wrong. */
 export type WordOutcome = 'stored' | 'searchable' | 'failed';
@@ -13,7 +15,7 @@ export type WordOutcome = 'stored' | 'searchable' | 'failed';
 export interface WordPorts {
   readonly state: StateStore;
   readonly clock: Pick<Clock, 'now'>;
-  readonly report: Pick<Reporter, 'event' | 'warn'>;
+  readonly emit: Emit;
   /** How often one content is sent before it waits for a change or the next rescan. */
   readonly attempts: number;
   /** The platform's time, epoch milliseconds. */
@@ -26,73 +28,89 @@ export interface WordPorts {
   readonly noteUnsent: (source: string, path: string, fingerprint: Fingerprint) => void;
 }
 
-/** A question about a file is not put off longer than this, milliseconds. */
+/** How confirmations are asked for just now. */
 interface Haste {
+  /** A question about a file is not put off longer than this, milliseconds. */
   readonly longestAskMs: number;
+  /** Returns whether the run sends a lost file again before it ends. */
+  readonly willResend: (lost: LostFile) => boolean;
 }
 
 /** Records and reports what the platform says of a file, unless it was sent again since it was asked. */
-export function noteWord(word: Word, file: Unconfirmed, bot: BotAtTarget, ports: WordPorts & Haste): void {
+export function noteWord(
+  status: PlatformStatus,
+  file: SentRecord,
+  bot: BotAtTarget,
+  ports: WordPorts & Haste,
+): void {
   const { state, clock, attempts } = ports;
-  const sending = sendingOf(file, bot);
-  if (!state.remote.isCurrent(sending)) return;
+  if (!state.isCurrent(file)) return;
   const nowMs = clock.now();
-  const step = stepAfter(word, file, attempts, nowMs);
+  const step = stepAfter(status, file, attempts, nowMs);
   switch (step.kind) {
     case 'ask': {
       const askAtMs = nowMs + Math.min(step.afterMs, ports.longestAskMs);
-      state.remote.askAgain(sending, { askAtMs, trouble: step.trouble }, nowMs);
+      state.remote.askAgain(file, { askAtMs, trouble: step.trouble }, nowMs);
       break;
     }
     case 'settle': {
       const reason = step.verdict === 'unsearchable' ? step.reason : null;
-      state.remote.recordVerdict(sending, { verdict: step.verdict, reason }, nowMs);
-      if (step.verdict === 'unsearchable') reportFailure(word, file, step.reason, ports);
-      else reportSuccess(word, file, step.verdict, ports);
+      state.remote.recordVerdict(file, { verdict: step.verdict, reason }, nowMs);
+      if (step.verdict === 'unsearchable') reportFailure(status, file, step.reason, ports);
+      else reportSuccess(status, file, step.verdict, ports);
       break;
     }
-    case 'lose':
+    case 'lose': {
       noteLoss(step, file, bot, ports);
-      reportFailure(word, file, step.reason, ports);
+      const { reason, resendAfterMs } = step;
+      const resendAtMs = resendAfterMs === null ? null : nowMs + resendAfterMs;
+      if (resendAtMs !== null && ports.willResend({ file, bot, status, reason, resendAtMs }))
+        ports.emit({
+          kind: 'retrying',
+          path: `${file.source}/${file.path}`,
+          reason,
+          delayMs: resendAtMs - nowMs,
+        });
+      else reportFailure(status, file, reason, ports);
       break;
+    }
   }
-}
-
-/** The sending that an entry of the queue is about. */
-export function sendingOf({ key, remoteId, sentAtMs }: Unconfirmed, { target }: BotAtTarget): Sending {
-  return { target, key, remoteId, sentAtMs };
 }
 
 function noteLoss(
   { state: as, reason, resendAfterMs, isForWantOfRoom }: Extract<Step, { kind: 'lose' }>,
-  file: Unconfirmed,
+  file: SentRecord,
   bot: BotAtTarget,
   { state, clock, noteShortage, noteUnsent }: WordPorts,
 ): void {
   const nowMs = clock.now();
   const resendAtMs = resendAfterMs === null ? null : nowMs + resendAfterMs;
-  state.remote.recordLoss(sendingOf(file, bot), { state: as, reason, resendAtMs }, nowMs);
+  state.remote.recordLoss(file, { state: as, reason, resendAtMs }, nowMs);
   if (isForWantOfRoom) noteShortage(reason, bot.botId);
-  const stored = state.find({ target: bot.target, key: file.key });
+  const stored = state.find(file);
   if (stored !== null) noteUnsent(file.source, file.path, stored.fingerprint);
 }
 
 function reportSuccess(
-  { said }: Word,
-  { source, path, key }: Unconfirmed,
+  { said }: PlatformStatus,
+  { source, path, key }: SentRecord,
   outcome: 'stored' | 'searchable',
-  { report, onWord }: WordPorts,
+  { emit, onWord }: WordPorts,
 ): void {
   onWord?.(outcome);
-  report.event({ kind: 'confirm', source, path, key, reason: said, outcome });
+  emit({ kind: 'file', file: { kind: 'confirm', source, path, key, reason: said, outcome } });
 }
 
-function reportFailure(
-  { said }: Word,
-  { source, path, key }: Unconfirmed,
+/** Reports that a file is not on the platform as it should be. */
+export function reportFailure(
+  { said }: PlatformStatus,
+  { source, path, key }: SentRecord,
   error: string,
-  { report, onWord }: WordPorts,
+  { emit, onWord }: Pick<WordPorts, 'emit' | 'onWord'>,
 ): void {
   onWord?.('failed');
-  report.event({ kind: 'confirm', source, path, key, reason: said, outcome: 'failed', error });
+  emit({
+    kind: 'file',
+    file: { kind: 'confirm', source, path, key, reason: said, outcome: 'failed', error },
+  });
 }

@@ -1,15 +1,18 @@
 import { exitCodeOf } from '../../domain/exit-code.ts';
-import { REMOVAL_WINDOW_MS, type Halt } from '../../domain/guard.ts';
+import { REMOVAL_WINDOW_MS, type Approved, type Halt } from '../../domain/guard.ts';
 import { emptySummary, type Summary } from '../../domain/report.ts';
 import { listAdoptable } from '../catalog/list-adoptable.ts';
 import { isSameDirectory } from '../sources/directory-identity.ts';
 import { keyGroups } from '../sources/key-groups.ts';
 import { findSources, type FoundSource, type Source } from '../sources/source.ts';
+import { senderAgain } from './send-again.ts';
 import { newRound, type PassContext, type SyncContext } from './sync-context.ts';
 import { finishSource } from './finish-source.ts';
-import type { PassInput } from './pass-input.ts';
 import { enter, recordedIn, visitSources, type SourceWalk, type Visited } from './visit-sources.ts';
 import { Workers } from './workers.ts';
+import type { Emit } from '../events.ts';
+import type { Blockade } from './blockade.ts';
+import type { SendAgain } from './lost-file.ts';
 
 /**
  * So many files more than can be transferred at a time are in hand: their intents are written down together, so that no
@@ -17,7 +20,7 @@ import { Workers } from './workers.ts';
  */
 const FILES_AHEAD = 128;
 
-const NOTHING = (): boolean => false;
+const NOTHING = (): Approved => null;
 
 /**
  * Looks at every file of every source once and brings the platform up to date: scan, decide, upload, record.
@@ -49,7 +52,7 @@ export async function runPass(syncContext: SyncContext, input: PassInput): Promi
       const halt = await finishSource(one, context);
       isHalted ||= halt !== null;
     }
-    await input.allSent?.();
+    await input.allSent?.(senderAgain(found, context));
     sumUpConfirmations(summary, syncContext);
     summary.durationMs = Math.round(clock.monotonic() - beganMs);
     const exitCode = exitCodeOf(summary, {
@@ -83,11 +86,11 @@ const LIST_PATIENCE_MS = 30_000;
 /** Finds out what the platform has of sources of which nothing is on record. */
 async function findAdoptable(
   found: readonly FoundSource[],
-  { state, catalog, config, clock, random, stop, report, round }: PassContext,
+  { state, catalog, config, clock, random, stop, emit, round }: PassContext,
 ): Promise<void> {
   if (catalog === null || !config.platform.mark) return;
   const onRetry = (reason: string, delayMs: number): void => {
-    report.retrying('what the platform has', reason, delayMs);
+    emit({ kind: 'retrying', path: 'what the platform has', reason, delayMs });
   };
   await listAdoptable(found, {
     state,
@@ -101,7 +104,7 @@ async function findAdoptable(
       state.remote.beginAdoption(target, source);
     },
     warn: (message) => {
-      report.warn(message);
+      emit({ kind: 'warning', message: message });
     },
   });
 }
@@ -111,14 +114,14 @@ function passContext(
   {
     summary,
     isForced,
-    isAllowed,
+    approved,
     retriesFailed = true,
-    report = syncContext.report,
+    emit = syncContext.emit,
   }: Omit<PassInput, 'onFound' | 'blockade' | 'allSent'>,
   workers: Workers,
 ): PassContext {
   const transfer = syncContext.bulk;
-  return { ...syncContext, report, summary, transfer, workers, isForced, isAllowed, retriesFailed };
+  return { ...syncContext, emit, summary, transfer, workers, isForced, approved, retriesFailed };
 }
 
 function newWorkers({ config, state, fail, detach }: SyncContext): Workers {
@@ -136,7 +139,12 @@ export async function removeWhatIsDue(found: FoundSource, syncContext: SyncConte
   const walk: SourceWalk = entered.kind === 'halted' ? entered : { kind: 'complete', approved: [] };
   const visited: Visited = { found, walk, recorded: recordedIn(source, syncContext) };
   const workers = newWorkers(syncContext);
-  const input = { summary: emptySummary(), isForced: NOTHING, isAllowed: NOTHING, retriesFailed: false };
+  const input = {
+    summary: emptySummary(),
+    isForced: () => false,
+    approved: NOTHING,
+    retriesFailed: false,
+  };
   try {
     return await finishSource(visited, passContext(syncContext, input, workers));
   } catch (error) {
@@ -150,13 +158,13 @@ export async function removeWhatIsDue(found: FoundSource, syncContext: SyncConte
 const OVERDUE_NAMED = 1000;
 
 /** Counts the files that wait for the platform's word, and tells of those that have waited too long. */
-function sumUpConfirmations(summary: Summary, { confirmations, state, report }: SyncContext): void {
+function sumUpConfirmations(summary: Summary, { confirmations, state, emit }: SyncContext): void {
   if (confirmations === null) return;
   summary.unconfirmed = confirmations.unconfirmed;
   for (const { target } of confirmations.bots)
-    for (const overdue of state.remote.overdue(target, OVERDUE_NAMED)) {
+    for (const { source, path, key, failure } of state.overdueConfirmations(target, OVERDUE_NAMED)) {
       summary.problems += 1;
-      report.event({ kind: 'problem', ...overdue });
+      emit({ kind: 'file', file: { kind: 'problem', source, path, key, reason: failure } });
     }
 }
 
@@ -165,4 +173,24 @@ function isAsBefore(found: FoundSource, { state }: SyncContext): boolean {
   if (found.kind === 'missing') return false;
   const seen = state.source(found.config.name);
   return seen !== null && isSameDirectory(seen.identity, found.source.identity);
+}
+
+/** What a pass is given, beside what it shares with all others. */
+export interface PassInput {
+  /** Counted up as the pass goes on; the caller has the counts also when it fails. */
+  readonly summary: Summary;
+  /** Files to send again whatever the records say, by their path in the source. */
+  readonly isForced: (path: string) => boolean;
+  /** What somebody has approved for a source. */
+  readonly approved: (source: string) => Approved;
+  /** Whether files that failed, and have not changed since, are retried: by default they are. */
+  readonly retriesFailed?: boolean;
+  /** What keeps files from being sent is taken as known already, and not tried. */
+  readonly blockade?: Blockade;
+  /** Instead of the context's. */
+  readonly emit?: Emit;
+  /** Awaited when everything was sent and removed, before the pass is summed up. `sendAgain`: for what the platform loses meanwhile. */
+  readonly allSent?: (sendAgain: SendAgain) => Promise<void>;
+  /** Told the sources as the pass found them, before it walks them. */
+  readonly onFound?: (found: readonly FoundSource[]) => void;
 }

@@ -1,14 +1,20 @@
+import { fateOf, isAskedFor, type FileRecord } from '../../domain/record.ts';
 import type { PlatformFailure } from '../../domain/failure.ts';
-import type { FileRecord } from '../../domain/record.ts';
-import type { RowId, StateReader } from '../../state/state-reader.ts';
+import { fileKey } from '../../domain/key.ts';
+import type { RowId } from '../../store/file-reader.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
-import { areMountsThere } from '../sources/mounts.ts';
-import { presenceOf } from '../sources/presence.ts';
+import { areMountsUnchanged } from '../sources/mounts.ts';
+import { isLeftOut, presenceOf } from '../sources/presence.ts';
 import type { Source } from '../sources/source.ts';
-import { deleteFile, deletingCatalog, putFileOf } from './delete-file.ts';
-import { leaveTombstone } from './leave-tombstone.ts';
+import { whyRemoved } from '../plan/outcome.ts';
+import {
+  deleteFile,
+  deletingCatalog,
+  putFileOf,
+  leaveTombstone,
+  type RemovalAttempt,
+} from './delete-file.ts';
 import { noteProblem } from './note-item.ts';
-import type { RemovalAttempt } from './removal-attempt.ts';
 import { isPostponed, judge, retryFile, type FileAttempt } from './retry.ts';
 import type { WalkContext } from './sync-context.ts';
 import { retryPorts } from './walk-ports.ts';
@@ -43,7 +49,7 @@ export async function removeFile(
   turn: OutageTurn,
   context: WalkContext,
 ): Promise<void> {
-  const { state, summary, flights, breaker, isWatched } = context;
+  const { summary, flights, breaker, isWatched } = context;
   const id = { target, key: record.key };
   if (isWatched && breaker.isOpen && flights.has(id)) {
     // What is running waits for the platform, and this would wait for it.
@@ -52,7 +58,7 @@ export async function removeFile(
   }
   await flights.run(id, null, async () => {
     const removal: Removal = { source, id, record, context };
-    const isDue = isStillDue(id, source.config.name, record, state) && mayGo(source, record, context);
+    const isDue = isStillDue(id, source.config.name, record, context) && mayGo(source, id, record, context);
     const isOut = breaker.isOpen;
     if (!isDue || (isOut && !turn.take())) {
       summary.pending += 1;
@@ -74,11 +80,18 @@ interface Removal {
 }
 
 /** Notes the intent to remove a file, durably, and returns what makes an attempt. */
-async function beginRemoval({ source, id, context }: Removal): Promise<() => Promise<RemovalAttempt>> {
+async function beginRemoval({
+  source,
+  id,
+  record,
+  context,
+}: Removal): Promise<() => Promise<RemovalAttempt>> {
   const { state, clock } = context;
   const { botId, name } = source.config;
   const letExpire = (): Promise<RemovalAttempt> => leaveTombstone(botId, id.key, context);
-  const catalog = deletingCatalog(id.target, context);
+  const isAsked = isAskedFor(record.absence);
+  const catalog = deletingCatalog(id.target, isAsked, context);
+  if (catalog === null && isAsked) return () => Promise.resolve(UNCHECKED);
   if (catalog === null) {
     await state.removals.beginRemoving(id, clock.now());
     return letExpire;
@@ -90,6 +103,7 @@ async function beginRemoval({ source, id, context }: Removal): Promise<() => Pro
     if (isServed) {
       const ended = await deleteFile(catalog, { target: id.target, botId }, put, context);
       if (ended.kind !== 'not-served') return ended;
+      if (isAsked && !ended.isOurs) return UNCHECKED;
       isServed = false;
       await state.removals.beginRemoving(id, clock.now());
     }
@@ -97,51 +111,73 @@ async function beginRemoval({ source, id, context }: Removal): Promise<() => Pro
   };
 }
 
+const UNCHECKED: RemovalAttempt = { kind: 'unchecked' };
+
 /** Counts, reports and records how the removal of a file ended. */
 function noteRemoval(ended: RemovalAttempt, { source, id, record, context }: Removal): void {
-  const { state, clock, report, summary, round } = context;
+  const { state, clock, emit, summary, round } = context;
   const { botId, name } = source.config;
   const { path, key } = record;
-  const event = { kind: 'remove', source: name, path, key, reason: 'removed' } as const;
+  const isAsked = isAskedFor(record.absence);
+  // What somebody has seen listed is no sign of a mass deletion.
+  const countedFor = record.absence === 'pruned' ? null : name;
+  const event = { kind: 'remove', source: name, path, key, reason: whyRemoved(source, record) } as const;
   switch (ended.kind) {
     case 'expires':
     case 'gone':
-      if (ended.kind === 'gone') state.removals.recordDeleted(id, name, clock.now());
-      else state.removals.recordRemoved(id, name, ended.expiresAtMs, clock.now());
+      if (ended.kind === 'gone') state.removals.recordDeleted(id, countedFor, clock.now());
+      else state.removals.recordRemoved(id, countedFor, ended.expiresAtMs, clock.now());
       summary.removed += 1;
-      report.event({ ...event, outcome: 'done' });
+      emit({ kind: 'file', file: { ...event, outcome: 'done' } });
       break;
     case 'replaced': {
       // Nothing of ours is left to remove, so that it is neither tried nor told again.
       state.forget(id);
-      const reason = `deleted here, but left alone on the platform: somebody else replaced it (${ended.reason})`;
-      noteProblem(context, { source: name, path, key, kind: 'problem', reason });
+      noteProblem(context, {
+        ...{ source: name, path, key, kind: 'problem' },
+        reason: `${isAsked ? '' : 'deleted here, but '}left alone on the platform: somebody else replaced it (${ended.reason})`,
+      });
       break;
     }
+    case 'unchecked':
+      if (record.absence === 'orphan') state.forget(id);
+      else state.setAbsence(id, 'kept', clock.now());
+      noteProblem(context, {
+        ...{ source: name, path, key, kind: 'problem' },
+        reason: 'left alone on the platform, which does not say whose file it is',
+      });
+      break;
     case 'failed': {
       const { message } = ended.failure;
       round.blockade.note(ended.failure, botId);
       state.removals.recordFailure(id, `cannot be removed: ${message}`, clock.now());
       summary.failed += 1;
-      report.event({ ...event, outcome: 'failed', error: message });
+      emit({ kind: 'file', file: { ...event, outcome: 'failed', error: message } });
       break;
     }
   }
 }
 
 /** Whether a record still says what it said on its page: in the meantime the file may be back, or its key another's. */
-function isStillDue(id: RowId, source: string, record: FileRecord, state: StateReader): boolean {
+function isStillDue(id: RowId, source: string, record: FileRecord, { state, config }: WalkContext): boolean {
   const now = state.find(id);
-  return now?.absence === 'removed' && now.source === source && now.path === record.path;
+  if (now === null || now.source !== source || now.path !== record.path) return false;
+  return now.absence === record.absence && fateOf(now, now.absence, config.removals.mode) === 'remove';
 }
 
 /** Whether nothing speaks against removing a file now; asked again before each attempt. */
-function mayGo(source: Source, { path, fingerprint }: FileRecord, context: WalkContext): boolean {
-  const { round, stop, flights, clock } = context;
+function mayGo(source: Source, id: RowId, record: FileRecord, context: WalkContext): boolean {
+  const { path, fingerprint, absence } = record;
+  const { state, round, stop, flights, clock } = context;
   const isObstructed = stop.aborted || round.blockade.reasonAgainst(source.config.botId, false) !== null;
   if (isObstructed) return false;
   if (round.unsent.mayHave(fingerprint, clock.monotonic()) || flights.mayHave(fingerprint)) return false;
-  return isStillThere(source) && areMountsThere(source) && presenceOf(source, path) === 'gone';
+  // Under its old key a file may go once the platform has it under its new one.
+  const ownKey = fileKey(source.config.keyPrefix, path);
+  const isReplaced = ownKey !== id.key && state.find({ ...id, key: ownKey })?.state === 'synced';
+  const isPrunedHere = absence === 'pruned' && isLeftOut(source, path);
+  const isAbsent = isReplaced || isPrunedHere || presenceOf(source, path) === 'gone';
+  return isStillThere(source) && areMountsUnchanged(source) && isAbsent;
 }
 
 /**
@@ -151,14 +187,14 @@ function mayGo(source: Source, { path, fingerprint }: FileRecord, context: WalkC
  * @param hasTurn - whether it has taken the turn for the outage that there is.
  */
 async function retryRemoval(
-  { source, record, context }: Removal,
+  { source, id, record, context }: Removal,
   attempt: () => Promise<RemovalAttempt>,
   turn: OutageTurn,
   hasTurn: boolean,
 ): Promise<RemovalAttempt | null> {
   const { stop, abort, isWatched, breaker } = context;
   const attemptOnce = async (): Promise<FileAttempt<RemovalAttempt> | null> => {
-    if (!mayGo(source, record, context)) return null;
+    if (!mayGo(source, id, record, context)) return null;
     const result = await attempt();
     const failure = failureOf(result);
     if (failure !== null && isPostponed(failure)) return null;

@@ -1,12 +1,10 @@
-import { retryDelayMs } from '../../domain/backoff.ts';
+import { retryDelayMs, retry, type Attempted, type RetryWait } from '../../domain/retry.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { PlatformFailure } from '../../domain/failure.ts';
-import { retry, type Attempted, type RetryWait } from '../../domain/retry.ts';
-import type { AttemptOutcome, Terms } from '../../upload/breaker-terms.ts';
-import type { CircuitBreaker } from '../../upload/circuit-breaker.ts';
+import type { AttemptOutcome, AttemptTerms, CircuitBreaker } from './circuit-breaker.ts';
 
 /** What repeated attempts need, be it to send a file or to remove one. */
-export interface RetryPorts extends Terms {
+export interface RetryPorts extends AttemptTerms {
   readonly clock: Clock;
   /** A number in [0, 1). */
   readonly random: () => number;
@@ -39,16 +37,16 @@ export function retryFile<R>(
   stop: AbortSignal,
 ): Promise<R | null> {
   const { clock, random, breaker, transfer, longestPauseMs } = ports;
-  const errand = breaker.errand(ports);
+  const guarded = breaker.guard(ports);
   const next = ({ retryAfterMs = 0, pauseMs }: FileAttempt<R>): RetryWait | null => {
-    if (errand.isSpent || retryAfterMs > longestPauseMs || breaker.isHopeless) return null;
+    if (guarded.isSpent || retryAfterMs > longestPauseMs || breaker.isHopeless) return null;
     // Nobody is told of an attempt that is not made.
-    if (breaker.isOpen && errand.park()) return null;
+    if (breaker.isOpen && guarded.park()) return null;
     if (breaker.isOpen) return { delayMs: breaker.untilProbeMs, isInAttempt: true };
-    return { delayMs: pauseMs ?? retryDelayMs(Math.max(1, errand.failures), random(), retryAfterMs) };
+    return { delayMs: pauseMs ?? retryDelayMs(Math.max(1, guarded.failures), random(), retryAfterMs) };
   };
   const policy = { clock, next, onRetry: ports.onRetry };
-  return retry(() => errand.attempt(transfer, make, stop), policy, stop);
+  return retry(() => guarded.attempt(transfer, make, stop), policy, stop);
 }
 
 /** What a failure, `null` for a success, says of the platform and of another attempt. */

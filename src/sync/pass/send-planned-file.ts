@@ -1,11 +1,11 @@
 import { isContentConfirmed } from '../../domain/change-in-place.ts';
 import { sizeInFingerprint } from '../../domain/fingerprint.ts';
-import type { FileRecord } from '../../domain/record.ts';
+import { differenceOf, type FileRecord } from '../../domain/record.ts';
 import { toldOf } from '../../domain/settings.ts';
-import type { RowId } from '../../state/state-reader.ts';
-import type { Attempt } from '../../state/state-store.ts';
-import { compareContent } from '../../upload/compare-content.ts';
-import type { SendTask } from '../../upload/send-file.ts';
+import type { RowId } from '../../store/file-reader.ts';
+import type { Attempt } from '../../store/state-store.ts';
+import { compareContent } from '../../files/compare-content.ts';
+import type { SendTask } from './send-file.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
 import type { WalkContext } from './sync-context.ts';
 import { kindOfSend } from '../plan/outcome.ts';
@@ -57,7 +57,7 @@ class PlannedFile {
     this.#context = context;
     this.#before = item.record;
     const outgoing = { source: source.config.name, path: item.path, sizeBytes: item.sizeBytes };
-    this.#watch = new SendWatch(outgoing, context.report, context.clock);
+    this.#watch = new SendWatch(outgoing, context.emit, context.clock);
   }
 
   async send(hadToWait: boolean): Promise<void> {
@@ -126,7 +126,7 @@ class PlannedFile {
 
   /** Tells the platform only what it was told otherwise before. `false`: it takes the content. */
   async #changeInPlace(): Promise<boolean> {
-    const { state, clock, summary, report, confirmations } = this.#context;
+    const { state, clock, summary, emit, confirmations } = this.#context;
     const task = inPlaceTaskOf(this.#item, this.#source, this.#id, state);
     if (task === null) return false;
     const { settings, digest } = this.#item.resolved;
@@ -143,13 +143,13 @@ class PlannedFile {
         state.remote.recordChanged(this.#id, changedFileOf(task, ended, clock.now()), clock.now());
         confirmations?.noteSent();
         summary[counts] += 1;
-        report.sent(0);
-        report.event({ ...event, outcome: 'done' });
+        emit({ kind: 'sent', bytes: 0 });
+        emit({ kind: 'file', file: { ...event, outcome: 'done' } });
         return true;
       case 'failed':
         summary.failed += 1;
         this.#notePending(ended.failure.message);
-        report.event({ ...event, outcome: 'failed', error: ended.failure.message });
+        emit({ kind: 'file', file: { ...event, outcome: 'failed', error: ended.failure.message } });
         return true;
       case 'not-tried':
         summary.pending += 1;
@@ -298,7 +298,7 @@ function isWithoutUpsert({ kind }: Sent): boolean {
 function wasSentSince(item: PlannedSend, now: FileRecord | null): boolean {
   if (now?.state !== 'synced' || item.reason === 'forced') return false;
   // What is on record of its content says nothing of what the platform was found to have.
-  if (item.reason === 'differs' && now.differs !== null) return false;
+  if (item.reason === 'differs' && differenceOf(now) !== null) return false;
   if (item.reason === 'renewal-due' && now.expiresAtMs === item.record?.expiresAtMs) return false;
   // It may have been written once more between the planning and that sending, which took it as it was then.
   const isOfSince = now.fingerprint === item.fingerprint || now.fingerprint !== item.record?.fingerprint;

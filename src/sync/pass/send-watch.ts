@@ -1,18 +1,19 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { FilePlatform, OutgoingContent } from '../../domain/file-platform.ts';
-import type { OutgoingFile, Reporter, TransferWatch } from './reporter.ts';
+import type { Emit, OutgoingFile } from '../events.ts';
 
 /** Follows the attempts to send one file, for those who watch and for the time that it took. */
 export class SendWatch {
   readonly #file: OutgoingFile;
-  readonly #report: Reporter;
+  readonly #emit: Emit;
   readonly #clock: Pick<Clock, 'monotonic'>;
   #beganMs = 0;
-  #watch: TransferWatch | null = null;
+  /** The attempt that is running. */
+  #attempt: OutgoingFile | null = null;
 
-  constructor(file: OutgoingFile, report: Reporter, clock: Pick<Clock, 'monotonic'>) {
+  constructor(file: OutgoingFile, emit: Emit, clock: Pick<Clock, 'monotonic'>) {
     this.#file = file;
-    this.#report = report;
+    this.#emit = emit;
     this.#clock = clock;
   }
 
@@ -50,27 +51,34 @@ export class SendWatch {
 
   #begin(): void {
     this.#beganMs = this.#clock.monotonic();
-    this.#watch = this.#report.sending?.(this.#file) ?? null;
+    this.#attempt = { ...this.#file };
+    this.#emit({ kind: 'attempt-began', file: this.#attempt });
   }
 
   #end(): void {
-    this.#watch?.ended();
-    this.#watch = null;
+    if (this.#attempt !== null) this.#emit({ kind: 'attempt-ended', file: this.#attempt });
+    this.#attempt = null;
   }
 
   #counted(content: OutgoingContent): OutgoingContent {
-    const watch = this.#watch;
-    // What is sent at once is not seen on its way.
-    if (watch === null || content.kind === 'whole') return content;
-    return { ...content, chunks: counted(content.chunks, watch) };
+    const attempt = this.#attempt;
+    // Content that is sent in one piece has no progress.
+    if (attempt === null || content.kind === 'whole') return content;
+    const progress = (bytes: number): void => {
+      this.#emit({ kind: 'attempt-progress', file: attempt, bytes });
+    };
+    return { ...content, chunks: counted(content.chunks, progress) };
   }
 }
 
-async function* counted(chunks: AsyncIterable<Buffer>, watch: TransferWatch): AsyncGenerator<Buffer, void> {
+async function* counted(
+  chunks: AsyncIterable<Buffer>,
+  progress: (bytes: number) => void,
+): AsyncGenerator<Buffer, void> {
   for await (const chunk of chunks) {
     const { length } = chunk;
     yield chunk;
-    // The next one is asked for when this one was taken.
-    watch.progress(length);
+    // The next chunk is requested once the connection has accepted this one.
+    progress(length);
   }
 }

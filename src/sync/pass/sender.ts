@@ -1,4 +1,4 @@
-import { sendFile, type SendPorts, type SendResult, type SendTask } from '../../upload/send-file.ts';
+import { sendFile, type SendPorts, type SendResult, type SendTask } from './send-file.ts';
 import { isPostponed, judge, retryFile, type FileAttempt, type RetryPorts } from './retry.ts';
 
 /** How a file's sending ended after as many attempts as it was given. */

@@ -1,13 +1,14 @@
+import type { Emit } from '../events.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { askAfterMs, wordOf } from '../../domain/confirmation.ts';
+import { askAfterMs } from '../../domain/confirmation.ts';
+import type { OptionalFailure } from '../../domain/failure.ts';
 import type { CatalogFile } from '../../domain/file-catalog.ts';
 import { MARK_NAME, markOf, readMark } from '../../domain/mark.ts';
-import type { Unconfirmed } from '../../state/remote.ts';
-import type { StateStore } from '../../state/state-store.ts';
+import { readStatus } from '../../domain/platform-status.ts';
+import type { SentRecord } from '../../domain/record.ts';
+import type { StateStore } from '../../store/state-store.ts';
 import type { BotAtTarget, ServedCatalog } from '../catalog/served-catalog.ts';
 import type { Flights } from './flights.ts';
-import { sendingOf } from './note-word.ts';
-import type { Reporter } from './reporter.ts';
 
 /** A mark that the platform does not take is given up after so long, milliseconds. */
 const GIVE_UP_MS = 86_400_000;
@@ -21,91 +22,90 @@ export interface MarkPorts {
   readonly clock: Clock;
   readonly catalog: ServedCatalog;
   readonly flights: Flights;
-  readonly report: Pick<Reporter, 'event' | 'warn'>;
+  readonly emit: Emit;
   /** Whether contents are marked at all. */
   readonly isMarking: boolean;
 }
 
 /**
  * Sets the mark of a content that was too large to be hashed before its upsert, while nothing else is done to its key.
- * Returns whether the platform could be asked.
+ * Returns why the platform could not be asked; `null`: it could.
  */
 export async function setMark(
-  file: Unconfirmed,
+  file: SentRecord,
   bot: BotAtTarget,
   ports: MarkPorts,
   signal: AbortSignal,
-): Promise<'answered' | 'failure'> {
+): Promise<OptionalFailure | null> {
   const { state, clock, catalog, flights, isMarking } = ports;
-  const sending = sendingOf(file, bot);
   if (!isMarking || !catalog.serves(bot.target, 'update')) {
-    state.remote.recordMarked(sending, false);
-    return 'answered';
+    state.remote.recordMarked(file, false);
+    return null;
   }
-  const id = { target: bot.target, key: file.key };
-  if (flights.has(id)) {
-    state.remote.postpone(sending, clock.now() + AFTER_FLIGHT_MS);
-    return 'answered';
+  if (flights.has(file)) {
+    state.remote.postpone(file, clock.now() + AFTER_FLIGHT_MS);
+    return null;
   }
-  let asked: 'answered' | 'failure' = 'answered';
-  await flights.run(id, null, async () => {
+  let failure: OptionalFailure | null = null;
+  await flights.run(file, null, async () => {
     // Since it was found to be due, the file may have been sent again: the mark would be that of another content.
-    if (state.remote.isCurrent(sending)) asked = await update(file, bot, ports, signal);
+    if (state.isCurrent(file)) failure = await update(file, bot, ports, signal);
   });
-  return asked;
+  return failure;
 }
 
 async function update(
-  file: Unconfirmed,
+  file: SentRecord,
   bot: BotAtTarget,
-  { state, clock, catalog, report }: MarkPorts,
+  { state, clock, catalog, emit }: MarkPorts,
   signal: AbortSignal,
-): Promise<'answered' | 'failure'> {
-  const sending = sendingOf(file, bot);
+): Promise<OptionalFailure | null> {
   const metadata = { [MARK_NAME]: markOf(file.sha256, file.source) };
   const answered = await catalog.update(bot, file.remoteId, { metadata }, signal);
   const nowMs = clock.now();
   if (answered.kind === 'ok') {
     noteAnswer(answered.value, file, bot, { state, nowMs });
-    return 'answered';
+    return null;
   }
   const { failure } = answered;
   switch (failure.kind) {
     case 'not-found':
       // What became of it is asked in the usual way, and if it is there after all it goes without: nothing spins.
-      state.remote.recordMarked(sending, false);
-      state.remote.withdrawVerdict(sending, nowMs + askAfterMs(nowMs - file.sentAtMs));
-      return 'answered';
+      state.remote.recordMarked(file, false);
+      state.remote.withdrawVerdict(file, nowMs + askAfterMs(nowMs - file.sentAtMs));
+      return null;
     case 'refused':
-      report.warn(`${file.source}/${file.path}: its content could not be marked: ${failure.message}`);
-      state.remote.recordMarked(sending, false);
-      return 'answered';
+      emit({
+        kind: 'warning',
+        message: `${file.source}/${file.path}: its content could not be marked: ${failure.message}`,
+      });
+      state.remote.recordMarked(file, false);
+      return null;
     case 'not-served':
-      state.remote.recordMarked(sending, false);
-      return 'answered';
+      state.remote.recordMarked(file, false);
+      return null;
     case 'credentials':
     case 'quota':
     case 'transient':
-      return signal.aborted ? 'answered' : 'failure';
+      return signal.aborted ? null : failure;
   }
 }
 
 function noteAnswer(
   answer: CatalogFile,
-  file: Unconfirmed,
+  file: SentRecord,
   bot: BotAtTarget,
   { state, nowMs }: { readonly state: StateStore; readonly nowMs: number },
 ): void {
-  const sending = sendingOf(file, bot);
   const ageMs = nowMs - file.sentAtMs;
   const isMarked = readMark(answer.metadata)?.sha256 === file.sha256.toString('hex');
   if (answer.id !== file.remoteId || (!isMarked && ageMs < GIVE_UP_MS)) {
-    state.remote.postpone(sending, nowMs + askAfterMs(ageMs));
+    state.remote.postpone(file, nowMs + askAfterMs(ageMs));
     return;
   }
-  state.remote.recordMarked(sending, isMarked);
+  state.remote.recordMarked(file, isMarked);
   // A change may have it indexed again, and what is there may have become something else.
   const told = state.remote.toldSettings(file.settingsDigest);
-  const word = wordOf(answer, file, told?.index ?? null);
-  if (word.kind !== 'final') state.remote.withdrawVerdict(sending, nowMs + askAfterMs(0));
+  const status = readStatus(answer, { ...file, isMarked }, told?.index ?? null);
+  if (status.kind !== 'final') state.remote.withdrawVerdict(file, nowMs + askAfterMs(0));
 }

@@ -8,7 +8,7 @@ export function findSuspects(
   { state, clock }: Pick<SyncContext, 'state' | 'clock'>,
   want: (source: string, path: string) => void,
 ): number {
-  const due = state.suspects.due(clock.now(), AT_A_TIME);
+  const due = state.suspectsDue(clock.now(), AT_A_TIME);
   for (const suspect of due) {
     state.suspects.take(suspect);
     want(suspect.source, suspect.path);

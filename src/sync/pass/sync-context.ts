@@ -1,28 +1,23 @@
-import { setMaxListeners } from 'node:events';
+import type { Emit } from '../events.ts';
 import type { Config } from '../../config/config.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { Delivery } from '../../domain/delivery.ts';
-import type { Halt } from '../../domain/guard.ts';
+import type { Delivery } from '../../domain/notice.ts';
+import type { Approved } from '../../domain/guard.ts';
 import type { FileCatalog } from '../../domain/file-catalog.ts';
 import type { FilePlatform } from '../../domain/file-platform.ts';
 import type { Summary } from '../../domain/report.ts';
 import { Pulse, type Stage } from '../../service/pulse.ts';
-import { realTimer } from '../../service/system-clock.ts';
-import type { Disk } from '../../scan/disk.ts';
-import type { StateStore } from '../../state/state-store.ts';
-import { CircuitBreaker } from '../../upload/circuit-breaker.ts';
+import type { Disk } from '../../files/disk.ts';
+import type { StateStore } from '../../store/state-store.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
 import { Blockade } from './blockade.ts';
-import { Listings } from '../catalog/listings.ts';
-import { confirmationsOf } from './confirmations-of.ts';
+import { Listings } from '../catalog/list-adoptable.ts';
 import type { Confirmations } from './confirmations.ts';
 import { ServedCatalog } from '../catalog/served-catalog.ts';
 import { Claims } from '../plan/claims.ts';
 import type { Flights } from './flights.ts';
-import { IndexWarnings } from './index-warnings.ts';
+import { IndexWarnings, PatternWarnings } from './pattern-warnings.ts';
 import type { WordOutcome } from './note-word.ts';
-import { PatternWarnings } from './pattern-warnings.ts';
-import type { Reporter } from './reporter.ts';
-import { Transfers } from './transfers.ts';
 import { Roots } from './roots.ts';
 import { Unsent } from './unsent.ts';
 import type { Workers } from './workers.ts';
@@ -39,10 +34,10 @@ export interface SyncContextInput {
   readonly clock: Clock;
   /** A number in [0, 1): jitter. */
   readonly random: () => number;
-  readonly report: Reporter;
+  readonly emit: Emit;
   readonly waitLimits: WaitLimits;
   /** What people are told to do to let through what a guard halts. */
-  readonly howToAllow: string;
+  readonly howToApprove: string;
   readonly stages: Stages;
   /** What files are looked up by; the system's own unless given. */
   readonly disk?: Disk;
@@ -73,6 +68,8 @@ export interface ChangeFeed {
   readonly seenUntilMs: (source: string) => number;
   /** Has a path rescanned: what was seen of it may have been out of date. */
   readonly rescan: (source: string, path: string) => void;
+  /** Has a source looked at as a whole soon: its directory, or a file system below it, was not there as before when it was walked. */
+  readonly lookAgain: (source: string) => void;
 }
 
 /** For a single pass: what it saw is all there is. */
@@ -80,6 +77,7 @@ export const NO_CHANGE_FEED: ChangeFeed = {
   ignores: () => false,
   seenUntilMs: () => Infinity,
   rescan: () => undefined,
+  lookAgain: () => undefined,
 };
 
 /** How long is waited for what, milliseconds: a single pass has to end, a daemon has time. */
@@ -143,8 +141,6 @@ export interface SyncContext extends Omit<SyncContextInput, 'catalog'> {
   readonly fresh: Transfer;
   /** By name; a source that no pass has come to yet has none. */
   readonly walkStates: Map<string, WalkState>;
-  /** Why sources are halted, by name. */
-  readonly halts: Map<string, Halt>;
   round: Round;
   /** Ends everything at once: the state file cannot be used any more. */
   readonly fail: () => void;
@@ -165,71 +161,8 @@ export interface WalkContext extends SyncContext {
 
 /** What one pass works with. */
 export interface PassContext extends WalkContext {
-  /** Whether to let through, this once, what a guard would halt a source for. */
-  readonly isAllowed: (source: string, halt: Halt) => boolean;
-}
-
-/**
- * In a longer outage files that are watched do not stand by, milliseconds: they would keep passes from ending, and one of
- * them that the platform cannot digest looks like an outage for as long as there is nothing else to send.
- */
-const PARK_AFTER_MS = 60_000;
-
-/** Makes a context. Nothing is running yet. */
-export function createSyncContext(input: SyncContextInput): SyncContext {
-  const { config, clock, report, waitLimits } = input;
-  const { concurrency } = config.upload;
-  const failed = new AbortController();
-  const transfers = new Transfers({
-    concurrency,
-    reserved: input.isWatched && concurrency > 1 ? 1 : 0,
-    storeBytesPerSecond: () => input.platform.storeBytesPerSecond(),
-    timer: realTimer,
-  });
-  const stop = AbortSignal.any([input.stop, failed.signal]);
-  const abort = AbortSignal.any([input.abort, failed.signal]);
-  // Every request under way listens, and every walk that waits.
-  setMaxListeners(0, stop, abort, input.detach);
-  const context: Omit<SyncContext, 'confirmations'> = {
-    ...input,
-    stop,
-    abort,
-    beganAt: { wallMs: clock.now(), monotonicMs: clock.monotonic() },
-    claims: new Claims(input.state, []),
-    breaker: new CircuitBreaker(clock, input.random, {
-      longestOutageMs: waitLimits.outageMs,
-      parkAfterMs: input.isWatched ? PARK_AFTER_MS : Infinity,
-      opened: (reason) => {
-        report.warn(`the platform is unreachable: ${reason}; botsync retries`);
-      },
-      closed: (hasParked) => {
-        report.inform?.('the platform is reachable again');
-        input.recovered?.(hasParked);
-      },
-    }),
-    catalog:
-      input.catalog === null
-        ? null
-        : new ServedCatalog(input.catalog, input.state.remote, clock, (message) => {
-            report.warn(message);
-          }),
-    roots: new Roots(),
-    indexWarnings: new IndexWarnings(config.limits.indexableExtensions, (message) => {
-      report.warn(message);
-    }),
-    patternWarnings: new PatternWarnings(config, (message) => {
-      report.warn(message);
-    }),
-    bulk: (exchange, sizeBytes) => transfers.run('bulk', sizeBytes, exchange),
-    fresh: (exchange, sizeBytes) => transfers.run('fresh', sizeBytes, exchange),
-    walkStates: new Map(),
-    halts: new Map(),
-    round: newRound(0),
-    fail: () => {
-      failed.abort();
-    },
-  };
-  return Object.assign(context, { confirmations: confirmationsOf(context) });
+  /** What somebody has approved for a source. */
+  readonly approved: (source: string) => Approved;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { Bag, type BagItem } from '../../domain/bag.ts';
+import pLimit, { type LimitFunction } from 'p-limit';
 
 /** Content up to this size takes no noticeable part of any line. */
 const SMALL_BYTES = 16 * 1024;
@@ -39,13 +39,7 @@ export interface Timer {
 
 /** How many transfers may be under way in all, those included that lent their place. */
 export function mostTransfers(concurrency: number): number {
-  return concurrency + Math.ceil(concurrency * LENT_PART);
-}
-
-interface QueuedTransfer extends BagItem {
-  readonly sizeBytes: number;
-  beganMs: number;
-  readonly begin: () => void;
+  return concurrency + Math.floor(concurrency * LENT_PART);
 }
 
 /**
@@ -54,15 +48,28 @@ interface QueuedTransfer extends BagItem {
  */
 export class Transfers {
   readonly #limits: TransferLimits;
-  readonly #underWay = new Bag<QueuedTransfer>();
-  /** First come, first served, in each. */
-  #fresh: QueuedTransfer[] = [];
-  #small: QueuedTransfer[] = [];
-  #large: QueuedTransfer[] = [];
+  /** Every transfer takes one. */
+  readonly #places: LimitFunction;
+  /** Taken first by what is not fresh, so that the reserved places stay free. */
+  readonly #bulk: LimitFunction;
+  /** Taken before that, by small and by large content: both lanes enter `#bulk` in the order in which they were asked. */
+  readonly #small: LimitFunction;
+  readonly #large: LimitFunction;
+  /** When those under way began, oldest first. */
+  readonly #began = new Set<{ readonly atMs: number }>();
+  /** Large content, waiting or under way. */
+  readonly #largeContents = new Set<{ readonly sizeBytes: number }>();
+  /** Transfers that wait or are under way. */
+  #asked = 0;
   #isTicking = false;
 
   constructor(limits: TransferLimits) {
+    const { concurrency, reserved } = limits;
     this.#limits = limits;
+    this.#places = pLimit(concurrency);
+    this.#bulk = pLimit(concurrency - reserved);
+    this.#small = pLimit(Infinity);
+    this.#large = pLimit(1);
   }
 
   /**
@@ -71,81 +78,86 @@ export class Transfers {
    * @param sizeBytes - of the content that it sends.
    */
   async run<T>(urgency: Urgency, sizeBytes: number, exchange: () => Promise<T>): Promise<T> {
-    let begin: () => void = () => undefined;
-    const begun = new Promise<void>((resolve) => (begin = resolve));
-    const own: QueuedTransfer = { sizeBytes, beganMs: 0, begin, bagIndex: -1 };
-    if (urgency === 'fresh') this.#fresh.push(own);
-    else if (isLarge(own)) this.#large.push(own);
-    else this.#small.push(own);
-    this.#beginNext();
-    await begun;
+    this.#asked += 1;
+    this.#tick();
+    try {
+      return await this.#inLane(urgency, sizeBytes, exchange);
+    } finally {
+      this.#asked -= 1;
+    }
+  }
+
+  #inLane<T>(urgency: Urgency, sizeBytes: number, exchange: () => Promise<T>): Promise<T> {
+    const inPlace = (): Promise<T> => this.#places(() => this.#timed(exchange));
+    const inBulk = (): Promise<T> => this.#bulk(inPlace);
+    if (urgency === 'fresh') return inPlace();
+    return sizeBytes > SMALL_BYTES ? this.#runLarge(sizeBytes, inBulk) : this.#small(inBulk);
+  }
+
+  async #runLarge<T>(sizeBytes: number, run: () => Promise<T>): Promise<T> {
+    const own = { sizeBytes };
+    this.#largeContents.add(own);
+    this.#adjust();
+    try {
+      return await this.#large(run);
+    } finally {
+      this.#largeContents.delete(own);
+      this.#adjust();
+    }
+  }
+
+  async #timed<T>(exchange: () => Promise<T>): Promise<T> {
+    const own = { atMs: this.#limits.timer.now() };
+    this.#began.add(own);
     try {
       return await exchange();
     } finally {
-      this.#underWay.delete(own);
-      this.#beginNext();
+      this.#began.delete(own);
+      if (this.#places.concurrency > this.#limits.concurrency) this.#adjust();
     }
   }
 
-  #beginNext(): void {
-    const nowMs = this.#limits.timer.now();
-    for (let next = this.#next(nowMs); next !== undefined; next = this.#next(nowMs)) {
-      next.beganMs = nowMs;
-      this.#underWay.add(next);
-      next.begin();
-    }
-    const isAnyWaiting = this.#fresh.length + this.#small.length + this.#large.length > 0;
+  /** While transfers wait, those under way get long, and the store's rate changes. */
+  #tick(): void {
+    const isAnyWaiting = this.#asked > this.#began.size;
     if (!isAnyWaiting || this.#isTicking) return;
-    // What is long, and how fast the store is, changes also while no transfer ends.
     this.#isTicking = true;
     this.#limits.timer.after(LONG_MS, () => {
       this.#isTicking = false;
-      this.#beginNext();
+      this.#adjust();
+      this.#tick();
     });
   }
 
-  /** Takes the next transfer that may begin out of its queue. */
-  #next(nowMs: number): QueuedTransfer | undefined {
-    const free = this.#limits.concurrency - this.#taken(nowMs);
-    if (free <= 0) return undefined;
-    if (this.#fresh.length > 0) return this.#fresh.shift();
-    if (free <= this.#limits.reserved) return undefined;
-    const [large] = this.#large;
-    const bytesUnderWay = large === undefined ? 0 : this.#largeBytes();
-    // One large content is always under way, so that it does not wait forever behind small ones.
-    if (large !== undefined && bytesUnderWay === 0) return this.#large.shift();
-    if (this.#small.length > 0) return this.#small.shift();
-    if (large === undefined || bytesUnderWay + this.#weight(large) > this.#budgetBytes()) return undefined;
-    return this.#large.shift();
+  #adjust(): void {
+    const { concurrency, reserved } = this.#limits;
+    const places = Math.min(concurrency + this.#longCount(), mostTransfers(concurrency));
+    this.#places.concurrency = places;
+    this.#bulk.concurrency = places - reserved;
+    this.#large.concurrency = Math.min(this.#largeAtATime(), places);
   }
 
-  /** Places that are taken: those that a long transfer lends are not. */
-  #taken(nowMs: number): number {
-    const { concurrency } = this.#limits;
-    const underWay = this.#underWay.size;
-    if (underWay < concurrency) return underWay;
-    let long = 0;
-    for (const { beganMs } of this.#underWay) if (nowMs - beganMs >= LONG_MS) long += 1;
-    return underWay - Math.min(long, mostTransfers(concurrency) - concurrency);
-  }
-
-  #largeBytes(): number {
+  /** As many as have room in what may be under way, if all were of average size; at least two. */
+  #largeAtATime(): number {
+    const budget = this.#budgetBytes();
     let bytes = 0;
-    for (const one of this.#underWay) if (isLarge(one)) bytes += this.#weight(one);
-    return bytes;
+    // However large it is, a content takes half of what may be under way: it is there in pieces.
+    for (const { sizeBytes } of this.#largeContents) bytes += Math.min(sizeBytes, budget / 2);
+    return bytes === 0 ? 2 : Math.floor((budget * this.#largeContents.size) / bytes);
   }
 
-  /** However large it is, a content takes half of what may be under way: it is there in pieces. */
-  #weight({ sizeBytes }: QueuedTransfer): number {
-    return Math.min(sizeBytes, this.#budgetBytes() / 2);
+  #longCount(): number {
+    const nowMs = this.#limits.timer.now();
+    let count = 0;
+    for (const { atMs } of this.#began) {
+      if (nowMs - atMs < LONG_MS) break;
+      count += 1;
+    }
+    return count;
   }
 
   #budgetBytes(): number {
     const perSecond = this.#limits.storeBytesPerSecond() ?? 0;
     return Math.max(LEAST_BUDGET_BYTES, perSecond * SECONDS_UNDER_WAY);
   }
-}
-
-function isLarge({ sizeBytes }: QueuedTransfer): boolean {
-  return sizeBytes > SMALL_BYTES;
 }

@@ -1,5 +1,5 @@
 import { sizeAndMtimeOf, type Fingerprint } from '../../domain/fingerprint.ts';
-import { Multiset } from '../../domain/multiset.ts';
+import { Multiset } from '../../domain/bag.ts';
 
 /** More than this is not remembered one by one. */
 const MOST_REMEMBERED = 100_000;

@@ -1,16 +1,18 @@
 import type { Config } from '../../config/config.ts';
-import type { FileKey } from '../../domain/brands.ts';
+import type { FileKey } from '../../domain/key.ts';
 import { ok, type OptionalFailure, type Outcome } from '../../domain/failure.ts';
-import type { Disk } from '../../scan/disk.ts';
-import type { FoundFile } from '../../state/remote-store.ts';
-import type { SentFile } from '../../state/sent-files.ts';
-import type { RowId, StateReader } from '../../state/state-reader.ts';
-import type { StateStore } from '../../state/state-store.ts';
+import type { Disk } from '../../files/disk.ts';
+import type { FoundFile } from '../../store/remote.ts';
+import type { FileRecord } from '../../domain/record.ts';
+import type { RowId } from '../../store/file-reader.ts';
+import type { StateReader } from '../../store/state-reader.ts';
+import type { StateStore } from '../../store/state-store.ts';
 import type { AskPorts } from '../catalog/ask.ts';
 import type { FileDifference } from '../catalog/compare.ts';
 import type { ServedCatalog } from '../catalog/served-catalog.ts';
 import type { ReadDigest } from '../plan/check-contents.ts';
-import { verify, type Verified } from '../plan/verify.ts';
+import { verify } from '../plan/verify.ts';
+import { type Verified } from '../../domain/status.ts';
 import { findSources, targetOf, type FoundSource } from '../sources/source.ts';
 
 /** What comparing all bots of a configuration works with. */
@@ -26,7 +28,7 @@ export interface VerificationInput {
   readonly readDigest: ReadDigest | null;
   readonly disk?: Disk;
   readonly onDifference: (difference: FileDifference, target: number) => void;
-  readonly onSame: (sent: SentFile, found: FoundFile, target: number) => void;
+  readonly onSame: (sent: FileRecord, found: FoundFile, target: number) => void;
 }
 
 /** The counts of a comparison that has looked at nothing. */
@@ -86,18 +88,31 @@ export function noteDifference(
 ): void {
   if (noted !== null) state.remote.recordDifference({ target, key }, noted);
   else if (reason === 'failed' && id !== null) {
-    const sentAtMs = state.remote.find({ target, key })?.sentAtMs ?? null;
+    const sentAtMs = state.find({ target, key })?.sentAtMs ?? null;
     if (sentAtMs === null) return;
     const sending = { target, key, remoteId: id, sentAtMs };
     state.remote.recordVerdict(sending, { verdict: 'unsearchable', reason: detail }, nowMs);
   }
 }
 
+/** Writes down an orphan that is to be removed, like a deleted file, with what guards that. */
+export function noteOrphan(
+  state: StateStore,
+  target: number,
+  { key, id, source, path, content }: FileDifference,
+  nowMs: number,
+): void {
+  if (id === null || path === null || content === null) return;
+  const { sizeBytes, sha256 } = content;
+  const orphan = { source, path, remoteId: id, sizeBytes, sha256: Buffer.from(sha256, 'hex') };
+  state.removals.noteOrphan({ target, key }, orphan, nowMs);
+}
+
 /** Writes down what was not known of a file that is there as it should be. */
 export function noteSame(
   state: StateStore,
   target: number,
-  sent: SentFile,
+  sent: FileRecord,
   found: FoundFile,
   nowMs: number,
 ): void {

@@ -1,5 +1,6 @@
-import type { Halt } from '../../domain/guard.ts';
+import { isApproved, type Halt } from '../../domain/guard.ts';
 import { enterSource, type EnteredSource } from '../sources/enter-source.ts';
+import { placeOfSource } from '../sources/place.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
 import { Rereading } from '../plan/rereading.ts';
 import { inTurns } from '../plan/turns.ts';
@@ -63,12 +64,12 @@ type Entered = ReadonlyMap<FoundSource, EnteredSource>;
  * turn to be walked is now need not be entered again for that; a walk that comes to a source later checks its directory again.
  */
 async function admitRescans(groups: readonly FoundSource[][], context: PassContext): Promise<Entered> {
-  const { walkStates, isAllowed } = context;
+  const { walkStates, approved } = context;
   const firsts = new Map<FoundSource, EnteredSource>();
   for (const group of groups) {
     for (const found of group) {
       const { name } = found.config;
-      const entered = found.kind === 'found' ? await enter(found.source, context, isAllowed) : null;
+      const entered = found.kind === 'found' ? await enter(found.source, context, approved) : null;
       if (entered?.kind !== 'open') walkStates.set(name, 'halted');
       else if (walkStates.get(name) !== 'complete') walkStates.set(name, 'incomplete');
       if (entered !== null && found === group[0]) firsts.set(found, entered);
@@ -81,11 +82,11 @@ async function admitRescans(groups: readonly FoundSource[][], context: PassConte
 export function enter(
   source: Source,
   { state, config, clock }: SyncContext,
-  isAllowed: PassContext['isAllowed'],
+  approved: PassContext['approved'],
 ): Promise<EnteredSource> {
   const target = state.targetId(source.syncTarget);
-  const isAllowedHere = (halt: Halt): boolean => isAllowed(source.config.name, halt);
-  return inTurns(enterSource(source, target, state, config.removals.mode, isAllowedHere), clock);
+  const isAllowed = (halt: Halt): boolean => isApproved(halt, approved(source.config.name));
+  return inTurns(enterSource(source, target, state, config.removals.mode, isAllowed), clock);
 }
 
 /** What a pass did before its walks. */
@@ -127,8 +128,10 @@ async function visit(
   if (found.kind === 'missing') return { found, walk: { kind: 'halted', halt: found.halt }, recorded: 0 };
   const { source } = found;
   const recorded = recordedIn(source, context);
-  const entered = enteredBefore.get(found) ?? (await enter(source, context, context.isAllowed));
+  const entered = enteredBefore.get(found) ?? (await enter(source, context, context.approved));
   if (entered.kind === 'halted') return { found, walk: entered, recorded };
+  // Files are about to be sent there: an approval of that is not asked for twice.
+  context.state.savePlace(source.config.name, placeOfSource(source));
   const target = context.state.targetId(source.syncTarget);
   const records = context.state.records(target, source.config.name);
   const rereading = new Rereading(context.state, target, source.config.name, context.clock.now());
@@ -137,8 +140,8 @@ async function visit(
   const ended = await walk(sent === undefined ? all : { ...all, sentFirst: sent }, context);
   if (ended !== 'lost' && !context.stop.aborted) rereading.save(context.state);
   if (ended !== 'lost') return { found, walk: { kind: ended, approved: entered.approved }, recorded };
-  const reason = `${source.root} was unmounted, removed or replaced during the scan`;
-  return { found, walk: { kind: 'halted', halt: { kind: 'missing', reason } }, recorded };
+  const halt: Halt = { kind: 'missing', directory: source.root, fault: { kind: 'lost-during-scan' } };
+  return { found, walk: { kind: 'halted', halt }, recorded };
 }
 
 /** Files of a source on record, those included that are to be removed. */

@@ -5,14 +5,13 @@ import { planningTime, type WalkContext } from './sync-context.ts';
 
 /** What planning needs of a walk. */
 export function planPorts(
-  { source, target }: { readonly source: string; readonly target: number },
+  target: number,
   context: WalkContext,
   isInDoubt: PlanPorts['isInDoubt'],
 ): PlanPorts {
   const { catalog, round, state } = context;
   return {
     target,
-    source,
     claims: context.claims,
     limits: context.config.limits,
     now: planningTime(context),
@@ -36,7 +35,7 @@ export function retryPorts(
   sizeBytes: number,
   context: WalkContext,
 ): RetryPorts {
-  const { clock, random, breaker, transfer, fresh, isWatched, config, waitLimits, report } = context;
+  const { clock, random, breaker, transfer, fresh, isWatched, config, waitLimits, emit } = context;
   return {
     clock,
     random,
@@ -48,7 +47,7 @@ export function retryPorts(
     attempts: config.upload.attempts,
     longestPauseMs: waitLimits.pauseMs,
     onRetry: (reason, delayMs) => {
-      report.retrying(`${source}/${path}`, reason, delayMs);
+      emit({ kind: 'retrying', path: `${source}/${path}`, reason, delayMs });
     },
   };
 }

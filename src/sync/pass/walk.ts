@@ -1,8 +1,8 @@
-import type { ScanEntry } from '../../scan/scan.ts';
-import type { RecordCursor } from '../../state/record-cursor.ts';
+import type { ScanEntry } from '../../files/scan.ts';
+import type { RecordCursor } from '../../store/file-reader.ts';
 import { sendPlannedFile } from './send-planned-file.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
-import { areMountsThere } from '../sources/mounts.ts';
+import { areMountsUnchanged } from '../sources/mounts.ts';
 import type { WalkContext } from './sync-context.ts';
 import type { SentFirst } from './interrupted.ts';
 import { noteItem } from './note-item.ts';
@@ -51,7 +51,7 @@ async function walkOn(
   context: WalkContext,
 ): Promise<WalkEnd> {
   const { config, stop, clock, stages, workers } = context;
-  const ports = planPorts({ source: source.config.name, target }, context, isInDoubt);
+  const ports = planPorts(target, context, isInDoubt);
   let complete = true;
   const turns = new Turns(clock);
   for (const item of planSource(source, entries, records, ports)) {
@@ -79,7 +79,10 @@ async function walkOn(
     }
   }
   if (!isStillThere(source)) return 'lost';
-  if (config.removals.mode !== 'keep' && !areMountsThere(source)) return 'incomplete';
+  if (config.removals.mode !== 'keep' && !areMountsUnchanged(source)) {
+    context.changeFeed.lookAgain(source.config.name);
+    return 'incomplete';
+  }
   return complete ? 'complete' : 'incomplete';
 }
 

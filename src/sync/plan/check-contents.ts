@@ -1,5 +1,6 @@
+import pLimit from 'p-limit';
 import type { OptionalFailure, Outcome } from '../../domain/failure.ts';
-import type { SentFile } from '../../state/sent-files.ts';
+import type { FileRecord } from '../../domain/record.ts';
 import { ask, type AskPorts } from '../catalog/ask.ts';
 import type { BotAtTarget, ServedCatalog } from '../catalog/served-catalog.ts';
 import type { FileDifference } from '../catalog/compare.ts';
@@ -13,10 +14,10 @@ export interface ContentPorts {
   readonly catalog: Pick<ServedCatalog, 'get'>;
   readonly ports: AskPorts;
   /** Whether something was done to a file since it was compared. */
-  readonly isBusy: (sent: SentFile) => boolean;
+  readonly isBusy: (sent: FileRecord) => boolean;
   readonly tell: (difference: FileDifference) => void;
   /** A content could not be read. */
-  readonly unread: (sent: SentFile, reason: string) => void;
+  readonly unread: (sent: FileRecord, reason: string) => void;
 }
 
 /** So many contents are read at a time. */
@@ -24,15 +25,16 @@ const READ_TOGETHER = 4;
 
 /** Reads the contents of files, and tells of those that are not what was sent. */
 export async function checkContents(
-  files: readonly SentFile[],
+  files: readonly FileRecord[],
   readDigest: ReadDigest,
   ports: ContentPorts,
 ): Promise<void> {
-  for (let at = 0; at < files.length && !ports.ports.stop.aborted; at += READ_TOGETHER)
-    await Promise.all(files.slice(at, at + READ_TOGETHER).map((one) => checkContent(one, readDigest, ports)));
+  await pLimit(READ_TOGETHER).map(files, async (one) => {
+    if (!ports.ports.stop.aborted) await checkContent(one, readDigest, ports);
+  });
 }
 
-async function checkContent(sent: SentFile, readDigest: ReadDigest, ports: ContentPorts): Promise<void> {
+async function checkContent(sent: FileRecord, readDigest: ReadDigest, ports: ContentPorts): Promise<void> {
   const { at, catalog } = ports;
   let id: string | null = null;
   const read = await ask(async (signal): Promise<Outcome<Buffer, OptionalFailure>> => {
@@ -51,6 +53,7 @@ async function checkContent(sent: SentFile, readDigest: ReadDigest, ports: Conte
     ports.tell({
       ...sent,
       id,
+      content: null,
       reason: 'content',
       detail: `its content has the SHA-256 ${read.value.toString('hex')} instead of ${sent.sha256.toString('hex')}`,
       noted: 'content',

@@ -1,8 +1,9 @@
-import type { FileKey, RelativePath } from '../../domain/brands.ts';
-import { fileKey } from '../../domain/key.ts';
+import { type FileKey, type RelativePath, fileKey } from '../../domain/key.ts';
 import { compareUtf8 } from '../../domain/path-order.ts';
 import type { Summary } from '../../domain/report.ts';
-import type { RowId, StateReader, StoredFile } from '../../state/state-reader.ts';
+import type { FileRecord } from '../../domain/record.ts';
+import type { RowId } from '../../store/file-reader.ts';
+import type { StateReader } from '../../store/state-reader.ts';
 import { mayBeSent } from '../sources/presence.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
 
@@ -11,7 +12,7 @@ export type Claim =
   /** Nobody has it. */
   | { readonly kind: 'free' }
   /** A file has it that is no more, or that stands behind: its record goes over. */
-  | { readonly kind: 'adopt'; readonly record: StoredFile }
+  | { readonly kind: 'adopt'; readonly record: FileRecord }
   /** A file has it that stands before. */
   | { readonly kind: 'taken'; readonly source: string; readonly path: string };
 
@@ -115,7 +116,7 @@ export class Claims {
   }
 
   /** Whether the file that has a record is still there, still gives the key, and stands before another. */
-  #precedes(record: StoredFile, target: number, source: Source, path: RelativePath): boolean {
+  #precedes(record: FileRecord, target: number, source: Source, path: RelativePath): boolean {
     const owner = this.#sources.get(record.source);
     if (owner === undefined) return false;
     const order = owner.position - source.position || compareUtf8(record.path, path);

@@ -1,19 +1,22 @@
-import { fateOf } from '../../domain/absence.ts';
+import { describeHalt, describeRemovals } from '../../words/halt.ts';
+import { fateOf, type FileRecord } from '../../domain/record.ts';
 import { exitCodeOf } from '../../domain/exit-code.ts';
 import { sizeAndMtimeOf } from '../../domain/fingerprint.ts';
-import { guardRemovals, REMOVAL_WINDOW_MS, type Halt } from '../../domain/guard.ts';
-import type { FileRecord } from '../../domain/record.ts';
+import type { Halt } from '../../domain/guard.ts';
 import { emptySummary, type FileEvent, type Summary } from '../../domain/report.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Additions } from '../../domain/usage.ts';
-import { compareContent } from '../../upload/compare-content.ts';
+import { compareContent } from '../../files/compare-content.ts';
+import { isHaltedBy } from './halted.ts';
 import { lookAhead, type Ahead, type LookAheadInput } from './look-ahead.ts';
 import { Moves } from './moves.ts';
-import { outcomeOf, outcomeOfSend, type ItemOutcome } from './outcome.ts';
-import { PlannedAdditions } from './planned-additions.ts';
+import { outcomeOf, outcomeOfSend, whyRemoved, type ItemOutcome } from './outcome.ts';
+import { PlannedAdditions } from './estimate.ts';
 import { isPlannedSend, type PlanItem, type PlannedSend } from './plan-item.ts';
-import type { RowId } from '../../state/state-reader.ts';
+import type { RowId } from '../../store/file-reader.ts';
 import { whyUnreadable } from '../sources/presence.ts';
+import { judgeRemovals } from '../sources/judge-removals.ts';
+import { SecondLook } from '../sources/second-look.ts';
 import type { Source } from '../sources/source.ts';
 import { Turns } from './turns.ts';
 import { unmatchedPatterns, type UnmatchedPattern } from './unmatched-patterns.ts';
@@ -71,6 +74,8 @@ interface Left {
   readonly goes: boolean;
   /** Whether it is certain that it is not there. */
   readonly isGone: boolean;
+  /** When that was noticed, epoch milliseconds. */
+  readonly noticedAtMs: number;
 }
 
 /** Why a file is listed for removal and not removed. */
@@ -104,7 +109,7 @@ class DryRun {
   async take(ahead: Ahead): Promise<void> {
     switch (ahead.kind) {
       case 'halt':
-        this.#halt(ahead.source, ahead.halt);
+        this.#halt(ahead.source, ahead.halt.kind, describeHalt(ahead.halt));
         break;
       case 'item': {
         const { item } = ahead;
@@ -162,10 +167,13 @@ class DryRun {
     const stored = state.find(id);
     const outcome = outcomeOf(item, stored, mode);
     const { absence = record.absence, fate } = outcome;
-    const goes = stored !== null && absence === 'removed' && fateOf(stored, absence, mode) === 'remove';
+    const goes = stored !== null && absence !== null && fateOf(stored, absence, mode) === 'remove';
     // What is kept counts once it is known that it did not go on under another name.
-    if (goes || fate === 'keep')
-      this.#left.push({ id, source: ahead.source, record, goes, isGone: fate === 'remove' });
+    if (goes || fate === 'keep') {
+      const isNoticed = stored !== null && stored.absence !== null && stored.absence !== 'kept';
+      const noticedAtMs = isNoticed ? (stored.absentSinceMs ?? 0) : this.#input.now();
+      this.#left.push({ id, source: ahead.source, record, goes, isGone: fate === 'remove', noticedAtMs });
+    }
     if (fate === null) this.#count(outcome, ahead);
   }
 
@@ -195,24 +203,29 @@ class DryRun {
       this.summary.toRemove += missing.length;
       return;
     }
-    const recent = state.countRemovals(name, now() - REMOVAL_WINDOW_MS);
     const { present, removed } = state.countRecorded(target, name);
-    const recorded = present + removed - movedAway + recent;
-    const halt = guardRemovals(missing.length, recent, recorded, config.removals);
-    if (halt !== null) {
+    const judged = missing.map(({ record }) => record).filter(({ absence }) => absence !== 'pruned');
+    const recorded = present + removed - movedAway;
+    const held = judgeRemovals(source, judged, recorded, { state, config, nowMs: now() });
+    if (held !== null) {
       this.summary.toRemove += missing.length;
       // So that somebody can look at them before approving.
       for (const { record } of missing) this.#tellRemoval(name, record, HELD_BACK);
-      this.#halt(name, halt);
+      this.#halt(name, 'mass-removal', describeRemovals(held.excess));
       return;
     }
-    for (const { record, isGone } of missing) {
+    const secondLook = new SecondLook(source, now(), config.removals.delayMs);
+    for (const { record, isGone, noticedAtMs } of missing) {
+      if (secondLook.holds(record.path, noticedAtMs)) {
+        this.summary.toRemove += 1;
+        continue;
+      }
       if (!isGone || this.#unsent.has(sizeAndMtimeOf(record.fingerprint))) {
         this.summary.pending += 1;
         continue;
       }
       this.summary.removed += 1;
-      this.#tellRemoval(name, record, 'removed');
+      this.#tellRemoval(name, record, whyRemoved(source, record));
     }
   }
 
@@ -220,9 +233,11 @@ class DryRun {
     this.#onEvent({ kind: 'remove', source, path, key, reason });
   }
 
-  #halt(source: string, halt: Halt): void {
+  #halt(source: string, kind: Halt['kind'], why: string): void {
+    const isHalted = isHaltedBy(kind, source, this.#input.state);
+    const reason = `${isHalted ? 'halted' : 'would be halted'}: ${why}`;
     this.isHalted = true;
     this.summary.problems += 1;
-    this.#onEvent({ kind: 'problem', source, path: '.', key: null, reason: `halted: ${halt.reason}` });
+    this.#onEvent({ kind: 'problem', source, path: '.', key: null, reason });
   }
 }

@@ -1,9 +1,10 @@
 import type { Clock } from '../../domain/clock.ts';
-import type { Additions } from '../../domain/usage.ts';
-import { isPlannedSend } from './plan-item.ts';
+import { AdditionCount, type Additions, type Counted } from '../../domain/usage.ts';
+import { isPlannedSend, type PlannedSend } from './plan-item.ts';
 import { lookAhead, type LookAheadInput } from './look-ahead.ts';
-import { PlannedAdditions } from './planned-additions.ts';
 import { Turns } from './turns.ts';
+import { sizeInFingerprint } from '../../domain/fingerprint.ts';
+import type { StateReader } from '../../store/state-reader.ts';
 
 /** How much a pass will have to send. */
 export interface Estimate {
@@ -47,4 +48,42 @@ export async function estimate(
     if (turn !== null) await turn;
   }
   return { files, bytes, additions: added.additions };
+}
+
+/** Counts what the files that a plan sends take of the platform's quotas. What it removes is still there while it sends. */
+export class PlannedAdditions {
+  readonly #state: StateReader;
+  readonly #count = new AdditionCount();
+  /** By digest of settings; `null`: not on record. */
+  readonly #wasIndexed = new Map<string, boolean | null>();
+
+  constructor(state: StateReader) {
+    this.#state = state;
+  }
+
+  /** Takes a file that is to be sent. Throws `StateFileError`. */
+  add({ sizeBytes, resolved, record }: PlannedSend): void {
+    const { index: isIndexed } = resolved.settings;
+    const before: Counted | null =
+      record?.state === 'synced'
+        ? {
+            sizeBytes: sizeInFingerprint(record.fingerprint),
+            isIndexed: this.#indexedUnder(record.settingsDigest) ?? isIndexed,
+          }
+        : null;
+    this.#count.add({ sizeBytes, isIndexed }, before);
+  }
+
+  /** What all of them add. */
+  get additions(): Additions {
+    return this.#count.additions;
+  }
+
+  #indexedUnder(digest: string): boolean | null {
+    const known = this.#wasIndexed.get(digest);
+    if (known !== undefined) return known;
+    const told = this.#state.remote.toldSettings(digest)?.index ?? null;
+    this.#wasIndexed.set(digest, told);
+    return told;
+  }
 }

@@ -1,17 +1,18 @@
+import { quoteForShell } from '../../config/problem.ts';
 import { lstatSync, statSync, type Stats } from 'node:fs';
 import type { Config } from '../../config/config.ts';
-import { fateOf, type Fate } from '../../domain/absence.ts';
-import type { FileKey, RelativePath } from '../../domain/brands.ts';
+import { fateOf, type Fate, type FileRecord } from '../../domain/record.ts';
+import { type FileKey, type RelativePath, fileKey } from '../../domain/key.ts';
 import { canonicalJson } from '../../domain/json.ts';
-import type { Halt } from '../../domain/guard.ts';
-import { fileKey } from '../../domain/key.ts';
+import { guardRemovals, REMOVAL_WINDOW_MS, type Halt, type RemovalExcess } from '../../domain/guard.ts';
 import { admit, prepareUpsert, type UpsertBody } from '../../domain/limits.ts';
-import { scan } from '../../scan/scan.ts';
-import { markOfFile } from '../../upload/mark-content.ts';
-import type { StateReader, StoredFile } from '../../state/state-reader.ts';
+import { scan } from '../../files/scan.ts';
+import { markOfFile } from '../../files/compare-content.ts';
+import type { StateReader } from '../../store/state-reader.ts';
 import { Claims } from './claims.ts';
-import { matchingRules, recordOf, type Explanation } from './explanation.ts';
-import { explainRemoval } from './explain-removal.ts';
+import { matchingRules, recordOf } from './explanation.ts';
+import { type Explanation } from '../../domain/status.ts';
+import { haltReason, isHaltedBy } from './halted.ts';
 import { portsToLook, type LookAheadInput } from './look-ahead.ts';
 import { Moves } from './moves.ts';
 import { outcomeOf, outcomeOfSend, type ItemOutcome } from './outcome.ts';
@@ -21,6 +22,9 @@ import { isBehindLink, presenceOf, whyUnreadable } from '../sources/presence.ts'
 import { enterSource } from '../sources/enter-source.ts';
 import { checkRoot } from '../sources/root-check.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
+import { formatDuration } from '../../config/duration.ts';
+import { describeRemovals } from '../../words/halt.ts';
+import { mayBeServed } from '../catalog/served-catalog.ts';
 
 /** What an explanation is made from. `nowMs`: epoch milliseconds. */
 export interface ExplainInput {
@@ -46,7 +50,7 @@ export function explain(source: Source, path: RelativePath, input: ExplainInput)
     key,
     botId: source.config.botId,
     rules: matchingRules(source.rules, path, config),
-    record: own && recordOf(own, state.remote.find({ target, key })),
+    record: own && recordOf(own),
     upsert: isTried ? upsertOf(subject, input) : null,
     action,
     reason,
@@ -60,9 +64,9 @@ interface ExplainedFile {
   readonly key: FileKey;
   readonly target: number;
   /** What is on record of its key, for whichever file. */
-  readonly stored: StoredFile | null;
+  readonly stored: FileRecord | null;
   /** The same, if it is for this one. */
-  readonly own: StoredFile | null;
+  readonly own: FileRecord | null;
   /** `undefined`: there is nothing, or nothing that can be seen. */
   readonly facts: Stats | undefined;
 }
@@ -86,12 +90,12 @@ function whyNotPlanned(
   const { mode } = input.config.removals;
   const ignoredBy = source.filter.whyIgnored(path);
   if (ignoredBy !== null) {
-    const isLeft = own !== null && fateOf(own, 'set-aside', mode) === 'keep';
+    const isLeft = own !== null && fateOf(own, 'kept', mode) === 'keep';
     const left = isLeft ? '; its copy on the platform is left alone' : '';
     return without('skip', `ignored by ${ignoredBy}${left}`);
   }
   const halt = haltOf(source, target, facts !== undefined, input);
-  if (halt !== null) return without('none', `the source is halted: ${halt.reason}`);
+  if (halt !== null) return without('none', haltReason(halt, source.config.name, input.state));
   if (source.symlinks === 'skip' && isBehindLink(source, path))
     return without('skip', 'a directory above it is a symbolic link, and "symlinks" is "skip"');
   const isLink = look(() => lstatSync(`${source.root}/${path}`))?.isSymbolicLink() === true;
@@ -242,4 +246,71 @@ function look<T>(at: () => T): T | undefined {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return undefined;
   }
+}
+
+/** What an explanation of a removal is made from. `nowMs`: epoch milliseconds. */
+interface RemovalInput {
+  readonly config: Config;
+  readonly state: StateReader;
+  readonly nowMs: number;
+}
+
+/** What a pass would do about a file that is to be removed from a target, and why. */
+function explainRemoval(
+  target: number,
+  own: FileRecord,
+  input: RemovalInput,
+): { readonly action: 'remove' | 'keep'; readonly reason: string } {
+  const { delayMs } = input.config.removals;
+  const excess = haltOnRecord(target, own, input);
+  if (excess !== null) {
+    const reason = describeRemovals(excess);
+    const { source } = own;
+    const isHalted = isHaltedBy('mass-removal', source, input.state);
+    const how = `run: botsync approve ${quoteForShell(source)}, or without the service botsync sync --once --allow-removals`;
+    return {
+      action: 'keep',
+      reason: isHalted
+        ? `the file was deleted, but the source is halted: ${reason}; ${how}`
+        : `the file was deleted, but the next pass will halt the source, the service ${formatDuration(delayMs)} after it noticed the deletion at the latest: ${reason}; then, if that is right, ${how}`,
+    };
+  }
+  if (own.absence === 'pruned')
+    return { action: 'remove', reason: 'the file was kept on the platform, and is removed by botsync prune' };
+  if (own.absence === 'orphan')
+    return {
+      action: 'remove',
+      reason: 'the file was found on the platform without a record, and is removed by botsync verify --prune',
+    };
+  const when = `a single pass does it at once, the service ${formatDuration(delayMs)} after it noticed the deletion`;
+  return { action: 'remove', reason: `the file was deleted, and ${howItGoes(target, input)}; ${when}` };
+}
+
+/**
+ * What would halt the source for too many removals, by what earlier passes noticed and this file. What is missing besides
+ * is known only after all of the source was gone through.
+ */
+function haltOnRecord(
+  target: number,
+  { source, absence }: FileRecord,
+  { config, state, nowMs }: RemovalInput,
+): RemovalExcess | null {
+  const { present, removed } = state.countRecorded(target, source);
+  const wanted = absence === null || absence === 'kept' ? removed + 1 : removed;
+  const recent = state.countRemovals(source, nowMs - REMOVAL_WINDOW_MS);
+  return guardRemovals(wanted, recent, present + removed + recent, config.removals);
+}
+function howItGoes(target: number, { config, state, nowMs }: RemovalInput): string {
+  const { mode } = config.removals;
+  const written = `removals.mode is "${mode}"`;
+  const isLetExpire = 'is emptied there and expires';
+  if (mode !== 'delete') return `${isLetExpire}: ${written}`;
+  if (config.platform.operations === 'specified')
+    return `${isLetExpire}: ${written}, but platform.operations is "specified"`;
+  const isServed = (['get', 'delete'] as const).every((operation) =>
+    mayBeServed(state.remote.unserved(target, operation), nowMs),
+  );
+  return isServed
+    ? `is deleted there if it is still the one that was sent: ${written}`
+    : `${isLetExpire}: ${written}, but the platform did not serve that`;
 }

@@ -1,52 +1,12 @@
 import type { Config } from '../../config/config.ts';
-import type { RelativePath } from '../../domain/brands.ts';
+import { type RelativePath, fileKey } from '../../domain/key.ts';
 import { suggestContentType } from '../../domain/content-type.ts';
-import { fileKey } from '../../domain/key.ts';
-import type { UpsertBody } from '../../domain/limits.ts';
-import type { Difference, Verdict } from '../../domain/record.ts';
-import type { EventKind } from '../../domain/report.ts';
+import { differenceOf, type FileRecord } from '../../domain/record.ts';
 import { compileRules, type RuleBook } from '../../domain/rules.ts';
-import type { RemoteFile } from '../../state/remote.ts';
-import type { StateReader, StoredFile } from '../../state/state-reader.ts';
+import type { StateReader } from '../../store/state-reader.ts';
+import { haltReason } from './halted.ts';
 import { targetOf, type FoundSource } from '../sources/source.ts';
-
-/** Everything there is to say of one file. Moments are ISO 8601, sizes bytes. */
-export interface Explanation {
-  readonly source: string;
-  readonly path: string;
-  readonly key: string;
-  readonly botId: string;
-  /** The rules that matched, by their place in the config (from 0), with their patterns. */
-  readonly rules: readonly { readonly rule: number; readonly match: readonly string[] }[];
-  /** The body of the upsert that would be sent now; `null` when none can be. */
-  readonly upsert: UpsertBody | null;
-  /** What is remembered of it; `null`: nothing. */
-  readonly record: {
-    readonly state: string;
-    readonly sha256: string | null;
-    readonly expiresAt: string | null;
-    readonly failure: string | null;
-    readonly changedAt: string;
-    /** What the platform says of it since it was sent. */
-    readonly platform: PlatformWord;
-    /** What the platform was found to have otherwise; `null`: nothing, as far as is known. */
-    readonly differs: Difference | null;
-  } | null;
-  /** What a pass would do now. */
-  readonly action: Exclude<EventKind, 'confirm'> | 'verify' | 'none' | 'keep';
-  readonly reason: string;
-}
-
-/** What the platform says of a file. Moments are ISO 8601; `null`: there is none. */
-export interface PlatformWord {
-  /** What became of it for good; `null`: that is not known. */
-  readonly verdict: Verdict | null;
-  readonly sentAt: string | null;
-  /** When it was asked last. */
-  readonly askedAt: string | null;
-  /** When it is asked next. */
-  readonly nextAskAt: string | null;
-}
+import type { Explanation, PlatformWord } from '../../domain/status.ts';
 
 /** What is known of a file that cannot be checked. */
 interface UnseenInput {
@@ -71,10 +31,10 @@ export function explainUnseen(
     key,
     botId: source.botId,
     rules: matchingRules(compileRules(config.rules, source.name, suggestContentType), path, config),
-    record: isOwn ? recordOf(stored, state.remote.find({ target, key })) : null,
+    record: isOwn ? recordOf(stored) : null,
     upsert: null,
     action: 'none',
-    reason: `the source is halted: ${halt.reason}`,
+    reason: haltReason(halt, source.name, state),
   };
 }
 
@@ -86,21 +46,20 @@ export function matchingRules(rules: RuleBook, path: RelativePath, config: Confi
 }
 
 /** What is remembered of a file. */
-export function recordOf(stored: StoredFile, remote: RemoteFile | null): Explanation['record'] {
-  const { state, absence, sha256, expiresAtMs, failure, changedAtMs, differs } = stored;
+export function recordOf(stored: FileRecord): Explanation['record'] {
+  const { state, absence, sha256, expiresAtMs, failure, changedAtMs } = stored;
   return {
     state: absence === null ? state : `${state}, ${absence}`,
     sha256: sha256?.toString('hex') ?? null,
     expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
     failure,
     changedAt: new Date(changedAtMs).toISOString(),
-    platform: wordOf(remote),
-    differs,
+    platform: wordOf(stored),
+    differs: differenceOf(stored),
   };
 }
 
-function wordOf(remote: RemoteFile | null): PlatformWord {
-  const { verdict = null, sentAtMs = null, askedAtMs = null, askAtMs = null } = remote ?? {};
+function wordOf({ verdict, sentAtMs, askedAtMs, askAtMs }: FileRecord): PlatformWord {
   const moment = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
   const nextAskAt = verdict === null ? moment(askAtMs) : null;
   return { verdict, sentAt: moment(sentAtMs), askedAt: moment(askedAtMs), nextAskAt };

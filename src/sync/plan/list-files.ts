@@ -1,7 +1,8 @@
+import { describeHalt } from '../../words/halt.ts';
 import type { Config } from '../../config/config.ts';
-import { fateOf } from '../../domain/absence.ts';
-import type { SentFile } from '../../state/sent-files.ts';
-import type { StateReader } from '../../state/state-reader.ts';
+import { fateOf, type FileRecord } from '../../domain/record.ts';
+import type { FileKey } from '../../domain/key.ts';
+import type { StateReader } from '../../store/state-reader.ts';
 import { presenceOf } from '../sources/presence.ts';
 import { targetOf, type FoundSource } from '../sources/source.ts';
 
@@ -37,6 +38,7 @@ export interface FileEntry {
   readonly source: string;
   readonly path: string;
   readonly key: string | null;
+  readonly botId: string;
   /** Whether it is here; `unknown`: it cannot be checked. */
   readonly local: 'there' | 'gone' | 'unknown';
   readonly platform: PlatformState;
@@ -69,35 +71,56 @@ export function* listFiles(input: ListInput): Generator<FileEntry, void> {
     const { name } = found.config;
     const target = state.targetId(targetOf(config, found.config, platformName));
     targets.set(name, target);
-    const cursor = state.sent.byPath(target, name);
+    const cursor = state.records(target, name);
     for (let sent = cursor.current; sent !== null; sent = cursor.current) {
       yield entryOf(sent, found, input);
       cursor.advance();
+    }
+    for (const former of state.targetsOf(name)) {
+      if (former.target === target) continue;
+      const left = state.records(former.target, name);
+      for (let sent = left.current; sent !== null; sent = left.current) {
+        if (sent.uploaded) yield { ...entryOf(sent, found, input), botId: former.botId, platform: 'kept' };
+        left.advance();
+      }
     }
   }
   for (const failure of state.overview.failures(targets, MOST_UNSENT, input.nowMs)) {
     const { source, path, key, kind, reason } = failure;
     if (kind !== 'refuse' && kind !== 'problem') continue;
     const target = targets.get(source) ?? 0;
-    if (key !== null && state.sent.find(target, key) !== null) continue;
+    if (key !== null && state.find({ target, key: key as FileKey }) !== null) continue;
     const found = sources.find(({ config: { name } }) => name === source);
     const local = found === undefined ? 'unknown' : presence(found, path);
     const platform = kind === 'refuse' ? 'refused' : 'none';
-    yield { source, path, key, local, platform, bytes: 0, isUnindexed: false, expiresAt: null, reason };
+    const botId = found?.config.botId ?? '';
+    yield {
+      source,
+      path,
+      key,
+      botId,
+      local,
+      platform,
+      bytes: 0,
+      isUnindexed: false,
+      expiresAt: null,
+      reason,
+    };
   }
 }
 
-function entryOf(sent: SentFile, found: FoundSource, input: ListInput): FileEntry {
+function entryOf(sent: FileRecord, found: FoundSource, input: ListInput): FileEntry {
   const { state } = input;
   const { source, path, key, sizeBytes, expiresAtMs, settingsDigest, verdict, absence } = sent;
   const local = presence(found, path);
-  const halted = state.source(source)?.halted ?? null;
-  const platform = platformState(sent, local, halted, input);
+  const halt = state.source(source)?.halt ?? null;
+  const platform = platformState(sent, local, halt !== null, input);
   const isSynced = absence === null && sent.state === 'synced';
   return {
     source,
     path,
     key,
+    botId: found.config.botId,
     local,
     platform,
     bytes: sizeBytes,
@@ -105,24 +128,23 @@ function entryOf(sent: SentFile, found: FoundSource, input: ListInput): FileEntr
       isSynced && verdict !== 'searchable' && state.remote.toldSettings(settingsDigest)?.index === true,
     expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
     reason:
-      platform === 'to-remove' && halted !== null
-        ? `held back, because the source is halted: ${halted}`
+      platform === 'to-remove' && halt !== null
+        ? `held back, because the source is halted: ${describeHalt(halt)}`
         : sent.failure,
   };
 }
 
 function platformState(
-  sent: SentFile,
+  sent: FileRecord,
   local: FileEntry['local'],
-  halted: string | null,
+  isHalted: boolean,
   { config, nowMs }: ListInput,
 ): PlatformState {
   // A walk that a halt kept from beginning has not noticed what is gone.
-  const isUnnoticed = sent.absence === null && halted !== null && local === 'gone';
+  const isUnnoticed = sent.absence === null && isHalted && local === 'gone';
   const absence = isUnnoticed ? 'removed' : sent.absence;
   if (absence === null) return stateOfPresent(sent, nowMs);
-  const uploaded = sent.isUploaded;
-  switch (fateOf({ ...sent, uploaded }, absence, config.removals.mode)) {
+  switch (fateOf(sent, absence, config.removals.mode)) {
     case 'remove':
       return 'to-remove';
     case 'keep':
@@ -136,7 +158,7 @@ function platformState(
   }
 }
 
-function stateOfPresent({ state, differs, verdict, expiresAtMs }: SentFile, nowMs: number): PlatformState {
+function stateOfPresent({ state, differs, verdict, expiresAtMs }: FileRecord, nowMs: number): PlatformState {
   if (state === 'removing') return 'removed';
   if (state !== 'synced') return state;
   if (expiresAtMs !== null && expiresAtMs <= nowMs) return 'expired';

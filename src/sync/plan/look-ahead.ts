@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import type { Halt } from '../../domain/guard.ts';
-import type { StateReader } from '../../state/state-reader.ts';
-import type { Listings } from '../catalog/listings.ts';
+import type { StateReader } from '../../store/state-reader.ts';
+import type { Listings } from '../catalog/list-adoptable.ts';
 import { settingsComparer } from '../catalog/needs-no-content.ts';
 import { mayBeServed } from '../catalog/served-catalog.ts';
 import type { Claims } from './claims.ts';
@@ -88,7 +88,6 @@ export function portsToLook(
     config.platform.operations === 'auto' && mayBeServed(state.remote.unserved(target, 'update'), now());
   return {
     target,
-    source: source.config.name,
     claims,
     limits: config.limits,
     now: platformNow,

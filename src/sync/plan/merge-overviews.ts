@@ -1,6 +1,6 @@
 import { worstOf } from '../../domain/exit-code.ts';
 import { emptySummary, type Summary } from '../../domain/report.ts';
-import type { Overview, SincePass } from './overview.ts';
+import type { Overview, SincePass } from '../../domain/status.ts';
 
 /** What several state files know, as if it were one that knows all. A pass counts once there was one over each. */
 export function mergeOverviews(all: readonly Overview[]): Overview {

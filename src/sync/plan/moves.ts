@@ -1,5 +1,5 @@
-import { fateOf } from '../../domain/absence.ts';
-import type { RowId, StoredFile } from '../../state/state-reader.ts';
+import { fateOf, type FileRecord } from '../../domain/record.ts';
+import type { RowId } from '../../store/file-reader.ts';
 import type { Records } from './plan-file.ts';
 
 /** The records that went over to other files in a plan that writes nothing: the state file has them where they were. */
@@ -9,7 +9,7 @@ export class Moves {
   readonly #counts = new Map<string, number>();
 
   /** Notes that a record of a target goes over to another file. */
-  add(target: number, { key, source, ...record }: StoredFile): void {
+  add(target: number, { key, source, ...record }: FileRecord): void {
     this.#ids.add(nameOf({ target, key }));
     const counts = record.absence === null || fateOf(record, record.absence, 'expire') === 'remove';
     if (counts) this.#counts.set(source, this.countFrom(source) + 1);
@@ -36,8 +36,8 @@ export class Moves {
       advance: () => {
         records.advance();
       },
-      seekAfter: (path) => {
-        records.seekAfter(path);
+      seekAfter: (place) => {
+        records.seekAfter(place);
       },
     };
   }

@@ -1,7 +1,16 @@
-import { fateOf, type AbsentFile, type Fate, type RemovalMode } from '../../domain/absence.ts';
+import {
+  fateOf,
+  isAskedFor,
+  type AbsentFile,
+  type Fate,
+  type RemovalMode,
+  type Absence,
+  type FileRecord,
+} from '../../domain/record.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
-import type { Absence } from '../../domain/record.ts';
+import { fileKey } from '../../domain/key.ts';
 import type { FileEvent, Summary } from '../../domain/report.ts';
+import type { Source } from '../sources/source.ts';
 import type { PlanItem, PlannedSend } from './plan-item.ts';
 
 /** What an item of a plan comes to: what a pass does and reports, a dry run reports, and `explain` puts into words. */
@@ -63,16 +72,26 @@ export function outcomeOf(
       return { ...NOTHING, counts, event: { kind, path, key, reason }, unsent: fingerprint };
     }
     case 'skip':
-      return { ...passedOver(item, item.key), absence: 'set-aside' };
+      return { ...passedOver(item, item.key), absence: 'kept' };
     case 'pass-over':
       return passedOver(item, null);
-    case 'absent': {
-      const fate = known === null ? 'unknown' : fateOf(known, item.absence, removals);
-      // What could not be seen is reported as a problem, and is neither kept nor removed.
-      if (fate === 'unknown') return { ...NOTHING, fate };
-      return { ...NOTHING, counts: fate === 'keep' ? 'kept' : null, absence: item.absence, fate };
-    }
+    case 'absent':
+      return outcomeOfAbsent(item.absence, known, removals);
   }
+}
+
+function outcomeOfAbsent(
+  absence: Absence | null,
+  known: KnownFile | null,
+  removals: RemovalMode,
+): ItemOutcome {
+  const fate = known === null ? 'unknown' : fateOf(known, absence, removals);
+  // What could not be seen is reported as a problem, and is neither kept nor removed.
+  if (fate === 'unknown') return { ...NOTHING, fate };
+  if (fate === 'keep') return { ...NOTHING, counts: 'kept', absence: 'kept', fate };
+  // Who asked for a removal is remembered until it is done.
+  if (fate === 'remove' && isAskedFor(known?.absence ?? null)) return { ...NOTHING, fate };
+  return { ...NOTHING, absence, fate };
 }
 
 /**
@@ -112,4 +131,10 @@ export const ADOPTED = { kind: 'adopt', counts: 'adopted', reason: 'on the platf
 
 function passedOver({ path, reason }: { path: string; reason: string }, key: string | null): ItemOutcome {
   return { ...NOTHING, counts: 'skipped', event: { kind: 'skip', path, key, reason } };
+}
+
+/** Why a file is removed, as it is reported. */
+export function whyRemoved({ config }: Source, { path, key, absence }: FileRecord): string {
+  if (isAskedFor(absence)) return absence;
+  return fileKey(config.keyPrefix, path) === key ? 'removed' : 'key-changed';
 }

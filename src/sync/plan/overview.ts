@@ -1,73 +1,11 @@
+import { describeHalt } from '../../words/halt.ts';
 import type { Config } from '../../config/config.ts';
+import { haltDigest } from '../../domain/guard.ts';
 import type { Summary } from '../../domain/report.ts';
 import { targetOf } from '../sources/source.ts';
-import type { Doings, Failure, ProblemCounts, SourceTally } from '../../state/overview-reader.ts';
-import type { Verified } from './verify.ts';
-import type { StateReader } from '../../state/state-reader.ts';
-
-/** How one source stands. Moments are ISO 8601. */
-export interface SourceStatus {
-  readonly name: string;
-  /** Why nothing is done for it. */
-  readonly halted: string | null;
-  /** What a halt keeps from being done, and how it is let through. */
-  readonly haltAdvice: string | null;
-  readonly files: number;
-  readonly bytes: number;
-  /** Of those: the platform says that it has the content, and nothing of a search. */
-  readonly stored: number;
-  /** Of those: the platform says that the bot can search them. */
-  readonly searchable: number;
-  /** Sent, while the platform has not said yet their status. */
-  readonly unconfirmed: number;
-  /** The platform has them, and could not index them: the bot does not find them. */
-  readonly unsearchable: number;
-  readonly failed: number;
-  /** On their way for the first time since they changed; where no botsync runs, they were when it ended. */
-  readonly sending: number;
-  /** Refused, by the platform or before they were sent. */
-  readonly refused: number;
-  /** Files that could not be checked or read, or that may not be sent. */
-  readonly problems: number;
-  /** Files that changed and wait, since something stands in the way of them all. */
-  readonly pending: number;
-  /** No longer synced, and left alone on the platform. */
-  readonly kept: number;
-  /** Removed here, and to be removed on the platform. */
-  readonly toRemove: number;
-  readonly nextExpiry: string | null;
-  /** Files that should have been sent again before they expire, and could not be. */
-  readonly expiring: number;
-  /** The host of a cluster that syncs it, unless it is this one; what is said of it that host said lately. */
-  readonly syncedBy?: string;
-}
-
-/** A file that is not in sync, and what brings another attempt. */
-export interface NotInSync extends Omit<Failure, 'retryAtMs'> {
-  /** The moment of that, where it is on record; ISO 8601. */
-  readonly retryAt: string | null;
-}
-
-/** What was done between passes, by single paths. */
-export interface SincePass extends Omit<Doings, 'lastMs'> {
-  /** When the last of that was, ISO 8601; `null`: there was nothing. */
-  readonly last: string | null;
-}
-
-/** What the state file knows: the shape of `botsync status --json`. */
-export interface Overview {
-  readonly sources: readonly SourceStatus[];
-  readonly failures: readonly NotInSync[];
-  readonly lastPass: {
-    readonly finishedAt: string;
-    readonly exitCode: number;
-    readonly summary: Summary;
-  } | null;
-  /** What was done since that pass ended; `null`: none has. */
-  readonly sinceLastPass: SincePass | null;
-  /** The last comparison of all that the bots have with what was sent. */
-  readonly lastVerification: (Verified & { readonly finishedAt: string }) | null;
-}
+import type { ProblemCounts, SourceTally } from '../../store/overview-reader.ts';
+import type { Verified, Overview, SincePass, SourceStatus } from '../../domain/status.ts';
+import type { StateReader } from '../../store/state-reader.ts';
 
 /** A renewal is due some time before the file expires; so late it did not work, milliseconds. */
 export const OVERDUE_AFTER_MS = 60_000;
@@ -92,7 +30,8 @@ export function overview(state: StateReader, config: Config, platformName: strin
     const own = tallies.filter((tally) => tally.source === name);
     const current = own.find((tally) => tally.target === target);
     const { refuse, problem, pending } = problems.get(name) ?? NO_PROBLEMS;
-    const toRemove = config.removals.mode === 'keep' ? 0 : (current?.removalsDue ?? 0);
+    const due = config.removals.mode === 'keep' ? current?.askedRemovalsDue : current?.removalsDue;
+    const toRemove = due ?? 0;
     return {
       name,
       ...haltOf(name, state),
@@ -105,7 +44,7 @@ export function overview(state: StateReader, config: Config, platformName: strin
       kept: (current?.left ?? 0) - toRemove + left(own.filter((tally) => tally !== current)),
       toRemove,
       nextExpiry: isoOrNull(current?.nextExpiryMs ?? null),
-      expiring: state.renewals.countOverdue(target ?? -1, name, platformNowMs - OVERDUE_AFTER_MS),
+      expiring: state.countOverdueRenewals(target ?? -1, name, platformNowMs - OVERDUE_AFTER_MS),
     };
   });
   const gone = [...new Set(tallies.map(({ source }) => source))].filter((name) => !targets.has(name));
@@ -136,7 +75,7 @@ export function overview(state: StateReader, config: Config, platformName: strin
 /** A source of which nothing is known. */
 export const EMPTY_SOURCE: Omit<SourceStatus, 'name'> = {
   halted: null,
-  haltAdvice: null,
+  halt: null,
   ...{ files: 0, bytes: 0, stored: 0, searchable: 0, unconfirmed: 0, unsearchable: 0 },
   ...{ failed: 0, sending: 0, refused: 0, problems: 0, pending: 0, kept: 0, toRemove: 0 },
   nextExpiry: null,
@@ -145,14 +84,14 @@ export const EMPTY_SOURCE: Omit<SourceStatus, 'name'> = {
 
 const NO_PROBLEMS: ProblemCounts = { refuse: 0, problem: 0, pending: 0 };
 
-/** Why a source is halted, and what was said to do about it. */
-function haltOf(name: string, state: StateReader): Pick<SourceStatus, 'halted' | 'haltAdvice'> {
-  const halted = state.source(name)?.halted ?? null;
-  if (halted === null) return { halted, haltAdvice: null };
-  const notice = state.overview.haltNotice(name) ?? '';
-  const reason = `halted: ${halted}; `;
-  return { halted, haltAdvice: notice.startsWith(reason) ? notice.slice(reason.length) : null };
+function haltOf(name: string, state: StateReader): Pick<SourceStatus, 'halted' | 'halt'> {
+  const halt = state.source(name)?.halt ?? null;
+  if (halt === null) return { halted: null, halt: null };
+  const { count: files, first } = halt.kind === 'missing' ? NOTHING_AT_STAKE : halt.atStake;
+  return { halted: describeHalt(halt), halt: { kind: halt.kind, digest: haltDigest(halt), files, first } };
 }
+
+const NOTHING_AT_STAKE = { count: 0, first: [] };
 
 function doneSince(sinceMs: number, state: StateReader): SincePass {
   const { lastMs, ...counts } = state.overview.since(sinceMs);

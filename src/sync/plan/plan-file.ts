@@ -1,5 +1,5 @@
 import { adoptable } from '../../domain/adoption.ts';
-import type { FileKey, RelativePath } from '../../domain/brands.ts';
+import { type FileKey, type RelativePath, fileKey } from '../../domain/key.ts';
 import { isContentConfirmed } from '../../domain/change-in-place.ts';
 import { decide, type Decision } from '../../domain/decide.ts';
 import { renewalTime } from '../../domain/expiry.ts';
@@ -12,13 +12,12 @@ import {
   type FileFacts,
   type Fingerprint,
 } from '../../domain/fingerprint.ts';
-import { fileKey } from '../../domain/key.ts';
 import { admit, prepareUpsert, type Limits } from '../../domain/limits.ts';
 import { readMark } from '../../domain/mark.ts';
 import type { FileRecord } from '../../domain/record.ts';
 import type { ResolvedSettings } from '../../domain/rules.ts';
-import type { RecordCursor } from '../../state/record-cursor.ts';
-import type { StoredFile } from '../../state/state-reader.ts';
+import { HIGHEST_KEY, type RecordCursor } from '../../store/file-reader.ts';
+
 import type { Source } from '../sources/source.ts';
 import type { Claims } from './claims.ts';
 import type { FoundThere, PathAndKey, PlanItem, PlannedSend } from './plan-item.ts';
@@ -29,8 +28,6 @@ export type Records = Pick<RecordCursor, 'current' | 'advance' | 'seekAfter'>;
 /** What planning needs besides the scan and the records. */
 export interface PlanPorts {
   readonly target: number;
-  /** The name of the source. */
-  readonly source: string;
   readonly claims: Claims;
   readonly limits: Limits;
   /** The platform's time, epoch milliseconds. */
@@ -50,7 +47,7 @@ export interface PlanPorts {
   /** Whether the way from one digest of settings to others can be told the platform without content. */
   readonly needsNoContent: (before: string, after: ResolvedSettings) => boolean;
   /** Moves a record of another path, or source, to the file that gives its key now. */
-  readonly adopt: (record: StoredFile, source: Source, path: RelativePath) => void;
+  readonly adopt: (record: FileRecord, source: Source, path: RelativePath) => void;
 }
 
 /**
@@ -68,8 +65,8 @@ export function* planFile(
   let own: FileRecord | null = null;
   for (let current = records.current; current?.path === path; current = records.current) {
     if (current.key === key) own = current;
-    // Left behind by another keyPrefix: nobody removed it.
-    else yield { kind: 'absent', record: current, absence: 'set-aside' };
+    // Its key was changed: what has the old one goes like a deleted file.
+    else yield { kind: 'absent', record: current, absence: 'removed' };
     records.advance();
   }
   const fingerprint = fingerprintOf(facts);
@@ -91,7 +88,7 @@ export function* planFile(
   const item = planAdmitted({ path, key, facts, fingerprint, ruled, resolved }, record, ports);
   if (adopted !== null && item.kind !== 'refuse') {
     ports.adopt(adopted, source, path);
-    records.seekAfter(path);
+    records.seekAfter({ path, key: HIGHEST_KEY });
   }
   yield item;
 }
@@ -156,7 +153,7 @@ function foundThere(
   ports: PlanPorts,
 ): FoundThere {
   if (readMark(there.metadata) === null) return { kind: 'foreign' };
-  const local = { sizeBytes: Number(facts.size), settings: resolved.settings, source: ports.source };
+  const local = { sizeBytes: Number(facts.size), settings: resolved.settings };
   const found = adoptable(there, local, ports.now());
   const isSent = found === null || found.told === 'other' || ports.isForced(path);
   return isSent ? { kind: 'ours' } : { kind: 'adoptable', ...found };

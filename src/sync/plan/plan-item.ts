@@ -1,5 +1,5 @@
 import type { Adoptable } from '../../domain/adoption.ts';
-import type { FileKey, RelativePath } from '../../domain/brands.ts';
+import type { FileKey, RelativePath } from '../../domain/key.ts';
 import type { SendReason, VerifyReason } from '../../domain/decide.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import type { Absence, FileRecord } from '../../domain/record.ts';

@@ -1,11 +1,10 @@
-import type { RelativePath } from '../../domain/brands.ts';
-import { fileKey } from '../../domain/key.ts';
+import type { RelativePath } from '../../domain/key.ts';
 import { compareUtf8 } from '../../domain/path-order.ts';
 import type { FileRecord } from '../../domain/record.ts';
-import type { ScanEntry } from '../../scan/scan.ts';
-import { rememberingListings, type IsListed } from '../../scan/spelling.ts';
+import type { ScanEntry } from '../../files/scan.ts';
+import { rememberingListings, type IsListed } from '../../files/spelling.ts';
 import { isStillThere } from '../sources/directory-identity.ts';
-import { isBehindLink, presenceOf } from '../sources/presence.ts';
+import { isLeftOut, presenceOf } from '../sources/presence.ts';
 import type { Source } from '../sources/source.ts';
 import { planFile, type PlanPorts, type Records } from './plan-file.ts';
 import type { PlanItem } from './plan-item.ts';
@@ -39,8 +38,7 @@ export function* planSource(
         yield* planFile(source, entry.path, entry.facts, records, ports);
         break;
       case 'skip':
-        for (const record of takeAt(records, entry.path))
-          yield { kind: 'absent', record, absence: 'set-aside' };
+        for (const record of takeAt(records, entry.path)) yield { kind: 'absent', record, absence: 'kept' };
         yield { kind: 'pass-over', path: entry.path, reason: entry.reason };
         break;
       case 'problem':
@@ -74,13 +72,8 @@ export function* planSource(
 }
 
 function absent(source: Source, record: FileRecord, lists: IsListed): PlanItem {
-  // Left behind by another keyPrefix: whatever became of the file, nobody asked for that key to go.
-  const isOwnKey = fileKey(source.config.keyPrefix, record.path) === record.key;
-  if (!isOwnKey || source.filter.ignoresFile(record.path))
-    return { kind: 'absent', record, absence: 'set-aside' };
-  // What became of it behind the link is not our affair.
-  if (source.symlinks === 'skip' && isBehindLink(source, record.path))
-    return { kind: 'absent', record, absence: 'set-aside' };
+  // What became of it behind a link is not our affair.
+  if (isLeftOut(source, record.path)) return { kind: 'absent', record, absence: 'kept' };
   const isGone = presenceOf(source, record.path, lists) === 'gone';
   // Where another directory stands now nothing was removed, and the next check of it needs this record.
   const isKnown = record.absence === 'removed' || isStillThere(source);

@@ -5,8 +5,8 @@ import {
   rereadPart,
   type RereadPart,
 } from '../../domain/rereading.ts';
-import type { StateReader } from '../../state/state-reader.ts';
-import type { StateStore } from '../../state/state-store.ts';
+import type { StateReader } from '../../store/state-reader.ts';
+import type { StateStore } from '../../store/state-store.ts';
 
 /**
  * Which files of a source a pass reads again though nothing tells that they changed, for where not every change can be

@@ -1,110 +1,23 @@
 import { EXIT } from '../../domain/exit-code.ts';
-import { clusterTroubles, type ClusterFacts, type ClusterTrouble } from './cluster-facts.ts';
-import type { NotInSync, Overview } from './overview.ts';
+import type {
+  ServiceState,
+  SourceStatus,
+  Known,
+  FailingGroup,
+  Failing,
+  NotInSync,
+  Overview,
+  Trouble,
+  Standing,
+  Running,
+} from '../../domain/status.ts';
+import type { ClusterFacts, ClusterTrouble, HostFacts } from '../../domain/cluster-status.ts';
 
-/** What a daemon is doing, as far as people ask. Moments are ISO 8601. */
-export interface Doing {
-  readonly activity: 'starting' | 'pass' | 'watching';
-  /** Whether everything was looked at since the settings are new. */
-  readonly isFirstPassOver: boolean;
-  readonly watchedDirectories: number;
-  /** Changed paths that wait to be rescanned. */
-  readonly queued: number;
-  /** Files on their way. */
-  readonly sending: number;
-  /** Since when, and when it is tried next (`null`: with the next change). `null`: the platform is in reach. */
-  readonly outage: {
-    readonly since: string;
-    readonly nextTry: string | null;
-    /** What the last failure was. */
-    readonly reason: string;
-  } | null;
-  /** Why the platform refuses the credentials; `null`: it does not, as far as is known. */
-  readonly refusal: string | null;
-  /** Why the platform takes nothing that needs room; `null`: it does, as far as is known. */
-  readonly shortage: string | null;
-  /** When everything is looked at next; `null`: now. */
-  readonly nextPass: string | null;
-  /** When what failed is retried; `null`: now. */
-  readonly failedAgain: string | null;
-  /** When renewals that failed are retried. */
-  readonly renewalsAgain: string | null;
-}
-
-/** A botsync that runs on the state file. A single pass says nothing of itself, and an older daemon says less. */
-export interface Running extends Partial<Doing> {
-  /** Why a daemon cannot use its state file; `null`: it can. */
-  readonly trouble?: string | null;
-}
-
-/**
- * When a file that is not in sync is retried:
- * - `now`: it is being tried.
- * - `change`: when it or its rules change.
- * - `halt`: when its source is not halted any more.
- * - `outage`: when the platform is in reach again, which is tried at the moment.
- * - `ask`: the platform is asked again what became of it, at the moment.
- * - `pass`: by a pass, at the moment; without one by the next that somebody makes.
- */
-export type Retry = 'now' | 'change' | 'halt' | 'outage' | 'ask' | 'pass';
-
-/** A file that is not in sync, and when it is retried. */
-export interface Failing extends Omit<NotInSync, 'retry'> {
-  readonly retry: Retry;
-  /** ISO 8601; `null`: it is not known, or now. */
-  readonly retryAt: string | null;
-}
-
-/** Everything that is known of how things stand: what `botsync status` is made of. */
-export interface Known extends Omit<Overview, 'failures'> {
-  readonly failures: readonly Failing[];
-  /** Only of a host that takes part in one. */
-  readonly cluster?: ClusterFacts;
-}
-
-/** Files that are not in sync for the same reason, and are retried at the same time. */
-export interface FailingGroup {
-  readonly kind: 'files';
-  readonly files: readonly Failing[];
-}
-
-/** Something that is not as it should be. What follows from another trouble is part of that. */
-export type Trouble =
-  /** A daemon cannot use its state file. */
-  | { readonly kind: 'state-file'; readonly reason: string }
-  /** `reason`: `null` where only the last pass knew it. `waiting`: files that this keeps from being sent. */
-  | { readonly kind: 'credentials'; readonly reason: string | null; readonly waiting: number }
-  | { readonly kind: 'quota'; readonly reason: string; readonly waiting: number }
-  | ({ readonly kind: 'outage'; readonly waiting: number } & NonNullable<Doing['outage']>)
-  | { readonly kind: 'halted'; readonly source: string }
-  | { readonly kind: 'expiring'; readonly source: string }
-  | FailingGroup
-  | ClusterTrouble
-  /** Not everything was looked at: no pass has ended, the last one was interrupted, or it left out so many files. */
-  | { readonly kind: 'no-pass' | 'interrupted' }
-  | { readonly kind: 'left-out'; readonly files: number };
-
-/** How things stand. */
-export interface Standing {
-  readonly troubles: readonly Trouble[];
-  /** What is being done, so that not everything is in sync yet; `null`: nothing. */
-  readonly underWay: {
-    /** Whether everything is being looked at, for the first time since botsync started. */
-    readonly isLooking: boolean;
-    /** Changed paths that wait. */
-    readonly queued: number;
-    /** Files whose content is on its way. */
-    readonly sending: number;
-  } | null;
-  /** 0: everything is in sync, or is being indexed; 3: not so; 4: credentials are refused; 5: a source or a unit is halted. */
-  readonly exitCode: number;
-}
-
-/** Adds to what is on record when each failure is retried. `running`: who runs on the state file. */
-export function withRetries(overview: Overview, running: Running | null): Known {
+/** Adds to what is on record whether a service runs, and when each failure is retried. `running`: who runs on the state file. */
+export function withRetries(overview: Overview, running: Running | null, service: ServiceState): Known {
   const halted = new Set(overview.sources.flatMap((one) => (one.halted === null ? [] : [one.name])));
   const failures = overview.failures.map((one) => ({ ...one, ...retryOf(one, running, halted) }));
-  return { ...overview, failures };
+  return { ...overview, failures, service };
 }
 
 function retryOf(
@@ -154,28 +67,38 @@ export function standingOf(known: Known, running: Running | null): Standing {
     ...unseen(known, running),
   ];
   const underWay = running && {
-    isLooking: running.isFirstPassOver !== true && (running.trouble ?? null) === null,
+    // Nobody knows what a silent one does.
+    isLooking:
+      known.service.kind !== 'silent' &&
+      running.isFirstPassOver !== true &&
+      (running.trouble ?? null) === null,
     queued: running.queued ?? 0,
     sending: sources.reduce((sum, { sending }) => sum + sending, 0),
   };
   const isUnderWay = underWay !== null && (underWay.isLooking || underWay.queued + underWay.sending > 0);
+  // Nobody notices what changes now.
+  const isUnserved = known.service.kind === 'stopped' || known.service.kind === 'silent';
   const kinds = new Set(troubles.map(({ kind }) => kind));
   const exitCode = kinds.has('credentials')
     ? EXIT.credentials
-    : kinds.has('halted') || kinds.has('blocked-unit')
+    : kinds.has('halted') || kinds.has('blocked-unit') || kinds.has('differing-source')
       ? EXIT.halted
-      : troubles.length > 0 || isUnderWay
-        ? EXIT.incomplete
-        : EXIT.ok;
+      : kinds.has('configuration')
+        ? EXIT.usage
+        : troubles.length > 0 || isUnderWay || isUnserved
+          ? EXIT.incomplete
+          : EXIT.ok;
   return { troubles, underWay: isUnderWay ? underWay : null, exitCode };
 }
 
 /** What keeps many files from being sent. */
 function causes({ lastPass }: Known, running: Running | null, failing: Failings): Trouble[] {
-  const { trouble = null, refusal = null, shortage = null, outage = null } = running ?? {};
+  const { trouble = null, refusal = null, shortage = null, outage = null, configuration } = running ?? {};
+  const { problem = null, loadedAt = '' } = configuration ?? {};
   const wasRefused = running?.isFirstPassOver !== true && lastPass?.exitCode === EXIT.credentials;
   return [
     ...(trouble === null ? [] : [{ kind: 'state-file' as const, reason: trouble }]),
+    ...(problem === null ? [] : [{ kind: 'configuration' as const, problem, loadedAt }]),
     ...(refusal === null && !wasRefused
       ? []
       : [{ kind: 'credentials' as const, reason: refusal, waiting: failing.take(refusal) }]),
@@ -234,4 +157,37 @@ class Failings {
     }
     return [...groups.values()].map((files) => ({ kind: 'files', files }));
   }
+}
+
+/** What is wrong in a cluster. */
+export function clusterTroubles(cluster: ClusterFacts, sources: readonly SourceStatus[]): ClusterTrouble[] {
+  const { trouble, units, hosts, held, blocked, failed } = cluster;
+  const alive = new Set(hosts.filter((one) => one.alive).map(({ name }) => name));
+  const free = units.flatMap(({ name, holderHost, isConfigured, whyUntaken }): ClusterTrouble[] => {
+    if (!isConfigured || Object.hasOwn(blocked, name)) return [];
+    // The ledger tells of what this host took with the next beat.
+    if (held.includes(name)) return [];
+    if (holderHost !== null && alive.has(holderHost)) return [];
+    const reason = failed[name] ?? null;
+    return [{ kind: 'free-unit', unit: name, silent: holderHost, reason, whyUntaken }];
+  });
+  const own = hosts.find(({ isMe }) => isMe)?.hindrances ?? [];
+  const differing = own.flatMap((one): ClusterTrouble[] =>
+    one.kind === 'differing' ? [{ ...one, kind: 'differing-source' }] : [],
+  );
+  return [
+    ...(trouble === null ? [] : [{ kind: 'cluster' as const, reason: trouble }]),
+    ...Object.entries(blocked).map(([unit, reason]) => ({ kind: 'blocked-unit' as const, unit, reason })),
+    // Nothing is heard of anybody while the database is out of reach.
+    ...(trouble === null ? free : []),
+    ...differing,
+    ...sources.flatMap((source) => elsewhere(source, hosts)),
+  ];
+}
+function elsewhere(source: SourceStatus, hosts: readonly HostFacts[]): ClusterTrouble[] {
+  const { name, syncedBy, failed, refused, problems, pending, unsearchable } = source;
+  const files = failed + refused + problems + pending + unsearchable;
+  if (syncedBy === undefined || files === 0) return [];
+  const { refusal = null } = hosts.find((host) => host.name === syncedBy) ?? {};
+  return [{ kind: 'elsewhere', source: name, host: syncedBy, files, refusal }];
 }

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import type { Config } from '../../config/config.ts';
-import { hintForPatterns, type PatternPlace } from '../../domain/pattern-hint.ts';
+import { hintForPatterns, type PatternPlace } from '../../domain/pattern.ts';
 import type { Source } from '../sources/source.ts';
 
 /** A rule, or a pattern of files to announce, that matches no file. */

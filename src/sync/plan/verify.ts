@@ -1,41 +1,24 @@
-import type { FileKey } from '../../domain/brands.ts';
+import pLimit from 'p-limit';
+import type { FileKey } from '../../domain/key.ts';
 import { ok, type OptionalFailure, type Outcome } from '../../domain/failure.ts';
 import { MOST_IDS, type CatalogFile, type ListedFile } from '../../domain/file-catalog.ts';
 import { readMark } from '../../domain/mark.ts';
 import { compareUtf8 } from '../../domain/path-order.ts';
-import type { PlatformListing } from '../../state/listing.ts';
-import type { FoundFile } from '../../state/remote-store.ts';
-import type { SentFile } from '../../state/sent-files.ts';
-import type { StateReader } from '../../state/state-reader.ts';
+import type { PlatformListing } from '../../store/listing.ts';
+import type { FoundFile } from '../../store/remote.ts';
+import type { FileRecord } from '../../domain/record.ts';
+import type { StateReader } from '../../store/state-reader.ts';
 import { ask, type AskPorts } from '../catalog/ask.ts';
-import {
-  compareFile,
-  type CompareTerms,
-  type Comparison,
-  type DifferenceReason,
-  type FileDifference,
-} from '../catalog/compare.ts';
+import { compareFile, type CompareTerms, type Comparison, type FileDifference } from '../catalog/compare.ts';
 import { readListing } from '../catalog/read-listing.ts';
 import type { BotAtTarget, ServedCatalog } from '../catalog/served-catalog.ts';
 import type { FoundSource } from '../sources/source.ts';
 import { checkContents, type ReadDigest } from './check-contents.ts';
-import { mayBeOrphan } from './orphans.ts';
 import { Turns } from './turns.ts';
-
-/** What a comparison came to. */
-export interface Verified {
-  /** Files on record that were compared. */
-  compared: number;
-  /** Of these, files that are there as they should be. */
-  same: number;
-  /** Files of the bot that are not ours. */
-  foreign: number;
-  /** Files that were being sent, or changed, in the meantime. */
-  busy: number;
-  /** Files whose content could not be read. */
-  unread: number;
-  readonly reasons: Partial<Record<DifferenceReason, number>>;
-}
+import type { Verified } from '../../domain/status.ts';
+import { isStillThere } from '../sources/directory-identity.ts';
+import { areMountsUnchanged } from '../sources/mounts.ts';
+import { presenceOf } from '../sources/presence.ts';
 
 /** What one bot is compared by. */
 export interface VerifyInput {
@@ -54,13 +37,13 @@ export interface VerifyInput {
   /** Told of each difference, once it was asked for again. */
   readonly onDifference: (difference: FileDifference) => void;
   /** Told of each file that is there as it should be. */
-  readonly onSame: (sent: SentFile, found: FoundFile) => void;
+  readonly onSame: (sent: FileRecord, found: FoundFile) => void;
 }
 
 /** A difference between the records and the list, which may be out of date. */
 interface Candidate {
   readonly key: FileKey;
-  readonly sent: SentFile | null;
+  readonly sent: FileRecord | null;
   readonly listed: ListedFile | null;
 }
 
@@ -96,7 +79,7 @@ class Verification {
   readonly #terms: CompareTerms;
   #candidates: Candidate[] = [];
   /** Files whose contents are to be read. */
-  #unread: SentFile[] = [];
+  #unread: FileRecord[] = [];
 
   constructor(input: VerifyInput, beganMs: number) {
     this.#input = input;
@@ -114,7 +97,7 @@ class Verification {
   async run(listing: PlatformListing): Promise<Outcome<Verified, OptionalFailure>> {
     const { state, at, ports } = this.#input;
     const turns = new Turns(ports.clock);
-    const sent = state.sent.byKey(at.target);
+    const sent = state.recordsByKey(at.target);
     const listed = listing.byKey();
     while (!ports.stop.aborted && (sent.current !== null || listed.current !== null)) {
       const order = orderOf(sent.current, listed.current);
@@ -133,7 +116,7 @@ class Verification {
   }
 
   /** Compares what stands on both lists under one key. */
-  #meet(sent: SentFile | null, listed: ListedFile | null): void {
+  #meet(sent: FileRecord | null, listed: ListedFile | null): void {
     const key = (sent?.key ?? listed?.key) as FileKey;
     // What a source holds that is not kept here any more is left alone.
     if (sent !== null && !this.#names.has(sent.source)) return;
@@ -153,11 +136,11 @@ class Verification {
     else this.#note(sent, listed, comparison);
   }
 
-  #isBusy({ key, state, changedAtMs }: SentFile): boolean {
+  #isBusy({ key, state, changedAtMs }: FileRecord): boolean {
     return state === 'sending' || changedAtMs >= this.#beganMs || this.#input.isBusy(key);
   }
 
-  #note(sent: SentFile, file: ListedFile | null, comparison: Comparison): void {
+  #note(sent: FileRecord, file: ListedFile | null, comparison: Comparison): void {
     switch (comparison.kind) {
       case 'none':
         break;
@@ -168,16 +151,20 @@ class Verification {
         if (this.#input.readDigest !== null && sent.sha256 !== null) this.#unread.push(sent);
         break;
       case 'different':
+        if (comparison.difference.reason === 'orphan') {
+          this.#noteOrphan(file, comparison.difference.detail);
+          break;
+        }
         this.#verified.compared += 1;
-        this.#tell({ ...comparison.difference, ...sent, id: file?.id ?? null });
+        this.#tell({ ...comparison.difference, ...sent, id: file?.id ?? null, content: null });
         break;
     }
   }
 
-  #tell({ key, id, source, path, reason, detail, noted }: FileDifference): void {
+  #tell({ key, id, source, path, reason, detail, noted, content }: FileDifference): void {
     const { reasons } = this.#verified;
     reasons[reason] = (reasons[reason] ?? 0) + 1;
-    this.#input.onDifference({ key, id, source, path, reason, detail, noted });
+    this.#input.onDifference({ key, id, source, path, reason, detail, noted, content });
   }
 
   /** Asks again for what seems to differ, and reads contents, once there are so many. */
@@ -202,8 +189,8 @@ class Verification {
     return null;
   }
 
-  #isBusyNow({ key }: SentFile): boolean {
-    const now = this.#input.state.sent.find(this.#input.at.target, key);
+  #isBusyNow({ key }: FileRecord): boolean {
+    const now = this.#input.state.find({ target: this.#input.at.target, key });
     return now === null || this.#isBusy(now);
   }
 
@@ -220,17 +207,18 @@ class Verification {
       const file = byId.get(sent?.remoteId ?? listed?.id ?? '');
       return file?.key !== key || !this.#isSettledBy(key, file);
     });
-    for (let next = left.splice(0, ASKED_TOGETHER); next.length > 0; next = left.splice(0, ASKED_TOGETHER)) {
-      const failures = await Promise.all(next.map((one) => this.#askAgain(one)));
-      const failure = failures.find((one) => one !== null) ?? null;
-      if (failure !== null) return failure;
-    }
-    return null;
+    let failure: OptionalFailure | null = null;
+    await pLimit(ASKED_TOGETHER).map(left, async (one) => {
+      if (failure !== null) return;
+      const own = await this.#askAgain(one);
+      failure ??= own;
+    });
+    return failure;
   }
 
   /** Whether nothing is different any more, by an answer of now. */
   #isSettledBy(key: FileKey, file: ListedFile): boolean {
-    const sent = this.#input.state.sent.find(this.#input.at.target, key);
+    const sent = this.#input.state.find({ target: this.#input.at.target, key });
     if (sent === null) return false;
     const comparison = compareFile(sent, file, this.#terms);
     if (this.#isBusy(sent) || comparison.kind === 'different') return false;
@@ -246,15 +234,15 @@ class Verification {
     const isNotServed = answered.kind === 'failed' && answered.failure.kind === 'not-served';
     // Then the list is all there is to go by.
     const file = answered.kind === 'ok' ? answered.value : isNotServed ? listed : null;
-    const sent = state.sent.find(at.target, key);
+    const sent = state.find({ target: at.target, key });
     const mayBeLate = isNotServed && (sent?.sentAtMs ?? 0) > this.#beganMs - LONGEST_LAG_MS;
-    if (sent === null) this.#noteOrphan(file);
+    if (sent === null) this.#noteOrphan(file, 'it was sent by botsync, and is neither here nor recorded');
     else if (this.#isBusy(sent) || mayBeLate) this.#verified.busy += 1;
     else this.#note(sent, file, compareFile(sent, file, this.#terms));
     return null;
   }
 
-  #noteOrphan(file: ListedFile | null): void {
+  #noteOrphan(file: ListedFile | null, detail: string): void {
     if (file === null) return;
     const key = file.key as FileKey;
     const orphan = this.#input.isBusy(key) ? null : this.#sourceOfOrphan(file);
@@ -262,8 +250,9 @@ class Verification {
       this.#verified.foreign += 1;
       return;
     }
-    const detail = 'it was sent by botsync, and is neither here nor recorded';
-    this.#tell({ key, id: file.id, ...orphan, reason: 'orphan', detail, noted: null });
+    const sha256 = readMark(file.metadata)?.sha256 ?? '';
+    const content = { sizeBytes: file.sizeBytes ?? 0, sha256 };
+    this.#tell({ key, id: file.id, ...orphan, reason: 'orphan', detail, noted: null, content });
   }
 
   #sourceOfOrphan({ key, metadata }: ListedFile): { source: string; path: string } | null {
@@ -276,7 +265,24 @@ class Verification {
 }
 
 /** Which of two lists, in the order of keys, is behind the other. */
-function orderOf(sent: SentFile | null, listed: ListedFile | null): number {
+function orderOf(sent: FileRecord | null, listed: ListedFile | null): number {
   if (sent === null) return 1;
   return listed === null ? -1 : compareUtf8(sent.key, listed.key);
+}
+
+/**
+ * The path of the file that would give a key, where the source can be seen and has no such file; else `null`. What a
+ * source holds that is halted is not known.
+ */
+function mayBeOrphan(found: FoundSource, key: string, state: StateReader): string | null {
+  const { name, keyPrefix } = found.config;
+  const prefix = keyPrefix.normalize('NFC');
+  if (found.kind !== 'found' || !key.startsWith(prefix) || key === prefix) return null;
+  const { source } = found;
+  if ((state.source(name)?.halt ?? null) !== null || !isStillThere(source) || !areMountsUnchanged(source))
+    return null;
+  const path = key.slice(prefix.length);
+  // A key is composed; the name of its file need not be.
+  const isGone = [path, path.normalize('NFD')].every((one) => presenceOf(source, one) === 'gone');
+  return isGone ? path : null;
 }

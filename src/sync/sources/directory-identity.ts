@@ -1,5 +1,5 @@
 import type { BigIntStats } from 'node:fs';
-import type { Disk } from '../../scan/disk.ts';
+import type { Disk } from '../../files/disk.ts';
 
 /**
  * What a directory is recognised by when its name leads to it again: device, inode and, where the file system tells,

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import type { Halt } from '../../domain/guard.ts';
-import { scan, type ScanEntry } from '../../scan/scan.ts';
-import type { StateReader } from '../../state/state-reader.ts';
+import { scan, type ScanEntry } from '../../files/scan.ts';
+import type { StateReader } from '../../store/state-reader.ts';
 import { checkRoot } from './root-check.ts';
 import type { Source } from './source.ts';
 
@@ -13,6 +13,11 @@ export type EnteredSource =
 
 /** What an emptied directory may still show. */
 const EMPTY = new Set<ScanEntry['kind']>(['tick', 'skip', 'problem']);
+
+/** Returns whether an entry is one that a directory without files may show. */
+export function isEmptySign(kind: ScanEntry['kind']): boolean {
+  return EMPTY.has(kind);
+}
 
 /**
  * Begins a scan of a whole source, and checks that its directory can be what it was last time (see `checkRoot`). Yields
@@ -48,14 +53,17 @@ function* beginScan(source: Source): Generator<null, BegunScan> {
   try {
     for (let step = entries.next(); isEmpty && step.done !== true; step = isEmpty ? entries.next() : step) {
       ahead.push(step.value);
-      isEmpty = EMPTY.has(step.value.kind);
+      isEmpty = isEmptySign(step.value.kind);
       if (step.value.kind === 'tick') yield null;
     }
     isBegun = true;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    return { kind: 'halted', halt: { kind: 'missing', reason: `${source.root} cannot be listed: ${code}` } };
+    return {
+      kind: 'halted',
+      halt: { kind: 'missing', directory: source.root, fault: { kind: 'unlistable', code } },
+    };
   } finally {
     // A consumer of the generator that stops early leaves a directory half listed.
     if (!isBegun) entries.return(undefined);

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { RelativePath } from '../../domain/brands.ts';
-import { isWithin } from '../../domain/within.ts';
+import type { RelativePath } from '../../domain/key.ts';
+import { isWithin } from '../../domain/path-order.ts';
 import type { FoundSource } from './source.ts';
 
 /** A file that somebody named: the source that it lies in, and its path within that. */

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
-import type { PathFilter } from '../../scan/filter.ts';
+import type { PathFilter } from '../../files/filter.ts';
 
 /** Where Linux says what is mounted for this process. */
 const MOUNT_INFO = '/proc/self/mountinfo';
@@ -9,6 +9,11 @@ interface MountedSource {
   readonly root: string;
   readonly realRoot: string;
   readonly filter: PathFilter;
+}
+
+interface FoundMounts extends MountedSource {
+  /** Where file systems were mounted when the source was found. */
+  readonly mounts: readonly string[];
 }
 
 /**
@@ -68,13 +73,28 @@ function mountPoints(text: string): readonly string[] {
   return points;
 }
 
-/** Whether all is mounted still that was when a source was found. */
-export function areMountsThere(source: MountedSource & { readonly mounts: readonly string[] }): boolean {
-  return missingMounts(source, source.mounts).length === 0;
+/** Returns whether the same is mounted below a source as when it was found. */
+export function areMountsUnchanged(source: FoundMounts): boolean {
+  return changedMounts(source, source.mounts).length === 0;
 }
 
-/** Those of some mounts below a source that are not mounted now, also not for being asked for, as automounters wait to be. */
-export function missingMounts(source: MountedSource, mounts: readonly string[]): string[] {
+/** A place at which a file system was mounted or unmounted. */
+export interface ChangedMount {
+  readonly place: string;
+  readonly isMounted: boolean;
+}
+
+/** Compares what is mounted below a source now with what was mounted before. */
+export function changedMounts(source: MountedSource, before: readonly string[]): ChangedMount[] {
+  const came = mountsBelow(source).filter((mount) => !before.includes(mount));
+  return [
+    ...missingMounts(source, before).map((place) => ({ place, isMounted: false })),
+    ...came.map((place) => ({ place, isMounted: true })),
+  ];
+}
+
+/** Returns those of some mounts that are not there now, also not for being asked for, as automounters wait to be. */
+function missingMounts(source: MountedSource, mounts: readonly string[]): string[] {
   const missing = (): string[] => {
     const now = new Set(mountsBelow(source));
     return mounts.filter((mount) => !now.has(mount));

@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
-import { asListed, isListed, isSpelledAsListed } from '../../scan/spelling.ts';
+import { asListed, isListed, isSpelledAsListed } from '../../files/spelling.ts';
 import type { Source } from './source.ts';
+import type { PathLook } from '../../domain/hint.ts';
 
 /** Where a path of a source is looked for. */
 type SourceLookup = Pick<Source, 'disk' | 'root'>;
@@ -66,6 +67,11 @@ export function mayBeSent(
   }
 }
 
+/** Whether the configuration leaves a path out, whatever is there. */
+export function isLeftOut(source: Source, path: string): boolean {
+  return source.filter.ignoresFile(path) || (source.symlinks === 'skip' && isBehindLink(source, path));
+}
+
 /** Whether a directory above a path is a symbolic link: then the path is not the one that a scan without links would walk. */
 export function isBehindLink({ disk, root }: SourceLookup, path: string): boolean {
   for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) {
@@ -85,5 +91,19 @@ export function whyUnreadable({ root }: Pick<Source, 'root'>, path: string): str
     return null;
   } catch (error) {
     return `cannot be read: ${(error as NodeJS.ErrnoException).code ?? ''}`;
+  }
+}
+
+/** How a path of a source looks now; `null`: that cannot be seen. */
+export function lookAtPath({ disk, root }: Pick<Source, 'disk' | 'root'>, path: string): PathLook | null {
+  try {
+    const facts = disk.lstat(`${root}/${path}`);
+    if (facts.isDirectory()) return { kind: 'directory', mtimeNs: facts.mtimeNs };
+    const kind = facts.isFile() ? 'file' : facts.isSymbolicLink() ? 'link' : null;
+    return kind === null ? { kind: 'other' } : { kind, sizeBytes: facts.size, mtimeNs: facts.mtimeNs };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? { kind: 'absent' } : null;
   }
 }

@@ -1,35 +1,44 @@
 import type { Config } from '../../config/config.ts';
 import type { Halt } from '../../domain/guard.ts';
-import { fileKey } from '../../domain/key.ts';
-import type { FileRecord } from '../../domain/record.ts';
-import type { StateReader } from '../../state/state-reader.ts';
+import type { StateReader } from '../../store/state-reader.ts';
 import { isSameDirectory } from './directory-identity.ts';
-import { missingMounts } from './mounts.ts';
-import { isFound } from './presence.ts';
+import { checkMounts } from './mount-check.ts';
+import { checkedMode, isLost, lacksFiles, look, filesAtStake } from './recorded-files.ts';
+import { checkPlace } from './place.ts';
 import type { Source } from './source.ts';
-
-/** So many of a source's records are looked for when its directory is another one than before. */
-const SAMPLE = 200;
 
 /**
  * What speaks against a source's directory being what it was last time: a failed mount is no deletion.
  *
  * A directory that was replaced passes when it holds the files the old one had: a deployment, a restored backup, a new
- * machine. When it does not, it may be the place where something failed to be mounted. The same goes for what was mounted
- * below it.
+ * machine. When it does not, it may be the place where something failed to be mounted. The same goes for the places below it
+ * where a file system came or went.
  */
 export function checkRoot(
   source: Source,
   target: number,
   state: StateReader,
   isEmpty: boolean,
-  removals: Config['removals']['mode'],
+  mode: Config['removals']['mode'],
+): Halt[] {
+  const place = isEmpty ? null : checkPlace(source, target, state);
+  return [...(place === null ? [] : [place]), ...checkDirectory(source, target, state, isEmpty, mode)];
+}
+
+/** The part of `checkRoot` that is about what this machine sees of the directory, and not about where its files go. */
+export function checkDirectory(
+  source: Source,
+  target: number,
+  state: StateReader,
+  isEmpty: boolean,
+  mode: Config['removals']['mode'],
 ): Halt[] {
   const { root, identity } = source;
+  const removals = checkedMode(source, target, state, mode);
   if (isEmpty) {
-    if (!hasLostFiles(source, target, state, removals)) return [];
-    const reason = `${root} has no files, although files of it were recorded`;
-    return [{ kind: 'emptied', reason, directory: identity }];
+    const atStake = filesAtStake(lostFiles(source, target, state, removals));
+    if (atStake.count === 0) return [];
+    return [{ kind: 'emptied', directory: root, identity, atStake }];
   }
   return [
     checkIdentity(source, target, state, removals),
@@ -44,78 +53,40 @@ function checkIdentity(
   removals: Config['removals']['mode'],
 ): Halt | null {
   const { root, identity, config } = source;
-  const seen = state.source(config.name);
-  if (seen === null || seen.identity === '') return null;
+  const { directory, identity: before } = state.source(config.name) ?? { directory: root, identity: '' };
   // Someone named another directory. Where nothing is ever removed, that does no harm.
-  if (seen.directory !== root && removals === 'keep') return null;
-  if (isSameDirectory(seen.identity, identity)) return null;
-  const records = state.records(target, config.name);
-  let looked = 0;
-  let found = 0;
-  for (let record = records.current; record !== null && looked < SAMPLE; record = records.current) {
-    if (isAtStake(record, source, removals)) {
-      looked += 1;
-      if (isFound(source, record.path)) found += 1;
-    }
-    records.advance();
-  }
-  if (found * 2 >= looked) return null;
-  const reason = `${root} is not the same directory as before, and contains ${found} of ${looked} recorded files checked`;
-  return { kind: 'replaced', reason, directory: identity };
-}
-
-/** Whether a file system is mounted no more below a source that holds files of it: what does not remove needs no care. */
-function checkMounts(
-  source: Source,
-  target: number,
-  state: StateReader,
-  removals: Config['removals']['mode'],
-): Halt | null {
-  if (removals === 'keep') return null;
-  const holdsFiles = (mount: string): boolean => {
-    const records = state.recordsAt(target, source.config.name, mount);
-    for (let record = records.current; record !== null; record = records.current) {
-      if (isAtStake(record, source, removals) || record.absence === 'removed') return true;
-      records.advance();
-    }
-    return false;
+  if (directory !== root && removals === 'keep') return null;
+  // Files that another host of a cluster recorded are looked for in a directory that this one has not seen before.
+  if (before !== '' && isSameDirectory(before, identity)) return null;
+  const { looked, gone } = look(
+    source,
+    state.records(target, config.name),
+    // Nothing says that an orphan was ever in a directory that was not seen before.
+    ({ absence }) => absence === null || (absence === 'orphan' && before !== ''),
+  );
+  const found = looked - gone.length;
+  if (!lacksFiles({ looked, gone })) return null;
+  return {
+    kind: 'replaced',
+    directory: root,
+    identity,
+    isKnown: before !== '',
+    found,
+    checked: looked,
+    atStake: filesAtStake(gone),
   };
-  const mounts = missingMounts(source, state.mounts(source.config.name)).filter(holdsFiles);
-  if (mounts.length === 0) return null;
-  const places = mounts.map((mount) => `${source.root}/${mount}`).join(', ');
-  return { kind: 'unmounted', reason: `no longer mounted: ${places}`, mounts };
 }
 
-/**
- * Whether the records name a file that ought to be there, as none does once all were newly ignored. One that was seen
- * to go is among them as long as it is still to be removed for that.
- */
-function hasLostFiles(
+/** Yields the recorded files that an empty directory lacks; none once all were newly ignored. */
+function* lostFiles(
   source: Source,
   target: number,
   state: StateReader,
   removals: Config['removals']['mode'],
-): boolean {
+): Generator<string, void> {
   const records = state.records(target, source.config.name);
   for (let record = records.current; record !== null; record = records.current) {
-    const isSeenToGo = removals !== 'keep' && record.absence === 'removed' && record.state !== 'removing';
-    const isLost = isAtStake(record, source, removals) || isSeenToGo;
-    if (isLost && !source.filter.ignoresFile(record.path)) return true;
+    if (isLost(record, removals) && !source.filter.ignoresFile(record.path)) yield record.path;
     records.advance();
   }
-  return false;
-}
-
-/**
- * Whether a file was there last time, or would now be removed though it was set aside: the ignore file that said so may
- * have gone with the directory.
- */
-function isAtStake(
-  record: FileRecord,
-  { config, filter }: Source,
-  removals: Config['removals']['mode'],
-): boolean {
-  if (record.absence !== 'set-aside') return record.absence === null;
-  if (removals === 'keep' || record.state === 'removing') return false;
-  return fileKey(config.keyPrefix, record.path) === record.key && !filter.ignoresFile(record.path);
 }

@@ -1,3 +1,4 @@
+import { nearest } from '../../config/guess.ts';
 import {
   closeSync,
   constants,
@@ -10,18 +11,18 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { emulatorDirectory, type Config, type SourceConfig } from '../../config/config.ts';
-import { SCHEMA_COPY } from '../../config/file-name.ts';
+import { SCHEMA_COPY } from '../../config/find-config.ts';
+import { problemOfIgnorePattern } from '../../domain/pattern.ts';
 import { canonicalJson } from '../../domain/json.ts';
 import { suggestContentType } from '../../domain/content-type.ts';
-import type { Halt } from '../../domain/guard.ts';
+import type { DirectoryFault, MissingHalt, NearestDirectory } from '../../domain/guard.ts';
 import { compileRules, type RuleBook } from '../../domain/rules.ts';
-import { isWithin } from '../../domain/within.ts';
-import { DISK, factsReader, hasTrueStamps, type Disk } from '../../scan/disk.ts';
-import { createFilter, type PathFilter } from '../../scan/filter.ts';
-import type { SyncTarget } from '../../state/state-reader.ts';
-import type { SourceRoot } from '../../upload/source-file.ts';
+import { isWithin } from '../../domain/path-order.ts';
+import { DISK, factsReader, hasTrueStamps, type Disk } from '../../files/disk.ts';
+import { createFilter, type PathFilter } from '../../files/filter.ts';
+import type { SyncTarget } from '../../store/state-reader.ts';
+import type { SourceRoot } from '../../files/source-file.ts';
 import { identityOf } from './directory-identity.ts';
-import { describeNearest } from './missing-directory.ts';
 import { mountsBelow } from './mounts.ts';
 
 /** A source whose directory was found and looked at. */
@@ -46,7 +47,7 @@ export interface Source extends SourceRoot {
 /** A source, or why nothing can be done for it. */
 export type FoundSource =
   | { readonly kind: 'found'; readonly config: SourceConfig; readonly source: Source }
-  | { readonly kind: 'missing'; readonly config: SourceConfig; readonly halt: Halt };
+  | { readonly kind: 'missing'; readonly config: SourceConfig; readonly halt: MissingHalt };
 
 /** The name of the file in a source's directory that holds more patterns. */
 export const IGNORE_FILE = '.botsyncignore';
@@ -71,11 +72,20 @@ export function findSource(
   const field = `sources[${position}].directory`;
   try {
     const facts = disk.stat(directory);
-    if (!facts.isDirectory()) return missing(source, `${directory} is not a directory (${field})`);
+    if (!facts.isDirectory()) return missing(source, { kind: 'not-a-directory', field });
     const realRoot = realpathSync.native(directory);
     const ignored = readIgnoreFile(directory);
     if (ignored === 'too-large')
-      return missing(source, `${directory}/${IGNORE_FILE} is larger than ${LARGEST_IGNORE_FILE_BYTES} bytes`);
+      return missing(source, {
+        kind: 'ignore-file-too-large',
+        file: IGNORE_FILE,
+        maxBytes: LARGEST_IGNORE_FILE_BYTES,
+      });
+    for (const [at, line] of ignored.entries()) {
+      const problem = problemOfIgnorePattern(line);
+      if (problem !== null)
+        return missing(source, { kind: 'ignore-pattern', file: IGNORE_FILE, line: at + 1, problem });
+    }
     const patterns = source.ignore.concat(ignored);
     const filter = createFilter(patterns, protectedPaths(config, directory, realRoot));
     return {
@@ -104,8 +114,8 @@ export function findSource(
     return missing(
       source,
       code === 'ENOENT' || code === 'ENOTDIR'
-        ? `${directory} does not exist (${field}; ${describeNearest(directory, disk)})`
-        : `${directory} cannot be read: ${code} (${field})`,
+        ? { kind: 'not-found', field, nearest: findNearest(directory, disk) }
+        : { kind: 'unreadable', field, code },
     );
   }
 }
@@ -115,8 +125,8 @@ export function targetOf(config: Config, { botId }: SourceConfig, platformName: 
   return { baseUrl: platformName, botId, identity: canonicalJson({ ...config.platform.identity }) };
 }
 
-function missing(config: SourceConfig, reason: string): FoundSource {
-  return { kind: 'missing', config, halt: { kind: 'missing', reason } };
+function missing(config: SourceConfig, fault: DirectoryFault): FoundSource {
+  return { kind: 'missing', config, halt: { kind: 'missing', directory: config.directory, fault } };
 }
 
 function readIgnoreFile(directory: string): string[] | 'too-large' {
@@ -209,4 +219,59 @@ function realName(file: string): string {
   } catch {
     return file;
   }
+}
+
+/** So many names beside a missing directory are looked at for the one that was meant. */
+const MOST_NAMES = 1000;
+
+/**
+ * Returns the directory that was probably meant by one that does not exist, or the nearest above it that exists.
+ *
+ * @param directory - absolute.
+ */
+export function findNearest(directory: string, disk: Disk): NearestDirectory {
+  const existing = nearestExisting(directory, disk);
+  const missing = childOf(existing, directory);
+  const meant = nearest(basename(missing), directoriesIn(existing, disk));
+  return meant === null
+    ? { kind: 'above', path: existing }
+    : { kind: 'meant', path: `${join(existing, meant)}${directory.slice(missing.length)}` };
+}
+function nearestExisting(directory: string, disk: Disk): string {
+  for (let above = dirname(directory); ; above = dirname(above))
+    if (dirname(above) === above || isDirectory(above, disk)) return above;
+}
+function isDirectory(path: string, disk: Disk): boolean {
+  try {
+    return disk.stat(path).isDirectory();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return false;
+  }
+}
+
+/** The part of a path that lies directly in a directory above it. */
+function childOf(above: string, path: string): string {
+  let child = path;
+  while (dirname(child) !== above) child = dirname(child);
+  return child;
+}
+
+/** The names of directories in a directory, as far as it can be listed. */
+function directoriesIn(directory: string, disk: Disk): string[] {
+  const names: string[] = [];
+  try {
+    const handle = disk.openDirectory(directory, 'utf8');
+    try {
+      for (let seen = 0, entry = handle.readSync(); entry !== null && seen < MOST_NAMES; seen += 1) {
+        if (entry.isDirectory()) names.push(entry.name);
+        entry = handle.readSync();
+      }
+    } finally {
+      handle.closeSync();
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+  }
+  return names;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { clockText, countText, durationText } from '../../../src/service/amounts.ts';
-import { cutEnd, cutStart, wrapWords } from '../../../src/cli/render/text-width.ts';
+import { cutEnd, cutStart, wrapWords } from '../../../src/cli/render/text-layout.ts';
 
 test.each([
   [0, '0.0 s'],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Burst, type BurstNews } from '../../../src/cli/render/burst.ts';
 import type { FileEvent } from '../../../src/domain/report.ts';
-import { textOf } from '../../../src/service/log-line.ts';
+import { textOf } from '../../../src/service/logger.ts';
 
 const QUIET = { unconfirmed: 0, isHindered: false };
 const done = (path: string): FileEvent => ({

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, together, type HistoryBucket } from '../../../src/domain/history.ts';
-import { historyTable } from '../../../src/cli/render/history-table.ts';
+import { historyTable } from '../../../src/cli/commands/history.ts';
 
 beforeEach(() => {
   vi.stubEnv('TZ', 'Europe/Berlin');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LiveLine } from '../../../src/cli/render/live-line.ts';
+import { LiveLine } from '../../../src/cli/render/live-frame.ts';
 
 /** A terminal that breaks its lines anew when it is made narrower, as tmux does. */
 class Screen {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { progressLine, type ProgressFacts } from '../../../src/cli/render/progress-line.ts';
-import { widthOf } from '../../../src/cli/render/text-width.ts';
+import { widthOf } from '../../../src/cli/render/text-layout.ts';
 
 const WIDTHS = [40, 60, 80, 120, 200];
 const GB = 1_000_000_000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { statusFrame } from '../../../src/cli/render/status-frame.ts';
-import { widthOf } from '../../../src/cli/render/text-width.ts';
+import { statusFrame } from '../../../src/cli/status/terminal-status.ts';
+import { widthOf } from '../../../src/cli/render/text-layout.ts';
 
 const lines = [
   'NOT IN SYNC',

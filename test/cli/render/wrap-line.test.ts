@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { widthOf } from '../../../src/cli/render/text-width.ts';
-import { wrapLine } from '../../../src/cli/render/wrap-line.ts';
+import { widthOf, wrapLine } from '../../../src/cli/render/text-layout.ts';
 import { SEED } from '../../seed.ts';
 
 const RED = '\u001b[31m';

@@ -1,19 +1,18 @@
 import { expect, test } from 'vitest';
-import { newsOf, type FeedNews } from '../../../src/cli/status/feed-news.ts';
-import type { FactsOrigin, SeenFacts } from '../../../src/cli/status/status-feed.ts';
+import { newsOf, type FeedNews, type SeenService as Seen } from '../../../src/cli/status/terminal-status.ts';
 import { restMs } from '../../../src/cli/status/status-watch.ts';
-
-type Seen = Pick<SeenFacts, 'origin' | 'daemon'>;
 
 const holder = { pid: 12, host: 'here', command: 'sync' };
 const service: Seen = {
-  origin: { kind: 'daemon' },
+  known: { service: { kind: 'running' } },
   daemon: { ...holder, since: '2026-01-01T12:00:00.000Z' },
 };
 const restarted: Seen = { ...service, daemon: { ...holder, since: '2026-01-01T12:00:09.000Z' } };
-const seen = (origin: FactsOrigin): Seen => ({ origin, daemon: null });
-const alone = seen({ kind: 'state-file' });
-const silent = seen({ kind: 'silent-daemon', reason: 'it is busy' });
+const alone: Seen = {
+  known: { service: { kind: 'stopped', lastAlive: '2026-01-01T12:00:00.000Z' } },
+  daemon: null,
+};
+const silent: Seen = { known: { service: { kind: 'silent', reason: 'it is busy' } }, daemon: null };
 
 /** What is said after each of these, two seconds apart. */
 function told(...all: Seen[]): (string | null)[] {
@@ -25,29 +24,18 @@ function told(...all: Seen[]): (string | null)[] {
 }
 
 test('a service that goes and comes back', () => {
-  const stopped = 'The service stopped at :02. The status is from the state file';
-  expect(told(service, alone, alone, service, service)).toEqual([
-    null,
-    stopped,
-    stopped,
-    'The service started at :06',
-    'The service started at :06',
-  ]);
+  const started = 'The service started at :06';
+  expect(told(service, alone, alone, service, service)).toEqual([null, null, null, started, started]);
 });
 
 test('a service that does not answer, and one that never was', () => {
-  const busy = 'No answer from the service at :02: it is busy. The status is from the state file';
   expect(told(service, silent, silent, service)).toEqual([
     null,
-    busy,
-    busy,
+    null,
+    null,
     'The service answered again at :06',
   ]);
-  expect(told(silent, alone)).toEqual([
-    'No answer from the service at :00: it is busy. The status is from the state file',
-    'The service stopped at :02. The status is from the state file',
-  ]);
-  expect(told(alone, alone)).toEqual([null, null]);
+  expect(told(silent, alone, alone)).toEqual([null, null, null]);
 });
 
 test('a service that was restarted between two questions; that is old after a minute', () => {

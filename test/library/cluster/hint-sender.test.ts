@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { DatabaseError } from '../../../src/cluster/database.ts';
 import type { Hint, PathLook } from '../../../src/domain/hint.ts';
-import { HintSender } from '../../../src/library/cluster/hint-sender.ts';
-import { ManualClock } from '../../watch/manual-clock.ts';
+import { HintSender } from '../../../src/library/cluster/host-hints.ts';
+import { ManualClock } from '../../manual-clock.ts';
 
 const OLD: PathLook = { kind: 'file', sizeBytes: 1n, mtimeNs: 1n };
 const NEW: PathLook = { kind: 'file', sizeBytes: 2n, mtimeNs: 2n };

@@ -3,11 +3,22 @@ import type { ClusterView, UnitRow } from '../../../src/cluster/membership.ts';
 import { Neighbours } from '../../../src/library/cluster/neighbours.ts';
 import type { OwnUnit } from '../../../src/library/cluster/own-units.ts';
 
-const HOST = { name: 'web2', instance: 'i', beat: 1, weight: 1, version: '1', digest: '', report: null };
+const HOST = {
+  ...{
+    name: 'web2',
+    instance: 'i',
+    beat: 1,
+    isVisitor: false,
+    version: '1',
+    hindrances: [],
+    report: null,
+  },
+  pausedForMs: 0,
+};
 
 function unit(id: number, keyPrefix: string, more: Partial<UnitRow> = {}): UnitRow {
   return {
-    ...{ id, target: 1, name: `unit ${id}`, sources: [{ name: 'docs', keyPrefix }], pinned: 'web2' },
+    ...{ id, target: 1, name: `unit ${id}`, sources: [{ name: 'docs', keyPrefix }] },
     ...{ epoch: 0, beat: 1, seq: 0, holder: null, holderHost: null, settledAgeMs: null, ...more },
   };
 }
@@ -16,7 +27,16 @@ function unit(id: number, keyPrefix: string, more: Partial<UnitRow> = {}): UnitR
 function settledUntilMs(units: readonly UnitRow[]): number {
   const neighbours = new Neighbours('web1', 3000, () => 0);
   const view: ClusterView = {
-    ...{ isKnown: true, proven: [], units, wishes: [], databaseRun: '1', version: 1, stateVersion: 1 },
+    ...{
+      isKnown: true,
+      proven: [],
+      units,
+      wishes: [],
+      settings: new Map(),
+      databaseRun: '1',
+      version: 1,
+      stateVersion: 1,
+    },
     hosts: [{ ...HOST, units: units.map(({ id }) => id) }],
   };
   neighbours.note(view, 1000);

@@ -1,36 +1,32 @@
 import { expect, test } from 'vitest';
 import type { HostRow } from '../../../src/cluster/membership.ts';
-import type { HostReport } from '../../../src/library/cluster/host-reports.ts';
+import { HostReports } from '../../../src/library/cluster/host-reports.ts';
 import { clusterFacts } from '../../../src/library/daemon/cluster-facts.ts';
 
 test.each<[string, unknown, string | undefined]>([
-  [
-    'is refused',
-    { troubles: [null, { kind: 'credentials', reason: '401 Unauthorized' }] },
-    '401 Unauthorized',
-  ],
-  ['is out of reach', { troubles: [{ kind: 'out-of-reach' }] }, undefined],
+  ['is refused', { sources: [], refusal: '401 Unauthorized' }, '401 Unauthorized'],
+  ['is not', { sources: [], refusal: null }, undefined],
   ['says nothing', null, undefined],
   ['has a report that no host wrote', { troubles: 7 }, undefined],
-  ['gives a reason that is none', { troubles: [{ kind: 'credentials', reason: {} }] }, undefined],
-])('a host that %s', (_, snapshot, refusal) => {
+  ['gives a reason that is none', { refusal: {} }, undefined],
+])('a host that %s', async (_, report, refusal) => {
   const web2: HostRow = {
-    ...{ name: 'web2', instance: 'i', beat: 1, weight: 1, version: '1.2.3', digest: 'd', units: [] },
-    report: null,
+    ...{ name: 'web2', instance: 'i', beat: 1, isVisitor: false, version: '1.2.3', units: [] },
+    ...{ hindrances: [], report, pausedForMs: 0 },
   };
-  const report = { share: null, snapshot } as unknown as HostReport;
+  const view = {
+    ...{ isKnown: true, proven: [], hosts: [web2], units: [], wishes: [], settings: new Map() },
+    ...{ databaseRun: '1', version: 1, stateVersion: 1 },
+  };
+  const reports = new HostReports({ look: () => Promise.resolve(view) }, () => 0);
+  await reports.look();
   const seen = (alive: readonly HostRow[]) =>
     clusterFacts({
       situation: {
-        ...{ host: 'web1', trouble: null, alive, held: [], sources: [], own: [], pinned: [] },
-        ...{ blocked: new Map(), failed: new Map(), isHaltedElsewhere: () => false, isDatabaseUp: true },
-        view: {
-          ...{ isKnown: true, proven: [], hosts: [web2], units: [], wishes: [] },
-          ...{ databaseRun: '1', version: 1, stateVersion: 1 },
-        },
+        ...{ host: 'web1', trouble: null, alive, held: [], sources: [], own: [], view },
+        ...{ blocked: new Map(), hindrances: [], failed: new Map(), isDatabaseUp: true },
       },
-      share: 1,
-      reports: new Map([['web2', report]]),
+      reports: reports.known,
     }).hosts[0];
   expect(seen([web2])?.refusal).toBe(refusal);
   expect(seen([]), 'what a silent host said is over').not.toHaveProperty('refusal');

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadAgain } from '../../../src/library/daemon/load-again.ts';
+import { loadAgain } from '../../../src/library/daemon/reloads.ts';
 import { load } from '../../../src/library/load.ts';
 import { SyncError } from '../../../src/library/sync-error.ts';
 import { makeTemporaryDirectory } from '../../temporary-directory.ts';
 
-const CLUSTER = { database: 'env:BOTSYNC_DATABASE', host: 'web1', lease: '10s', budget: 'shops' };
+const CLUSTER = { database: 'env:BOTSYNC_DATABASE', host: 'web1', lease: '10s' };
 
 /** What a reload says of a configuration that was changed while a daemon ran; `null`: it is taken over. */
 function reload(before: object, after: object): string | null {
@@ -37,9 +37,6 @@ test.each<[object, object, string]>([
     schema: 'other',
     host: 'web2',
     lease: '11s',
-    weight: 2,
-    requestsPerSecond: 91,
-    budget: 'others',
     suspectAfter: '21m',
   }).map(([field, value]): [object, object, string] => [
     { cluster: CLUSTER },
@@ -52,8 +49,8 @@ test.each<[object, object, string]>([
 
 test.each<[object, object]>([
   [{}, { rules: [{ match: '**' }], stateFile: './.botsync/state.db' }],
-  [{ cluster: CLUSTER }, { cluster: { ...CLUSTER, lease: '10000ms', weight: 1 } }],
-  [{ cluster: CLUSTER }, { cluster: CLUSTER, sources: [{ directory: './docs', host: 'web1' }] }],
+  [{ cluster: CLUSTER }, { cluster: { ...CLUSTER, lease: '10000ms' } }],
+  [{ cluster: CLUSTER }, { cluster: CLUSTER, sources: [{ directory: './docs', keyPrefix: 'more/' }] }],
 ])('what %j becomes with %j is taken over', (before, after) => {
   expect(reload(before, after)).toBeNull();
 });

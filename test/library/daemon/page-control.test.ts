@@ -3,14 +3,15 @@ import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { get, request, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import type { Overview } from '../../../src/domain/status.ts';
 import { expect, onTestFinished, test } from 'vitest';
 import { openSync, type SyncDaemon } from '../../../src/library/botsync.ts';
-import { actionValue, type PageAction } from '../../../src/service/page-action.ts';
-import { askDaemon } from '../../../src/service/ask-daemon.ts';
+import { actionValue, type PageAction } from '../../../src/service/page-source.ts';
+import { askDaemon } from '../../../src/service/daemon-socket.ts';
 import { createSite, type Site } from '../../cli/binary.ts';
 
 const SECRET = 'the-secret-of-this-page';
-const POLL = { timeout: 15_000, interval: 20 };
+const POLL = { interval: 20 };
 
 /** Nothing but what is asked for is sent. */
 const UNWATCHED = { upload: { attempts: 1 }, watch: { poll: true, pollInterval: '1h' } };
@@ -149,9 +150,17 @@ test('from the page a halted source is let go on', async () => {
   await expect.poll(() => site.emulator.readContent('bot-1', 'd.md')?.toString(), POLL).toBe('d');
   for (const name of ['a', 'b', 'c']) rmSync(join(site.directory, 'docs', `${name}.md`));
   await expect.poll(() => daemon.impediments.join(), POLL).toMatch(/^docs is halted/u);
-  expect(await press(cookie, { kind: 'approve', source: 'docs' })).toBe('Approved, once: docs.');
+  const [halted] = (daemon.status() as Overview).sources;
+  expect(await press(cookie, { kind: 'approve', source: 'docs', halt: 'another' })).toContain(
+    'Not approved: docs. It is halted by something else now',
+  );
+  expect(await press(cookie, { kind: 'approve', source: 'docs', halt: halted?.halt?.digest ?? '' })).toBe(
+    'Approved, once: docs.',
+  );
   await expect.poll(() => daemon.impediments, POLL).toEqual([]);
-  expect(log()).toContain('{"message":"the page: approve","source":"docs","outcome":"Approved, once: docs."');
+  expect(log()).toMatch(
+    /"the page: approve","source":"docs","halt":"\w+","outcome":"Approved, once: docs\."/u,
+  );
 });
 
 test('a secret that a reload changes signs everybody out, and one that is wrong changes nothing', async () => {

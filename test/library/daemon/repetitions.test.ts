@@ -1,7 +1,7 @@
+import type { Trigger } from '../../../src/sync/events.ts';
 import { expect, test } from 'vitest';
-import { Repetitions } from '../../../src/library/daemon/repetitions.ts';
+import { Repetitions } from '../../../src/library/daemon/daemon-news.ts';
 import { emptySummary, type FileEvent } from '../../../src/domain/report.ts';
-import type { Trigger } from '../../../src/sync/daemon/daemon-observer.ts';
 
 const REASON = '401 Unauthorized: The access token is missing or invalid';
 

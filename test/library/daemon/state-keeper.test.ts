@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { StateKeeper } from '../../../src/library/daemon/state-keeper.ts';
 import { SyncError } from '../../../src/library/sync-error.ts';
-import { StateFileError } from '../../../src/state/database.ts';
-import type { StateStore } from '../../../src/state/state-store.ts';
+import { StateFileError } from '../../../src/store/database.ts';
+import type { StateStore } from '../../../src/store/state-store.ts';
 import { temporaryDirectory } from '../../service/fixture.ts';
-import { ManualClock } from '../../watch/manual-clock.ts';
+import { ManualClock } from '../../manual-clock.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -102,7 +102,7 @@ test('one that was of use for a while and is lost then has nothing to do with th
 test('a state file that cannot be written is tried again when there is room, and the same one', async () => {
   const { clock, stateFile, served, keeper, errors } = keep([
     (state, { stateFile }) => {
-      state.saveSource('docs', { directory: '/docs', identity: 'x', halted: null });
+      state.saveSource('docs', { directory: '/docs', identity: 'x', halt: null });
       // Nothing can be written where a directory is, whoever asks.
       mkdirSync(`${stateFile}.probe`);
       fail('unwritable')();

@@ -1,35 +1,27 @@
 import { expect, test } from 'vitest';
-import type { FileKey, RelativePath } from '../../../src/domain/brands.ts';
+import type { FileKey, RelativePath } from '../../../src/domain/key.ts';
+import { stepAfter } from '../../../src/domain/confirmation.ts';
 import type { ListedFile } from '../../../src/domain/file-catalog.ts';
 import { markOf } from '../../../src/domain/mark.ts';
+import { readStatus } from '../../../src/domain/platform-status.ts';
 import { toldOf } from '../../../src/domain/settings.ts';
-import type { SentFile } from '../../../src/state/sent-files.ts';
+import type { FileRecord } from '../../../src/domain/record.ts';
 import { compareFile } from '../../../src/sync/catalog/compare.ts';
-import { DAY, HOUR, MINUTE, NOW, PLAIN } from '../../domain/fixture.ts';
+import { DAY, HOUR, MINUTE, NOW, PLAIN, RECORD } from '../../domain/fixture.ts';
 
 const SHA = Buffer.alloc(32, 7);
 const OTHER_SHA = Buffer.alloc(32, 8);
 const EXPIRY = Math.ceil(NOW / MINUTE) * MINUTE + DAY;
 
-const SENT: SentFile = {
+const SENT: FileRecord = {
+  ...RECORD,
   key: 'docs/a.txt' as FileKey,
-  source: 'docs',
   path: 'a.txt' as RelativePath,
-  state: 'synced',
-  absence: null,
-  sizeBytes: 5,
   sha256: SHA,
   settingsDigest: 'digest',
-  expiresAtMs: null,
-  failure: null,
-  changedAtMs: NOW - DAY,
-  sentAtMs: NOW - DAY,
   remoteId: 'file_1',
   verdict: 'stored',
   isMarked: true,
-  isChanging: false,
-  differs: null,
-  isUploaded: true,
 };
 
 const LISTED: ListedFile = {
@@ -47,20 +39,26 @@ const LISTED: ListedFile = {
   ownerType: 'bot',
 };
 
+/** What the platform was told, by digests. */
+const TOLD = new Map([
+  ['digest', toldOf(PLAIN)],
+  ['indexed', toldOf({ ...PLAIN, index: true })],
+]);
+
 const UNMARKED = { metadata: {} };
 
 /** What a row comes to: "same", "none", or the reason with what is noted. */
-function outcome(sent: Partial<SentFile>, listed: Partial<ListedFile> | null): string {
+function outcome(sent: Partial<FileRecord>, listed: Partial<ListedFile> | null): string {
   const comparison = compareFile({ ...SENT, ...sent }, listed && { ...LISTED, ...listed }, {
     nowMs: NOW,
-    toldSettings: (digest) => (digest === 'digest' ? toldOf(PLAIN) : null),
+    toldSettings: (digest) => TOLD.get(digest) ?? null,
   });
   if (comparison.kind !== 'different') return comparison.kind;
   const { reason, noted } = comparison.difference;
   return noted === null ? reason : `${reason}, noted as ${noted}`;
 }
 
-test.each<readonly [string, Partial<SentFile>, Partial<ListedFile> | null, string]>([
+test.each<readonly [string, Partial<FileRecord>, Partial<ListedFile> | null, string]>([
   ['as it was sent', {}, {}, 'same'],
   ['nothing there', {}, null, 'missing, noted as content'],
   ['another id under our mark', {}, { id: 'file_2' }, 'same'],
@@ -88,9 +86,15 @@ test.each<readonly [string, Partial<SentFile>, Partial<ListedFile> | null, strin
   ['no mark was set, no id was told', { isMarked: false, remoteId: null }, { ...UNMARKED, id: 'f' }, 'same'],
   [
     'the mark of the content before, as that of this is still to be set',
+    { isMarked: false, verdict: null, sentAtMs: NOW - HOUR },
+    { metadata: { botsync: markOf(OTHER_SHA, 'docs') } },
+    'none',
+  ],
+  [
+    'the mark of another content, where no mark was set, after it was confirmed',
     { isMarked: false },
     { metadata: { botsync: markOf(OTHER_SHA, 'docs') } },
-    'same',
+    'replaced, noted as replaced',
   ],
   ['another size under our mark', {}, { sizeBytes: 4 }, 'size, noted as content'],
   [
@@ -100,9 +104,11 @@ test.each<readonly [string, Partial<SentFile>, Partial<ListedFile> | null, strin
     'size, noted as content',
   ],
   ['refused', {}, { status: 'upload_failed' }, 'failed, noted as content'],
-  ['not indexed', {}, { status: 'indexing_failed' }, 'failed'],
+  ['not indexed, and not to be', {}, { status: 'indexing_failed' }, 'same'],
+  ['not indexed', { settingsDigest: 'indexed' }, { status: 'indexing_failed', index: true }, 'failed'],
   ['searchable', {}, { status: 'indexing_completed' }, 'same'],
-  ['a status that is not said', {}, { status: null }, 'same'],
+  ['a status that is not said for hours', { sentAtMs: NOW - HOUR }, { status: null }, 'same'],
+  ['a status that is not said for days', {}, { status: null }, 'pending'],
   [
     'pending for a moment',
     { sentAtMs: NOW - 9 * MINUTE },
@@ -115,7 +121,7 @@ test.each<readonly [string, Partial<SentFile>, Partial<ListedFile> | null, strin
     { status: 'upload_pending' },
     'pending, noted as content',
   ],
-  ['without a size for long', {}, { status: 'new', sizeBytes: null }, 'pending, noted as content'],
+  ['without a size for long', {}, { status: 'new', sizeBytes: null }, 'pending'],
   ['being indexed for hours', { sentAtMs: NOW - 23 * HOUR }, { status: 'indexing_pending' }, 'same'],
   ['being indexed for days', { sentAtMs: NOW - 25 * HOUR }, { status: 'indexing_in_progress' }, 'pending'],
   [
@@ -128,7 +134,7 @@ test.each<readonly [string, Partial<SentFile>, Partial<ListedFile> | null, strin
   ['another expiry', { expiresAtMs: EXPIRY }, { expiresAtMs: EXPIRY + MINUTE }, 'facts, noted as facts'],
   ['an expiry where there is none', {}, { expiresAtMs: EXPIRY }, 'facts, noted as facts'],
   ['the expiry that was sent', { expiresAtMs: EXPIRY }, { expiresAtMs: EXPIRY }, 'same'],
-  ['facts that are changing', { isChanging: true }, { contentType: 'text/html' }, 'none'],
+  ['facts that are changing', { changing: 'other' }, { contentType: 'text/html' }, 'none'],
   [
     'facts of which is not known what was told',
     { settingsDigest: 'old' },
@@ -140,7 +146,7 @@ test.each<readonly [string, Partial<SentFile>, Partial<ListedFile> | null, strin
   ['failed', { state: 'failed', failure: 'no' }, {}, 'unsent'],
   ['refused before', { state: 'refused', failure: 'no' }, null, 'unsent'],
   ['kept, though gone here', { absence: 'removed' }, null, 'none'],
-  ['left out, and changed', { absence: 'set-aside' }, UNMARKED, 'none'],
+  ['left out, and changed', { absence: 'kept' }, UNMARKED, 'none'],
   [
     'a tombstone that is still there',
     { state: 'removing', expiresAtMs: NOW - 2 * HOUR },
@@ -160,24 +166,52 @@ test.each<readonly [string, Partial<SentFile>, Partial<ListedFile> | null, strin
     { ...UNMARKED, sizeBytes: 4 },
     'none',
   ],
+  [
+    'our own file after a removal',
+    { state: 'removing', expiresAtMs: NOW - MINUTE },
+    { metadata: { botsync: markOf(OTHER_SHA, 'docs') } },
+    'orphan',
+  ],
   ['a removal that was begun', { state: 'removing', expiresAtMs: null }, {}, 'none'],
 ])('%s', (_what, sent, listed, expected) => {
   expect(outcome(sent, listed)).toBe(expected);
 });
 
 test('what is the same tells its id, its verdict and its mark', () => {
-  const terms = { nowMs: NOW, toldSettings: () => null };
-  const found = (sent: Partial<SentFile>, listed: Partial<ListedFile>): unknown =>
+  const terms = { nowMs: NOW, toldSettings: (digest: string) => TOLD.get(digest) ?? null };
+  const found = (sent: Partial<FileRecord>, listed: Partial<ListedFile>): unknown =>
     compareFile({ ...SENT, ...sent }, { ...LISTED, ...listed }, terms);
   expect(found({}, { id: 'file_2' })).toEqual({
     kind: 'same',
     found: { remoteId: 'file_2', verdict: 'stored', isMarked: true },
   });
-  expect(found({ isMarked: false }, { ...UNMARKED, status: 'indexing_completed' })).toMatchObject({
-    found: { verdict: 'searchable', isMarked: false },
-  });
-  // What is to be indexed is not done with when it is stored.
-  expect(found({ sentAtMs: NOW }, { index: true })).toMatchObject({ found: { verdict: null } });
+  const indexed = { settingsDigest: 'indexed', sentAtMs: NOW };
+  expect(
+    found({ ...indexed, isMarked: false }, { ...UNMARKED, index: true, status: 'indexing_completed' }),
+  ).toMatchObject({ found: { verdict: 'searchable', isMarked: false } });
+  // What is to be indexed is not done with when it is stored, also where the answer does not say that it is.
+  expect(found(indexed, { index: true })).toMatchObject({ found: { verdict: null } });
+  expect(found(indexed, { index: null })).toMatchObject({ found: { verdict: null } });
+});
+
+test('says of every status what a confirmation says', () => {
+  const statuses = [null, 'upload_pending', 'upload_failed', 'upload_completed', 'indexing_pending', 'new'];
+  statuses.push('indexing_completed', 'indexing_failed');
+  for (const status of statuses)
+    for (const index of [true, false])
+      for (const sizeBytes of [5, 4, null]) {
+        const sent = { ...SENT, settingsDigest: index ? 'indexed' : 'digest', sentAtMs: NOW };
+        const answer = { ...LISTED, status, index: null, sizeBytes };
+        const terms = { nowMs: NOW, toldSettings: (digest: string) => TOLD.get(digest) ?? null };
+        const step = stepAfter(readStatus(answer, sent, index), { ...sent, losses: 0 }, 5, NOW);
+        const compared = compareFile(sent, answer, terms);
+        const found = compared.kind === 'same' ? compared.found.verdict : null;
+        if (step.kind === 'settle') {
+          if (step.verdict !== 'unsearchable') expect(found).toBe(step.verdict);
+          else expect(compared).toMatchObject({ difference: { reason: 'failed', noted: null } });
+        } else expect(found).toBeNull();
+        if (step.kind === 'lose') expect(compared).toMatchObject({ difference: { noted: 'content' } });
+      }
 });
 
 test('the reason says which facts are others', () => {

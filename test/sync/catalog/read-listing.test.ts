@@ -3,17 +3,21 @@ import { failed, ok, type OptionalFailure, type Outcome } from '../../../src/dom
 import type { CatalogPage, CatalogQuery } from '../../../src/domain/file-catalog.ts';
 import { readListing } from '../../../src/sync/catalog/read-listing.ts';
 import { ServedCatalog } from '../../../src/sync/catalog/served-catalog.ts';
-import { openState } from '../../../src/state/open.ts';
-import { closeAtEnd } from '../../state/fixture.ts';
-import { connectTo, createWorld, type World } from '../world.ts';
+import { openState } from '../../../src/store/open.ts';
+import { closeAtEnd } from '../../store/fixture.ts';
+import { connectTo, createWorld } from '../world.ts';
 
 type List = (query: CatalogQuery, signal?: AbortSignal) => Promise<Outcome<CatalogPage, OptionalFailure>>;
 
 const AT = { target: 1, botId: 'bot-1' };
 
-async function begin(
-  files: number,
-): Promise<World & { read: (list?: (list: List) => List) => Promise<Read> }> {
+type Limits = Parameters<typeof readListing>[3];
+
+async function begin(files: number): Promise<
+  Awaited<ReturnType<typeof createWorld>> & {
+    read: (list?: (list: List) => List, limits?: Limits) => Promise<Read>;
+  }
+> {
   const world = await createWorld();
   world.configure({
     platform: { botId: 'bot-1', baseUrl: world.emulator.baseUrl, operations: 'auto' },
@@ -30,14 +34,14 @@ async function begin(
   const stop = new AbortController().signal;
   const plain: List = (query) => served.list(AT, query, stop);
   const ports = { clock: world.clock, random: () => 0.5, patienceMs: 60_000, onRetry: () => undefined, stop };
-  const read = async (change = (list: List) => list): Promise<Read> => {
+  const read = async (change = (list: List) => list, limits?: Limits): Promise<Read> => {
     const list = change(plain);
     let asked = 0;
     const counting = (_at: typeof AT, query: CatalogQuery, signal: AbortSignal): ReturnType<List> => {
       asked += 1;
       return list(query, signal);
     };
-    const result = await readListing(AT, { list: counting }, ports);
+    const result = await readListing(AT, { list: counting }, ports, limits);
     await close();
     if (result.kind === 'failed') return { keys: [], failure: result.failure, asked };
     const keys: string[] = [];
@@ -139,6 +143,45 @@ test('a list that leads back to a page does not end', async () => {
   );
   expect(failure?.message).toContain('does not end');
   expect(asked).toBe(3);
+});
+
+test('nor does one that answers every token with the same page', async () => {
+  const { read } = await begin(3);
+  let token = 0;
+  const { failure, asked } = await read((list) => async () => {
+    const page = await list({ kind: 'page', token: null });
+    token += 1;
+    return page.kind === 'failed' ? page : ok({ ...page.value, nextToken: String(token) });
+  });
+  expect(failure?.message).toBe('the list of files does not end: the platform repeats pages');
+  // The second page was answered when the third had not been asked for.
+  expect(asked).toBe(2);
+});
+
+test.each<[string, Limits, number, string, number]>([
+  ['pages', { pages: 50, bytes: Infinity, ms: Infinity }, 0, 'it has more than 50 pages', 50],
+  ['bytes', { pages: 999, bytes: 2_000_000, ms: Infinity }, 0, 'it has more than 2 MB', 21],
+  ['time', { pages: 999, bytes: Infinity, ms: 125_000 }, 10_000, 'it takes longer than 2 minutes', 13],
+])('nor one of ever new pages: there is a bound of %s', async (_what, limits, pauseMs, why, pages) => {
+  const { read, clock } = await begin(1);
+  let number = 0;
+  const { failure, asked } = await read(
+    (list) => async () => {
+      const page = await list({ kind: 'page', token: null });
+      if (page.kind === 'failed') return page;
+      number += 1;
+      clock.advance(pauseMs);
+      const id = String(number);
+      const metadata = { pad: 'x'.repeat(100_000) };
+      return ok({
+        files: page.value.files.map((file) => ({ ...file, id, key: id, metadata })),
+        nextToken: id,
+      });
+    },
+    limits,
+  );
+  expect(failure?.message).toBe(`the list of files does not end: ${why}`);
+  expect(asked).toBe(pages);
 });
 
 test('a platform that does not serve the list says so at once', async () => {

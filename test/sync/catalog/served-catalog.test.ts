@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { failed, ok, type OptionalFailure, type Outcome } from '../../../src/domain/failure.ts';
 import type { FileCatalog } from '../../../src/domain/file-catalog.ts';
 import { ServedCatalog } from '../../../src/sync/catalog/served-catalog.ts';
-import type { StateStore } from '../../../src/state/state-store.ts';
+import type { StateStore } from '../../../src/store/state-store.ts';
 import { NEVER } from '../../platform/fixture.ts';
-import { openStore, TARGET, temporaryDirectory } from '../../state/fixture.ts';
+import { openStore, TARGET, temporaryDirectory } from '../../store/fixture.ts';
 
 const DAY_MS = 86_400_000;
 const BEGIN_MS = Date.parse('2026-03-01T12:00:00Z');

@@ -12,6 +12,19 @@ async function markOf(world: DaemonWorld, key = 'a.bin'): Promise<unknown> {
   return (metadata as Record<string, unknown>)['botsync'];
 }
 
+test('an entry without our mark confirms nothing where one was sent', async () => {
+  const world = await createAskedWorld({}, { indexingDelayMs: 10 * SECOND });
+  world.write('docs/a.md', 'one');
+  const running = await world.start();
+  const { id, metadata } = await call(world, 'GET', 'a.md');
+  await call(world, 'PUT', String(id), { metadata: { botsync: null } });
+  await world.wait(10 * MINUTE, 5 * SECOND);
+  expect(confirmed(running)).toEqual([]);
+  await call(world, 'PUT', String(id), { metadata });
+  await world.until(() => confirmed(running).length === 1, 'it is confirmed');
+  expect(confirmed(running)).toEqual(['a.md searchable']);
+});
+
 describe('the mark of large content', () => {
   test('is set once the platform has the content, with one change', async () => {
     const world = await createAskedWorld();

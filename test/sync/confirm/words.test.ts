@@ -1,6 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
-import { eventually } from '../../watch/fixture.ts';
+import { eventually } from '../../files/watch-fixture.ts';
 import { plant, requestsFor, sentPaths } from '../daemon-world.ts';
 import {
   ask,
@@ -119,7 +119,7 @@ describe('the platform is asked until it has said what became of a file', () => 
   });
 
   test('after a day without an end the file is a problem, until there is one', async () => {
-    const world = await createAskedWorld({}, { indexingDelayMs: 36 * HOUR }, 20 * SECOND);
+    const world = await createAskedWorld({}, { indexingDelayMs: 36 * HOUR }, 2 * MINUTE);
     world.write('docs/a.md', 'one');
     const running = await world.start();
     await untilStatus(world, { unconfirmed: 1 });

@@ -2,10 +2,10 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import type { FileEvent } from '../../../src/domain/report.ts';
 import type { Condition } from '../../../src/emulator/conditions.ts';
 import type { EmulatorOptions } from '../../../src/emulator/options.ts';
-import { openState } from '../../../src/state/open.ts';
+import { openState } from '../../../src/store/open.ts';
 import { targetOf } from '../../../src/sync/sources/source.ts';
-import type { SourceStatus } from '../../../src/sync/plan/overview.ts';
-import { eventually } from '../../watch/fixture.ts';
+import type { SourceStatus } from '../../../src/domain/status.ts';
+import { eventually } from '../../files/watch-fixture.ts';
 import { createDaemonWorld, type DaemonWorld, type RunningDaemon } from '../daemon-world.ts';
 
 export const SECOND = 1000;

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { eventually } from '../../watch/fixture.ts';
+import { eventually } from '../../files/watch-fixture.ts';
 import { createDaemonWorld, plant, removedKeys, sentPaths } from '../daemon-world.ts';
 import { refuseUpserts } from '../world.ts';
 

@@ -1,7 +1,9 @@
 import { mkdirSync, renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { bind, NO_MOUNTS, unmount } from '../../mounts.ts';
+import { DISK, type Disk } from '../../../src/files/disk.ts';
+import { eventually } from '../../files/watch-fixture.ts';
+import { bind, coverWithNothing, NO_MOUNTS, unmount } from '../../mounts.ts';
 import { createDaemonWorld, plant, removedKeys, requestsFor, type DaemonWorld } from '../daemon-world.ts';
 import { refuseUpserts } from '../world.ts';
 
@@ -104,6 +106,21 @@ describe('a removed file', () => {
   });
 });
 
+test('files that were deleted while nothing was removed stay when a reload turns removals on', async () => {
+  const world = await createDaemonWorld();
+  plant(world, 12);
+  const running = await world.start();
+  for (const name of ['f1.md', 'f2.md']) remove(world, name);
+  await world.until(() => world.status().sources[0]?.kept === 2, 'they are noticed');
+  world.configure({ removals: { mode: 'delete', delay: '5s' } });
+  await running.reload();
+  remove(world, 'f3.md');
+  await world.until(() => removedKeys(running).length === 1, 'what is deleted then is removed');
+  await world.wait(20 * MINUTE, 10_000);
+  expect(removedKeys(running)).toEqual(['f3.md']);
+  expect(world.remote('f1.md')).toBe('file 1');
+});
+
 describe('too many removals', () => {
   test('halt the source, also when they come one by one, until someone approves', async () => {
     const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '10s', maxCount: 5 } });
@@ -128,6 +145,43 @@ describe('too many removals', () => {
     remove(world, 'f20.md');
     await world.wait(5 * MINUTE, 5000);
     expect(removedKeys(running)).toHaveLength(13);
+  });
+
+  test('are approved as they were shown: what goes meanwhile, or halts the source otherwise, halts it again', async () => {
+    const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '10s', maxCount: 5 } });
+    plant(world, 30);
+    const running = await world.start();
+    for (let i = 0; i < 6; i++) remove(world, `f${i}.md`);
+    await world.until(() => world.status().sources[0]?.halted !== null, 'the source is halted');
+    const shown = world.status().sources[0]?.halt;
+    expect(shown).toMatchObject({
+      kind: 'mass-removal',
+      files: 6,
+      first: ['f0.md', 'f1.md', 'f2.md', 'f3.md', 'f4.md', 'f5.md'],
+    });
+    for (let i = 6; i < 12; i++) remove(world, `f${i}.md`);
+    await world.wait(5000, 100);
+    expect(running.daemon.approve('docs', shown?.digest)).toMatchObject({ approved: ['docs'] });
+    await world.until(() => removedKeys(running).length > 0, 'the approved removals');
+    await world.wait(16 * MINUTE, 5000);
+    expect(removedKeys(running).sort()).toEqual(shown?.first);
+    const next = world.status().sources[0]?.halt;
+    expect(next).toMatchObject({ kind: 'mass-removal', files: 6 });
+    expect(running.daemon.approve('docs', shown?.digest)).toMatchObject({ approved: [], changed: ['docs'] });
+    expect(running.daemon.approve('docs', next?.digest)).toMatchObject({ approved: ['docs'] });
+    await world.until(() => removedKeys(running).length === 12, 'the others');
+  });
+
+  test('that an earlier run met can be approved before the first pass has come to them', async () => {
+    const world = await createDaemonWorld({ removals: { mode: 'expire', delay: '10s', maxCount: 5 } });
+    plant(world, 30);
+    const first = await world.start();
+    for (let i = 0; i < 6; i++) remove(world, `f${i}.md`);
+    await world.until(() => world.status().sources[0]?.halted !== null, 'the source is halted');
+    await first.stop();
+    const running = world.launch();
+    expect(running.daemon.approve(null)).toMatchObject({ approved: ['docs'] });
+    await world.until(() => removedKeys(running).length === 6, 'the approved removals');
   });
 
   test('are forgotten after an hour', async () => {
@@ -268,6 +322,63 @@ test('what is mounted below a source while the daemon runs is watched, and known
   await world.wait(10 * MINUTE, 5000);
   expect(removedKeys(running)).toEqual([]);
   expect(running.daemon.impediments.join()).toContain('no longer mounted');
+});
+
+test('what is written while the directory is away for a moment is sent soon after', async () => {
+  const world = await createDaemonWorld({ ...EXPIRE, watch: { rescan: '10h', settle: '10ms' } });
+  plant(world, 3);
+  await world.start();
+  const [docs, aside] = [join(world.directory, 'docs'), join(world.directory, 'aside')];
+  renameSync(docs, aside);
+  writeFileSync(join(aside, 'new.md'), 'new');
+  await world.wait(500, 50);
+  renameSync(aside, docs);
+  await world.wait(MINUTE);
+  expect(world.remote('new.md')).toBe('new');
+});
+
+test('a directory that was being walked when the source went away for a moment is walked again', async () => {
+  let isAway = false as boolean;
+  let isDue = false as boolean;
+  const isStillDue = (): boolean => isDue;
+  const disk: Disk = {
+    ...DISK,
+    lstat: (path) => {
+      if (path.endsWith('/new/a.md') && isDue) [isAway, isDue] = [true, false];
+      return DISK.lstat(path);
+    },
+    stat: (path) => {
+      if (isAway && path.endsWith('/docs')) throw Object.assign(new Error('it is away'), { code: 'ENOENT' });
+      return DISK.stat(path);
+    },
+  };
+  const watch = { rescan: '10h', settle: '10ms' };
+  const world = await createDaemonWorld({ ...EXPIRE, watch }, {}, 0, 0.5, disk);
+  plant(world, 3);
+  const { daemon } = await world.start();
+  isDue = true;
+  world.write('docs/new/a.md', 'a');
+  world.write('docs/new/b.md', 'b');
+  // The clock stands still while it is away: nothing else is due that could notice.
+  for (let step = 0; step < 100 && isStillDue(); step += 1) await world.wait(50, 50);
+  await eventually(() => daemon.activity.queued + daemon.activity.sending === 0, 'the walk is over');
+  isAway = false;
+  await world.wait(MINUTE);
+  expect([isDue, world.remote('new/a.md'), world.remote('new/b.md')]).toEqual([false, 'a', 'b']);
+});
+
+test('what is deleted while a file system hides a directory for a moment is removed soon after', async (context) => {
+  const world = await createDaemonWorld({ ...EXPIRE, watch: { rescan: '10h', settle: '10ms' } });
+  plant(world, 3);
+  mkdirSync(join(world.directory, 'docs/still'));
+  world.write('docs/still/b.md', 'b');
+  const running = await world.start();
+  if (!coverWithNothing(join(world.directory, 'docs/still'))) context.skip(NO_MOUNTS);
+  remove(world, 'f0.md');
+  await world.until(() => world.status().sources[0]?.toRemove === 1, 'it is noticed');
+  unmount(join(world.directory, 'docs/still'));
+  await world.wait(10 * MINUTE, 5000);
+  expect(removedKeys(running)).toEqual(['f0.md']);
 });
 
 test('removals that met an outage find out by themselves when it is over', async () => {

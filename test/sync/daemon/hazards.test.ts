@@ -129,7 +129,7 @@ describe('an approval', () => {
     const running = await world.start();
     renameSync(join(world.directory, 'docs'), join(world.directory, 'away'));
     await world.until(() => halted(world) !== null, 'the source is halted');
-    expect(running.daemon.approve(null)).toEqual({ approved: [], missing: ['docs'] });
+    expect(running.daemon.approve(null)).toEqual({ approved: [], missing: ['docs'], changed: [] });
     mkdirSync(join(world.directory, 'docs'));
     await world.until(() => halted(world)?.includes('no files, although') === true, 'it stays halted');
     await world.wait(2 * MINUTE);

@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Hint, PathLook } from '../../../src/domain/hint.ts';
-import { DISK, type Disk } from '../../../src/scan/disk.ts';
+import { DISK, type Disk } from '../../../src/files/disk.ts';
 import { HintedPaths } from '../../../src/sync/daemon/hinted-paths.ts';
-import { lookAtPath } from '../../../src/sync/sources/path-look.ts';
-import { ManualClock } from '../../watch/manual-clock.ts';
+import { lookAtPath } from '../../../src/sync/sources/presence.ts';
+import { ManualClock } from '../../manual-clock.ts';
 import { createDaemonWorld, removedKeys, type DaemonWorld } from '../daemon-world.ts';
 
 const ABSENT: PathLook = { kind: 'absent' };

@@ -1,8 +1,8 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { eventually } from '../../watch/fixture.ts';
-import { toldOf } from '../../watch/told-of.ts';
+import { eventually } from '../../files/watch-fixture.ts';
+import { toldOf } from '../../files/told-of.ts';
 import { createDaemonWorld, plant, removedKeys, requestsFor } from '../daemon-world.ts';
 
 const SECOND = 1000;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { standingOf, withRetries, type Failing, type Standing } from '../../../src/sync/plan/standing.ts';
+import { standingOf, withRetries } from '../../../src/sync/plan/standing.ts';
+import { type Failing, type Standing } from '../../../src/domain/status.ts';
 import { createDaemonWorld, sentPaths, type DaemonWorld, type RunningDaemon } from '../daemon-world.ts';
 import { refuseUpserts } from '../world.ts';
 
@@ -8,7 +9,7 @@ const MINUTE = 60 * SECOND;
 
 /** How a daemon stands. */
 function standing(world: DaemonWorld, { daemon }: RunningDaemon): Standing & { readonly failure?: Failing } {
-  const known = withRetries(world.status(), daemon.activity);
+  const known = withRetries(world.status(), daemon.activity, { kind: 'running' });
   const [failure] = known.failures;
   return { ...standingOf(known, daemon.activity), ...(failure !== undefined && { failure }) };
 }

@@ -1,7 +1,7 @@
+import type { Trigger } from '../../../src/sync/events.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Trigger } from '../../../src/sync/daemon/daemon-observer.ts';
 import { PassSchedule } from '../../../src/sync/daemon/pass-schedule.ts';
-import { ManualClock } from '../../watch/manual-clock.ts';
+import { ManualClock } from '../../manual-clock.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

@@ -1,7 +1,7 @@
 import { unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { toldOf } from '../../watch/told-of.ts';
+import { toldOf } from '../../files/told-of.ts';
 import { createDaemonWorld, requestsFor, sentPaths } from '../daemon-world.ts';
 
 const SECOND = 1000;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { openReader } from '../../../src/state/open-reader.ts';
+import type { FileKey } from '../../../src/domain/key.ts';
+import { openReader } from '../../../src/store/open-reader.ts';
 import {
   createDaemonWorld,
   plant,
@@ -85,6 +86,15 @@ test('none is made where none is wanted', async () => {
   expect(world.emulator.counts.get('list-files')).toBe(before);
 });
 
+test('one that somebody asks for comes at once and repairs, also where none is wanted otherwise', async () => {
+  const world = await begin({ every: null, repair: false });
+  const daemon = await startConfirmed(world);
+  await deleteAs(world, 'f0.md');
+  daemon.daemon.repair();
+  await world.until(() => world.remote('f0.md') === 'file 0', 'it is sent again');
+  expect(verifications(daemon)).toEqual(['verified 2 of 3']);
+});
+
 test('one that fails is made again within the hour, and told', async () => {
   const world = await begin();
   const daemon = await startConfirmed(world);
@@ -109,7 +119,7 @@ test('what was not known of a file is filled in', async () => {
   await daemon.stop();
   const opened = openReader(world.config().stateFile, false);
   if (opened.kind !== 'open') throw new Error(opened.kind);
-  const file = opened.reader.sent.find(1, 'f0.md');
+  const file = opened.reader.find({ target: 1, key: 'f0.md' as FileKey });
   opened.close();
   expect(file).toMatchObject({ verdict: 'stored', isMarked: true });
   expect(file?.remoteId).toMatch(/^file_/u);

@@ -157,8 +157,8 @@ describe('the directory of a source', () => {
     await world.until(() => passes.at(-1)?.exitCode === 5, 'the source is halted');
     await world.wait(120_000);
     expect(world.remote('a.md')).toBe('one');
-    expect(daemon.approve('other')).toEqual({ approved: [], missing: [] });
-    expect(daemon.approve(null)).toEqual({ approved: ['docs'], missing: [] });
+    expect(daemon.approve('other')).toEqual({ approved: [], missing: [], changed: [] });
+    expect(daemon.approve(null)).toEqual({ approved: ['docs'], missing: [], changed: [] });
     await world.until(() => passes.at(-1)?.exitCode === 0, 'the approved pass ends');
     expect(world.remote('a.md')).not.toBe('one');
     world.write('docs/b.md', 'two');

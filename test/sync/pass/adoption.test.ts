@@ -49,6 +49,18 @@ describe('with a new state file', () => {
     expect(third).toMatchObject({ requests: 0, summary: { unchanged: 121, adopted: 0 } });
   });
 
+  test('what was sent from a source of another name is taken over, without a request for each file', async () => {
+    const sources = (name: string): unknown => [{ name, directory: './docs', keyPrefix: '' }];
+    const world = useCatalog(await createWorld({ sources: sources('docs') }));
+    for (let n = 0; n < 20; n += 1) world.write(`docs/${n}.txt`, `content ${n}`);
+    await world.pass();
+    loseState(world);
+    world.configure({ sources: sources('news') });
+    const before = countsOf(world.emulator);
+    expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 0, adopted: 20 } });
+    expect(askedSince(world.emulator, before)).toEqual({ 'list-files': 1 });
+  });
+
   test('a file with another content, of the same size, is sent', async () => {
     const world = useCatalog(await createWorld());
     world.write('docs/a', 'one');

@@ -2,7 +2,8 @@ import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describe, expect, test } from 'vitest';
-import { createWorld, useCatalog, type World } from '../world.ts';
+import { ModelClock } from '../../model/model-clock.ts';
+import { createWorld, createWorldWith, useCatalog, type World } from '../world.ts';
 
 const MANUAL = { match: '**', tags: { kind: 'manual', gone: 'x' }, metadata: { team: 'a', gone: 1 } };
 const LETTER = { match: '**', tags: { kind: 'letter' }, metadata: { team: 'b' } };
@@ -213,6 +214,26 @@ describe('a renewal', () => {
     expect(await world.pass()).toMatchObject({ requests: 1, summary: { updated: 1 } });
     expect(only(world).expiresAt).toBeUndefined();
   });
+});
+
+test('an expiry is told by the time of the platform, whatever a clock that is days behind says', async () => {
+  const clock = new ModelClock(Date.now());
+  clock.skewMs = -5 * DAY_MS;
+  const world = useCatalog(await createWorldWith(clock, {}, { now: clock.platformNow }));
+  world.write('docs/a', 'content');
+  await world.pass({ confirmForMs: 60_000 });
+
+  world.configure({ rules: [{ match: '**', expiresIn: '2d', renewBefore: '12h' }] });
+  // The first request is refused: its answer says what time it is.
+  expect((await asked(world)).asked).toEqual(['PUT /v1/files/ID', 'PUT /v1/files/ID']);
+  const lifetimeMs = Date.parse(only(world).expiresAt ?? '') - clock.platformNow();
+  // Expiries are whole minutes.
+  expect(Math.abs(lifetimeMs - 2 * DAY_MS)).toBeLessThan(65_000);
+
+  // The clock is put right: one answer tells so.
+  clock.skewMs = 0;
+  await world.pass();
+  expect(await world.pass()).toMatchObject({ requests: 0 });
 });
 
 test('what was told by a change that a kill cut short is taken back by the next', async () => {

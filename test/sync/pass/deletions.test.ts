@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { failed } from '../../../src/domain/failure.ts';
 import type { FilePlatform } from '../../../src/domain/file-platform.ts';
 import type { EmulatorOptions } from '../../../src/emulator/options.ts';
-import { eventually } from '../../watch/fixture.ts';
+import { eventually } from '../../files/watch-fixture.ts';
 import { whenUpserted } from '../../when-upserted.ts';
 import { replace } from '../replace.ts';
 import { connectTo, createWorld, type PassOutcome, type World } from '../world.ts';
@@ -244,6 +244,7 @@ test('a deletion that fails is told, and made by the next pass', async () => {
 
 test.each([
   ['no JSON', { kind: 'garbage' }],
+  ['nothing', { kind: 'status', status: 200, body: '' }],
   ['a list', { kind: 'body', body: [] }],
 ] as const)('a deletion that is answered with %s is none', async (_what, fault) => {
   const world = await deletingWorld();

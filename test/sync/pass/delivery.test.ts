@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Delivery } from '../../../src/domain/delivery.ts';
+import type { Delivery } from '../../../src/domain/notice.ts';
 import { createWorld } from '../world.ts';
 
 const DAY = 86_400_000;

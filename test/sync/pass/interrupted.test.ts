@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { FileKey, RelativePath } from '../../../src/domain/brands.ts';
-import { openState } from '../../../src/state/open.ts';
+import type { FileKey, RelativePath } from '../../../src/domain/key.ts';
+import { openState } from '../../../src/store/open.ts';
 import { createDaemonWorld } from '../daemon-world.ts';
 import { createWorld, type World } from '../world.ts';
 

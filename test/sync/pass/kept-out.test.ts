@@ -85,6 +85,16 @@ test('a FIFO instead of .botsyncignore is none and is not waited for', async () 
   expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1 } });
 });
 
+test('a line of .botsyncignore that would take minutes for a deep path halts its source', async () => {
+  const world = await createWorld();
+  world.write(`docs/${'a/'.repeat(100)}x`, 'x');
+  world.write('docs/.botsyncignore', '# a/**/b/**/c/**/d is a comment\n*.tmp\na/**/a/**/a/**/a/b\n');
+  expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { uploaded: 0 } });
+  expect(world.status().sources[0]?.halted).toContain('.botsyncignore: line 3 crosses directories');
+  world.write('docs/.botsyncignore', '*.tmp\na/**/a/**/a/b\n');
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 1 } });
+});
+
 test('a .botsyncignore too large to be one halts its source', async () => {
   const world = await createWorld();
   world.write('docs/a', 'x');

@@ -15,6 +15,14 @@ test('names are NFC in keys, whatever the file system has', async () => {
   expect(await world.pass()).toMatchObject({ requests: 0, summary: { unchanged: 1 } });
 });
 
+test('a name with a backslash is refused before anything is sent, also by a dry run', async () => {
+  const world = await createWorld();
+  world.write('docs/a\\b.md', 'x');
+  const refused = { kind: 'refuse', path: 'a\\b.md', reason: expect.stringContaining('backslash') as string };
+  expect(await world.plan()).toMatchObject({ exitCode: 3, events: [refused] });
+  expect(await world.pass()).toMatchObject({ exitCode: 3, requests: 0, events: [refused] });
+});
+
 test('of NFC and NFD twins the first in path order is uploaded, the other is a problem that names both', async () => {
   const world = await createWorld();
   world.write(`docs/${NFC}`, 'composed');

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { FileEvent } from '../../../src/domain/report.ts';
-import { eventually } from '../../watch/fixture.ts';
+import { eventually } from '../../files/watch-fixture.ts';
 import { requestsFor } from '../daemon-world.ts';
 import { createWorld, type PassOptions, type PassOutcome, type World } from '../world.ts';
 

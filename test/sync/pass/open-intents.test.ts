@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { StateStore } from '../../../src/state/state-store.ts';
-import { WorkingCopy } from '../../../src/state/working-copy.ts';
+import type { StateStore } from '../../../src/store/state-store.ts';
+import { WorkingCopy } from '../../../src/store/working-copy.ts';
 import { createDaemonWorld, plant, requestsFor } from '../daemon-world.ts';
 import { createWorld } from '../world.ts';
 

@@ -35,6 +35,35 @@ test('by default nothing is removed: a file without a local file is kept and cou
   expect(world.status().sources).toMatchObject([{ files: 2, kept: 0 }]);
 });
 
+test('what was kept stays kept when removals are turned on, until the file is back', async () => {
+  const world = await createWorld({ removals: { mode: 'delete' } });
+  for (const name of ['a', 'b', 'c', 'd']) world.write(`docs/${name}`, name);
+  await world.pass();
+  world.configure({ removals: { mode: 'keep' } });
+  remove(world, 'docs/a');
+  remove(world, 'docs/b');
+  await world.pass();
+  world.configure({ removals: { mode: 'delete' } });
+  world.write('docs/b', 'b');
+  remove(world, 'docs/c');
+  expect((await world.plan()).summary).toMatchObject({ kept: 1, removed: 1 });
+  expect(await world.pass()).toMatchObject({ summary: { kept: 1, removed: 1, unchanged: 2 } });
+  remove(world, 'docs/b');
+  expect(await world.pass()).toMatchObject({ summary: { kept: 1, removed: 1 } });
+  expect(['a', 'b', 'c'].map((key) => world.remote(key))).toEqual(['a', '', '']);
+});
+
+test('what was ignored stays kept when it is no longer ignored and was deleted meanwhile', async () => {
+  const world = await createWorld(EXPIRE);
+  for (const name of ['a', 'b']) world.write(`docs/${name}`, name);
+  await world.pass();
+  world.configure({ sources: [{ directory: './docs', ignore: ['a'] }] });
+  await world.pass();
+  remove(world, 'docs/a');
+  world.configure({ sources: [{ directory: './docs' }] });
+  expect(await world.pass()).toMatchObject({ requests: 0, summary: { kept: 1, removed: 0 } });
+});
+
 test('with "expire" a removed file is replaced by an empty one that expires, and is gone then', async () => {
   const world = await createWorld({
     ...EXPIRE,
@@ -195,7 +224,6 @@ test('what botsync did not upload is never touched', async () => {
 test.each([
   ['newly ignored', { sources: [{ directory: './docs', ignore: ['a'] }] }],
   ['below a directory newly ignored', { sources: [{ directory: './docs', ignore: ['sub/'] }] }],
-  ['under another key since the prefix changed', { sources: [{ directory: './docs', keyPrefix: 'new/' }] }],
 ])('a file that is %s was not removed: it is left alone and counted as kept', async (_what, change) => {
   const world = await createWorld(EXPIRE);
   world.write('docs/a', 'a');
@@ -214,7 +242,7 @@ test.each([
 });
 
 test.each(['before', 'after'])(
-  'a file that is removed %s the prefix changed is left alone under its old key',
+  'a file that is removed %s the prefix changed goes under its old key as well',
   async (order) => {
     const world = await createWorld(EXPIRE);
     world.write('docs/a', 'a');
@@ -225,8 +253,9 @@ test.each(['before', 'after'])(
     await world.pass();
     if (order === 'after') remove(world, 'docs/a');
     await world.pass();
-    expect(world.remote('a')).toBe('a');
-    expect(world.keys()).toContain('a');
+    expect(world.remote('a')).toBe('');
+    expect(world.remote('b')).toBe('');
+    expect(world.remote('p/b')).toBe('b');
     expect(await world.pass()).toMatchObject({ requests: 0, exitCode: 0 });
   },
 );
@@ -258,8 +287,8 @@ test('a file whose removal was refused is kept once removals are off', async () 
   expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 0, summary: { kept: 1 } });
   expect(world.status().sources).toMatchObject([{ kept: 1 }]);
   world.configure(EXPIRE);
-  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 1, kept: 0 } });
-  expect(world.status().sources).toMatchObject([{ kept: 0 }]);
+  expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 0, kept: 1 } });
+  expect(world.remote('a')).toBe('a');
 });
 
 test('files of a source that left the config are left alone and counted as kept', async () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { DISK, type Disk } from '../../../src/scan/disk.ts';
+import { DISK, type Disk } from '../../../src/files/disk.ts';
 import { createWorld } from '../world.ts';
 
 /** The system's, with a list of the directories that were opened. */

@@ -1,13 +1,13 @@
-import type { FileKey } from '../../../src/domain/brands.ts';
+import type { FileKey } from '../../../src/domain/key.ts';
 import type { FilePlatform } from '../../../src/domain/file-platform.ts';
 import { resolveSettings, settingsDigest } from '../../../src/domain/settings.ts';
 import type { Emulator } from '../../../src/emulator/emulator.ts';
 import type { Fault } from '../../../src/emulator/faults.ts';
 import { sendWithRetries, type SenderPorts, type Sent } from '../../../src/sync/pass/sender.ts';
-import { CircuitBreaker } from '../../../src/upload/circuit-breaker.ts';
+import { CircuitBreaker } from '../../../src/sync/pass/circuit-breaker.ts';
 import { start } from '../../emulator/fixture.ts';
 import { connect, NEVER, SimulatedClock } from '../../platform/fixture.ts';
-import { at, makeSource, type TestSource } from '../../upload/fixture.ts';
+import { at, makeSource, type TestSource } from '../../files/source-fixture.ts';
 
 /** How often a file is sent before it is given up. */
 export const ATTEMPTS = 4;

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { mostTransfers, Transfers, type Urgency } from '../../../src/sync/pass/transfers.ts';
 
@@ -53,7 +54,7 @@ class Line {
 }
 
 async function settled(): Promise<void> {
-  for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+  await setImmediate();
 }
 
 function names(prefix: string, count: number): string[] {
@@ -108,7 +109,9 @@ describe('large content', () => {
     await line.ask(names('small', 10), 4 * KB);
     expect(line.underWay).toEqual(['large0', 'large1', 'small0', 'small1']);
     for (const name of ['large0', 'large1']) await line.end(name);
-    expect(line.underWay).toEqual(['small0', 'small1', 'small2', 'large2']);
+    await line.ask(names('later', 10), 4 * KB);
+    for (const name of names('small', 10)) await line.end(name);
+    expect(line.underWay).toEqual(['large2', 'large3', 'later0', 'later1']);
   });
 });
 
@@ -123,6 +126,13 @@ test('a transfer that takes long lends its place, to half as many again at the m
   expect(line.underWay).toHaveLength(mostTransfers(4));
   await line.end('small0');
   expect(line.underWay.at(-1)).toBe('small2');
+});
+
+test('where one transfer is to run at a time, none lends its place', async () => {
+  const line = new Line(1);
+  await line.ask(names('slow', 2), 4 * KB);
+  await line.wait(5000);
+  expect(line.underWay).toEqual(['slow0']);
 });
 
 test('a place is free again when an exchange fails', async () => {

@@ -27,8 +27,17 @@ async function mounted(
 
 /** That a pass halts for a reason though the loss of mounts was approved. */
 async function expectHalt(world: World, reason: string): Promise<void> {
-  const onlyMounts = (_source: string, halt: Halt): boolean => halt.kind === 'unmounted';
-  expect(await world.pass({ isAllowed: onlyMounts })).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
+  const atStake = { count: 2, first: ['nas/b.md', 'nas/c.md'], digest: '' };
+  const onlyMounts: Halt = {
+    kind: 'mounts-changed',
+    directory: '/d',
+    mounts: [{ place: 'nas', isMounted: false }],
+    atStake,
+  };
+  expect(await world.pass({ approved: () => onlyMounts })).toMatchObject({
+    exitCode: 5,
+    summary: { removed: 0 },
+  });
   expect(world.status().sources[0]?.halted).toContain(reason);
 }
 
@@ -139,11 +148,19 @@ describe('what is mounted below a source', () => {
     await expectHalt(world, 'not the same directory');
   });
 
-  test('and was lost while nothing was removed is remembered for when that changes', async (context) => {
+  test('and was lost while nothing was removed keeps its files on the platform when that changes', async (context) => {
     const { world, nas } = await mounted(context, {});
     await world.pass();
     unmount(nas);
     await world.pass();
+    world.configure(EXPIRE);
+    expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 0, kept: 2 } });
+  });
+
+  test('and was lost between a pass that removes nothing and one that does halts the source', async (context) => {
+    const { world, nas } = await mounted(context, {});
+    await world.pass();
+    unmount(nas);
     world.configure(EXPIRE);
     expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
   });
@@ -159,5 +176,112 @@ describe('what is mounted below a source', () => {
       unmount(nas);
     });
     expect(await world.pass({ platform: unmountsMeanwhile })).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('a file system that is mounted over files of a source', () => {
+  /** A source with a file of its own, and five in `sub`; `cover` mounts something else over that. */
+  async function covered(
+    context: TestContext,
+    names: readonly string[],
+  ): Promise<{ world: Awaited<ReturnType<typeof createWorld>>; sub: string; cover: () => void }> {
+    const world = await createWorld(EXPIRE);
+    const [disk, sub] = [join(world.directory, 'disk'), join(world.directory, 'docs/sub')];
+    world.write('docs/a.md', 'a');
+    for (let n = 0; n < 5; n++) world.write(`docs/sub/${n}.md`, `file ${n}`);
+    mkdirSync(disk);
+    for (const name of names) writeFileSync(join(disk, name), `file ${name[0] ?? ''}`);
+    expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { uploaded: 6 } });
+    const cover = (): void => {
+      if (!bind(disk, sub)) context.skip(NO_MOUNTS);
+    };
+    return { world, sub, cover };
+  }
+
+  test('halts the source until it is gone again', async (context) => {
+    const { world, sub, cover } = await covered(context, ['other.md']);
+    cover();
+    for (let pass = 0; pass < 2; pass++)
+      expect(await world.pass()).toMatchObject({ exitCode: 5, requests: 0, summary: { removed: 0 } });
+    expect(world.status().sources[0]).toMatchObject({
+      halted: `newly mounted over files of the source: ${sub}`,
+      halt: { files: 5, first: ['sub/0.md', 'sub/1.md', 'sub/2.md', 'sub/3.md', 'sub/4.md'] },
+    });
+    expect((await world.plan()).exitCode).toBe(5);
+    unmount(sub);
+    expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 0, summary: { unchanged: 6 } });
+  });
+
+  test('is taken for granted once somebody has approved it', async (context) => {
+    const { world, cover } = await covered(context, ['other.md']);
+    cover();
+    expect(await world.pass({ allowRemovals: true })).toMatchObject({
+      exitCode: 0,
+      summary: { removed: 5, uploaded: 1 },
+    });
+    expect(await world.pass()).toMatchObject({ exitCode: 0, requests: 0, summary: { unchanged: 2 } });
+  });
+
+  test('is no trouble where it has most of the files', async (context) => {
+    const { world, cover } = await covered(context, ['0.md', '1.md', '2.md']);
+    cover();
+    expect(await world.pass()).toMatchObject({ exitCode: 0, summary: { removed: 2 } });
+  });
+
+  test('while a pass is under way removes nothing', async (context) => {
+    const { world, cover } = await covered(context, ['other.md']);
+    world.write('docs/z.md', 'z');
+    rmSync(join(world.directory, 'docs/a.md'));
+    const { platform, close } = connectTo(world.emulator, world.config(), world.clock);
+    onTestFinished(close);
+    expect((await world.pass({ platform: whenUpserted(platform, cover) })).summary.removed).toBe(0);
+    expect((await world.pass()).exitCode).toBe(5);
+    expect(world.keys()).toContain('sub/0.md');
+  });
+});
+
+describe('a directory of which all files are gone at once', () => {
+  const SWAPPED = { removals: { mode: 'expire', delay: '10m' } };
+
+  /** Eight files in `sub`, in whose place an empty directory stands then. */
+  async function swapped(): Promise<Awaited<ReturnType<typeof createWorld>>> {
+    const world = await createWorld(SWAPPED);
+    world.write('docs/a.md', 'a');
+    for (let n = 0; n < 8; n++) world.write(`docs/sub/deep/${n}.md`, `file ${n}`);
+    await world.pass();
+    renameSync(join(world.directory, 'docs/sub'), join(world.directory, 'away'));
+    mkdirSync(join(world.directory, 'docs/sub'));
+    return world;
+  }
+
+  test('and which is there waits for a second look', async () => {
+    const world = await swapped();
+    expect((await world.plan()).summary).toMatchObject({ removed: 0, toRemove: 8 });
+    const first = await world.pass();
+    expect(first).toMatchObject({ exitCode: 0, summary: { removed: 0, toRemove: 8 } });
+    expect(first.warned.join()).toContain(
+      'docs/sub is empty now: a pass that still finds it empty after removals.delay removes 8 files',
+    );
+    world.clock.advance(5 * 60_000);
+    expect((await world.pass()).summary).toMatchObject({ removed: 0, toRemove: 8 });
+    world.clock.advance(6 * 60_000);
+    expect((await world.plan()).summary).toMatchObject({ removed: 8, toRemove: 0 });
+    expect((await world.pass()).summary).toMatchObject({ removed: 8, toRemove: 0 });
+  });
+
+  test('and whose files are back by then has lost none', async () => {
+    const world = await swapped();
+    await world.pass();
+    rmSync(join(world.directory, 'docs/sub'), { recursive: true });
+    renameSync(join(world.directory, 'away'), join(world.directory, 'docs/sub'));
+    world.clock.advance(11 * 60_000);
+    expect(await world.pass()).toMatchObject({ requests: 0, summary: { unchanged: 9, toRemove: 0 } });
+  });
+
+  test('goes at once with them if it went as well', async () => {
+    const world = await swapped();
+    rmSync(join(world.directory, 'docs/sub'), { recursive: true });
+    expect((await world.plan()).summary).toMatchObject({ removed: 8, toRemove: 0 });
+    expect((await world.pass()).summary).toMatchObject({ removed: 8, toRemove: 0 });
   });
 });

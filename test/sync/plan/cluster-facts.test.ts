@@ -1,16 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import type { ClusterFacts, HostFacts, UnitFacts } from '../../../src/sync/plan/cluster-facts.ts';
-import { EMPTY_SOURCE, type SourceStatus } from '../../../src/sync/plan/overview.ts';
+import type { ClusterFacts, HostFacts, UnitFacts } from '../../../src/domain/cluster-status.ts';
+import { EMPTY_SOURCE } from '../../../src/sync/plan/overview.ts';
+import { type SourceStatus } from '../../../src/domain/status.ts';
 import { standingOf } from '../../../src/sync/plan/standing.ts';
 
 const unit = (more: Partial<UnitFacts> = {}): UnitFacts => ({
-  ...{ name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 3, pinned: null, isConfigured: true },
+  ...{ name: 'docs', sources: ['docs'], holderHost: 'web2', epoch: 3, isConfigured: true },
   isHalted: false,
   whyUntaken: null,
   ...more,
 });
+const DIFFERS = { kind: 'differing', source: 'docs', fields: [] } as const;
+const BLIND = { kind: 'unseen', source: 'docs', unit: 1, halt: 'missing', reason: 'it is gone' } as const;
+
 const host = (name: string, more: Partial<HostFacts> = {}): HostFacts => ({
-  ...{ name, version: '1.2.3', alive: true, isMe: name === 'web1', share: null, sameConfig: true },
+  ...{ name, version: '1.2.3', alive: true, isMe: name === 'web1', hindrances: [] },
   ...more,
 });
 const both = [host('web1'), host('web2')];
@@ -18,7 +22,7 @@ const both = [host('web1'), host('web2')];
 const CALM: ClusterFacts = {
   host: 'web1',
   trouble: null,
-  notifier: null,
+
   held: [],
   units: [unit()],
   hosts: both,
@@ -29,8 +33,9 @@ const CALM: ClusterFacts = {
 /** The exit code with the kinds of the troubles. */
 function told(cluster: Partial<ClusterFacts>, sources: readonly SourceStatus[] = []): string {
   const known = { sources, failures: [], lastPass: null, sinceLastPass: null, lastVerification: null };
+  const service = { kind: 'running' as const };
   const running = { activity: 'watching' as const, isFirstPassOver: true, queued: 0 };
-  const { exitCode, troubles } = standingOf({ ...known, cluster: { ...CALM, ...cluster } }, running);
+  const { exitCode, troubles } = standingOf({ ...known, service, cluster: { ...CALM, ...cluster } }, running);
   return [exitCode, ...troubles.map(({ kind }) => kind)].join(' ');
 }
 
@@ -51,12 +56,17 @@ describe('the exit code of a host, and what is wrong in its cluster', () => {
     ['a host without any unit is silent', { hosts: [...both, host('web3', { alive: false })] }, '0'],
     ['a unit of others is free', { units: [unit({ holderHost: null, isConfigured: false })] }, '0'],
     ['keys meet', { units: [unit({ holderHost: null })], blocked: { docs: 'meets' } }, '5 blocked-unit'],
-    ['hosts differ', { hosts: [host('web1'), host('web2', { sameConfig: false })] }, '3 differing-hosts'],
     [
-      'a host that differed is gone',
-      { hosts: [...both, host('web3', { alive: false, sameConfig: false })] },
+      'this host has a source otherwise',
+      { hosts: [host('web1', { hindrances: [DIFFERS] }), host('web2')] },
+      '5 differing-source',
+    ],
+    [
+      'another host has it otherwise',
+      { hosts: [host('web1'), host('web2', { hindrances: [DIFFERS] })] },
       '0',
     ],
+    ['a host does not see it', { hosts: [host('web1', { hindrances: [BLIND] }), host('web2')] }, '0'],
   ])('%s', (_what, cluster, expected) => {
     expect(told(cluster)).toBe(expected);
   });

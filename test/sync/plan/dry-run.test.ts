@@ -2,9 +2,9 @@ import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { RelativePath } from '../../../src/domain/brands.ts';
+import type { RelativePath } from '../../../src/domain/key.ts';
 import type { FileEvent, Summary } from '../../../src/domain/report.ts';
-import { openReader } from '../../../src/state/open-reader.ts';
+import { openReader } from '../../../src/store/open-reader.ts';
 import { explain } from '../../../src/sync/plan/explain.ts';
 import { findSources } from '../../../src/sync/sources/source.ts';
 import { FatDisk } from '../../file-systems/fat-disk.ts';
@@ -35,10 +35,10 @@ function shapeOf({ exitCode, summary, events }: Pick<PassOutcome, 'exitCode' | '
   return { exitCode, summary: { ...summary, durationMs: 0 }, events: carriedOut.map(lineOf).sort() };
 }
 
-/** An event as one line; a pass adds to a halt that nothing was removed, and what to do. */
+/** An event as one line; a pass adds to a halt that nothing was removed, and what to do; a dry run says that it would come. */
 function lineOf({ kind, source, path, key, reason }: FileEvent): string {
-  const said = reason.startsWith('halted: ')
-    ? reason.replace(/; (?:nothing|none of these) was.*/u, '')
+  const said = /^(?:would be )?halted: /u.test(reason)
+    ? reason.replace(/^would be /u, '').replace(/; (?:nothing|none of these) was.*/u, '')
     : reason;
   return `${kind} ${source}:${path} (${key ?? '-'}) ${said}`;
 }

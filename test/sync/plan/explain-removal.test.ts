@@ -65,7 +65,7 @@ test.each(['expire', 'delete'])(
     const halted = {
       action: 'keep',
       reason:
-        'the file was deleted, but the source is halted: 2 of 4 files would be removed within an hour, more than removals.maxCount (1); run: botsync approve, or without the service botsync sync --once --allow-removals',
+        'the file was deleted, but the source is halted: 2 of 4 files would be removed within an hour, more than removals.maxCount (1); run: botsync approve docs, or without the service botsync sync --once --allow-removals',
     };
     expect(explained(world, 'a')).toEqual({ ...explained(world, 'a'), ...halted });
     expect(explained(world, 'b')).toMatchObject(halted);
@@ -88,17 +88,18 @@ test('explain says that removals made within the hour count', async () => {
   expect(explained(world, 'b')).toMatchObject({
     action: 'keep',
     reason: expect.stringContaining(
-      '1 of 3 files were removed within an hour, and 1 more would be',
+      'but the next pass will halt the source, the service 1m after it noticed the deletion at the latest: 1 of 3 files were removed within an hour, and 1 more would be',
     ) as unknown,
   });
 });
 
-test('explain says that a source is halted which has no files, although', async () => {
+test('explain says that a source would be halted which has no files, although, and that it is', async () => {
   const world = await sentWorld({ mode: 'delete' }, 'auto', ['a', 'b']);
   remove(world, 'a', 'b');
   expect(explained(world, 'a')).toMatchObject({
     action: 'none',
-    reason: expect.stringMatching(/^the source is halted: .* has no files, although/u) as unknown,
+    reason: expect.stringMatching(/^the source would be halted: .* has no files, although/u) as unknown,
   });
   expect(await world.pass()).toMatchObject({ exitCode: 5, summary: { removed: 0 } });
+  expect(explained(world, 'a').reason).toMatch(/^the source is halted: .* has no files, although/u);
 });

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { locateFile } from '../../../src/cli/locate-file.ts';
+import { locateFile } from '../../../src/cli/arguments.ts';
 import { findSources } from '../../../src/sync/sources/source.ts';
 import { explained } from '../explained.ts';
 import { createWorld } from '../world.ts';
@@ -23,7 +23,9 @@ test('a file of a source whose directory is not there is explained by what is on
     rules: [{ rule: 0, match: ['*.md'] }],
     record: { state: 'synced', failure: null },
     ...{ upsert: null, action: 'none' },
-    reason: expect.stringMatching(/^the source is halted: .*\/docs does not exist/u) as string,
+    reason: expect.stringMatching(/^the source would be halted: .*\/docs does not exist/u) as string,
   });
   expect(explained(world, 'never-there.md').record).toBeNull();
+  await world.pass();
+  expect(explained(world, path).reason).toMatch(/^the source is halted: .*\/docs does not exist/u);
 });

@@ -1,15 +1,15 @@
-import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { lookAhead, type LookAheadInput } from '../../../src/sync/plan/look-ahead.ts';
 import { Claims } from '../../../src/sync/plan/claims.ts';
 import { enterSource } from '../../../src/sync/sources/enter-source.ts';
 import { findSources } from '../../../src/sync/sources/source.ts';
-import { openReader } from '../../../src/state/open-reader.ts';
+import { openReader } from '../../../src/store/open-reader.ts';
+import { descriptorsBelow } from '../../descriptors.ts';
 import { createWorld } from '../world.ts';
 
 /** A look ahead at a world with very many files, none of them on record yet. */
-async function world(): Promise<{ input: LookAheadInput; close: () => void }> {
-  const { write, config: configOf } = await createWorld();
+async function world(): Promise<{ input: LookAheadInput; directory: string; close: () => void }> {
+  const { directory, write, config: configOf } = await createWorld();
   for (let n = 0; n < 3000; n++) write(`docs/${n}`, '');
   const config = configOf();
   const sources = findSources(config, config.platform.baseUrl);
@@ -18,7 +18,7 @@ async function world(): Promise<{ input: LookAheadInput; close: () => void }> {
   const { reader: state, close } = opened;
   const claims = new Claims(state, sources);
   const clocks = { platformNow: Date.now, now: Date.now };
-  return { input: { config, sources, state, claims, ...clocks, isForced: () => false }, close };
+  return { input: { config, sources, state, claims, ...clocks, isForced: () => false }, directory, close };
 }
 
 test('a source is entered step by step: a directory of very many files keeps nobody waiting', async () => {
@@ -42,13 +42,11 @@ test('a source is entered step by step: a directory of very many files keeps nob
 });
 
 test('whoever stops looking ahead leaves no directory open', async () => {
-  const { input, close } = await world();
-  const descriptors = (): number => readdirSync('/proc/self/fd').length;
-  const before = descriptors();
+  const { input, directory, close } = await world();
   for (let time = 0; time < 20; time++) {
     const [first] = lookAhead(input);
     expect(first).toMatchObject({ item: { kind: 'tick' } });
   }
-  expect(descriptors()).toBe(before);
+  expect(descriptorsBelow(`${directory}/docs`)).toEqual([]);
   close();
 });

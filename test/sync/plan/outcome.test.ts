@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FileKey, RelativePath } from '../../../src/domain/brands.ts';
+import type { FileKey, RelativePath } from '../../../src/domain/key.ts';
 import type { FileRecord } from '../../../src/domain/record.ts';
 import {
   outcomeOf,
@@ -8,23 +8,12 @@ import {
   type ItemOutcome,
 } from '../../../src/sync/plan/outcome.ts';
 import type { PlanItem, PlannedSend } from '../../../src/sync/plan/plan-item.ts';
-import { fingerprint, PLAIN } from '../../domain/fixture.ts';
+import { fingerprint, PLAIN, RECORD } from '../../domain/fixture.ts';
 
 const place = { path: 'a' as RelativePath, key: 'k/a' as FileKey };
 const found = fingerprint({ size: 6n });
-const record: FileRecord = {
-  ...place,
-  state: 'synced',
-  fingerprint: fingerprint(),
-  trusted: true,
-  settingsDigest: 's',
-  expiresAtMs: null,
-  renewAtMs: null,
-  absence: null,
-  verdict: null,
-  differs: null,
-};
-const sent: KnownFile = { state: 'synced', uploaded: true, expiresAtMs: null, failure: null };
+const record: FileRecord = { ...RECORD, ...place };
+const sent: KnownFile = { state: 'synced', uploaded: true, expiresAtMs: null, failure: null, absence: null };
 const neverSent: KnownFile = { ...sent, state: 'failed', uploaded: false };
 const refused = { ...record, state: 'refused' as const };
 const problem = { kind: 'problem', path: place.path, reason: 'odd', hidesFiles: false } as const;
@@ -90,7 +79,7 @@ test.each<[string, Item, KnownFile | null, Record<string, unknown>]>([
     'a file that is skipped by a rule',
     { kind: 'skip', ...place, ...said },
     null,
-    { counts: 'skipped', event: 'skip a (k/a): why', absence: 'set-aside' },
+    { counts: 'skipped', event: 'skip a (k/a): why', absence: 'kept' },
   ],
   [
     'what is no file',
@@ -125,9 +114,9 @@ test.each<[string, Item, KnownFile | null, Record<string, unknown>]>([
   ],
   [
     'a file left out that was never sent',
-    { kind: 'absent', record, absence: 'set-aside' },
+    { kind: 'absent', record, absence: 'kept' },
     neverSent,
-    { absence: 'set-aside', fate: 'none' },
+    { absence: 'kept', fate: 'none' },
   ],
   [
     'a removed file with a tombstone',
@@ -142,10 +131,16 @@ test.each<[string, Item, KnownFile | null, Record<string, unknown>]>([
     { absence: 'removed', fate: 'remove' },
   ],
   [
+    'a removed file that was kept before',
+    { kind: 'absent', record, absence: 'removed' },
+    { ...sent, absence: 'kept' },
+    { counts: 'kept', absence: 'kept', fate: 'keep' },
+  ],
+  [
     'a file left out',
-    { kind: 'absent', record, absence: 'set-aside' },
+    { kind: 'absent', record, absence: 'kept' },
     sent,
-    { counts: 'kept', absence: 'set-aside', fate: 'keep' },
+    { counts: 'kept', absence: 'kept', fate: 'keep' },
   ],
 ])('where removals are carried out, %s', (_what, item, known, outcome) => {
   expect(written(outcomeOf(item, known, 'expire'))).toEqual(outcome);
@@ -153,7 +148,7 @@ test.each<[string, Item, KnownFile | null, Record<string, unknown>]>([
 
 test('where they are not, a removed file is kept', () => {
   const outcome = outcomeOf({ kind: 'absent', record, absence: 'removed' }, sent, 'keep');
-  expect(written(outcome)).toEqual({ counts: 'kept', absence: 'removed', fate: 'keep' });
+  expect(written(outcome)).toEqual({ counts: 'kept', absence: 'kept', fate: 'keep' });
 });
 
 describe('a file that may have to be sent', () => {

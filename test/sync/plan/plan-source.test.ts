@@ -1,9 +1,9 @@
 import type { Clock } from '../../../src/domain/clock.ts';
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { RelativePath } from '../../../src/domain/brands.ts';
-import type { ScanEntry } from '../../../src/scan/scan.ts';
-import { openReader } from '../../../src/state/open-reader.ts';
+import type { RelativePath } from '../../../src/domain/key.ts';
+import type { ScanEntry } from '../../../src/files/scan.ts';
+import { openReader } from '../../../src/store/open-reader.ts';
 import { Claims } from '../../../src/sync/plan/claims.ts';
 import type { PlanItem } from '../../../src/sync/plan/plan-item.ts';
 import { planSource } from '../../../src/sync/plan/plan-source.ts';

@@ -1,4 +1,4 @@
-import { openState } from '../../../src/state/open.ts';
+import { openState } from '../../../src/store/open.ts';
 import { expect, test } from 'vitest';
 import type { Additions } from '../../../src/domain/usage.ts';
 import { Claims } from '../../../src/sync/plan/claims.ts';

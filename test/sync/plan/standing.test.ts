@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { emptySummary } from '../../../src/domain/report.ts';
-import { EMPTY_SOURCE, type NotInSync, type Overview } from '../../../src/sync/plan/overview.ts';
-import { standingOf, withRetries, type Running } from '../../../src/sync/plan/standing.ts';
+import type { ServiceState, NotInSync, Overview, Running } from '../../../src/domain/status.ts';
+import { EMPTY_SOURCE } from '../../../src/sync/plan/overview.ts';
+import { standingOf, withRetries } from '../../../src/sync/plan/standing.ts';
 
 const AT = '2026-01-01T00:00:00.000Z';
 const SOON = '2026-01-01T00:01:00.000Z';
@@ -37,9 +38,12 @@ const daemon: Running = {
 };
 const outage = { since: AT, nextTry: SOON, reason: 'connection refused' };
 
+const BROKEN = { file: '/b.json', loadedAt: AT, problem: 'b.json:4:15: no value' };
+const NONE: ServiceState = { kind: 'none' };
+
 /** The exit code with the kinds of the troubles. */
-function told(overview: Partial<Overview>, running: Running | null): string {
-  const known = withRetries({ ...calm, ...overview }, running);
+function told(overview: Partial<Overview>, running: Running | null, service: ServiceState = NONE): string {
+  const known = withRetries({ ...calm, ...overview }, running, service);
   const { exitCode, troubles } = standingOf(known, running);
   return [exitCode, ...troubles.map(({ kind }) => kind)].join(' ');
 }
@@ -63,6 +67,19 @@ describe('the exit code, and each trouble once', () => {
     ['what it left out is over', { lastPass: passOf(3, 2) }, daemon, '0'],
     ['what failed is over', { lastPass: passOf(3) }, daemon, '0'],
     ['a file failed', { failures: [failed] }, null, '3 files'],
+    ['the configuration on disk is wrong', {}, { ...daemon, configuration: BROKEN }, '2 configuration'],
+    [
+      'the configuration on disk is wrong, and a file failed',
+      { failures: [failed] },
+      { ...daemon, configuration: BROKEN },
+      '2 configuration files',
+    ],
+    [
+      'the configuration is the one on disk',
+      {},
+      { ...daemon, configuration: { ...BROKEN, problem: null } },
+      '0',
+    ],
     ['two files failed alike', { failures: [failed, { ...failed, path: 'b' }] }, null, '3 files'],
     [
       'two files failed for two reasons',
@@ -143,10 +160,18 @@ describe('the exit code, and each trouble once', () => {
   });
 });
 
+test.each<[string, ServiceState, string]>([
+  ['only single passes use the state file', NONE, '0'],
+  ['the service does not run any more', { kind: 'stopped', lastAlive: AT }, '3'],
+  ['the service gives no answer', { kind: 'silent', reason: 'it is busy' }, '3'],
+])('whether everything is in sync by what is on record: %s', (_case, service, expected) => {
+  expect(told({}, null, service)).toBe(expected);
+});
+
 test('what a trouble keeps from being sent is counted with it', () => {
   const running = { ...daemon, outage };
   const failures = ['a', 'b'].map((path) => ({ ...failed, path, reason: 'connection refused' }));
-  const { troubles } = standingOf(withRetries({ ...calm, failures }, running), running);
+  const { troubles } = standingOf(withRetries({ ...calm, failures }, running, NONE), running);
   expect(troubles).toEqual([{ kind: 'outage', ...outage, waiting: 2 }]);
 });
 
@@ -175,12 +200,12 @@ describe('when a failure is tried again', () => {
     ['there is an outage', {}, { ...daemon, outage }, 'outage', SOON],
     ['it stands by in an outage', { retry: 'sending' }, { ...daemon, outage }, 'outage', SOON],
   ])('%s', (_case, failure, running, retry, retryAt) => {
-    const known = withRetries({ ...calm, failures: [{ ...failed, ...failure }] }, running);
+    const known = withRetries({ ...calm, failures: [{ ...failed, ...failure }] }, running, NONE);
     expect(known.failures).toMatchObject([{ retry, retryAt }]);
   });
 
   test('its source is halted', () => {
     const halted = { ...calm, sources: [{ ...docs, halted: 'gone' }], failures: [failed] };
-    expect(withRetries(halted, daemon).failures).toMatchObject([{ retry: 'halt', retryAt: null }]);
+    expect(withRetries(halted, daemon, NONE).failures).toMatchObject([{ retry: 'halt', retryAt: null }]);
   });
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { FileKey, RelativePath } from '../../../src/domain/brands.ts';
+import type { FileKey, RelativePath } from '../../../src/domain/key.ts';
 import type { CatalogFile } from '../../../src/domain/file-catalog.ts';
 import type { Fingerprint } from '../../../src/domain/fingerprint.ts';
-import type { SentFile } from '../../../src/state/sent-files.ts';
+import type { FileRecord } from '../../../src/domain/record.ts';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
@@ -142,7 +142,7 @@ test('what the list lacks and is there by now is not told', async () => {
   const { reasons, verified } = await world.verify((state) => ({
     catalog: {
       list: () => Promise.resolve(ok({ files: [], nextToken: null })),
-      get: () => Promise.resolve(ok(asSent(state.sent.find(1, 'a.md')))),
+      get: () => Promise.resolve(ok(asSent(state.find({ target: 1, key: 'a.md' as FileKey })))),
     },
   }));
   expect(reasons).toEqual([]);
@@ -150,7 +150,7 @@ test('what the list lacks and is there by now is not told', async () => {
 });
 
 /** A file as the platform has it when all is well. */
-function asSent(sent: SentFile | null): CatalogFile {
+function asSent(sent: FileRecord | null): CatalogFile {
   if (sent?.sha256 === null || sent === null) throw new Error('no record');
   return {
     id: 'file_1',

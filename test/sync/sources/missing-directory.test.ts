@@ -1,3 +1,4 @@
+import { describeHalt } from '../../../src/words/halt.ts';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -14,7 +15,7 @@ function reasonFor(root: string, directory: string): string {
   const loaded = parseConfig(JSON.stringify({ platform: { botId: 'b' }, sources }), join(root, 'c.json'));
   if (loaded.kind === 'invalid') throw new Error('invalid');
   const found = findSources(loaded.config, 'platform')[1];
-  return found?.kind === 'missing' ? found.halt.reason : 'found';
+  return found?.kind === 'missing' ? describeHalt(found.halt) : 'found';
 }
 
 test.each([

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { DISK } from '../../../src/scan/disk.ts';
+import { DISK } from '../../../src/files/disk.ts';
 import { presenceOf } from '../../../src/sync/sources/presence.ts';
 import { makeTemporaryDirectory } from '../../temporary-directory.ts';
 

@@ -1,18 +1,16 @@
-import type { FileEvent, Summary } from '../../../domain/report.ts';
+import { listener, type Emit } from '../../../sync/events.ts';
 import { renderDocument, renderParts } from '../../../page/document.ts';
-import { readPageQuery } from '../../../page/query.ts';
+import { readPageQuery } from '../../../page/facts.ts';
 import type { PageAccess, PageSource } from '../../../service/page-source.ts';
 import type { Log } from '../../../service/logger.ts';
-import type { Trigger } from '../../../sync/daemon/daemon-observer.ts';
-import type { OutgoingFile, Transferred, TransferWatch } from '../../../sync/pass/reporter.ts';
-import { PAGE_POLICY } from '../../../web/style.ts';
-import type { SyncObserver } from '../../observer.ts';
-import type { RunTarget } from '../../run-target.ts';
+import { PAGE_POLICY } from '../../../page/frame.ts';
+import type { RunTarget } from '../../run-base.ts';
 import { TransferTally } from '../../transfer-tally.ts';
 import type { PlatformAccess } from '../../platform/platform-access.ts';
-import type { DaemonAnswers, DaemonState } from '../answers.ts';
+import type { DaemonState } from '../daemon-state.ts';
+import type { DaemonAnswers } from '../answers.ts';
 import { DaemonNews } from '../daemon-news.ts';
-import { explainForPage } from './explain-file.ts';
+import { explainForPage, FileQuestions } from './explain-file.ts';
 import { gatherFacts } from './page-facts.ts';
 import { RecentEvents } from './recent-events.ts';
 import { RecentUsage } from './recent-usage.ts';
@@ -35,13 +33,13 @@ export interface DaemonPageInput {
 /** The page of a daemon: watches what happens, and puts together what people look at. Nothing is put together for nobody. */
 export class DaemonPage implements PageSource {
   readonly policy = PAGE_POLICY;
-  /** Told of everything as it happens. */
-  readonly observer: SyncObserver;
+  readonly listener: Emit;
   readonly #input: DaemonPageInput;
   readonly #startedAtMs = Date.now();
   readonly #tally = new TransferTally(() => performance.now());
   readonly #events: RecentEvents;
   readonly #usage: RecentUsage;
+  readonly #questions = new FileQuestions(() => performance.now());
   readonly #subscribers = new Set<() => void>();
   #timer: NodeJS.Timeout | null = null;
 
@@ -52,7 +50,7 @@ export class DaemonPage implements PageSource {
     };
     this.#events = new RecentEvents(Date.now, changed);
     this.#usage = new RecentUsage(input.platform, changed);
-    this.observer = this.#createObserver(new DaemonNews(this.#events, () => null));
+    this.listener = this.#createListener(new DaemonNews(this.#events, () => null));
   }
 
   /** A log whose lines the page shows too. */
@@ -60,13 +58,17 @@ export class DaemonPage implements PageSource {
     return this.#events.beside(log);
   }
 
-  document = async (params: URLSearchParams, access: PageAccess): Promise<string> => {
+  document = async (params: URLSearchParams, access: PageAccess, mayAsk: boolean): Promise<string> => {
     const query = readPageQuery(params);
     const { target, daemonState, platform } = this.#input;
     await daemonState().cluster?.look();
     const catalog = platform()?.clients.catalog() ?? null;
-    const answer =
-      query.file === '' ? null : await explainForPage(query.file, target, daemonState(), catalog);
+    const ask =
+      catalog === null || !mayAsk
+        ? null
+        : (botId: string, key: string) =>
+            this.#questions.ask(botId, key, catalog, this.#tally.inFlightCount > 0);
+    const answer = query.file === '' ? null : await explainForPage(query.file, target, daemonState(), ask);
     return renderDocument(this.#facts(), query, access, answer);
   };
 
@@ -129,64 +131,38 @@ export class DaemonPage implements PageSource {
     );
   }
 
-  #createObserver(news: DaemonNews): SyncObserver {
+  #createListener(news: DaemonNews): Emit {
     const tally = this.#tally;
     const changed = (): void => {
       this.#changed();
     };
-    return {
-      event: (event: FileEvent, transferred?: Transferred, isKnown?: boolean) => {
-        news.event(event, transferred, isKnown);
-        changed();
-      },
-      warn: (message) => {
-        news.warn(message);
-      },
-      retrying: (path, reason, delayMs) => {
-        news.retrying(path, reason, delayMs);
-      },
-      sending: (file: OutgoingFile): TransferWatch => {
-        changed();
-        return tally.begin(file);
-      },
-      sent: (bytes) => {
+    const own = listener({
+      file: changed,
+      halted: changed,
+      'attempt-began': changed,
+      sent: ({ bytes }) => {
         tally.done(bytes);
       },
-      expect: (files, bytes) => {
+      expected: ({ files, bytes }) => {
         tally.expected = files === 0 ? null : { files, bytes };
         changed();
       },
-      passBegan: (trigger: Trigger) => {
-        news.passBegan(trigger);
+      'pass-began': () => {
         // What the first pass has to send may have been counted before it began.
         const { expected } = tally;
         if (tally.inFlightCount === 0) tally.reset();
         tally.expected = expected;
         changed();
       },
-      passEnded: (trigger: Trigger, sources: readonly string[], summary: Summary, exitCode: number) => {
-        news.passEnded(trigger, sources, summary, exitCode);
+      'pass-ended': () => {
         tally.expected = null;
         changed();
       },
-      eventsLost: (source, reason) => {
-        news.eventsLost(source, reason);
-      },
-      watchLimited: (source, message) => {
-        news.watchLimited(source, message);
-      },
-      renewalsOverdue: (count) => {
-        news.renewalsOverdue(count);
-      },
-      refused: (kind, reason) => {
-        news.refused(kind, reason);
-      },
-      differenceFound: (difference) => {
-        news.differenceFound(difference);
-      },
-      verified: (verified) => {
-        news.verified(verified);
-      },
+    });
+    return (event) => {
+      news.listener(event);
+      tally.listener(event);
+      own(event);
     };
   }
 }

@@ -1,30 +1,27 @@
 import { join } from 'node:path';
-import type { FileCatalog } from '../../../domain/file-catalog.ts';
-import { bytesText } from '../../../service/amounts.ts';
 import type { FileAnswer } from '../../../page/document.ts';
 import { explain } from '../../../sync/plan/explain.ts';
-import { explainUnseen, type Explanation } from '../../../sync/plan/explanation.ts';
+import { explainUnseen } from '../../../sync/plan/explanation.ts';
 import { findFile, type LocatedFile } from '../../../sync/sources/find-file.ts';
 import { findSources, type FoundSource } from '../../../sync/sources/source.ts';
 import { describeExplanation } from '../../../words/explanation.ts';
 import { platformName } from '../../load.ts';
-import type { RunTarget } from '../../run-target.ts';
-import type { DaemonState } from '../answers.ts';
-
-/** The platform is waited for so long, milliseconds: a person looks at a page. */
-const PATIENCE_MS = 3000;
+import type { RunTarget } from '../../run-base.ts';
+import type { DaemonState } from '../daemon-state.ts';
+import type { FileCatalog, CatalogFile } from '../../../domain/file-catalog.ts';
+import { bytesText } from '../../../service/amounts.ts';
 
 /**
  * What `botsync explain` says of a file, and what the platform says of it now. Throws `StateFileError`.
  *
  * @param written - an absolute path, or a source's name and the path in it.
- * @param catalog - what the platform has; `null`: it cannot be asked.
+ * @param ask - what the platform says of a key of a bot, as a line; `null`: it is not asked.
  */
 export async function explainForPage(
   written: string,
   target: RunTarget,
   { loaded, running, state }: Pick<DaemonState, 'loaded' | 'running' | 'state'>,
-  catalog: Pick<FileCatalog, 'get'> | null,
+  ask: ((botId: string, key: string) => Promise<string> | string) | null,
 ): Promise<FileAnswer> {
   if (state === null) return { kind: 'unknown', reason: 'The state file is not open.' };
   const { config } = loaded;
@@ -46,7 +43,9 @@ export async function explainForPage(
       : explain(found.source, path, { config, sources, state: known, nowMs: Date.now() });
   const isAsked = config.platform.operations !== 'specified';
   const lines = describeExplanation(explanation, isAsked);
-  return { kind: 'explained', lines: [...lines, ...(await askPlatform(explanation, catalog))] };
+  if (ask === null || explanation.record === null) return { kind: 'explained', lines };
+  const now = await ask(explanation.botId, explanation.key);
+  return { kind: 'explained', lines: [...lines, `Now:     ${now}`] };
 }
 
 function locate(written: string, sources: readonly FoundSource[]): LocatedFile | null {
@@ -61,20 +60,69 @@ function locate(written: string, sources: readonly FoundSource[]): LocatedFile |
   return null;
 }
 
-async function askPlatform(
-  { botId, key, record }: Explanation,
-  catalog: Pick<FileCatalog, 'get'> | null,
-): Promise<string[]> {
-  if (catalog === null || record === null) return [];
+/** The platform is waited for so long, milliseconds: a person looks at a page. */
+const PATIENCE_MS = 3000;
+
+/** An answer is shown again for so long, milliseconds. */
+const KEPT_MS = 10_000;
+
+/** Questions at a time. */
+const MOST_OPEN = 2;
+
+/** Asks the platform about files that people look at, seldom enough not to be in the way of uploads. */
+export class FileQuestions {
+  readonly #now: () => number;
+  /** By bot and key, oldest first. */
+  readonly #asked = new Map<string, { readonly atMs: number; readonly answer: Promise<string> }>();
+  #open = 0;
+
+  /** @param now - milliseconds. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /**
+   * Returns the platform's answer as a line of text, or why it was not asked.
+   *
+   * @param isSending - files are on their way; they come first.
+   */
+  ask(
+    botId: string,
+    key: string,
+    catalog: Pick<FileCatalog, 'get'>,
+    isSending: boolean,
+  ): Promise<string> | string {
+    const identity = `${botId}\n${key}`;
+    const now = this.#now();
+    for (const [old, { atMs }] of this.#asked) {
+      if (now - atMs < KEPT_MS) break;
+      this.#asked.delete(old);
+    }
+    const known = this.#asked.get(identity);
+    if (known !== undefined) return known.answer;
+    if (isSending) return 'the platform is not asked while files are being sent';
+    if (this.#open === MOST_OPEN) return 'the platform is being asked about other files; try again';
+    this.#open += 1;
+    const answer = question(botId, key, catalog).finally(() => {
+      this.#open -= 1;
+    });
+    this.#asked.set(identity, { atMs: now, answer });
+    return answer;
+  }
+}
+
+async function question(botId: string, key: string, catalog: Pick<FileCatalog, 'get'>): Promise<string> {
   const answer = await catalog.get(botId, key, AbortSignal.timeout(PATIENCE_MS));
-  if (answer.kind === 'failed') return [`Now:     the platform did not answer (${answer.failure.message})`];
-  const { status, sizeBytes, contentType, expiresAtMs, failedReason } = answer.value;
-  const facts = [
+  return answer.kind === 'failed'
+    ? `the platform did not answer (${answer.failure.message})`
+    : `the platform reports ${describe(answer.value)}`;
+}
+function describe({ status, sizeBytes, contentType, expiresAtMs, failedReason }: CatalogFile): string {
+  return [
     (status ?? 'status unknown').replaceAll('_', ' '),
     ...(failedReason === null ? [] : [failedReason]),
     ...(sizeBytes === null ? [] : [bytesText(sizeBytes)]),
     ...(contentType === null ? [] : [contentType]),
     expiresAtMs === null ? 'never expires' : `expires at ${new Date(expiresAtMs).toISOString()}`,
-  ];
-  return [`Now:     the platform reports ${facts.join(', ')}`];
+  ].join(', ');
 }

@@ -1,7 +1,7 @@
 import type { Log } from '../../../service/logger.ts';
 import type { SitePorts } from '../../../service/page-site.ts';
 import { approvalWords, rescanWords } from '../../../words/asked.ts';
-import type { DaemonState } from '../answers.ts';
+import type { DaemonState } from '../daemon-state.ts';
 import { approveAnywhere, rescanAnywhere } from '../ask-hosts.ts';
 
 /** What may be told what to do. */
@@ -20,7 +20,7 @@ export function pageControl(controlled: () => Controlled, log: Log): SitePorts {
       };
       switch (action.kind) {
         case 'approve':
-          return approvalWords(await approveAnywhere(state, action.source)).join(' ');
+          return approvalWords(await approveAnywhere(state, action.source, action.halt)).join(' ');
         case 'rescan':
           return await rescan(action.source, null);
         case 'retry':

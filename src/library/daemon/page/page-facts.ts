@@ -1,14 +1,15 @@
 import { hostname } from 'node:os';
 import type { Config } from '../../../config/config.ts';
-import { quoteForShell } from '../../../config/permissions.ts';
+import { quoteForShell } from '../../../config/problem.ts';
 import { DAY_MS, MINUTE_MS, startOf, type HistoryBucket } from '../../../domain/history.ts';
 import type { PageFacts, Renewal, Requests, SourceFacts, Transfers } from '../../../page/facts.ts';
 import { targetOf } from '../../../sync/sources/source.ts';
 import { platformName } from '../../load.ts';
-import type { RunTarget } from '../../run-target.ts';
+import type { RunTarget } from '../../run-base.ts';
 import type { TransferTally } from '../../transfer-tally.ts';
 import { version } from '../../version.ts';
-import type { DaemonAnswers, DaemonState } from '../answers.ts';
+import type { DaemonState } from '../daemon-state.ts';
+import type { DaemonAnswers } from '../answers.ts';
 import type { RunningDaemon } from '../daemons.ts';
 import type { RecentEvents } from './recent-events.ts';
 
@@ -46,6 +47,7 @@ export function gatherFacts(input: FactsInput, nowMs: number): PageFacts {
     pid: process.pid,
     startedAtMs: input.startedAtMs,
     commandEnd: `${target.emulator ? ' --emulator' : ''} -c ${quoteForShell(config.file)}`,
+    removals: config.removals.mode,
     isAsked: config.platform.operations !== 'specified',
     sources: config.sources.map((source): SourceFacts => {
       const isHalted = facts.known.sources.some(
@@ -83,9 +85,9 @@ function renewalsOf(running: readonly RunningDaemon[], target: RunTarget): Renew
   return running
     .flatMap((one) =>
       one.config.sources.flatMap(({ name }) =>
-        one.state.renewals
-          .next(targetIdOf(name, one, target), name, RENEWALS_NAMED)
-          .map((renewal) => ({ ...renewal, source: name })),
+        one.state
+          .nextRenewals(targetIdOf(name, one, target), name, RENEWALS_NAMED)
+          .map(({ source, path, renewAtMs, expiresAtMs }) => ({ source, path, renewAtMs, expiresAtMs })),
       ),
     )
     .sort((a, b) => a.renewAtMs - b.renewAtMs)

@@ -1,6 +1,12 @@
 import { withoutColour, type Style } from '../../../service/colour.ts';
-import type { Log, StyledLog } from '../../../service/logger.ts';
-import { logLine, textOf, type LogLevel, type Words } from '../../../service/log-line.ts';
+import {
+  type Log,
+  type StyledLog,
+  logLine,
+  textOf,
+  type LogLevel,
+  type Words,
+} from '../../../service/logger.ts';
 import type { PageEvent } from '../../../page/facts.ts';
 
 /** So many are kept, and so many characters of each. */

@@ -1,0 +1,45 @@
+import type { RelativePath } from '../../domain/key.ts';
+import { scan } from '../../files/scan.ts';
+import { otherSpellingOf } from '../sources/presence.ts';
+import { isStillThere } from '../sources/directory-identity.ts';
+import type { Source } from '../sources/source.ts';
+import type { WalkContext } from './sync-context.ts';
+import { walk } from './walk.ts';
+
+/**
+ * Rescans one path of a source and what lies below it, as a pass would come upon it. Sends may still run when
+ * it ends. Nothing is done for a source that is halted, or whose directory is not the one that was checked: `false`.
+ */
+export async function rescanPath(source: Source, path: RelativePath, context: WalkContext): Promise<boolean> {
+  const { state, walkStates, round, changeFeed } = context;
+  const { name } = source.config;
+  const walkState = walkStates.get(name);
+  if (walkState === undefined || walkState === 'halted') return false;
+  if (!isStillThere(source)) {
+    changeFeed.lookAgain(name);
+    return false;
+  }
+  // Our own state file may be among them: what is written for it must not lead to the next rescan.
+  if (source.filter.ignoresFile(path)) return true;
+  round.hadRescans = true;
+  state.problems.dropAt(name, path);
+  round.unsent.forget(name, path);
+  const listed = otherSpellingOf(source, path);
+  if (listed !== null) changeFeed.rescan(name, listed);
+  const target = state.targetId(source.syncTarget);
+  const range = {
+    source,
+    target,
+    entries: scan(source, path),
+    records: state.recordsAt(target, name, path),
+    // Something happened to it. Where that does not show in what a file is recognised by, its content tells.
+    isInDoubt: () => true,
+  };
+  const ended = await walk(range, { ...context, isForced: () => false, retriesFailed: true });
+  if (ended === 'lost') changeFeed.lookAgain(name);
+  if (ended === 'incomplete') {
+    round.unseen.add(name);
+    if (walkStates.get(name) === 'complete') walkStates.set(name, 'incomplete');
+  }
+  return true;
+}
