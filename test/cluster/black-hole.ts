@@ -31,6 +31,8 @@ export class BlackHole {
   readonly #pairs = new Set<Pair>();
   readonly #counts = { accepted: 0, passedBytes: 0, swallowedBytes: 0 };
   #mode: 'pass' | 'hold' | 'swallow' = 'pass';
+  /** While nothing is kept yet: what has to come before anything is. */
+  #firstHeld = '';
   #server: Server | null = null;
 
   constructor(port: number, target: { readonly host: string; readonly port: number }) {
@@ -78,8 +80,10 @@ export class BlackHole {
   /**
    * Keeps what clients send, and that they have ended, until it passes again: as a network does that is slow. A client that
    * resets a connection takes back what was kept of it.
+   * @param first Passes everything until a client sends this, which is the first that is kept.
    */
-  async hold(): Promise<void> {
+  async hold(first = ''): Promise<void> {
+    this.#firstHeld = first;
     this.#mode = 'hold';
     await this.#listen();
   }
@@ -156,6 +160,7 @@ export class BlackHole {
         this.#counts.swallowedBytes += chunk.length;
         return;
       }
+      if (from === pair.near && chunk.includes(this.#firstHeld)) this.#firstHeld = '';
       if (this.#isHeld(pair, from)) {
         pair.held.push(chunk);
         return;
@@ -178,7 +183,7 @@ export class BlackHole {
   }
 
   #isHeld(pair: Pair, from: Socket): boolean {
-    return from === pair.near && (this.#mode === 'hold' || pair.held.length > 0);
+    return from === pair.near && ((this.#mode === 'hold' && this.#firstHeld === '') || pair.held.length > 0);
   }
 
   #isCut(pair: Pair): boolean {

@@ -32,7 +32,8 @@ describe('a host that is stopped inside a shipment', { timeout: 200_000 }, () =>
     world.churn(createDice(SEED), 20);
     await world.settle();
     const stopped = await world.holder();
-    await stopped.database.hold();
+    // From there on: a beat that is held would end the lease before anything is shipped.
+    await stopped.database.hold('"key":"a.md"');
     world.write('a.md');
     await expect.poll(() => stopped.database.heldText, PATIENCE).toContain('"key":"a.md"');
     world.stop(stopped);
