@@ -31,10 +31,10 @@ export function refusalAdvice(
   options: Pick<GlobalOptions, 'config' | 'emulator'>,
 ): string {
   const platformName = `${platform.baseUrl} (platform.baseUrl)`;
-  const unknown = new Set(refused.flatMap(({ source, error }) => (error.startsWith('404') ? [source] : [])));
+  const unknown = new Set(refused.filter(({ isUnknownBot }) => isUnknownBot).map(({ source }) => source));
   const bots = new Set(sources.flatMap(({ name, botId }) => (unknown.has(name) ? [botId] : [])));
   const doctor = `or run: botsync doctor${commandEnd(options)}`;
-  if (bots.size > 0 && !refused.some(({ error }) => /^40[13]/u.test(error))) {
+  if (bots.size > 0 && refused.every(({ isUnknownBot }) => isUnknownBot)) {
     const which = `the bot${bots.size === 1 ? '' : 's'} ${[...bots].join(', ')}`;
     return `${platformName} does not know ${which}: check botId and platform.workspaceId, ${doctor}`;
   }

@@ -3,8 +3,14 @@
  * `message` is for people and holds no secret.
  */
 export type PlatformFailure =
-  /** The token, or for `bot` this bot, was not accepted: asking again at once is pointless. */
-  | { readonly kind: 'credentials'; readonly scope: 'all' | 'bot'; readonly message: string }
+  /**
+   * The token was not accepted, for everything or for this bot, or the bot was not found: asking again at once is pointless.
+   */
+  | {
+      readonly kind: 'credentials';
+      readonly scope: 'all' | 'bot' | 'unknown-bot';
+      readonly message: string;
+    }
   /** A storage quota is used up: what needs none of it may go on. */
   | { readonly kind: 'quota'; readonly message: string }
   /** This request is not taken as it is: asking again without a change is pointless. */
@@ -14,7 +20,7 @@ export type PlatformFailure =
    * certainly had no effect, so that repeating it does nothing twice. `postponed`: it was not even sent, as the platform
    * asked for a pause that is too long to wait for. `answered`: the platform is there and only this request has to wait
    * (429, a lock, an upload address that is not accepted any more). `unusable`: it came back as a success, or as a redirect,
-   * without what was asked for.
+   * without what was asked for. `noConnection`: no connection was made, because the certificate is not trusted, or to this machine or another one.
    */
   | {
       readonly kind: 'transient';
@@ -24,6 +30,7 @@ export type PlatformFailure =
       readonly postponed?: true;
       readonly answered?: true;
       readonly unusable?: true;
+      readonly noConnection?: 'untrusted' | 'local' | 'remote';
     };
 
 /** What may come of asking for one thing: it may not exist as well (interface.md, Errors: 404). */

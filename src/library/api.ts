@@ -95,8 +95,10 @@ export interface PlanResult {
 export interface RefusedSource {
   /** Its name. */
   readonly source: string;
-  /** Why, beginning with the status of the answer. */
+  /** The answer of the platform. */
   readonly error: string;
+  /** Whether the platform knows no such bot; otherwise it refused the credentials. */
+  readonly isUnknownBot: boolean;
 }
 
 /** What a comparison takes. */

@@ -72,8 +72,10 @@ export async function listForPlan(
         warn(
           `the files of bot ${botId} cannot be listed, so the plan is made without the platform: ${error}`,
         );
-        if (failure.kind === 'credentials' || failure.kind === 'not-found')
-          refused.push(...sources.map(({ config }) => ({ source: config.name, error })));
+        if (failure.kind === 'credentials' || failure.kind === 'not-found') {
+          const isUnknownBot = failure.kind === 'not-found' || failure.scope === 'unknown-bot';
+          refused.push(...sources.map(({ config }) => ({ source: config.name, error, isUnknownBot })));
+        }
       }
       if (platform.mark)
         await listAdoptable(answered, { state, catalog, listings, ports, onDue: () => undefined, warn });

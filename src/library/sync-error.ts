@@ -122,15 +122,15 @@ function nextStep(failure: OptionalFailure): string | null {
   if (failure.kind === 'credentials') return 'Try: botsync doctor';
   if (failure.kind !== 'transient' || failure.notCarriedOut !== true || failure.answered === true)
     return null;
-  return `${adviceFor(failure.message)} Try: botsync doctor`;
+  const advice =
+    failure.noConnection === undefined
+      ? 'Check the address and the network.'
+      : NO_CONNECTION_ADVICE[failure.noConnection];
+  return `${advice} Try: botsync doctor`;
 }
 
-/** What to look at when no connection was made. */
-function adviceFor(message: string): string {
-  if (message.includes('certificate is not trusted'))
-    return 'If it is from an authority of your own, name that in NODE_EXTRA_CA_CERTS.';
-  return IS_LOCAL.test(message) ? 'Is it running?' : 'Check the address and the network.';
-}
-
-/** An address of this machine. */
-const IS_LOCAL = /^cannot reach https?:\/\/(?:localhost|127\.|\[::1\])/u;
+const NO_CONNECTION_ADVICE = {
+  untrusted: 'If it is from an authority of your own, name that in NODE_EXTRA_CA_CERTS.',
+  local: 'Is it running?',
+  remote: 'Check the address and the network.',
+} as const;

@@ -11,13 +11,17 @@ interface ConnectionError {
   readonly hostname?: string;
 }
 
+/** The server of a request, and the field of the configuration with its address; `null`: the platform gave the address. */
+interface Peer {
+  readonly url: URL;
+  readonly field: string | null;
+}
+
 /**
  * Returns the failure that an error of the connection means. Its message contains no whole URL, which may contain a
  * signature; if no connection was made, it names the peer, or the proxy without its password. Rethrows defects.
- *
- * @param peer - for messages, without a secret: "http://127.0.0.1:8787 (platform.baseUrl)".
  */
-export function connectionFailure(error: unknown, proxies: Proxies | null, peer: string): PlatformFailure {
+export function connectionFailure(error: unknown, proxies: Proxies | null, peer: Peer): PlatformFailure {
   if (error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError)
     throw error;
   if (error instanceof Stalled) return { kind: 'transient', message: STALL_WORDS[error.at] };
@@ -27,20 +31,28 @@ export function connectionFailure(error: unknown, proxies: Proxies | null, peer:
   if (byProxy !== null) return { kind: 'transient', message: byProxy, notCarriedOut: true };
   const name = code ?? cause?.code;
   if (name !== undefined && UNTRUSTED.has(name))
-    return unreachable(peer, `its certificate is not trusted (${name})`);
+    return unreachable(peer, `its certificate is not trusted (${name})`, 'untrusted');
   const words =
     (name === undefined ? undefined : (CONNECTION_WORDS[name] ?? wordsOfParser(name))) ??
     name ??
     message ??
     'connection failed';
-  if (name !== undefined && NEVER_CONNECTED.has(name)) return unreachable(peer, words);
+  if (name !== undefined && NEVER_CONNECTED.has(name))
+    return unreachable(peer, words, LOCAL_HOST.test(peer.url.hostname) ? 'local' : 'remote');
   return { kind: 'transient', message: words };
 }
 
-/** The failure of a request that was not sent because no connection was made. */
-function unreachable(peer: string, why: string): PlatformFailure {
-  return { kind: 'transient', message: `cannot reach ${peer}: ${why}`, notCarriedOut: true };
+/** The failure of a request that was not sent because no connection was made. The address of the store is a secret: only its origin is named. */
+function unreachable(
+  { url, field }: Peer,
+  why: string,
+  noConnection: 'untrusted' | 'local' | 'remote',
+): PlatformFailure {
+  const name = field === null ? `the store at ${url.origin}` : `${url.origin} (${field})`;
+  return { kind: 'transient', message: `cannot reach ${name}: ${why}`, notCarriedOut: true, noConnection };
 }
+
+const LOCAL_HOST = /^(?:localhost|127\..*|\[::1\])$/u;
 
 /** Returns how a proxy failed; `null` if the error is not about a proxy. */
 function proxyFailure(error: ConnectionError, proxies: Proxies | null): string | null {

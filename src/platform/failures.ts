@@ -33,8 +33,9 @@ export function failureOf(
   const message = messageOf(answer, type, said);
   if (status === 401) return { kind: 'credentials', scope: 'all', message };
   if (status === 402 || type === 'QuotaExceeded') return { kind: 'quota', message };
-  if (status === 403 || (status === 404 && notFound === 'bot-unknown'))
-    return { kind: 'credentials', scope: 'bot', message };
+  if (status === 403) return { kind: 'credentials', scope: 'bot', message };
+  if (status === 404 && notFound === 'bot-unknown')
+    return { kind: 'credentials', scope: 'unknown-bot', message };
   if (isTransient(status, type)) return transient(answer, nowMs, message);
   if (status >= 300 && status < 400) return redirected(answer);
   if (status >= 200 && status < 300)

@@ -106,7 +106,7 @@ export class Http {
       return ok({ ...answer, releasedAtMs, ...(proxy !== null && { proxy: nameOfProxy(proxy) }) });
     } catch (error) {
       if (error instanceof KeptBack) return failed(NOT_HELD);
-      const peer = nameOfPeer(request.url, request.addressField);
+      const peer = { url: request.url, field: request.addressField };
       return failed(interruption(signal) ?? connectionFailure(error, this.#shared.proxies, peer));
     }
   }
@@ -136,7 +136,7 @@ export class Http {
       return ok(statusCode);
     } catch (error) {
       return failed(
-        interruption(signal) ?? connectionFailure(error, this.#shared.proxies, nameOfPeer(url, null)),
+        interruption(signal) ?? connectionFailure(error, this.#shared.proxies, { url, field: null }),
       );
     }
   }
@@ -186,12 +186,6 @@ const NOT_HELD: PlatformFailure = {
   message: 'this host may not send it now: its lease was not proven in time',
   notCarriedOut: true,
 };
-
-/** Names the peer of a request for messages. The address of the store is a secret, so only its host is named. */
-function nameOfPeer({ origin }: URL, addressField: string | null): string {
-  return addressField === null ? `the store at ${origin}` : `${origin} (${addressField})`;
-}
-
 function interruption(signal: AbortSignal): Extract<PlatformFailure, { kind: 'transient' }> | null {
   if (!signal.aborted) return null;
   // The caller may give a reason: `abort('no answer within 10 s')`.

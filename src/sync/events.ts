@@ -1,6 +1,7 @@
 import type { Outage } from './pass/circuit-breaker.ts';
 import type { Config } from '../config/config.ts';
 import type { Halt } from '../domain/guard.ts';
+import type { PlatformFailure } from '../domain/failure.ts';
 import type { FileEvent, Summary, Transferred } from '../domain/report.ts';
 import type { Doing, Verified } from '../domain/status.ts';
 import type { Additions, Usages } from '../domain/usage.ts';
@@ -97,6 +98,8 @@ export type RunEvent =
       readonly kind: 'file';
       readonly file: FileEvent;
       readonly transferred?: Transferred;
+      /** What the platform answered, if that is why the outcome is `failed`. */
+      readonly failure?: PlatformFailure;
       readonly isKnown?: boolean;
     }
   | HaltEvent

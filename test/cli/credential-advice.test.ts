@@ -13,7 +13,7 @@ const CONFIG = {
 
 const OPTIONS = { config: 'c.json', emulator: false };
 
-const unknown = { source: 'docs', error: '404 ResourceNotFound: no such bot' };
+const unknown = { source: 'docs', error: '404 ResourceNotFound: no such bot', isUnknownBot: true };
 
 const CREDENTIALS =
   'https://p (platform.baseUrl) refuses the credentials: check platform.token (from the environment variable TOKEN), platform.workspaceId and the bot ids, or run: botsync doctor -c c.json';
@@ -29,8 +29,12 @@ test.each([
     [unknown, { ...unknown, source: 'again' }, { ...unknown, source: 'more' }],
     'https://p (platform.baseUrl) does not know the bots bot-1, bot-2: check botId and platform.workspaceId, or run: botsync doctor -c c.json',
   ],
-  ['a token that is refused', [{ source: 'docs', error: '401 Unauthorized' }], CREDENTIALS],
-  ['one of them', [unknown, { source: 'more', error: '403 Forbidden' }], CREDENTIALS],
+  [
+    'a token that is refused',
+    [{ source: 'docs', error: '401 Unauthorized', isUnknownBot: false }],
+    CREDENTIALS,
+  ],
+  ['one of them', [unknown, { source: 'more', error: '403 Forbidden', isUnknownBot: false }], CREDENTIALS],
   ['nothing that is known', [], CREDENTIALS],
 ])('what to check for %s', (_what, refused, advice) => {
   expect(refusalAdvice(CONFIG, refused, OPTIONS)).toBe(advice);

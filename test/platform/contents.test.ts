@@ -42,6 +42,7 @@ test('a connection that is not made, or is lost in the middle of the content, is
     kind: 'transient',
     message: `cannot reach the store at ${closed}: connection refused (ECONNREFUSED)`,
     notCarriedOut: true,
+    noConnection: 'local',
   });
   const { url } = await serve((request, response) => {
     response.writeHead(200, { 'content-length': CONTENT.length }).write(CONTENT.subarray(0, 1000));

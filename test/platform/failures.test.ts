@@ -3,7 +3,7 @@ import { connectionFailure } from '../../src/platform/connection-failure.ts';
 import { failureOf, redirected } from '../../src/platform/failures.ts';
 import { START } from './fixture.ts';
 
-type Kind = 'all' | 'bot' | 'quota' | 'refused' | 'transient';
+type Kind = 'all' | 'bot' | 'unknown-bot' | 'quota' | 'refused' | 'transient';
 
 /** Every status and type of platform-facts.md (Errors) and interface.md (Errors), and the neighbours of each rule. */
 const MEANINGS: readonly (readonly [number, string | null, Kind])[] = [
@@ -19,8 +19,8 @@ const MEANINGS: readonly (readonly [number, string | null, Kind])[] = [
   [403, 'Forbidden', 'bot'],
   [403, null, 'bot'],
   [403, 'QuotaExceeded', 'quota'],
-  [404, 'ResourceNotFound', 'bot'],
-  [404, null, 'bot'],
+  [404, 'ResourceNotFound', 'unknown-bot'],
+  [404, null, 'unknown-bot'],
   [405, 'MethodNotFound', 'refused'],
   [408, null, 'transient'],
   [409, 'ResourceLockedConflict', 'transient'],
@@ -112,7 +112,7 @@ describe('what an answer means', () => {
 
   test('404 is a matter of the operation', () => {
     expect(meaning(404, '', 'refused')).toBe('refused');
-    expect(meaning(404, '', 'bot-unknown')).toBe('bot');
+    expect(meaning(404, '', 'bot-unknown')).toBe('unknown-bot');
   });
 
   test('a success that makes no sense may pass', () => {
@@ -196,13 +196,14 @@ describe('a redirect', () => {
 });
 
 describe('an error of the connection', () => {
-  const PEER = 'https://example.org (platform.baseUrl)';
+  const PEER = { url: new URL('https://example.org/v1'), field: 'platform.baseUrl' };
 
   test('names the peer where no connection was made', () => {
     expect(connectionFailure({ code: 'ECONNREFUSED' }, null, PEER)).toEqual({
       kind: 'transient',
-      message: `cannot reach ${PEER}: connection refused (ECONNREFUSED)`,
+      message: 'cannot reach https://example.org (platform.baseUrl): connection refused (ECONNREFUSED)',
       notCarriedOut: true,
+      noConnection: 'remote',
     });
   });
 
@@ -221,8 +222,9 @@ describe('an error of the connection', () => {
     (code) => {
       expect(connectionFailure({ code, message: 'https://x/?sig=s' }, null, PEER)).toEqual({
         kind: 'transient',
-        message: `cannot reach ${PEER}: its certificate is not trusted (${code})`,
+        message: `cannot reach https://example.org (platform.baseUrl): its certificate is not trusted (${code})`,
         notCarriedOut: true,
+        noConnection: 'untrusted',
       });
     },
   );

@@ -116,7 +116,7 @@ describe('an upsert', () => {
 
   test.each([
     ['a wrong token', { token: 'wrong' }, BOT, { kind: 'credentials', scope: 'all' }],
-    ['an unknown bot', {}, 'nobody', { kind: 'credentials', scope: 'bot' }],
+    ['an unknown bot', {}, 'nobody', { kind: 'credentials', scope: 'unknown-bot' }],
   ])('with %s is a failure of credentials', async (_, options, botId, failure) => {
     const { emulator } = await start();
     const { platform } = connectTo(emulator, options);

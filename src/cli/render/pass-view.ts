@@ -57,10 +57,13 @@ export class PassView {
   }
 
   readonly listener = listener({
-    file: ({ file, transferred }) => {
+    file: ({ file, transferred, failure }) => {
       const { source, error } = file;
-      if (error !== undefined && /^40[134]\b/u.test(error))
-        this.#refusals.set(`${source} ${error}`, { source, error });
+      if (error !== undefined && failure?.kind === 'credentials')
+        this.#refusals.set(`${source} ${failure.scope}`, {
+          ...{ source, error },
+          isUnknownBot: failure.scope === 'unknown-bot',
+        });
       if (this.#json) printJson(file);
       else this.#troubles.add(file);
       if (this.#logsFiles)

@@ -1,5 +1,6 @@
 import { renewalTime } from '../../domain/expiry.ts';
 import { FIRST_ASKED_AFTER_MS } from '../../domain/confirmation.ts';
+import type { PlatformFailure } from '../../domain/failure.ts';
 import type { FileEvent } from '../../domain/report.ts';
 import { toldOf } from '../../domain/settings.ts';
 import type { RowId } from '../../store/file-reader.ts';
@@ -47,7 +48,7 @@ export function noteSent(sent: Sent, mayBeThere: boolean, file: TriedFile, conte
     }
     case 'unsettled': {
       const failure = { state: 'failed', reason: UNSETTLED, upserted: mayBeThere } as const;
-      noteFailure(sent.state, failure, file, context);
+      noteFailure(sent.state, failure, file, context, null);
       break;
     }
     case 'failed': {
@@ -58,7 +59,7 @@ export function noteSent(sent: Sent, mayBeThere: boolean, file: TriedFile, conte
       }
       const state = sent.failure.kind === 'refused' ? 'refused' : 'failed';
       const failure = { state, reason: sent.failure.message, upserted: mayBeThere } as const;
-      noteFailure(sent.state, failure, file, context);
+      noteFailure(sent.state, failure, file, context, sent.failure);
       break;
     }
     case 'not-tried':
@@ -87,14 +88,25 @@ function noteSuccess(sent: Extract<Sent, { kind: 'sent' }>, file: TriedFile, con
   });
 }
 
-function noteFailure(attempt: Attempt, failure: SendFailure, file: TriedFile, context: WalkContext): void {
+function noteFailure(
+  attempt: Attempt,
+  failure: SendFailure,
+  file: TriedFile,
+  context: WalkContext,
+  answer: PlatformFailure | null,
+): void {
   const { state, summary, emit, clock, breaker } = context;
   state.recordFailure(file.id, attempt, failure, clock.now());
   summary.failed += 1;
   const event = eventOf(file);
   // In an outage the same files fail with each probe.
   const isKnown = breaker.isOpen && event.reason === 'failed-before';
-  emit({ kind: 'file', file: { ...event, outcome: 'failed', error: failure.reason }, isKnown });
+  emit({
+    kind: 'file',
+    file: { ...event, outcome: 'failed', error: failure.reason },
+    ...(answer !== null && { failure: answer }),
+    isKnown,
+  });
 }
 
 function eventOf({ item, source }: TriedFile): FileEvent {

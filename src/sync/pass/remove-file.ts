@@ -152,7 +152,7 @@ function noteRemoval(ended: RemovalAttempt, { source, id, record, context }: Rem
       round.blockade.note(ended.failure, botId);
       state.removals.recordFailure(id, `cannot be removed: ${message}`, clock.now());
       summary.failed += 1;
-      emit({ kind: 'file', file: { ...event, outcome: 'failed', error: message } });
+      emit({ kind: 'file', file: { ...event, outcome: 'failed', error: message }, failure: ended.failure });
       break;
     }
   }

@@ -149,7 +149,11 @@ class PlannedFile {
       case 'failed':
         summary.failed += 1;
         this.#notePending(ended.failure.message);
-        emit({ kind: 'file', file: { ...event, outcome: 'failed', error: ended.failure.message } });
+        emit({
+          kind: 'file',
+          file: { ...event, outcome: 'failed', error: ended.failure.message },
+          failure: ended.failure,
+        });
         return true;
       case 'not-tried':
         summary.pending += 1;
