@@ -3,14 +3,12 @@ import type { Config } from '../config/config.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
 import { quoteForShell } from '../config/problem.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Fence } from '../domain/lease.ts';
 import type { NotifySettings } from '../domain/notice.ts';
 import { Notifications, type MessageOutcome } from '../notify/notifications.ts';
-import type { ConversationMemory } from '../notify/messenger.ts';
 import type { Wording } from '../notify/words.ts';
 import type { Log } from '../service/logger.ts';
 import { systemClock } from '../service/system-clock.ts';
-import type { StateStore } from '../store/state-store.ts';
+import type { Holding } from './holding.ts';
 import type { RunTarget } from './run-base.ts';
 import { platformName } from './load.ts';
 import { messengerPorts, openMessenger, stateConversations } from './open-messenger.ts';
@@ -18,26 +16,11 @@ import type { PlatformAccess } from './platform/platform-access.ts';
 import { takeFigures, takeSnapshot, type Health } from './take-snapshot.ts';
 
 /** A run that sends notifications about what it works on. */
-export interface NotifiedRun {
-  /** Keeps what was told, beside the records. */
-  readonly state: StateStore;
-  /** The configuration of now, with the sources that the run works on. */
-  readonly config: () => Config;
+export interface NotifiedRun extends Pick<Holding, 'state' | 'config' | 'unit'> {
   readonly health: () => Health;
   /** The platform's time, epoch milliseconds. */
   readonly platformNow: () => number;
   readonly ended: (outcome: MessageOutcome) => void;
-  /** `null`: the run is on a state file. */
-  readonly unit: NotifiedUnit | null;
-}
-
-/** A unit of a cluster, as far as its notifications take more than those of a state file. */
-export interface NotifiedUnit {
-  readonly name: string;
-  /** Messages are sent under it, as files are. */
-  readonly lease: Fence;
-  /** Those of the cluster. */
-  readonly conversations: ConversationMemory;
 }
 
 /** How a run goes on when a source is halted: what lets it through. */

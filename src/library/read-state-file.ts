@@ -5,7 +5,7 @@ import { findHolder, type LockHolder } from '../service/process-lock.ts';
 import { StateFileError, type Database } from '../store/database.ts';
 import { openReader } from '../store/open-reader.ts';
 import type { StateReader } from '../store/state-reader.ts';
-import { SERVICE } from './open-state-file.ts';
+import { SERVICE } from './state-file.ts';
 import { SyncError } from './sync-error.ts';
 
 /** Where records are: in the state file, or for a host of a cluster in the ledger as well. */

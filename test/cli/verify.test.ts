@@ -33,7 +33,9 @@ test('nothing is found where nothing is different, and what is found is told', a
   );
   const json = await site.verify('--json');
   expect(json.code).toBe(3);
-  expect(json.lines()).toEqual([
+  const [counts, ...differences] = json.lines().reverse();
+  // Several files are compared at a time: in which order they are reported is left to chance.
+  expect(differences.sort((one, other) => String(one['key']).localeCompare(String(other['key'])))).toEqual([
     {
       kind: 'verify',
       source: 'docs',
@@ -43,16 +45,16 @@ test('nothing is found where nothing is different, and what is found is told', a
       detail: 'the bot does not have it',
     },
     expect.objectContaining({ kind: 'verify', key: 'b.md', reason: 'replaced' }),
-    {
-      kind: 'verification',
-      compared: 3,
-      same: 1,
-      foreign: 1,
-      busy: 0,
-      unread: 0,
-      reasons: { missing: 1, replaced: 1 },
-    },
   ]);
+  expect(counts).toEqual({
+    kind: 'verification',
+    compared: 3,
+    same: 1,
+    foreign: 1,
+    busy: 0,
+    unread: 0,
+    reasons: { missing: 1, replaced: 1 },
+  });
 });
 
 describe('--repair', () => {

@@ -6,7 +6,7 @@ import type { ConversationMemory, Messenger } from '../../notify/messenger.ts';
 import { wordTest } from '../../notify/words.ts';
 import { findHolder } from '../../service/process-lock.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { holdLock, openStateFile } from '../../library/open-state-file.ts';
+import { holdLock, useStateFile } from '../../library/state-file.ts';
 import { platformName } from '../../library/load.ts';
 import { messengerPorts, openMessenger, stateConversations } from '../../library/open-messenger.ts';
 import { withStateFile } from '../../library/read-state-file.ts';
@@ -94,12 +94,10 @@ async function withOwnState<T>(
 ): Promise<T> {
   const lock = holdLock(stateFile, 'the state file', 'doctor --send-test');
   try {
-    const state = openStateFile(stateFile, lock.wasAbandoned, () => undefined);
-    try {
-      return await task(stateConversations(state.notices));
-    } finally {
-      state.close();
-    }
+    const opening = { checkThoroughly: lock.wasAbandoned, warn: () => undefined };
+    const used = await useStateFile(stateFile, opening, (state) => task(stateConversations(state.notices)));
+    if (used.kind === 'failed') throw used.error;
+    return used.value;
   } finally {
     lock.release();
   }

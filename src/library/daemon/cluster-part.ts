@@ -9,12 +9,12 @@ import { StateFileError } from '../../store/database.ts';
 import { approvalWords, pruneWords, rescanWords } from '../../words/asked.ts';
 import { ClusterRun, type ClusterRunInput } from '../cluster/cluster-run.ts';
 import type { ClusterObserver, ClusterSituation } from '../cluster/cluster-situation.ts';
-import { compareRecords } from '../cluster/compare-records.ts';
 import { HostHints, type HostHintsInput } from '../cluster/host-hints.ts';
 import { HostReports, type HostReport } from '../cluster/host-reports.ts';
 import { machineOf } from '../cluster/machine.ts';
 import { demandLedger, openCluster, type Cluster } from '../cluster/open-cluster.ts';
-import { onlySourcesOf, type OwnUnit } from '../cluster/own-units.ts';
+import type { OwnUnit } from '../cluster/own-units.ts';
+import { openUnitHolding } from '../cluster/unit-holding.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
 import type { Clients } from '../platform/clients.ts';
 import type { Stop } from '../stop.ts';
@@ -159,12 +159,6 @@ export class ClusterPart implements ClusterPort {
     }
   }
 
-  #only(units: readonly OwnUnit[]): Config {
-    const { config, platformName } = this.#input;
-    const now = config();
-    return onlySourcesOf(units, now, platformName(now));
-  }
-
   /** The configuration changed. */
   reload(): void {
     this.#run.reload();
@@ -180,34 +174,9 @@ export class ClusterPart implements ClusterPort {
   }
 
   async #work(own: OwnUnit, worked: WorkedUnit): Promise<void> {
-    const { state, lease, stop, abort } = worked;
-    await this.#compare(own, worked);
-    const { cluster, daemons, clientsUnder } = this.#input;
-    await daemons.run({
-      othersSettledUntilMs: () => this.#run.othersSettledUntilMs(own),
-      state,
-      config: () => this.#only([own]),
-      clients: () => clientsUnder(lease),
-      unit: { name: own.name, lease, conversations: cluster.conversations },
-      checkInPlace: () => {
-        state.checkInPlace();
-      },
-      stop,
-      abort,
-    });
-  }
-
-  async #compare(own: OwnUnit, worked: WorkedUnit): Promise<void> {
-    const { clientsUnder, platformName, config, log } = this.#input;
-    const clients = clientsUnder(worked.lease);
-    await compareRecords(worked, {
-      config: this.#only([own]),
-      platformName: platformName(config()),
-      catalog: clients.catalog(),
-      platformNow: () => clients.files().now(),
-      clock: systemClock,
-      log,
-    });
+    const othersSettledUntilMs = (): number => this.#run.othersSettledUntilMs(own);
+    const holding = await openUnitHolding(own, worked, { ...this.#input, othersSettledUntilMs });
+    await this.#input.daemons.run(holding);
   }
 
   /** What this host says of itself to the others, JSON; `null`: nothing is known. */

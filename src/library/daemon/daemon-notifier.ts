@@ -1,4 +1,3 @@
-import type { Config } from '../../config/config.ts';
 import type { Delivery } from '../../domain/notice.ts';
 import type { MessageOutcome, Notifications } from '../../notify/notifications.ts';
 import { Bell } from '../../service/bell.ts';
@@ -6,7 +5,8 @@ import type { Log } from '../../service/logger.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import type { StateStore } from '../../store/state-store.ts';
 import type { Daemon } from '../../sync/daemon/daemon.ts';
-import type { NotifiedRun, NotifiedUnit, Notifier } from '../notifier.ts';
+import type { Holding } from '../holding.ts';
+import type { NotifiedRun, Notifier } from '../notifier.ts';
 import type { Health } from '../take-snapshot.ts';
 
 /** What all notifications of a process share. */
@@ -19,13 +19,8 @@ export interface DaemonNotifierInput {
 }
 
 /** A daemon that sends notifications, and what it works on. */
-export interface NotifiedDaemon {
+export interface NotifiedDaemon extends Pick<Holding, 'state' | 'config' | 'unit'> {
   readonly daemon: Pick<Daemon, 'activity' | 'refusal'>;
-  readonly state: StateStore;
-  /** See `NotifiedRun`. */
-  readonly config: () => Config;
-  /** See `NotifiedRun`. */
-  readonly unit: NotifiedUnit | null;
 }
 
 /** The notifications of all daemons of a process, under one configuration after the other. */

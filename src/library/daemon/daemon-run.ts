@@ -13,7 +13,7 @@ import { contentKeyOf } from '../../files/watched-files.ts';
 import type { DaemonOptions, ReloadOutcome } from '../api.ts';
 import type { EventFeed } from '../event-feed.ts';
 import { HistoryRecorder } from '../history-recorder.ts';
-import { holdLock, SERVICE } from '../open-state-file.ts';
+import { holdLock, SERVICE } from '../state-file.ts';
 import { load, platformName } from '../load.ts';
 import type { RunBase, RunTarget } from '../run-base.ts';
 import type { Stop } from '../stop.ts';

@@ -6,22 +6,8 @@ import type { StateStore } from '../../store/state-store.ts';
 import type { Approval, AskedPrune, AskedRescan } from '../../domain/status.ts';
 import type { WantedPrune } from '../../sync/daemon/asked-prune.ts';
 import { Daemon, type DaemonInput, type DaemonSettings } from '../../sync/daemon/daemon.ts';
-import type { NotifiedUnit } from '../notifier.ts';
-import type { Clients } from '../platform/clients.ts';
+import type { Holding } from '../holding.ts';
 import type { DaemonNotifier } from './daemon-notifier.ts';
-
-/** What one daemon works on. */
-export interface DaemonPart extends Pick<
-  DaemonInput,
-  'state' | 'checkInPlace' | 'othersSettledUntilMs' | 'stop' | 'abort'
-> {
-  /** The configuration of now, with the sources that it keeps. */
-  readonly config: () => Config;
-  /** The way to the platform of now. */
-  readonly clients: () => Clients;
-  /** See `NotifiedDaemon`. */
-  readonly unit: NotifiedUnit | null;
-}
 
 /** A daemon at work, with what it works on. */
 export interface RunningDaemon {
@@ -53,7 +39,7 @@ export interface SharedByDaemons extends Pick<DaemonInput, 'emit' | 'stages' | '
 }
 
 interface Entry extends RunningDaemon {
-  readonly part: DaemonPart;
+  readonly holding: Holding;
   config: Config;
 }
 
@@ -72,17 +58,16 @@ export class Daemons implements DaemonView {
   }
 
   /** Runs a daemon until it is stopped. Throws `StateFileError`. */
-  async run(part: DaemonPart): Promise<void> {
+  async run(holding: Holding): Promise<void> {
     const { emit, stages, howToApprove, notifier } = this.#shared;
-    const { state, unit, checkInPlace, othersSettledUntilMs, stop, abort } = part;
-    const config = part.config();
-    const daemon = new Daemon(this.#settings(config, part), {
-      ...{ state, checkInPlace, stop, abort, emit, stages, howToApprove },
-      ...(othersSettledUntilMs !== undefined && { othersSettledUntilMs }),
+    const { state, unit, checkInPlace, othersSettledUntilMs, stop, abort } = holding;
+    const config = holding.config();
+    const daemon = new Daemon(this.#settings(config, holding), {
+      ...{ state, checkInPlace, othersSettledUntilMs, stop, abort, emit, stages, howToApprove },
       clock: systemClock,
       random: Math.random,
     });
-    const entry: Entry = { daemon, config, state, part };
+    const entry: Entry = { daemon, config, state, holding };
     this.#running = [...this.#running, entry];
     try {
       notifier.attach({ daemon, state, unit, config: () => entry.config });
@@ -96,8 +81,8 @@ export class Daemons implements DaemonView {
   /** Has all go on under the configuration of now. Resolves once they do; `whenSettled` once nothing runs under the one before. */
   async reload(): Promise<{ readonly whenSettled: Promise<void> }> {
     const reloading = this.#running.map((entry) => {
-      entry.config = entry.part.config();
-      return entry.daemon.reload(this.#settings(entry.config, entry.part));
+      entry.config = entry.holding.config();
+      return entry.daemon.reload(this.#settings(entry.config, entry.holding));
     });
     const reloaded = await Promise.all(reloading);
     return { whenSettled: Promise.all(reloaded.map(({ whenSettled }) => whenSettled)).then(() => undefined) };
@@ -150,9 +135,9 @@ export class Daemons implements DaemonView {
     return allTogether(this.#running.map(({ daemon }) => daemon.activity));
   }
 
-  #settings(config: Config, part: DaemonPart): DaemonSettings {
+  #settings(config: Config, { state, clients: clientsNow }: Holding): DaemonSettings {
     const { requests, platformName, notifier } = this.#shared;
-    const clients = part.clients();
+    const clients = clientsNow();
     const catalog = clients.catalog();
     return {
       config,
@@ -161,7 +146,7 @@ export class Daemons implements DaemonView {
       catalog: catalog && observedCatalog(catalog, requests),
       ...(notifier.announces && {
         onDelivery: (delivery) => {
-          notifier.delivered(part.state, delivery);
+          notifier.delivered(state, delivery);
         },
       }),
     };

@@ -6,6 +6,7 @@ import type { StateStore } from '../../store/state-store.ts';
 import type { Verified } from '../../domain/status.ts';
 import type { EventFeed } from '../event-feed.ts';
 import type { HistoryRecorder } from '../history-recorder.ts';
+import { localHolding } from '../holding.ts';
 import { platformName } from '../load.ts';
 import type { PlatformAccess } from '../platform/platform-access.ts';
 import type { RunTarget } from '../run-base.ts';
@@ -86,15 +87,11 @@ export class OwnDaemon {
     const { daemons, loaded, access, isLocked, stop } = this.#input;
     await this.#runCounting(state, () =>
       daemons.run({
-        state,
-        config: () => loaded().config,
-        clients: () => access().clients,
-        unit: null,
+        ...localHolding(state, { config: () => loaded().config, clients: () => access().clients }, stop),
         checkInPlace: () => {
           state.checkInPlace();
           if (!isLocked()) throw new StateFileError('unlocked', 'its lock file was removed or replaced');
         },
-        ...stop,
       }),
     );
   }

@@ -2,9 +2,8 @@ import { rmSync, writeFileSync } from 'node:fs';
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../../service/logger.ts';
 import { StateFileError } from '../../store/database.ts';
-import { setAside } from '../../store/open.ts';
 import type { StateStore } from '../../store/state-store.ts';
-import { openStateFile } from '../open-state-file.ts';
+import { setDamagedAside, useStateFile } from '../state-file.ts';
 import { SyncError } from '../sync-error.ts';
 
 /** How long is waited before a state file that could not be used is retried, milliseconds. */
@@ -79,39 +78,27 @@ export class StateKeeper {
     isChecked: boolean,
   ): Promise<StateFileError | null> {
     const { stateFile, log } = this.#input;
-    let state: StateStore;
+    const warn = (message: string): void => {
+      log.warn(message);
+    };
+    const used = { isOpen: false };
     try {
-      state = openStateFile(stateFile, isChecked, (message) => {
-        log.warn(message);
+      const ended = await useStateFile(stateFile, { checkThoroughly: isChecked, warn }, (state) => {
+        used.isOpen = true;
+        this.#trouble = null;
+        this.#wasOpen = true;
+        this.#openAgainMs = RETRY_MS;
+        return serve(state);
       });
-    } catch (error) {
-      // What could be used before will be again.
-      if (!this.#wasOpen || !(error instanceof SyncError)) throw error;
-      return new StateFileError('unwritable', error.message);
-    }
-    this.#trouble = null;
-    this.#wasOpen = true;
-    this.#openAgainMs = RETRY_MS;
-    let isBroken = false;
-    try {
-      await serve(state);
+      if (ended.kind === 'ended') return null;
+      if (!ended.isClosing) return ended.error;
+      // The next start finds out what was not written.
+      log.error(`the state file could not be closed: ${ended.error.message}`);
       return null;
     } catch (error) {
-      if (!(error instanceof StateFileError)) throw error;
-      isBroken = true;
-      return error;
-    } finally {
-      this.#close(state, isBroken);
-    }
-  }
-
-  #close(state: StateStore, isBroken: boolean): void {
-    try {
-      state.close();
-    } catch (error) {
-      if (!(error instanceof StateFileError)) throw error;
-      // What was not written is found out again by the next start.
-      if (!isBroken) this.#input.log.error(`the state file could not be closed: ${error.message}`);
+      // A state file that was usable once will be usable again.
+      if (used.isOpen || !this.#wasOpen || !(error instanceof SyncError)) throw error;
+      return new StateFileError('unwritable', error.message);
     }
   }
 
@@ -126,11 +113,9 @@ export class StateKeeper {
         await this.#rest(error);
         break;
       case 'damaged': {
-        const aside = setAside(stateFile, 'damaged', clock.now());
+        const aside = setDamagedAside(stateFile, error, clock.now());
         if (aside.kind === 'kept') {
-          log.error(
-            `THE STATE FILE IS DAMAGED (${error.message}). It is kept as ${aside.name}; a new one is built by sending every file again.`,
-          );
+          log.error(aside.message);
           await this.#rest(error);
         } else await this.#untilWritable(`it is damaged (${error.message}), and ${aside.reason}`);
         break;

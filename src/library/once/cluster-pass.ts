@@ -1,4 +1,3 @@
-import type { Config } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { EXIT, worstOf } from '../../domain/exit-code.ts';
 import { emptySummary, type Summary } from '../../domain/report.ts';
@@ -9,46 +8,35 @@ import type { PassResult } from '../api.ts';
 import { ClusterRun } from '../cluster/cluster-run.ts';
 import { NOBODY_FOLLOWS } from '../cluster/cluster-situation.ts';
 import type { WorkedUnit } from '../cluster/held-unit.ts';
-import { compareRecords } from '../cluster/compare-records.ts';
 import { machineOf } from '../cluster/machine.ts';
 import { demandLedger, openCluster, type Cluster } from '../cluster/open-cluster.ts';
 import type { OwnUnit } from '../cluster/own-units.ts';
+import { openUnitHolding } from '../cluster/unit-holding.ts';
 import { Visit } from '../cluster/visit.ts';
 import { describeUnseen, hindranceStatus } from '../../words/halt.ts';
 import { describeHindrance } from '../../words/cluster.ts';
 import { platformName } from '../load.ts';
 import { passOutcomeOf } from '../pass-outcome.ts';
-import type { PlatformAccess } from '../platform/platform-access.ts';
 import { SyncError } from '../sync-error.ts';
 import { version } from '../version.ts';
-import type { NewNotifier } from './once-notifier.ts';
 import { singlePass, type OnceRun, type PassEnd } from './single-pass.ts';
-
-/** What a pass over what is to be had in a cluster is made with. */
-export interface ClusterPassInput {
-  readonly run: OnceRun;
-  readonly loaded: LoadedConfig;
-  readonly access: PlatformAccess;
-  readonly notifier: NewNotifier;
-}
 
 /**
  * Makes one pass over each unit that is to be had. Throws `SyncError`, `busy` where other hosts have everything.
  */
-export async function passInCluster(input: ClusterPassInput): Promise<PassResult> {
-  const { run, loaded } = input;
+export async function passInCluster(run: OnceRun, loaded: LoadedConfig): Promise<PassResult> {
   const { cluster: config } = run.config;
   if (config === null) throw new Error('no cluster');
   const cluster = openCluster(loaded, config, run.env);
   try {
-    return await new ClusterPass(input, cluster).run();
+    return await new ClusterPass(run, cluster).run();
   } finally {
     await cluster.close();
   }
 }
 
 class ClusterPass {
-  readonly #input: ClusterPassInput;
+  readonly #run: OnceRun;
   readonly #cluster: Cluster;
   readonly #visit = new Visit();
   readonly #clusterRun: ClusterRun;
@@ -59,9 +47,8 @@ class ClusterPass {
   /** What a pass threw that nothing expected. */
   #failure: unknown = null;
 
-  constructor(input: ClusterPassInput, cluster: Cluster) {
-    const { run, access } = input;
-    this.#input = input;
+  constructor(run: OnceRun, cluster: Cluster) {
+    this.#run = run;
     this.#cluster = cluster;
     this.#clusterRun = new ClusterRun({
       ...{ cluster, clock: systemClock, version: version(), visit: this.#visit },
@@ -76,13 +63,13 @@ class ClusterPass {
       isAtWork: () => false,
       wished: () => undefined,
       report: () => null,
-      pauses: access,
+      pauses: run.access,
       observer: NOBODY_FOLLOWS,
     });
   }
 
   async run(): Promise<PassResult> {
-    const { feed } = this.#input.run;
+    const { feed } = this.#run;
     const counts = sumOf(this.#summaries, systemClock.monotonic());
     feed.emit({ kind: 'call-began', counts });
     try {
@@ -96,7 +83,7 @@ class ClusterPass {
   }
 
   async #pass(counts: Summary): Promise<PassResult> {
-    const { run } = this.#input;
+    const run = this.#run;
     await demandLedger(this.#cluster);
     await this.#clusterRun.run();
     if (this.#failure !== null) throw this.#failure as Error;
@@ -125,7 +112,7 @@ class ClusterPass {
 
   /** What was not passed over, as exit codes; people are told. Throws `SyncError` where that was everything. */
   #leftOut(): number[] {
-    const { feed, stop } = this.#input.run;
+    const { feed, stop } = this.#run;
     const { trouble } = this.#clusterRun.situation;
     const visited = [...this.#clusterRun.visited];
     if (trouble !== null && !stop.stop.aborted) throw new SyncError('cluster', { reason: trouble });
@@ -179,42 +166,30 @@ class ClusterPass {
   }
 
   async #passOver(own: OwnUnit, worked: WorkedUnit): Promise<void> {
-    const { run, access } = this.#input;
-    const { state, lease, stop, abort } = worked;
-    const clients = access.clientsUnder(lease);
-    const config = only(run.config, own.sources);
-    const { log, target } = run;
-    await compareRecords(worked, {
-      ...{ config, catalog: clients.catalog(), log, clock: systemClock },
-      platformNow: () => clients.files().now(),
-      platformName: platformName(target, run.config),
+    const run = this.#run;
+    const unit = await openUnitHolding(own, worked, {
+      ...{ cluster: this.#cluster, config: () => run.config, log: run.log },
+      platformName: (config) => platformName(run.target, config),
+      clientsUnder: (fence) => run.access.clientsUnder(fence),
+      othersSettledUntilMs: (one) => this.#clusterRun.othersSettledUntilMs(one),
     });
-    const notifier = this.#input.notifier();
+    const holding = {
+      ...unit,
+      stop: AbortSignal.any([unit.stop, run.stop.stop]),
+      abort: AbortSignal.any([unit.abort, run.stop.abort]),
+    };
+    const notifier = run.notifierOf();
     const summary = this.#newSummary();
-    const platform = clients.files();
-    const changeFeed = { seenUntilMs: () => this.#clusterRun.othersSettledUntilMs(own) };
     const beganMs = systemClock.now();
-    const { conversations } = this.#cluster;
-    notifier?.attach(state, config, () => platform.now(), { name: own.name, lease, conversations });
+    notifier?.attach(holding);
     // There may be no daemon whose turn it is.
-    findAllSuspects({ state, clock: systemClock });
-    const end = await singlePass(
-      {
-        ...{ ...run, platform, notifier, changeFeed, options: { ...run.options, estimate: false } },
-        config,
-        catalog: clients.catalog(),
-        stop: {
-          stop: AbortSignal.any([stop, run.stop.stop]),
-          abort: AbortSignal.any([abort, run.stop.abort]),
-        },
-      },
-      state,
-      summary,
-    );
+    findAllSuspects({ state: holding.state, clock: systemClock });
+    const options = { ...run.options, estimate: false };
+    const end = await singlePass({ ...run, options }, holding, summary, notifier);
     this.#ends.push(end);
     await notifier?.tell();
     if (end.sawAll && summary.failed + summary.pending + summary.problems === 0)
-      await this.#tellSettled(own, beganMs, stop);
+      await this.#tellSettled(own, beganMs, unit.stop);
   }
 
   /** Removals of the others of its target wait until the ledger knows. */
@@ -235,11 +210,6 @@ class ClusterPass {
     this.#summaries.push(summary);
     return summary;
   }
-}
-
-function only(config: Config, sources: readonly { readonly name: string }[]): Config {
-  const names = new Set(sources.map(({ name }) => name));
-  return { ...config, sources: config.sources.filter(({ name }) => names.has(name)) };
 }
 
 /** What passes side by side have done by now, whenever it is read. `beganMs`: of the monotonic clock. */

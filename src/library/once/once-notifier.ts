@@ -1,18 +1,14 @@
-import type { Config } from '../../config/config.ts';
 import type { Delivery } from '../../domain/notice.ts';
 import type { Notifications } from '../../notify/notifications.ts';
 import type { Log } from '../../service/logger.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import type { StateStore } from '../../store/state-store.ts';
 import type { SyncContext } from '../../sync/pass/sync-context.ts';
 import type { Health } from '../take-snapshot.ts';
-import type { NotifiedUnit, Notifier } from '../notifier.ts';
+import type { Holding } from '../holding.ts';
+import type { Notifier } from '../notifier.ts';
 
 /** A pass that has ended waits no longer than this for people to be told, milliseconds. */
 const PATIENCE_MS = 10_000;
-
-/** Makes what sends the notifications of one state; `null`: there are none. */
-export type NewNotifier = () => OnceNotifier | null;
 
 /** Tells people how a single pass ended. */
 export class OnceNotifier {
@@ -40,15 +36,10 @@ export class OnceNotifier {
   }
 
   /** Takes the state that the pass works with, and the sources of its configuration. Throws `StateFileError`. */
-  attach(
-    state: StateStore,
-    config: Config,
-    platformNow: () => number,
-    unit: NotifiedUnit | null = null,
-  ): void {
+  attach(holding: Holding): void {
     this.#notifications = this.#notifier.begin({
-      ...{ state, platformNow, unit },
-      config: () => config,
+      ...holding,
+      platformNow: () => holding.clients().files().now(),
       health: () => this.#health,
       ended: () => undefined,
     });

@@ -3,13 +3,13 @@ import { systemClock } from '../../service/system-clock.ts';
 import type { PlatformUsage } from '../../platform/usage.ts';
 import type { PassOptions, PassResult } from '../api.ts';
 import { HistoryRecorder } from '../history-recorder.ts';
-import { holdLock } from '../open-state-file.ts';
+import { holdLock } from '../state-file.ts';
 import type { RunBase } from '../run-base.ts';
 import { noticesIn, withPlatform, type PlatformAccess } from '../platform/platform-access.ts';
 import { Notifier } from '../notifier.ts';
 import type { Stop } from '../stop.ts';
-import { passWithSoundState } from './sound-pass.ts';
-import { OnceNotifier, type NewNotifier } from './once-notifier.ts';
+import { passOverStateFile } from './state-file-pass.ts';
+import { OnceNotifier } from './once-notifier.ts';
 
 /** Makes one full pass. Throws `SyncError` when none can be made. */
 export async function passOnce(
@@ -29,8 +29,6 @@ export async function passOnce(
     const notices = noticesIn(log);
     const asked = { loaded, useEmulator: target.emulator, env, command: 'sync', clock: systemClock };
     return await withPlatform({ ...asked, notices, onAnswer: history.answered }, async (access) => {
-      const platform = access.clients.files();
-      const catalog = access.clients.catalog();
       const usage = usageClient(options, loaded, access);
       stop.stop.addEventListener('abort', () => {
         access.endWaits();
@@ -38,15 +36,11 @@ export async function passOnce(
       stop.abort.addEventListener('abort', () => {
         feed.emit({ kind: 'breaking-off' });
       });
-      const pausedForMs = (): number => access.pausedForMs();
-      const { wasAbandoned } = lock;
-      return await withNotifier(base, { loaded, access }, stop, async (notifier) => {
-        const once = { ...run, platform, catalog, usage, pausedForMs, stop };
-        if (config.cluster === null)
-          return await passWithSoundState({ ...once, notifier: notifier() }, wasAbandoned);
+      return await withNotifier(base, { loaded, access }, stop, async (notifierOf) => {
+        const once = { ...run, access, usage, stop, notifierOf };
+        if (config.cluster === null) return await passOverStateFile(once, lock);
         const { passInCluster } = await import('./cluster-pass.ts');
-        const inCluster = { ...once, notifier: null };
-        return await passInCluster({ run: inCluster, loaded, access, notifier });
+        return await passInCluster(once, loaded);
       });
     });
   } finally {
@@ -74,7 +68,7 @@ async function withNotifier<T>(
   { target, log }: RunBase,
   told: Told,
   { stop }: Stop,
-  task: (notifier: NewNotifier) => Promise<T>,
+  task: (notifierOf: () => OnceNotifier | null) => Promise<T>,
 ): Promise<T> {
   const input = { ...told, options: target, clock: systemClock, log };
   const notifier = await Notifier.open({ ...input, howToApprove: 'allow-removals' });

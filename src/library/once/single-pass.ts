@@ -1,61 +1,40 @@
 import type { Config } from '../../config/config.ts';
 import type { Summary } from '../../domain/report.ts';
-import type { PlatformCatalog } from '../../platform/catalog.ts';
-import type { PlatformFiles } from '../../platform/files.ts';
 import type { PlatformUsage } from '../../platform/usage.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import type { StateStore } from '../../store/state-store.ts';
 import { createSyncContext } from '../../sync/pass/create-sync-context.ts';
 import { Flights } from '../../sync/pass/flights.ts';
 import { runPass } from '../../sync/pass/pass.ts';
 import { prune } from '../../sync/pass/removals.ts';
-import {
-  NO_CHANGE_FEED,
-  unwatchedStages,
-  type ChangeFeed,
-  type SyncContext,
-} from '../../sync/pass/sync-context.ts';
+import { NO_CHANGE_FEED, unwatchedStages, type SyncContext } from '../../sync/pass/sync-context.ts';
 import type { Estimate } from '../../sync/plan/estimate.ts';
 import { keptFiles } from '../../sync/plan/kept-files.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import type { PassOptions } from '../api.ts';
 import { countAhead } from '../count-ahead.ts';
+import type { Holding } from '../holding.ts';
 import type { HistoryRecorder } from '../history-recorder.ts';
 import { platformName } from '../load.ts';
+import type { PlatformAccess } from '../platform/platform-access.ts';
 import type { RunBase } from '../run-base.ts';
 import type { Stop } from '../stop.ts';
 import { tellUsage, warnOfQuotas } from '../usage.ts';
 import { Confirmation } from './confirmation.ts';
 import type { OnceNotifier } from './once-notifier.ts';
 
-/** What a single pass works with, beside its state file. */
+/** A run that passes once over each holding. */
 export interface OnceRun extends RunBase {
   readonly options: PassOptions;
   readonly config: Config;
+  readonly access: PlatformAccess;
   /** How long the end of the pass waits for the platform's word, milliseconds. */
   readonly waitMs: number;
-  readonly platform: PlatformFiles;
-  /** `null`: the platform is not asked what it has. */
-  readonly catalog: PlatformCatalog | null;
   /** `null`: the platform is not asked for its quotas. */
   readonly usage: PlatformUsage | null;
-  /** How long the platform has asked us to wait from now, milliseconds. */
-  readonly pausedForMs: () => number;
   readonly stop: Stop;
   readonly history: HistoryRecorder;
-  /** `null`: people are told nothing. */
-  readonly notifier: OnceNotifier | null;
-  /** Up to when other sources have been looked at, beside what this pass sees. */
-  readonly changeFeed?: Pick<ChangeFeed, 'seenUntilMs'>;
-  /** Where a pass is told to begin and to end; by itself unless given. */
-  readonly frame?: PassFrame;
-}
-
-/** What is told of the beginning and the end of a pass. */
-export interface PassFrame {
-  /** Gives what the pass is to count with. */
-  readonly begin: () => Summary;
-  readonly end: (summary: Summary, isCutShort: boolean) => void;
+  /** Makes the notifications of one holding; `null`: there are none. */
+  readonly notifierOf: () => OnceNotifier | null;
 }
 
 /** What people are told to do about a halt, unless it is said otherwise. */
@@ -67,24 +46,32 @@ export interface PassEnd {
   readonly sawAll: boolean;
 }
 
-/** One pass over everything. Throws `StateFileError`. */
-export async function singlePass(run: OnceRun, state: StateStore, summary: Summary): Promise<PassEnd> {
-  const { log, feed, options, config, waitMs, stop, notifier } = run;
+/** Passes once over all sources of a holding. Throws `StateFileError`. */
+export async function singlePass(
+  run: OnceRun,
+  holding: Holding,
+  summary: Summary,
+  notifier: OnceNotifier | null,
+): Promise<PassEnd> {
+  const { log, feed, options, access, waitMs } = run;
+  const { stop } = holding;
+  const config = holding.config();
   const confirmation = new Confirmation(waitMs, feed, log, summary);
   const { isForced = () => false } = options;
   const ended = new AbortController();
-  if (options.usage === true) await foretell(run, state, isForced);
-  const counting = options.estimate === true ? count(run, state, isForced, ended.signal) : Promise.resolve();
+  if (options.usage === true) await foretell(run, holding, isForced);
+  const counting =
+    options.estimate === true ? count(run, holding, isForced, ended.signal) : Promise.resolve();
   // The pass meets what the count meets; it is thrown below, after the pass.
   counting.catch(() => undefined);
   let sawAll = false;
   try {
-    const syncContext = contextOf(run, state, confirmation);
+    const syncContext = contextOf(run, holding, confirmation, notifier);
     feed.emit({
       kind: 'waiting',
       read: () => ({
         outage: syncContext.breaker.outage,
-        pausedForMs: run.pausedForMs(),
+        pausedForMs: access.pausedForMs(),
         giveUpAfterMs: config.upload.giveUpAfterMs,
       }),
     });
@@ -96,7 +83,7 @@ export async function singlePass(run: OnceRun, state: StateStore, summary: Summa
       approved: () => (options.allowRemovals === true ? 'anything' : null),
       allSent: async (sendAgain) => {
         // A pass that is stopped comes here as well, without the files that it left out.
-        sawAll = !stop.stop.aborted;
+        sawAll = !stop.aborted;
         await confirmation.wait(sendAgain);
       },
     });
@@ -123,17 +110,21 @@ function pruneKept(
 }
 
 function contextOf(
-  { target, feed, options, config, platform, catalog, stop, notifier, changeFeed }: OnceRun,
-  state: StateStore,
+  { target, feed, options }: OnceRun,
+  holding: Holding,
   confirmation: Confirmation,
+  notifier: OnceNotifier | null,
 ): SyncContext {
+  const { state, stop, abort, othersSettledUntilMs } = holding;
+  const config = holding.config();
+  const clients = holding.clients();
   const { giveUpAfterMs } = config.upload;
   return createSyncContext({
     config,
     platformName: platformName(target, config),
     state,
-    platform,
-    catalog,
+    platform: clients.files(),
+    catalog: clients.catalog(),
     clock: systemClock,
     random: Math.random,
     emit: feed.emit,
@@ -149,26 +140,27 @@ function contextOf(
         notifier.delivered(delivery);
       },
     }),
-    changeFeed: { ...NO_CHANGE_FEED, ...changeFeed },
+    changeFeed: { ...NO_CHANGE_FEED, seenUntilMs: othersSettledUntilMs },
     flights: new Flights(),
     detach: new AbortController().signal,
-    ...stop,
+    ...{ stop, abort },
   });
 }
 
 /** Tells what the pass would add to what is used, before it begins. */
-async function foretell(run: OnceRun, state: StateStore, isForced: IsForced): Promise<void> {
-  const { usage, feed, stop } = run;
-  const ahead = await lookAt(run, state, isForced, stop.stop);
-  if (ahead !== null && usage !== null) await tellUsage(usage, ahead.additions, feed, stop.stop);
+async function foretell(run: OnceRun, holding: Holding, isForced: IsForced): Promise<void> {
+  const { usage, feed } = run;
+  const { stop } = holding;
+  const ahead = await lookAt(run, holding, isForced, stop);
+  if (ahead !== null && usage !== null) await tellUsage(usage, ahead.additions, feed, stop);
 }
 
 /** Tells the progress line how much there is to send, and which quotas that would go over. */
-async function count(run: OnceRun, state: StateStore, isForced: IsForced, ended: AbortSignal): Promise<void> {
+async function count(run: OnceRun, holding: Holding, isForced: IsForced, ended: AbortSignal): Promise<void> {
   const { options, usage, feed } = run;
   // What the first pass finds there already is not sent.
-  const isFirst = state.overview.lastPass() === null;
-  const ahead = await lookAt(run, state, isForced, ended);
+  const isFirst = holding.state.overview.lastPass() === null;
+  const ahead = await lookAt(run, holding, isForced, ended);
   if (ahead === null) return;
   feed.emit({ kind: 'expected', files: ahead.files, bytes: ahead.bytes });
   if (usage !== null && options.usage !== true && !isFirst)
@@ -179,17 +171,18 @@ type IsForced = (path: string) => boolean;
 
 /** What the pass will send; `null`: somebody ended it. */
 async function lookAt(
-  { target, config, platform, feed }: OnceRun,
-  state: StateStore,
+  { target, feed }: OnceRun,
+  holding: Holding,
   isForced: IsForced,
   ended: AbortSignal,
 ): Promise<Estimate | null> {
+  const config = holding.config();
   return await countAhead(
     {
       config,
       platformName: platformName(target, config),
-      state,
-      platformNow: () => platform.now(),
+      state: holding.state,
+      platformNow: () => holding.clients().files().now(),
       isForced,
       seen: (files) => {
         feed.emit({ kind: 'counting', files });

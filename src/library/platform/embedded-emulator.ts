@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { emulatorDirectory, type Config } from '../../config/config.ts';
 import { startEmulator, type Emulator } from '../../emulator/emulator.ts';
 import { UnusableData } from '../../emulator/database.ts';
-import { holdLock } from '../open-state-file.ts';
+import { holdLock } from '../state-file.ts';
 import { partsOf, SyncError } from '../sync-error.ts';
 
 /** The emulator inside this process. */

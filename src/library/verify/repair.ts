@@ -1,7 +1,6 @@
 import { describeHalt } from '../../words/halt.ts';
 import { emptySummary } from '../../domain/report.ts';
 import { systemClock } from '../../service/system-clock.ts';
-import { StateFileError } from '../../store/database.ts';
 import type { StateStore } from '../../store/state-store.ts';
 import type { FileDifference } from '../../sync/catalog/compare.ts';
 import { countDifferences, noteDifference, noteOrphan, noteSame } from '../../sync/pass/verification.ts';
@@ -9,7 +8,8 @@ import type { Verified } from '../../domain/status.ts';
 import type { PassResult, PruneResult, VerifyResult } from '../api.ts';
 import { comparison, compare, type VerifyRun } from './compare.ts';
 import { HistoryRecorder } from '../history-recorder.ts';
-import { holdLock, openStateFile } from '../open-state-file.ts';
+import { localHolding } from '../holding.ts';
+import { holdLock, useStateFile } from '../state-file.ts';
 import { singlePass } from '../once/single-pass.ts';
 import { passOutcomeOf, type PassOutcome } from '../pass-outcome.ts';
 import type { PlatformAccess } from '../platform/platform-access.ts';
@@ -29,21 +29,18 @@ export async function repair(run: VerifyRun): Promise<VerifyResult> {
   const repairRun = { ...run, feed: run.feed.also(history.listener), history };
   try {
     const repairByBots = async (access: PlatformAccess): Promise<VerifyResult> => {
-      const state = openStateFile(stateFile, lock.wasAbandoned, (message) => {
+      const warn = (message: string): void => {
         run.feed.warn(message);
+      };
+      const used = await useStateFile(stateFile, { checkThoroughly: lock.wasAbandoned, warn }, (state) => {
+        history.attach(state.history);
+        return repairWith(repairRun, access, state);
       });
-      history.attach(state.history);
-      try {
-        return await repairWith(repairRun, access, state);
-      } catch (error) {
-        if (!(error instanceof StateFileError)) throw error;
-        throw new SyncError('state-file-failed', {
-          place: stateFile,
-          reason: `cannot be used: ${error.message}`,
-        });
-      } finally {
-        closeQuietly(state);
-      }
+      if (used.kind === 'ended') return used.value;
+      throw new SyncError('state-file-failed', {
+        place: stateFile,
+        reason: `cannot be used: ${used.error.message}`,
+      });
     };
     return await withBots(run, 'verify', repairByBots, history.answered);
   } finally {
@@ -120,22 +117,17 @@ async function repairByPass(
   access: PlatformAccess,
   state: StateStore,
 ): Promise<PassResult> {
-  const { clients } = access;
+  const { config } = loaded;
+  const holding = localHolding(state, { config: () => config, clients: () => access.clients }, run.stop);
   const summary = emptySummary();
   run.feed.emit({ kind: 'call-began', counts: summary });
   const { estimate = false, allowRemovals = false } = options;
   const once = {
     ...run,
-    options: { estimate, allowRemovals },
-    config: loaded.config,
-    waitMs: loaded.config.confirm.waitMs,
-    usage: null,
-    platform: clients.files(),
-    catalog: clients.catalog(),
-    pausedForMs: () => access.pausedForMs(),
-    notifier: null,
+    ...{ options: { estimate, allowRemovals }, config, access },
+    ...{ waitMs: config.confirm.waitMs, usage: null, notifierOf: () => null },
   };
-  const { exitCode, sawAll } = await singlePass(once, state, summary);
+  const { exitCode, sawAll } = await singlePass(once, holding, summary, null);
   run.feed.emit({ kind: 'call-ended', summary, isDryRun: false, isCutShort: !sawAll });
   return { outcome: passOutcomeOf(exitCode), summary, sawAll };
 }
@@ -156,13 +148,4 @@ function outcomeOf(verified: Verified, { repaired, pruned, isRepairing }: Done):
   const isPassIncomplete = outcome === 'incomplete';
   const others = isRepairing && repaired !== null ? notRemoved : countDifferences(verified) - orphan;
   return isPassIncomplete || orphansLeft + others + verified.unread > 0 ? 'incomplete' : 'in-sync';
-}
-
-/** After a failure, or when it is closed already. */
-function closeQuietly(state: StateStore): void {
-  try {
-    state.close();
-  } catch {
-    // What failed was told.
-  }
 }

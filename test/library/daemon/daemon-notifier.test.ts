@@ -5,7 +5,8 @@ import type { Emulator } from '../../../src/emulator/emulator.ts';
 import { DaemonNotifier, type NotifiedDaemon } from '../../../src/library/daemon/daemon-notifier.ts';
 import { DaemonPlatform } from '../../../src/library/daemon/daemon-platform.ts';
 import { load } from '../../../src/library/load.ts';
-import type { NotifiedUnit, Notifier } from '../../../src/library/notifier.ts';
+import type { NotifyingUnit } from '../../../src/library/holding.ts';
+import type { Notifier } from '../../../src/library/notifier.ts';
 import { stateConversations } from '../../../src/library/open-messenger.ts';
 import type { Log } from '../../../src/service/logger.ts';
 import { start as startEmulator } from '../../emulator/fixture.ts';
@@ -24,7 +25,7 @@ interface World {
   /** Makes what sends notifications under the configuration. */
   readonly open: () => Promise<Notifier | null>;
   /** Attaches a daemon whose credentials the platform refuses. */
-  readonly attach: (unit: NotifiedUnit | null) => NotifiedDaemon;
+  readonly attach: (unit: NotifyingUnit | null) => NotifiedDaemon;
   readonly texts: () => string[];
 }
 
@@ -122,7 +123,7 @@ test('a message about a unit is sent under its lease, and names the unit', async
   const asked = new Promise<void>((resolve) => {
     noteAsked = resolve;
   });
-  const lease: NotifiedUnit['lease'] = {
+  const lease: NotifyingUnit['lease'] = {
     mayBegin: () => isProven,
     mayFinish: () => true,
     proven: () => {

@@ -1,15 +1,12 @@
 import { accessObstacle } from '../service/access-obstacle.ts';
 import { type ProcessLock, acquireLock, type LockHolder } from '../service/process-lock.ts';
-import { openState, type KeptFile } from '../store/open.ts';
+import { StateFileError } from '../store/database.ts';
+import { openState, setAside, type KeptFile } from '../store/open.ts';
 import type { StateStore } from '../store/state-store.ts';
 import { SyncError, type SyncErrorCode } from './sync-error.ts';
 
 /** Opens the state file for a pass. Warns of one that was set aside; throws `SyncError` for one that is not for us. */
-export function openStateFile(
-  file: string,
-  checkThoroughly: boolean,
-  warn: (message: string) => void,
-): StateStore {
+function openStateFile(file: string, checkThoroughly: boolean, warn: (message: string) => void): StateStore {
   const opened = openState(file, { checkThoroughly, nowMs: Date.now() });
   switch (opened.kind) {
     case 'open':
@@ -35,6 +32,55 @@ export function openStateFile(
       throw new SyncError('state-file', { place: file, reason: `cannot be used: ${reason}`, fix });
     }
   }
+}
+
+/** How the use of a state file ended. */
+export type StateFileUse<T> =
+  | { readonly kind: 'ended'; readonly value: T }
+  /** `isClosing`: everything was done, and only the end of it could not be written. */
+  | { readonly kind: 'failed'; readonly error: StateFileError; readonly isClosing: boolean };
+
+/** Opens the state file for a task, and closes it afterwards. Throws `SyncError` if it cannot be opened. */
+export async function useStateFile<T>(
+  file: string,
+  { checkThoroughly, warn }: { readonly checkThoroughly: boolean; readonly warn: (message: string) => void },
+  task: (state: StateStore) => Promise<T>,
+): Promise<StateFileUse<T>> {
+  const state = openStateFile(file, checkThoroughly, warn);
+  let isClosing = false;
+  try {
+    const value = await task(state);
+    isClosing = true;
+    state.close();
+    return { kind: 'ended', value };
+  } catch (error) {
+    if (!(error instanceof StateFileError)) throw error;
+    return { kind: 'failed', error, isClosing };
+  } finally {
+    closeQuietly(state);
+  }
+}
+
+/** After a failure, or if it is closed already. */
+function closeQuietly(state: StateStore): void {
+  try {
+    state.close();
+  } catch {
+    // The failure was reported.
+  }
+}
+
+/** Sets a damaged state file aside. Returns the message about it, or why it could not be set aside. */
+export function setDamagedAside(
+  file: string,
+  error: StateFileError,
+  nowMs: number,
+):
+  { readonly kind: 'kept'; readonly message: string } | { readonly kind: 'failed'; readonly reason: string } {
+  const aside = setAside(file, 'damaged', nowMs);
+  if (aside.kind === 'failed') return aside;
+  const message = `THE STATE FILE IS DAMAGED (${error.message}). It is kept as ${aside.name}; a new one is built by sending every file again.`;
+  return { kind: 'kept', message };
 }
 
 function describeKept({ name, why }: KeptFile): string {
