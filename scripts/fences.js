@@ -42,7 +42,7 @@ const FENCES = [
   },
   {
     name: 'gates of a daemon: its requests go under the lease',
-    file: 'src/library/daemon/cluster-part.ts',
+    file: 'src/library/cluster/unit-holding.ts',
     text: 'clients: () => clientsUnder(lease)',
     without: `clients: () => clientsUnder(${OPEN})`,
     tests: 'test/cluster/late.test.ts',
