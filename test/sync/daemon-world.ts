@@ -8,7 +8,8 @@ import type { RecordedRequest } from '../../src/emulator/request-log.ts';
 import { DISK, type Disk } from '../../src/files/disk.ts';
 import { openState } from '../../src/store/open.ts';
 import type { StateStore } from '../../src/store/state-store.ts';
-import { Daemon, type DaemonSettings } from '../../src/sync/daemon/daemon.ts';
+import { Daemon } from '../../src/sync/daemon/daemon.ts';
+import type { SyncSettings } from '../../src/sync/pass/sync-context.ts';
 import { unwatchedStages } from '../../src/sync/pass/sync-context.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { eventually } from '../files/watch-fixture.ts';
@@ -113,7 +114,7 @@ export async function createDaemonWorld(
     const told: string[] = [];
     const retries: string[] = [];
     const connections: { close: () => Promise<void> }[] = [];
-    const settings = (secret?: string): DaemonSettings => {
+    const settings = (secret?: string): SyncSettings => {
       const config = world.config();
       const connection = connectTo(world.emulator, config, clock, secret);
       connections.push(connection);

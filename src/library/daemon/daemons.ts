@@ -5,7 +5,8 @@ import { systemClock } from '../../service/system-clock.ts';
 import type { StateStore } from '../../store/state-store.ts';
 import type { Approval, AskedPrune, AskedRescan } from '../../domain/status.ts';
 import type { WantedPrune } from '../../sync/daemon/asked-prune.ts';
-import { Daemon, type DaemonInput, type DaemonSettings } from '../../sync/daemon/daemon.ts';
+import { Daemon } from '../../sync/daemon/daemon.ts';
+import type { SyncServices, SyncSettings } from '../../sync/pass/sync-context.ts';
 import type { Holding } from '../holding.ts';
 import type { DaemonNotifier } from './daemon-notifier.ts';
 
@@ -31,7 +32,7 @@ export type DaemonView = Pick<
 >;
 
 /** What all daemons of a process share. */
-export interface SharedByDaemons extends Pick<DaemonInput, 'emit' | 'stages' | 'howToApprove'> {
+export interface SharedByDaemons extends Pick<SyncServices, 'emit' | 'stages' | 'howToApprove'> {
   readonly requests: RequestObserver;
   readonly notifier: DaemonNotifier;
   /** What the platform is called in records under a configuration. */
@@ -135,7 +136,7 @@ export class Daemons implements DaemonView {
     return allTogether(this.#running.map(({ daemon }) => daemon.activity));
   }
 
-  #settings(config: Config, { state, clients: clientsNow }: Holding): DaemonSettings {
+  #settings(config: Config, { state, clients: clientsNow }: Holding): SyncSettings {
     const { requests, platformName, notifier } = this.#shared;
     const clients = clientsNow();
     const catalog = clients.catalog();

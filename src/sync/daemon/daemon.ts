@@ -1,22 +1,15 @@
 import { describeHalt } from '../../words/halt.ts';
-import type { Config } from '../../config/config.ts';
-import type { Clock } from '../../domain/clock.ts';
-import type { Disk } from '../../files/disk.ts';
-import type { Delivery } from '../../domain/notice.ts';
-import type { FileCatalog } from '../../domain/file-catalog.ts';
-import type { FilePlatform } from '../../domain/file-platform.ts';
 import type { Halt } from '../../domain/guard.ts';
 import type { Hint } from '../../domain/hint.ts';
-import type { StateStore } from '../../store/state-store.ts';
 import { activityOf } from './activity.ts';
 import { Approvals, askPrune, type WantedPrune, judgeRescan } from './asked-prune.ts';
 import type { Approval, AskedPrune, AskedRescan } from '../../domain/status.ts';
 import { Bell } from '../../service/bell.ts';
 import { type Blockade, RefusalNews } from '../pass/blockade.ts';
-import type { DaemonActivity, Emit, Trigger } from '../events.ts';
+import type { DaemonActivity, Trigger } from '../events.ts';
 import { DueDates } from './due-dates.ts';
 import { createSyncContext } from '../pass/create-sync-context.ts';
-import { type SyncContext, type Stages } from '../pass/sync-context.ts';
+import type { SyncContext, SyncServices, SyncSettings } from '../pass/sync-context.ts';
 import { Flights } from '../pass/flights.ts';
 import { hintedPathsFor, type HintedPaths } from './hinted-paths.ts';
 import { PathRescans } from './path-rescans.ts';
@@ -30,41 +23,11 @@ import { Verifications } from './verifications.ts';
 import { Watches } from './watches.ts';
 import { findSuspects } from '../pass/suspects.ts';
 
-/** What a reload replaces. */
-export interface DaemonSettings {
-  readonly config: Config;
-  /** What the platform is called in records. */
-  readonly platformName: string;
-  readonly platform: FilePlatform;
-  /** What the platform has; `null`: it is not asked. */
-  readonly catalog: FileCatalog | null;
-  /** Told of every new content that the platform has. */
-  readonly onDelivery?: (delivery: Delivery) => void;
-}
-
-/** What a daemon is given. */
-export interface DaemonInput {
-  readonly state: StateStore;
-  readonly clock: Clock;
-  /** A number in [0, 1): jitter. */
-  readonly random: () => number;
-  readonly emit: Emit;
-  readonly stages: Stages;
-  /** See `EngineInput`. */
-  readonly disk?: Disk;
-  /** Throws `StateFileError` when the state file, or what keeps others from it, is not in its place any more. */
+export interface DaemonInput extends SyncServices {
+  /** Throws `StateFileError` if the state file, or what locks it, was replaced. */
   readonly checkInPlace: () => void;
-  /**
-   * What was there by then is on the platform, wherever else a missing file may have gone, epoch milliseconds. Without it nothing but
-   * these sources counts.
-   */
+  /** Up to when the other units of the same target have rescanned everything, epoch milliseconds; without it there are none. */
   readonly othersSettledUntilMs?: () => number;
-  /** What people are told to do to let through what a guard halts. */
-  readonly howToApprove: string;
-  /** No new work once it aborts. */
-  readonly stop: AbortSignal;
-  /** Breaks off what is running. */
-  readonly abort: AbortSignal;
 }
 
 /** How often directories and due dates are looked at, milliseconds. */
@@ -91,13 +54,13 @@ export class Daemon {
   readonly #broken = new AbortController();
   readonly #tickBell = new Bell();
   readonly #refusalNews: RefusalNews;
-  #settings: DaemonSettings;
-  #next: { readonly settings: DaemonSettings; readonly taken: () => void } | null = null;
+  #settings: SyncSettings;
+  #next: { readonly settings: SyncSettings; readonly taken: () => void } | null = null;
   #switch = new AbortController();
   #syncContext: SyncContext;
   #isOver = false;
 
-  constructor(settings: DaemonSettings, input: DaemonInput) {
+  constructor(settings: SyncSettings, input: DaemonInput) {
     this.#settings = settings;
     this.#input = input;
     this.#schedule = new PassSchedule(input.clock, input.random);
@@ -162,7 +125,7 @@ export class Daemon {
    * Goes on under other settings. Resolves once they are in use; what is running then goes on under the old ones, until
    * `whenSettled` resolves. After the end of the run nothing is left that could use them.
    */
-  async reload(settings: DaemonSettings): Promise<{ readonly whenSettled: Promise<void> }> {
+  async reload(settings: SyncSettings): Promise<{ readonly whenSettled: Promise<void> }> {
     await new Promise<void>((resolve) => {
       if (this.#isOver) {
         resolve();
@@ -299,17 +262,12 @@ export class Daemon {
   }
 
   #createEngine(): SyncContext {
-    const { config, platformName, platform, catalog, onDelivery } = this.#settings;
-    const { stop, abort, clock, ...input } = this.#input;
+    const { config } = this.#settings;
+    const { stop, abort } = this.#input;
     this.#switch = new AbortController();
     return createSyncContext({
-      ...input,
-      clock,
-      config,
-      platformName,
-      platform,
-      catalog,
-      ...(onDelivery !== undefined && { onDelivery }),
+      ...this.#input,
+      ...this.#settings,
       waitLimits: { outageMs: Infinity, pauseMs: config.watch.rescanMs, removalMs: config.removals.delayMs },
       flights: this.#flights,
       changeFeed: {

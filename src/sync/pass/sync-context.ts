@@ -22,43 +22,53 @@ import { Roots } from './roots.ts';
 import { Unsent } from './unsent.ts';
 import type { Workers } from './workers.ts';
 
-/** What a context is made of. */
-export interface SyncContextInput {
+/** The settings under which files are synced: what a reload replaces. */
+export interface SyncSettings {
   readonly config: Config;
-  /** What the platform is called in records: its address, or a name that stays while the address does not. */
+  /** The name of the platform in records: its address, or a name that stays when the address changes. */
   readonly platformName: string;
-  readonly state: StateStore;
   readonly platform: FilePlatform;
   /** What the platform has; `null`: it is not asked. */
   readonly catalog: FileCatalog | null;
+  /** Called after each upload of a new content, before the next action on that file. */
+  readonly onDelivery?: (delivery: Delivery) => void;
+}
+
+/** Services that live as long as the run. */
+export interface SyncServices {
+  readonly state: StateStore;
   readonly clock: Clock;
-  /** A number in [0, 1): jitter. */
+  /** Returns a number in [0, 1): jitter. */
   readonly random: () => number;
   readonly emit: Emit;
-  readonly waitLimits: WaitLimits;
-  /** What people are told to do to let through what a guard halts. */
-  readonly howToApprove: string;
   readonly stages: Stages;
-  /** What files are looked up by; the system's own unless given. */
+  /** Looks files up; the file system unless given. */
   readonly disk?: Disk;
-  /** Whether changes are looked at as they happen. Passes leave a transfer free for them then. */
-  readonly isWatched: boolean;
-  /** Told of every new content that the platform has, before anything else can happen to it. */
-  readonly onDelivery?: (delivery: Delivery) => void;
-  /** Told of each file of which the platform has said what became of it. */
-  readonly onWord?: (outcome: WordOutcome) => void;
-  readonly changeFeed: ChangeFeed;
-  /** Told when an outage is over. `hasParked`: some files did not wait for that. */
-  readonly recovered?: (hasParked: boolean) => void;
-  /** Shared with the context before and after, when there are several. */
-  readonly flights: Flights;
+  /** The command that approves a halt, for messages. */
+  readonly howToApprove: string;
   /** No new work once it aborts. */
   readonly stop: AbortSignal;
-  /** What is running is not waited for once it aborts, and goes on by itself. */
-  readonly detach: AbortSignal;
-  /** Breaks off what is running. */
+  /** Aborts running work. */
   readonly abort: AbortSignal;
 }
+
+/** How a single pass differs from a daemon. */
+export interface SyncMode {
+  readonly waitLimits: WaitLimits;
+  /** Whether changes are noticed as they happen. Passes then leave one transfer free for them. */
+  readonly isWatched: boolean;
+  readonly changeFeed: ChangeFeed;
+  /** Called for each file whose status the platform has reported. */
+  readonly onWord?: (outcome: WordOutcome) => void;
+  /** Called when an outage is over. `hasParked`: some files did not wait for that. */
+  readonly recovered?: (hasParked: boolean) => void;
+  /** Shared with the contexts of a daemon before and after a reload. */
+  readonly flights: Flights;
+  /** Running work is not waited for once it aborts, and continues on its own. */
+  readonly detach: AbortSignal;
+}
+
+export interface SyncContextInput extends SyncSettings, SyncServices, SyncMode {}
 
 /** What is known of the sources while they are watched. */
 export interface ChangeFeed {
@@ -122,7 +132,10 @@ export interface Round {
 /** How the last walk left a source: `halted` is left alone, of `incomplete` something could not be seen. */
 export type WalkState = 'halted' | 'incomplete' | 'complete';
 
-/** What all that is done under one configuration shares: passes, and rescans of single paths between and during them. */
+/**
+ * Shared by everything that is done under one configuration: passes, and rescans of single paths between and during them. Settings,
+ * services, what is made of them, and the current round.
+ */
 export interface SyncContext extends Omit<SyncContextInput, 'catalog'> {
   /** What the platform has; `null`: it is not asked. */
   readonly catalog: ServedCatalog | null;
