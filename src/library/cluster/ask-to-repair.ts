@@ -2,7 +2,7 @@ import type { LoadedConfig } from '../../config/load-config.ts';
 import { asked } from './open-cluster.ts';
 import { withCluster } from './with-cluster.ts';
 
-/** The host that was asked to repair a source; `null`: none holds it. */
+/** `host`: `null` if no host holds the source, so that nobody was asked. */
 export interface AskedToRepair {
   readonly source: string;
   readonly host: string | null;

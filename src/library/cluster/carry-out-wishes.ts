@@ -4,7 +4,6 @@ import type { DeclaredUnits } from './declared-units.ts';
 import type { HeldUnit } from './held-unit.ts';
 import type { OwnUnit } from './own-units.ts';
 
-/** What wishes are carried out with. */
 export interface WishInput {
   readonly membership: Pick<Membership, 'takeWish'>;
   readonly declared: Pick<DeclaredUnits, 'find'>;
@@ -12,18 +11,17 @@ export interface WishInput {
     readonly get: (id: number) => Pick<HeldUnit, 'grant' | 'isEnding' | 'release'> | undefined;
   };
   readonly log: Pick<Log, 'error'>;
-  /** Whether somebody is there to carry out what is wanted of a unit that this host holds: its daemon begins once it is loaded. */
+  /** Returns whether a daemon works on a held unit: it starts after the records are loaded. */
   readonly isAtWork: (unit: OwnUnit) => boolean;
-  /** Carries out what is wanted of the daemon of a unit. */
   readonly wished: (unit: OwnUnit, wish: WishRow) => void;
 }
 
-/** Has a unit be let go of by whoever took it as that epoch: the next holder was not asked. */
+/** Asks a holder to release a unit. `epoch` names the holder that is meant: later ones ignore the wish. */
 export interface ReleaseWish {
   readonly epoch: number;
 }
 
-/** Carries out what others want of units that this host works on: each wish by one host, and once. Throws `DatabaseError`. */
+/** Carries out the wishes of other hosts for units that this host works on, each once. Throws `DatabaseError`. */
 export async function carryOutWishes(
   wishes: readonly WishRow[],
   { membership, declared, held, log, isAtWork, wished }: WishInput,
@@ -45,8 +43,8 @@ export async function carryOutWishes(
 }
 
 /**
- * Whether it is one that a host wrote: somebody may have changed it in the database, and it must not end each host that reads it, nor
- * approve what nobody named.
+ * Returns whether a host wrote the wish. The row may have been edited in the database: it must not crash every host
+ * that reads it, nor approve anything that nobody named.
  */
 function isWish({ kind, body }: WishRow): boolean {
   const { epoch, source, path = null, halt, glob = null, digest } = (body ?? {}) as Record<string, unknown>;

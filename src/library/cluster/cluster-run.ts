@@ -18,28 +18,27 @@ import { UnitDecisions } from './unit-decisions.ts';
 import { Sights } from './sights.ts';
 import type { Visited, VisitedCluster } from './visit.ts';
 
-/** Timers may fire so much early, milliseconds. */
+/** Timers may fire this early, milliseconds. */
 const TIMER_MS = 5;
 
-/** What a host's part in a cluster is made of. */
 export interface ClusterRunInput extends UnitWork, DeclaredUnitsInput {
-  /** Tells this machine and its state file from all others: a process that ended there cannot come back. */
+  /** See `machineOf`. */
   readonly machine: string;
   readonly version: string;
-  /** All of a unit that was there by then is on the platform, epoch milliseconds; `null`: that is not known. */
+  /** Returns until when all changes of a unit are on the platform, epoch milliseconds; `null`: unknown. */
   readonly settledUntilMs: (unit: OwnUnit) => number | null;
   /** See `WishInput.isAtWork`. */
   readonly isAtWork: WishInput['isAtWork'];
-  /** Carries out what somebody wants of a unit that this host holds. */
+  /** Carries out a wish for a unit that this host holds. */
   readonly wished: (unit: OwnUnit, wish: WishRow) => void;
-  /** What others are told of this host's sources; JSON. */
+  /** Returns the report of this host's sources for other hosts, as JSON. */
   readonly report: () => string | null;
-  /** What the platform asks one host to wait holds for all, milliseconds from now. */
+  /** Pauses that the platform asked for apply to all hosts. Milliseconds from now. */
   readonly pauses: { readonly askedForMs: () => number; readonly pause: (ms: number) => void };
   readonly observer: ClusterObserver;
 }
 
-/** A host's part in a cluster: proves that it lives, takes units and lets go of them. */
+/** Runs this host's part in a cluster: sends beats, takes units and releases them. */
 export class ClusterRun {
   readonly #input: ClusterRunInput;
   readonly #name: HostName;
@@ -51,9 +50,9 @@ export class ClusterRun {
   readonly #bell = new Bell();
   readonly #beganAtMs: number;
   #trouble: string | null = null;
-  /** Whether it has asked for its fair share of the units. */
+  /** True once this host has asked for its fair share of the units. */
   #hasAsked = false;
-  /** What was told of it last; `undefined`: nothing was. */
+  /** The trouble reported last; `undefined`: nothing was reported. */
   #told: string | null | undefined;
 
   constructor(input: ClusterRunInput) {
@@ -76,7 +75,6 @@ export class ClusterRun {
     this.#decisions = new UnitDecisions({ ...input, name, neighbours, declared, sights, held });
   }
 
-  /** How it stands. */
   get situation(): ClusterSituation {
     return {
       host: this.#host,
@@ -99,18 +97,18 @@ export class ClusterRun {
       : this.#trouble;
   }
 
-  /** Has the next beat come at once. */
+  /** Sends the next beat at once. */
   hurry(): void {
     this.#bell.ring();
   }
 
-  /** The configuration changed: its units are looked at anew. */
+  /** Declares the units again after the configuration changed. */
   reload(): void {
     this.#declared.forget();
     this.#bell.ring();
   }
 
-  /** Takes part until it is stopped, and until nothing is held any more. */
+  /** Takes part until stopped and until no unit is held. */
   async run(): Promise<void> {
     const { stop, abort, cluster, clock } = this.#input;
     const listening = new AbortController();
@@ -137,7 +135,7 @@ export class ClusterRun {
         this.#held.demandSound();
         this.#tellStanding();
         if (this.#isLeaving() && this.#held.isEmpty) break;
-        // A unit is taken when its lease is over, and not a beat later.
+        // Wakes up when the next lease runs out, so that its unit is taken without waiting for the next beat.
         const staleMs = this.#neighbours.untilStaleMs(this.#name.instance) + TIMER_MS;
         await this.#bell.wait(clock, Math.min(this.#beatMs, staleMs), stop.aborted ? never : stop);
       }
@@ -149,7 +147,8 @@ export class ClusterRun {
     } finally {
       abort.removeEventListener('abort', breakOff);
       stop.removeEventListener('abort', letGo);
-      // After a defect there are some: whoever is told of it goes on to close the database, and to let go of this host's name.
+      // After a defect, units may still be held. The caller goes on to close the database and gives up this host's
+      // name.
       this.#held.lose();
       await this.#held.idle();
       listening.abort();
@@ -157,12 +156,12 @@ export class ClusterRun {
     }
   }
 
-  /** What became of the units that a short stay was for; `null`: it is not known yet. */
+  /** Returns how the visit went for each unit; `null`: not known yet. */
   get visited(): ReadonlyMap<string, Visited | null> {
     return this.#input.visit?.outcome(this.#visitedCluster) ?? new Map<string, never>();
   }
 
-  /** Others need not wait for their next beat. */
+  /** Wakes other hosts before their next beat. */
   async wakeOthers(): Promise<void> {
     const { messages, config } = this.#input.cluster;
     await messages.wake(config.host).catch(() => undefined);
@@ -179,11 +178,11 @@ export class ClusterRun {
     return { own: this.#declared.all, rows, hosts, leftTo, blocked: this.#decisions.blocked };
   }
 
-  /** Whether no unit is taken any more. */
+  /** Returns whether this host takes no more units. */
   #isLeaving(): boolean {
     const { stop, visit } = this.#input;
     if (stop.aborted || visit === undefined) return stop.aborted;
-    // A short stay does not wait for a database, nor for ever for its name.
+    // A visit does not wait for an unreachable database, and only for a limited time for its name.
     if (this.#trouble !== null) return true;
     const sinceMs = this.#input.clock.monotonic() - this.#beganAtMs;
     if (this.#name.isAnothers && sinceMs > this.#input.cluster.config.leaseMs + this.#beatMs) return true;
@@ -205,7 +204,7 @@ export class ClusterRun {
     this.#input.observer.stands(trouble);
   }
 
-  /** One beat, and what follows from what it brings back. */
+  /** Sends a beat and acts on the answer. */
   async #turn(): Promise<void> {
     const { log } = this.#input;
     try {
@@ -279,13 +278,15 @@ export class ClusterRun {
     const { clock, cluster, settledUntilMs } = this.#input;
     const own = this.#declared.find(id);
     const untilMs = own === undefined ? null : settledUntilMs(own);
-    // The database counts from when it hears of it.
+    // The database counts the age from when it receives it.
     return untilMs === null
       ? null
       : Math.max(0, Math.round(clock.now() - untilMs)) + patienceMs(cluster.config);
   }
 
-  /** Another host may have brought the ledger to a newer version. Throws `SyncError` once nothing is held any more. */
+  /**
+   * Releases all units if another host brought the ledger to a newer version. Throws `SyncError` once no unit is held.
+   */
   #checkVersion({ version, stateVersion }: ClusterView): void {
     if (version <= LEDGER_VERSION && stateVersion <= STATE_VERSION) return;
     this.#decisions.takeNone();
@@ -298,7 +299,7 @@ export class ClusterRun {
     });
   }
 
-  /** Takes what is to be taken, lets go of what is another's, and does what is wished. */
+  /** Takes and releases units as decided, and carries out wishes. */
   async #settle(view: ClusterView): Promise<void> {
     const { cluster, visit, log, isAtWork, wished } = this.#input;
     this.#decisions.look(view);
@@ -323,7 +324,10 @@ export class ClusterRun {
     await carryOutWishes(view.wishes, { membership, declared, held, log, isAtWork, wished });
   }
 
-  /** A host that has joined asks once for as many units as others have, when it has been there for long enough to know who lives. */
+  /**
+   * Asks, once after joining, for as many units as other hosts have. Waits a lease first, to know which hosts are
+   * alive.
+   */
   async #askForFairShare(): Promise<void> {
     const { cluster, clock } = this.#input;
     const { joinedAtMs } = this.#name;

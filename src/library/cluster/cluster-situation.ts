@@ -4,13 +4,15 @@ import type { Hindrance } from '../../domain/hindrance.ts';
 import type { UnitObserver } from './held-units.ts';
 import type { OwnUnit } from './own-units.ts';
 
-/** Follows a host's part in a cluster. */
 export interface ClusterObserver extends UnitObserver {
-  /** Why this host cannot take part has changed; `null`: it takes part. Told after the first beat in any case. */
+  /**
+   * Called after the first beat and after each change. `trouble`: why this host cannot take part; `null`: it takes
+   * part.
+   */
   readonly stands: (trouble: string | null) => void;
 }
 
-/** Where nobody follows it. */
+/** An observer that ignores everything. */
 export const NOBODY_FOLLOWS: ClusterObserver = {
   stands: () => undefined,
   shipped: () => undefined,
@@ -18,26 +20,24 @@ export const NOBODY_FOLLOWS: ClusterObserver = {
   ended: () => undefined,
 };
 
-/** How a host's part in a cluster stands. */
+/** The state of a host's part in a cluster. */
 export interface ClusterSituation {
   readonly host: string;
-  /** Why this host cannot take part; `null`: it can. */
+  /** Why this host cannot take part; `null`: it takes part. */
   readonly trouble: string | null;
-  /** Whether the last beat reached the database: it may answer a host that cannot take part. */
+  /** True if the last beat reached the database. It may also answer a host that cannot take part. */
   readonly isDatabaseUp: boolean;
   readonly view: ClusterView | null;
-  /** Hosts that were heard of lately. */
+  /** Hosts heard of within a lease, and this host. */
   readonly alive: readonly HostRow[];
   /** Names of the units that this host holds. */
   readonly held: readonly string[];
-  /** The sources of the configuration. */
   readonly sources: Config['sources'];
-  /** Its units; none until the ledger has them. */
+  /** Units of the configuration; empty until they are declared in the ledger. */
   readonly own: readonly OwnUnit[];
-  /** Units of the configuration that nobody may work on, and why. */
+  /** Why units of the configuration may not be worked on, by name. */
   readonly blocked: ReadonlyMap<string, string>;
-  /** What keeps this host from sources of its configuration. */
   readonly hindrances: readonly Hindrance[];
-  /** Units that this host could not work on when it tried last, and why. */
+  /** Why this host last failed to work on units, by name. */
   readonly failed: ReadonlyMap<string, string>;
 }

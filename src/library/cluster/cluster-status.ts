@@ -9,63 +9,62 @@ import { asked, demandLedger, type Cluster } from './open-cluster.ts';
 import { overlapOf } from './own-units.ts';
 
 /**
- * Whether a host was heard of while it was looked: there is no clock that all share, so that only a beat that comes proves that one
- * lives. `unknown`: its beats may be further apart than was waited.
+ * Liveness of a host. Hosts share no clock, so only a beat seen while watching proves `alive`. `unknown`: the beats may
+ * be further apart than the time watched.
  */
 export type Liveness = 'alive' | 'silent' | 'unknown';
 
-/** A host of a cluster. */
 export interface HostStanding {
   readonly name: string;
   readonly liveness: Liveness;
   readonly version: string;
-  /** What keeps it from sources of its configuration. */
   readonly hindrances: readonly HindranceStatus[];
-  /** Names of the units that it holds. */
+  /** Names of the units that the host holds. */
   readonly holds: readonly string[];
 }
 
-/** A unit of a cluster. */
 export interface UnitStanding {
   readonly name: string;
-  /** Who holds it; `null`: nobody. */
+  /** `null`: no host holds the unit. */
   readonly holder: { readonly host: string; readonly liveness: Liveness } | null;
-  /** The host that held it last; `null`: nobody ever did. */
+  /** The host that held the unit last; `null`: none ever did. */
   readonly lastHolder: string | null;
   readonly epoch: number;
-  /** How many files there are on record, by their state. */
+  /** Numbers of recorded files, by state. */
   readonly files: ReadonlyMap<string, number>;
-  /** Whether nobody may sync it, because its keys may be those of another unit. */
+  /** True if no host may sync the unit, because its keys may be those of another unit. */
   readonly isHalted: boolean;
-  /** Names of the live hosts that would take it: those that see its directories, or where none does those that have its sources. */
+  /**
+   * Names of the live hosts that would take the unit: those that see its directories or, if none does, those that have
+   * its sources.
+   */
   readonly candidates: readonly string[];
-  /** Whether this host has its sources in its configuration, or any live host that would take them. */
+  /** True if the unit's sources are in the configuration of this host or of a live host that would take it. */
   readonly isConfigured: boolean;
-  /** Why no live host could take it; `null`: one could. */
+  /** Why no live host could take the unit; `null`: one could. */
   readonly whyUntaken: WhyUntaken | null;
-  /** When the last pass began that left nothing unsent, epoch milliseconds; `null`: none did yet. */
+  /** Milliseconds since the last pass began that left nothing unsent; `null`: there was none. */
   readonly settledAgeMs: number | null;
-  /** What was wished of its holder and is not carried out yet. */
+  /** Kinds of wishes that the holder has not carried out yet. */
   readonly wishes: readonly string[];
 }
 
-/** How a cluster stands. */
 export interface ClusterStanding {
   readonly hosts: readonly HostStanding[];
   readonly units: readonly UnitStanding[];
-  /** Names of the units that no live host holds, or may sync. */
+  /** Names of the configured units that no live host holds. */
   readonly unheld: readonly string[];
 }
 
-/** Hosts are waited for so long at most, milliseconds, and so many beats. */
+/** Longest time to wait for beats, in milliseconds and in beats. */
 const LONGEST_WATCH_MS = 10_000;
 const BEATS_WATCHED = 1.5;
 const LOOKS_A_BEAT = 5;
 
 /**
- * Looks how a cluster stands, for as long as it takes to hear of all hosts, or to know that one is silent. Throws `SyncError`.
+ * Watches a cluster until every host and held unit has shown a beat, or is known to be silent. Throws `SyncError`.
  *
- * @param ownNames - of the units in the configuration of this host, whether it takes part or not.
+ * @param ownNames - names of the units in this host's configuration, whether it takes part or not.
  */
 export async function standingOfCluster(
   cluster: Cluster,
@@ -113,7 +112,7 @@ function sorted<T extends { readonly name: string }>(all: readonly T[]): T[] {
   return [...all].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** What nobody holds and nobody has in a configuration is over: its files stay on the platform. */
+/** A unit that nobody holds or configures is not missed: its files stay on the platform. */
 function isUnheld({ holder, isConfigured }: UnitStanding): boolean {
   return holder === null ? isConfigured : holder.liveness === 'silent';
 }
@@ -125,7 +124,7 @@ function holderOf(
   return holder === null ? null : { host: holderHost ?? '', liveness: livenessOf(`unit ${id}`) };
 }
 
-/** Looks until everything that should have changed has, or for so long that what has not is silent. */
+/** Watches until all beats have changed, or until those that have not count as silent. */
 async function watch({
   membership,
   config,
@@ -147,7 +146,7 @@ async function watch({
   return { view, livenessOf: (name) => (heard.has(name) ? 'alive' : otherwise) };
 }
 
-/** What changes with each beat, of hosts and of units that are held. */
+/** Returns the values that change with each beat, by host and held unit. */
 function marksOf({ hosts, units }: ClusterView): Map<string, string> {
   const ofHost = ({ name, instance, beat }: HostRow): [string, string] => [
     `host ${name}`,

@@ -14,16 +14,14 @@ import { noteDifference, noteSame, verifyBots } from '../../sync/pass/verificati
 import { targetOf } from '../../sync/sources/source.ts';
 import type { WorkedUnit } from './held-unit.ts';
 
-/** A comparison that failed is made again after so long, milliseconds. */
+/** Wait before a failed comparison is retried, milliseconds. */
 const AGAIN_MS = 10_000;
 
-/** What the records of a unit are compared with. */
 export interface ComparedWith {
-  /** The configuration, with the sources of the unit. */
+  /** Contains only the sources of the unit. */
   readonly config: Config;
-  /** What the platform is called in records. */
   readonly platformName: string;
-  /** `null`: the platform is not asked what it has. */
+  /** `null`: the platform may not be asked. */
   readonly catalog: FileCatalog | null;
   /** The platform's time, epoch milliseconds. */
   readonly platformNow: () => number;
@@ -31,16 +29,16 @@ export interface ComparedWith {
   readonly log: Log;
 }
 
-/** A file that the platform has from this unit, and that is neither here nor on record. */
+/** A file of this unit that the platform has, without a local file and without a record. */
 interface Orphan {
   readonly target: number;
   readonly found: FileDifference;
 }
 
 /**
- * Compares the records of a unit with the platform, where the ledger may have lost some of them: before anything is sent, skipped or
- * removed. What the platform has otherwise is sent again, what it has and is not on record is taken over. Where it serves no list all is sent
- * again. Throws `StateFileError`, `DatabaseError`.
+ * Compares the records of a unit with the platform if the ledger may have lost some, before anything is sent, skipped
+ * or removed. Files that differ are sent again; files without a record are recorded. If the platform serves no list,
+ * everything is sent again. Throws `StateFileError`, `DatabaseError`.
  */
 export async function compareRecords(worked: WorkedUnit, using: ComparedWith): Promise<void> {
   const { name, state, stop, isInDoubt } = worked;
@@ -63,7 +61,7 @@ export async function compareRecords(worked: WorkedUnit, using: ComparedWith): P
   }
 }
 
-/** Why that was not possible; `null`: it was. */
+/** Returns why the comparison failed; `null`: it is complete. */
 async function compareOnce(
   { state, stop }: WorkedUnit,
   { config, platformName, catalog: client, platformNow, clock, log }: ComparedWith,
@@ -87,7 +85,7 @@ async function compareOnce(
     onDifference: (difference, target) => {
       const { reason, key, noted } = difference;
       if (reason === 'orphan') orphans.push({ target, found: difference });
-      // What looks like somebody else's may be what this unit sent later.
+      // A file that looks like somebody else's may be a later upload of this unit.
       else if (noted === 'content' || noted === 'replaced') state.remote.doubt({ target, key });
       else noteDifference(state, target, difference, clock.now());
     },
@@ -115,7 +113,7 @@ interface TakingOver {
   readonly ports: AskPorts;
 }
 
-/** Puts an orphan on record, so that it is removed like any file that was deleted. */
+/** Records an orphan, so that it is removed like any deleted file. */
 async function takeOver(
   { target, found: { key, source, path } }: Orphan,
   { config, state, catalog, ports }: TakingOver,

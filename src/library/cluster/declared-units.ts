@@ -7,21 +7,18 @@ import { differencesOf } from '../../domain/source-settings.ts';
 import type { Cluster } from './open-cluster.ts';
 import { declareUnits, isSameUnit, settingsOf, type OwnUnit } from './own-units.ts';
 
-/** Where the units of a host come from. */
 export interface DeclaredUnitsInput {
   readonly cluster: Cluster;
-  /** The configuration of now. */
   readonly config: () => Config;
-  /** What the platform is called in records. */
   readonly platformName: (config: Config) => string;
 }
 
-/** The units of this host's configuration, as the ledger knows them. */
+/** The units of this host's configuration, as declared in the ledger. */
 export class DeclaredUnits {
   readonly #input: DeclaredUnitsInput;
   #own: readonly OwnUnit[] | null = null;
   #before: readonly OwnUnit[] = [];
-  /** The configuration that the ledger had of the sources when they were declared, as JSON. */
+  /** The settings that the ledger had for each source at the declaration, as JSON. */
   #agreed: ReadonlyMap<string, string> = new Map();
   #differing: readonly Hindrance[] = [];
 
@@ -29,27 +26,29 @@ export class DeclaredUnits {
     this.#input = input;
   }
 
-  /** The units of the configuration; none until the ledger has them. */
+  /** Units of the configuration; empty until they are declared. */
   get all(): readonly OwnUnit[] {
     return this.#own ?? [];
   }
 
-  /** The sources of the configuration that are none of its units, since the ledger has them otherwise. */
+  /** Sources that are in no unit of this host, because the ledger has other settings for them. */
   get differing(): readonly Hindrance[] {
     return this.#differing;
   }
 
-  /** A unit by its number. */
   find(id: number): OwnUnit | undefined {
     return this.#own?.find((own) => own.id === id);
   }
 
-  /** They have to be declared anew. */
+  /** Makes the next `declare` declare the units again. */
   forget(): void {
     this.#own = null;
   }
 
-  /** Makes them known to the ledger, unless that was done. Gives those that are as they were declared before. Throws `DatabaseError`. */
+  /**
+   * Declares the units unless that was done, then `null`. Returns the units that are as they were declared before.
+   * Throws `DatabaseError`.
+   */
   async declare(): Promise<readonly OwnUnit[] | null> {
     if (this.#own !== null) return null;
     const { cluster, config, platformName } = this.#input;
@@ -75,8 +74,8 @@ export class DeclaredUnits {
   }
 
   /**
-   * A database that went back in time may not know what was declared, nor one in which somebody else wrote, and another host may have
-   * replaced the configuration of a source. Gives whether all is as it was.
+   * Returns whether the ledger still has what was declared. It may not, after a database went back in time, was edited,
+   * or after another host replaced the settings of a source.
    */
   check({ units, settings }: ClusterView): boolean {
     const isKnown = ({ id, name, target }: OwnUnit): boolean =>
@@ -90,7 +89,7 @@ export class DeclaredUnits {
   }
 }
 
-/** As PostgreSQL gives it. */
+/** The same digest as PostgreSQL's `md5`. */
 function md5Of(text: string): string {
   return createHash('md5').update(text).digest('hex');
 }

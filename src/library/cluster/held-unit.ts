@@ -16,7 +16,6 @@ import {
 } from '../../store/working-copy.ts';
 import { ASK_AGAIN_MS, Shipping } from './shipping.ts';
 
-/** What a unit is worked on with. */
 export interface HeldUnitInput {
   readonly name: string;
   readonly grant: Grant;
@@ -24,34 +23,32 @@ export interface HeldUnitInput {
   readonly claimedAt: Moment;
   readonly leaseMs: number;
   readonly suspectAfterMs: number;
-  /** This host, by its name in the cluster. */
   readonly host: string;
   readonly ledger: SharedLedger['ledger'];
   readonly stateFile: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told how long each shipment took, seconds. */
+  /** Called after each shipment with its duration in seconds. */
   readonly shipped: (seconds: number) => void;
-  /** Works on it until `stop`, or until `abort` breaks it off. Throws `StateFileError`. */
+  /** Works on the unit until `stop`, or until `abort` cuts the work off. Throws `StateFileError`. */
   readonly work: (unit: WorkedUnit) => Promise<void>;
 }
 
-/** A unit that is worked on. */
 export interface WorkedUnit {
   readonly name: string;
   readonly state: StateStore;
   readonly lease: Lease;
-  /** Whether the records are to be compared with the platform first: the ledger may have lost some. */
+  /** True if the records must be compared with the platform first: the ledger may have lost some. */
   readonly isInDoubt: boolean;
-  /** Takes note that they were. Throws `DatabaseError`. */
+  /** Records in the ledger that the comparison was made. Throws `DatabaseError`. */
   readonly compared: () => Promise<void>;
-  /** No new work once it aborts. */
+  /** No new work starts after it aborts. */
   readonly stop: AbortSignal;
-  /** Breaks off what is running. */
+  /** Cuts off running work. */
   readonly abort: AbortSignal;
 }
 
-/** How the work on a unit ended: it was let go of, somebody else may have it, or something kept it from being worked on. */
+/** The end of the work on a unit: `released` in order, `lost` (another host may have it), or `failed`. */
 export type UnitEnd =
   { readonly kind: 'released' | 'lost' } | { readonly kind: 'failed'; readonly reason: string };
 
@@ -84,7 +81,7 @@ export class HeldUnit {
     return this.#input.name;
   }
 
-  /** What is on record of it; `null`: it is not open. */
+  /** The records; `null` while they are not open. */
   get state(): StateStore | null {
     return this.#state;
   }
@@ -93,36 +90,36 @@ export class HeldUnit {
     return this.#input.grant;
   }
 
-  /** Whether it is about to be let go of. */
+  /** True once the unit is being released or was lost. */
   get isEnding(): boolean {
     return this.#stop.signal.aborted;
   }
 
-  /** How many shipments the ledger has taken, those before this grant included. */
+  /** The number of shipments that the ledger has taken, including those before this grant. */
   get seq(): number {
     return this.#shipping.seq;
   }
 
-  /** Ends the work in order, and lets go of the unit then. */
+  /** Ends the work in order, then releases the unit. */
   release(): void {
     this.#stop.abort();
   }
 
-  /** Somebody else has it, or may: what is under way is broken off. */
+  /** Cuts off the work, because another host has the unit or may have it. */
   lose(): void {
     this.lease.end();
     this.#abort.abort();
     this.#stop.abort();
   }
 
-  /** Works on it until it is released or lost. */
+  /** Works on the unit until it is released or lost. */
   async run(): Promise<UnitEnd> {
     const { ledger, grant } = this.#input;
     const watching = this.#watchLease();
     try {
       const end = await this.#work();
       if (this.lease.isOver) return { kind: 'lost' };
-      // Whatever it ended by: nothing is under way any more, and others may go on at once.
+      // Release even after an error: no work is under way any more, and another host may continue at once.
       await ledger.release(grant).catch(() => undefined);
       return end;
     } finally {
@@ -149,11 +146,11 @@ export class HeldUnit {
         abort: this.#abort.signal,
       });
       await state.settled();
-      // Nobody may have waited for it.
+      // A refused shipment may have had no waiter.
       this.#shipping.throwRefusal();
       return { kind: 'released' };
     } catch (error) {
-      // Nothing was begun: there was a reason to end before there was an answer.
+      // The unit was released before its records were loaded: nothing began, so nothing failed.
       if (state === null && this.isEnding && isUnanswered(error)) return { kind: 'released' };
       return { kind: 'failed', reason: this.#reasonOf(error) };
     } finally {
@@ -164,7 +161,10 @@ export class HeldUnit {
     }
   }
 
-  /** Why the work failed. A defect concerns this unit too: if it ended the process, it would go on to end each host that takes the unit. */
+  /**
+   * Returns why the work failed. A defect counts too: if it ended the process, it would go on to end every host that
+   * takes the unit.
+   */
   #reasonOf(error: unknown): string {
     const { name, log } = this.#input;
     if (error instanceof UnreadableRowError) return describeUnreadable(name, error);
@@ -195,7 +195,7 @@ export class HeldUnit {
     return this.#shipping.begin(copy);
   }
 
-  /** Asks the database something until it answers, for as long as the unit is held and is to be worked on. Throws `DatabaseError`. */
+  /** Repeats a question until the database answers or the unit is being released. Throws `DatabaseError`. */
   async #answer<T>(question: () => Promise<T>): Promise<T> {
     const { clock, log, name } = this.#input;
     let isTold = false;
@@ -211,7 +211,7 @@ export class HeldUnit {
     }
   }
 
-  /** Breaks everything off when the lease runs out: nobody proved it in time. */
+  /** Loses the unit when its lease runs out unproven. */
   async #watchLease(): Promise<void> {
     const { clock, log, name } = this.#input;
     const { signal } = this.#ended;
@@ -225,22 +225,21 @@ export class HeldUnit {
   }
 }
 
-/** Whether the database did not answer, which it may do when it is asked again. */
+/** Returns whether the database did not answer; a retry may succeed. */
 function isUnanswered(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && error.kind === 'unreachable';
 }
 
-/** Where the working copy of a unit is. */
 function workingCopyOf(stateFile: string, unit: number): string {
   return join(`${stateFile}.units`, `unit-${unit}.db`);
 }
 
-/** Deletes a working copy that is of no use any more, if the file system lets us. */
+/** Deletes a working copy if the file system permits. */
 function discardQuietly(file: string): void {
   try {
     discardWorkingCopy(file);
   } catch {
-    // Why the file system does not let us was said where the copy was made, or will be with the next.
+    // The reason was reported where the copy was made, or will be with the next copy.
   }
 }
 
@@ -248,6 +247,6 @@ function closeQuietly(open: { readonly close: () => void } | null): void {
   try {
     open?.close();
   } catch {
-    // It is discarded.
+    // The copy is discarded anyway.
   }
 }

@@ -7,112 +7,108 @@ import type { Cluster } from './open-cluster.ts';
 import type { OwnUnit } from './own-units.ts';
 import type { Visit } from './visit.ts';
 
-/** A unit that could not be worked on is left to others for so long, milliseconds. */
+/** A unit that could not be worked on is left to other hosts for this long, milliseconds. */
 const AVOID_MS = 15_000;
 
-/** Follows the units that a host holds. */
 export interface UnitObserver {
   readonly shipped: (seconds: number) => void;
-  /** `from`: the host that held it and did not let go of it; `null`: it was free. */
+  /** `from`: the host that held the unit without releasing it; `null`: it was free. */
   readonly taken: (unit: string, from: string | null) => void;
   readonly ended: (unit: string, end: UnitEnd) => void;
 }
 
-/** What units are held with. */
 export interface UnitWork extends Pick<HeldUnitInput, 'stateFile' | 'clock' | 'log'> {
   readonly cluster: Cluster;
-  /** Works on a unit. */
   readonly work: (unit: OwnUnit, worked: Parameters<HeldUnitInput['work']>[0]) => Promise<void>;
   readonly observer: UnitObserver;
-  /** Given where the host only comes to take each unit once. */
+  /** Set if this host only visits the cluster, to take each unit once. */
   readonly visit?: Visit;
-  /** No unit is taken any more, and those that are held are let go of, once it aborts. */
+  /** Once it aborts, no more units are taken and held units are released. */
   readonly stop: AbortSignal;
-  /** The work on all units is broken off once it aborts. */
+  /** Once it aborts, the work on all units is cut off. */
   readonly abort: AbortSignal;
 }
 
-/** What units are held with, and on behalf of whom. */
 export interface HeldUnitsInput extends UnitWork {
   readonly name: HostName;
   readonly neighbours: Neighbours;
-  /** Told when a unit is not held any more. */
+  /** Called when a unit is not held any more. */
   readonly left: () => void;
 }
 
-/** A held unit whose lease a beat is to prove, and how many shipments of it the ledger had taken when the beat was sent. */
+/**
+ * A unit whose lease a beat should prove. `seq`: the number of shipments that the ledger had taken when the beat was
+ * sent.
+ */
 export interface UnitToProve {
   readonly unit: HeldUnit;
   readonly seq: number;
 }
 
-/** The units that this host holds: takes them, has them worked on, and lets go of them. */
+/** The units that this host holds: takes them, runs their work, and releases them. */
 export class HeldUnits {
   readonly #input: HeldUnitsInput;
   readonly #held = new Map<number, HeldUnit>();
   readonly #running = new Set<Promise<void>>();
-  /** Units that are left to others until then, by the monotonic clock. */
+  /** Until when units are left to other hosts, milliseconds of the monotonic clock. */
   readonly #avoided = new Map<number, number>();
-  /** Units that are let go of only to be taken anew. */
+  /** Units that are released only to be taken again at once. */
   readonly #renewed = new Set<number>();
-  /** Why units could not be worked on when this host tried last, by their numbers. */
+  /** Why the last attempts to work on units failed, by unit number. */
   readonly #failures = new Map<number, { readonly name: string; readonly reason: string }>();
-  /** A defect of what is around the work, which concerns this host and no unit. */
+  /** An error outside the work of a unit, which concerns the whole host. */
   #defect: { readonly error: unknown } | null = null;
-  /** The epochs in which this host took units last, by their numbers. */
+  /** The epochs in which this host last took units, by unit number. */
   readonly #lastEpochs = new Map<number, number>();
 
   constructor(input: HeldUnitsInput) {
     this.#input = input;
   }
 
-  /** Names of the units. */
   get names(): readonly string[] {
     return [...this.#held.values()].map(({ name }) => name);
   }
 
-  /** Why units could not be worked on when this host tried last, by their names. */
+  /** Why the last attempts to work on units failed, by unit name. */
   get failures(): ReadonlyMap<string, string> {
     return new Map([...this.#failures.values()].map(({ name, reason }) => [name, reason]));
   }
 
-  /** Throws what ended the work on a unit otherwise than by the work. */
+  /** Throws a defect that occurred outside the work of a unit. */
   demandSound(): void {
     if (this.#defect !== null) throw this.#defect.error;
   }
 
-  /** Whether there is none. */
   get isEmpty(): boolean {
     return this.#held.size === 0;
   }
 
-  /** A unit by its number. */
   get(id: number): HeldUnit | undefined {
     return this.#held.get(id);
   }
 
-  /** Whether a unit is left to others for a while. */
+  /** Returns whether a unit is left to other hosts for now. */
   avoids(id: number): boolean {
     return (this.#avoided.get(id) ?? 0) > this.#input.clock.monotonic();
   }
 
-  /** What the next beat is to prove. */
+  /** The units whose leases the next beat should prove. */
   get toProve(): readonly UnitToProve[] {
     return [...this.#held.values()].map((unit) => ({ unit, seq: unit.seq }));
   }
 
-  /** Whether nobody is known to have taken a unit since this host did. */
+  /** Returns whether no host is known to have taken a unit since this host did. */
   hadLast({ id }: Pick<UnitRow, 'id'>): boolean {
     return this.#lastEpochs.get(id) === this.#input.neighbours.seenOf({ id }).epoch;
   }
 
-  /** Takes note of what a beat that was sent at a moment says of the units that it was to prove. */
+  /** Applies the answer to a beat: proves the leases of the units asked about, or loses the units. */
   note(asked: readonly UnitToProve[], view: ClusterView, sentAt: Moment): void {
     for (const { unit, seq } of asked) {
       const { grant } = unit;
       const row = view.units.find(({ id }) => id === grant.unit);
       const isProven = view.proven.includes(grant.unit);
-      // Numbers of shipments only grow: the ledger has lost what it took.
+      // Numbers of shipments only grow: the ledger lost shipments that it had taken.
       const isOlder = row !== undefined && row.seq < seq;
       if (isOlder) this.#input.log.error(`the database went back in time: ${unit.name} is let go of`);
       if (isProven && !isOlder) unit.lease.prove(sentAt);
@@ -120,12 +116,12 @@ export class HeldUnits {
     }
   }
 
-  /** Lets go of all units in order. */
+  /** Releases all units in order. */
   release(): void {
     for (const unit of this.#held.values()) unit.release();
   }
 
-  /** Lets go of units that were declared otherwise: what is left of them is taken anew at once. */
+  /** Releases the units that changed in the configuration; what remains of them is taken again at once. */
   renew(unchanged: readonly OwnUnit[]): void {
     for (const [id, unit] of this.#held) {
       if (unchanged.some((own) => own.id === id)) continue;
@@ -134,12 +130,12 @@ export class HeldUnits {
     }
   }
 
-  /** Breaks off the work on all units. */
+  /** Cuts off the work on all units. */
   lose(): void {
     for (const unit of this.#held.values()) unit.lose();
   }
 
-  /** Takes a unit as it was seen, unless somebody was quicker. Throws `DatabaseError`. */
+  /** Takes a unit as it was seen, unless another host was quicker. Throws `DatabaseError`. */
   async claim(own: OwnUnit, row: UnitRow): Promise<void> {
     const { cluster, clock, observer, log, visit, name, neighbours, stop, abort } = this.#input;
     const { host, leaseMs, suspectAfterMs } = cluster.config;
@@ -152,7 +148,7 @@ export class HeldUnits {
     const from = row.holder === null ? null : row.holderHost;
     observer.taken(own.name, from);
     const facts = { epoch: grant.epoch, ...(from !== null && { from }) };
-    // A pass tells of files.
+    // A single pass logs files rather than units.
     log[visit === undefined ? 'info' : 'debug'](`${own.name} is synced by this host now`, facts);
     const { stateFile, work } = this.#input;
     const unit = new HeldUnit({
@@ -162,7 +158,7 @@ export class HeldUnits {
       work: (worked) => work(own, worked),
     });
     this.#held.set(own.id, unit);
-    // Whoever stopped this host while the database was asked found nothing to let go of.
+    // A stop during the claim found no unit to release.
     if (stop.aborted) unit.release();
     if (abort.aborted) unit.lose();
     const running = this.#run(own, unit)
@@ -174,7 +170,10 @@ export class HeldUnits {
     this.#running.add(running);
   }
 
-  /** Frees a unit whose holder is gone, unless it is proven meanwhile. The claim keeps that one from going on. Throws `DatabaseError`. */
+  /**
+   * Frees a unit whose holder is gone, unless its lease is proven in the meantime. The claim keeps that holder from
+   * continuing. Throws `DatabaseError`.
+   */
   async free(row: UnitRow): Promise<void> {
     const { cluster, name, neighbours } = this.#input;
     const by = { name: row.holderHost ?? cluster.config.host, instance: name.instance };
@@ -184,7 +183,7 @@ export class HeldUnits {
     await cluster.ledger.release(grant);
   }
 
-  /** Resolves when nothing runs any more. */
+  /** Resolves when no work is running any more. */
   async idle(): Promise<void> {
     await Promise.all(this.#running);
   }

@@ -16,42 +16,37 @@ import type { OwnUnit } from './own-units.ts';
 import { DatabaseError } from '../../cluster/database.ts';
 import type { Clock } from '../../domain/clock.ts';
 
-/** How often directories are looked at, and who syncs them, milliseconds. */
+/** Interval for checking directories and their holders, milliseconds. */
 const TICK_MS = 2000;
 
-/** A directory that does not answer within so long is left alone: whoever asks it himself may wait for ever. Milliseconds. */
+/** A directory that does not answer within this time is skipped, milliseconds: reading it could block forever. */
 const PATIENCE_MS = 1000;
 
-/** What a host's part in the hints of its cluster is made of. */
 export interface HostHintsInput {
   readonly cluster: Cluster;
-  /** The configuration of now. */
   readonly config: () => Config;
-  /** What the platform is called in records. */
   readonly platformName: (config: Config) => string;
-  /** The units of the configuration, as far as the ledger has them. */
+  /** Returns the units of the configuration that the ledger has. */
   readonly own: () => readonly OwnUnit[];
-  /** The daemon that syncs a source on this host; `null`: there is none. */
   readonly daemonOf: (source: string) => Pick<Daemon, 'hear' | 'watchListener'> | null;
-  /** Told how many paths this host named to others, or was named; everything counts as one. */
+  /** Called with the number of paths that this host sent or received; a hint for everything counts as 1. */
   readonly onHints: (direction: 'sent' | 'received', count: number) => void;
   readonly log: Log;
 }
 
 /**
- * Watches what this host itself writes to its sources, which those do not see that poll a share. The one that
- * syncs a source is told where to look: the daemon of this host at once, another host by a hint.
+ * Watches what this host writes to its sources, because a holder that polls a share sees that late. Passes the paths to
+ * the daemon of the source: directly on this host, as a hint to other hosts.
  */
 export class HostHints {
   readonly #input: HostHintsInput;
   readonly #sender: HintSender;
   readonly #watches: Watches;
   readonly #bell = new Bell();
-  /** Sources whose directories have been there: they are followed from then on. */
+  /** Sources whose directories have existed: they are watched from then on. */
   readonly #met = new Set<string>();
-  /** What is watched, and by which configuration. */
   #watched: { readonly config: Config; readonly names: string } | null = null;
-  /** Sources of which people were told that not all of them can be watched. */
+  /** Sources whose watch limit was logged. */
   readonly #limited = new Set<string>();
 
   constructor(input: HostHintsInput) {
@@ -82,13 +77,13 @@ export class HostHints {
           this.#written(source, IGNORE_FILE);
           this.#bell.ring();
         },
-        // Whoever syncs the source notices by itself that it is another directory.
+        // The holder of the source notices a replaced directory itself.
         pass: () => undefined,
       },
     );
   }
 
-  /** Gives hints, and takes them, while something runs. */
+  /** Sends and receives hints while `run` runs. */
   async during(run: () => Promise<void>): Promise<void> {
     const { messages, config } = this.#input.cluster;
     const ending = new AbortController();
@@ -123,7 +118,7 @@ export class HostHints {
     }
   }
 
-  /** Has the watches follow the directories that are there, and whoever syncs them. */
+  /** Adjusts the watches to the existing directories and to the holders. */
   async #follow(stop: AbortSignal): Promise<void> {
     const { config, platformName } = this.#input;
     const now = config();
@@ -135,7 +130,7 @@ export class HostHints {
     const sources = shared.filter(({ name }) => this.#met.has(name));
     const names = JSON.stringify(sources.map(({ name }) => name));
     const setting = {
-      // The changes of other machines are polled for; those of this one are told of by events.
+      // Events report changes of this machine, even if the holder polls for those of others.
       config: { ...now, sources, watch: { ...now.watch, poll: false } },
       platformName: platformName(now),
     };
@@ -146,7 +141,7 @@ export class HostHints {
     await this.#watches.check({ ...setting, config: { ...setting.config, sources: there } }, () => undefined);
   }
 
-  /** Whether a source is not watched by a daemon of this host. */
+  /** Returns whether hints are needed: no daemon of this host watches the source. */
   #isForUs({ name }: SourceConfig, { watch }: Config): boolean {
     return watch.poll || this.#input.daemonOf(name) === null;
   }
@@ -169,7 +164,7 @@ export class HostHints {
       return;
     }
     const isIgnored = look.kind === 'directory' ? filter.ignores(legible, true) : filter.ignoresFile(legible);
-    // Ignored as it is, it says which others are.
+    // The ignore file itself is ignored, but it decides about other files.
     if (isIgnored && legible !== IGNORE_FILE) return;
     this.#sender.note(source, { kind: 'paths', paths: [{ path: legible, look }] });
   }
@@ -214,40 +209,42 @@ function hasSource({ sources }: OwnUnit, source: string): boolean {
   return sources.some(({ name }) => name === source);
 }
 
-/** More paths of a source are not worth naming: its holder rescans everything. */
+/** With more paths than this in a source, the hint is for everything: the holder rescans. */
 const MOST_NAMED = 1000;
 
-/** From one sending to the next, milliseconds. The first hint after a pause does not wait for it. */
+/** Time between two sendings, milliseconds. The first hint after a pause is sent at once. */
 const SPACING_MS = 250;
 
-/** What sending hints needs from outside. */
 export interface HintSenderInput {
   readonly clock: Clock;
-  /** Tells the host that syncs a source. `false`: nobody can be told. Throws `DatabaseError`. */
+  /** Sends a hint to the holder of a source. Returns `false` if there is no unit to address. Throws `DatabaseError`. */
   readonly send: (source: string, hint: Hint) => Promise<boolean>;
-  /** Told how many paths were named; everything counts as one. */
+  /** Called with the number of paths sent; a hint for everything counts as 1. */
   readonly sent: (count: number) => void;
 }
 
-/** Collects what this host wrote to sources that others sync, and tells them: soon, together, and no more than is worth it. */
+/**
+ * Collects what this host wrote to sources of other holders, and sends it as hints: soon, batched and limited in
+ * number.
+ */
 export class HintSender {
   readonly #input: HintSenderInput;
   readonly #bell = new Bell();
-  /** What is to be told, by source: paths, each once, or everything. */
+  /** Pending hints by source: each path once, or everything. */
   #collected = new Map<string, Map<string, PathLook> | 'everything'>();
 
   constructor(input: HintSenderInput) {
     this.#input = input;
   }
 
-  /** Something was written to a source. */
+  /** Adds a hint for a source. */
   note(source: string, hint: Hint): void {
     if (hint.kind === 'everything') this.#collected.set(source, 'everything');
     else for (const one of hint.paths) this.#add(source, one);
     this.#bell.ring();
   }
 
-  /** Sends until the signal aborts. What the database does not take is dropped: polling finds it. */
+  /** Sends until the signal aborts. Hints that the database does not take are dropped: polling finds the changes. */
   async run(stop: AbortSignal): Promise<void> {
     const { clock } = this.#input;
     while (!stop.aborted) {
@@ -275,7 +272,7 @@ export class HintSender {
   }
 }
 
-/** How many hints one is: a path each, or one for everything. */
+/** Returns the number of paths; 1 for everything. */
 function countOf(hint: Hint): number {
   return hint.kind === 'everything' ? 1 : hint.paths.length;
 }

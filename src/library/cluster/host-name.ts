@@ -5,19 +5,18 @@ import type { Log } from '../../service/logger.ts';
 import type { Neighbours } from './neighbours.ts';
 import type { Cluster } from './open-cluster.ts';
 
-/** What a host's name is taken with. */
 export interface HostNameInput {
   readonly cluster: Pick<Cluster, 'config' | 'membership'>;
-  /** Tells this machine and its state file from all others: a process that ended there cannot come back. */
+  /** See `machineOf`. */
   readonly machine: string;
   readonly neighbours: Neighbours;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** The name of this host in its cluster, which one process has at a time. */
+/** The name of this host in its cluster, which only one process has at a time. */
 export class HostName {
-  /** This process. */
+  /** Names this process: the machine and a random part. */
   readonly instance: string;
   readonly #input: HostNameInput;
   #isOurs = false;
@@ -29,27 +28,28 @@ export class HostName {
     this.instance = `${input.machine}:${randomUUID()}`;
   }
 
-  /** Whether this process has it. */
   get isOurs(): boolean {
     return this.#isOurs;
   }
 
-  /** When it was taken first, by the monotonic clock; `null`: it was not yet. */
+  /** When the name was first taken, milliseconds of the monotonic clock; `null`: not yet. */
   get joinedAtMs(): number | null {
     return this.#joinedAtMs;
   }
 
-  /** Whether another machine had it when this one wanted it last. */
+  /** True if another machine had the name at the last attempt. */
   get isAnothers(): boolean {
     return this.#isAnothers;
   }
 
-  /** Whether a process was one of this machine and its state file: it has ended then. */
+  /** Returns whether a process ran on this machine with this state file. Unless it is this process, it has ended. */
   wasHere(instance: string): boolean {
     return instance.startsWith(`${this.#input.machine}:`);
   }
 
-  /** Takes it. `false`: another machine has it, and lives as far as is known. Throws `DatabaseError`. */
+  /**
+   * Takes the name. Returns `false` if another machine has it and is not known to be silent. Throws `DatabaseError`.
+   */
   async take(news: HostNews): Promise<boolean> {
     const { cluster, neighbours, clock, log } = this.#input;
     const askedAtMs = clock.now();
@@ -71,7 +71,7 @@ export class HostName {
     return true;
   }
 
-  /** The ledger has another process under it, or nobody. */
+  /** Records that the ledger does not have this process under the name any more. */
   lose(): void {
     this.#isOurs = false;
   }

@@ -3,20 +3,19 @@ import type { Membership } from '../../cluster/membership.ts';
 import { EMPTY_SOURCE } from '../../sync/plan/overview.ts';
 import { type SourceStatus } from '../../domain/status.ts';
 
-/** What was asked is not asked again for so long, milliseconds: hosts say something new every few seconds. */
+/** Reports are not asked for again within this time, milliseconds: hosts change them every few seconds. */
 const FRESH_MS = 3000;
 
-/** Whoever looks is kept waiting for so long at most, milliseconds. */
+/** The longest that a caller waits for reports, milliseconds. */
 const PATIENCE_MS = 1000;
 
-/** What a host says of itself. */
 export interface HostReport {
   readonly sources: readonly SourceStatus[];
-  /** What the platform said when it refused the credentials of the host; `null`: it does not. */
+  /** Why the platform refuses the host's credentials; `null`: it does not. */
   readonly refusal: string | null;
 }
 
-/** What hosts say of themselves. The ledger is asked only when somebody wants to know. */
+/** The reports of all hosts. The ledger is asked only on demand. */
 export class HostReports {
   readonly #membership: Pick<Membership, 'look'>;
   readonly #monotonic: () => number;
@@ -30,12 +29,12 @@ export class HostReports {
     this.#monotonic = monotonic;
   }
 
-  /** By the host's name, as they were when they were asked for last. */
+  /** Reports of the last answer, by host name. */
   get known(): ReadonlyMap<string, HostReport> {
     return this.#known;
   }
 
-  /** Asks, unless that was done just now. Resolves also where there is no answer, or not yet. */
+  /** Fetches the reports unless they are fresh. Resolves without an answer too, after a second at the latest. */
   async look(): Promise<void> {
     if (this.#monotonic() - this.#askedAtMs < FRESH_MS) return;
     this.#asking ??= this.#ask().finally(() => {
@@ -59,7 +58,7 @@ export class HostReports {
         }),
       );
     } catch (error) {
-      // The beats tell of it.
+      // The beats report an unreachable database.
       if (!(error instanceof DatabaseError)) throw error;
     } finally {
       this.#askedAtMs = this.#monotonic();
@@ -67,7 +66,7 @@ export class HostReports {
   }
 }
 
-/** A report as hosts give it with their beats. Another version may leave out some of it, and somebody may have changed it. */
+/** Parses a report. It may be of another version that lacks fields, or have been edited. */
 function reportIn(report: unknown): HostReport | null {
   if (report === null) return null;
   const { sources = [], refusal } = report as {

@@ -3,19 +3,18 @@ import { STATE_VERSION } from '../../store/schema.ts';
 import { SyncError } from '../sync-error.ts';
 import { asked, demandLedger, type Cluster } from './open-cluster.ts';
 
-/** What became of a ledger. `updated`: tables that were missing were made. */
+/** `updated`: missing tables were created. */
 export interface LedgerMade {
   readonly kind: 'created' | 'updated' | 'unchanged';
-  /** The schema that has the ledger of an older version now; `null`: there was none. */
+  /** The schema that now has the ledger of an older version; `null`: there was none. */
   readonly keptAs: string | null;
 }
 
 /**
- * Makes the tables of a cluster. Those of an older version are kept in a schema of another name. What is as it should be is
- * left alone, so that this takes no right that a later start lacks; what was begun and interrupted is finished. Throws
- * `SyncError`.
+ * Creates the tables of a cluster, or completes what an interrupted run began. Renames the schema of an older version.
+ * A complete ledger is not touched, so that this needs no more rights than a later start. Throws `SyncError`.
  *
- * @param nowMs - epoch milliseconds; names what is kept.
+ * @param nowMs - epoch milliseconds, for the name of the old schema.
  */
 export async function initLedger(cluster: Cluster, nowMs: number): Promise<LedgerMade> {
   const { tables, config } = cluster;
@@ -38,7 +37,7 @@ export async function initLedger(cluster: Cluster, nowMs: number): Promise<Ledge
   return { kind: 'created', keptAs };
 }
 
-/** Renames the schema of a ledger. Returns its new name. */
+/** Renames the schema of a ledger and returns the new name. */
 async function setAside({ tables, config: { schema } }: Cluster, nowMs: number): Promise<string> {
   const name = `${schema}_older_${Math.floor(nowMs / 1000)}`;
   await withRights(
@@ -57,7 +56,7 @@ async function make({ tables, config: { schema } }: Cluster): Promise<void> {
   );
 }
 
-/** Throws `SyncError`, with `fix` where this role lacks a right. */
+/** Throws `SyncError`, with `fix` if this role lacks a right. */
 async function withRights(question: () => Promise<unknown>, schema: string, fix: string): Promise<void> {
   try {
     await asked(question, { schema });

@@ -5,12 +5,14 @@ import { withStateFile, type Records, type RecordsPlace } from '../read-state-fi
 import { loadLedger } from './load-ledger.ts';
 import { demandLedger, openCluster } from './open-cluster.ts';
 
-/** What all units of the ledger have on record, in memory and as of one moment. Nobody is kept from working on any of it. */
+/**
+ * Opens the records of all units of the ledger, in memory. The first read loads them once; no host is blocked by that.
+ */
 export function openLedgerRecords(place: RecordsPlace, config: ClusterConfig): Records {
   let loading: Promise<WorkingCopy> | null = null;
   return {
     read: (read) =>
-      // Who works on the state file of this host is told as ever.
+      // The holder of this host's state file is reported as without a cluster.
       withStateFile(place.loaded.config.stateFile, async ({ holder }) => {
         loading ??= loadAll(place, config);
         const { database } = await loading;
@@ -27,7 +29,6 @@ export function openLedgerRecords(place: RecordsPlace, config: ClusterConfig): R
   };
 }
 
-/** Throws `SyncError`. */
 async function loadAll({ loaded, env }: RecordsPlace, config: ClusterConfig): Promise<WorkingCopy> {
   const cluster = openCluster(loaded, config, env);
   const copy = new WorkingCopy(':memory:');

@@ -8,7 +8,10 @@ import {
 import { asked, type Cluster } from './open-cluster.ts';
 import { partsOf, SyncError } from '../sync-error.ts';
 
-/** Loads what all units of the ledger have on record into one empty working copy, as if there were one state file. Throws `SyncError`. */
+/**
+ * Loads the records of all units of the ledger into one empty working copy, as if there were one state file. Throws
+ * `SyncError`.
+ */
 export async function loadLedger(cluster: Cluster, copy: WorkingCopy): Promise<void> {
   const { ledger, membership, config } = cluster;
   const [view, targets] = await asked(() => Promise.all([membership.look(), ledger.targets()]), config);
@@ -39,7 +42,7 @@ interface NamedRows extends RowsOfUnit {
   readonly name: string;
 }
 
-/** The unit whose rows alone cannot be taken over; `null`: each can. */
+/** Returns the unit whose rows cannot be loaded even alone; `null`: each unit can. */
 function unreadableIn(units: readonly NamedRows[], targets: readonly NumberedTarget[]): string | null {
   for (const unit of units) {
     const copy = new WorkingCopy(':memory:');
@@ -77,25 +80,24 @@ function isRow(row: unknown): row is TravellingRow {
   return typeof tbl === 'string' && typeof body === 'object' && body !== null && !Array.isArray(body);
 }
 
-/** A row of a table other than that of files, as it travels. */
+/** A row of a table other than `file`, as the ledger stores it. */
 export interface TravellingRow {
   readonly tbl: string;
-  /** What names it, as JSON. */
+  /** The primary key of the row, as JSON. */
   readonly key: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Rows of one unit. */
 export interface RowsOfUnit {
-  /** That are the same on all hosts. */
+  /** Rows that are the same on all hosts. */
   readonly shared: readonly TravellingRow[];
-  /** Of tables of which each host has its own: those of this host. */
+  /** This host's rows of tables that each host has for itself. */
   readonly own: readonly TravellingRow[];
-  /** The same of the host that works on the unit, or did last. */
+  /** The same for the current or last holder of the unit. */
   readonly holders: readonly TravellingRow[];
 }
 
-/** Which of two rows of different units stays where the table has room for one, by what stands in this column: the greater. */
+/** Where rows of two units have the same key, the row with the greater value in this column is kept. */
 const DECIDING: Readonly<Record<string, string>> = {
   pass: 'finished_at',
   verification: 'finished_at',
@@ -104,13 +106,13 @@ const DECIDING: Readonly<Record<string, string>> = {
   clock: 'ahead',
 };
 
-/** Puts together what units have on record, as one state file would have it. */
+/** Merges the rows of units, as one state file would have them. */
 function mergeEntries(units: readonly RowsOfUnit[]): TravellingRow[] {
   const merged = new Map<string, TravellingRow>();
   const numbered: TravellingRow[] = [];
   for (const unit of units) {
     for (const row of [...unit.shared, ...rowsOfHosts(unit)]) {
-      // Its rows have nothing but their places as names, which each working copy gives out by itself.
+      // Removals are named only by row numbers, which each working copy assigns itself.
       if (row.tbl === 'removal') numbered.push({ ...row, body: { ...row.body, rowid: null } });
       else {
         const name = JSON.stringify([row.tbl, row.key]);
@@ -122,7 +124,7 @@ function mergeEntries(units: readonly RowsOfUnit[]): TravellingRow[] {
   return [...merged.values(), ...numbered];
 }
 
-/** What is seen of directories is this host's own, where it has seen them; whether they are halted the holder knows. */
+/** Takes the directories as this host saw them, or else as the holder did; halts always come from the holder. */
 function rowsOfHosts({ own, holders }: RowsOfUnit): TravellingRow[] {
   const isSource = ({ tbl }: TravellingRow): boolean => tbl === 'source';
   const seen = new Map(own.filter(isSource).map((row) => [row.body['name'], row]));
@@ -138,13 +140,13 @@ function rowsOfHosts({ own, holders }: RowsOfUnit): TravellingRow[] {
   ];
 }
 function oneOf(one: TravellingRow, other: TravellingRow): TravellingRow {
-  // One of them has told people of this content.
+  // The unit of the row without a `url` has announced this content.
   if (one.tbl === 'announcement') return one.body['url'] === null ? one : other;
   const column = DECIDING[one.tbl];
   if (column === undefined) return one;
   const later = Number(other.body[column]) > Number(one.body[column]) ? other : one;
   if (one.tbl !== 'pass') return later;
-  // Rows name the pass that saw them: the next one must have a number that none of them has.
+  // Rows name the pass that saw them, so the next pass needs a number greater than all of them.
   const number = Math.max(Number(one.body['number']), Number(other.body['number']));
   return { ...later, body: { ...later.body, number } };
 }

@@ -4,10 +4,10 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 
 /**
- * Tells a machine since its last start, and a state file on it, from all others, as far as that can be told. A copy of a virtual
- * machine has everything of it but the start: so a machine that was started again is another one, and waits until its name is free.
+ * Returns an identifier of a machine since its last boot and a state file on it. A copy of a virtual machine differs
+ * only in the boot: so a rebooted machine counts as another one, and waits until its name is free.
  *
- * @param boot - names the start of the machine; `''`: its system has no name for that.
+ * @param boot - names the boot; `''`: the system has no such name.
  */
 export function machineOf(stateFile: string, boot = textOf('/proc/sys/kernel/random/boot_id')): string {
   const parts = [hostname(), textOf('/etc/machine-id'), boot, stateFile, inodeOf(dirname(stateFile))];

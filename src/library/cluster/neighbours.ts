@@ -2,7 +2,7 @@ import type { ClusterView, HostRow, SeenOfUnit, UnitRow } from '../../cluster/me
 import { Standstill } from '../../domain/unit-moves.ts';
 import { isSomebodys, overlapOf, type OwnUnit } from './own-units.ts';
 
-/** What a host knows of all hosts and units, and for how long each has not stirred. */
+/** The last known state of all hosts and units, and how long each has been unchanged. */
 export class Neighbours {
   readonly #host: string;
   readonly #leaseMs: number;
@@ -11,11 +11,11 @@ export class Neighbours {
   readonly #hostMarks = new Standstill<string>();
   readonly #highest = new Map<number, SeenOfUnit>();
   #view: ClusterView | null = null;
-  /** When the view was asked for, epoch milliseconds. */
+  /** When the view was requested, epoch milliseconds. */
   #askedAtMs = 0;
-  /** Since when the database has been running, as far as this host could see it; `null`: for longer than this host. */
+  /** When this host saw the database restart, milliseconds of the monotonic clock; `null`: it did not. */
   #databaseSinceMs: number | null = null;
-  /** Numbers of the units that nobody may work on. */
+  /** Numbers of the units that no host may work on. */
   #halted: ReadonlySet<number> = new Set();
 
   /** @param monotonic - milliseconds that never go back. */
@@ -25,12 +25,12 @@ export class Neighbours {
     this.#monotonic = monotonic;
   }
 
-  /** What was seen last; `null`: nothing. */
+  /** The last answer; `null`: none yet. */
   get view(): ClusterView | null {
     return this.#view;
   }
 
-  /** Takes note of what a question brought back that was asked at a moment, epoch milliseconds. */
+  /** Records an answer that was requested at `askedAtMs`, epoch milliseconds. */
   note(view: ClusterView, askedAtMs: number): void {
     const nowMs = this.#monotonic();
     if (this.#view !== null && this.#view.databaseRun !== view.databaseRun) this.#beginAnew(nowMs);
@@ -48,44 +48,47 @@ export class Neighbours {
     );
   }
 
-  /** The highest epoch and number of shipments of a unit that were ever seen: they never go back, also where the database does. */
+  /**
+   * Returns the highest epoch and number of shipments ever seen of a unit. They never go back, even if the database
+   * does.
+   */
   seenOf({ id }: Pick<UnitRow, 'id'>): SeenOfUnit {
     return this.#highest.get(id) ?? { epoch: 0, seq: 0 };
   }
 
-  /** Takes note of numbers of a unit that the ledger gave out, or took. */
+  /** Records an epoch and a number of shipments that the ledger reported. */
   noteSeen(id: number, { epoch, seq }: SeenOfUnit): void {
     const before = this.seenOf({ id });
     this.#highest.set(id, { epoch: Math.max(epoch, before.epoch), seq: Math.max(seq, before.seq) });
   }
 
-  /** Hosts that were heard of within a lease, this one among them. */
+  /** Hosts heard of within a lease, and this host. */
   get alive(): readonly HostRow[] {
     const hosts = this.#view?.hosts ?? [];
     return hosts.filter(({ name }) => name === this.#host || this.silentMs(name) < this.#leaseMs);
   }
 
-  /** Whether the database forgot who took a unit last: whoever did so may be at work on it. */
+  /** Returns whether the database forgot who last took a unit: that host may still work on it. */
   hasForgotten({ id, epoch }: Pick<UnitRow, 'id' | 'epoch'>): boolean {
     return epoch < this.seenOf({ id }).epoch;
   }
 
-  /** Whether the database was started within the last lease: it may have forgotten a claim of which this host has not heard. */
+  /** True if the database was restarted within the last lease: it may have forgotten a claim of another host. */
   get isDatabaseNew(): boolean {
     return this.#databaseSinceMs !== null && this.#monotonic() - this.#databaseSinceMs < this.#leaseMs;
   }
 
-  /** For how long a host was not heard of, milliseconds. */
+  /** Returns how long a host has not been heard of, milliseconds. */
   silentMs(name: string): number {
     return this.#hostMarks.forMs(name, this.#monotonic());
   }
 
-  /** For how long a unit has not been proven, milliseconds. */
+  /** Returns how long the lease of a unit has not been proven, milliseconds. */
   stillMs({ id }: Pick<UnitRow, 'id'>): number {
     return this.#unitMarks.forMs(id, this.#monotonic());
   }
 
-  /** When the next unit that another process holds will have stood still for a lease, milliseconds from now; `Infinity`: none will. */
+  /** Returns when the next lease of another process runs out, milliseconds from now; `Infinity`: none does. */
   untilStaleMs(instance: string): number {
     const others = (this.#view?.units ?? []).filter(({ holder }) => holder !== null && holder !== instance);
     const left = others.map((unit) => this.#leaseMs - this.stillMs(unit)).filter((ms) => ms > 0);
@@ -93,8 +96,9 @@ export class Neighbours {
   }
 
   /**
-   * All other units of a unit's target have on the platform what was there by then, by our clock, epoch milliseconds: a file that
-   * is missing may have moved to one of them. Units that are nobody's are not waited for, nor those that nobody may work on.
+   * Returns until when all changes of the other units of a unit's target are on the platform, by the local clock in
+   * epoch milliseconds: a missing file may have moved to one of them. Ignores halted units, and units that no host
+   * holds or could take.
    */
   othersSettledUntilMs({ id, target }: OwnUnit): number {
     const { alive } = this;
@@ -108,7 +112,9 @@ export class Neighbours {
     return Math.min(Infinity, ...moments);
   }
 
-  /** Nobody could prove anything while the database was down, and it may be older than it was. */
+  /**
+   * Starts all waits again: no lease could be proven while the database was down, and it may have gone back in time.
+   */
   #beginAnew(nowMs: number): void {
     this.#unitMarks.forget();
     this.#hostMarks.forget();

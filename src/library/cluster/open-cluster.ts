@@ -7,24 +7,20 @@ import { isAboutCertificate } from '../../platform/connection-failure.ts';
 import { STATE_VERSION } from '../../store/schema.ts';
 import { partsOf, SyncError } from '../sync-error.ts';
 
-/** A statement is given up after this part of the lease: it is sent again before anything has to be broken off. */
+/** A statement times out after this part of the lease, so that it can be retried before the lease runs out. */
 const PATIENCE_PART = 1 / 3;
 
-/** The ledger of a cluster, with the configuration that says where it is. */
 export interface Cluster extends SharedLedger {
   readonly config: ClusterConfig;
 }
 
-/** Where the address of the database is, if not where the configuration says, and what that is called in messages. */
+/** Another place for the address of the database than the configuration. `place`: its name in messages. */
 export interface OtherAddress {
   readonly reference: SecretReference;
   readonly place: string;
 }
 
-/**
- * Opens the way to the ledger; nothing is asked of it yet. Throws `SyncError` where the configuration does not say how it is
- * reached.
- */
+/** Opens the ledger without a request. Throws `SyncError` if the address of the database cannot be read. */
 export function openCluster(
   loaded: LoadedConfig,
   config: ClusterConfig,
@@ -48,12 +44,12 @@ export function openCluster(
   return { ...opened.ledger, config };
 }
 
-/** How long an answer of the database is waited for, milliseconds. */
+/** Returns the timeout of a statement, milliseconds. */
 export function patienceMs({ leaseMs }: Pick<ClusterConfig, 'leaseMs'>): number {
   return Math.round(leaseMs * PATIENCE_PART);
 }
 
-/** Makes sure that the ledger is one that this version works with. Throws `SyncError`. */
+/** Throws `SyncError` if the ledger is missing or of another version. */
 export async function demandLedger({ tables, config }: Cluster): Promise<void> {
   const place = `the schema "${config.schema}" of the database`;
   const standing = await asked(() => tables.standing(STATE_VERSION), config);
@@ -81,7 +77,7 @@ export async function demandLedger({ tables, config }: Cluster): Promise<void> {
   }
 }
 
-/** Asks the database something; what it says in the way of failures becomes a `SyncError`. */
+/** Runs a database request; turns its failures into `SyncError`. */
 export async function asked<T>(
   question: () => Promise<T>,
   { schema }: Pick<ClusterConfig, 'schema'>,
@@ -111,10 +107,10 @@ function databaseProblem({ kind, code, message }: DatabaseError, schema: string)
   return new SyncError('configuration', { place, reason: `refuses: ${message}`, fix: fixOfRefusal(code) });
 }
 
-/** What to do about a refusal, by PostgreSQL's code. */
+/** Returns the fix for a refusal, by PostgreSQL's code. */
 function fixOfRefusal(code: string | null): string {
   switch (code) {
-    // The schema, a table, a column or a function is not there.
+    // A missing schema, table, column or function.
     case '3F000':
     case '42P01':
     case '42703':
@@ -131,11 +127,11 @@ function fixOfRefusal(code: string | null): string {
   }
 }
 
-/** What to do about a connection that cannot be made. */
+/** Returns the fix for a failed connection. */
 function fixOf(code: string | null, message: string): string {
   if (code !== null && isAboutCertificate(code))
     return 'its certificate has to be valid for the host in the address, and from an authority that this machine knows or that "?sslrootcert=FILE" names';
-  // node-postgres has no code for that.
+  // node-postgres has no code for this.
   if (message.includes('does not support SSL'))
     return 'switch encryption on in PostgreSQL (ssl = on): only a socket, localhost and 127.0.0.1 do without';
   return 'check its address, and that it runs';

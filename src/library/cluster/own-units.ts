@@ -6,12 +6,10 @@ import type { JsonObject } from '../../domain/json.ts';
 import { prefixesMeet, unitsOf, type UnitSource } from '../../domain/unit.ts';
 import { targetOf } from '../../sync/sources/source.ts';
 
-/** A unit of this host's configuration. */
 export interface OwnUnit {
   readonly id: number;
   readonly name: string;
   readonly target: number;
-  /** What the target is. */
   readonly at: Omit<Target, 'id'>;
   readonly sources: readonly SourceConfig[];
 }
@@ -20,7 +18,7 @@ interface KeyedSource extends UnitSource {
   readonly config: SourceConfig;
 }
 
-/** The units of a configuration. */
+/** Returns the units of a configuration. */
 export function unitsOfConfig(config: Config, platformName: string): Omit<OwnUnit, 'id' | 'target'>[] {
   const keyed = config.sources.map((source): KeyedSource & { at: Omit<Target, 'id'> } => {
     const at = targetOf(config, source, platformName);
@@ -34,9 +32,9 @@ export function unitsOfConfig(config: Config, platformName: string): Omit<OwnUni
 }
 
 /**
- * Makes the units of a configuration known to the ledger. Throws `DatabaseError`.
+ * Declares the units of a configuration in the ledger. Throws `DatabaseError`.
  *
- * @param differing - names of sources that the ledger has otherwise: their units are left as they are.
+ * @param differing - names of sources for which the ledger has other settings: their units are skipped.
  */
 export async function declareUnits(
   { ledger, membership }: Pick<SharedLedger, 'ledger' | 'membership'>,
@@ -57,7 +55,7 @@ export async function declareUnits(
   return own;
 }
 
-/** Whether a unit is as another one of its number was declared: of the same target, and with the same sources and prefixes. */
+/** Returns whether two declarations of a unit have the same target, sources and prefixes. */
 export function isSameUnit(one: OwnUnit, other: OwnUnit): boolean {
   const namesOf = ({ sources }: OwnUnit): string[][] =>
     sources.map(({ name, keyPrefix }) => [name, keyPrefix]);
@@ -69,8 +67,8 @@ export function isSameUnit(one: OwnUnit, other: OwnUnit): boolean {
 }
 
 /**
- * A configuration with those of its sources that belong to some units. One whose bot or prefix is another by now does not: its files are
- * of another unit.
+ * Returns a configuration with only the sources of some units. A source whose bot or prefix has changed is not
+ * included: its files are in another unit.
  */
 export function onlySourcesOf(units: readonly OwnUnit[], config: Config, platformName: string): Config {
   const isOf = ({ at, sources }: OwnUnit, source: SourceConfig): boolean => {
@@ -87,14 +85,14 @@ export function onlySourcesOf(units: readonly OwnUnit[], config: Config, platfor
   };
 }
 
-/** A unit, of the configuration or of the ledger, as far as it matters for its keys. */
+/** The parts of a unit, declared or in the ledger, that decide about its keys. */
 export interface KeyedUnit extends Pick<UnitRow, 'id' | 'target'> {
   readonly sources: readonly { readonly keyPrefix: string }[];
 }
 
 /**
- * Why a unit may not be worked on: another gives the same keys, was known to the ledger before it, and may be worked on. `null`: nothing
- * is in the way.
+ * Returns why a unit may not be worked on; `null`: it may. An earlier unit that may give the same keys, and that is
+ * held or could be taken, comes first.
  */
 export function overlapOf(
   own: KeyedUnit,
@@ -110,7 +108,7 @@ export function overlapOf(
   return `its keys may be those of "${first.name}" on ${of}; give one of them another keyPrefix, or the same "sources" to both hosts`;
 }
 
-/** Whether a unit of this host's may give a key that another unit of the ledger gives. */
+/** Returns whether two units may give the same key. */
 export function mayGiveKeysOf(own: Pick<KeyedUnit, 'target' | 'sources'>, other: UnitRow): boolean {
   return (
     other.target === own.target &&
@@ -118,14 +116,14 @@ export function mayGiveKeysOf(own: Pick<KeyedUnit, 'target' | 'sources'>, other:
   );
 }
 
-/** Whether a unit is held, or a host that is alive could take it. */
+/** Returns whether a unit is held, or a live host could take it. */
 export function isSomebodys(unit: UnitRow, alive: readonly HostRow[]): boolean {
   return unit.holder !== null || alive.some(({ units }) => units.includes(unit.id));
 }
 
 /**
- * What of a configuration says which keys a source gives, what is sent under them, and what is removed: all hosts that sync it need the
- * same. Where its directory is, each host knows by itself.
+ * Returns the settings that decide which keys a source gives, what is sent under them and what is removed. They must be
+ * the same on all hosts that sync the source; its directory may differ.
  */
 export function settingsOf(config: Config, source: SourceConfig, platformName: string): JsonObject {
   const { platform, limits, removals } = config;
@@ -140,6 +138,6 @@ export function settingsOf(config: Config, source: SourceConfig, platformName: s
     limits,
     removals: { mode, delay: `${delayMs}ms`, maxCount, maxFraction },
   };
-  // Without what is not set.
+  // Drops undefined fields.
   return JSON.parse(JSON.stringify(settings)) as JsonObject;
 }

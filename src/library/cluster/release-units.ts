@@ -4,25 +4,25 @@ import { beatMs } from '../../domain/lease.ts';
 import { SyncError } from '../sync-error.ts';
 import { asked, demandLedger, type Cluster } from './open-cluster.ts';
 
-/** A unit that was asked for, and who has it now. */
+/** `from`: the host that was asked to release the unit. */
 export interface Released {
   readonly unit: string;
   readonly from: string;
-  /** The host that has it now; `null`: nobody, since no other could take it. */
+  /** The new holder; `null`: none, because no other host could take the unit. */
   readonly to: string | null;
 }
 
-/** What is under way may take so long to come to its end, milliseconds. */
+/** Time that running work may take to end, milliseconds. */
 const DRAIN_MS = 15_000;
 
-/** How often is looked, milliseconds. */
+/** Polling interval, milliseconds. */
 const LOOK_MS = 200;
 
 /**
- * Asks holders to let go of units in order, and waits until others have them, or nobody who could take them is there.
+ * Asks holders to release units, and waits until other hosts hold them or none can take them. Throws `SyncError`.
  *
- * @param name - of one unit; `null`: all that this host holds.
- * @param patienceMs - after which the request is taken back.
+ * @param name - of one unit; `null`: all units that this host holds.
+ * @param patienceMs - after this the request is taken back.
  */
 export async function releaseUnits(
   cluster: Cluster,
@@ -44,7 +44,7 @@ export async function releaseUnits(
 async function waitFor(cluster: Cluster, before: UnitRow, untilMs: number): Promise<Released> {
   const { membership, config } = cluster;
   const from = before.holderHost ?? '';
-  // Others look with their beats, and leave it to the best of them for some.
+  // Other hosts act on their beats, and may leave the unit to a better candidate for a few of them.
   const settleMs = 5 * beatMs(config.leaseMs);
   let freeSinceMs: number | null = null;
   for (;;) {

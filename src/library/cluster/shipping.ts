@@ -7,38 +7,37 @@ import { StateFileError } from '../../store/database.ts';
 import type { StateStore } from '../../store/state-store.ts';
 import type { Shipment, WorkingCopy } from '../../store/working-copy.ts';
 
-/** What the database did not answer is asked again after so long, milliseconds. */
+/** Wait before an unanswered database request is repeated, milliseconds. */
 export const ASK_AGAIN_MS = 200;
 
-/** Classes of codes of PostgreSQL that say that it will not take a shipment whenever it is asked: the data, a constraint, a right that is missing. */
+/**
+ * Classes of PostgreSQL codes with which a shipment is never taken: bad data, a violated constraint, a missing right.
+ */
 const NEVER_TAKEN = /^(?:22|23|42)/u;
 
-/** What the changes of a unit get to the ledger with. */
 export interface ShippingInput {
-  /** Of the unit. */
   readonly name: string;
   readonly grant: Grant;
   readonly lease: Lease;
-  /** This host, by its name in the cluster. */
   readonly host: string;
   readonly ledger: Pick<Ledger, 'ship'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told how long each shipment took, seconds. */
+  /** Called after each shipment with its duration in seconds. */
   readonly shipped: (seconds: number) => void;
-  /** Told when the unit is somebody else's. */
+  /** Called when another host has the unit. */
   readonly lost: () => void;
-  /** Told when the ledger will never take some of what changed. */
+  /** Called when the ledger will never take a change. */
   readonly refused: () => void;
-  /** Nothing is waited for any more once it aborts. */
+  /** Ends all waits. */
   readonly abort: AbortSignal;
 }
 
-/** How the changes of a unit that this host holds get to the ledger: each once, in their order. */
+/** Ships the changes of a held unit to the ledger: each once, in order. */
 export class Shipping {
   readonly #input: ShippingInput;
   #seq: number;
-  /** Why the ledger will never take some of what changed. */
+  /** Why the ledger will never take a change. */
   #refusal: StateFileError | null = null;
 
   constructor(input: ShippingInput) {
@@ -46,25 +45,25 @@ export class Shipping {
     this.#seq = input.grant.seq;
   }
 
-  /** How many shipments the ledger has taken, those before this grant included. */
+  /** The number of shipments that the ledger has taken, including those before this grant. */
   get seq(): number {
     return this.#seq;
   }
 
-  /** What changes in a working copy from now on goes to the ledger. */
+  /** Ships all further changes of a working copy. */
   begin(copy: WorkingCopy): StateStore {
     return copy.begin((shipment) => this.#ship(shipment));
   }
 
-  /** Throws `StateFileError` where the ledger will never take some of what changed. */
+  /** Throws `StateFileError` if the ledger will never take a change. */
   throwRefusal(): void {
     if (this.#refusal !== null) throw this.#refusal;
   }
 
-  /** Resolves once the ledger has it. Throws `StateFileError` once it never will have. */
+  /** Resolves once the ledger has the shipment. Throws `StateFileError` if it never will. */
   async #ship(shipment: Shipment): Promise<void> {
     const { ledger, grant, host, lease, clock, log, name, abort } = this.#input;
-    // It counts from when it was sent first: an answer that was lost proves nothing of a later moment.
+    // The lease counts from the first sending: a lost answer proves no later moment.
     const sentAt = momentOf(clock);
     let isTold = false;
     while (!lease.isOver) {
@@ -84,7 +83,7 @@ export class Shipping {
         }
       } catch (error) {
         if (!(error instanceof DatabaseError)) throw error;
-        // Another host, with another role, may be allowed to.
+        // Another host, with another role, may have the right.
         if (error.kind === 'refused' && NEVER_TAKEN.test(error.code ?? ''))
           throw this.#refuse(`the database refuses records of ${name}: ${error.message}`);
         if (!isTold) log.warn(`records of ${name} wait for the database: ${error.message}`);
@@ -95,7 +94,7 @@ export class Shipping {
     throw new StateFileError('unheld', `another host may hold ${name}`);
   }
 
-  /** Ends the work: the ledger lacks what changed from now on. */
+  /** Ends the work: from now on the ledger lacks changes. */
   #refuse(reason: string): StateFileError {
     this.#refusal ??= new StateFileError('unheld', reason);
     this.#input.refused();

@@ -11,7 +11,6 @@ import { findSource, type Source } from '../../sync/sources/source.ts';
 import type { Cluster } from './open-cluster.ts';
 import type { OwnUnit } from './own-units.ts';
 
-/** What directories are looked at with. */
 export interface SightsInput {
   readonly cluster: Pick<Cluster, 'ledger' | 'config'>;
   readonly config: () => Config;
@@ -19,45 +18,48 @@ export interface SightsInput {
   readonly clock: Clock;
 }
 
-/** A unit whose directories are looked at. */
+/** A unit whose directories are checked. */
 export interface LookedAt {
   readonly own: OwnUnit;
-  /** How often it was taken, as far as was seen; what this host recorded of it changes only when it takes it. */
+  /** The last seen epoch. This host's records of the unit change only when it takes the unit. */
   readonly epoch: number;
-  /** Its records, where this host holds it now. */
+  /** Returns the records while this host holds the unit. */
   readonly state: () => StateReader | null;
 }
 
-/** A source as it was seen, or why it was not. */
 type Seen =
   | { readonly kind: 'seen'; readonly source: Source; readonly sight: Sight }
   | { readonly kind: 'missing'; readonly name: string; readonly halt: MissingHalt };
 
-/** What this host sees of the directories of its units, against what is on record of them. */
+/** Compares the directories of this host's units with their records. */
 export class Sights {
   readonly #input: SightsInput;
   #hindrances: readonly Unseen[] = [];
-  /** Since when units have not been seen, by their numbers and the monotonic clock. */
+  /** When units were first unseen, by unit number, milliseconds of the monotonic clock. */
   readonly #sinceMs = new Map<number, number>();
-  /** How units looked when all was as it ought to be. */
+  /** The state in which units were last found complete, by unit number. */
   readonly #known = new Map<number, string>();
 
   constructor(input: SightsInput) {
     this.#input = input;
   }
 
-  /** What it does not see. */
+  /** Sources whose files this host does not see. */
   get hindrances(): readonly Unseen[] {
     return this.#hindrances;
   }
 
-  /** For how long this host has not seen a unit, milliseconds; `null`: it sees it. */
+  /** Returns how long this host has not seen a unit, milliseconds; `null`: it sees the unit. */
   unseenForMs(unit: number): number | null {
     const sinceMs = this.#sinceMs.get(unit);
     return sinceMs === undefined ? null : this.#input.clock.monotonic() - sinceMs;
   }
 
-  /** Looks at units. A share that hangs is waited for so long, milliseconds. Throws `DatabaseError`. */
+  /**
+   * Checks units. Throws `DatabaseError`.
+   *
+   * @param patienceMs - time to wait for a share that hangs.
+   */
   async look(units: readonly LookedAt[], patienceMs: number): Promise<void> {
     const found = await Promise.all(units.map((unit) => this.#unseen(unit, patienceMs)));
     this.#hindrances = found.flat();
@@ -88,7 +90,7 @@ export class Sights {
     const missing = (fault: DirectoryFault): Seen => {
       return { kind: 'missing', name, halt: { kind: 'missing', directory, fault } };
     };
-    // What follows waits for the file system, and all else with it.
+    // The checks below block the event loop on a hanging share.
     if ((await isDirectoryThere(directory, patienceMs)) === null) return missing({ kind: 'silent' });
     const config = this.#input.config();
     const position = config.sources.findIndex((one) => one.name === name);
@@ -103,7 +105,7 @@ export class Sights {
     }
   }
 
-  /** Compares what is seen with some of the records of a unit that another host holds, or none. */
+  /** Compares the directories with a sample of the records of a unit that this host does not hold. */
   async #compare(
     own: OwnUnit,
     seen: readonly Extract<Seen, { kind: 'seen' }>[],
@@ -122,7 +124,7 @@ export class Sights {
       });
       return { isOnRecord: sample.files !== '[]', unseen };
     } catch (error) {
-      // Whoever takes the unit tells of it.
+      // The host that takes the unit reports it.
       if (error instanceof UnreadableRowError || error instanceof StateFileError)
         return { isOnRecord: false, unseen: [] };
       throw error;
@@ -132,7 +134,7 @@ export class Sights {
   }
 }
 
-/** A holder's passes compare all that is on record: what they met is in its state. */
+/** The passes of a holder compare all records: their result is in the state. */
 function unseenByHolder(
   own: OwnUnit,
   { source, sight }: Extract<Seen, { kind: 'seen' }>,
@@ -141,7 +143,7 @@ function unseenByHolder(
   try {
     return ofHalt(own, source, sight, haltThatStands(source, sight, state));
   } catch (error) {
-    // The work on the unit ends by that.
+    // The same error ends the work on the unit.
     if (error instanceof StateFileError) return [];
     throw error;
   }
@@ -162,14 +164,10 @@ function hindrance(own: OwnUnit, source: string, halt: Unseen['halt']): Unseen {
   return { kind: 'unseen', source, unit: own.id, halt };
 }
 
-/** Looks that wait for an answer: each takes one of the few threads that there are, for ever on a share that hangs. */
+/** Unanswered checks. Each occupies one of the few threads, on a hanging share forever; so there is one per path. */
 const waiting = new Map<string, Promise<boolean>>();
 
-/**
- * Returns whether a directory is there; `null`: the file system does not answer.
- *
- * @param patienceMs - how long it is waited for.
- */
+/** Returns whether a directory exists; `null`: no answer within `patienceMs`. */
 export async function isDirectoryThere(path: string, patienceMs: number): Promise<boolean | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {

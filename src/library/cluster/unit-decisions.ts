@@ -18,13 +18,15 @@ import { mayGiveKeysOf, overlapOf, type OwnUnit } from './own-units.ts';
 import type { Sights } from './sights.ts';
 import type { Visit } from './visit.ts';
 
-/** A free unit that is another host's to take is taken all the same after so many beats. */
+/** After this many beats a free unit is taken even if it was assigned to another host. */
 const BEATS_OF_COURTESY = 3;
 
-/** A unit is let go of that its holder has not seen for so many beats: by then the other hosts have looked at its directories as well. */
+/**
+ * A holder that has not seen a unit for this many beats releases it: by then the other hosts have checked its
+ * directories too.
+ */
 const BEATS_OF_DOUBT = 2;
 
-/** What is known where it is decided about units. */
 export interface UnitDecisionsInput {
   readonly cluster: Pick<Cluster, 'config'>;
   readonly name: HostName;
@@ -33,17 +35,17 @@ export interface UnitDecisionsInput {
   readonly sights: Pick<Sights, 'unseenForMs'>;
   readonly held: HeldUnits;
   readonly log: Log;
-  /** Given where the host only comes to take each unit once. */
+  /** Set if this host only visits the cluster, to take each unit once. */
   readonly visit?: Visit;
-  /** No unit is taken any more once it aborts. */
+  /** No more units are taken once it aborts. */
   readonly stop: AbortSignal;
 }
 
-/** Decides about the units of this host's configuration: which of them it takes, which it lets go of, and which nobody may work on. */
+/** Decides which units of its configuration this host takes or releases, and which no host may work on. */
 export class UnitDecisions {
   readonly #input: UnitDecisionsInput;
   #blocked: ReadonlyMap<string, string> = new Map();
-  /** Which host is to take each unit that is free, by its number. */
+  /** The host that should take each free unit, by unit number. */
   #assigned: ReadonlyMap<number, string> = new Map();
   #takesNone = false;
 
@@ -51,17 +53,17 @@ export class UnitDecisions {
     this.#input = input;
   }
 
-  /** Names of the units that nobody may work on, and why. */
+  /** Why units may not be worked on, by name. */
   get blocked(): ReadonlyMap<string, string> {
     return this.#blocked;
   }
 
-  /** Has no unit be taken any more. */
+  /** Takes no more units from now on. */
   takeNone(): void {
     this.#takesNone = true;
   }
 
-  /** Finds the units that nobody may work on, and the host that is to have each that is free. */
+  /** Updates which units are blocked, and which host should take each free unit. */
   look(view: ClusterView): void {
     const { declared, neighbours, log } = this.#input;
     const { alive } = neighbours;
@@ -76,7 +78,7 @@ export class UnitDecisions {
     this.#assigned = new Map(assignFree(view.units.map((row) => this.#assignable(row))));
   }
 
-  /** Numbers of the units that this host has to get from others to have as many as they. */
+  /** Returns the units that this host needs from other hosts to have as many as they have. */
   fairShare(): readonly UnitRow[] {
     const { cluster, neighbours } = this.#input;
     const { units = [] } = neighbours.view ?? {};
@@ -98,14 +100,14 @@ export class UnitDecisions {
     };
   }
 
-  /** What this host does about a unit, as it was seen last. */
+  /** Decides about a unit, by its last seen row. */
   about(own: OwnUnit, row: UnitRow): 'take' | 'release' | 'leave' {
     if (this.#input.held.get(own.id) === undefined)
       return this.#couldTake(own) && this.#isToTake(own, row) ? 'take' : 'leave';
     return this.#blocked.has(own.name) || this.#isSeenElsewhere(own) ? 'release' : 'leave';
   }
 
-  /** The host that a unit is left to since this one does not see its directories; `null`: it is not. */
+  /** Returns the host that sees the unit's directories if this host does not; `null` otherwise. */
   leftTo({ id }: OwnUnit): string | null {
     const { cluster, neighbours, visit } = this.#input;
     const hosts = visit === undefined ? this.#staying : neighbours.alive;
@@ -118,14 +120,14 @@ export class UnitDecisions {
     return (sights.unseenForMs(own.id) ?? 0) >= doubtMs && this.leftTo(own) !== null;
   }
 
-  /** Hosts that are up, but for those that leave after a pass. */
+  /** Live hosts, without visitors. */
   get #staying(): readonly HostRow[] {
     return this.#input.neighbours.alive.filter(({ isVisitor }) => !isVisitor);
   }
 
   /**
-   * Units in the way of this host's that no live host has in its configuration any more, and whose holder is gone: their sources were
-   * renamed, or put together otherwise.
+   * Returns units whose keys may be those of this host's units, that no live host has configured and whose holder is
+   * gone: their sources were renamed or regrouped.
    */
   abandoned(view: ClusterView): readonly UnitRow[] {
     const { cluster, declared, name, neighbours } = this.#input;
@@ -155,11 +157,11 @@ export class UnitDecisions {
 
   #holderOf(row: UnitRow): TakeFacts['holder'] {
     const { name, neighbours, held } = this.#input;
-    // Whoever took it since may be at work.
+    // The forgotten holder may still work on the unit.
     if (neighbours.hasForgotten(row) && !held.hadLast(row)) return 'another-host';
-    // A database that went back in time may have forgotten its holder.
+    // A database that went back in time may have forgotten the holder.
     if (row.holder === null) return neighbours.isDatabaseNew ? 'another-host' : 'nobody';
-    // This process alone has the state file of this host: whoever held it here has ended.
+    // Only this process has this host's state file: an earlier holder on this machine has ended.
     return name.wasHere(row.holder) ? 'this-host' : 'another-host';
   }
 }

@@ -2,16 +2,14 @@ import type { ClusterView, HostRow, UnitRow } from '../../cluster/membership.ts'
 import type { UnitEnd } from './held-unit.ts';
 import type { OwnUnit } from './own-units.ts';
 
-/** What became of a unit that a host had its eyes on. */
 export type Visited =
   | { readonly kind: 'ended'; readonly end: UnitEnd }
   | { readonly kind: 'elsewhere'; readonly host: string }
-  /** Its directories are not seen here as they ought to be, but on that host. */
+  /** This host does not see its directories as recorded, but `host` does. */
   | { readonly kind: 'unseen'; readonly host: string }
-  /** Nobody may have it. */
+  /** No host may work on the unit. */
   | { readonly kind: 'blocked' };
 
-/** What a host knows of the units that it came for. */
 export interface VisitedCluster extends Pick<ClusterView, 'hosts'> {
   readonly own: readonly OwnUnit[];
   readonly rows: readonly UnitRow[];
@@ -20,14 +18,14 @@ export interface VisitedCluster extends Pick<ClusterView, 'hosts'> {
   readonly blocked: ReadonlyMap<string, string>;
 }
 
-/** A short stay in a cluster: each unit that is to be had is taken once, and let go of. */
+/** A short stay in a cluster: takes each available unit once. */
 export class Visit {
   readonly #firstMarks = new Map<number, string>();
   readonly #firstBeats = new Map<string, number>();
   readonly #ended = new Map<number, UnitEnd>();
   #heard: (() => void)[] = [];
 
-  /** Takes note of how units and hosts were when they were seen first. */
+  /** Records the first seen state of units and hosts. */
   note({ units, hosts }: Pick<ClusterView, 'units' | 'hosts'>): void {
     for (const row of units) if (!this.#firstMarks.has(row.id)) this.#firstMarks.set(row.id, markOf(row));
     for (const { name, beat } of hosts) if (!this.#firstBeats.has(name)) this.#firstBeats.set(name, beat);
@@ -36,7 +34,7 @@ export class Visit {
     for (const resolve of heard) resolve();
   }
 
-  /** Resolves with the next beat that arrives, or once the signal aborts. */
+  /** Resolves with the answer to the next beat, or when the signal aborts. */
   nextBeat(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       if (signal.aborted) resolve();
@@ -47,22 +45,22 @@ export class Visit {
     });
   }
 
-  /** The work on a unit ended. */
+  /** Records how the work on a unit ended. */
   ended(id: number, end: UnitEnd): void {
     this.#ended.set(id, end);
   }
 
-  /** Whether a unit was not worked on yet. */
+  /** Returns whether the unit has not been worked on yet. */
   mayTake(own: Pick<OwnUnit, 'id'>): boolean {
     return !this.#ended.has(own.id);
   }
 
-  /** Whether there is nothing left to wait for. */
+  /** Returns whether the outcome of every unit is known. */
   isOver(cluster: VisitedCluster): boolean {
     return [...this.outcome(cluster).values()].every((one) => one !== null);
   }
 
-  /** What became of each unit that others may have; `null`: it is not known yet. */
+  /** Returns what became of each unit; `null`: not known yet. */
   outcome(cluster: VisitedCluster): ReadonlyMap<string, Visited | null> {
     return new Map(cluster.own.map((own) => [own.name, this.#visited(own, cluster)]));
   }
@@ -72,14 +70,14 @@ export class Visit {
     if (end !== undefined) return { kind: 'ended', end };
     if (blocked.has(own.name)) return { kind: 'blocked' };
     const row = rows.find(({ id }) => id === own.id);
-    // Somebody has proven it since this host came: a host that died holds it only in name.
+    // The lease was proven since this host came: a dead host is also listed as holder.
     if (row !== undefined && row.holder !== null && markOf(row) !== this.#firstMarks.get(own.id))
       return { kind: 'elsewhere', host: row.holderHost ?? 'another host' };
     const host = leftTo(own);
     return host !== null && this.#isHeard(host, hosts) ? { kind: 'unseen', host } : null;
   }
 
-  /** Whether a host has beaten since this one came: one that died is listed as well. */
+  /** Returns whether a host has sent a beat since this one came: dead hosts are listed too. */
   #isHeard(host: string, hosts: readonly HostRow[]): boolean {
     return hosts.some(({ name, beat }) => name === host && beat !== this.#firstBeats.get(name));
   }

@@ -2,11 +2,7 @@ import type { LoadedConfig } from '../../config/load-config.ts';
 import { SyncError } from '../sync-error.ts';
 import { openCluster, type Cluster, type OtherAddress } from './open-cluster.ts';
 
-/**
- * Does something with the cluster of a configuration, and closes the way to it. Throws `SyncError`: also where there is none.
- *
- * @param other - see `OtherAddress`; `null`: it is where the configuration says.
- */
+/** Runs a task with the cluster of a configuration. Throws `SyncError`, also if there is no cluster. */
 export async function withCluster<T>(
   loaded: LoadedConfig,
   env: NodeJS.ProcessEnv,
