@@ -20,16 +20,16 @@ import { approveAnywhere, pruneAnywhere, rescanAnywhere } from './ask-hosts.ts';
 import type { RunningDaemon } from './daemons.ts';
 import { measure } from './daemon-measures.ts';
 
-/** An overview is given out again for so long at least, milliseconds. */
+/** Minimum time for which an overview is reused, milliseconds. */
 const OVERVIEW_MS = 200;
 
-/** An overview is given out again for so many times as long as it took, so that questions cannot take up the daemon. */
+/** An overview is reused for this many times the time it took, so that requests cannot take up the daemon. */
 const OVERVIEW_REST = 20;
 
-/** While nothing is written an overview stays true for so long, milliseconds: time alone changes little of it. */
+/** Time for which an overview is reused if nothing was written, milliseconds: time alone changes little. */
 const UNCHANGED_MS = 60_000;
 
-/** What an overview says while the state file is not open. */
+/** The overview while the state file is not open. */
 const NOTHING_KNOWN: Overview = {
   sources: [],
   failures: [],
@@ -38,7 +38,7 @@ const NOTHING_KNOWN: Overview = {
   lastVerification: null,
 };
 
-/** What a daemon answers when it is asked how it stands. */
+/** Answers requests about the state of a daemon. */
 export class DaemonAnswers {
   readonly #options: RunTarget;
   readonly #monotonic: () => number;
@@ -52,7 +52,7 @@ export class DaemonAnswers {
     this.#daemonState = daemonState;
   }
 
-  /** What answers over the socket and the status port are made of. */
+  /** Creates the answers for the socket and the status port. */
   ports(metrics: Metrics, log: Log): ControlPorts {
     return {
       readiness: () => {
@@ -83,7 +83,7 @@ export class DaemonAnswers {
     };
   }
 
-  /** What keeps the daemon from being of full service now; empty when nothing does. */
+  /** Reasons why the daemon is not ready; empty if it is. */
   get impediments(): string[] {
     const { trouble, daemon, configuration } = this.#daemonState();
     if (trouble !== null) return [trouble];
@@ -101,7 +101,7 @@ export class DaemonAnswers {
     ];
   }
 
-  /** What `botsync status --json` prints. Throws `StateFileError`. */
+  /** Returns what `botsync status --json` prints. Throws `StateFileError`. */
   status(): unknown {
     const { loaded } = this.#daemonState();
     const { known, running, standing } = this.facts();
@@ -112,7 +112,7 @@ export class DaemonAnswers {
     };
   }
 
-  /** How everything stands. Throws `StateFileError`. */
+  /** Throws `StateFileError`. */
   facts(): { readonly known: Known; readonly running: Running; readonly standing: Standing } {
     const { daemon, trouble, cluster: port, loaded, service, configuration } = this.#daemonState();
     const cluster = this.#clusterFacts();
@@ -134,7 +134,7 @@ export class DaemonAnswers {
     return { known, running, standing: standingOf(known, running) };
   }
 
-  /** What the sources of this host look like to others of a cluster; `null`: nothing is known. */
+  /** Returns the sources of this host for its report to other hosts; `null`: unknown. */
   sources(): readonly SourceStatus[] | null {
     return this.#overview()?.sources ?? null;
   }
@@ -144,7 +144,7 @@ export class DaemonAnswers {
     return cluster && clusterFacts(cluster);
   }
 
-  /** Whether there is something for this host of a cluster to sync that no daemon works on yet. */
+  /** Returns whether this host of a cluster has something to sync on which no daemon works yet. */
   #isStarting(cluster: ClusterFacts | null): boolean {
     if (cluster === null) return false;
     const { running, loaded, cluster: port } = this.#daemonState();
@@ -153,23 +153,23 @@ export class DaemonAnswers {
     return loaded.config.sources.some((source) => isSyncedHere(cluster, source) && !worked.has(source.name));
   }
 
-  /** How long the overview of now is given out again, milliseconds. */
+  /** Time for which the current overview will be reused, milliseconds. */
   get staleForMs(): number {
     return Math.max(0, ...this.#seen.map(({ untilMs }) => untilMs - this.#monotonic()));
   }
 
-  /** What metrics say of the sources. Throws `StateFileError`. */
+  /** Returns the values of the metrics by source. Throws `StateFileError`. */
   measures(): SourceMeasures[] {
     const { daemon, lastSuccessMs } = this.#daemonState();
     const seen = this.#overview();
     return seen === null ? [] : measure(seen, daemon?.watchedDirectories ?? new Map(), lastSuccessMs);
   }
 
-  /** Every row is read for it, so that it is given out again as long as it may be true. */
+  /** An overview reads every row, so it is reused as long as it may be true. */
   #overview(): Overview | null {
     const { state, running, loaded, cluster } = this.#daemonState();
     if (state === null) return null;
-    // While no daemon runs on it, or none yet, the state file of this host says what it knows.
+    // Without a daemon of its own, or with none yet, this host answers from its state file.
     const all = running.length > 0 || cluster !== null ? running : [{ state, config: loaded.config }];
     this.#seen = all.map((one) => this.#look(one));
     return mergeOverviews(this.#seen.map((seen) => seen.overview));
@@ -189,7 +189,7 @@ export class DaemonAnswers {
   }
 }
 
-/** An overview that was made, and from what. Milliseconds of the monotonic clock. */
+/** An overview and what it was made from. Milliseconds of the monotonic clock. */
 interface SeenOverview {
   readonly state: StateStore;
   readonly config: Config;
@@ -197,6 +197,6 @@ interface SeenOverview {
   readonly changes: number;
   readonly overview: Overview;
   readonly atMs: number;
-  /** It is given out until then, whatever changes. */
+  /** Until then the overview is reused, even after changes. */
   readonly untilMs: number;
 }

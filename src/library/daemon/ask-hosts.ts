@@ -12,11 +12,11 @@ import type { DaemonState } from './daemon-state.ts';
 import type { ClusterPort, PruneWish, Wished } from './cluster-port.ts';
 import type { DaemonView } from './daemons.ts';
 
-/** What people ask for is asked of these: the daemons of this process, and the hosts that sync the other sources. */
+/** The daemons of this process, and the hosts that sync the other sources. */
 type Asked = Pick<DaemonState, 'daemon' | 'cluster' | 'loaded'>;
 
 /**
- * Approves the halt of a source, wherever it is synced.
+ * Approves the halt of a source, on whichever host syncs the source.
  *
  * @param digest - of the halt that is meant, see `haltDigest`.
  */
@@ -35,14 +35,17 @@ export async function approveAnywhere(asked: Asked, source: string, digest: stri
   return { ...nothing, failed: [{ source, reason: whyNot(wished) }] };
 }
 
-/** The host that sees the files of a source where this one does not; `null`: there is none. */
+/** Returns the host that sees the files of a source if this host does not; `null` otherwise. */
 export function whoSees({ own, alive, host }: ClusterSituation, source: string): string | null {
   const unit = own.find(({ sources }) => sources.some(({ name }) => name === source));
   const staying = alive.filter(({ isVisitor }) => !isVisitor);
   return unit === undefined ? null : seeingInstead(staying, host, unit.id);
 }
 
-/** Looks again now, wherever the sources are synced. `null`: botsync is starting. `source` and `path`: `null` for everything. */
+/**
+ * Rescans now, on whichever hosts sync the sources. Returns `null` while botsync is starting. `source`, `path`: `null`
+ * for all.
+ */
 export async function rescanAnywhere(
   asked: Asked,
   source: string | null,
@@ -51,14 +54,14 @@ export async function rescanAnywhere(
   const { daemon, cluster } = asked;
   const others = elsewhere(asked, source);
   if (cluster === null || others.length === 0) return daemon?.rescan(source, path) ?? null;
-  // Whoever asks has written it: the ledger is given nothing that no path can be.
+  // The path is user input: only paths below a directory go into the ledger.
   if (path !== null && !leadsBelow(path)) return { kind: 'outside' };
   if (source !== null) {
     const wished = await cluster.wish({ kind: 'rescan', source, path });
     if (wished.kind === 'passed-on') return { kind: 'passed-on', host: wished.host };
     return { kind: 'not-passed-on', reason: whyNot(wished) };
   }
-  // A pass is over everything that a host has: one source of each unit stands for all.
+  // A rescan without a path is a pass over the whole unit, so one source of each unit is enough.
   const standing = clusterFacts(cluster);
   const units = new Map(others.map((one) => [unitOf(standing, one)?.name ?? one.name, one.name]));
   const failed = [];
@@ -70,7 +73,7 @@ export async function rescanAnywhere(
   return failed.length === 0 ? { kind: 'pass' } : { kind: 'not-passed-on', reason: failed.join('; ') };
 }
 
-/** Has kept files of a source removed, wherever it is synced. `null`: botsync is starting. */
+/** Removes kept files of a source, on whichever host syncs it. Returns `null` while botsync is starting. */
 export async function pruneAnywhere(
   asked: Asked,
   wanted: Omit<PruneWish, 'kind'>,
@@ -84,7 +87,7 @@ export async function pruneAnywhere(
   return { kind: 'not-passed-on', reason: whyNot(wished) };
 }
 
-/** Has a daemon remove kept files of a source. */
+/** Removes kept files of a source that a daemon of this process syncs. */
 export function pruneHere(
   daemon: Pick<DaemonView, 'prune'>,
   { source, glob, digest }: Omit<PruneWish, 'kind'>,
@@ -96,7 +99,7 @@ export function pruneHere(
   return daemon.prune({ source, digest, matches: (path) => matches(path.normalize('NFC')) });
 }
 
-/** Sources of the configuration that this host does not sync; `source`: only that one. */
+/** Returns the configured sources that this host does not sync; `source`: only that one. */
 function elsewhere({ cluster, loaded }: Asked, source: string | null): readonly SourceConfig[] {
   if (cluster === null) return [];
   const standing = clusterFacts(cluster);
@@ -105,7 +108,7 @@ function elsewhere({ cluster, loaded }: Asked, source: string | null): readonly 
   );
 }
 
-/** The halt of a source as its host reported it last. */
+/** Returns the halt of a source as last reported by its host. */
 function haltOn({ reports }: ClusterPort, source: string): HaltStatus | null {
   const all = [...reports.values()].flatMap(({ sources }) => sources);
   return all.find(({ name, halt }) => name === source && halt !== null)?.halt ?? null;

@@ -8,10 +8,9 @@ import type { SourceConfig, Config } from '../../config/config.ts';
 import type { SourceStatus } from '../../domain/status.ts';
 import type { HostReport } from '../cluster/host-reports.ts';
 
-/** What is known of a cluster. */
 type SeenCluster = Pick<ClusterPort, 'situation' | 'reports'>;
 
-/** A cluster as a host's part in it sees it. */
+/** Returns the facts of a cluster as this host sees them. */
 export function clusterFacts({ situation, reports }: SeenCluster): ClusterFacts {
   const { host, trouble, view, alive, held, blocked, failed, own, hindrances } = situation;
   const configured = new Set(own.map(({ id }) => id));
@@ -21,9 +20,9 @@ export function clusterFacts({ situation, reports }: SeenCluster): ClusterFacts 
   return {
     ...{ host, trouble, held },
     units: units.flatMap((row) => {
-      // What the ledger has otherwise is none of this host's units.
+      // A source with other settings in the ledger is in none of this host's own units.
       const isConfigured = configured.has(row.id) || row.sources.some(({ name }) => differing.has(name));
-      // What no configuration has any more stays in the ledger.
+      // Units that no configuration has any more stay in the ledger.
       const isUsed = isConfigured || row.holder !== null || alive.some((one) => one.units.includes(row.id));
       if (!isUsed) return [];
       return [
@@ -59,18 +58,18 @@ function unitFacts(row: UnitRow): Omit<UnitFacts, 'isConfigured' | 'isHalted' | 
   };
 }
 
-/** The unit that a source of this host's configuration is in; `undefined`: the ledger has none. */
+/** Returns the unit of a configured source; `undefined`: the ledger has none. */
 export function unitOf(cluster: ClusterFacts, { name }: SourceConfig): UnitFacts | undefined {
   return cluster.units.find(({ sources, isConfigured }) => sources.includes(name) && isConfigured);
 }
 
-/** Whether a source is this host's to sync. */
+/** Returns whether this host syncs a source. */
 export function isSyncedHere(cluster: ClusterFacts, source: SourceConfig): boolean {
   const unit = unitOf(cluster, source);
   return unit !== undefined && cluster.held.includes(unit.name);
 }
 
-/** How sources of a configuration stand that other hosts sync, as far as these have said. */
+/** Returns the status of sources that other hosts sync, as far as they reported it. */
 export function sourcesElsewhere(
   { sources }: Pick<Config, 'sources'>,
   cluster: ClusterFacts,

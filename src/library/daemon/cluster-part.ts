@@ -25,23 +25,22 @@ import { pruneHere, whoSees } from './ask-hosts.ts';
 import type { Daemons } from './daemons.ts';
 import type { ClusterPort, Wish, Wished } from './cluster-port.ts';
 
-/** A unit that nobody holds is waited for so long at most, and looked at so often, milliseconds: somebody may be about to take it. */
+/** Longest wait for a host to take a free unit, and the polling interval, milliseconds. */
 const LONGEST_MOVE_MS = 4000;
 const LOOK_AGAIN_MS = 100;
 
-/** A host says something new of itself no sooner than after so long, milliseconds. */
+/** Minimum time between two new reports of this host, milliseconds. */
 const REPORT_MS = 5000;
 
-/** What a daemon's part in a cluster is made of. */
 export interface ClusterPartInput {
   readonly cluster: Cluster;
-  /** The configuration of now. */
+  /** Returns the current configuration. */
   readonly config: () => Config;
   readonly platformName: (config: Config) => string;
   readonly daemons: Daemons;
-  /** How the sources that this host syncs stand; `null`: that is not known. */
+  /** Returns the status of the sources that this host syncs; `null`: unknown. */
   readonly sources: () => HostReport['sources'] | null;
-  /** Clients whose requests a fence may keep. */
+  /** Creates clients whose requests a fence may block. */
   readonly clientsUnder: (fence: Fence) => Clients;
   readonly pauses: ClusterRunInput['pauses'];
   /** See `HostHintsInput`. */
@@ -52,8 +51,8 @@ export interface ClusterPartInput {
 }
 
 /**
- * Opens a daemon's part in a cluster. Throws `SyncError` where the ledger is not for us; a database that cannot be reached just
- * now is waited for.
+ * Opens a daemon's part in a cluster. An unreachable database is waited for later. Throws `SyncError` if the ledger is
+ * unusable.
  */
 export async function openDaemonCluster(
   loaded: LoadedConfig,
@@ -65,7 +64,7 @@ export async function openDaemonCluster(
   try {
     await demandLedger(cluster);
   } catch (error) {
-    // The first beat tells of it.
+    // The first beat reports an unreachable database.
     if (!(error instanceof SyncError) || error.code !== 'cluster') {
       await cluster.close();
       throw error;
@@ -74,7 +73,7 @@ export async function openDaemonCluster(
   return new ClusterPart({ ...input, cluster });
 }
 
-/** A daemon's part in a cluster: a daemon for each unit that this host holds. */
+/** A daemon's part in a cluster: runs a daemon for each unit that this host holds. */
 export class ClusterPart implements ClusterPort {
   readonly #input: ClusterPartInput;
   readonly #run: ClusterRun;
@@ -109,22 +108,21 @@ export class ClusterPart implements ClusterPort {
     });
   }
 
-  /** How this host's part stands. */
   get situation(): ClusterSituation {
     return this.#run.situation;
   }
 
-  /** What hosts said of themselves when they were asked last, by the host's name. */
+  /** The last known reports, by host name. */
   get reports(): ReadonlyMap<string, HostReport> {
     return this.#reports.known;
   }
 
-  /** Asks what the other hosts say of themselves. A database that is out of reach is not waited for. */
+  /** Fetches the reports of the hosts, unless this host cannot take part. */
   async look(): Promise<void> {
     if (this.situation.trouble === null) await this.#reports.look();
   }
 
-  /** Asks something of the host that syncs a source. */
+  /** Passes a wish to the host that syncs its source. */
   async wish({ kind, ...body }: Wish): Promise<Wished> {
     const { membership } = this.#input.cluster;
     try {
@@ -139,7 +137,10 @@ export class ClusterPart implements ClusterPort {
     }
   }
 
-  /** Who syncs a source: what was seen last may be old, and a unit that moves is held by nobody for a moment. Throws `DatabaseError`. */
+  /**
+   * Returns the holder of a source. Looks again where the last view has none: it may be old, and a unit that moves has
+   * no holder for a moment. Throws `DatabaseError`.
+   */
   async #holderOf(source: string): Promise<{ readonly unit: number; readonly host: string } | null> {
     const { cluster, stop } = this.#input;
     const { own, alive, view: last } = this.situation;
@@ -164,7 +165,7 @@ export class ClusterPart implements ClusterPort {
     this.#run.reload();
   }
 
-  /** Takes part until it is stopped. */
+  /** Takes part until stopped. */
   async run(): Promise<void> {
     try {
       await this.#hints.during(() => this.#run.run());
@@ -179,7 +180,7 @@ export class ClusterPart implements ClusterPort {
     await this.#input.daemons.run(holding);
   }
 
-  /** What this host says of itself to the others, JSON; `null`: nothing is known. */
+  /** Returns this host's report to other hosts, as JSON; `null`: nothing is known. */
   #report(): string | null {
     const nowMs = systemClock.monotonic();
     if (this.#reported === null || nowMs - this.#reported.atMs >= REPORT_MS)
@@ -193,7 +194,7 @@ export class ClusterPart implements ClusterPort {
       const report: HostReport | null = sources && { sources, refusal: this.#input.daemons.refusal };
       return report && JSON.stringify(report);
     } catch (error) {
-      // No beat ends by what is wrong with the records of a unit: whoever works on it meets that.
+      // Damaged records of a unit must not end the beats: the daemon of the unit meets the error itself.
       if (!(error instanceof StateFileError)) throw error;
       return null;
     }
@@ -221,7 +222,7 @@ export class ClusterPart implements ClusterPort {
   }
 }
 
-/** What a wish of any kind may say. */
+/** The body of a wish of any kind. */
 interface WishBody {
   readonly source: string;
   readonly path?: string | null;

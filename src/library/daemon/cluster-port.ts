@@ -1,14 +1,14 @@
 import type { ClusterSituation } from '../cluster/cluster-situation.ts';
 import type { HostReport } from '../cluster/host-reports.ts';
 
-/** What is wanted of the host that syncs a source. */
+/** A request to the host that syncs a source. */
 export type Wish =
-  /** `halt`: its digest. */
+  /** `halt`: its digest, see `haltDigest`. */
   | { readonly kind: 'approve'; readonly source: string; readonly halt: string }
   | { readonly kind: 'rescan'; readonly source: string; readonly path: string | null }
   | PruneWish;
 
-/** Kept files of a source are to be removed. `digest`: see `digestOfKept`; `glob`: only those whose path matches. */
+/** Asks to remove kept files of a source. `digest`: see `digestOfKept`; `glob`: only files whose path matches. */
 export interface PruneWish {
   readonly kind: 'prune';
   readonly source: string;
@@ -16,19 +16,19 @@ export interface PruneWish {
   readonly digest: string;
 }
 
-/** What became of a wish: its host has to see it, nobody syncs the source, or the database does not take it. */
+/** The result of a wish: its host will see it, no host syncs the source, or the database failed. */
 export type Wished =
   | { readonly kind: 'passed-on'; readonly host: string }
   | { readonly kind: 'nobody' }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** A host's part in a cluster, as far as it is asked how things stand. */
+/** A host's part in a cluster, for answering requests. */
 export interface ClusterPort {
   readonly situation: ClusterSituation;
-  /** What hosts said of themselves when they were asked last, by the host's name. */
+  /** The last known reports, by host name. */
   readonly reports: ReadonlyMap<string, HostReport>;
-  /** Asks what the other hosts say of themselves, unless that was done just now. Resolves in any case, and soon. */
+  /** Fetches the reports of the hosts unless they are fresh. Always resolves, and soon. */
   readonly look: () => Promise<void>;
-  /** Asks something of the host that syncs a source. */
+  /** Passes a wish to the host that syncs its source. */
   readonly wish: (wish: Wish) => Promise<Wished>;
 }

@@ -4,34 +4,33 @@ import { secretFiles, type SecretFile } from '../../config/secrets.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { WatchedFiles } from '../../files/watched-files.ts';
 
-/** Files have to be unchanged for so long before they are read, milliseconds. */
+/** Time for which a file must be unchanged before it is read, milliseconds. */
 const SETTLE_MS = 500;
 
-/** How often their size and time are looked at, milliseconds. */
+/** Interval for checking size and time of the files, milliseconds. */
 const POLL_MS = 1000;
 
-/** How often their contents are compared, for changes that leave size and time as they were, milliseconds. */
+/** Interval for comparing contents, milliseconds: a change may leave size and time as they were. */
 const COMPARE_MS = 60_000;
 
-/** What watching the files of a configuration needs from outside. */
 export interface ConfigFilesOptions {
   readonly clock: Clock;
-  /** Whether files of secrets are read at all; the embedded emulator needs none. */
+  /** True if files of secrets are read; the embedded emulator needs none. */
   readonly readsSecrets: boolean;
-  /** Where `CREDENTIALS_DIRECTORY` is named. */
+  /** Contains `CREDENTIALS_DIRECTORY`. */
   readonly env: NodeJS.ProcessEnv;
-  /** What the configuration file held when `loaded` was read, or before: see `contentKeyOf`. */
+  /** `contentKeyOf` the configuration file, from when or before `loaded` was read. */
   readonly content: string;
-  /** These files hold something else than when they were read. */
+  /** Called when files differ from what was read. */
   readonly changed: (files: readonly string[]) => Promise<void>;
 }
 
-/** The configuration file and those of its secrets: what was read of them, and whether that has changed. */
+/** Watches the configuration file and the files of its secrets for changes. */
 export class ConfigFiles {
   readonly #readsSecrets: boolean;
   readonly #env: NodeJS.ProcessEnv;
   readonly #files: WatchedFiles;
-  /** Of the configurations that were followed last. */
+  /** The configuration in use, and possibly its candidate successor. */
   #followed: readonly LoadedConfig[];
 
   constructor({ clock, readsSecrets, env, content, changed }: ConfigFilesOptions, loaded: LoadedConfig) {
@@ -48,31 +47,31 @@ export class ConfigFiles {
     });
   }
 
-  /** The files are about to be read again: what they hold now is no change any more. */
+  /** Accepts the current contents, which are about to be read, as known. */
   accept(): Promise<void> {
     return this.#files.accept();
   }
 
-  /** The secrets of another configuration are about to be read, which may fail: its files are followed as well. */
+  /** Follows the files of another configuration too, before its secrets are read, which may fail. */
   async followAlso(next: LoadedConfig): Promise<void> {
     await this.#follow([...this.#followed.slice(0, 1), next]);
   }
 
-  /** Goes on with the files of a configuration alone, and watches them if it says so. */
+  /** Follows only the files of this configuration, and watches them if `service.reloadOnChange` says so. */
   async adopt(loaded: LoadedConfig): Promise<void> {
     await this.#follow([loaded]);
     if (loaded.config.service.reloadOnChange) this.#files.start();
-    // Not waited for: this may run in the midst of a change that it tells of.
+    // Not awaited: this may run inside a `changed` call of the watch.
     else void this.#files.stop();
   }
 
-  /** The fields that another configuration, or one of these files, changed. */
+  /** Returns the fields that differ between two configurations, and the fields of secrets whose files changed. */
   takenOver(before: LoadedConfig, after: LoadedConfig, files: readonly string[]): string[] {
     const secrets = this.#secretsOf(after).filter(({ path }) => files.includes(path));
     return [...changedBlocks(before.config, after.config), ...secrets.map(({ field }) => field)];
   }
 
-  /** Ends the watching. */
+  /** Stops watching. */
   close(): Promise<void> {
     return this.#files.stop();
   }

@@ -4,19 +4,19 @@ import type { FileWord, FileState, Metrics, SourceMeasures } from '../../service
 import type { ServiceManager } from '../../service/systemd-notify.ts';
 import type { Overview, SourceStatus } from '../../domain/status.ts';
 
-/** What a daemon does as numbers: metrics, when all was last in sync, and whether it is up. */
+/** Feeds the metrics, and tracks when everything was last in sync and whether the daemon is ready. */
 export class DaemonMeasures {
   /** When a pass last ended with everything in sync, epoch milliseconds. */
   lastSuccessMs: number | null = null;
-  /** Whether the service manager was told that the daemon is up. */
+  /** True once the service manager was notified that the daemon is ready. */
   isReady = false;
-  /** Whether it was told last that this host cannot take part in its cluster. */
+  /** True if the last report was that this host cannot take part in its cluster. */
   #isWaiting = false;
   readonly #serviceManager: Pick<ServiceManager, 'ready' | 'status'>;
   readonly #getMetrics: () => Metrics | null;
   readonly #onPassEnded: () => void;
 
-  /** @param getMetrics - asked each time: they are loaded later than the first event comes. */
+  /** @param getMetrics - called each time, because the first events come before the metrics are loaded. */
   constructor(
     serviceManager: Pick<ServiceManager, 'ready' | 'status'>,
     getMetrics: () => Metrics | null,
@@ -61,10 +61,10 @@ export class DaemonMeasures {
   });
 
   /**
-   * How this host's part in its cluster stands. While it takes part whoever syncs a source notices what changes. While it does
-   * not, it is up all the same: the service manager would else wait for a database, or for a name, until it gives the start up.
+   * Reports this host's part in its cluster to the service manager. A host that cannot take part is ready too:
+   * otherwise the service manager would wait for a database or a name until the start times out.
    *
-   * @param trouble - why it cannot take part; `null`: it takes part.
+   * @param trouble - why this host cannot take part; `null`: it takes part.
    */
   standsInCluster(trouble: string | null): void {
     const status = trouble === null ? 'takes part in the cluster' : `waits: ${trouble}`;
@@ -83,7 +83,9 @@ export class DaemonMeasures {
   }
 }
 
-/** What metrics say of every source. `lastSuccessMs`: epoch milliseconds; `null`: nothing was in sync yet. */
+/**
+ * Returns the values of the metrics by source. `lastSuccessMs`: epoch milliseconds; `null`: nothing was in sync yet.
+ */
 export function measure(
   { sources }: Overview,
   watchedDirectories: ReadonlyMap<string, number>,

@@ -8,7 +8,7 @@ import { summaryWords } from '../../words/pass.ts';
 import { placeOf } from '../../words/place.ts';
 import { describeVerified } from '../../words/verified.ts';
 
-/** The platform refuses: what is said when it begins, and when it is over. */
+/** Messages for when the platform begins to refuse requests, and when it accepts them again. */
 const REFUSED: Readonly<Record<Refusal, { readonly began: string; readonly over: string }>> = {
   credentials: {
     began: 'the platform refuses the credentials; files that need them wait and are retried',
@@ -23,21 +23,21 @@ const REFUSED: Readonly<Record<Refusal, { readonly began: string; readonly over:
 
 type PassEnded = Extract<RunEvent, { kind: 'pass-ended' }>;
 
-/** So many differences of one comparison are logged; the rest are counted. */
+/** Maximum number of differences logged per comparison; the rest are counted. */
 const DIFFERENCES_LOGGED = 100;
 
-/** Puts what happens in a daemon into a log: the one for people, or the one that the page shows. */
+/** Writes the events of a daemon to a log: the one for people, or the one on the page. */
 export class DaemonNews {
   readonly #log: StyledLog;
   readonly #credentialAdvice: () => string | null;
   readonly #repetitions = new Repetitions();
   #overdue = 0;
-  /** Found by the comparison that is under way. */
+  /** Number of differences in the running comparison. */
   #differences = 0;
-  /** Whether the last passes over some sources found these in sync. */
+  /** True if the last pass over some sources found them in sync; by source names. */
   readonly #wasInSync = new Map<string, boolean>();
 
-  /** @param credentialAdvice - what to do when the platform refuses the credentials; `null`: that is said elsewhere. */
+  /** @param credentialAdvice - what to do about refused credentials; `null`: that is shown elsewhere. */
   constructor(log: StyledLog, credentialAdvice: () => string | null) {
     this.#log = log;
     this.#credentialAdvice = credentialAdvice;
@@ -100,7 +100,7 @@ export class DaemonNews {
   });
 
   #passEnded({ trigger, sources, summary, exitCode }: PassEnded): void {
-    // A host all of whose own sources are halted has none of which there is anything to say.
+    // A host whose own sources are all halted has nothing to report.
     if (sources.length === 0) return;
     const isInSync = exitCode === EXIT.ok;
     const { uploaded, renewed, removed } = summary;
@@ -111,36 +111,37 @@ export class DaemonNews {
     const isTold = this.#repetitions.isToldPass(trigger, sources, summary);
     const level = isInSync ? (isNews ? 'info' : 'debug') : isTold ? 'debug' : 'warn';
     const words = summaryWords(summary, false, false);
-    // Where daemons share a log, each has passes of its own.
+    // Where daemons share a log, each has its own passes.
     const rest = this.#wasInSync.size > 1 ? `${words.rest} (${sources.join(', ')})` : words.rest;
     this.#log.say(level, { ...words, rest }, { trigger });
   }
 }
 
-/** So many files that were told of are remembered. */
+/** Maximum number of logged file events that are remembered. */
 const MOST_REMEMBERED = 10_000;
 
 /**
- * What the log need not say again. While the platform refuses credentials or room, the same files fail for the same reason in
- * every attempt, once a minute at first: it was said when it began, and is said when it is over. A file that stays as it is, and
- * what a rescan comes to, are told once, however often a directory is polled.
+ * Finds events that the log need not repeat. While the platform refuses credentials or room, the same files fail for
+ * the same reason in every attempt, at first once a minute: only the beginning and the end of that are logged. A file
+ * that stays as it is and a rescan with the same result are logged once, however often a directory is polled.
  */
 export class Repetitions {
   readonly #refusals = new Map<Refusal, string>();
-  /** What passes came to last, by their sources. */
+  /** Counts of the last pass, by source names. */
   readonly #lastCounts = new Map<string, string>();
   readonly #told = new Set<string>();
 
-  /** The platform refuses everything of a kind; `null`: not any more. */
+  /** Sets why the platform refuses a kind of request; `null`: it accepts it again. */
   refused(kind: Refusal, reason: string | null): void {
     if (reason === null) this.#refusals.delete(kind);
     else this.#refusals.set(kind, reason);
   }
 
   /**
-   * Whether a file failed for what was told of everything, or was told of in the same words. To be asked once of each event.
+   * Returns whether a file failed for a reason already logged for all files, or was logged with the same reason. Call
+   * once per event.
    *
-   * @param isKnown - whether an earlier pass met the same.
+   * @param isKnown - an earlier pass met the same.
    */
   isToldEvent({ kind, source, path, reason, error }: FileEvent, isKnown: boolean): boolean {
     if (error !== undefined && [...this.#refusals.values()].includes(error)) return true;
@@ -153,8 +154,8 @@ export class Repetitions {
   }
 
   /**
-   * Whether a pass over some sources came to the same as the one before, and nobody waits to hear that: it is a rescan, or
-   * something is refused. To be asked once of each pass.
+   * Returns whether a pass had the same result as the one before and need not be logged: it is a rescan, or something
+   * is refused. Call once per pass.
    */
   isToldPass(trigger: Trigger, sources: readonly string[], summary: Summary): boolean {
     const name = sources.join('\0');

@@ -9,10 +9,9 @@ import type { Holding } from '../holding.ts';
 import type { NotifiedRun, Notifier } from '../notifier.ts';
 import type { Health } from '../take-snapshot.ts';
 
-/** What all notifications of a process share. */
 export interface DaemonNotifierInput {
   readonly log: Log;
-  /** Why the configuration on disk cannot be loaded; `null`: it can. */
+  /** Returns why the configuration on disk cannot be loaded; `null`: it can. */
   readonly configurationProblem: () => string | null;
   readonly platformNow: NotifiedRun['platformNow'];
   readonly ended: (outcome: MessageOutcome) => void;
@@ -23,7 +22,7 @@ export interface NotifiedDaemon extends Pick<Holding, 'state' | 'config' | 'unit
   readonly daemon: Pick<Daemon, 'activity' | 'refusal'>;
 }
 
-/** The notifications of all daemons of a process, under one configuration after the other. */
+/** The notifications of all daemons of a process, under changing configurations. */
 export class DaemonNotifier {
   readonly #input: DaemonNotifierInput;
   readonly #sent = new Map<StateStore, SentNotifications>();
@@ -33,14 +32,14 @@ export class DaemonNotifier {
     this.#input = input;
   }
 
-  /** Whether any file is announced. */
+  /** True if any file is announced. */
   get announces(): boolean {
     return this.#notifier?.announces === true;
   }
 
   /**
-   * Goes on under another configuration; `null`: without notifications. The one before is closed. Failures are logged:
-   * files are more important, and a reload that has begun must come to its end.
+   * Continues with another notifier and closes the previous one; `null`: without notifications. Failures are only
+   * logged: files are more important, and a reload must complete.
    */
   async adopt(notifier: Notifier | null): Promise<void> {
     await this.#stopAll();
@@ -50,14 +49,14 @@ export class DaemonNotifier {
       try {
         sent.begin(notifier);
       } catch (error) {
-        // The daemon meets by itself what is wrong with its state.
+        // The daemon meets the error in its state file itself.
         this.#input.log.error('notifications are paused', { reason: (error as Error).message });
       }
     }
     await this.#close(before);
   }
 
-  /** Sends notifications about a daemon until they are ended. Throws `StateFileError`. */
+  /** Sends notifications about a daemon until `detach` or `close`. Throws `StateFileError`. */
   attach({ daemon, state, config, unit }: NotifiedDaemon): void {
     const { log, configurationProblem, platformNow, ended } = this.#input;
     const health = (): Health => healthOf(daemon, configurationProblem());
@@ -66,24 +65,24 @@ export class DaemonNotifier {
     this.#sent.set(state, sent);
   }
 
-  /** Ends the notifications about the daemon of a state, which is about to be closed. What is running is broken off. */
+  /** Ends the notifications about the daemon of a state that is about to be closed. Cuts off running ones. */
   async detach(state: StateStore): Promise<void> {
     const sent = this.#sent.get(state);
     this.#sent.delete(state);
     await sent?.stop();
   }
 
-  /** Takes note of a file of a state that has reached the platform. Throws `StateFileError`. */
+  /** Records a file of a state that reached the platform. Throws `StateFileError`. */
   delivered(state: StateStore, delivery: Delivery): void {
     this.#sent.get(state)?.delivered(delivery);
   }
 
-  /** There may be something to send. */
+  /** Looks for notifications to send. */
   wake(): void {
     for (const sent of this.#sent.values()) sent.wake();
   }
 
-  /** Ends everything. */
+  /** Ends all notifications. */
   async close(): Promise<void> {
     await this.#stopAll();
     this.#sent.clear();
@@ -112,7 +111,7 @@ class SentNotifications {
   readonly #bell = new Bell();
   #notifications: Notifications | null = null;
   #stopping = new AbortController();
-  /** Resolves when nothing of it uses the state any more. */
+  /** Resolves when nothing here uses the state any more. */
   #ended: Promise<void> = Promise.resolve();
 
   constructor(run: NotifiedRun, log: Log) {
@@ -120,7 +119,7 @@ class SentNotifications {
     this.#log = log;
   }
 
-  /** Goes on by another notifier; `null`: nothing is sent. Throws `StateFileError`. */
+  /** Continues with another notifier; `null`: sends nothing. Throws `StateFileError`. */
   begin(notifier: Notifier | null): void {
     this.#stopping.abort();
     this.#notifications = null;
@@ -132,43 +131,43 @@ class SentNotifications {
     const pause = (ms: number, signal: AbortSignal): Promise<void> =>
       this.#bell.wait(systemClock, ms, signal);
     const ended = notifications.run(pause, stopping.signal).catch((error: unknown) => {
-      // Whatever it is: files are more important. The daemon meets by itself what is wrong with its state.
+      // Files are more important than any failure here. The daemon meets an error in its state file itself.
       this.#log.error('notifications are off', { reason: (error as Error).message });
     });
     const before = this.#ended;
     this.#ended = before.then(() => ended);
   }
 
-  /** Takes note of a file that has reached the platform. Throws `StateFileError`. */
+  /** Records a file that reached the platform. Throws `StateFileError`. */
   delivered(delivery: Delivery): void {
     this.#notifications?.delivered(delivery);
   }
 
-  /** There may be something to send. */
+  /** Looks for notifications to send. */
   wake(): void {
     this.#bell.ring();
   }
 
-  /** Breaks off what is running, and resolves when nothing uses the state any more. */
+  /** Cuts off running notifications; resolves when nothing uses the state any more. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#ended;
   }
 }
 
-/** How a daemon stands, beyond what its state says. */
+/** Returns the health of a daemon, which its state file does not contain. */
 export function healthOf(
   { activity, refusal }: NotifiedDaemon['daemon'],
   configurationProblem: string | null,
 ): Health {
-  // In the midst of a pass nobody has to have asked the platform yet.
+  // During a pass, the platform may not have been asked yet.
   const isKnown = activity.activity === 'watching';
   const hasPassed = activity.activity !== 'starting';
   return {
     credentials:
       refusal === null ? { kind: isKnown ? 'taken' : 'unknown' } : { kind: 'refused', reason: refusal },
     reach: activity.platformOutOfReach ? 'lost' : hasPassed ? 'there' : 'unknown',
-    // A first pass may take hours, and renewals do not wait for its end.
+    // A first pass may take hours, and renewals do not wait for it.
     hasBegun: true,
     configurationProblem,
   };

@@ -6,14 +6,14 @@ import { noticesIn, openHost, PlatformAccess, type PlatformHost } from '../platf
 import { Notifier } from '../notifier.ts';
 import type { CountedAnswer } from '../../platform/pacer.ts';
 
-/** The way to the platform under one configuration, and what tells people over it. */
+/** The access to the platform under one configuration, and its notifier. */
 export interface DaemonAccess {
   readonly access: PlatformAccess;
-  /** `null`: people are told nothing. */
+  /** `null`: without notifications. */
   readonly notifier: Notifier | null;
 }
 
-/** A daemon's ways to the platform, one configuration after the other; the emulator in its place is one for all of them. */
+/** A daemon's accesses to the platform, one per configuration. They share one emulator. */
 export class DaemonPlatform {
   readonly #options: RunTarget;
   readonly #env: NodeJS.ProcessEnv;
@@ -23,8 +23,8 @@ export class DaemonPlatform {
   #host: PlatformHost | null = null;
 
   /**
-   * @param env - where secrets and proxies are named.
-   * @param onAnswer - told of every answer of the platform.
+   * @param env - contains secrets and proxies.
+   * @param onAnswer - called for every answer of the platform.
    */
   constructor(
     options: RunTarget,
@@ -39,12 +39,12 @@ export class DaemonPlatform {
     this.#connections = new ConnectionHolder(log);
   }
 
-  /** The way that is used; `null` until the first one is taken. */
+  /** `null` until `take` was called. */
   get current(): PlatformAccess | null {
     return this.#connections.current;
   }
 
-  /** Opens the way under a configuration, to be taken or closed. Throws `SyncError`; nothing is open then. */
+  /** Opens an access under a configuration, to be taken or closed. Throws `SyncError` with nothing left open. */
   async open(loaded: LoadedConfig): Promise<DaemonAccess> {
     const log = this.#log;
     this.#host ??= await openHost(this.#options.emulator, loaded.config, 'sync');
@@ -58,7 +58,7 @@ export class DaemonPlatform {
       onAnswer: this.#onAnswer,
     });
     try {
-      // What it takes is found to be missing now, not when it is needed.
+      // Fail now if a client or the control secret lacks something, not at its first use.
       access.clients.files();
       access.credentials.control();
       const input = { options: this.#options, loaded, access, clock: systemClock, log };
@@ -69,17 +69,17 @@ export class DaemonPlatform {
     }
   }
 
-  /** Goes on by another way (see `ConnectionHolder`). Returns the one before, which is to be retired. */
+  /** Uses another access (see `ConnectionHolder`). Returns the previous one, which must be retired. */
   take(next: PlatformAccess): PlatformAccess | null {
     return this.#connections.take(next);
   }
 
-  /** Closes a way once what is running by it has settled. */
+  /** Closes an access once what runs on it has settled. */
   retire(access: PlatformAccess, settled: Promise<void> | undefined): void {
     this.#connections.retire(access, settled);
   }
 
-  /** Closes everything. A failure is logged: it is no reason to end otherwise. */
+  /** Closes everything. Failures are only logged. */
   async close(): Promise<void> {
     await this.#connections.close();
     try {
@@ -90,16 +90,15 @@ export class DaemonPlatform {
   }
 }
 
-/** What is held of a connection. */
 export type HeldConnection = Pick<PlatformAccess, 'fingerprint' | 'pausedForMs' | 'pause' | 'close'>;
 
 /**
- * The daemon's connection to the platform, and earlier ones that are still in use. A connection that cannot be closed is
- * logged: it is no reason to end, nor to refuse a reload.
+ * The daemon's connection to the platform, and earlier ones still in use. A connection that cannot be closed is logged,
+ * and ends neither the daemon nor a reload.
  */
 export class ConnectionHolder<Held extends HeldConnection> {
   readonly #log: Log;
-  /** Earlier connections, until they are closed. */
+  /** Earlier connections that are closing. */
   readonly #closing = new Set<Promise<void>>();
   #current: Held | null = null;
 
@@ -107,14 +106,14 @@ export class ConnectionHolder<Held extends HeldConnection> {
     this.#log = log;
   }
 
-  /** `null` until the first one is taken. */
+  /** `null` until `take` was called. */
   get current(): Held | null {
     return this.#current;
   }
 
   /**
-   * Goes on with another connection; one that is made from the same addresses, secrets and settings is closed instead.
-   * Returns the connection before, which is to be retired once nothing new is begun by it; `null` when it goes on.
+   * Uses another connection, or closes it if it has the same addresses, secrets and settings as the current one.
+   * Returns the previous connection, which must be retired once nothing new uses it; `null`: it stays in use.
    */
   take(next: Held): Held | null {
     const before = this.#current;
@@ -123,19 +122,18 @@ export class ConnectionHolder<Held extends HeldConnection> {
       this.retire(next);
       return null;
     }
-    // What the platform asked for holds for the next connection as well.
+    // A pause that the platform asked for applies to the next connection too.
     next.pause(before?.pausedForMs() ?? 0);
     this.#current = next;
     return before;
   }
 
-  /** Closes a connection once what is running by it has settled. */
+  /** Closes a connection once what runs on it has settled. */
   retire(connection: Held, settled: Promise<void> = Promise.resolve()): void {
     const closed = this.#close(connection, settled).finally(() => this.#closing.delete(closed));
     this.#closing.add(closed);
   }
 
-  /** Closes everything. */
   async close(): Promise<void> {
     if (this.#current !== null) this.retire(this.#current);
     this.#current = null;
@@ -143,7 +141,7 @@ export class ConnectionHolder<Held extends HeldConnection> {
   }
 
   async #close(connection: Held, settled: Promise<void>): Promise<void> {
-    // What went wrong with that is met by those who carry it out.
+    // Its failures are handled where it runs.
     await settled.catch(() => undefined);
     try {
       await connection.close();

@@ -37,14 +37,14 @@ import { DaemonNotifier } from './daemon-notifier.ts';
 import { DaemonMeasures } from './daemon-measures.ts';
 import { DaemonVitals } from './vitals.ts';
 
-/** Runs a daemon until a stop. `up` is told once it is at work. Throws `SyncError`. */
+/** Runs a daemon until a stop. Calls `up` once it works. Throws `SyncError`. */
 export async function runDaemon(
   base: RunBase,
   options: DaemonOptions,
   stop: Stop,
   up: (run: DaemonRun) => void,
 ): Promise<void> {
-  // Before it is read: a change from now on is noticed.
+  // Read the key before the file, so that a change from now on is noticed.
   const content = await contentKeyOf(resolve(base.target.config));
   const run = new DaemonRun({ ...base, ...options, stop, content }, load(base.target));
   try {
@@ -56,14 +56,13 @@ export async function runDaemon(
   }
 }
 
-/** What a daemon is given. */
 interface DaemonInput extends RunBase, Omit<DaemonOptions, 'signal'> {
   readonly stop: Stop;
-  /** What the configuration file held before it was read, see `contentKeyOf`. */
+  /** Content of the configuration file before it was read, see `contentKeyOf`. */
   readonly content: string;
 }
 
-/** A daemon with all that surrounds it: listeners, the service manager, what watches its configuration. */
+/** A daemon with everything around it: servers, service manager, watched configuration. */
 export class DaemonRun {
   readonly #options: RunTarget;
   readonly #env: NodeJS.ProcessEnv;
@@ -84,7 +83,7 @@ export class DaemonRun {
   readonly #platform: DaemonPlatform;
   readonly #files: ConfigFiles;
   readonly #reloads: Reloads;
-  /** `null`: a hang ends nothing. */
+  /** `null`: hangs are ignored. */
   readonly #hangGuard: HangGuard | null;
   readonly #onStop = (): void => {
     this.#serviceManager.stopping();
@@ -108,9 +107,9 @@ export class DaemonRun {
   #servers: DaemonServers | null = null;
   #watchdog: Watchdog | null = null;
   #loaded: LoadedConfig;
-  /** `null`: no other host works with this one. */
+  /** `null`: this host works alone. */
   #cluster: ClusterPart | null = null;
-  /** Ends everything when a part of it cannot go on. */
+  /** Ends everything when a part of it fails. */
   readonly #failed = new AbortController();
   #keeper: StateKeeper | null = null;
 
@@ -197,7 +196,7 @@ export class DaemonRun {
     });
   }
 
-  /** Takes up what is kept for the whole run. Throws `SyncError`. */
+  /** Opens everything that lasts for the whole run. Throws `SyncError`. */
   async begin(): Promise<void> {
     const log = this.#log;
     this.#lock = holdLock(this.#loaded.config.stateFile, 'the state file', SERVICE);
@@ -222,7 +221,7 @@ export class DaemonRun {
     await this.#files.adopt(this.#loaded);
   }
 
-  /** Runs the daemon, over and over when its state file fails it. Throws `SyncError`. */
+  /** Runs the daemon, again each time its state file fails. Throws `SyncError`. */
   async untilStopped(): Promise<void> {
     const { stateFile } = this.#loaded.config;
     this.#keeper = new StateKeeper({
@@ -241,27 +240,27 @@ export class DaemonRun {
     this.#log.info('stopped');
   }
 
-  /** Reads the configuration again, once what is running of that is over. */
+  /** Reloads the configuration, after any running reload. */
   reload(): Promise<ReloadOutcome> {
     return this.#reloads.request(null);
   }
 
-  /** Lets what a guard halted go on, once: all sources, or one. */
+  /** Approves halts once: of all sources, or of one. */
   approve(source: string | undefined): Approval {
     return this.#daemons.approve(source ?? null, null);
   }
 
-  /** What keeps it from being of full service now. */
+  /** Reasons why the daemon is not ready. */
   get impediments(): readonly string[] {
     return this.#answers.impediments;
   }
 
-  /** What `botsync status --json` prints. Throws `StateFileError`. */
+  /** Returns what `botsync status --json` prints. Throws `StateFileError`. */
   status(): unknown {
     return this.#answers.status();
   }
 
-  /** Lets go of everything. Throws what was thrown last on the way, such as by the log of an embedding program. */
+  /** Closes everything. Throws the last error on the way, such as one of an embedding program's log. */
   async end(): Promise<void> {
     this.#stop.stop.removeEventListener('abort', this.#onStop);
     this.#reloads.end();
@@ -283,7 +282,7 @@ export class DaemonRun {
     }
   }
 
-  /** Where the directory of the state file went, so did the lock and the socket. */
+  /** Takes the lock and opens the socket again if they were lost with the directory of the state file. */
   async #regain(stateFile: string): Promise<void> {
     if (this.#lock?.isInPlace() === true) return;
     this.#lock?.release();
@@ -327,7 +326,7 @@ export class DaemonRun {
     return current;
   }
 
-  /** Goes on under another configuration. Throws `SyncError`; nothing has changed then. */
+  /** Applies another configuration. Throws `SyncError`; then the previous one stays in use. */
   async #take(next: LoadedConfig): Promise<void> {
     await this.#files.followAlso(next);
     const { access, notifier } = await this.#platform.open(next);
@@ -343,7 +342,7 @@ export class DaemonRun {
     await this.#files.adopt(next);
   }
 
-  /** `before`: the way to the platform that is used no more once what is running by it has ended. */
+  /** Reloads the daemons, and retires the previous access to the platform once nothing runs on it. */
   async #reloadDaemon(before: PlatformAccess | null): Promise<void> {
     let settled: Promise<void> | undefined;
     try {
@@ -354,7 +353,7 @@ export class DaemonRun {
   }
 }
 
-/** Takes all steps, one after the other. Throws what the last that failed threw. */
+/** Runs all steps in order, even after failures. Throws the last error. */
 async function inTurn(steps: readonly (() => Promise<void> | undefined)[]): Promise<void> {
   const [step, ...rest] = steps;
   if (step === undefined) return;
@@ -365,7 +364,7 @@ async function inTurn(steps: readonly (() => Promise<void> | undefined)[]): Prom
   }
 }
 
-/** What people are told to do about a halt. */
+/** The command that approves a halt, for messages. */
 function howToApprove({ config, emulator }: RunTarget): string {
   return `run: botsync approve${emulator ? ' --emulator' : ''} -c ${quoteForShell(config)}`;
 }

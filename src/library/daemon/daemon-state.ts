@@ -6,31 +6,31 @@ import type { DaemonView, RunningDaemon } from './daemons.ts';
 import type { ReloadOutcome } from '../api.ts';
 import type { ObservedDaemon, DaemonSituation } from '../../sync/events.ts';
 
-/** The daemons of a process and what they work with now: what answers are made of. */
+/** The daemons of a process and what they currently work with. */
 export interface DaemonState {
   readonly service: ServiceState;
   readonly configuration: ConfigurationInUse;
   readonly loaded: LoadedConfig;
-  /** All of them, as if they were one; `null` while there are none yet. */
+  /** All daemons as one; `null` while there are none. */
   readonly daemon: DaemonView | null;
-  /** One by one. */
+  /** The daemons one by one. */
   readonly running: readonly RunningDaemon[];
   /** The state file of this host; `null` while it is not open. */
   readonly state: StateStore | null;
-  /** This host's part in a cluster; `null`: it is in none. */
+  /** `null`: without a cluster. */
   readonly cluster: ClusterPort | null;
-  /** Why the state file cannot be used, while it cannot. */
+  /** Why the state file cannot be used; `null`: it can. */
   readonly trouble: string | null;
-  /** Epoch milliseconds. */
+  /** When everything was last in sync, epoch milliseconds. */
   readonly lastSuccessMs: number | null;
-  /** Reads the configuration and its secrets again; resolves once they are in use, or with why they are not. */
+  /** Reloads the configuration and its secrets. Resolves once they are in use, or with the reason why not. */
   readonly reload: () => Promise<ReloadOutcome>;
 }
 
 /**
- * What those who watch a daemon may ask of it.
+ * Creates the view of a daemon for observers.
  *
- * @param pausedForMs - how long the platform has asked us to wait from now, milliseconds.
+ * @param pausedForMs - remaining pause that the platform asked for, milliseconds.
  */
 export function observedDaemon(
   daemonState: () => Pick<DaemonState, 'loaded' | 'daemon'>,

@@ -13,12 +13,12 @@ import type { DaemonNotifier } from './daemon-notifier.ts';
 /** A daemon at work, with what it works on. */
 export interface RunningDaemon {
   readonly daemon: Daemon;
-  /** With the sources that it keeps. */
+  /** With only the daemon's sources. */
   readonly config: Config;
   readonly state: StateStore;
 }
 
-/** What may be asked of one daemon or of several alike. */
+/** The common interface of one daemon and of several. */
 export type DaemonView = Pick<
   Daemon,
   | 'approve'
@@ -35,7 +35,7 @@ export type DaemonView = Pick<
 export interface SharedByDaemons extends Pick<SyncServices, 'emit' | 'stages' | 'howToApprove'> {
   readonly requests: RequestObserver;
   readonly notifier: DaemonNotifier;
-  /** What the platform is called in records under a configuration. */
+  /** Returns the name of the platform in records. */
   readonly platformName: (config: Config) => string;
 }
 
@@ -44,7 +44,7 @@ interface Entry extends RunningDaemon {
   config: Config;
 }
 
-/** All daemons of a process: one as a rule, in a cluster one for each unit that this host holds. */
+/** All daemons of a process: usually one, in a cluster one per unit that this host holds. */
 export class Daemons implements DaemonView {
   readonly #shared: SharedByDaemons;
   #running: readonly Entry[] = [];
@@ -53,7 +53,6 @@ export class Daemons implements DaemonView {
     this.#shared = shared;
   }
 
-  /** Those at work now. */
   get running(): readonly RunningDaemon[] {
     return this.#running;
   }
@@ -79,7 +78,9 @@ export class Daemons implements DaemonView {
     }
   }
 
-  /** Has all go on under the configuration of now. Resolves once they do; `whenSettled` once nothing runs under the one before. */
+  /**
+   * Applies the current configuration to all daemons. `whenSettled` resolves once nothing runs under the previous one.
+   */
   async reload(): Promise<{ readonly whenSettled: Promise<void> }> {
     const reloading = this.#running.map((entry) => {
       entry.config = entry.holding.config();
@@ -89,7 +90,7 @@ export class Daemons implements DaemonView {
     return { whenSettled: Promise.all(reloaded.map(({ whenSettled }) => whenSettled)).then(() => undefined) };
   }
 
-  /** The one that keeps a source. */
+  /** Returns the daemon that syncs a source. */
   of(source: string): RunningDaemon | undefined {
     return this.#running.find(({ config }) => config.sources.some(({ name }) => name === source));
   }
@@ -154,7 +155,7 @@ export class Daemons implements DaemonView {
   }
 }
 
-/** What several daemons are doing, as if it were one. None has nothing to do. */
+/** Combines the activities of several daemons into one. Without daemons there is nothing to do. */
 function allTogether(all: readonly DaemonActivity[]): DaemonActivity {
   const sum = (count: (one: DaemonActivity) => number): number =>
     all.reduce((total, one) => total + count(one), 0);
@@ -175,10 +176,10 @@ function allTogether(all: readonly DaemonActivity[]): DaemonActivity {
   };
 }
 
-/** Whichever comes first of these, where any daemon does it. */
+/** The first of these that any daemon does is the combined activity. */
 const ACTIVITIES = ['pass', 'starting'] as const;
 
-/** The first of some moments (ISO 8601); `null`: now. */
+/** Returns the earliest of some moments (ISO 8601); `null`: now. */
 function earliest(moments: readonly (string | null)[]): string | null {
   const known = moments.filter((moment) => moment !== null);
   return known.length < moments.length ? null : (known.sort()[0] ?? null);

@@ -4,7 +4,6 @@ import type { LoadedConfig } from '../../config/load-config.ts';
 import type { ClusterObserver } from '../cluster/cluster-situation.ts';
 import type { ClusterPart, ClusterPartInput } from './cluster-part.ts';
 
-/** What a daemon joins a cluster with. */
 export interface JoinInput extends Omit<ClusterPartInput, 'cluster' | 'observer' | 'onHints'> {
   readonly loaded: LoadedConfig;
   readonly env: NodeJS.ProcessEnv;
@@ -14,8 +13,8 @@ export interface JoinInput extends Omit<ClusterPartInput, 'cluster' | 'observer'
 }
 
 /**
- * Opens a daemon's part in the cluster of its configuration; `null`: there is none, and nothing of it is loaded. Throws `SyncError` where
- * the ledger is not for us. A database that cannot be reached is waited for.
+ * Opens a daemon's part in the cluster of its configuration. Returns `null` without a cluster, and then loads no module
+ * for it. An unreachable database is waited for later. Throws `SyncError` if the ledger is unusable.
  */
 export async function joinCluster(input: JoinInput): Promise<ClusterPart | null> {
   const { loaded, env, metrics, stands, ...rest } = input;
@@ -48,7 +47,7 @@ function observerOf(
       metrics.shipped(seconds);
     },
     taken: (_unit, from) => {
-      // What a process of this host held before goes on.
+      // A unit that another process of this host held is not a takeover.
       if (from !== null && from !== host) metrics.tookOver();
     },
     ended: (_unit, { kind }) => {

@@ -14,16 +14,16 @@ import type { Stop } from '../stop.ts';
 import { runCounting } from '../count-ahead.ts';
 import type { Daemons } from './daemons.ts';
 
-/** How often a host of a cluster looks whether its state file is in its place, milliseconds. */
+/** Interval at which a host of a cluster checks that its state file is in place, milliseconds. */
 const LOOK_MS = 10_000;
 
-/** How often it is noted that the service runs, milliseconds. */
+/** Interval for recording that the service runs, milliseconds. */
 const BEAT_MS = 60_000;
 
-/** What a daemon on the state file of this host is run with. What may change is asked for. */
+/** Functions return values that may change. */
 export interface OwnDaemonInput {
   readonly target: RunTarget;
-  /** Whether it is counted how much the first pass has to send. */
+  /** True to count how much the first pass will send. */
   readonly estimates: boolean;
   readonly stop: Stop;
   readonly feed: EventFeed;
@@ -35,11 +35,11 @@ export interface OwnDaemonInput {
   readonly access: () => PlatformAccess;
   /** The platform's time, epoch milliseconds. */
   readonly platformNow: () => number;
-  /** Whether the process lock of the state file is this process's still. */
+  /** Returns whether this process still holds the lock of the state file. */
   readonly isLocked: () => boolean;
 }
 
-/** What works with the state file of this host: the daemon, unless the host is in a cluster. */
+/** Works with the state file of this host: runs its daemon, or in a cluster only keeps the file. */
 export class OwnDaemon {
   readonly #input: OwnDaemonInput;
   #state: StateStore | null = null;
@@ -48,7 +48,7 @@ export class OwnDaemon {
     this.#input = input;
   }
 
-  /** The state file; `null` while it is not open. */
+  /** `null` while the state file is not open. */
   get state(): StateStore | null {
     return this.#state;
   }
@@ -74,7 +74,7 @@ export class OwnDaemon {
     }
   }
 
-  /** The units of a cluster have daemons of their own: the state file has nothing but the history of this host. */
+  /** In a cluster the units have daemons of their own: the state file only has the history of this host. */
   async #keep(state: StateStore): Promise<void> {
     const { stop } = this.#input.stop;
     while (!stop.aborted) {
@@ -96,7 +96,7 @@ export class OwnDaemon {
     );
   }
 
-  /** Whether somebody wants to know how much the first pass has to send, so that it is counted. */
+  /** Runs a daemon, and counts how much its first pass will send if the caller or the page shows that. */
   #runCounting(state: StateStore, run: () => Promise<void>): Promise<void> {
     const { target, estimates, platformNow, stop, feed } = this.#input;
     const { config } = this.#input.loaded();
@@ -110,6 +110,6 @@ function beatQuietly(state: StateStore): void {
   try {
     state.noteServiceAlive(Date.now());
   } catch {
-    // The daemon meets by itself what is wrong with the state file.
+    // The daemon meets an error in the state file itself.
   }
 }

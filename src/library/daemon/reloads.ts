@@ -11,23 +11,22 @@ import { isDeepStrictEqual } from 'util';
 import type { ClusterConfig } from '../../config/config.ts';
 import { load } from '../load.ts';
 
-/** What reloads need from the daemon around them. */
 export interface ReloadPorts {
   readonly options: RunTarget;
   readonly log: Log;
   readonly serviceManager: Pick<ServiceManager, 'reloading' | 'ready'>;
   readonly files: Pick<ConfigFiles, 'accept' | 'takenOver'>;
-  /** Whether the service manager was told that the daemon is up. */
+  /** Returns whether the service manager was notified that the daemon is ready. */
   readonly isReady: () => boolean;
-  /** The configuration that holds. */
+  /** Returns the configuration in use. */
   readonly loaded: () => LoadedConfig;
-  /** Goes on under another configuration. Throws `SyncError`; nothing has changed then. */
+  /** Applies another configuration. Throws `SyncError`; then the previous one stays in use. */
   readonly take: (next: LoadedConfig) => Promise<void>;
-  /** Called after each reload. `isLoaded`: what is on disk is in use. */
+  /** Called after each reload. `isLoaded`: the configuration on disk is in use. */
   readonly ended: (isLoaded: boolean) => void;
 }
 
-/** Reloads the configuration when somebody or a change on disk calls for it, one after the other. */
+/** Reloads the configuration on request or after a change on disk, one reload at a time. */
 export class Reloads {
   readonly #ports: ReloadPorts;
   #isUp = false;
@@ -39,38 +38,38 @@ export class Reloads {
     this.#ports = ports;
   }
 
-  /** The configuration that holds. */
+  /** The configuration in use. */
   get configuration(): ConfigurationInUse {
     const { file } = this.#ports.loaded().config;
     return { file, loadedAt: new Date(this.#loadedAtMs).toISOString(), problem: this.#problem };
   }
 
-  /** All is up: requests are carried out from now on. */
+  /** Accepts requests from now on. */
   begin(): void {
     this.#isUp = true;
   }
 
-  /** Carries out no further request. */
+  /** Rejects requests from now on. */
   end(): void {
     this.#isUp = false;
   }
 
-  /** Resolves when none is under way. */
+  /** Resolves when no reload is running. */
   async settled(): Promise<void> {
     await this.#underWay;
   }
 
-  /** Reloads after what is running, and says what came of it. `changed`: the files that call for it; `null`: somebody did. */
+  /** Reloads after any running reload. `changed`: the changed files; `null`: a person or program asked. */
   request(changed: readonly string[] | null): Promise<ReloadOutcome> {
     if (!this.#isUp) return Promise.resolve({ problem: 'botsync is starting or stopping' });
-    // One that failed, as its log did, keeps no other from its turn.
+    // A rejected reload, for example because the log threw, must not block the next one.
     const reload = (): Promise<ReloadOutcome> => this.#reload(changed);
     const outcome = this.#underWay.then(reload, reload);
     this.#underWay = outcome;
     return outcome;
   }
 
-  /** Reads configuration and secrets again. What is wrong with them is told, and everything stays as it was. */
+  /** Reads configuration and secrets again. Logs what is wrong with them, and then changes nothing. */
   async #reload(changed: readonly string[] | null): Promise<ReloadOutcome> {
     const { options, log, serviceManager, files, take } = this.#ports;
     const isReady = this.#ports.isReady();
@@ -94,7 +93,7 @@ export class Reloads {
       if (isReady) serviceManager.ready('reloaded');
       return { problem: null };
     } catch (error) {
-      // A defect is told as well, and ends neither the daemon nor its next reload.
+      // A defect is logged too, and ends neither the daemon nor later reloads.
       const reason = error instanceof SyncError ? error.message : sourceStack(error);
       this.#noteEnd(problemOf(error));
       log.error(`not reloaded, the previous configuration stays in use: ${reason}`);
@@ -109,7 +108,7 @@ export class Reloads {
   }
 }
 
-/** The configuration as it is now. Throws `SyncError` also for what cannot change while a daemon runs. */
+/** Loads the current configuration. Throws `SyncError`, also for changes that need a restart. */
 export function loadAgain(options: RunTarget, before: LoadedConfig): LoadedConfig {
   const next = load(options);
   if (next.config.stateFile !== before.config.stateFile)
@@ -126,8 +125,8 @@ function needsRestart({ file }: LoadedConfig, field: string, reason: string): Sy
 }
 
 /**
- * The first field of `cluster` that differs, or the block itself where one is without it. The name of this host may have
- * changed without the file: it is the machine's by default.
+ * Returns the first field of `cluster` that differs; `cluster` if only one configuration has the block. `host` may
+ * change without the file, because it defaults to the name of the machine.
  */
 function changedClusterField(before: ClusterConfig | null, after: ClusterConfig | null): string | null {
   if (before === null || after === null) return before === after ? null : 'cluster';
@@ -136,7 +135,7 @@ function changedClusterField(before: ClusterConfig | null, after: ClusterConfig 
   return changed === undefined ? null : `cluster.${FIELDS[changed]}`;
 }
 
-/** The fields of `cluster` as the file has them. */
+/** Names in the file of the fields of `cluster`. */
 const FIELDS: Readonly<Record<keyof ClusterConfig, string>> = {
   database: 'database',
   schema: 'schema',
@@ -145,7 +144,7 @@ const FIELDS: Readonly<Record<keyof ClusterConfig, string>> = {
   suspectAfterMs: 'suspectAfter',
 };
 
-/** The bots that the embedded emulator knows. */
+/** The bots that the embedded emulator has. */
 function botsOf({ config }: LoadedConfig): string {
   return JSON.stringify(config.sources.map(({ botId }) => botId));
 }

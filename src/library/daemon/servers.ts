@@ -5,7 +5,7 @@ import type { PageSite } from '../../service/page-site.ts';
 import type { ControlPorts } from '../../service/status-routes.ts';
 import { serveOnAddress, serveOnSocket, type StatusServer } from '../../service/status-server.ts';
 
-/** Where a daemon answers: on its socket, and at an address when the config names one. */
+/** Serves the socket of a daemon, and the address that the configuration names. */
 export class DaemonServers {
   readonly #ports: ControlPorts;
   readonly #site: PageSite;
@@ -14,7 +14,7 @@ export class DaemonServers {
   #socket: StatusServer | null = null;
   #listening: { readonly wanted: string; readonly server: StatusServer } | null = null;
 
-  /** @param listens - told each address at which it begins to listen. */
+  /** @param listens - called with each address that is listened on. */
   constructor(ports: ControlPorts, site: PageSite, log: Log, listens: (address: string) => void) {
     this.#ports = ports;
     this.#site = site;
@@ -22,7 +22,7 @@ export class DaemonServers {
     this.#listens = listens;
   }
 
-  /** Answers where the configuration says; a place that cannot be had is told of, and is no reason to end. */
+  /** Listens where the configuration says. A failure is only logged. */
   async adjust({ stateFile, service }: Pick<Config, 'stateFile' | 'service'>): Promise<void> {
     if (this.#socket === null) {
       const attempt = await serveOnSocket(stateFile, this.#ports);
@@ -44,7 +44,7 @@ export class DaemonServers {
     this.#listens(attempt.server.address);
   }
 
-  /** Ends all answering. */
+  /** Closes all servers. */
   async close(): Promise<void> {
     await this.#socket?.close();
     await this.#listening?.server.close();

@@ -6,59 +6,58 @@ import type { StateStore } from '../../store/state-store.ts';
 import { setDamagedAside, useStateFile } from '../state-file.ts';
 import { SyncError } from '../sync-error.ts';
 
-/** How long is waited before a state file that could not be used is retried, milliseconds. */
+/** Wait before an unusable state file is retried, milliseconds. */
 const RETRY_MS = 15_000;
 
-/** Waits double up to this while new state files are lost soon as well, milliseconds. */
+/** Maximum of the doubling wait while new state files are also lost soon, milliseconds. */
 const LONGEST_RETRY_MS = 3_600_000;
 
-/** Waits double up to this while a state file that is there cannot be opened, milliseconds. */
+/** Maximum of the doubling wait while an existing state file cannot be opened, milliseconds. */
 const LONGEST_OPEN_AGAIN_MS = 300_000;
 
-/** A new state file that was of use for so long did not fail for the reason of the one before, milliseconds. */
+/** A state file that worked for this long did not fail for the reason of the previous one, milliseconds. */
 const SOUND_MS = 600_000;
 
-/** Room that there should be before a state file is retried, bytes. */
+/** Free space required before a state file is retried, bytes. */
 const PROBE_BYTES = 65_536;
 
-/** What a state keeper is given. */
 export interface StateKeeperInput {
   readonly stateFile: string;
-  /** Its last user did not close it. */
+  /** True if the last user of the state file did not close it. */
   readonly wasAbandoned: boolean;
   readonly clock: Clock;
   readonly log: Log;
   readonly stop: AbortSignal;
   /**
-   * Makes sure of what lies beside the state file and may have gone with it: the lock, the socket. Throws `SyncError`,
-   * of code `busy` when another botsync has come.
+   * Restores what is next to the state file and may be lost with it: the lock, the socket. Throws `SyncError`, with
+   * code `busy` if another botsync holds the lock.
    */
   readonly regain: () => Promise<void>;
 }
 
-/** Keeps a daemon in a state file that can be used, whatever happens to it. */
+/** Keeps a daemon running on a usable state file, through damage, loss and full disks. */
 export class StateKeeper {
   readonly #input: StateKeeperInput;
   #trouble: string | null = null;
-  /** Whether the state file was once in use: then it will be again. */
+  /** True once the state file was in use: then errors of opening it count as temporary. */
   #wasOpen = false;
-  /** How long is waited before it is opened again. */
+  /** Wait before the state file is opened again, milliseconds. */
   #openAgainMs = RETRY_MS;
-  /** How long is waited should a new state file be lost as well. */
+  /** Wait if a new state file is also lost, milliseconds. */
   #waitMs = 0;
 
   constructor(input: StateKeeperInput) {
     this.#input = input;
   }
 
-  /** Why the state file cannot be used, while it cannot. */
+  /** Why the state file cannot be used; `null`: it can. */
   get trouble(): string | null {
     return this.#trouble;
   }
 
   /**
-   * Opens the state file and has it served until a stop, over and over when it fails. Throws `SyncError` for one that
-   * is not for us.
+   * Opens the state file and runs `serve` on it until a stop, again after each failure. Throws `SyncError` for a state
+   * file that cannot be opened at the start.
    *
    * @param serve - resolves at a stop; throws `StateFileError`.
    */
@@ -124,7 +123,7 @@ export class StateKeeper {
         log.error(`THE STATE FILE WAS NOT LOCKED (${error.message}); botsync locks it again.`);
         break;
       case 'unwritable':
-      // A state file is no working copy, and nobody else can have it.
+      // `unheld` cannot happen: a state file is no working copy of a unit.
       case 'unheld':
         await this.#untilWritable(error.message);
         break;
@@ -132,7 +131,7 @@ export class StateKeeper {
     await this.#regain();
   }
 
-  /** Where one state file after the other is lost, the disk fails: each new one would be one more to keep. */
+  /** Waits if state files are lost one after the other: the disk fails, and each lost file would be kept. */
   async #rest({ message }: StateFileError): Promise<void> {
     const { stateFile, clock, log, stop } = this.#input;
     if (this.#waitMs > 0) {
@@ -149,11 +148,11 @@ export class StateKeeper {
     log.error(`${this.#trouble}; nothing is lost: botsync retries`, { stateFile });
     do await clock.sleep(this.#openAgainMs, stop);
     while (!stop.aborted && !isWritable(stateFile));
-    // Each time it is opened in vain SQLite keeps a descriptor.
+    // Each failed attempt to open the file leaks a descriptor in SQLite.
     this.#openAgainMs = Math.min(this.#openAgainMs * 2, LONGEST_OPEN_AGAIN_MS);
   }
 
-  /** Throws `SyncError` (`busy`) when another botsync has come. */
+  /** Throws `SyncError` (`busy`) if another botsync holds the lock. */
   async #regain(): Promise<void> {
     const { stop, clock, log, stateFile, regain } = this.#input;
     while (!stop.aborted) {
@@ -171,7 +170,10 @@ export class StateKeeper {
   }
 }
 
-/** Whether files can be written beside the state file. Opening it again to find out would leave a descriptor each time. */
+/**
+ * Returns whether files can be written next to the state file. Opening the state file to find out could leak a
+ * descriptor.
+ */
 function isWritable(stateFile: string): boolean {
   const probe = `${stateFile}.probe`;
   try {
@@ -188,6 +190,6 @@ function tryRemove(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {
-    // Then it cannot be written either.
+    // If it cannot be deleted, it cannot be written either.
   }
 }

@@ -6,28 +6,27 @@ import { Pulse, type Stage } from '../../service/pulse.ts';
 import type { Stages } from '../../sync/pass/sync-context.ts';
 import type { Vitals } from './watchdog.ts';
 
-/** Work that does not move for less than this may just be slow, milliseconds. */
+/** Work without progress for less than this may just be slow, milliseconds. */
 const SHORTEST_STANDSTILL_MS = 120_000;
 
-/** A transfer moves on with each piece of this many bytes at the latest. */
+/** A transfer reports progress at least once in this many bytes. */
 const PIECE_BYTES = 1_000_000;
 
-/** What is asked to tell work that stands still from work that waits. */
 export interface VitalsPorts {
   /** Milliseconds that never go back. */
   readonly monotonic: () => number;
-  /** How long the platform has asked us to wait from now, milliseconds. */
+  /** Returns the remaining pause that the platform asked for, milliseconds. */
   readonly pausedForMs: () => number;
-  /** `null` while no daemon runs. */
+  /** Returns `null` while no daemon runs. */
   readonly activity: () => Pick<DaemonActivity, 'platformOutOfReach' | 'blocked'> | null;
   readonly uploadSettings: () => Pick<Config['upload'], 'stallTimeoutMs' | 'maxBytesPerSecond'>;
 }
 
-/** Whether the work of a daemon moves on, and why it should not just now. */
+/** Distinguishes stalled work from work that is slow or has a reason to pause. */
 export class DaemonVitals implements Vitals {
-  /** What moves as walks and files do. */
+  /** Progress of walks and files. */
   readonly stages: Stages;
-  /** What moves as requests and their content do. */
+  /** Progress of requests and their content. */
   readonly transfers: Stage;
   readonly #ports: VitalsPorts;
   readonly #pulse: Pulse;
@@ -35,7 +34,7 @@ export class DaemonVitals implements Vitals {
   constructor(ports: VitalsPorts) {
     this.#ports = ports;
     this.#pulse = new Pulse(ports.monotonic);
-    // Files that are refused for their bot or for want of room are not in hand: that is no excuse.
+    // Files refused for their bot or for a quota are not in progress, so they excuse no standstill.
     const isPaused = (): boolean => this.#isAskedToPause || ports.activity()?.platformOutOfReach === true;
     const transfer = this.#pulse.stage('transfer', isPaused);
     const file = this.#pulse.stage('file', isPaused);
@@ -44,13 +43,13 @@ export class DaemonVitals implements Vitals {
       ...transfer,
       progress: () => {
         transfer.progress();
-        // A file that takes hours moves with every piece of it.
+        // A file that takes hours progresses with every piece of its content.
         file.progress();
       },
     };
   }
 
-  /** Why nothing is sent just now; `null` when something may be. */
+  /** Why nothing is sent at the moment; `null`: something may be. */
   get pausedBy(): PauseReason | null {
     const activity = this.#ports.activity();
     if (this.#isAskedToPause) return 'asked';
@@ -58,12 +57,12 @@ export class DaemonVitals implements Vitals {
     return activity !== null && activity.blocked !== null ? 'blockade' : null;
   }
 
-  /** What has come to a standstill. To be asked every few seconds. */
+  /** Names of the stages without progress. Read every few seconds. */
   get standingStill(): string[] {
     const { stallTimeoutMs, maxBytesPerSecond } = this.#ports.uploadSettings();
-    // A piece of content may have to wait for our own speed limit.
+    // A piece of content may have to wait for the configured speed limit.
     const pieceMs = maxBytesPerSecond === null ? 0 : (PIECE_BYTES / maxBytesPerSecond) * 1000;
-    // What a store buffers does not move as far as we see; it is given up before it counts as a standstill.
+    // While a store buffers there is no visible progress; the transfer times out before it counts as a standstill.
     const longestMs = longestWaitMs(stallTimeoutMs) + stallTimeoutMs;
     return this.#pulse.standsStill(Math.max(SHORTEST_STANDSTILL_MS, longestMs, pieceMs * 3));
   }

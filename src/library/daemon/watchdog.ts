@@ -4,18 +4,17 @@ import type { Log } from '../../service/logger.ts';
 import type { Metrics, PauseReason } from '../../service/metrics.ts';
 import type { ServiceManager } from '../../service/systemd-notify.ts';
 
-/** How often is looked, milliseconds. */
+/** Check interval, milliseconds. */
 const LOOK_MS = 2000;
 
-/** What is looked at. */
 export interface Vitals {
-  /** What has come to a standstill. To be asked every few seconds. */
+  /** Names of the stages without progress. Read every few seconds. */
   readonly standingStill: readonly string[];
-  /** Why nothing is sent just now; `null` when something may be. */
+  /** Why nothing is sent at the moment; `null`: something may be. */
   readonly pausedBy: PauseReason | null;
 }
 
-/** Looks now and then whether the daemon works or idles, and lets the service manager know while it does. */
+/** Checks periodically that the daemon works or idles, and notifies the service manager while it does. */
 export class Watchdog {
   readonly #vitals: Vitals;
   readonly #serviceManager: ServiceManager;
@@ -36,7 +35,6 @@ export class Watchdog {
     }, LOOK_MS);
   }
 
-  /** Ends it. */
   close(): void {
     clearInterval(this.#timer);
   }
@@ -53,7 +51,7 @@ export class Watchdog {
     }
     const { watchdogIntervalMs } = this.#serviceManager;
     if (watchdogIntervalMs === null || still !== '') return;
-    // Twice within the interval, as the service manager's own manual advises.
+    // Twice per interval, as sd_watchdog_enabled(3) recommends.
     if (nowMs - this.#fedAtMs < watchdogIntervalMs / 2 - LOOK_MS) return;
     this.#fedAtMs = nowMs;
     this.#serviceManager.watchdog();
@@ -68,7 +66,7 @@ export class Watchdog {
   }
 }
 
-/** Ends a daemon that a file system hangs, after as long as the configuration says. */
+/** Kills the process when a file system hangs for `service.hangTimeout`. */
 export class HangGuard {
   readonly #log: Log;
   #current: { readonly timeoutMs: number; readonly watch: HangWatch } | null = null;
@@ -77,7 +75,7 @@ export class HangGuard {
     this.#log = log;
   }
 
-  /** Goes on as a configuration says. */
+  /** Applies a configuration. */
   async adjust({ service }: Pick<Config, 'service'>): Promise<void> {
     const timeoutMs = service.hangTimeoutMs;
     if (timeoutMs === this.#current?.timeoutMs) return;
@@ -89,7 +87,6 @@ export class HangGuard {
     this.#current = { timeoutMs, watch };
   }
 
-  /** Ends it. */
   async close(): Promise<void> {
     await this.#current?.watch.close();
   }

@@ -15,22 +15,21 @@ import { gatherFacts } from './page-facts.ts';
 import { RecentEvents } from './recent-events.ts';
 import { RecentUsage } from './recent-usage.ts';
 
-/** What is on its way is shown anew so often, milliseconds. */
+/** Interval for updating the page while files are sent, milliseconds. */
 const BUSY_MS = 1000;
 
-/** What other hosts of a cluster do is asked so often while somebody looks, milliseconds. */
+/** Interval for asking other hosts of a cluster while the page is open, milliseconds. */
 const HOSTS_MS = 3000;
 
-/** What the page of a daemon is made from. */
 export interface DaemonPageInput {
   readonly target: RunTarget;
   readonly answers: DaemonAnswers;
   readonly daemonState: () => DaemonState;
-  /** The way to the platform; `null`: there is none yet. */
+  /** Returns the access to the platform; `null`: there is none yet. */
   readonly platform: () => PlatformAccess | null;
 }
 
-/** The page of a daemon: watches what happens, and puts together what people look at. Nothing is put together for nobody. */
+/** The page of a daemon: collects events, and gathers the facts only while the page is open. */
 export class DaemonPage implements PageSource {
   readonly policy = PAGE_POLICY;
   readonly listener: Emit;
@@ -53,7 +52,7 @@ export class DaemonPage implements PageSource {
     this.listener = this.#createListener(new DaemonNews(this.#events, () => null));
   }
 
-  /** A log whose lines the page shows too. */
+  /** Returns a log whose lines also appear on the page. */
   logBeside(log: Log): Log {
     return this.#events.beside(log);
   }
@@ -101,7 +100,7 @@ export class DaemonPage implements PageSource {
     );
   }
 
-  /** Tells those who look, now and once more when what the state file says is read anew. */
+  /** Notifies the subscribers now, and again when the state file is read again. */
   #changed(): void {
     if (this.#subscribers.size === 0) return;
     for (const changed of this.#subscribers) changed();
@@ -118,7 +117,7 @@ export class DaemonPage implements PageSource {
   async #showAnew(): Promise<void> {
     const { cluster } = this.#input.daemonState();
     await cluster?.look();
-    // What is on its way goes on without any event, and so do other hosts.
+    // Transfers and other hosts progress without events.
     if (this.#isBusy() || cluster !== null) this.#changed();
     else for (const changed of this.#subscribers) changed();
   }
@@ -148,7 +147,7 @@ export class DaemonPage implements PageSource {
         changed();
       },
       'pass-began': () => {
-        // What the first pass has to send may have been counted before it began.
+        // The size of the first pass may have been counted before the pass began.
         const { expected } = tally;
         if (tally.inFlightCount === 0) tally.reset();
         tally.expected = expected;

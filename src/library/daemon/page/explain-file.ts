@@ -12,10 +12,10 @@ import type { FileCatalog, CatalogFile } from '../../../domain/file-catalog.ts';
 import { bytesText } from '../../../service/amounts.ts';
 
 /**
- * What `botsync explain` says of a file, and what the platform says of it now. Throws `StateFileError`.
+ * Explains a file as `botsync explain` does, with the platform's current answer. Throws `StateFileError`.
  *
  * @param written - an absolute path, or a source's name and the path in it.
- * @param ask - what the platform says of a key of a bot, as a line; `null`: it is not asked.
+ * @param ask - asks the platform about a key of a bot and returns a line; `null`: the platform is not asked.
  */
 export async function explainForPage(
   written: string,
@@ -60,16 +60,16 @@ function locate(written: string, sources: readonly FoundSource[]): LocatedFile |
   return null;
 }
 
-/** The platform is waited for so long, milliseconds: a person looks at a page. */
+/** Timeout for an answer of the platform, milliseconds: a person waits for it. */
 const PATIENCE_MS = 3000;
 
-/** An answer is shown again for so long, milliseconds. */
+/** Time for which an answer is reused, milliseconds. */
 const KEPT_MS = 10_000;
 
-/** Questions at a time. */
+/** Maximum number of concurrent questions. */
 const MOST_OPEN = 2;
 
-/** Asks the platform about files that people look at, seldom enough not to be in the way of uploads. */
+/** Asks the platform about files that people view, rarely enough not to delay uploads. */
 export class FileQuestions {
   readonly #now: () => number;
   /** By bot and key, oldest first. */
@@ -82,9 +82,9 @@ export class FileQuestions {
   }
 
   /**
-   * Returns the platform's answer as a line of text, or why it was not asked.
+   * Returns the platform's answer as a line of text, or the reason why it was not asked.
    *
-   * @param isSending - files are on their way; they come first.
+   * @param isSending - files are being sent, so the platform is not asked.
    */
   ask(
     botId: string,

@@ -4,10 +4,9 @@ import { approvalWords, rescanWords } from '../../../words/asked.ts';
 import type { DaemonState } from '../daemon-state.ts';
 import { approveAnywhere, rescanAnywhere } from '../ask-hosts.ts';
 
-/** What may be told what to do. */
 export type Controlled = Pick<DaemonState, 'daemon' | 'cluster' | 'loaded' | 'trouble'>;
 
-/** What people who signed in on the page may do with a daemon, and where it is noted. */
+/** Creates the actions that people who signed in on the page may run on a daemon, and their log. */
 export function pageControl(controlled: () => Controlled, log: Log): SitePorts {
   return {
     act: async (action) => {

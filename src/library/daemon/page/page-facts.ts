@@ -13,25 +13,24 @@ import type { DaemonAnswers } from '../answers.ts';
 import type { RunningDaemon } from '../daemons.ts';
 import type { RecentEvents } from './recent-events.ts';
 
-/** So many paths that a halted source would remove are named, and so many renewals. */
+/** Maximum numbers of listed removals of a halted source, and of renewals. */
 const REMOVALS_NAMED = 100;
 const RENEWALS_NAMED = 10;
 
-/** What the facts of the page are gathered from. */
 export interface FactsInput {
   readonly target: RunTarget;
   readonly daemonState: () => DaemonState;
   readonly answers: Pick<DaemonAnswers, 'facts'>;
   readonly events: Pick<RecentEvents, 'newestFirst'>;
   readonly tally: TransferTally;
-  /** How long the platform has asked us to wait from now, milliseconds. */
+  /** Returns the remaining pause that the platform asked for, milliseconds. */
   readonly pausedForMs: () => number;
   readonly usage: () => PageFacts['usage'];
   /** Epoch milliseconds. */
   readonly startedAtMs: number;
 }
 
-/** Gathers what the page shows. Throws `StateFileError`. `nowMs`: epoch milliseconds. */
+/** Gathers what the page shows. `nowMs`: epoch milliseconds. Throws `StateFileError`. */
 export function gatherFacts(input: FactsInput, nowMs: number): PageFacts {
   const { target, daemonState, answers, events, tally } = input;
   const { loaded, daemon, state, running } = daemonState();

@@ -9,11 +9,11 @@ import {
 } from '../../../service/logger.ts';
 import type { PageEvent } from '../../../page/facts.ts';
 
-/** So many are kept, and so many characters of each. */
+/** Maximum number of events, and of characters per event. */
 const KEPT = 200;
 const LONGEST = 1000;
 
-/** The latest lines of the log, for the page: a log in the memory of the process. */
+/** The latest log lines, for the page, in memory. */
 export class RecentEvents implements StyledLog {
   readonly #now: () => number;
   readonly #changed: () => void;
@@ -29,12 +29,11 @@ export class RecentEvents implements StyledLog {
     this.#changed = changed;
   }
 
-  /** The newest first. */
   get newestFirst(): PageEvent[] {
     return [...this.#events].reverse();
   }
 
-  /** A log that writes to another one and to this. */
+  /** Returns a log that writes to another log and to this one. */
   beside(log: Log): Log {
     const both =
       (level: 'debug' | 'info' | 'warn' | 'error') =>
@@ -64,7 +63,7 @@ export class RecentEvents implements StyledLog {
   };
 
   #note(level: LogLevel, message: string, fields: object = {}): void {
-    // The page has a mark of its own for the level.
+    // The page shows the level itself.
     const words = { style: null, head: '', rest: message };
     this.#add(level, null, logLine('info', words, fields, { time: null, paint: withoutColour }));
   }

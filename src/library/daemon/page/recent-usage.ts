@@ -3,26 +3,26 @@ import { describeUsage } from '../../../words/usage.ts';
 import type { PlatformAccess } from '../../platform/platform-access.ts';
 import { SyncError } from '../../sync-error.ts';
 
-/** What the platform said counts for so long, milliseconds, and so does that it said nothing. */
+/** Time for which an answer of the platform is reused, milliseconds, also if it failed. */
 const KEPT_MS = 15 * 60_000;
 
-/** It is waited for so long, milliseconds. */
+/** Timeout for an answer, milliseconds. */
 const PATIENCE_MS = 10_000;
 
-/** How much of the quotas is used, as the platform said it lately. It is asked only while somebody looks. */
+/** The used part of the quotas, as the platform last reported it. Asks only while the page is open. */
 export class RecentUsage {
   readonly #platform: () => PlatformAccess | null;
   readonly #changed: () => void;
   #known: PageFacts['usage'] = null;
   #askedAtMs = -Infinity;
 
-  /** @param changed - called when it is known anew. */
+  /** @param changed - called after a new answer. */
   constructor(platform: () => PlatformAccess | null, changed: () => void) {
     this.#platform = platform;
     this.#changed = changed;
   }
 
-  /** What is known; `null`: nothing. Asks for what is too old, without waiting for the answer. */
+  /** Returns the last answer; `null`: none. Starts a new request if the answer is too old. */
   lastKnown(): PageFacts['usage'] {
     const platform = this.#platform();
     if (platform !== null && Date.now() - this.#askedAtMs > KEPT_MS) {
@@ -39,7 +39,7 @@ export class RecentUsage {
         asked.kind === 'ok' ? { lines: describeUsage(asked.value, null), askedAtMs: Date.now() } : null;
       this.#changed();
     } catch (error) {
-      // The configuration does not let it be asked.
+      // The configuration does not permit asking.
       if (!(error instanceof SyncError)) throw error;
       this.#known = null;
     }
