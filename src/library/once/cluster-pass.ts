@@ -22,7 +22,8 @@ import { version } from '../version.ts';
 import { singlePass, type OnceRun, type PassEnd } from './single-pass.ts';
 
 /**
- * Makes one pass over each unit that is to be had. Throws `SyncError`, `busy` where other hosts have everything.
+ * Makes one pass over each unit that this host can take. Throws `SyncError`, with code `busy` if other hosts hold all
+ * units.
  */
 export async function passInCluster(run: OnceRun, loaded: LoadedConfig): Promise<PassResult> {
   const { cluster: config } = run.config;
@@ -42,9 +43,9 @@ class ClusterPass {
   readonly #clusterRun: ClusterRun;
   readonly #summaries: Summary[] = [];
   readonly #ends: PassEnd[] = [];
-  /** When passes began that saw all of their units, by the numbers of these, epoch milliseconds. */
+  /** When the passes began that saw all of their units, by unit number, epoch milliseconds. */
   readonly #settled = new Map<number, number>();
-  /** What a pass threw that nothing expected. */
+  /** A defect that a pass threw. */
   #failure: unknown = null;
 
   constructor(run: OnceRun, cluster: Cluster) {
@@ -75,7 +76,7 @@ class ClusterPass {
     try {
       return await this.#pass(counts);
     } catch (error) {
-      // What was done before, if anything, is said all the same.
+      // Also report what earlier passes did, if anything.
       if (error instanceof SyncError && error.code === 'cluster')
         feed.emit({ kind: 'call-ended', summary: { ...counts }, isDryRun: false, isCutShort: true });
       throw error;
@@ -96,12 +97,12 @@ class ClusterPass {
     return { outcome: passOutcomeOf(exitCode), summary, sawAll };
   }
 
-  /** Whether the ledger has all sources as this host has them. */
+  /** True if the ledger has the same settings as this host for all sources. */
   get #isAgreed(): boolean {
     return this.#clusterRun.situation.hindrances.every(({ kind }) => kind !== 'differing');
   }
 
-  /** Whether no unit was let go of before its pass was over, nor kept from being taken. */
+  /** True if no unit was released before its pass ended, or blocked. */
   get #endedInOrder(): boolean {
     const visited = [...this.#clusterRun.visited.values()];
     if (!this.#isAgreed) return false;
@@ -110,7 +111,7 @@ class ClusterPass {
     );
   }
 
-  /** What was not passed over, as exit codes; people are told. Throws `SyncError` where that was everything. */
+  /** Warns of what no pass covered and returns exit codes for it. Throws `SyncError` if that was everything. */
   #leftOut(): number[] {
     const { feed, stop } = this.#run;
     const { trouble } = this.#clusterRun.situation;
@@ -155,7 +156,7 @@ class ClusterPass {
       .join('; ');
   }
 
-  /** A defect ends the pass over this unit, and is thrown once the others are passed over. */
+  /** A defect ends the pass over this unit, and is thrown after the passes over the others. */
   async #overUnit(own: OwnUnit, worked: WorkedUnit): Promise<void> {
     try {
       await this.#passOver(own, worked);
@@ -192,12 +193,12 @@ class ClusterPass {
       await this.#tellSettled(own, beganMs, unit.stop);
   }
 
-  /** Removals of the others of its target wait until the ledger knows. */
+  /** Waits until the ledger knows that the unit is settled: removals of other units of the target wait for that. */
   async #tellSettled({ id, target }: OwnUnit, beganMs: number, stop: AbortSignal): Promise<void> {
     this.#settled.set(id, beganMs);
     const { view } = this.#clusterRun.situation;
     if (view?.units.some((other) => other.id !== id && other.target === target) !== true) return;
-    // The beat that is on its way may have left before.
+    // A beat on its way may have been sent before.
     for (let beats = 0; beats < 2; beats += 1) {
       const next = this.#visit.nextBeat(stop);
       this.#clusterRun.hurry();

@@ -6,7 +6,10 @@ import type { SyncContext } from '../../sync/pass/sync-context.ts';
 import type { Log } from '../../service/logger.ts';
 import type { EventFeed } from '../event-feed.ts';
 
-/** Has the platform say, beside a single pass and for some time after it, what became of what was sent; what it lost is sent again. */
+/**
+ * Asks the platform, during a single pass and for some time after it, for the status of sent files. Files that it lost
+ * are sent again.
+ */
 export class Confirmation {
   readonly #waitMs: number;
   readonly #feed: EventFeed;
@@ -20,7 +23,7 @@ export class Confirmation {
   #failed = 0;
   #left = 0;
 
-  /** @param waitMs - how long is waited at the end of the pass. */
+  /** @param waitMs - wait at the end of the pass. */
   constructor(waitMs: number, feed: EventFeed, log: Log, summary: Summary) {
     this.#waitMs = waitMs;
     this.#feed = feed;
@@ -28,21 +31,21 @@ export class Confirmation {
     this.#summary = summary;
   }
 
-  /** Begins to ask, also about what earlier runs left open. Throws `StateFileError`. */
+  /** Starts asking, also about files of earlier runs. Throws `StateFileError`. */
   begin({ confirmations, fail }: SyncContext): void {
     this.#confirmations = confirmations;
     if (confirmations === null) return;
     confirmations.hurry(this.#waitMs > 0);
     this.#running = confirmations.run();
-    // The pass ends by it, and who waits for it is told.
+    // A failure ends the pass, and rejects `wait`.
     this.#running.catch(fail);
   }
 
-  /** Waits until there is nothing left to find out, or for as long as was said. Throws `StateFileError`. */
+  /** Waits until every status is final, at most `waitMs`. Throws `StateFileError`. */
   async wait(sendAgain: SendAgain): Promise<void> {
     this.#isWaiting = true;
     this.#countLeft();
-    // Marks that an earlier run left to be set are not counted, as nothing is unknown of their files.
+    // Marks that earlier runs left to be set are waited for too, but not counted in `#left`: the status of their files is known.
     const isAnythingLeft = this.#confirmations?.isAnythingLeft === true;
     this.#confirmations?.finishWithin(isAnythingLeft ? this.#waitMs : 0, async (lost) => {
       const left = await sendAgain(lost);
@@ -59,7 +62,7 @@ export class Confirmation {
     await this.#running;
   }
 
-  /** Ends it, whatever became of the pass. */
+  /** Stops asking, also after a failed pass. */
   async end(): Promise<void> {
     this.#confirmations?.finishWithin(0, null);
     await this.#running.catch(() => undefined);
@@ -70,7 +73,7 @@ export class Confirmation {
     this.#left = unconfirmed + lost;
   }
 
-  /** Takes note of what the platform says of a file. */
+  /** Counts a status that the platform reported. */
   count(outcome: WordOutcome): void {
     switch (outcome) {
       case 'searchable':
@@ -88,7 +91,7 @@ export class Confirmation {
     if (this.#isWaiting) this.#feed.emit({ kind: 'confirming', words: this.#words() });
   }
 
-  /** Such as "9 sent, 6 searchable, 3 being indexed". */
+  /** For example "9 sent, 6 searchable, 3 being indexed". */
   #words(): string {
     const { uploaded, renewed } = this.#summary;
     const counts: readonly (readonly [number, string])[] = [

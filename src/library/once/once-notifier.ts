@@ -7,7 +7,7 @@ import type { Health } from '../take-snapshot.ts';
 import type { Holding } from '../holding.ts';
 import type { Notifier } from '../notifier.ts';
 
-/** A pass that has ended waits no longer than this for people to be told, milliseconds. */
+/** Maximum time that a finished pass waits for its notifications, milliseconds. */
 const PATIENCE_MS = 10_000;
 
 /** Tells people how a single pass ended. */
@@ -30,7 +30,7 @@ export class OnceNotifier {
     this.#stop = stop;
   }
 
-  /** Whether it wants to know of deliveries. */
+  /** True if any file is announced. */
   get announces(): boolean {
     return this.#notifier.announces;
   }
@@ -45,12 +45,12 @@ export class OnceNotifier {
     });
   }
 
-  /** Takes note of a file that has reached the platform. Throws `StateFileError`. */
+  /** Records a file that reached the platform. Throws `StateFileError`. */
   delivered(delivery: Delivery): void {
     this.#notifications?.delivered(delivery);
   }
 
-  /** Takes note of how the pass left everything. */
+  /** Records the health at the end of the pass. */
   passEnded({ round, breaker }: SyncContext): void {
     const { refusal } = round.blockade;
     this.#health = {
@@ -61,7 +61,7 @@ export class OnceNotifier {
     };
   }
 
-  /** Tells people what is to be told, and waits for that some seconds. Not after a pass that was interrupted. */
+  /** Sends the notifications, for at most 10 s. Sends none after an interrupted pass. */
   async tell(): Promise<void> {
     if (this.#stop.aborted) return;
     const giveUp = new AbortController();
@@ -76,7 +76,7 @@ export class OnceNotifier {
     try {
       await this.#notifications?.once(giveUp.signal);
     } catch (error) {
-      // The pass is over and its files are where they belong: nothing of that changes.
+      // A failed notification does not change the result of the pass.
       this.#log.error('notification failed', { reason: (error as Error).message });
     } finally {
       told.abort();

@@ -11,7 +11,7 @@ import type { Stop } from '../stop.ts';
 import { passOverStateFile } from './state-file-pass.ts';
 import { OnceNotifier } from './once-notifier.ts';
 
-/** Makes one full pass. Throws `SyncError` when none can be made. */
+/** Makes one full pass. Throws `SyncError` if it cannot be made. */
 export async function passOnce(
   base: RunBase,
   loaded: LoadedConfig,
@@ -48,7 +48,7 @@ export async function passOnce(
   }
 }
 
-/** Throws `SyncError` where the usage is asked for and cannot be. */
+/** Throws `SyncError` if the options require the usage and it cannot be fetched. */
 function usageClient(
   { usage }: PassOptions,
   { config }: LoadedConfig,
@@ -63,7 +63,7 @@ interface Told {
   readonly access: PlatformAccess;
 }
 
-/** Runs a task with what tells people of a pass, if they are to be told. */
+/** Runs a task with a notifier, if notifications are configured. */
 async function withNotifier<T>(
   { target, log }: RunBase,
   told: Told,

@@ -37,10 +37,13 @@ export interface OnceRun extends RunBase {
   readonly notifierOf: () => OnceNotifier | null;
 }
 
-/** What people are told to do about a halt, unless it is said otherwise. */
+/** The default advice about a halt. */
 const HOW_TO_ALLOW = 'run: botsync sync --once --allow-removals, or call pass({ allowRemovals: true })';
 
-/** How a single pass ended. `sawAll`: it came to its end, or was stopped only while it waited for the platform's word. */
+/**
+ * The end of a single pass. `sawAll`: every file was compared, even if the pass was stopped while waiting for their
+ * status.
+ */
 export interface PassEnd {
   readonly exitCode: number;
   readonly sawAll: boolean;
@@ -96,7 +99,7 @@ export async function singlePass(
   }
 }
 
-/** Has the pass remove kept files. */
+/** Marks kept files for removal by the pass. */
 function pruneKept(
   { config, platformName: name, state }: SyncContext,
   isPruned: PassOptions['isPruned'],
@@ -169,7 +172,7 @@ async function count(run: OnceRun, holding: Holding, isForced: IsForced, ended: 
 
 type IsForced = (path: string) => boolean;
 
-/** What the pass will send; `null`: somebody ended it. */
+/** Estimates what the pass will send; `null`: `ended` aborted. */
 async function lookAt(
   { target, feed }: OnceRun,
   holding: Holding,
