@@ -12,14 +12,13 @@ import type { VerifyOptions } from '../api.ts';
 import type { RunBase } from '../run-base.ts';
 import type { Stop } from '../stop.ts';
 
-/** What a comparison works with. */
 export interface VerifyRun extends RunBase {
   readonly options: VerifyOptions;
   readonly loaded: LoadedConfig;
   readonly stop: Stop;
 }
 
-/** What is compared, and how; what is told of it is left to the caller. */
+/** Returns the input of a comparison, without the callbacks. Throws `SyncError` if files cannot be listed. */
 export function comparison(
   { target, feed, options, loaded, stop }: VerifyRun,
   { clients }: PlatformAccess,
@@ -58,7 +57,7 @@ export function comparison(
   };
 }
 
-/** Compares and tells. Throws `SyncError` when the bots cannot be asked what they have. */
+/** Compares, and reports differences and the result. Throws `SyncError` if the files of the bots cannot be listed. */
 export async function compare({ feed }: VerifyRun, input: VerificationInput): Promise<Verified> {
   const onDifference = (difference: FileDifference, target: number): void => {
     feed.emit({ kind: 'difference', difference });

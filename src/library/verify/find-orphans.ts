@@ -9,7 +9,7 @@ import type { Stop } from '../stop.ts';
 import { comparison } from './compare.ts';
 import { memoryOf, withBots } from './with-bots.ts';
 
-/** Asks the bots what they have, and tells of each file that is neither here nor recorded. Throws `SyncError`. */
+/** Lists the files of the bots and reports each without a local file and without a record. Throws `SyncError`. */
 export async function findOrphans(
   base: RunBase,
   loaded: LoadedConfig,

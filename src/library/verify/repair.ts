@@ -16,12 +16,11 @@ import type { PlatformAccess } from '../platform/platform-access.ts';
 import { SyncError } from '../sync-error.ts';
 import { withBots } from './with-bots.ts';
 
-/** A comparison that is followed by what repairs. */
 interface RepairRun extends VerifyRun {
   readonly history: HistoryRecorder;
 }
 
-/** Compares, writes down what was found, and repairs what the options say. Throws `SyncError`. */
+/** Compares, records the differences, and repairs or prunes as the options say. Throws `SyncError`. */
 export async function repair(run: VerifyRun): Promise<VerifyResult> {
   const { stateFile } = run.loaded.config;
   const lock = lockOf(stateFile);
@@ -67,7 +66,7 @@ function lockOf(stateFile: string): ReturnType<typeof holdLock> {
 async function repairWith(run: RepairRun, access: PlatformAccess, state: StateStore): Promise<VerifyResult> {
   const { options, stop, feed } = run;
   const now = systemClock.now;
-  // What a guard held back goes with this run, or is left alone.
+  // Orphans that a guard held back earlier are pruned by this run or stay.
   if (options.prune !== true) state.removals.forgetOrphans();
   const found: OrphanAt[] = [];
   const input = comparison(run, access, state, state.remote);
@@ -95,13 +94,12 @@ async function repairWith(run: RepairRun, access: PlatformAccess, state: StateSt
   return { outcome, verified, repaired, pruned };
 }
 
-/** An orphan, and where the platform has it. */
 interface OrphanAt {
   readonly difference: FileDifference;
   readonly target: number;
 }
 
-/** Returns what became of the orphans that had been noted. */
+/** Counts what became of the recorded orphans. */
 function prunedOf(noted: number, state: StateStore): PruneResult {
   const left = state.orphans();
   const halts = [...new Set(left)].flatMap((source) => {
@@ -111,7 +109,7 @@ function prunedOf(noted: number, state: StateStore): PruneResult {
   return { removed: noted - left.length, left: left.length, halts };
 }
 
-/** Makes an ordinary pass: it sends what is on record as different. */
+/** Makes an ordinary pass, which sends the files recorded as different. */
 async function repairByPass(
   { options, loaded, ...run }: RepairRun,
   access: PlatformAccess,
@@ -132,7 +130,6 @@ async function repairByPass(
   return { outcome: passOutcomeOf(exitCode), summary, sawAll };
 }
 
-/** What was done after a comparison. */
 interface Done {
   readonly repaired: PassResult | null;
   readonly pruned: PruneResult | null;
@@ -144,7 +141,7 @@ function outcomeOf(verified: Verified, { repaired, pruned, isRepairing }: Done):
   if (outcome === 'interrupted' || outcome === 'credentials' || outcome === 'halted') return outcome;
   const { orphan = 0, 'not-removed': notRemoved = 0 } = verified.reasons;
   const orphansLeft = pruned?.left ?? orphan;
-  // What a pass has to do with, it has counted itself.
+  // The pass has counted the differences that it handles.
   const isPassIncomplete = outcome === 'incomplete';
   const others = isRepairing && repaired !== null ? notRemoved : countDifferences(verified) - orphan;
   return isPassIncomplete || orphansLeft + others + verified.unread > 0 ? 'incomplete' : 'in-sync';

@@ -12,7 +12,7 @@ import { compare, comparison, type VerifyRun } from './compare.ts';
 import { repair } from './repair.ts';
 import { memoryOf, withBots } from './with-bots.ts';
 
-/** Compares what the bots have with what was sent, and repairs what the options say. Throws `SyncError`. */
+/** Compares the files of the bots with what was sent, and repairs or prunes as the options say. Throws `SyncError`. */
 export async function verify(
   base: RunBase,
   loaded: LoadedConfig,
@@ -35,7 +35,7 @@ async function verifyOrRepair(run: VerifyRun): Promise<VerifyResult> {
   const { options, loaded, env, feed } = run;
   const isShared = loaded.config.cluster !== null;
   if (!isShared && (options.repair === true || options.prune === true)) return await repair(run);
-  // Nobody but its holder may write the records of a unit.
+  // Only the holder of a unit may write its records.
   if (options.prune === true)
     throw new SyncError('usage', {
       reason:
@@ -54,12 +54,11 @@ async function verifyOrRepair(run: VerifyRun): Promise<VerifyResult> {
   return result;
 }
 
-/** Where the records of a comparison are. */
 function placeOf({ loaded, target, env }: VerifyRun): RecordsPlace {
   return { loaded, platformName: platformName(target, loaded.config), env };
 }
 
-/** Compares, beside whoever may be writing the state file, and writes nothing. */
+/** Compares without writing, also while another process writes the state file. */
 async function look(run: VerifyRun): Promise<VerifyResult> {
   return await withBots(run, 'verify', (access) =>
     withRecords(placeOf(run), async ({ reader }) => {

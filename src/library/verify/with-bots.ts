@@ -5,7 +5,7 @@ import type { VerifyRun } from './compare.ts';
 import type { StateReader } from '../../store/state-reader.ts';
 import type { ServiceMemory } from '../../sync/catalog/served-catalog.ts';
 
-/** Opens the way to the bots for a comparison, whose waits a stop ends. Throws `SyncError`. */
+/** Runs a task with access to the platform, whose waits end at a stop. Throws `SyncError`. */
 export async function withBots<T>(
   { target, env, log, loaded, stop }: Pick<VerifyRun, 'target' | 'env' | 'log' | 'loaded' | 'stop'>,
   command: string,
@@ -22,7 +22,10 @@ export async function withBots<T>(
   });
 }
 
-/** What was not served is read from the state file, and else remembered for as long as the command runs. */
+/**
+ * Creates a memory of unserved operations that reads the state file, and keeps its own notes only until the command
+ * ends.
+ */
 export function memoryOf({ remote }: StateReader): ServiceMemory {
   const noted = new Map<string, ReturnType<ServiceMemory['unserved']>>();
   return {
