@@ -12,31 +12,30 @@ import type { RequestRetries } from '../../platform/requester.ts';
 import { SyncError } from '../sync-error.ts';
 import type { Credentials } from './credentials.ts';
 
-/** The identity headers that conversations take (interface.md, Create a conversation: Headers). */
+/** The identity headers of conversations (interface.md, Create a conversation: Headers). */
 export type ConversationIdentity = Pick<Identity, 'integrationId' | 'integrationAlias'>;
 
 /**
- * The platform's operations, or the emulator's in their place. A client is made when it is asked for, so that a command
- * needs no more of the configuration than it uses; each throws `SyncError` when the configuration lacks what it takes.
+ * The operations of the platform or the emulator. Clients are created on demand, so that a command needs only the
+ * configuration that it uses; each function throws `SyncError` if the configuration lacks something.
  */
 export interface Clients {
-  /** The same one each time: it learns the platform's time. Sync retries its requests, not the client. */
+  /** Always the same client, because it learns the platform's time. It does not retry; sync does. */
   readonly files: () => PlatformFiles;
-  /** What the platform has; `null` where `platform.operations` does not let it be asked. */
+  /** `null` if `platform.operations` is `"specified"`. */
   readonly catalog: () => PlatformCatalog | null;
-  /** The contents of files. */
   readonly contents: () => PlatformContents;
-  /** What the bot finds in its files. Throws `SyncError` also where `platform.operations` does not let it be asked. */
+  /** Throws `SyncError` also if `platform.operations` is `"specified"`. */
   readonly lookups: (botId: string) => PlatformLookups;
   readonly administration: () => PlatformAdministration;
-  /** How much of its quotas the workspace uses. Throws `SyncError` also where `platform.operations` does not let it be asked. */
+  /** The used part of the workspace's quotas. Throws `SyncError` also if `platform.operations` is `"specified"`. */
   readonly usage: () => PlatformUsage;
-  /** @param identity - counts before that of the config; `alone`: that of the config does not count at all. */
+  /** @param identity - takes precedence over the configured one; `alone`: replaces that completely. */
   readonly conversations: (identity: ConversationIdentity, alone?: 'alone') => PlatformConversations;
   readonly chat: () => PlatformChat;
 }
 
-/** Makes the clients of a configuration. A new one is added here, and gets to every command that way. */
+/** Creates the clients for a configuration. */
 export function createClients(
   { platform, sources }: Pick<Config, 'platform' | 'sources'>,
   credentials: Credentials,
@@ -75,7 +74,7 @@ export function createClients(
       demandOptional(platform);
       credentials.demand('admin');
       const administrator = { token: credentials.token(), workspaceId };
-      // Nobody waits for it: it is asked once.
+      // One attempt: nobody waits for the answer.
       return new PlatformUsage(http, baseUrl, administrator, { ...retries, attempts: 1 });
     },
     conversations: (identity, alone) => {
@@ -101,7 +100,7 @@ function demandOptional({ operations }: Config['platform']): void {
     });
 }
 
-/** The bot whose conversations are meant. */
+/** Returns the bot of conversations. */
 export function conversationBot({ platform, sources }: Pick<Config, 'platform' | 'sources'>): string {
   return platform.botId ?? sources[0]?.botId ?? '';
 }

@@ -6,24 +6,23 @@ import { resolveSecret, type SecretResult } from '../../config/secrets.ts';
 import type { Emulator } from '../../emulator/emulator.ts';
 import { configurationError, partsOf, SyncError } from '../sync-error.ts';
 
-/** A field of the configuration that names a secret. */
 export type SecretField = 'platform.token' | 'platform.chat.userKey' | 'service.control';
 
-/** Whoever reaches the page may guess, so that a short secret will not do, characters. */
+/** Minimum length in characters: anyone who reaches the page may guess the secret. */
 const SHORTEST_CONTROL_SECRET = 16;
 
 /**
- * Where the platform is and as whom it is called: as the configuration says, or the emulator in its place, which needs
- * none of that. A secret is read once, when it is first asked for: its file may go away later.
+ * The addresses, names and secrets for the platform or, without configuration, for the emulator. Each secret is read
+ * once, on first use: its file may be deleted later.
  */
 export class Credentials {
-  /** The secrets that were used so far: they never reach the output. */
+  /** Secrets used so far, which must never be printed. */
   readonly secrets: string[] = [];
   readonly baseUrl: string;
   readonly chatUrl: string;
-  /** Empty where the configuration has none: see `demand`. */
+  /** Empty if not configured: see `demand`. */
   readonly workspaceId: string;
-  /** Empty where the configuration has none: see `demand`. */
+  /** Empty if not configured: see `demand`. */
   readonly webhookId: string;
   readonly #loaded: LoadedConfig;
   readonly #emulator: Emulator | null;
@@ -33,8 +32,8 @@ export class Credentials {
   readonly #found = new Map<SecretField, SecretResult>();
 
   /**
-   * @param env - where secrets may be, and `CREDENTIALS_DIRECTORY`.
-   * @param warn - told once of what is wrong with a secret that is used all the same.
+   * @param env - contains secrets and `CREDENTIALS_DIRECTORY`.
+   * @param warn - called once per problem of a secret that is used nevertheless.
    */
   constructor(
     loaded: LoadedConfig,
@@ -53,30 +52,30 @@ export class Credentials {
     this.webhookId = emulator?.webhookId ?? platform.chat?.webhookId ?? '';
   }
 
-  /** What the configuration lacks for a use of the platform. */
+  /** Returns what the configuration lacks for a use of the platform. */
   lacking(use: PlatformUse): ConfigProblem[] {
     return this.#emulator === null ? requirePlatform(this.#loaded, use) : [];
   }
 
-  /** Throws `SyncError` when the configuration lacks what a use of the platform takes. */
+  /** Throws `SyncError` if the configuration lacks something for a use of the platform. */
   demand(use: PlatformUse): void {
     const problems = this.lacking(use);
     if (problems.length > 0) throw configurationError(problems);
   }
 
-  /** The access token. Throws `SyncError` when it is not where the configuration says. */
+  /** Returns the access token. Throws `SyncError` if it cannot be read. */
   token(): string {
     return this.#use('platform.token');
   }
 
-  /** The key of the chat user. Throws `SyncError` when it is not where the configuration says. */
+  /** Returns the key of the chat user. Throws `SyncError` if it cannot be read. */
   userKey(): string {
     return this.#use('platform.chat.userKey');
   }
 
   /**
-   * The secret with which people act from the page; `null`: nobody can. Throws `SyncError` when it is not where the
-   * configuration says, or is too short; beside the emulator, which needs no secrets, that is warned of.
+   * Returns the secret for actions on the page; `null`: nobody can act. Throws `SyncError` if it cannot be read or is
+   * too short; with the emulator that only causes a warning.
    */
   control(): string | null {
     const found = this.find('service.control');
@@ -88,7 +87,7 @@ export class Credentials {
     return this.#use('service.control');
   }
 
-  /** Where the configuration keeps a secret; `null`: it names none, or the emulator's is taken. */
+  /** Returns the configured reference of a secret; `null`: there is none, or the emulator replaces it. */
   referenceOf(field: SecretField): SecretReference | null {
     const { token, chat } = this.#loaded.config.platform;
     if (field === 'service.control') return this.#loaded.config.service.control;
@@ -96,7 +95,7 @@ export class Credentials {
     return field === 'platform.token' ? token : (chat?.userKey ?? null);
   }
 
-  /** A secret, or why there is none; `null`: the configuration names none. */
+  /** Returns a secret, or the reason why it cannot be read; `null`: not configured. */
   find(field: SecretField): SecretResult | null {
     const known = this.#found.get(field);
     if (known !== undefined) return known;

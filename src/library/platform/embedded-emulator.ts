@@ -5,13 +5,15 @@ import { UnusableData } from '../../emulator/database.ts';
 import { holdLock } from '../state-file.ts';
 import { partsOf, SyncError } from '../sync-error.ts';
 
-/** The emulator inside this process. */
 interface EmbeddedEmulator {
   readonly emulator: Emulator;
   readonly close: () => Promise<void>;
 }
 
-/** Starts the emulator on a free port of loopback, with the bots that the config names. Throws `SyncError` when its data is in use (`busy`) or cannot be used (`state-file`). */
+/**
+ * Starts the emulator on a free loopback port, with the bots of the configuration. Throws `SyncError` if its data is in
+ * use (`busy`) or unusable (`state-file`).
+ */
 export async function startEmbedded(config: Config, command: string): Promise<EmbeddedEmulator> {
   const dataDir = emulatorDirectory(config);
   const lock = holdLock(join(dataDir, 'emulator'), 'the emulator', command);

@@ -14,33 +14,31 @@ import { proxiesOf } from '../../platform/dispatcher.ts';
 import { mostTransfers } from '../../sync/pass/transfers.ts';
 import { SyncError, partsOf } from '../sync-error.ts';
 
-/** Messages are given up sooner than files: nobody waits for them, and they are retried. */
+/** Messages time out sooner than files: nobody waits for them, and they are retried. */
 const MESSAGE_PATIENCE = { attempts: 3, giveUpAfterMs: 30_000, stallTimeoutMs: 10_000 };
 
-/** What is told beside the results. */
 export interface Notices {
   readonly warn: (message: string) => void;
   readonly retrying: (reason: string, delayMs: number) => void;
 }
 
-/** What a way to the platform is made of. */
 export interface AccessInput {
   readonly loaded: LoadedConfig;
-  /** In the platform's place; `null`: the platform itself. */
+  /** Replaces the platform; `null`: the platform itself. */
   readonly emulator: Emulator | null;
-  /** Where secrets and proxies are named. */
+  /** Contains secrets and proxies. */
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
   readonly notices: Notices;
-  /** A longer pause that the platform asks for is not waited for, milliseconds; `upload.giveUpAfter` unless given. */
+  /** Longer pauses that the platform asks for fail instead of waiting, milliseconds; default: `upload.giveUpAfter`. */
   readonly longestPauseMs?: number;
-  /** Told of every answer of the platform, but for those to messages. */
+  /** Called for every answer of the platform, except to messages. */
   readonly onAnswer?: (answer: CountedAnswer) => void;
 }
 
 /**
- * The way to the platform under one configuration, or to the emulator in its place: every command has its clients from
- * here. Its connections are opened with the first request and shared by all clients.
+ * The access to the platform, or the emulator, under one configuration. All its clients share connections, which open
+ * with the first request.
  */
 export class PlatformAccess {
   readonly clients: Clients;
@@ -50,7 +48,7 @@ export class PlatformAccess {
   readonly #retries: RequestRetries;
   readonly #http: Http;
 
-  /** Throws `SyncError` for a proxy's address that is none. `credentials`: those that were read already. */
+  /** Throws `SyncError` for an invalid proxy address. `credentials`: already read ones. */
   constructor(input: AccessInput, credentials?: Credentials) {
     const { loaded, emulator, env, clock, notices, onAnswer } = input;
     const { config } = loaded;
@@ -67,14 +65,14 @@ export class PlatformAccess {
     this.clients = createClients(config, this.credentials, this.#http, this.#retries);
   }
 
-  /** Clients over the same connections whose requests a fence may keep. */
+  /** Creates clients on the same connections whose requests a fence may block. */
   clientsUnder(fence: Fence): Clients {
     return createClients(this.#input.loaded.config, this.credentials, this.#http.under(fence), this.#retries);
   }
 
   /**
-   * The same for messages: little patience, and connections of its own, since a pause that the chat asks for holds up no
-   * file. It is closed by itself.
+   * Creates an access for messages, with short timeouts and connections of its own: a pause that the chat asks for must
+   * not delay files. The caller closes it.
    */
   forMessages(retrying: Notices['retrying']): PlatformAccess {
     const { loaded, notices } = this.#input;
@@ -88,8 +86,8 @@ export class PlatformAccess {
   }
 
   /**
-   * Equal for ways with the same token and the same settings of platform and transfers. A hash, so that the token is in no
-   * other place. Throws `SyncError` when there is no token.
+   * Equal for accesses with the same token and the same settings of platform and transfers. A hash, so that the token
+   * is not stored elsewhere. Throws `SyncError` without a token.
    */
   get fingerprint(): string {
     const { platform, upload } = this.#input.loaded.config;
@@ -97,33 +95,35 @@ export class PlatformAccess {
     return createHash('sha256').update(JSON.stringify(made)).digest('hex');
   }
 
-  /** How long the platform has asked us to wait from now, milliseconds. */
+  /** Returns the remaining pause, milliseconds. */
   pausedForMs(): number {
     return this.#http.pacer.pausedForMs;
   }
 
-  /** What is left of a pause that the platform asked this process for, milliseconds: it holds for other hosts as well. */
+  /**
+   * Returns the rest of a pause that the platform asked this process for, milliseconds: it applies to other hosts as
+   * well.
+   */
   askedForMs(): number {
     return this.#http.pacer.askedForMs;
   }
 
-  /** Sends nothing for so many milliseconds from now. */
+  /** Pauses all requests for `ms` from now. */
   pause(ms: number): void {
     this.#http.pacer.pause(ms);
   }
 
-  /** No request waits for its turn any more: what was not begun need not be waited for by a stop. */
+  /** Ends the waits for a turn: a stop need not wait for requests that were not begun. */
   endWaits(): void {
     this.#http.pacer.endWaits();
   }
 
-  /** Closes the connections; what is running is broken off. */
+  /** Closes the connections; running requests are cut off. */
   async close(): Promise<void> {
     await this.#http.close();
   }
 }
 
-/** What plays the platform while a command runs. */
 export interface PlatformHost {
   /** `null`: the platform itself. */
   readonly emulator: Emulator | null;
@@ -131,9 +131,9 @@ export interface PlatformHost {
 }
 
 /**
- * Starts the emulator where the options ask for it. Throws `SyncError`, `busy` when its data is in use.
+ * Starts the emulator if `useEmulator`. Throws `SyncError`, with code `busy` if its data is in use.
  *
- * @param command - for another process that meets the emulator's lock.
+ * @param command - shown to other processes that find the emulator locked.
  */
 export async function openHost(useEmulator: boolean, config: Config, command: string): Promise<PlatformHost> {
   if (!useEmulator) return { emulator: null, close: () => Promise.resolve() };
@@ -141,14 +141,12 @@ export async function openHost(useEmulator: boolean, config: Config, command: st
   return await startEmbedded(config, `${command} --emulator`);
 }
 
-/** A command that goes to the platform. */
 export interface PlatformRun extends Omit<AccessInput, 'emulator'> {
   readonly useEmulator: boolean;
-  /** Its name. */
   readonly command: string;
 }
 
-/** Opens the way to the platform for a task, and closes it afterwards. Throws `SyncError`. */
+/** Runs a task with access to the platform. Throws `SyncError`. */
 export async function withPlatform<T>(
   { useEmulator, command, ...input }: PlatformRun,
   task: (access: PlatformAccess) => Promise<T>,
@@ -166,7 +164,7 @@ export async function withPlatform<T>(
   }
 }
 
-/** Tells of it in a command's log. */
+/** Creates notices that go to a command's log. */
 export function noticesIn(log: Log & Partial<Pick<StyledLog, 'say'>>): Notices {
   return {
     warn: (message) => {
@@ -198,18 +196,17 @@ function withMessagePatience(config: Config): Config {
   };
 }
 
-/** What paces requests beside the config. */
 export interface Pace {
-  /** A longer pause that the platform asks for is not waited for, milliseconds. */
+  /** Longer pauses that the platform asks for fail instead of waiting, milliseconds. */
   readonly longestPauseMs: number;
-  /** Told of every answer of the platform. */
+  /** Called for every answer of the platform. */
   readonly onAnswer?: ((answer: CountedAnswer) => void) | undefined;
 }
 
 /**
- * Connections as the config's `upload` wants them.
+ * Opens connections with the settings of `upload`.
  *
- * @param proxyEnvironment - whose proxy variables are obeyed; `null`: no proxy is used.
+ * @param proxyEnvironment - contains the proxy variables; `null`: no proxy.
  */
 function openHttp(
   { upload }: Pick<Config, 'upload'>,
@@ -224,7 +221,7 @@ function openHttp(
   return new Http({ connections, stallTimeoutMs, proxyEnvironment }, pacer, clock);
 }
 
-/** A proxy's address that is none is a mistake of the user, and not one that time corrects. Throws `SyncError`. */
+/** Throws `SyncError` for an invalid proxy address: it is a user error that no retry fixes. */
 function checkProxies(environment: NodeJS.ProcessEnv | null): void {
   if (environment === null) return;
   try {
