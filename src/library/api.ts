@@ -9,52 +9,54 @@ import type { SyncEvent } from './events.ts';
 import type { SyncObserver } from './observer.ts';
 import type { PassOutcome } from './pass-outcome.ts';
 
-/** What a sync is opened with. */
+/** The options of `openSync`. */
 export interface OpenOptions {
-  /** The configuration file; `botsync.config.json` in the working directory unless given. */
+  /** The configuration file; default: `botsync.config.json` in the working directory. */
   readonly config?: string;
-  /** Whether the emulator, inside this process, takes the place of the platform, with a state file of its own. */
+  /** Runs against the emulator, inside this process, instead of the platform, with a state file of its own. */
   readonly emulator?: boolean;
-  /** Where secrets (`env:NAME`), `CREDENTIALS_DIRECTORY` and the proxy variables are read; `process.env` unless given. */
+  /** Contains secrets (`env:NAME`), `CREDENTIALS_DIRECTORY` and the proxy variables; default: `process.env`. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Takes log lines, which are for people and hold no secret; nobody unless given. */
+  /** Receives log lines, which are for people and contain no secrets; default: none are written. */
   readonly log?: Log;
   /**
-   * Receives everything at once, without a gap; see `events` for what never keeps the sync waiting. What it throws ends the
-   * run, which rejects with that.
+   * Receives every event synchronously, without gaps; `events` never keeps the sync waiting instead. An error that it
+   * throws ends the run, which rejects with that error.
    */
   readonly observer?: SyncObserver;
-  /** Ends whatever is running, as `close` does. */
+  /** Ends all runs, as `close` does. */
   readonly signal?: AbortSignal;
-  /** How long what is running may go on after a stop before it is broken off, milliseconds; ten seconds unless given. */
+  /** Time that running work may continue after a stop before it is cut off, milliseconds; default: 10,000. */
   readonly graceMs?: number;
 }
 
-/** What every run takes. */
+/** Options of every run. */
 export interface RunOptions {
-  /** Ends the run: nothing new is begun, and what is running has `graceMs` to come to its end. */
+  /** Ends the run: nothing new begins, and running work has `graceMs` to end. */
   readonly signal?: AbortSignal;
 }
 
-/** What a pass takes. */
+/** Options of a pass. */
 export interface PassOptions extends RunOptions {
-  /** The files that are sent again whatever the records say, by their paths relative to their source. */
+  /** Selects files that are sent again whatever the records say, by path relative to the source. */
   readonly isForced?: (path: string) => boolean;
-  /** Whether it goes ahead, this once, where a guard would halt a source. */
+  /** Continues, this one time, where a guard would halt a source. */
   readonly allowRemovals?: boolean;
-  /** Which of the files that were kept on the platform it removes; none unless given. */
+  /** Selects kept files that the pass removes from the platform; default: none. */
   readonly isPruned?: (file: KeptFile) => boolean;
-  /** How long it waits at its end for the platform to say the status of the files, milliseconds; `confirm.wait` unless given. */
+  /**
+   * Maximum wait at the end for the platform to report the status of the files, milliseconds; default: `confirm.wait`.
+   */
   readonly waitMs?: number;
-  /** Whether the platform is asked for its quotas first; what the pass adds is told to `usage`. */
+  /** Asks the platform for its quotas first, and reports to `usage` what the pass will add. */
   readonly usage?: boolean;
-  /** Whether it is counted, beside the pass, how much there is to send; that is told to `expect`. */
+  /** Counts, during the pass, how much there is to send, and reports that to `expect`. */
   readonly estimate?: boolean;
-  /** What people are told to do about a halt. */
+  /** The advice about a halt in messages. */
   readonly howToApprove?: string;
 }
 
-/** A file that is no longer synced and was left alone on the platform. */
+/** A file on the platform that is no longer synced and was left there. */
 export interface KeptFile {
   readonly source: string;
   /** Relative to the source. */
@@ -62,38 +64,38 @@ export interface KeptFile {
   readonly key: string;
 }
 
-/** How a pass came out. */
+/** The result of a pass. */
 export interface PassResult {
   readonly outcome: PassOutcome;
   readonly summary: Summary;
-  /** Whether every file was checked. */
+  /** True if every file was compared. */
   readonly sawAll: boolean;
 }
 
-/** What a plan takes. */
+/** Options of a plan. */
 export interface PlanOptions extends RunOptions {
   /** As in `PassOptions`. */
   readonly isForced?: (path: string) => boolean;
-  /** Whether the platform is asked for its quotas; what a pass would add is told to `usage`. */
+  /** Asks the platform for its quotas, and reports to `usage` what a pass would add. */
   readonly usage?: boolean;
 }
 
-/** What a pass would come to. */
+/** The result of a plan: what a pass would do. */
 export interface PlanResult {
   readonly outcome: PassOutcome;
-  /** The counts of what would be done. */
+  /** Counts of what a pass would do. */
   readonly summary: Summary;
-  /** What would be taken of the platform's quotas. */
+  /** The amounts that a pass would add to the used part of the quotas. */
   readonly additions: Additions;
   /** Patterns of the configuration that match no file. */
   readonly unmatched: readonly UnmatchedPattern[];
-  /** Sources that no pass could send anything of: the platform refused the credentials, or knows no such bot. */
+  /** Sources of which no pass could send anything: the platform refused the credentials, or does not know the bot. */
   readonly refused: readonly RefusedSource[];
 }
 
-/** A source whose bot the platform refused to be asked about. */
+/** A source for whose bot the platform refused requests. */
 export interface RefusedSource {
-  /** Its name. */
+  /** The name of the source. */
   readonly source: string;
   /** The answer of the platform. */
   readonly error: string;
@@ -101,108 +103,113 @@ export interface RefusedSource {
   readonly isUnknownBot: boolean;
 }
 
-/** What a comparison takes. */
+/** Options of a comparison. */
 export interface VerifyOptions extends RunOptions {
-  /** Whether the contents are read as well. */
+  /** Compares the contents as well. */
   readonly content?: boolean;
-  /** Whether what is missing, damaged or told otherwise is repaired, by a pass. */
+  /** Makes a pass that repairs what is missing, damaged or reported otherwise. */
   readonly repair?: boolean;
-  /** Whether files that botsync sent and that are neither here nor recorded are removed. */
+  /** Removes orphans: files that botsync sent, without a local file and without a record. */
   readonly prune?: boolean;
-  /** Whether it goes ahead, this once, where a guard would halt a source. */
+  /** Continues, this one time, where a guard would halt a source. */
   readonly allowRemovals?: boolean;
-  /** Whether it is counted, beside the pass of a repair, how much there is to send. */
+  /** Counts, during the pass of a repair, how much there is to send. */
   readonly estimate?: boolean;
 }
 
-/** What a comparison came to. */
+/** The result of a comparison. */
 export interface VerifyResult {
   readonly outcome: PassOutcome;
   readonly verified: Verified;
-  /** How the pass of a repair came out; `null`: there was none. */
+  /** The result of the pass of a repair; `null`: there was none. */
   readonly repaired: PassResult | null;
-  /** What became of orphans; `null`: they were left alone. */
+  /** The result for orphans; `null`: they were left alone. */
   readonly pruned: PruneResult | null;
 }
 
-/** What became of orphans. */
+/** The result of removing orphans. */
 export interface PruneResult {
   readonly removed: number;
-  /** How many are there still. */
+  /** Number of orphans that are still there. */
   readonly left: number;
-  /** The sources whose guard kept them, and why. */
+  /** Sources whose guard kept orphans, and the reasons. */
   readonly halts: readonly { readonly source: string; readonly reason: string }[];
 }
 
-/** What a daemon takes. */
+/** Options of a daemon. */
 export interface DaemonOptions extends RunOptions {
-  /** Receives the state of the daemon; without it no service manager is notified. */
+  /** Is notified of the state of the daemon; default: no service manager. */
   readonly serviceManager?: ServiceManager;
   /**
-   * Whether the process is killed when a file system keeps its event loop from turning for `service.hangTimeout`, so that it
-   * can be started again. Not unless given: the process may be somebody else's.
+   * Kills the process when a file system blocks its event loop for `service.hangTimeout`, so that it can be restarted.
+   * Default: false, because the process may not belong to botsync.
    */
   readonly endWhenHung?: boolean;
-  /** What people are told to do about a halt. */
+  /** The advice about a halt in messages. */
   readonly howToApprove?: string;
-  /** Whether it is counted, beside the first pass, how much there is to send; that is told to `expect`. */
+  /** Counts, during the first pass, how much there is to send, and reports that to `expect`. */
   readonly estimate?: boolean;
-  /** Told each address at which it begins to answer over HTTP, such as `127.0.0.1:9464`: see `service.listen`. */
+  /** Called with each address on which it begins to serve HTTP, such as `127.0.0.1:9464`: see `service.listen`. */
   readonly listening?: (address: string) => void;
 }
 
-/** What came of a reload. */
+/** The result of a reload. */
 export interface ReloadOutcome {
-  /** Why the configuration before is still in use; `null`: the one on disk is. */
+  /** Why the previous configuration is still in use; `null`: the one on disk is in use. */
   readonly problem: string | null;
 }
 
-/** A daemon at work: it keeps everything up to date until it is stopped. */
+/** A running daemon: it keeps everything in sync until it is stopped. */
 export interface SyncDaemon extends AsyncDisposable {
-  /** Resolves when the daemon has stopped and let go of everything. Rejects with what it could not go on after. */
+  /** Resolves when the daemon has stopped and closed everything. Rejects with the error that ended it. */
   readonly stopped: Promise<void>;
-  /** Stops it in order. Resolves and rejects as `stopped` does. */
+  /** Stops the daemon in order. Resolves and rejects as `stopped` does. */
   stop(): Promise<void>;
   /**
-   * Reads configuration and secrets again, and says what came of it. Where something is wrong with them, that goes to the log
-   * as well, and the daemon goes on as before.
+   * Reloads configuration and secrets, and returns the result. What is wrong with them is also logged, and the daemon
+   * continues as before.
    */
   reload(): Promise<ReloadOutcome>;
-  /** Lets a source that a guard halted, or all of them, go on once. Says which, and whose directories are missing. */
+  /**
+   * Approves the halt of a source, or of all sources, once. Returns which were approved, and which have a missing
+   * directory.
+   */
   approve(source?: string): { readonly approved: readonly string[]; readonly missing: readonly string[] };
-  /** What keeps the daemon from being of full service now; empty when nothing does. */
+  /** Reasons why the daemon is not ready; empty if it is. */
   readonly impediments: readonly string[];
-  /** How everything stands, as `botsync status --json` prints it. */
+  /** Returns what `botsync status --json` prints. */
   status(): unknown;
 }
 
 /**
- * A configuration that is opened, and what can be done under it. Several can be open in one process, and share nothing.
- * What writes the state file (`pass`, `start`, and `verify` with `repair` or `prune`) needs it for itself: beside another,
- * in this process or any other, it rejects with a `SyncError` of code `busy`.
+ * An opened configuration and its operations. A process can open several, which share nothing. Operations that write
+ * the state file (`pass`, `start`, and `verify` with `repair` or `prune`) need it exclusively: while another one runs,
+ * in this process or any other, they reject with a `SyncError` of code `busy`.
  */
 export interface Sync extends AsyncDisposable {
   /** The configuration file, as an absolute path. */
   readonly configFile: string;
-  /** What works in the configuration and is probably not meant. */
+  /** Warnings about the configuration: valid, but probably not intended. */
   readonly warnings: readonly ConfigProblem[];
-  /** Makes one full pass. What fails for single files is in the result; rejects with `SyncError` when no pass can be made. */
+  /**
+   * Makes one full pass. Failures of single files are in the result; rejects with `SyncError` if no pass can be made.
+   */
   pass(options?: PassOptions): Promise<PassResult>;
-  /** Tells what a pass would do; sends and writes nothing. Each file is told as `planned`. Rejects with `SyncError`. */
+  /** Reports what a pass would do, each file as `planned`; sends and writes nothing. Rejects with `SyncError`. */
   plan(options?: PlanOptions): Promise<PlanResult>;
-  /** Compares what the bots have with what they were sent. Rejects with `SyncError` when they cannot be asked. */
+  /** Compares the files of the bots with what was sent. Rejects with `SyncError` if the platform cannot be asked. */
   verify(options?: VerifyOptions): Promise<VerifyResult>;
   /**
-   * Starts a daemon: a full pass, then whatever changes, until it is stopped. It reads the configuration again, and follows
-   * its changes. Resolves when it is up; rejects with `SyncError` when it cannot be.
+   * Starts a daemon: a full pass, then every change, until it is stopped. Reads the configuration again and follows its
+   * changes. Resolves when the daemon is ready; rejects with `SyncError` if it cannot start.
    */
   start(options?: DaemonOptions): Promise<SyncDaemon>;
   /**
-   * What happens from now on, under all runs. It ends when the sync is closed. The sync never waits for whoever reads this:
-   * `capacity` events wait (1,000 unless given), what comes beyond that is dropped, and an event `dropped` says how many were,
-   * in their place. Leave the loop to stop the gathering.
+   * Iterates over the events of all runs from now on, until the sync is closed. The sync never waits for the reader: up
+   * to `capacity` events are queued (default: 1,000); later ones are dropped and replaced by an event `dropped` with
+   * their number. Leave the loop to stop queueing.
    */
   events(options?: { readonly capacity?: number }): AsyncIterableIterator<SyncEvent, undefined>;
-  /** Stops what is running in order, and lets go of everything. Never rejects. */
+  /** Stops all runs in order, and closes everything. Never rejects. */
   close(): Promise<void>;
 }

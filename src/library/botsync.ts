@@ -1,6 +1,6 @@
 /**
- * botsync as a library: what the command does, for programs. `openSync` opens a configuration; what it returns makes passes
- * and plans, compares, and runs a daemon.
+ * botsync as a library: what the command does, for programs. `openSync` opens a configuration; the result makes passes,
+ * plans and comparisons, and runs a daemon.
  *
  * @module
  */

@@ -8,7 +8,6 @@ import type { EventFeed } from './event-feed.ts';
 
 interface CountInput {
   readonly config: Config;
-  /** The name of the platform in records. */
   readonly platformName: string;
   readonly state: StateStore;
   /** The platform's time, epoch milliseconds. */
@@ -18,7 +17,7 @@ interface CountInput {
   readonly seen: (files: number) => void;
 }
 
-/** Returns what a pass that begins now will send; `null` when `ended` aborts first. Throws `StateFileError`. */
+/** Returns what a pass that begins now will send; `null` if `ended` aborts first. Throws `StateFileError`. */
 export async function countAhead(
   { config, platformName, state, platformNow, isForced, seen }: CountInput,
   ended: AbortSignal,
@@ -31,7 +30,7 @@ export async function countAhead(
 
 type StartInput = Omit<CountInput, 'isForced' | 'seen'> & { readonly stop: AbortSignal };
 
-/** Runs a daemon, and reports while it begins how much its first pass has to send. */
+/** Runs a daemon, and reports at its start how much its first pass has to send. */
 export async function runCounting(
   { stop, ...input }: StartInput,
   feed: Pick<EventFeed, 'emit'>,
@@ -52,7 +51,7 @@ export async function runCounting(
       if (ahead !== null && !ended.signal.aborted)
         feed.emit({ kind: 'expected', files: ahead.files, bytes: ahead.bytes });
     },
-    // The daemon meets what the count meets, and tells of it.
+    // The daemon meets and reports the same error.
     () => undefined,
   );
   try {

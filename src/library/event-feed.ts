@@ -29,7 +29,7 @@ export class EventFeed {
     this.emit({ kind: 'warning', message });
   }
 
-  /** All events from now on; at most `capacity` of them wait to be taken. */
+  /** Returns an iterator over all events from now on, which queues at most `capacity` events. */
   events(capacity: number): AsyncIterableIterator<SyncEvent, undefined> {
     const queue = new EventQueue(capacity, () => this.#queues.delete(queue));
     if (this.#isClosed) queue.finish();
@@ -37,7 +37,7 @@ export class EventFeed {
     return queue;
   }
 
-  /** Ends all iterators, once what waits has been taken. */
+  /** Ends all iterators after the queued events. */
   close(): void {
     this.#isClosed = true;
     for (const queue of this.#queues) queue.finish();
@@ -46,8 +46,8 @@ export class EventFeed {
 }
 
 /**
- * Events that wait for one consumer. So many wait at most: what comes while the queue is full is dropped and counted, and
- * the consumer gets the count, in the place of what it missed, before the next event.
+ * Events queued for one consumer, at most `capacity`. Events that find the queue full are dropped and counted; the
+ * consumer receives the count in their place.
  */
 export class EventQueue implements AsyncIterableIterator<SyncEvent, undefined> {
   readonly #capacity: number;
@@ -57,13 +57,12 @@ export class EventQueue implements AsyncIterableIterator<SyncEvent, undefined> {
   #isClosed = false;
   #wanted: ((result: IteratorResult<SyncEvent, undefined>) => void)[] = [];
 
-  /** @param onClose - called once, when the consumer wants no more. */
+  /** @param onClose - called once, when the consumer stops reading. */
   constructor(capacity: number, onClose: () => void) {
     this.#capacity = capacity;
     this.#onClose = onClose;
   }
 
-  /** Takes an event. */
   push(event: SyncEvent): void {
     if (this.#isClosed) return;
     const wanted = this.#wanted.shift();
@@ -72,7 +71,7 @@ export class EventQueue implements AsyncIterableIterator<SyncEvent, undefined> {
       return;
     }
     const last = this.#waiting.at(-1);
-    // Bytes that nobody has heard of yet are one number.
+    // Adds up byte counts that nobody has read yet.
     if (event.kind === 'sent' && last?.kind === 'sent' && this.#dropped === 0)
       this.#waiting[this.#waiting.length - 1] = { kind: 'sent', bytes: last.bytes + event.bytes };
     else if (this.#waiting.length >= this.#capacity) this.#dropped += 1;
@@ -82,7 +81,7 @@ export class EventQueue implements AsyncIterableIterator<SyncEvent, undefined> {
     }
   }
 
-  /** No event follows those that wait. */
+  /** Ends the iterator after the queued events. */
   finish(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;

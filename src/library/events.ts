@@ -7,22 +7,23 @@ import { haltAsFileEvent } from '../words/halt.ts';
 import { passOutcomeOf, type PassOutcome } from './pass-outcome.ts';
 
 /**
- * Something that happened:
- * - `file`: something became of a file, or of a whole source (`path` is "." then); `transferred` is what sending it took.
+ * An event of a run:
+ * - `file`: a result for a file, or for a whole source (then `path` is "."); `transferred`: what was sent for it.
  * - `planned`: what a pass would do with a file.
- * - `warning`: something that people should know and that is no file's event.
- * - `notice`: the same of something that asks nothing of them, such as the end of an outage.
- * - `retrying`: a file is about to be sent again, after a failure.
- * - `sent`: bytes of content that were sent since the last event of this kind.
+ * - `warning`: a message about a problem of more than one file.
+ * - `notice`: a message that needs no attention, such as the end of an outage.
+ * - `retrying`: a file will be sent again after a failure.
+ * - `sent`: bytes of content sent since the last event of this kind.
  * - `expected`: how much will be sent, as far as is known beforehand.
- * - `confirming`: all was sent, and the platform is being asked what became of it.
- * - `usage`: what is used and allowed of the quotas, and what the run adds.
- * - `pass-began`, `pass-ended`: of a pass over everything; `trigger` is `call` for that of `pass()` and `verify()`.
- * - `difference`, `verified`: what a comparison found, and what it came to.
- * - `refused`: the platform began to refuse all that needs credentials, or room; `reason` is `null` once that is over.
- * - `events-lost`, `watch-limited`, `found-by-rescan`: how well a daemon sees changes in a source.
+ * - `confirming`: everything was sent, and the platform is being asked for the status of the files.
+ * - `usage`: used and allowed amounts of the quotas, and what the run adds.
+ * - `pass-began`, `pass-ended`: a full pass; `trigger` is `call` for `pass()` and `verify()`.
+ * - `difference`, `verified`: a difference that a comparison found, and the result of the comparison.
+ * - `refused`: the platform began to refuse requests that need credentials or room; `reason` is `null` when it accepts
+ *   them again.
+ * - `events-lost`, `watch-limited`, `found-by-rescan`: a daemon did not see all changes of a source.
  * - `renewals-overdue`: `count` files could not be renewed in time and will expire.
- * - `dropped`: `count` events were dropped here, because nobody took them.
+ * - `dropped`: `count` events were dropped here, because the reader was too slow.
  */
 export type SyncEvent =
   | { readonly kind: 'file'; readonly file: FileEvent; readonly transferred?: Transferred }
@@ -43,7 +44,7 @@ export type SyncEvent =
       readonly kind: 'pass-ended';
       readonly trigger: Trigger | 'call';
       readonly summary: Summary;
-      /** Of a pass of a daemon; that of a call is in its result. */
+      /** Only for a pass of a daemon; a call returns its outcome. */
       readonly outcome?: PassOutcome;
     }
   | { readonly kind: 'difference'; readonly difference: FileDifference }
@@ -55,7 +56,7 @@ export type SyncEvent =
   | { readonly kind: 'renewals-overdue'; readonly count: number }
   | { readonly kind: 'dropped'; readonly count: number };
 
-/** How many events wait for a consumer, unless it is said otherwise. */
+/** Default capacity of the queue of a consumer. */
 export const EVENTS_WAITING = 1_000;
 
 /** Kinds of events that readers of `events()` do not receive. */

@@ -4,7 +4,7 @@ import type { CountedAnswer } from '../platform/pacer.ts';
 import type { HistoryStore } from '../store/history.ts';
 import { listener } from '../sync/events.ts';
 
-/** Counts what a run does in the history of its state file, while it has one. */
+/** Counts what a run does in the history of the attached state file. */
 export class HistoryRecorder {
   readonly #now: () => number;
   #history: HistoryStore | null = null;
@@ -14,7 +14,7 @@ export class HistoryRecorder {
     this.#now = now;
   }
 
-  /** Goes on with another state file; `null`: nothing is counted. */
+  /** Continues with another state file; `null`: counts nothing. */
   attach(history: HistoryStore | null): void {
     this.#history = history;
   }
@@ -26,13 +26,13 @@ export class HistoryRecorder {
     },
   });
 
-  /** Takes note of an answer of the platform. */
+  /** Counts an answer of the platform. */
   readonly answered = ({ wasLimited, limitPerMinute }: CountedAnswer): void => {
     this.#history?.note({ requests: 1, throttled: Number(wasLimited) }, this.#now(), limitPerMinute);
   };
 }
 
-/** As what something that happened to a file is counted; `null`: not at all. */
+/** Returns the counts for a file event; `null`: none. */
 export function countsOf(
   { kind, outcome }: FileEvent,
   transferred: Transferred | undefined,

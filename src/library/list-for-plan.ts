@@ -14,22 +14,21 @@ import { noticesIn, withPlatform } from './platform/platform-access.ts';
 import { SyncError } from './sync-error.ts';
 import { memoryOf } from './verify/with-bots.ts';
 
-/** A plan is not worth waiting longer for an answer, milliseconds. */
+/** Timeout for the answers for a plan, milliseconds. */
 const PATIENCE_MS = 10_000;
 
-/** What the platform said before a plan. */
 export interface AskedForPlan {
-  /** The files that a pass would adopt, as far as they are known. The caller closes them. */
+  /** Files that a pass would adopt, as far as known. The caller closes them. */
   readonly listings: Listings;
-  /** Sources whose bot the platform refused to be asked about. */
+  /** Sources for whose bot the platform refused requests. */
   readonly refused: readonly RefusedSource[];
 }
 
 type FoundDirectory = Extract<FoundSource, { kind: 'found' }>;
 
 /**
- * Asks about each bot, so that a plan that no pass could carry out does not look like a good one: one question for
- * nothing, and a list of its files where a pass would adopt some. Warns where the plan is made without the platform.
+ * Asks the platform about each bot, so that the plan shows if no pass could succeed: one request for no file, and a
+ * list of files for sources that a pass would adopt from. Warns if the plan is made without the platform.
  */
 export async function listForPlan(
   { env, log, feed }: Pick<RunBase, 'env' | 'log' | 'feed'>,
@@ -57,7 +56,7 @@ export async function listForPlan(
     await withPlatform(run, async ({ clients }) => {
       const client = clients.catalog();
       if (client === null) return;
-      // Nothing is written: a pass finds out for itself what is not served.
+      // A plan writes nothing: a pass finds out itself what is not served.
       const catalog = new ServedCatalog(client, memoryOf(state), systemClock, warn);
       const answered: FoundSource[] = [];
       for (const sources of byBot(found)) {
@@ -87,7 +86,7 @@ export async function listForPlan(
   return { listings, refused };
 }
 
-/** The sources that are there, by their bots. */
+/** Groups the sources whose directories exist by bot. */
 function byBot(found: readonly FoundSource[]): [FoundDirectory, ...FoundDirectory[]][] {
   const bots = new Map<string, [FoundDirectory, ...FoundDirectory[]]>();
   for (const one of found) {
@@ -100,8 +99,8 @@ function byBot(found: readonly FoundSource[]): [FoundDirectory, ...FoundDirector
 }
 
 /**
- * Asks for nothing of the bot of some sources. `null`: it answered, or serves no lists. An answer that may come later is waited
- * for only where files are to be listed.
+ * Asks for no file of the bot of some sources. Returns the failure; `null`: the bot answered, or serves no lists.
+ * Retries only if files will be listed.
  */
 async function whyUnanswered(
   sources: readonly [FoundDirectory, ...FoundDirectory[]],

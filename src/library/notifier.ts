@@ -23,10 +23,10 @@ export interface NotifiedRun extends Pick<Holding, 'state' | 'config' | 'unit'> 
   readonly ended: (outcome: MessageOutcome) => void;
 }
 
-/** How a run goes on when a source is halted: what lets it through. */
+/** The way to approve a halt: the command `approve`, or the option `--allow-removals`. */
 export type HowToApprove = 'approve' | 'allow-removals';
 
-/** Tells people what `notify` says, under one configuration. */
+/** Sends the notifications of `notify`, under one configuration. */
 export class Notifier {
   readonly #options: RunTarget;
   readonly #loaded: LoadedConfig;
@@ -50,7 +50,7 @@ export class Notifier {
     this.#howToApprove = howToApprove;
   }
 
-  /** Makes one; `null` when the config has no `notify`. Throws `SyncError` when it lacks what that takes. */
+  /** Creates a notifier; `null`: without `notify`. Throws `SyncError` if the configuration lacks something for it. */
   static async open(input: NotifierInput): Promise<Notifier | null> {
     const { options, loaded, log } = input;
     const settings = loaded.config.notify;
@@ -59,7 +59,7 @@ export class Notifier {
       log.debug('retrying a notification', { reason, delayMs: Math.round(delayMs) });
     });
     try {
-      // What messages take is found to be missing now, not when there is one to send.
+      // Fail now if the configuration lacks something, not at the first message.
       messengerPorts(access.clients, loaded.config, options.emulator);
       return new Notifier(input, settings, access);
     } catch (error) {
@@ -68,12 +68,12 @@ export class Notifier {
     }
   }
 
-  /** Whether any file is to be announced. */
+  /** True if any file is announced. */
   get announces(): boolean {
     return this.#settings.announce.length > 0;
   }
 
-  /** Makes the notifications of a run. Throws `StateFileError`. */
+  /** Creates the notifications of a run. Throws `StateFileError`. */
   begin({ state, config: configNow, health, platformNow, ended, unit }: NotifiedRun): Notifications {
     const { config } = this.#loaded;
     const { emulator } = this.#options;
@@ -93,24 +93,23 @@ export class Notifier {
     });
   }
 
-  /** Breaks off what is running. */
+  /** Cuts off running messages. */
   async close(): Promise<void> {
     await this.#access.close();
   }
 }
 
-/** What a notifier is made of. */
 export interface NotifierInput {
   readonly options: RunTarget;
   readonly loaded: LoadedConfig;
-  /** Messages go the same way, by connections of their own. */
+  /** Messages use the same access, with connections of their own. */
   readonly access: PlatformAccess;
   readonly clock: Clock;
   readonly log: Log;
   readonly howToApprove: HowToApprove;
 }
 
-/** What messages say of this run: the machine, and commands that can be run as they are. `unit`: of a cluster. */
+/** Returns the host name and the commands for messages; the commands can be run as they are. `unit`: of a cluster. */
 export function describeRun(
   { emulator }: Pick<RunTarget, 'emulator'>,
   { file, cluster }: Pick<Config, 'file' | 'cluster'>,

@@ -22,15 +22,15 @@ export interface TransferWatch {
 
 /** Receives what happens to files, as it happens. */
 export interface Reporter {
-  /** `transferred`: of a file whose content was sent. `isKnown`: an earlier pass reported the same. */
+  /** `transferred`: for a file whose content was sent. `isKnown`: an earlier pass reported the same. */
   readonly event: (event: FileEvent, transferred?: Transferred, isKnown?: boolean) => void;
-  /** Something that needs attention and is about no single file. */
+  /** A warning that is not about a single file. */
   readonly warn: (message: string) => void;
-  /** The same for something that needs no attention. */
+  /** A message that needs no attention. */
   readonly inform?: (message: string) => void;
-  /** A file is about to be sent again, after a failure. */
+  /** A file will be sent again after a failure. */
   readonly retrying: (path: string, reason: string, delayMs: number) => void;
-  /** Content bytes that were sent. */
+  /** Bytes of content that were sent. */
   readonly sent: (bytes: number) => void;
   /** An attempt to send a file begins. */
   readonly sending?: (file: OutgoingFile) => TransferWatch;
@@ -38,21 +38,21 @@ export interface Reporter {
 
 /** Follows a pass, a plan or a comparison, in addition to what happens to each file. */
 export interface PassObserver {
-  /** A single pass begins; `counts` are its results so far, and change as it goes on. */
+  /** A single pass begins; `counts` is updated while it runs. */
   readonly begin: (counts: Readonly<Summary>) => void;
-  /** From now on, for as long as the pass goes on, `waiting` says why nothing is sent for a while. */
+  /** Provides, until the pass ends, a function that returns why nothing is being sent. */
   readonly waitsBy: (waiting: () => Waiting) => void;
-  /** The number of files checked so far, to find out how much there is to send. */
+  /** The number of files checked so far to find out how much there is to send. */
   readonly looking: (files: number) => void;
-  /** How much will be sent, as far as is known beforehand; sizes in bytes. */
+  /** The files and bytes that will be sent, as far as is known beforehand. */
   readonly expect: (files: number, bytes: number) => void;
-  /** Everything was sent, and the platform is being asked for the status of the files; the progress of that in words. */
+  /** Everything was sent, and the platform is being asked for the status of the files; `words`: the progress. */
   readonly confirming: (words: string) => void;
-  /** Running transfers are cut off, because they did not end in time after a stop. */
+  /** Running transfers are cut off because they did not end in time after a stop. */
   readonly breakingOff: () => void;
-  /** A single pass has ended. `isCutShort`: some files were not even checked. */
+  /** A single pass has ended. `isCutShort`: not every file was checked. */
   readonly end: (summary: Summary, isDryRun: boolean, isCutShort: boolean) => void;
-  /** What a pass would do with one file. */
+  /** A pass would do this with one file. */
   readonly planned: (event: FileEvent) => void;
   /** Used and allowed amounts of the quotas, and what the run adds, as far as is known beforehand. */
   readonly usage: (usages: Usages, additions: Additions) => void;

@@ -6,7 +6,7 @@ import { Messenger, type ConversationMemory, type MessengerPorts } from '../noti
 import type { NoticeStore } from '../store/notices.ts';
 import { conversationBot, type Clients } from './platform/clients.ts';
 
-/** What messages ask of the platform. Throws `SyncError` when the config lacks what it takes. */
+/** Creates the requests that messages need. Throws `SyncError` if the configuration lacks something for them. */
 export function messengerPorts(
   clients: Pick<Clients, 'administration' | 'conversations' | 'chat'>,
   { notify }: Pick<Config, 'notify'>,
@@ -17,7 +17,7 @@ export function messengerPorts(
   const chat = clients.chat();
   const isCreated = place.kind === 'created';
   const administration = isCreated && place.integration !== null ? clients.administration() : null;
-  // What it takes is found to be missing now, not when it is needed.
+  // Fail now if the configuration lacks something, not at the first conversation.
   if (isCreated) clients.conversations({});
   return {
     lookUp: (name, version, signal) => {
@@ -33,7 +33,7 @@ export function messengerPorts(
   };
 }
 
-/** Makes a messenger for `notify`. `platformName`: what the platform is called in records. */
+/** Creates a messenger for `notify`. `platformName`: the name of the platform in records. */
 export function openMessenger(
   ports: MessengerPorts,
   config: Config,
@@ -56,7 +56,7 @@ export function openMessenger(
   return new Messenger(place, purpose, ports, memory);
 }
 
-/** The emulator has no conversation of the real platform: one takes its place there. */
+/** Returns the configured conversation; with the emulator, which has no existing ones, a new one instead. */
 function placeOf(place: ConversationChoice, useEmulator: boolean): ConversationChoice {
   if (place.kind === 'created' || !useEmulator) return place;
   const { conversationId } = place;
@@ -67,7 +67,7 @@ type StoredConversations = Pick<
   'conversation' | 'saveConversation' | 'proveConversation' | 'forgetConversation'
 >;
 
-/** The conversations that a state file has on record. */
+/** Creates a memory of conversations in the state file. */
 export function stateConversations(notices: StoredConversations): ConversationMemory {
   return {
     find: (purpose) => Promise.resolve(ok(notices.conversation(purpose)?.id ?? null)),

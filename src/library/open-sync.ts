@@ -11,12 +11,11 @@ import type { RunBase } from './run-base.ts';
 import { stopBy, type Stop } from './stop.ts';
 import { SyncError } from './sync-error.ts';
 
-/** The configuration file where none is named. */
 const DEFAULT_CONFIG = 'botsync.config.json';
 
 /**
- * Opens a configuration. Reads it at once and touches nothing else: state file and connections are opened by what is run.
- * Throws `SyncError` of code `configuration` with all that is wrong with it.
+ * Opens a configuration. Reads only the configuration; the runs open the state file and connections. Throws `SyncError`
+ * of code `configuration` with everything that is wrong with it.
  *
  * @example
  * ```ts
@@ -43,7 +42,7 @@ export function openSync(options: OpenOptions = {}): Sync {
   return openSyncFor(options, observer === undefined ? [] : [listenerOf(observer)]);
 }
 
-/** `openSync` for listeners in place of the observer. */
+/** `openSync` with listeners instead of an observer. */
 export function openSyncFor(options: Omit<OpenOptions, 'observer'>, listeners: readonly Emit[]): Sync {
   // eslint-disable-next-line no-restricted-properties -- The one place: nobody handed in another environment.
   const { config = DEFAULT_CONFIG, emulator = false, env = process.env, log = SILENT } = options;
@@ -103,7 +102,7 @@ class OpenedSync implements Sync {
       await runDaemon(this.#base, options, stop, isUp);
     };
     const stopped = this.#run([options.signal, stopping.signal], task);
-    // It cannot end before it is up, but by an error.
+    // Before it is up, a run ends only with an error.
     const run = await Promise.race([up, stopped.then(() => up)]);
     return daemonOf(run, stopped, () => {
       stopping.abort();
@@ -122,7 +121,7 @@ class OpenedSync implements Sync {
     return this.close();
   }
 
-  /** Runs a task that `close` waits for, until one of the signals aborts. */
+  /** Runs a task until one of the signals aborts; `close` waits for it. */
   #run<T>(signals: readonly (AbortSignal | undefined)[], task: (stop: Stop) => Promise<T>): Promise<T> {
     const run = this.#stoppable(signals, task).finally(() => this.#underWay.delete(run));
     this.#underWay.add(run);
@@ -145,7 +144,7 @@ class OpenedSync implements Sync {
 }
 
 function daemonOf(run: DaemonRun, stopped: Promise<void>, abort: () => void): SyncDaemon {
-  // Its end may be nobody's business until it is asked for.
+  // A caller may never read `stopped`: a rejection must not be unhandled.
   stopped.catch(() => undefined);
   const stop = (): Promise<void> => {
     abort();

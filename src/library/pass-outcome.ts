@@ -1,16 +1,16 @@
 import { EXIT } from '../domain/exit-code.ts';
 
 /**
- * How a pass, a plan or a comparison came out:
- * - `in-sync`: all that should be on the platform is there; of a plan: nothing stands in the way of that.
+ * The outcome of a pass, a plan or a comparison:
+ * - `in-sync`: everything that should be on the platform is there; for a plan: nothing would prevent that.
  * - `incomplete`: some files are not in sync, or differ.
- * - `credentials`: the platform refused the credentials, or knows no such bot.
- * - `halted`: a guard halted a source: it is missing, replaced, emptied, or too much of it is gone.
- * - `interrupted`: it was told to stop before it was over.
+ * - `credentials`: the platform refused the credentials, or does not know the bot.
+ * - `halted`: a guard halted a source: it is missing, replaced or emptied, or too many of its files were deleted.
+ * - `interrupted`: it was stopped before its end.
  */
 export type PassOutcome = 'in-sync' | 'incomplete' | 'credentials' | 'halted' | 'interrupted';
 
-/** The outcome behind the exit code of a pass. */
+/** Returns the outcome for the exit code of a pass. */
 export function passOutcomeOf(exitCode: number): PassOutcome {
   switch (exitCode) {
     case EXIT.ok:
@@ -26,7 +26,7 @@ export function passOutcomeOf(exitCode: number): PassOutcome {
   }
 }
 
-/** What each outcome ends a command with (README.md). */
+/** Exit codes of commands (README.md). */
 const EXIT_CODES: Readonly<Record<PassOutcome, number>> = {
   'in-sync': EXIT.ok,
   incomplete: EXIT.incomplete,
@@ -35,7 +35,7 @@ const EXIT_CODES: Readonly<Record<PassOutcome, number>> = {
   interrupted: EXIT.interrupted,
 };
 
-/** The exit code of a command whose pass, plan or comparison came out so. */
+/** Returns the exit code of a command for an outcome. */
 export function exitCodeOf(outcome: PassOutcome): number {
   return EXIT_CODES[outcome];
 }

@@ -16,7 +16,7 @@ import { withRecords } from './read-records.ts';
 import type { Stop } from './stop.ts';
 import { tellUsage } from './usage.ts';
 
-/** Tells what a pass would do, beside whoever may be writing the state file. Throws `SyncError`. */
+/** Reports what a pass would do, also while another process writes the state file. Throws `SyncError`. */
 export async function planPass(
   base: RunBase,
   loaded: LoadedConfig,
@@ -32,7 +32,7 @@ export async function planPass(
     const { now } = systemClock;
     const aheadMs = reader.platformAheadMs();
     const platformNow = (): number => now() + aheadMs;
-    // The emulator's data is not touched by a plan.
+    // A plan does not touch the emulator's data.
     const { listings, refused } = target.emulator
       ? { listings: new Listings(), refused: [] }
       : await listForPlan(base, loaded, sources, reader, stop);

@@ -1,10 +1,10 @@
 import { withStateFile, type OpenedStateFile, type Records, type RecordsPlace } from './read-state-file.ts';
 
-/** Opens what is on record; nothing is read yet. */
+/** Opens the records; nothing is read yet. */
 export function openRecords(place: RecordsPlace): Records {
   const { cluster, stateFile } = place.loaded.config;
   if (cluster === null) return { read: (read) => withStateFile(stateFile, read), close: () => undefined };
-  // Loaded for hosts of a cluster alone.
+  // Only hosts of a cluster load this module.
   const opening = async (): Promise<Records> => {
     const { openLedgerRecords } = await import('./cluster/ledger-reader.ts');
     return openLedgerRecords(place, cluster);
@@ -23,7 +23,7 @@ export function openRecords(place: RecordsPlace): Records {
   };
 }
 
-/** Reads what is on record, once. Throws `SyncError`. */
+/** Reads the records once. Throws `SyncError`. */
 export async function withRecords<T>(
   place: RecordsPlace,
   read: (records: OpenedStateFile) => T | Promise<T>,

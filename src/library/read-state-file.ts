@@ -8,36 +8,35 @@ import type { StateReader } from '../store/state-reader.ts';
 import { SERVICE } from './state-file.ts';
 import { SyncError } from './sync-error.ts';
 
-/** Where records are: in the state file, or for a host of a cluster in the ledger as well. */
+/** The place of the records: the state file, for a host of a cluster also the ledger. */
 export interface RecordsPlace {
   readonly loaded: LoadedConfig;
-  /** What the platform is called in records. */
   readonly platformName: string;
-  /** Where the address of the database may be. */
+  /** May contain the address of the database. */
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** What is on record, for as many looks as it takes. Those of the ledger are loaded once, at the first. */
+/** The records, for several reads. Those of the ledger are loaded once, at the first read. */
 export interface Records {
-  /** Reads them, without writing anything. Throws `SyncError`. */
+  /** Reads without writing anything. Throws `SyncError`. */
   readonly read: <T>(read: (records: OpenedStateFile) => T | Promise<T>) => Promise<T>;
   readonly close: () => void;
 }
 
-/** The state file, open for reading beside whoever may be writing it. */
+/** A state file open for reading, also while another process writes it. */
 export interface OpenedStateFile {
   readonly reader: StateReader;
-  /** Its connection, for reading rows as they are. */
+  /** The connection, for reading raw rows. */
   readonly database: Database;
-  /** The botsync that is running on it. */
+  /** The botsync process that works on the state file. */
   readonly holder: LockHolder | null;
   readonly close: () => void;
 }
 
 /**
- * Opens the state file without writing anything. Throws `SyncError` for one that cannot be read.
+ * Opens the state file without writing anything. Throws `SyncError` if it cannot be read.
  *
- * @param holder - who is at work on it; `null` also where that is the caller, who does not write now.
+ * @param holder - the process that works on the file; `null` also if that is the caller, which is not writing now.
  */
 export function readStateFile(file: string, holder = findHolder(file)): OpenedStateFile {
   const opened = openReader(file, holder !== null);
@@ -71,7 +70,7 @@ export function readStateFile(file: string, holder = findHolder(file)): OpenedSt
   }
 }
 
-/** Reads the state file without writing anything. Throws `SyncError` also when its damage shows only in the midst. */
+/** Reads the state file without writing anything. Throws `SyncError`, also if damage shows only during the read. */
 export async function withStateFile<T>(
   file: string,
   read: (state: OpenedStateFile) => T | Promise<T>,
@@ -104,7 +103,7 @@ function inWords(file: string, kind: 'unreadable' | 'damaged', reason: string): 
 }
 
 /**
- * Returns whether a service works with a state file, by its lock and its records; the service itself is not asked.
+ * Returns whether a service works with a state file, from its lock and its records; the service itself is not asked.
  *
  * @param aliveAtMs - see `StateReader.serviceAliveAtMs`.
  */

@@ -1,7 +1,6 @@
 import type { Log } from '../service/logger.ts';
 import { EventFeed } from './event-feed.ts';
 
-/** What all runs of an opened sync share. */
 export interface RunBase {
   readonly target: RunTarget;
   readonly env: NodeJS.ProcessEnv;
@@ -9,9 +8,8 @@ export interface RunBase {
   readonly feed: EventFeed;
 }
 
-/** Which configuration is meant, and whether the emulator plays the platform. */
 export interface RunTarget {
-  /** The configuration file as it was named. */
+  /** The configuration file as named by the caller. */
   readonly config: string;
   readonly emulator: boolean;
 }

@@ -89,10 +89,13 @@ function describeKept({ name, why }: KeptFile): string {
     : `The state file was written by an older botsync. It is kept as ${name}. A new one is built: files that the bot has already are not sent again; nothing is removed on the platform because of this.`;
 }
 
-/** The command by which a service holds the lock of its state file. */
+/** The command name in the lock of a service. */
 export const SERVICE = 'sync';
 
-/** Takes the lock of a state file or data directory; throws `SyncError`: `busy` saying who holds it, or `state-file` saying why there is none. */
+/**
+ * Takes the lock of a state file or data directory. Throws `SyncError`: `busy` with the holder, or `state-file` with
+ * the reason.
+ */
 export function holdLock(subject: string, what: string, command: string): ProcessLock {
   const lockError = (code: SyncErrorCode, { reason, fix }: { reason: string; fix: string }): SyncError =>
     new SyncError(code, { place: subject, reason, fix, message: `${what} ${subject} ${reason}; ${fix}` });
@@ -110,7 +113,6 @@ export function holdLock(subject: string, what: string, command: string): Proces
   }
 }
 
-/** A lock's holder in words. */
 function describe(holder: LockHolder | null): string {
   if (holder === null) return '';
   return ` ("${holder.command}", process ${holder.pid} on ${holder.host}, since ${holder.since})`;

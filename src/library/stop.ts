@@ -1,22 +1,22 @@
-/** The two ways a run is ended from outside. */
+/** The signals that end a run. */
 export interface Stop {
-  /** No new work. */
+  /** No new work begins. */
   readonly stop: AbortSignal;
-  /** What is running is broken off. */
+  /** Running work is cut off. */
   readonly abort: AbortSignal;
 }
 
-/** How long what is running may go on after a stop, unless it is said otherwise, milliseconds. */
+/** Default time that running work may continue after a stop, milliseconds. */
 export const GRACE_MS = 10_000;
 
-/** The longest wait that a timer takes, milliseconds; it takes a longer one for none. */
+/** The maximum delay of a timer, milliseconds; longer ones fire at once. */
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 /**
- * A stop as soon as one of some signals aborts; what is running is broken off some time later.
+ * Creates a stop that begins when one of some signals aborts, and cuts off running work later.
  *
- * @param graceMs - how long it may go on, milliseconds. The wait keeps no process alive.
- * @returns with it `release`, after which nothing is broken off any more.
+ * @param graceMs - time until that, milliseconds. It keeps no process alive.
+ * @returns also `release`, which cancels the cutting off.
  */
 export function stopBy(
   signals: readonly (AbortSignal | undefined)[],

@@ -3,17 +3,18 @@ import type { OptionalFailure } from '../domain/failure.ts';
 import { escapeControls } from '../domain/escape.ts';
 
 /**
- * What kind of thing went wrong:
- * - `usage`: a call, or an option of it, makes no sense.
+ * The kind of an error:
+ * - `usage`: a call or one of its options makes no sense.
  * - `configuration`: the configuration cannot be used, or a secret is not where it says.
- * - `state-file`: the state file cannot be opened, or is not botsync's, or a newer version wrote it.
- * - `state-file-failed`: the state file could not be written or read any more in the middle of the work.
- * - `busy`: another botsync is at work on the state file, or on the emulator's data, or other hosts of a cluster sync everything.
+ * - `state-file`: the state file cannot be opened, is not botsync's, or was written by a newer version.
+ * - `state-file-failed`: the state file could not be written or read any more during the work.
+ * - `busy`: another botsync works on the state file or on the emulator's data, or other hosts of a cluster sync
+ *   everything.
  * - `credentials`: the platform refused the credentials.
- * - `platform`: the platform could not be reached, or answered with a failure.
- * - `not-served`: the platform does not offer what this takes, or the configuration does not let it be asked.
- * - `cluster`: the database of a cluster could not be reached, or what it has cannot be read.
- * - `interrupted`: it was told to stop.
+ * - `platform`: the platform was unreachable, or answered with a failure.
+ * - `not-served`: the platform does not offer what is needed, or the configuration does not permit asking for it.
+ * - `cluster`: the database of a cluster was unreachable, or its data cannot be read.
+ * - `interrupted`: the run was stopped.
  */
 export type SyncErrorCode =
   | 'usage'
@@ -27,7 +28,7 @@ export type SyncErrorCode =
   | 'cluster'
   | 'interrupted';
 
-/** What an error is made of. */
+/** The parts of a `SyncError`. */
 export interface SyncErrorParts {
   /** See `SyncError.place`. */
   readonly place?: string | null;
@@ -37,24 +38,24 @@ export interface SyncErrorParts {
   readonly fix?: string | null;
   /** See `SyncError.problems`. */
   readonly problems?: readonly ConfigProblem[];
-  /** The whole in words; by default `place reason; fix`. */
+  /** The complete message; default: `place reason; fix`. */
   readonly message?: string;
 }
 
 /**
- * Something that people can fix. The message tells all of it: the place, the reason, and what to do. It never holds a
- * secret. Any other error that the library throws is a defect.
+ * An error that people can fix. The message contains the place, the reason and the fix, and never a secret. Any other
+ * error that the library throws is a defect.
  */
 export class SyncError extends Error {
-  /** What kind of thing went wrong, for programs. */
+  /** The kind of the error, for programs. */
   readonly code: SyncErrorCode;
-  /** The file or field that it is about; `null`: there is none. */
+  /** The file or field that the error is about; `null`: there is none. */
   readonly place: string | null;
-  /** What is wrong. */
+  /** The reason, without the place. */
   readonly reason: string;
-  /** What to do about it; `null` where the reason says all there is to say. */
+  /** The fix; `null` if the reason says everything. */
   readonly fix: string | null;
-  /** All that is wrong with a configuration, in the order of the file; empty for anything else. */
+  /** All problems of a configuration, in the order of the file; empty for other errors. */
   readonly problems: readonly ConfigProblem[];
 
   constructor(code: SyncErrorCode, parts: SyncErrorParts) {
@@ -69,7 +70,7 @@ export class SyncError extends Error {
   }
 }
 
-/** The error for a configuration that cannot be used, or lacks something. There is at least one problem. */
+/** Creates the error for an unusable configuration. `problems` must not be empty. */
 export function configurationError(problems: readonly ConfigProblem[]): SyncError {
   const [first] = problems;
   const { reason, fix } = partsOf(first?.message ?? '');
@@ -83,7 +84,7 @@ export function configurationError(problems: readonly ConfigProblem[]): SyncErro
   });
 }
 
-/** What a message says is wrong, and what it says to do: whatever stands behind its last semicolon. */
+/** Splits a message into the reason and, after its last semicolon, the fix. */
 export function partsOf(message: string): { readonly reason: string; readonly fix: string | null } {
   const end = message.lastIndexOf('; ');
   return end === -1
@@ -91,17 +92,18 @@ export function partsOf(message: string): { readonly reason: string; readonly fi
     : { reason: message.slice(0, end), fix: message.slice(end + 2) };
 }
 
-/** The reason of an error in one line; of several mistakes in a configuration the first. */
+/** Returns the reason of an error in one line; of several problems of a configuration, the first and their number. */
 export function problemOf(error: unknown): string {
   const [first = '', ...others] = (error as Error).message.split('\n');
   return others.length === 0 ? first : `${first} (and ${others.length} more)`;
 }
 
 /**
- * The error that ends a command whose request failed: `credentials`, else `platform`.
+ * Creates the error that ends a command whose request failed, with code `credentials` or `platform`.
  *
  * @param what - what could not be done, such as "the bots could not be listed".
- * @param effect - `reads`: nothing can have happened; `creates`: a request whose answer got lost may have been carried out.
+ * @param effect - `reads`: nothing can have happened; `creates`: a request whose answer was lost may have been carried
+ * out.
  */
 export function platformError(
   what: string,
@@ -116,9 +118,9 @@ export function platformError(
   return new SyncError(code, { reason, fix: fix ?? nextStep(failure), message: lines.join('\n') });
 }
 
-/** What to do about a failure that the message does not explain by itself. */
+/** Returns what to do about a failure whose message does not say that. */
 function nextStep(failure: OptionalFailure): string | null {
-  // Their messages name the fields.
+  // The error names the missing fields.
   if (failure.kind === 'credentials') return 'Try: botsync doctor';
   if (failure.kind !== 'transient' || failure.notCarriedOut !== true || failure.answered === true)
     return null;

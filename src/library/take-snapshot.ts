@@ -5,18 +5,18 @@ import type { StateReader } from '../store/state-reader.ts';
 import { OVERDUE_AFTER_MS, overview } from '../sync/plan/overview.ts';
 import { targetOf } from '../sync/sources/source.ts';
 
-/** What the state file does not say of how things stand. */
+/** The part of a snapshot that the state file does not contain. */
 export interface Health {
   readonly credentials:
     { readonly kind: 'refused'; readonly reason: string } | { readonly kind: 'taken' | 'unknown' };
   readonly reach: 'there' | 'lost' | 'unknown';
-  /** Whether what is due has been begun. */
+  /** True if due renewals have been started. */
   readonly hasBegun: boolean;
   /** Why the configuration on disk cannot be loaded; `null`: it can. */
   readonly configurationProblem: string | null;
 }
 
-/** How everything stands, from a state file. `nowMs`: the platform's time. Cheap: it reads what is wrong, not every row. */
+/** Takes a snapshot of all troubles from a state file. `nowMs`: the platform's time. Cheap: does not read every row. */
 export function takeSnapshot(
   state: StateReader,
   config: Config,
@@ -47,7 +47,7 @@ export function takeSnapshot(
   return { sources: names, troubles, unknown };
 }
 
-/** The numbers of a summary. `nowMs`, `sinceMs`: epoch milliseconds. Reads every row. */
+/** Returns the numbers for a summary. `nowMs`, `sinceMs`: epoch milliseconds. Reads every row. */
 export function takeFigures(
   state: StateReader,
   config: Config,

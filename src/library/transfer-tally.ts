@@ -1,13 +1,12 @@
 import { listener, type OutgoingFile } from '../sync/events.ts';
 import { placeOf } from '../words/place.ts';
 
-/** What a small file costs beside its bytes, expressed in bytes: small files take requests, not bandwidth. */
+/** The cost of a small file besides its content, in bytes: small files take requests, not bandwidth. */
 const FILE_WEIGHT = 64 * 1024;
 
-/** The rate is that of so many milliseconds. */
+/** The rate is averaged over this time, milliseconds. */
 const RATE_WINDOW_MS = 15_000;
 
-/** A file on its way to the platform. */
 export interface FileInFlight {
   readonly name: string;
   readonly sizeBytes: number;
@@ -16,16 +15,14 @@ export interface FileInFlight {
   readonly beganMs: number;
 }
 
-/** How much is to be sent. */
 export interface Expected {
   readonly files: number;
   readonly bytes: number;
 }
 
-/** How fast it goes. */
 export interface Rate {
   readonly bytesPerSecond: number;
-  /** Until all that is expected has been sent; `null`: it cannot be told. */
+  /** Milliseconds until everything expected has been sent; `null`: unknown. */
   readonly leftMs: number | null;
 }
 
@@ -35,7 +32,7 @@ interface Sample {
   readonly weight: number;
 }
 
-/** Counts what was sent, to the last byte that the connection took. */
+/** Counts sent files and bytes, including bytes of files in flight. */
 export class TransferTally {
   expected: Expected | null = null;
   #files = 0;
@@ -49,34 +46,33 @@ export class TransferTally {
     this.#monotonic = monotonic;
   }
 
-  /** Files that are done. */
+  /** Number of completed files. */
   get files(): number {
     return this.#files;
   }
 
-  /** Bytes that were sent, those in flight included. */
+  /** Sent bytes, including those in flight. */
   get bytes(): number {
     return this.#doneBytes + this.inFlightBytes;
   }
 
-  /** Bytes sent of files that are not done yet. */
+  /** Sent bytes of files that are not complete. */
   get inFlightBytes(): number {
     let bytes = 0;
     for (const { sentBytes } of this.#inFlight.values()) bytes += sentBytes;
     return bytes;
   }
 
-  /** How many files are on their way. */
   get inFlightCount(): number {
     return this.#inFlight.size;
   }
 
-  /** What is on its way, the largest first. */
+  /** Files in flight, the largest first. */
   get inFlight(): FileInFlight[] {
     return [...this.#inFlight.values()].sort((a, b) => b.sizeBytes - a.sizeBytes);
   }
 
-  /** The largest file on its way. */
+  /** The largest file in flight. */
   get largest(): FileInFlight | null {
     let largest: FileInFlight | null = null;
     for (const one of this.#inFlight.values())
@@ -84,7 +80,6 @@ export class TransferTally {
     return largest;
   }
 
-  /** Follows the attempts to send files. */
   readonly listener = listener({
     'attempt-began': ({ file }) => {
       const { source, path, sizeBytes } = file;
@@ -100,13 +95,13 @@ export class TransferTally {
     },
   });
 
-  /** One more file is done, with so many bytes. */
+  /** Counts a completed file of `bytes`. */
   done(bytes: number): void {
     this.#files += 1;
     this.#doneBytes += bytes;
   }
 
-  /** Counts from nothing; what is on its way stays so. */
+  /** Resets the counts; files in flight stay. */
   reset(): void {
     this.#files = 0;
     this.#doneBytes = 0;
@@ -114,7 +109,7 @@ export class TransferTally {
     this.expected = null;
   }
 
-  /** The rate of the last seconds. To be asked several times a second, as each asking is a sample. */
+  /** Returns the rate of the last seconds. Call several times per second, because each call takes a sample. */
   rate(): Rate {
     const atMs = this.#monotonic();
     const { bytes } = this;
@@ -130,11 +125,11 @@ export class TransferTally {
     return { bytesPerSecond, leftMs: Math.max(0, (left / weightPerSecond) * 1000) };
   }
 
-  /** How much of what is expected is done, between 0 and 1; `null`: it is not known. */
+  /** The completed part of what is expected, between 0 and 1; `null`: unknown. */
   get part(): number | null {
     if (this.expected === null) return null;
     const all = this.expected.bytes + this.expected.files * FILE_WEIGHT;
-    // What is in flight may have grown since it was counted.
+    // Files may have grown since they were counted.
     return all === 0 ? 1 : Math.min(1, (this.bytes + this.#files * FILE_WEIGHT) / all);
   }
 }

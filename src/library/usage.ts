@@ -5,7 +5,7 @@ import { escapeControls } from '../domain/escape.ts';
 import { describeExcess } from '../words/usage.ts';
 import type { EventFeed } from './event-feed.ts';
 
-/** Asks how much of the quotas is used, and tells that, what a plan would add, and which quotas that would go over. */
+/** Fetches the quotas, and reports their use, what a plan would add, and which quotas that would exceed. */
 export async function tellUsage(
   usage: PlatformUsage,
   additions: Additions,
@@ -21,20 +21,20 @@ export async function tellUsage(
   warnOfExcess(asked.value, additions, feed);
 }
 
-/** Warns of the quotas that a plan would go over, where the platform tells of them. */
+/** Warns of quotas that a plan would exceed, if the platform reports them. */
 export async function warnOfQuotas(
   usage: PlatformUsage,
   additions: Additions,
   feed: Pick<EventFeed, 'warn' | 'emit'>,
   signal: AbortSignal,
 ): Promise<void> {
-  // What takes no room needs no quota, and a pass that has nothing to send asks nothing.
+  // A pass that sends nothing needs no quota, so no request is made.
   if (additions.largestFile === 0) return;
   const asked = await usage.all(signal);
   if (asked.kind === 'ok') warnOfExcess(asked.value, additions, feed);
 }
 
-/** Why the quotas are not known, in words. */
+/** Returns why the quotas are unknown, for messages. */
 export function whyNotAsked({
   failure,
 }: Extract<Outcome<Usages, OptionalFailure>, { kind: 'failed' }>): string {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The version of this botsync; "of unknown version" where its installation lacks `package.json`: no reason to fail. */
+/** Returns the version of this botsync; "of unknown version" if the installation lacks `package.json`. */
 export function version(): string {
   try {
     const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
