@@ -120,7 +120,7 @@ export function platformError(
 
 /** Returns what to do about a failure whose message does not say that. */
 function nextStep(failure: OptionalFailure): string | null {
-  // The error names the missing fields.
+  // The messages of these failures name the fields to check.
   if (failure.kind === 'credentials') return 'Try: botsync doctor';
   if (failure.kind !== 'transient' || failure.notCarriedOut !== true || failure.answered === true)
     return null;
