@@ -5,7 +5,7 @@ import { openState, setAside, type KeptFile } from '../store/open.ts';
 import type { StateStore } from '../store/state-store.ts';
 import { SyncError, type SyncErrorCode } from './sync-error.ts';
 
-/** Opens the state file for a pass. Warns of one that was set aside; throws `SyncError` for one that is not for us. */
+/** Opens the state file for a pass. Warns if an earlier file was set aside. Throws `SyncError` if the file is unusable. */
 function openStateFile(file: string, checkThoroughly: boolean, warn: (message: string) => void): StateStore {
   const opened = openState(file, { checkThoroughly, nowMs: Date.now() });
   switch (opened.kind) {

@@ -160,7 +160,7 @@ export class ClusterPart implements ClusterPort {
     }
   }
 
-  /** The configuration changed. */
+  /** Applies a changed configuration. */
   reload(): void {
     this.#run.reload();
   }

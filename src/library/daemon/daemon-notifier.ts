@@ -17,7 +17,7 @@ export interface DaemonNotifierInput {
   readonly ended: (outcome: MessageOutcome) => void;
 }
 
-/** A daemon that sends notifications, and what it works on. */
+/** A daemon that sends notifications. */
 export interface NotifiedDaemon extends Pick<Holding, 'state' | 'config' | 'unit'> {
   readonly daemon: Pick<Daemon, 'activity' | 'refusal'>;
 }

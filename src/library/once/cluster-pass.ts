@@ -183,7 +183,7 @@ class ClusterPass {
     const summary = this.#newSummary();
     const beganMs = systemClock.now();
     notifier?.attach(holding);
-    // There may be no daemon whose turn it is.
+    // No daemon may be running that would find them.
     findAllSuspects({ state: holding.state, clock: systemClock });
     const options = { ...run.options, estimate: false };
     const end = await singlePass({ ...run, options }, holding, summary, notifier);
@@ -213,7 +213,7 @@ class ClusterPass {
   }
 }
 
-/** What passes side by side have done by now, whenever it is read. `beganMs`: of the monotonic clock. */
+/** Returns a live sum of several summaries. `beganMs`: milliseconds of the monotonic clock. */
 function sumOf(summaries: readonly Summary[], beganMs: number): Summary {
   const sum = emptySummary();
   for (const name of Object.keys(sum) as (keyof Summary)[])

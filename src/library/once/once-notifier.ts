@@ -10,7 +10,7 @@ import type { Notifier } from '../notifier.ts';
 /** Maximum time that a finished pass waits for its notifications, milliseconds. */
 const PATIENCE_MS = 10_000;
 
-/** Tells people how a single pass ended. */
+/** Sends notifications about the result of a single pass. */
 export class OnceNotifier {
   readonly #notifier: Notifier;
   readonly #log: Log;
@@ -35,7 +35,7 @@ export class OnceNotifier {
     return this.#notifier.announces;
   }
 
-  /** Takes the state that the pass works with, and the sources of its configuration. Throws `StateFileError`. */
+  /** Sets the holding that the pass runs. Throws `StateFileError`. */
   attach(holding: Holding): void {
     this.#notifications = this.#notifier.begin({
       ...holding,

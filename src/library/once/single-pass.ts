@@ -27,7 +27,7 @@ export interface OnceRun extends RunBase {
   readonly options: PassOptions;
   readonly config: Config;
   readonly access: PlatformAccess;
-  /** How long the end of the pass waits for the platform's word, milliseconds. */
+  /** Maximum wait at the end of the pass for the status of files, milliseconds. */
   readonly waitMs: number;
   /** `null`: the platform is not asked for its quotas. */
   readonly usage: PlatformUsage | null;
@@ -65,7 +65,7 @@ export async function singlePass(
   if (options.usage === true) await foretell(run, holding, isForced);
   const counting =
     options.estimate === true ? count(run, holding, isForced, ended.signal) : Promise.resolve();
-  // The pass meets what the count meets; it is thrown below, after the pass.
+  // The pass meets the same errors. They are thrown below, after the pass.
   counting.catch(() => undefined);
   let sawAll = false;
   try {
@@ -85,7 +85,7 @@ export async function singlePass(
       isForced,
       approved: () => (options.allowRemovals === true ? 'anything' : null),
       allSent: async (sendAgain) => {
-        // A pass that is stopped comes here as well, without the files that it left out.
+        // A stopped pass gets here too, without the files that it left out.
         sawAll = !stop.aborted;
         await confirmation.wait(sendAgain);
       },
@@ -150,7 +150,7 @@ function contextOf(
   });
 }
 
-/** Tells what the pass would add to what is used, before it begins. */
+/** Reports, before the pass, the quotas and what the pass will add to their use. */
 async function foretell(run: OnceRun, holding: Holding, isForced: IsForced): Promise<void> {
   const { usage, feed } = run;
   const { stop } = holding;
@@ -158,10 +158,10 @@ async function foretell(run: OnceRun, holding: Holding, isForced: IsForced): Pro
   if (ahead !== null && usage !== null) await tellUsage(usage, ahead.additions, feed, stop);
 }
 
-/** Tells the progress line how much there is to send, and which quotas that would go over. */
+/** Reports how much will be sent, and warns of quotas that would be exceeded. */
 async function count(run: OnceRun, holding: Holding, isForced: IsForced, ended: AbortSignal): Promise<void> {
   const { options, usage, feed } = run;
-  // What the first pass finds there already is not sent.
+  // A first pass does not send the files that it will adopt, so the count is too high.
   const isFirst = holding.state.overview.lastPass() === null;
   const ahead = await lookAt(run, holding, isForced, ended);
   if (ahead === null) return;
