@@ -5,7 +5,7 @@ import { createTypeScriptImportResolver } from 'eslint-import-resolver-typescrip
 
 /**
  * The rooms of src/ and what each may import. `domain` imports nothing of ours; the stages import `domain` and
- * never each other; `sync` composes the stages, `library` everything, and `cli` stands on it. The emulator stands alone
+ * never each other; `sync` composes the stages, `run` everything, and `cli` stands on it. The emulator stands alone
  * but for patterns and its page, so that a mistake in our client is not repeated by the thing that checks it.
  */
 const mayImport = {
@@ -31,7 +31,7 @@ const mayImport = {
   words: ['domain', 'config', 'service'],
   sync: ['domain', 'config', 'files', 'store', 'service', 'words'],
   page: ['domain', 'config', 'service', 'sync', 'words'],
-  library: [
+  run: [
     'domain',
     'config',
     'files',
@@ -88,7 +88,7 @@ export default defineConfig(
   },
   {
     // The process is its owner's: its signals, its end and its output are the command's business alone.
-    files: ['src/library/**'],
+    files: ['src/run/**'],
     rules: {
       'no-restricted-properties': [
         'error',

@@ -25,7 +25,7 @@ const ENGINE = [
   'test/manual-clock.test.ts',
   // Lines that stand still for half a minute, and daemons that live through hours, are long.
   'test/platform/!(stall).test.ts',
-  'test/library/{event-queue,stop,sync-error,transfer-tally,cluster/{carry-out-wishes,hint-sender},daemon/{load-again,repetitions}}.test.ts',
+  'test/run/{event-queue,stop,sync-error,transfer-tally,cluster/{carry-out-wishes,hint-sender},daemon/{load-again,repetitions}}.test.ts',
   'test/cluster/{connection-reasons,database-words,hint-messages}.test.ts',
   'test/sync/daemon/!(deletions|guards|hazards|long-outages|verifications).test.ts',
 ];
@@ -34,7 +34,7 @@ const ENGINE = [
 const COMMANDS = [
   'test/security/**/*.test.ts',
   'test/browser/{live-script,emulator-page}.test.ts',
-  'test/library/{cluster/own-units,daemon/daemon-platform,platform-access,take-snapshot}.test.ts',
+  'test/run/{cluster/own-units,daemon/daemon-platform,platform-access,take-snapshot}.test.ts',
   ...[
     'command-daemon',
     'commands',

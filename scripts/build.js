@@ -22,7 +22,7 @@ const { metafile } = await build({
   ...common,
   entryPoints: {
     'cli/start': 'src/cli/start.ts',
-    'library/botsync': 'src/library/botsync.ts',
+    'library/botsync': 'src/run/botsync.ts',
     // The thread that watches the daemon's main thread is loaded by its name.
     'chunks/hang-watch-thread': 'src/service/hang-watch-thread.ts',
   },

@@ -42,7 +42,7 @@ const FENCES = [
   },
   {
     name: 'gates of a daemon: its requests go under the lease',
-    file: 'src/library/cluster/unit-holding.ts',
+    file: 'src/run/cluster/unit-holding.ts',
     text: 'clients: () => clientsUnder(lease)',
     without: `clients: () => clientsUnder(${OPEN})`,
     tests: 'test/cluster/late.test.ts',
@@ -65,7 +65,7 @@ const FENCES = [
   },
   {
     name: 'reset of connections: a lost lease breaks requests off',
-    file: 'src/library/cluster/held-unit.ts',
+    file: 'src/run/cluster/held-unit.ts',
     text: 'this.#abort.abort();',
     without: '',
     tests: 'test/cluster/late.test.ts',
@@ -74,7 +74,7 @@ const FENCES = [
   },
   {
     name: 'second sending of suspects: noted at a takeover',
-    file: 'src/library/cluster/held-unit.ts',
+    file: 'src/run/cluster/held-unit.ts',
     text: 'state.suspects.addUnfinished(clock.now() + suspectAfterMs);',
     without: '',
     tests: 'test/cluster/late.test.ts',

@@ -2,10 +2,10 @@
 import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
 
-/** The declarations of src/library/botsync.ts, with all that they name. */
+/** The declarations of src/run/botsync.ts, with all that they name. */
 export async function libraryTypes() {
   const bundle = await rollup({
-    input: 'src/library/botsync.ts',
+    input: 'src/run/botsync.ts',
     external: (id) => /^(?:node:|[^./])/u.test(id),
     plugins: [dts({ tsconfig: 'tsconfig.json' })],
   });

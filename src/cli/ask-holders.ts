@@ -1,9 +1,9 @@
 import type { ClusterView, UnitRow } from '../cluster/membership.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
 import { EXIT } from '../domain/exit-code.ts';
-import { asked, demandLedger } from '../library/cluster/open-cluster.ts';
-import { withCluster } from '../library/cluster/with-cluster.ts';
-import type { Wish } from '../library/daemon/cluster-port.ts';
+import { asked, demandLedger } from '../run/cluster/open-cluster.ts';
+import { withCluster } from '../run/cluster/with-cluster.ts';
+import type { Wish } from '../run/daemon/cluster-port.ts';
 import { findHolder } from '../service/process-lock.ts';
 import { UsageError } from './usage-error.ts';
 

@@ -4,7 +4,7 @@ import { askDaemon } from '../service/daemon-socket.ts';
 import type { AskedOfHolders, AskedHolders } from './ask-holders.ts';
 import { findHolder, type LockHolder } from '../service/process-lock.ts';
 import { UsageError } from './usage-error.ts';
-import { serviceStateOf } from '../library/read-state-file.ts';
+import { serviceStateOf } from '../run/read-state-file.ts';
 import type { StateReader } from '../store/state-reader.ts';
 import { describeNoService } from '../words/service.ts';
 import { printError } from './render/output.ts';

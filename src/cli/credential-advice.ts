@@ -1,5 +1,5 @@
 import type { Config, SecretReference } from '../config/config.ts';
-import type { RefusedSource } from '../library/api.ts';
+import type { RefusedSource } from '../run/api.ts';
 import { commandEnd, type GlobalOptions } from './global-options.ts';
 
 /**

@@ -5,11 +5,11 @@ import { systemClock } from '../service/system-clock.ts';
 import { createCommandLog } from './command-log.ts';
 import type { GlobalOptions } from './global-options.ts';
 import { listenForStop } from './signals.ts';
-import { load } from '../library/load.ts';
-import type { Clients } from '../library/platform/clients.ts';
-import type { Credentials } from '../library/platform/credentials.ts';
-import { noticesIn, withPlatform, type Notices } from '../library/platform/platform-access.ts';
-import { SyncError } from '../library/sync-error.ts';
+import { load } from '../run/load.ts';
+import type { Clients } from '../run/platform/clients.ts';
+import type { Credentials } from '../run/platform/credentials.ts';
+import { noticesIn, withPlatform, type Notices } from '../run/platform/platform-access.ts';
+import { SyncError } from '../run/sync-error.ts';
 
 /** The platform clients of one command. */
 export interface Session extends Clients {

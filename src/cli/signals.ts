@@ -1,6 +1,6 @@
 import { isatty } from 'node:tty';
 import { EXIT } from '../domain/exit-code.ts';
-import type { SyncDaemon } from '../library/api.ts';
+import type { SyncDaemon } from '../run/api.ts';
 
 export interface StopSignals {
   /** Aborts with the first signal. */

@@ -1,6 +1,6 @@
 import type { Reading } from '../config/problem.ts';
 import { EXIT } from '../domain/exit-code.ts';
-import { partsOf, SyncError, type SyncErrorCode } from '../library/sync-error.ts';
+import { partsOf, SyncError, type SyncErrorCode } from '../run/sync-error.ts';
 
 /** The exit code of each kind of error (README.md). */
 const EXIT_CODES: Readonly<Record<SyncErrorCode, number>> = {

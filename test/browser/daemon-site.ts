@@ -2,7 +2,7 @@ import { cpSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import type { EmulatorOptions } from '../../src/emulator/options.ts';
-import { openSync, type OpenOptions, type Sync, type SyncDaemon } from '../../src/library/botsync.ts';
+import { openSync, type OpenOptions, type Sync, type SyncDaemon } from '../../src/run/botsync.ts';
 import type { Log } from '../../src/service/logger.ts';
 import { createSite, type Site } from '../cli/binary.ts';
 

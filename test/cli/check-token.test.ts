@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkToken } from '../../src/cli/doctor/check-platform.ts';
-import { PlatformAccess } from '../../src/library/platform/platform-access.ts';
+import { PlatformAccess } from '../../src/run/platform/platform-access.ts';
 import { parseConfig } from '../../src/config/load-config.ts';
 import { systemClock } from '../../src/service/system-clock.ts';
 import { start, temporaryDir } from '../emulator/fixture.ts';

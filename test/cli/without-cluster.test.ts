@@ -50,7 +50,7 @@ test('a host that is alone loads nothing of clusters, whatever it does', async (
   );
   const loaded = all.flat();
   // Else there is nothing to see.
-  expect(loaded.filter((file) => file.endsWith('src/library/daemon/daemon-run.ts'))).not.toEqual([]);
+  expect(loaded.filter((file) => file.endsWith('src/run/daemon/daemon-run.ts'))).not.toEqual([]);
   expect(
     loaded.filter((file) => /\/node_modules\/pg[-/]|\/src\/(?:library\/|cli\/)?cluster\//u.test(file)),
   ).toEqual([]);

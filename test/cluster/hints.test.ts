@@ -14,7 +14,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { connectionOf } from '../../src/cluster/connection.ts';
 import { ClusterDatabase } from '../../src/cluster/database.ts';
 import { HostMessages } from '../../src/cluster/hints.ts';
-import type { SyncDaemon } from '../../src/library/botsync.ts';
+import type { SyncDaemon } from '../../src/run/botsync.ts';
 import { POLL } from '../cli/running-daemon.ts';
 import { openHost, type HostHere } from './host-here.ts';
 import { createHosts, type Hosts } from './hosts.ts';

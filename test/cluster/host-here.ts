@@ -1,7 +1,7 @@
-import type { SyncObserver } from '../../src/library/observer.ts';
+import type { SyncObserver } from '../../src/run/observer.ts';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { openSync, type Sync } from '../../src/library/botsync.ts';
+import { openSync, type Sync } from '../../src/run/botsync.ts';
 import { askDaemon } from '../../src/service/daemon-socket.ts';
 import type { Host, HostOptions, Hosts } from './hosts.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { PassResult } from '../../src/library/botsync.ts';
+import type { PassResult } from '../../src/run/botsync.ts';
 import { POLL } from '../cli/running-daemon.ts';
 import { openHost } from './host-here.ts';
 import { createHosts, type HostOptions, type Hosts } from './hosts.ts';

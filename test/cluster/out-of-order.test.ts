@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { FileEvent } from '../../src/library/botsync.ts';
+import type { FileEvent } from '../../src/run/botsync.ts';
 import { Clockwork } from './clockwork.ts';
 import { openHost } from './host-here.ts';
 import { createHosts } from './hosts.ts';

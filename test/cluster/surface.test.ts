@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { SyncDaemon } from '../../src/library/botsync.ts';
+import type { SyncDaemon } from '../../src/run/botsync.ts';
 import { NOBODY_LISTENS } from '../../src/service/systemd-notify.ts';
 import { standingOf } from '../../src/sync/plan/standing.ts';
 import { type Known, type Running } from '../../src/domain/status.ts';

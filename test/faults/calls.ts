@@ -1,8 +1,8 @@
 import { expect, onTestFinished } from 'vitest';
-import { platformError } from '../../src/library/sync-error.ts';
-import type { Clients } from '../../src/library/platform/clients.ts';
+import { platformError } from '../../src/run/sync-error.ts';
+import type { Clients } from '../../src/run/platform/clients.ts';
 import { exitCodeOfError } from '../../src/cli/usage-error.ts';
-import { PlatformAccess } from '../../src/library/platform/platform-access.ts';
+import { PlatformAccess } from '../../src/run/platform/platform-access.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { LookupFailure, Outcome } from '../../src/domain/failure.ts';
 import type { Emulator } from '../../src/emulator/emulator.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { messengerPorts, openMessenger, stateConversations } from '../../src/library/open-messenger.ts';
-import { PlatformAccess } from '../../src/library/platform/platform-access.ts';
+import { messengerPorts, openMessenger, stateConversations } from '../../src/run/open-messenger.ts';
+import { PlatformAccess } from '../../src/run/platform/platform-access.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { Emulator } from '../../src/emulator/emulator.ts';
 import { Notifications } from '../../src/notify/notifications.ts';

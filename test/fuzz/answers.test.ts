@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { describe as describeValue, describeResource, maskSecrets } from '../../src/cli/render/resource.ts';
-import { platformError } from '../../src/library/sync-error.ts';
+import { platformError } from '../../src/run/sync-error.ts';
 import { renderTable } from '../../src/cli/render/text-layout.ts';
 import { describeUsage } from '../../src/words/usage.ts';
 import { removalExpiry } from '../../src/domain/expiry.ts';

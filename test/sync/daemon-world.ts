@@ -1,4 +1,4 @@
-import { listenerOf } from '../../src/library/observer.ts';
+import { listenerOf } from '../../src/run/observer.ts';
 import type { Trigger } from '../../src/sync/events.ts';
 import { onTestFinished } from 'vitest';
 import type { FileEvent, Summary } from '../../src/domain/report.ts';

@@ -1,4 +1,4 @@
-import { listenerOf, type SyncObserver } from '../../src/library/observer.ts';
+import { listenerOf, type SyncObserver } from '../../src/run/observer.ts';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,6 +1,6 @@
 import { EXIT } from '../../domain/exit-code.ts';
-import { load, platformName } from '../../library/load.ts';
-import { firstSeenHere, isSeenHere } from '../../library/seen-here.ts';
+import { load, platformName } from '../../run/load.ts';
+import { firstSeenHere, isSeenHere } from '../../run/seen-here.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { HaltStatus, SourceStatus } from '../../domain/status.ts';
 import { approvalEffect, approvalWords, type HostsApproval } from '../../words/asked.ts';

@@ -1,7 +1,7 @@
 import { EXIT } from '../../domain/exit-code.ts';
 import { describe, maskSecrets, type ResourceOptions } from '../render/resource.ts';
 import { print, printJson } from '../render/output.ts';
-import { platformError } from '../../library/sync-error.ts';
+import { platformError } from '../../run/sync-error.ts';
 import { withSession } from '../session.ts';
 import { renderTable } from '../render/text-layout.ts';
 

@@ -9,7 +9,7 @@ import { UnusableData } from '../../emulator/database.ts';
 import { listenForStop } from '../signals.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { describeRehearsal, readRehearsal, rehearse, type Rehearsal } from '../rehearsal.ts';
-import { holdLock } from '../../library/state-file.ts';
+import { holdLock } from '../../run/state-file.ts';
 import { invocation, print, printError } from '../render/output.ts';
 import { readGlob } from '../arguments.ts';
 import { demand, UsageError } from '../usage-error.ts';

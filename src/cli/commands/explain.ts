@@ -3,10 +3,10 @@ import { explain as explainFile } from '../../sync/plan/explain.ts';
 import { explainUnseen } from '../../sync/plan/explanation.ts';
 import { findSources } from '../../sync/sources/source.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { load, platformName } from '../../library/load.ts';
+import { load, platformName } from '../../run/load.ts';
 import { locateFile } from '../arguments.ts';
 import { print, printJson } from '../render/output.ts';
-import { withRecords } from '../../library/read-records.ts';
+import { withRecords } from '../../run/read-records.ts';
 import { describeExplanation } from '../../words/explanation.ts';
 
 export interface ExplainOptions extends GlobalOptions {

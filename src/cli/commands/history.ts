@@ -8,8 +8,8 @@ import {
   MINUTE_MS,
   type HistoryBucket,
 } from '../../domain/history.ts';
-import { load } from '../../library/load.ts';
-import { withStateFile } from '../../library/read-state-file.ts';
+import { load } from '../../run/load.ts';
+import { withStateFile } from '../../run/read-state-file.ts';
 import { describeDoings } from '../../words/history.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { printNoService } from '../command-daemon.ts';

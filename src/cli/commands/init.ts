@@ -12,7 +12,7 @@ import { writeConfigText, planSchema, writeSchemaCopy } from '../init/config-tex
 import { openPrompter, type Choice } from '../init/prompter.ts';
 import { invocation, print, printError, shown, printJson } from '../render/output.ts';
 import { runSession } from '../session.ts';
-import { SyncError } from '../../library/sync-error.ts';
+import { SyncError } from '../../run/sync-error.ts';
 import { UsageError } from '../usage-error.ts';
 
 export interface InitOptions extends GlobalOptions, AnswerOptions {

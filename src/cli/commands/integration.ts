@@ -1,7 +1,7 @@
 import { EXIT } from '../../domain/exit-code.ts';
 import { printResource, type ResourceOptions } from '../render/resource.ts';
 import { shown } from '../render/output.ts';
-import { platformError } from '../../library/sync-error.ts';
+import { platformError } from '../../run/sync-error.ts';
 import { withSession } from '../session.ts';
 import { UsageError } from '../usage-error.ts';
 

@@ -1,9 +1,9 @@
 import { EXIT } from '../../domain/exit-code.ts';
 import { commandDaemon } from '../command-daemon.ts';
 import { secretPlace } from '../credential-advice.ts';
-import type { ReloadOutcome } from '../../library/api.ts';
+import type { ReloadOutcome } from '../../run/api.ts';
 import { commandEnd, type GlobalOptions } from '../global-options.ts';
-import { load } from '../../library/load.ts';
+import { load } from '../../run/load.ts';
 import { print, printJson } from '../render/output.ts';
 import { UsageError } from '../usage-error.ts';
 

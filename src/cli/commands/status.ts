@@ -2,13 +2,13 @@ import type { LoadedConfig } from '../../config/load-config.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import type { Usages } from '../../domain/usage.ts';
 import { commandEnd, type GlobalOptions } from '../global-options.ts';
-import { load, platformName } from '../../library/load.ts';
+import { load, platformName } from '../../run/load.ts';
 import { print, printError, printJson, paintFor } from '../render/output.ts';
 import { describeStatus, type StatusWords } from '../../words/status.ts';
 import { describeUsage, usageForPrograms } from '../../words/usage.ts';
 import type { Session } from '../session.ts';
-import { SyncError } from '../../library/sync-error.ts';
-import { whyNotAsked } from '../../library/usage.ts';
+import { SyncError } from '../../run/sync-error.ts';
+import { whyNotAsked } from '../../run/usage.ts';
 import { standingByFacts, statusDocument, type StatusFeed } from '../status/status-facts.ts';
 import { openFeed } from '../status/status-feed.ts';
 

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { EXIT } from '../../domain/exit-code.ts';
-import { openSyncFor } from '../../library/open-sync.ts';
+import { openSyncFor } from '../../run/open-sync.ts';
 import { listenForStop, ReloadSignal } from '../signals.ts';
 import { openServiceManager, type ServiceManager } from '../../service/systemd-notify.ts';
 import { commandEnd, type GlobalOptions } from '../global-options.ts';
 import { DaemonView } from '../render/daemon-view.ts';
-import { load } from '../../library/load.ts';
+import { load } from '../../run/load.ts';
 import { UsageError } from '../usage-error.ts';
 import type { Log } from '../../service/logger.ts';
 

@@ -1,13 +1,13 @@
 import { renderProblem } from '../../config/problem.ts';
 import { emulatorDirectory } from '../../config/config.ts';
-import { openSyncFor } from '../../library/open-sync.ts';
-import type { Sync } from '../../library/api.ts';
-import { load } from '../../library/load.ts';
+import { openSyncFor } from '../../run/open-sync.ts';
+import type { Sync } from '../../run/api.ts';
+import { load } from '../../run/load.ts';
 import { keepHeapSmall } from '../../service/heap.ts';
 import { listenForStop } from '../signals.ts';
 import { commandEnd } from '../global-options.ts';
 import { refusalAdvice } from '../credential-advice.ts';
-import { exitCodeOf } from '../../library/pass-outcome.ts';
+import { exitCodeOf } from '../../run/pass-outcome.ts';
 import { invocation, print } from '../render/output.ts';
 import { PassView } from '../render/pass-view.ts';
 import { demandForcedFile, forced, waitMsOf, type SyncOptions } from '../sync-options.ts';

@@ -1,11 +1,11 @@
 import { renderProblem } from '../../config/problem.ts';
 import { EXIT } from '../../domain/exit-code.ts';
-import type { PruneResult } from '../../library/api.ts';
-import { openSyncFor } from '../../library/open-sync.ts';
-import { SyncError } from '../../library/sync-error.ts';
+import type { PruneResult } from '../../run/api.ts';
+import { openSyncFor } from '../../run/open-sync.ts';
+import { SyncError } from '../../run/sync-error.ts';
 import { keepHeapSmall } from '../../service/heap.ts';
 import { listenForStop } from '../signals.ts';
-import { exitCodeOf } from '../../library/pass-outcome.ts';
+import { exitCodeOf } from '../../run/pass-outcome.ts';
 import { print, shown } from '../render/output.ts';
 import { VerifyView, type VerifyOptions } from '../render/verify-view.ts';
 

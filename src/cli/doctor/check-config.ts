@@ -2,7 +2,7 @@ import { otherFormatBeside } from '../../config/find-config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { renderProblem, type ConfigProblem } from '../../config/problem.ts';
 import { secretPlace } from '../credential-advice.ts';
-import type { Credentials, SecretField } from '../../library/platform/credentials.ts';
+import type { Credentials, SecretField } from '../../run/platform/credentials.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 
 export function reportProblems(problems: readonly ConfigProblem[]): Diagnosis[] {

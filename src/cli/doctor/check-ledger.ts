@@ -1,8 +1,8 @@
 import type { DatabaseHealth } from '../../cluster/database.ts';
 import type { ClusterConfig } from '../../config/config.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
-import { asked, demandLedger, openCluster, type Cluster } from '../../library/cluster/open-cluster.ts';
-import { SyncError } from '../../library/sync-error.ts';
+import { asked, demandLedger, openCluster, type Cluster } from '../../run/cluster/open-cluster.ts';
+import { SyncError } from '../../run/sync-error.ts';
 import { describeSpan } from '../../words/quantity.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
 

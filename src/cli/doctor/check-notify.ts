@@ -6,15 +6,15 @@ import type { ConversationMemory, Messenger } from '../../notify/messenger.ts';
 import { wordTest } from '../../notify/words.ts';
 import { findHolder } from '../../service/process-lock.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { holdLock, useStateFile } from '../../library/state-file.ts';
-import { platformName } from '../../library/load.ts';
-import { messengerPorts, openMessenger, stateConversations } from '../../library/open-messenger.ts';
-import { withStateFile } from '../../library/read-state-file.ts';
-import { describeRun } from '../../library/notifier.ts';
+import { holdLock, useStateFile } from '../../run/state-file.ts';
+import { platformName } from '../../run/load.ts';
+import { messengerPorts, openMessenger, stateConversations } from '../../run/open-messenger.ts';
+import { withStateFile } from '../../run/read-state-file.ts';
+import { describeRun } from '../../run/notifier.ts';
 import type { NoticeReader } from '../../store/notices.ts';
 import type { Session } from '../session.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
-import { SyncError } from '../../library/sync-error.ts';
+import { SyncError } from '../../run/sync-error.ts';
 
 /** Checks whether notifications could be sent, without sending any. */
 export async function checkNotify(
@@ -108,7 +108,7 @@ async function withConversations<T>(
   loaded: LoadedConfig,
   task: (memory: ConversationMemory) => Promise<T>,
 ): Promise<T> {
-  const { withCluster } = await import('../../library/cluster/with-cluster.ts');
+  const { withCluster } = await import('../../run/cluster/with-cluster.ts');
   return await withCluster(loaded, process.env, ({ conversations }) => task(conversations));
 }
 

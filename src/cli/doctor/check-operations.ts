@@ -4,10 +4,10 @@ import type { OptionalFailure, Outcome } from '../../domain/failure.ts';
 import { NO_FILE, type OptionalOperation, LOSSES } from '../../domain/file-catalog.ts';
 import type { UnservedOperation } from '../../store/remote.ts';
 import { targetOf } from '../../sync/sources/source.ts';
-import type { Clients } from '../../library/platform/clients.ts';
-import type { Records } from '../../library/read-state-file.ts';
+import type { Clients } from '../../run/platform/clients.ts';
+import type { Records } from '../../run/read-state-file.ts';
 import { doubtful, fine, type Diagnosis } from './finding.ts';
-import { SyncError } from '../../library/sync-error.ts';
+import { SyncError } from '../../run/sync-error.ts';
 
 /** The availability of an operation for a bot. `unknown`: the request failed. */
 type Availability =

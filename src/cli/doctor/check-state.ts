@@ -6,9 +6,9 @@ import type { Config } from '../../config/config.ts';
 import { commandEnd, type GlobalOptions } from '../global-options.ts';
 import { accessObstacle } from '../../service/access-obstacle.ts';
 import { overview } from '../../sync/plan/overview.ts';
-import type { Records } from '../../library/read-state-file.ts';
+import type { Records } from '../../run/read-state-file.ts';
 import { broken, doubtful, fine, type Diagnosis } from './finding.ts';
-import { SyncError } from '../../library/sync-error.ts';
+import { SyncError } from '../../run/sync-error.ts';
 
 /** With less room, the state file soon cannot be written, in bytes. */
 const LITTLE_ROOM_BYTES = 100_000_000;

@@ -1,8 +1,8 @@
 import type { Summary } from '../../domain/report.ts';
 import { createLog, type StyledLog, retryWords } from '../../service/logger.ts';
 import { listener } from '../../sync/events.ts';
-import { GRACE_MS } from '../../library/stop.ts';
-import type { RefusedSource } from '../../library/api.ts';
+import { GRACE_MS } from '../../run/stop.ts';
+import type { RefusedSource } from '../../run/api.ts';
 import { logReader, logSettings } from '../command-log.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { durationText } from '../../service/amounts.ts';
@@ -15,7 +15,7 @@ import { placeOf } from '../../words/place.ts';
 import { describeUsage, usageForPrograms } from '../../words/usage.ts';
 import { describeSummary, TroubleList } from '../../words/pass.ts';
 import { wrapWords } from './text-layout.ts';
-import type { FileInFlight } from '../../library/transfer-tally.ts';
+import type { FileInFlight } from '../../run/transfer-tally.ts';
 
 /**
  * The output of a pass. Results go to standard output: JSON Lines with `--json`, else a summary. Standard error

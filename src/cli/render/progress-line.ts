@@ -1,7 +1,7 @@
 import { shown } from './output.ts';
 import { bytesText, clockText, countText, durationText } from '../../service/amounts.ts';
 import { cutEnd, cutStart, widthOf } from './text-layout.ts';
-import type { Expected, FileInFlight, Rate } from '../../library/transfer-tally.ts';
+import type { Expected, FileInFlight, Rate } from '../../run/transfer-tally.ts';
 
 export type ProgressFacts =
   /** `files`: files checked so far. */

@@ -4,7 +4,7 @@ import { holdOf, Progress, type Hold } from './progress.ts';
 import { EXIT } from '../../domain/exit-code.ts';
 import { haltAsFileEvent } from '../../words/halt.ts';
 import { writeError } from './output.ts';
-import type { FileInFlight } from '../../library/transfer-tally.ts';
+import type { FileInFlight } from '../../run/transfer-tally.ts';
 import { Burst, type BurstNews } from './burst.ts';
 
 /** How often to check whether everything is over, in milliseconds. */

@@ -1,6 +1,6 @@
 import { LiveLine } from './live-frame.ts';
 import { progressLine, type ProgressFacts } from './progress-line.ts';
-import { TransferTally, type FileInFlight } from '../../library/transfer-tally.ts';
+import { TransferTally, type FileInFlight } from '../../run/transfer-tally.ts';
 import type { Outage } from '../../sync/pass/circuit-breaker.ts';
 
 /** The interval of redrawing, in milliseconds. */

@@ -1,8 +1,8 @@
 import type { ClusterView } from '../../cluster/membership.ts';
-import { withCluster } from '../../library/cluster/with-cluster.ts';
-import { asked, demandLedger } from '../../library/cluster/open-cluster.ts';
-import { serviceStateOf, withStateFile, type RecordsPlace } from '../../library/read-state-file.ts';
-import { withRecords } from '../../library/read-records.ts';
+import { withCluster } from '../../run/cluster/with-cluster.ts';
+import { asked, demandLedger } from '../../run/cluster/open-cluster.ts';
+import { serviceStateOf, withStateFile, type RecordsPlace } from '../../run/read-state-file.ts';
+import { withRecords } from '../../run/read-records.ts';
 import { overview } from '../../sync/plan/overview.ts';
 import { type SourceStatus } from '../../domain/status.ts';
 import { withRetries } from '../../sync/plan/standing.ts';

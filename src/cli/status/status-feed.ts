@@ -2,15 +2,15 @@ import { statSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import type { ServiceState, Overview } from '../../domain/status.ts';
-import { withStateFile, type RecordsPlace, serviceStateOf } from '../../library/read-state-file.ts';
+import { withStateFile, type RecordsPlace, serviceStateOf } from '../../run/read-state-file.ts';
 import { findHolder, type LockHolder } from '../../service/process-lock.ts';
 import { overview } from '../../sync/plan/overview.ts';
 import { withRetries } from '../../sync/plan/standing.ts';
 import { askForFacts, type RecordedFacts, type StatusFacts, type StatusFeed } from './status-facts.ts';
 import { guessStateFiles } from '../../config/find-config.ts';
-import { emulatorStateFile } from '../../library/load.ts';
-import type { RunTarget } from '../../library/run-base.ts';
-import { type SyncError, problemOf } from '../../library/sync-error.ts';
+import { emulatorStateFile } from '../../run/load.ts';
+import type { RunTarget } from '../../run/run-base.ts';
+import { type SyncError, problemOf } from '../../run/sync-error.ts';
 
 /**
  * The state file is read again after this time even without a change, since its content depends on the time, in

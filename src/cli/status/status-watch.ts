@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT } from '../../domain/exit-code.ts';
-import { SyncError } from '../../library/sync-error.ts';
+import { SyncError } from '../../run/sync-error.ts';
 import type { Standing } from '../../domain/status.ts';
 import type { StatusWords } from '../../words/status.ts';
 import { printError, jsonLine } from '../render/output.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ConnectionHolder, type HeldConnection } from '../../../src/library/daemon/daemon-platform.ts';
+import { ConnectionHolder, type HeldConnection } from '../../../src/run/daemon/daemon-platform.ts';
 import type { Log } from '../../../src/service/logger.ts';
 
 /** A connection that takes notes of what is done to it. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { exitCodeOfError, UsageError } from '../../src/cli/usage-error.ts';
 import { EXIT } from '../../src/domain/exit-code.ts';
-import { configurationError, partsOf, SyncError, type SyncErrorCode } from '../../src/library/sync-error.ts';
+import { configurationError, partsOf, SyncError, type SyncErrorCode } from '../../src/run/sync-error.ts';
 
 test('an error says where, what and what to do, apart and in one message', () => {
   const error = new SyncError('busy', { place: '/var/state.db', reason: 'is held', fix: 'wait for it' });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { HostRow, UnitRow } from '../../../src/cluster/membership.ts';
 import { differencesOf } from '../../../src/domain/source-settings.ts';
-import { overlapOf, settingsOf, type OwnUnit } from '../../../src/library/cluster/own-units.ts';
+import { overlapOf, settingsOf, type OwnUnit } from '../../../src/run/cluster/own-units.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { createWorld } from '../../sync/world.ts';
 

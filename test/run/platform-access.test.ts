@@ -1,7 +1,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { PlatformAccess } from '../../src/library/platform/platform-access.ts';
-import { SyncError } from '../../src/library/sync-error.ts';
+import { PlatformAccess } from '../../src/run/platform/platform-access.ts';
+import { SyncError } from '../../src/run/sync-error.ts';
 import { load, temporaryFile } from '../config/fixture.ts';
 import { start } from '../emulator/fixture.ts';
 import { NEVER, SimulatedClock } from '../platform/fixture.ts';

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { StateKeeper } from '../../../src/library/daemon/state-keeper.ts';
-import { SyncError } from '../../../src/library/sync-error.ts';
+import { StateKeeper } from '../../../src/run/daemon/state-keeper.ts';
+import { SyncError } from '../../../src/run/sync-error.ts';
 import { StateFileError } from '../../../src/store/database.ts';
 import type { StateStore } from '../../../src/store/state-store.ts';
 import { temporaryDirectory } from '../../service/fixture.ts';

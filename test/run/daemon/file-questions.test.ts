@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { failed } from '../../../src/domain/failure.ts';
-import { FileQuestions } from '../../../src/library/daemon/page/explain-file.ts';
+import { FileQuestions } from '../../../src/run/daemon/page/explain-file.ts';
 
 test('a file is asked about once in 10 s, few at a time, and none while files are sent', async () => {
   let nowMs = 0;

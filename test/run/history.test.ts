@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { together, type HistoryBucket } from '../../src/domain/history.ts';
 import type { FileEvent } from '../../src/domain/report.ts';
-import { countsOf } from '../../src/library/history-recorder.ts';
-import { openSync, type Sync } from '../../src/library/botsync.ts';
-import { readStateFile } from '../../src/library/read-state-file.ts';
+import { countsOf } from '../../src/run/history-recorder.ts';
+import { openSync, type Sync } from '../../src/run/botsync.ts';
+import { readStateFile } from '../../src/run/read-state-file.ts';
 import { createSite, type Site } from '../cli/binary.ts';
 
 function open(site: Site): Sync {

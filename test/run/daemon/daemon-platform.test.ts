@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { DaemonPlatform } from '../../../src/library/daemon/daemon-platform.ts';
-import { load } from '../../../src/library/load.ts';
-import { SyncError } from '../../../src/library/sync-error.ts';
+import { DaemonPlatform } from '../../../src/run/daemon/daemon-platform.ts';
+import { load } from '../../../src/run/load.ts';
+import { SyncError } from '../../../src/run/sync-error.ts';
 import type { LoadedConfig } from '../../../src/config/load-config.ts';
 import type { Log } from '../../../src/service/logger.ts';
 import { configText, temporaryDirectory } from '../../config/fixture.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ClusterView, UnitRow } from '../../../src/cluster/membership.ts';
-import { Neighbours } from '../../../src/library/cluster/neighbours.ts';
-import type { OwnUnit } from '../../../src/library/cluster/own-units.ts';
+import { Neighbours } from '../../../src/run/cluster/neighbours.ts';
+import type { OwnUnit } from '../../../src/run/cluster/own-units.ts';
 
 const HOST = {
   ...{

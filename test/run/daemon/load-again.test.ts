@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadAgain } from '../../../src/library/daemon/reloads.ts';
-import { load } from '../../../src/library/load.ts';
-import { SyncError } from '../../../src/library/sync-error.ts';
+import { loadAgain } from '../../../src/run/daemon/reloads.ts';
+import { load } from '../../../src/run/load.ts';
+import { SyncError } from '../../../src/run/sync-error.ts';
 import { makeTemporaryDirectory } from '../../temporary-directory.ts';
 
 const CLUSTER = { database: 'env:BOTSYNC_DATABASE', host: 'web1', lease: '10s' };

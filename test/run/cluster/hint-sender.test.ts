@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { DatabaseError } from '../../../src/cluster/database.ts';
 import type { Hint, PathLook } from '../../../src/domain/hint.ts';
-import { HintSender } from '../../../src/library/cluster/host-hints.ts';
+import { HintSender } from '../../../src/run/cluster/host-hints.ts';
 import { ManualClock } from '../../manual-clock.ts';
 
 const OLD: PathLook = { kind: 'file', sizeBytes: 1n, mtimeNs: 1n };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Overview } from '../../../src/domain/status.ts';
 import { expect, onTestFinished, test } from 'vitest';
-import { openSync, type SyncDaemon } from '../../../src/library/botsync.ts';
+import { openSync, type SyncDaemon } from '../../../src/run/botsync.ts';
 import { actionValue, type PageAction } from '../../../src/service/page-source.ts';
 import { askDaemon } from '../../../src/service/daemon-socket.ts';
 import { createSite, type Site } from '../../cli/binary.ts';

@@ -1,6 +1,6 @@
 import type { Trigger } from '../../../src/sync/events.ts';
 import { expect, test } from 'vitest';
-import { Repetitions } from '../../../src/library/daemon/daemon-news.ts';
+import { Repetitions } from '../../../src/run/daemon/daemon-news.ts';
 import { emptySummary, type FileEvent } from '../../../src/domain/report.ts';
 
 const REASON = '401 Unauthorized: The access token is missing or invalid';

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { healthOf } from '../../src/library/daemon/daemon-notifier.ts';
-import { takeFigures, takeSnapshot, type Health } from '../../src/library/take-snapshot.ts';
+import { healthOf } from '../../src/run/daemon/daemon-notifier.ts';
+import { takeFigures, takeSnapshot, type Health } from '../../src/run/take-snapshot.ts';
 import type { Snapshot } from '../../src/notify/trouble.ts';
 import { openReader } from '../../src/store/open-reader.ts';
 import type { StateReader } from '../../src/store/state-reader.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { WishRow } from '../../../src/cluster/membership.ts';
-import { carryOutWishes } from '../../../src/library/cluster/carry-out-wishes.ts';
-import type { OwnUnit } from '../../../src/library/cluster/own-units.ts';
+import { carryOutWishes } from '../../../src/run/cluster/carry-out-wishes.ts';
+import type { OwnUnit } from '../../../src/run/cluster/own-units.ts';
 
 /** Units that a host holds, and what becomes of wishes. */
 function createHost(held: ReadonlyMap<number, 'at work' | 'ending'>, taken = true) {

@@ -1,7 +1,7 @@
 import type { OutgoingFile } from '../../src/sync/events.ts';
 import { expect, test } from 'vitest';
 import { describeInFlight } from '../../src/cli/render/progress-line.ts';
-import { TransferTally } from '../../src/library/transfer-tally.ts';
+import { TransferTally } from '../../src/run/transfer-tally.ts';
 
 const file = (path: string, sizeBytes: number) => ({ source: 'docs', path, sizeBytes });
 

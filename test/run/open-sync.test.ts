@@ -1,13 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import {
-  openSync,
-  SyncError,
-  type OpenOptions,
-  type Sync,
-  type SyncEvent,
-} from '../../src/library/botsync.ts';
+import { openSync, SyncError, type OpenOptions, type Sync, type SyncEvent } from '../../src/run/botsync.ts';
 import { createSite, type Site } from '../cli/binary.ts';
 
 /** A sync of a site; its token is in no other environment. */
