@@ -5,7 +5,6 @@ import type { Log } from '../../service/logger.ts';
 import { createMetrics, type Metrics } from '../../service/metrics.ts';
 import { PageSite } from '../../service/page-site.ts';
 import { NOBODY_LISTENS, type ServiceManager } from '../../service/systemd-notify.ts';
-import type { ProcessLock } from '../../service/process-lock.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { together } from '../../sync/daemon/together.ts';
 import type { Approval, ServiceState } from '../../domain/status.ts';
@@ -13,7 +12,6 @@ import { contentKeyOf } from '../../files/watched-files.ts';
 import type { DaemonOptions, ReloadOutcome } from '../api.ts';
 import type { EventFeed } from '../event-feed.ts';
 import { HistoryRecorder } from '../history-recorder.ts';
-import { holdLock, SERVICE } from '../state-file.ts';
 import { load, platformName } from '../load.ts';
 import type { RunBase, RunTarget } from '../run-base.ts';
 import type { Stop } from '../stop.ts';
@@ -32,7 +30,6 @@ import { HangGuard, Watchdog } from './watchdog.ts';
 import { OwnDaemon } from './own-daemon.ts';
 import { Reloads } from './reloads.ts';
 import { DaemonServers } from './servers.ts';
-import { StateKeeper } from './state-keeper.ts';
 import { DaemonNotifier } from './daemon-notifier.ts';
 import { DaemonMeasures } from './daemon-measures.ts';
 import { DaemonVitals } from './vitals.ts';
@@ -97,12 +94,11 @@ export class DaemonRun {
     running: this.#daemons.running,
     cluster: this.#cluster,
     state: this.#own.state,
-    trouble: this.#keeper?.trouble ?? null,
+    trouble: this.#own.trouble,
     lastSuccessMs: this.#measures.lastSuccessMs,
     reload: () => this.reload(),
   });
   #service: ServiceState = { kind: 'running' };
-  #lock: ProcessLock | null = null;
   #metrics: Metrics | null = null;
   #servers: DaemonServers | null = null;
   #watchdog: Watchdog | null = null;
@@ -111,7 +107,6 @@ export class DaemonRun {
   #cluster: ClusterPart | null = null;
   /** Ends everything when a part of it fails. */
   readonly #failed = new AbortController();
-  #keeper: StateKeeper | null = null;
 
   constructor(input: DaemonInput, loaded: LoadedConfig) {
     const { target, env, feed, stop, content, serviceManager = NOBODY_LISTENS } = input;
@@ -192,14 +187,18 @@ export class DaemonRun {
       metrics: () => this.#metrics,
       access: () => this.#access(),
       platformNow: () => this.#platformNow(),
-      isLocked: () => this.#lock?.isInPlace() === true,
+      log,
+      moved: async () => {
+        await this.#servers?.close();
+        await this.#servers?.adjust(this.#loaded.config);
+      },
     });
   }
 
   /** Opens everything that lasts for the whole run. Throws `SyncError`. */
   async begin(): Promise<void> {
     const log = this.#log;
-    this.#lock = holdLock(this.#loaded.config.stateFile, 'the state file', SERVICE);
+    this.#own.lock();
     this.#feed.emit({
       kind: 'started',
       daemon: observedDaemon(this.#daemonState, () => this.#platform.current?.pausedForMs() ?? 0),
@@ -223,20 +222,10 @@ export class DaemonRun {
 
   /** Runs the daemon, again each time its state file fails. Throws `SyncError`. */
   async untilStopped(): Promise<void> {
-    const { stateFile } = this.#loaded.config;
-    this.#keeper = new StateKeeper({
-      stateFile,
-      wasAbandoned: this.#lock?.wasAbandoned === true,
-      clock: systemClock,
-      log: this.#log,
-      stop: this.#stop.stop,
-      regain: () => this.#regain(stateFile),
-    });
-    const keeping = this.#keeper.untilStopped((state) => this.#own.serve(state));
     const fail = (): void => {
       this.#failed.abort();
     };
-    await together({ fail }, [keeping, this.#cluster?.run() ?? Promise.resolve()]);
+    await together({ fail }, [this.#own.run(), this.#cluster?.run() ?? Promise.resolve()]);
     this.#log.info('stopped');
   }
 
@@ -276,20 +265,10 @@ export class DaemonRun {
     try {
       await inTurn(steps);
     } finally {
-      this.#lock?.release();
+      this.#own.release();
       this.#service = { kind: 'stopped', lastAlive: new Date(systemClock.now()).toISOString() };
       await this.#hangGuard?.close();
     }
-  }
-
-  /** Takes the lock and opens the socket again if they were lost with the directory of the state file. */
-  async #regain(stateFile: string): Promise<void> {
-    if (this.#lock?.isInPlace() === true) return;
-    this.#lock?.release();
-    this.#lock = null;
-    this.#lock = holdLock(stateFile, 'the state file', SERVICE);
-    await this.#servers?.close();
-    await this.#servers?.adjust(this.#loaded.config);
   }
 
   #joinCluster(metrics: Metrics): Promise<ClusterPart | null> {

@@ -1,5 +1,7 @@
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Metrics } from '../../service/metrics.ts';
+import type { Log } from '../../service/logger.ts';
+import type { ProcessLock } from '../../service/process-lock.ts';
 import { systemClock } from '../../service/system-clock.ts';
 import { StateFileError } from '../../store/database.ts';
 import type { StateStore } from '../../store/state-store.ts';
@@ -10,9 +12,11 @@ import { localHolding } from '../holding.ts';
 import { platformName } from '../load.ts';
 import type { PlatformAccess } from '../platform/platform-access.ts';
 import type { RunTarget } from '../run-base.ts';
+import { holdLock, SERVICE } from '../state-file.ts';
 import type { Stop } from '../stop.ts';
 import { runCounting } from '../count-ahead.ts';
 import type { Daemons } from './daemons.ts';
+import { StateKeeper } from './state-keeper.ts';
 
 /** Interval at which a host of a cluster checks that its state file is in place, milliseconds. */
 const LOOK_MS = 10_000;
@@ -35,13 +39,16 @@ export interface OwnDaemonInput {
   readonly access: () => PlatformAccess;
   /** The platform's time, epoch milliseconds. */
   readonly platformNow: () => number;
-  /** Returns whether this process still holds the lock of the state file. */
-  readonly isLocked: () => boolean;
+  readonly log: Log;
+  /** Called after the lock was taken again, because the directory of the state file was replaced. */
+  readonly moved: () => Promise<void>;
 }
 
 /** Works with the state file of this host: runs its daemon, or in a cluster only keeps the file. */
 export class OwnDaemon {
   readonly #input: OwnDaemonInput;
+  #lock: ProcessLock | null = null;
+  #keeper: StateKeeper | null = null;
   #state: StateStore | null = null;
 
   constructor(input: OwnDaemonInput) {
@@ -53,8 +60,45 @@ export class OwnDaemon {
     return this.#state;
   }
 
+  /** Why the state file cannot be used; `null`: it can. */
+  get trouble(): string | null {
+    return this.#keeper?.trouble ?? null;
+  }
+
+  /** Locks the state file until `release`. Throws `SyncError`. */
+  lock(): void {
+    this.#lock = holdLock(this.#input.loaded().config.stateFile, 'the state file', SERVICE);
+  }
+
+  release(): void {
+    this.#lock?.release();
+    this.#lock = null;
+  }
+
+  /** Runs until a stop, and opens the state file again whenever it fails. Throws `SyncError`. */
+  async run(): Promise<void> {
+    const { loaded, log, stop } = this.#input;
+    this.#keeper = new StateKeeper({
+      stateFile: loaded().config.stateFile,
+      wasAbandoned: this.#lock?.wasAbandoned === true,
+      clock: systemClock,
+      log,
+      stop: stop.stop,
+      regain: () => this.#regain(),
+    });
+    await this.#keeper.untilStopped((state) => this.#serve(state));
+  }
+
+  /** Takes the lock again if it went with the directory of the state file. */
+  async #regain(): Promise<void> {
+    if (this.#lock?.isInPlace() === true) return;
+    this.release();
+    this.lock();
+    await this.#input.moved();
+  }
+
   /** Runs a daemon until a stop. Throws `StateFileError`. */
-  async serve(state: StateStore): Promise<void> {
+  async #serve(state: StateStore): Promise<void> {
     this.#state = state;
     state.noteServiceAlive(Date.now());
     const beats = setInterval(() => {
@@ -84,13 +128,14 @@ export class OwnDaemon {
   }
 
   async #work(state: StateStore): Promise<void> {
-    const { daemons, loaded, access, isLocked, stop } = this.#input;
+    const { daemons, loaded, access, stop } = this.#input;
     await this.#runCounting(state, () =>
       daemons.run({
         ...localHolding(state, { config: () => loaded().config, clients: () => access().clients }, stop),
         checkInPlace: () => {
           state.checkInPlace();
-          if (!isLocked()) throw new StateFileError('unlocked', 'its lock file was removed or replaced');
+          if (this.#lock?.isInPlace() !== true)
+            throw new StateFileError('unlocked', 'its lock file was removed or replaced');
         },
       }),
     );
