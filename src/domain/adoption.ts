@@ -7,22 +7,22 @@ import { mayHaveContent, readStatus } from './platform-status.ts';
 import type { Verdict } from './record.ts';
 import { toldOf, type FileSettings } from './settings.ts';
 
-/** A file of the platform that may be one that is here: its content is still to be compared with the mark. */
+/** A file of the platform that may have the content of a local file: its content is still to be compared with the mark. */
 export interface Adoptable {
   readonly file: ListedFile;
-  /** Of the content that was sent. */
+  /** Of the content that was sent, from the mark. */
   readonly sha256: Buffer;
   /**
-   * Whether all that the platform was told of it is what the rules say: `same`, `facts` where it takes a change in place, or
-   * `other` where it has to be sent.
+   * Compares the settings of the file on the platform with the rules: `same`, `facts` where a change in place is enough, or
+   * `other` where it must be sent.
    */
   readonly told: 'same' | 'facts' | 'other';
 }
 
 /**
- * Whether a file that the platform has may be taken for one that is here and has no record. `null`: it has not.
+ * Returns the platform's file as a candidate for a local file without a record; `null`: it cannot have that content.
  *
- * @param settings - what the rules say of the file that is here.
+ * @param settings - from the rules, for the local file.
  * @param nowMs - the platform's time, epoch milliseconds.
  */
 export function adoptable(
@@ -34,13 +34,13 @@ export function adoptable(
   if (mark === null || file.sizeBytes !== sizeBytes || !mayHaveContent(file.status)) return null;
   const others = otherFacts(file, toldOf(settings));
   const needsContent = others.includes('index') || others.includes('contentType');
-  // The mark may name a source of another name: its content is what counts.
+  // The mark may name another source: only its content counts.
   const isSame = others.length === 0 && isExpiryRight(file, settings, nowMs);
   const told = needsContent ? 'other' : isSame ? 'same' : 'facts';
   return { file, sha256: Buffer.from(mark.sha256, 'hex'), told };
 }
 
-/** Whether a file expires as the rules say, and is not to be renewed yet. */
+/** Returns whether a file expires as the rules say, and need not be renewed yet. */
 function isExpiryRight({ expiresAtMs }: ListedFile, { expiry }: FileSettings, nowMs: number): boolean {
   if (expiry === null || expiresAtMs === null) return expiry === null && expiresAtMs === null;
   switch (expiry.kind) {
@@ -57,10 +57,10 @@ function isExpiryRight({ expiresAtMs }: ListedFile, { expiry }: FileSettings, no
 const MINUTE_MS = 60_000;
 
 /**
- * What is known of a file from how the platform has it now. `askAtMs`: when it is asked next what became of it, epoch
- * milliseconds; `null`: it has said so.
+ * Returns the verdict that follows from the platform's current entry. `askAtMs`: when the platform is asked next about the file,
+ * epoch milliseconds; `null`: the verdict is final.
  *
- * @param sent - the content that it should have.
+ * @param sent - the content that the file should have.
  */
 export function standingOf(
   file: ListedFile,

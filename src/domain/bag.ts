@@ -1,14 +1,14 @@
-/** Something that lies in at most one bag. */
+/** An item that is in at most one bag. */
 export interface BagItem {
-  /** Where it lies; the bag's own affair. */
+  /** Its index in the bag; only the bag uses it. */
   bagIndex: number;
 }
 
 /**
- * An unordered collection for things that come and go thousands of times a second.
+ * An unordered collection for items that come and go thousands of times a second.
  *
- * A `Set` makes itself a new table every few dozen of them. Once it is old, V8 makes each table among the old objects,
- * and whatever lay in one that was given up stays in memory, with all it refers to, until the old ones are collected
+ * A `Set` allocates a new table every few dozen items. Once the set is old, V8 allocates each table among the old objects, and
+ * everything that an abandoned table refers to stays in memory until the old objects are collected
  * (docs/decisions/0026-garbage-is-collected-sooner.md).
  */
 export class Bag<T extends BagItem> implements Iterable<T> {
@@ -18,13 +18,13 @@ export class Bag<T extends BagItem> implements Iterable<T> {
     return this.#items.length;
   }
 
-  /** Puts something in that is in no other bag; nothing happens when it is in already. */
+  /** Does nothing when the item is in this bag already. The item must not be in another bag. */
   add(item: T): void {
     if (this.#items[item.bagIndex] === item) return;
     item.bagIndex = this.#items.push(item) - 1;
   }
 
-  /** Takes something out; nothing happens when it is not in. */
+  /** Does nothing when the item is not in this bag. */
   delete(item: T): void {
     if (this.#items[item.bagIndex] !== item) return;
     const last = this.#items.pop() as T;
@@ -33,13 +33,13 @@ export class Bag<T extends BagItem> implements Iterable<T> {
     last.bagIndex = item.bagIndex;
   }
 
-  /** What is in it; nothing may be put in or taken out in the meantime. */
+  /** The bag must not change during the iteration. */
   [Symbol.iterator](): Iterator<T> {
     return this.#items[Symbol.iterator]();
   }
 }
 
-/** Values, each as often as it was added. */
+/** Values with the number of times that each was added. */
 export class Multiset {
   readonly #counts = new Map<string, number>();
 

@@ -7,9 +7,8 @@ import { differenceOf, type FileRecord } from './record.ts';
 import type { ToldSettings } from './settings.ts';
 
 /**
- * Whether a file is as it was sent but for what can be told of it without its content: by its record, for which the
- * platform confirmed the content. What changed in the settings is another question, and whether the file has that content
- * still where its fingerprint is not trusted.
+ * Returns whether the platform has confirmed the file's content, so that at most its settings have to be sent. Does not compare
+ * settings, and does not check content behind an untrusted fingerprint.
  */
 export function isContentConfirmed(record: FileRecord, reason: SendReason | VerifyReason): boolean {
   const differs = differenceOf(record);
@@ -21,12 +20,12 @@ export function isContentConfirmed(record: FileRecord, reason: SendReason | Veri
     case 'searchable':
       return reason === 'settings-changed' || reason === 'renewal-due' || reason === 'differs';
     case 'unsearchable':
-      // Other settings are a reason to try again to index it.
+      // New settings are a reason to send the file again for indexing.
       return reason === 'renewal-due';
   }
 }
 
-/** Whether the way from some settings to others takes no content: what is indexed, and how, needs sending. */
+/** Returns whether new settings can be sent without the content: a change of what is indexed, and how, needs it. */
 export function needsNoContent(before: ToldSettings, after: ToldSettings): boolean {
   return (
     before.index === after.index &&
@@ -36,7 +35,6 @@ export function needsNoContent(before: ToldSettings, after: ToldSettings): boole
   );
 }
 
-/** What a change in place comes to. */
 export interface PlannedUpdate {
   readonly facts: FactsUpdate;
   /** Names that the file must not have afterwards. */
@@ -45,11 +43,11 @@ export interface PlannedUpdate {
 }
 
 /**
- * The update that brings a file to what its upsert would say. Names that it was told before and that the rules do not give
- * any more are taken back; names that others set stay.
+ * Returns the update that has the same effect as an upsert of the file. Takes back names that botsync set and the rules no longer
+ * have; keeps names that others set.
  *
- * @param before - all that the file may have been told.
- * @param mark - of its content; `null`: it gets none.
+ * @param before - all settings that the file may have been sent with.
+ * @param mark - of its content; `null`: none is set.
  */
 export function planUpdate(
   body: UpsertBody,
@@ -80,7 +78,7 @@ export function planUpdate(
   };
 }
 
-/** Whether a file is what it should be after an update. `sizeBytes`: of its content. */
+/** Returns whether a file is as an update should have left it. */
 export function isUpdated(
   file: ListedFile,
   { facts, goneTags, goneMetadata }: PlannedUpdate,

@@ -1,9 +1,9 @@
-/** Time, as an argument: tests bring their own. */
+/** The current time, replaceable in tests. */
 export interface Clock {
   /** Wall clock, epoch milliseconds. It may jump. */
   readonly now: () => number;
-  /** Milliseconds since some moment; never goes back. For waits and rates. */
+  /** Milliseconds since an arbitrary moment; never goes back. For waits and rates. */
   readonly monotonic: () => number;
-  /** Resolves after a delay in milliseconds, or as soon as the signal aborts: callers look at the signal afterwards. */
+  /** Resolves after the delay in milliseconds, or as soon as the signal aborts: callers check the signal afterwards. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }

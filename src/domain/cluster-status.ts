@@ -2,20 +2,19 @@ import type { Hindrance, Unseen, UnseenHalt } from './hindrance.ts';
 import type { FieldDifference } from './source-settings.ts';
 import type { WhyUntaken } from './unit-moves.ts';
 
-/** A cluster as one of its hosts sees it: the `cluster` of `botsync status --json`. */
+/** A cluster as seen by one of its hosts: `cluster` in `botsync status --json`. */
 
 export interface ClusterFacts {
-  /** This host. */
   readonly host: string;
-  /** Why this host cannot take part; `null`: it can. The rest is then as it was heard of last. */
+  /** Why this host cannot take part; `null`: it can. Then the other fields are from the last contact. */
   readonly trouble: string | null;
   /** Names of the units that this host holds. */
   readonly held: readonly string[];
   readonly units: readonly UnitFacts[];
   readonly hosts: readonly HostFacts[];
-  /** Units of this host's configuration that nobody may sync, and why. */
+  /** Units of this host's configuration that no host may sync, with the reason. */
   readonly blocked: Readonly<Record<string, string>>;
-  /** Units that this host could not work on when it tried last, and why. */
+  /** Units that this host failed to work on in its last attempt, with the reason. */
   readonly failed: Readonly<Record<string, string>>;
 }
 /** Sources that one host at a time syncs. */
@@ -23,46 +22,45 @@ export interface ClusterFacts {
 export interface UnitFacts {
   readonly name: string;
   readonly sources: readonly string[];
-  /** The host that holds it; `null`: none does. */
+  /** `null`: no host holds it. */
   readonly holderHost: string | null;
-  /** How often it was taken. */
+  /** Number of times that the unit was taken. */
   readonly epoch: number;
-  /** Whether this host's configuration has it. */
+  /** The unit is in this host's configuration. */
   readonly isConfigured: boolean;
-  /** Whether nobody may sync it, because its keys may be those of another unit. */
+  /** No host may sync the unit, because its keys may be those of another unit. */
   readonly isHalted: boolean;
-  /** Why no host that is up could take it; `null`: one could. */
+  /** Why no running host could take the unit; `null`: at least one could. */
   readonly whyUntaken: WhyUntaken | null;
 }
-/** A host that takes part, or did. */
 
 export interface HostFacts {
   readonly name: string;
-  /** Of botsync. */
+  /** Version of botsync. */
   readonly version: string;
-  /** Whether it was heard of within the time of a lease. */
+  /** The host gave a sign of life within the time of a lease. */
   readonly alive: boolean;
   readonly isMe: boolean;
-  /** What keeps it from sources of its configuration. */
+  /** Reasons why the host does not sync sources of its configuration. */
   readonly hindrances: readonly HindranceStatus[];
-  /** What the platform said when it refused the credentials of this host, as it said last; without it: it does not, or is silent. */
+  /** The platform's error when it last refused this host's credentials; absent: not refused, or the host is silent. */
   readonly refusal?: string;
 }
-/** A hindrance as status output has it. `halt`: the kind of halt, `empty` for `no-files`; `reason`: a sentence without its full stop. */
+/** A hindrance in status output. `halt`: the kind of halt, `empty` for `no-files`; `reason`: a sentence without its full stop. */
 export type HindranceStatus =
   | (Omit<Unseen, 'halt'> & { readonly halt: UnseenHalt['kind'] | 'empty'; readonly reason: string })
   | Exclude<Hindrance, Unseen>;
 
-/** What is wrong in a cluster, beside what is wrong with sources. */
+/** A problem of the cluster, as opposed to problems of sources. */
 
 export type ClusterTrouble =
   /** This host cannot take part. */
   | { readonly kind: 'cluster'; readonly reason: string }
-  /** A unit that nobody may sync. */
+  /** A unit that no host may sync. */
   | { readonly kind: 'blocked-unit'; readonly unit: string; readonly reason: string }
   /**
-   * A unit that nobody holds. `silent`: the host that has it, of which nothing was heard lately; `null`: none has. `reason`: why
-   * this host could not work on it; `null`: it did not try. `whyUntaken`: why no host that is up could take it.
+   * A unit that no host works on. `silent`: its holder, which has been silent lately; `null`: no holder. `reason`: why this host
+   * could not work on it; `null`: it did not try. `whyUntaken`: why no running host could take it.
    */
   | {
       readonly kind: 'free-unit';
@@ -71,7 +69,7 @@ export type ClusterTrouble =
       readonly reason: string | null;
       readonly whyUntaken: WhyUntaken | null;
     }
-  /** A source that this host leaves alone, since the ledger has another configuration of it. */
+  /** A source that this host does not sync, because the ledger has another configuration of it. */
   | {
       readonly kind: 'differing-source';
       readonly source: string;
@@ -85,7 +83,6 @@ export type ClusterTrouble =
       readonly files: number;
       readonly refusal: string | null;
     };
-/** Whether a trouble is one that only a cluster has. */
 
 export function isOfCluster(trouble: { readonly kind: string }): trouble is ClusterTrouble {
   return KINDS.has(trouble.kind);

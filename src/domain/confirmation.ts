@@ -4,25 +4,28 @@ import type { SentRecord } from './record.ts';
 
 const MINUTE_MS = 60_000;
 
-/** The platform is asked the status of a file so long after the store took its last byte, milliseconds. */
+/** Delay between the end of an upload and the first question for the file's status, milliseconds. */
 export const FIRST_ASKED_AFTER_MS = 1000;
 
-/** Asked for long, it is asked no more rarely than this, milliseconds. */
+/** The longest delay between two questions for a status, milliseconds. */
 export const LONGEST_ASK_MS = 15 * MINUTE_MS;
 
-/** A file of which a list says nothing may not be in it yet: after so long it is asked for by itself, milliseconds. */
+/** A list may not have a new file yet: after this long the file is asked for individually, milliseconds. */
 const LISTED_AFTER_MS = MINUTE_MS;
 
-/** A file that was lost on the platform is sent again after such delays. */
+/** Delays before a file that the platform lost is sent again. */
 const RESEND: Backoff = { firstMs: 5000, longestMs: LONGEST_ASK_MS };
 
 type SentFacts = Pick<SentRecord, 'sentAtMs' | 'losses'>;
 
-/** What follows from what the platform says of a file. Delays in milliseconds from now. */
+/** The consequence of a status. Delays in milliseconds from now. */
 export type Step =
   | { readonly kind: 'settle'; readonly verdict: 'stored' | 'searchable' }
   | { readonly kind: 'settle'; readonly verdict: 'unsearchable'; readonly reason: string }
-  /** It is not there: `refused` as it is, or to be sent again, `null`: with the next rescan. */
+  /**
+   * The platform does not have the content. `refused`: it does not accept the file as it is. `resendAfterMs`: `null`: the next
+   * rescan may send it.
+   */
   | {
       readonly kind: 'lose';
       readonly state: 'failed' | 'refused';
@@ -30,13 +33,13 @@ export type Step =
       readonly resendAfterMs: number | null;
       readonly reason: string;
     }
-  /** `trouble`: what is wrong with it by now. */
+  /** `trouble`: the problem with the file so far. */
   | { readonly kind: 'ask'; readonly afterMs: number; readonly trouble: string | null };
 
 /**
- * What is done about a file after the platform was asked.
+ * Returns what to do about a file after the platform reported its status.
  *
- * @param attempts - how often one content is sent before it waits for a change or the next rescan.
+ * @param attempts - how often the same content is sent before it waits for a change or the next rescan.
  * @param nowMs - by the clock of `sentAtMs`.
  */
 export function stepAfter(status: PlatformStatus, sent: SentFacts, attempts: number, nowMs: number): Step {
@@ -54,7 +57,7 @@ export function stepAfter(status: PlatformStatus, sent: SentFacts, attempts: num
   }
 }
 
-/** `loss`: the number of the loss after which it is sent again; `null`: it is not. */
+/** `loss`: the number of the loss, for the delay before the file is sent again; `null`: it is not. */
 function lose(cause: LossCause, reason: string, loss: number | null): Step {
   const resendAfterMs = cause === 'other' && loss !== null ? backoffMs(RESEND, loss) : null;
   const state = cause === 'size' ? 'refused' : 'failed';
@@ -77,17 +80,14 @@ function whilePending(status: PlatformStatus, { sentAtMs, losses }: SentFacts, n
   return { kind: 'ask', afterMs: askAfterMs(ageMs), trouble };
 }
 
-/**
- * When the platform is asked again about a file that was sent so long ago: after 1 s at first, then ever more rarely.
- * Milliseconds.
- */
+/** Returns the delay until the next question for a status, milliseconds: 1 s at first, longer the older the upload is. */
 export function askAfterMs(ageMs: number): number {
-  // Our clock was set back: how old it is nobody knows.
+  // The clock was set back: the age is unknown.
   if (ageMs < 0) return MINUTE_MS;
   return Math.min(Math.max(Math.round(ageMs / 2), FIRST_ASKED_AFTER_MS), LONGEST_ASK_MS);
 }
 
-/** Whether a file that is not listed is asked for by itself by now. */
+/** Returns whether a file that lists do not have is now asked for individually. */
 export function isOverdueInLists({ sentAtMs }: SentFacts, nowMs: number): boolean {
   return nowMs - sentAtMs >= LISTED_AFTER_MS;
 }

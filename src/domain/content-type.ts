@@ -2,12 +2,12 @@ import mime from 'mime-types';
 
 const UNKNOWN = 'application/octet-stream';
 
-/** Answers by extension: a tree has few of them and many files. Begun again when it has many after all. */
+/** A tree has few extensions and many files, so types are cached by extension. A full cache is cleared. */
 const MOST_KNOWN = 1000;
 
 const known = new Map<string, string>();
 
-/** The content type that a file's name suggests, without charset; `application/octet-stream` when it suggests none. */
+/** Returns the content type for a file's name, without charset; `application/octet-stream` for an unknown extension. */
 export function suggestContentType(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1);
   const dot = name.lastIndexOf('.');

@@ -3,7 +3,6 @@ import { sizeInFingerprint, type Fingerprint } from './fingerprint.ts';
 import { differenceOf, type FileRecord } from './record.ts';
 import type { ResolvedSettings } from './rules.ts';
 
-/** Why a file is sent. */
 export type SendReason =
   | 'new'
   | 'changed'
@@ -12,44 +11,46 @@ export type SendReason =
   | 'interrupted'
   | 'failed-before'
   | 'returned'
-  /** The platform was found to have it otherwise. */
+  /** The platform's copy was found to differ. */
   | 'differs'
   | 'forced';
 
-/** Why a file's content is hashed and compared before anything is sent. */
+/** Why a file's content is hashed and compared before it is sent. */
 export type VerifyReason =
   | 'touched'
   | 'written-recently'
-  /** Its fingerprint would not show every change, and it is its turn to be read, or something happened to it. */
+  /** Its fingerprint would not show every change, and a reread is due or an event named the file. */
   | 'in-doubt'
-  /** Nothing is on record of it, and the platform may have it already. */
+  /** It has no record, and the platform may have it already. */
   | 'listed';
 
-/** What one pair of file and record calls for. */
 export type Decision =
   | { readonly kind: 'none' }
   | { readonly kind: 'send'; readonly reason: SendReason }
   | { readonly kind: 'verify'; readonly reason: VerifyReason }
-  /** The platform refused the file as it is, or could not index it, or has another's: nothing is sent until it or its settings change. */
+  /**
+   * Nothing is sent until the file or its settings change: the platform refused it, could not index it, or has somebody else's
+   * file.
+   */
   | { readonly kind: 'hold' };
 
 const NONE: Decision = { kind: 'none' };
 const HOLD: Decision = { kind: 'hold' };
 
-/** A file as the scan found it, with its settings after the limits had their say (see `admit`). */
+/** A scanned file with its settings, limits applied (see `admit`). */
 export interface Candidate {
   readonly fingerprint: Fingerprint;
   readonly resolved: ResolvedSettings;
-  /** Whether it may have another content though its fingerprint is the same. */
+  /** The content may have changed although the fingerprint is the same. */
   readonly isInDoubt: boolean;
 }
 
 /**
- * What to do about a file that is there.
+ * Returns what to do about a file that exists.
  *
- * @param record - what is remembered of it under its key at its target; `null` when nothing is.
+ * @param record - for its key at its target.
  * @param nowMs - the platform's time, epoch milliseconds.
- * @param forced - send it whatever the record says.
+ * @param forced - send it regardless of its record.
  */
 export function decide(file: Candidate, record: FileRecord | null, nowMs: number, forced: boolean): Decision {
   if (record === null) return send('new');
@@ -58,7 +59,7 @@ export function decide(file: Candidate, record: FileRecord | null, nowMs: number
     case 'sending':
       return send('interrupted');
     case 'removing':
-      // Once its tombstone has expired nothing of it is left.
+      // After its tombstone has expired, the platform has nothing under this key.
       return send(record.expiresAtMs !== null && record.expiresAtMs <= nowMs ? 'new' : 'returned');
     case 'failed':
       return send('failed-before');
@@ -85,7 +86,7 @@ function decideSynced(
   const differs = differenceOf(record);
   if (differs === 'content' || differs === 'facts') return send('differs');
   if (resolved.digest !== record.settingsDigest) return send('settings-changed');
-  // What others put there is overwritten by a change, as it would be by a new file, and by nothing else.
+  // Only a change of the local file overwrites a file that somebody else put there.
   if (differs === 'replaced' && sameFacts && record.trusted && !isInDoubt) return HOLD;
   if (record.expiresAtMs !== null) {
     const renewAtMs = renewalTime(resolved.settings.expiry, record.expiresAtMs);

@@ -12,7 +12,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** Which of several ends counts for all: the first of these. */
+/** Order of precedence for several passes: the first of these that occurs. */
 const WORST_FIRST: readonly number[] = [
   EXIT.interrupted,
   EXIT.credentials,
@@ -21,19 +21,18 @@ const WORST_FIRST: readonly number[] = [
   EXIT.ok,
 ];
 
-/** The exit code of several passes together. */
+/** Returns the exit code of several passes together. */
 export function worstOf(exitCodes: readonly number[]): number {
   return WORST_FIRST.find((code) => exitCodes.includes(code)) ?? EXIT.ok;
 }
 
-/** What a pass met with, beside its counts. */
 export interface PassTroubles {
   readonly interrupted: boolean;
   readonly credentials: boolean;
   readonly halted: boolean;
 }
 
-/** The exit code of a pass. Where several apply: 130, 4, 5, 3, 0. */
+/** Returns the exit code of a pass. Where several apply, in this order: 130, 4, 5, 3, 0. */
 export function exitCodeOf(summary: Summary, troubles: PassTroubles): number {
   if (troubles.interrupted) return EXIT.interrupted;
   if (troubles.credentials) return EXIT.credentials;

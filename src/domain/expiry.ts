@@ -5,19 +5,19 @@ const MINUTE_MS = 60_000;
 /** interface.md, Limits: `expiresAt` is at most 90 days from now. Milliseconds. */
 export const LONGEST_LIFETIME_MS = 90 * 86_400_000;
 
-/** How long a removed file's empty successor lives: the shortest that survives truncation and a slow request. */
+/** Lifetime of the empty file that replaces a removed one: the shortest that survives truncation and a slow request. */
 const REMOVAL_LIFETIME_MS = 2 * MINUTE_MS;
 
-/** An `expiresAt` that the platform will take (epoch milliseconds, a whole minute), or why there is none. */
+/** An `expiresAt` that the platform accepts (epoch milliseconds, a whole minute), or why there is none. */
 export type ExpiryCheck =
   | { readonly kind: 'ok'; readonly expiresAtMs: number }
   | { readonly kind: 'out-of-range'; readonly reason: string };
 
 /**
- * The `expiresAt` to send now (interface.md, Limits: only minutes count, must be in the future, at most 90 days away).
+ * Returns the `expiresAt` to send now (interface.md, Limits: only minutes count, must be in the future, at most 90 days away).
  *
- * A lifetime of exactly 90 days is shortened by a minute, so that neither a slow request nor a clock that is a few
- * seconds off makes it too long. `nowMs` is the platform's time, epoch milliseconds.
+ * Shortens a lifetime of exactly 90 days by a minute, in case of a slow request or a clock that is a few seconds off. `nowMs` is
+ * the platform's time, epoch milliseconds.
  */
 export function checkExpiry(expiry: Expiry, nowMs: number): ExpiryCheck {
   switch (expiry.kind) {
@@ -47,12 +47,12 @@ export function checkExpiry(expiry: Expiry, nowMs: number): ExpiryCheck {
   }
 }
 
-/** The `expiresAt` of the empty file that removes a key where it is not deleted (epoch milliseconds). */
+/** Returns the `expiresAt` of the empty file that replaces a removed one where files are not deleted (epoch milliseconds). */
 export function removalExpiry(nowMs: number): number {
   return toMinute(nowMs + REMOVAL_LIFETIME_MS);
 }
 
-/** When a file that expires is to be sent again (epoch milliseconds); `null` when it is let expire. */
+/** Returns when an expiring file is due to be sent again (epoch milliseconds); `null`: never, it may expire. */
 export function renewalTime(expiry: Expiry | null, expiresAtMs: number): number | null {
   return expiry?.kind === 'in' && expiry.renewal !== null ? expiresAtMs - expiry.renewal.beforeMs : null;
 }

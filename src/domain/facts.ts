@@ -2,12 +2,12 @@ import type { ListedFile } from './file-catalog.ts';
 import { canonicalJson } from './json.ts';
 import type { ToldSettings } from './settings.ts';
 
-/** What is told of a file besides its content, its key and its expiry. */
+/** A setting of a file on the platform. */
 export type Fact = 'index' | 'contentType' | 'tags' | 'metadata' | 'accessPolicies';
 
 /**
- * Which facts of a file on the platform are not what it was told. Tags and metadata that others gave it do not count, and
- * what an answer left out is taken to be as it was told.
+ * Returns the settings of a file on the platform that differ from those it was sent with. Ignores tags and metadata that others
+ * added, and settings that the answer left out.
  */
 export function otherFacts(file: ListedFile, told: ToldSettings): Fact[] {
   const others: Fact[] = [];
@@ -28,7 +28,7 @@ function isSameType(one: string, other: string): boolean {
   return one === other || mediaType(one) === mediaType(other);
 }
 
-/** Spelled in one way: letters and spaces do not count. */
+/** Ignores case and spaces. */
 function mediaType(text: string): string {
   return text.toLowerCase().replaceAll(/\s+/gu, '');
 }

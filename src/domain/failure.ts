@@ -1,6 +1,6 @@
 /**
- * Why something that was asked of the platform was not done (interface.md, Errors; platform-facts.md, Errors).
- * `message` is for people and holds no secret.
+ * Why the platform did not do something (interface.md, Errors; platform-facts.md, Errors). `message` is for people and has no
+ * secrets.
  */
 export type PlatformFailure =
   /**
@@ -13,7 +13,7 @@ export type PlatformFailure =
     }
   /** A storage quota is used up: what needs none of it may go on. */
   | { readonly kind: 'quota'; readonly message: string }
-  /** This request is not taken as it is: asking again without a change is pointless. */
+  /** This request is not accepted: a retry without a change is pointless. */
   | { readonly kind: 'refused'; readonly message: string }
   /**
    * May work later. `retryAfterMs`: the platform asked for at least this much patience. `notCarriedOut`: the request
@@ -33,23 +33,20 @@ export type PlatformFailure =
       readonly noConnection?: 'untrusted' | 'local' | 'remote';
     };
 
-/** What may come of asking for one thing: it may not exist as well (interface.md, Errors: 404). */
+/** Failure of a request for one object, which may not exist (interface.md, Errors: 404). */
 export type LookupFailure = PlatformFailure | { readonly kind: 'not-found'; readonly message: string };
 
-/** What may come of an operation that a platform need not serve. `isByToken`: it may serve it to another token. */
+/** Failure of an operation that a platform may not offer. `isByToken`: it may offer the operation for another token. */
 export type OptionalFailure =
   LookupFailure | { readonly kind: 'not-served'; readonly message: string; readonly isByToken?: true };
 
-/** A value, or the failure to get one. */
 export type Outcome<T, F = PlatformFailure> =
   { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'failed'; readonly failure: F };
 
-/** Wraps a value. */
 export function ok<T>(value: T): { readonly kind: 'ok'; readonly value: T } {
   return { kind: 'ok', value };
 }
 
-/** Wraps a failure. */
 export function failed<F>(failure: F): { readonly kind: 'failed'; readonly failure: F } {
   return { kind: 'failed', failure };
 }

@@ -3,15 +3,15 @@ import type { OptionalFailure, Outcome } from './failure.ts';
 import type { JsonObject } from './json.ts';
 
 /**
- * A file as the platform has it (interface.md, File; docs/PLATFORM.md, Beyond the five operations). What an answer left
- * out, or said in a way that makes no sense, is `null` or empty.
+ * A file as the platform has it (interface.md, File; docs/PLATFORM.md, Beyond the five operations). Missing or invalid fields of
+ * an answer are `null` or empty.
  */
 export interface CatalogFile {
   readonly id: string;
   readonly key: string;
-  /** `null` until the content is there. */
+  /** `null` until the platform has the content. */
   readonly sizeBytes: number | null;
-  /** Such as `indexing_pending`; values that are not known may come. */
+  /** Such as `indexing_pending`; unknown values are possible. */
   readonly status: string | null;
   /** Why the status is a failure. */
   readonly failedReason: string | null;
@@ -20,37 +20,37 @@ export interface CatalogFile {
   readonly metadata: JsonObject;
   readonly accessPolicies: readonly string[];
   readonly index: boolean | null;
-  /** Epoch milliseconds; `null`: forever. */
+  /** Epoch milliseconds; `null`: never expires. */
   readonly expiresAtMs: number | null;
-  /** Who made it, such as `bot`. */
+  /** The creator, such as `bot`. */
   readonly ownerType: string | null;
-  /** Address of the content. Unless the content is public it holds a signature: a secret. */
+  /** Address of the content. Contains a signature, which is a secret, unless the content is public. */
   readonly url: string | null;
 }
 
-/** What stays of a file when it is remembered that the platform had it. */
+/** The part of a file's entry that is stored. */
 export type ListedFile = Omit<CatalogFile, 'url'>;
 
-/** One page of what a bot has. `nextToken`: `null` on the last page. */
+/** One page of a bot's files. `nextToken`: `null` on the last page. */
 export interface CatalogPage {
   readonly files: readonly CatalogFile[];
   readonly nextToken: string | null;
 }
 
-/** Which files of a bot are listed: a page of all of them, or at most `MOST_IDS` by their ids. */
+/** A page of all files of a bot, or at most `MOST_IDS` files by their ids. */
 export type CatalogQuery =
   | { readonly kind: 'page'; readonly token: string | null }
   | { readonly kind: 'ids'; readonly ids: readonly string[] };
 
-/** A list by ids takes so many at a time. */
+/** The most ids in one list request. */
 export const MOST_IDS = 50;
 
-/** The id and the key of no file: to ask for it is the cheapest question, and does no harm. */
+/** An id and key that no file has: a request for it is the cheapest one, and harmless. */
 export const NO_FILE = 'botsync-asks-for-nothing';
 
 /**
- * What is told of a file without its content. Tags and metadata merge name by name, where `null` takes a name away;
- * what is left out stays. `expiresAtMs`: epoch milliseconds, a whole minute; `null`: forever.
+ * Settings that change without sending content. Tags and metadata merge name by name, and `null` removes a name; absent fields
+ * stay as they are. `expiresAtMs`: epoch milliseconds, a whole minute; `null`: never.
  */
 export interface FactsUpdate {
   readonly tags?: Readonly<Record<string, string | null>>;
@@ -59,12 +59,12 @@ export interface FactsUpdate {
   readonly expiresAtMs?: number | null;
 }
 
-/** An operation that a platform need not serve. */
+/** An operation that a platform may not offer. */
 export type OptionalOperation = 'list' | 'get' | 'update' | 'delete' | 'search' | 'passages' | 'usage';
 
 /**
- * What the platform says that a bot has, and what can be changed of it without sending content. Every operation is
- * optional (`not-served`), is asked once, and may be asked twice.
+ * Reads a bot's files on the platform, and changes them without sending content. The platform may not offer an operation
+ * (`not-served`). None of them retries; a retry does no harm.
  */
 export interface FileCatalog {
   readonly list: (
@@ -78,7 +78,7 @@ export interface FileCatalog {
     name: string,
     signal: AbortSignal,
   ) => Promise<Outcome<CatalogFile, OptionalFailure>>;
-  /** Gives the file as it is afterwards. */
+  /** Returns the file after the update. */
   readonly update: (
     botId: string,
     id: string,
@@ -92,7 +92,7 @@ export interface FileCatalog {
   ) => Promise<Outcome<null, OptionalFailure>>;
 }
 
-/** What botsync does without where an operation is not served, in words that follow a "so". */
+/** Consequences of an operation that is not offered, for messages, after "so". */
 export const LOSSES: Readonly<Record<OptionalOperation, string>> = {
   list: "uploads cannot be confirmed, and the bot's files cannot be verified",
   get: 'deleted files cannot be checked first, and expire instead',

@@ -1,6 +1,6 @@
 /**
- * What a file's content is recognised by without reading it; times in nanoseconds since the epoch. `null`: where the file
- * lies there is no such thing, or none that is the same tomorrow.
+ * File attributes that identify content without reading it; times in nanoseconds since the epoch. `null`: the file system does
+ * not have the attribute, or does not keep it stable.
  */
 export interface FileFacts {
   readonly size: bigint;
@@ -9,54 +9,54 @@ export interface FileFacts {
   readonly ino: bigint | null;
 }
 
-/** Picks from a file's `stat` (with `bigint: true`) what means something on the file system that holds it. `path`: absolute. */
+/** Selects the attributes from a file's `stat` (with `bigint: true`) that are stable on its file system. `path`: absolute. */
 export type FactsReader = (stats: FileFacts & { readonly dev: bigint }, path: string) => FileFacts;
 
 /** Size, mtime, ctime and inode as one comparable text. */
 export type Fingerprint = string & { readonly fingerprint: unique symbol };
 
-/** The fingerprint of a file. */
 export function fingerprintOf(facts: FileFacts): Fingerprint {
   return `${facts.size}:${facts.mtimeNs}:${facts.ctimeNs ?? UNKNOWN}:${facts.ino ?? UNKNOWN}` as Fingerprint;
 }
 
-/** Stands in a fingerprint for what is not known; the state file is searched for it. */
+/** The placeholder for an unknown attribute; state files are searched for it. */
 const UNKNOWN = '-';
 
-/** Whether no edit leaves a fingerprint as it is: without a ctime one of the same size that sets the mtime back does. */
+/**
+ * Returns whether every edit changes the fingerprint: without a ctime, an edit that keeps the size and sets the mtime back does
+ * not.
+ */
 export function showsEveryChange(fingerprint: Fingerprint): boolean {
   return !fingerprint.endsWith(UNKNOWN);
 }
 
-/** The file's size in bytes, read back from its fingerprint. */
 export function sizeInFingerprint(fingerprint: Fingerprint): number {
   return Number.parseInt(fingerprint, 10);
 }
 
-/** What a renamed or moved file keeps of its fingerprint: size and mtime. */
+/** Returns the part of a fingerprint that survives a rename or move: size and mtime. */
 export function sizeAndMtimeOf(fingerprint: Fingerprint): string {
   return fingerprint.split(':', 2).join(':');
 }
 
-/** File systems stamp by a clock that lags behind ours, some by a whole tick of a second or two. */
+/** Clocks of file systems lag behind the system clock, some by a whole tick of a second or two. */
 const RACY_WINDOW_NS = 2_000_000_000n;
 
-/** Where there is no ctime: FAT's tick of two seconds, and a whole one for the clock's lag. */
+/** For file systems without a ctime: FAT's tick of two seconds, and another second for the clock's lag. */
 const COARSE_RACY_WINDOW_NS = 3_000_000_000n;
 
 /**
- * Whether a fingerprint taken when a reading began proves later on that the content is still the one that was read.
+ * Returns whether a fingerprint taken at the start of a read proves later that the content is still the same.
  *
- * It does not when the file was modified so shortly before that a later change could carry the same times (git calls
- * such an entry racily clean); then the content has to be hashed again next time. Only the kernel sets a ctime, so
- * where there is one it decides alone: an mtime may be anything, also decades ahead.
+ * It proves nothing when the file was modified so shortly before that a later change could have the same times (git calls such an
+ * entry racily clean). A ctime, where there is one, decides alone: only the kernel sets it, while an mtime may be anything.
  */
 export function isTrustworthy({ mtimeNs, ctimeNs }: FileFacts, readingBeganNs: bigint): boolean {
   if (ctimeNs === null) return mtimeNs <= readingBeganNs - COARSE_RACY_WINDOW_NS;
   return ctimeNs <= readingBeganNs - RACY_WINDOW_NS;
 }
 
-/** Epoch milliseconds as nanoseconds. */
+/** Converts epoch milliseconds. */
 export function nanoseconds(timeMs: number): bigint {
   return BigInt(Math.floor(timeMs)) * 1_000_000n;
 }

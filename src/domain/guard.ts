@@ -11,9 +11,9 @@ export interface RemovalLimits {
 /** The files that an approval of a halt may remove from the platform. */
 const filesAtStake = z.object({
   count: z.int().nonnegative(),
-  /** The first of their paths, in path order. */
+  /** The first paths, in path order. */
   first: z.array(z.string()),
-  /** Digest of all their paths; empty where the halt is known before they are. */
+  /** Digest of all paths; empty where the halt is known before the paths are. */
   digest: z.string(),
 });
 
@@ -43,9 +43,9 @@ const directoryFault = z.discriminatedUnion('kind', [
 
 export type DirectoryFault = z.infer<typeof directoryFault>;
 
-/** Why removals are not believed. */
+/** Why a guard rejects removals. */
 const removalExcess = z.discriminatedUnion('kind', [
-  /** More than `removals.maxCount` or `removals.maxFraction`, which is `limit`. The counts are explained at `guardRemovals`. */
+  /** More removals than `removals.maxCount` or `removals.maxFraction`, which is `limit`. `guardRemovals` explains the counts. */
   z.object({
     kind: z.enum(['count', 'fraction']),
     wanted: z.int(),
@@ -53,7 +53,10 @@ const removalExcess = z.discriminatedUnion('kind', [
     recorded: z.int(),
     limit: z.number(),
   }),
-  /** So many orphans may be hidden: their directories have no files now, or a file system was mounted or unmounted there. */
+  /**
+   * The number of orphans that may be hidden: their directories have no files now, or a file system was mounted or unmounted
+   * there.
+   */
   z.object({ kind: z.literal('hidden'), orphans: z.int() }),
 ]);
 
@@ -72,21 +75,26 @@ export const haltSchema = z.discriminatedUnion('kind', [
     kind: z.literal('replaced'),
     directory: z.string(),
     identity: z.string(),
-    /** Whether this host has checked the directory before. */
+    /** This host has checked the directory before. */
     isKnown: z.boolean(),
     /** Of the recorded files that were checked. */
     found: z.int(),
     checked: z.int(),
     atStake: filesAtStake,
   }),
-  /** A file system came or went at places below the directory, relative to it, and with it files of the source. */
+  /**
+   * File systems were mounted or unmounted below the directory, with files of the source. `place` is relative to the directory.
+   */
   z.object({
     kind: z.literal('mounts-changed'),
     directory: z.string(),
     mounts: z.array(z.object({ place: z.string(), isMounted: z.boolean() })),
     atStake: filesAtStake,
   }),
-  /** Its files are recorded in one place of the platform and would be sent to another; both as `StateReader.place` has them. */
+  /**
+   * The source's files are recorded in one place of the platform and would be sent to another; both in the form of
+   * `StateReader.place`.
+   */
   z.object({
     kind: z.literal('new-keys'),
     from: z.string(),
@@ -98,25 +106,25 @@ export const haltSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('mass-removal'),
     excess: removalExcess,
-    /** The removals in question were noticed by then, epoch milliseconds. */
+    /** Latest time at which the rejected removals were noticed, epoch milliseconds. */
     noticedUntilMs: z.number(),
     atStake: filesAtStake,
   }),
 ]);
 
 /**
- * Why a source is halted: nothing of it is removed until somebody approves; unless it is for removals alone, nothing is sent
- * either. Stored as JSON; `src/words/halt.ts` has its sentences.
+ * Why a source is halted. Nothing is removed until somebody approves; except after `mass-removal`, nothing is sent either. Stored
+ * as JSON; `src/words/halt.ts` has the sentences.
  */
 export type Halt = z.infer<typeof haltSchema>;
 
 /** A halt because the directory cannot be synced at all. */
 export type MissingHalt = Extract<Halt, { kind: 'missing' }>;
 
-/** What somebody has approved for a source: one halt, whatever comes, or nothing. */
+/** The approval for a source: for one halt, for any halt, or none. */
 export type Approved = Halt | 'anything' | null;
 
-/** Returns what tells one halt from another: an approval names it, so that no other halt is let through. */
+/** Returns the digest that identifies a halt in an approval, so that the approval covers no other halt. */
 export function haltDigest(halt: Halt): string {
   return createHash('sha256')
     .update(JSON.stringify(essenceOf(halt)))
@@ -124,7 +132,7 @@ export function haltDigest(halt: Halt): string {
     .slice(0, 16);
 }
 
-/** Leaves out the moment of a halt and its counts: they do not make it another one. */
+/** Leaves out times and counts that do not make it another halt. */
 function essenceOf(halt: Halt): readonly unknown[] {
   switch (halt.kind) {
     case 'missing':
@@ -142,8 +150,8 @@ function essenceOf(halt: Halt): readonly unknown[] {
 }
 
 /**
- * Returns whether an approval covers a halt that is met later: it must be the same directory and no other mount. What is
- * missing cannot be approved; of mass removals only those are that the halt had noticed, see `approvedUntil`.
+ * Returns whether an approval covers a later halt: it must be the same directory and no other mount. A missing directory cannot
+ * be approved; mass removals are approved by the time they were noticed, see `approvedUntil`.
  */
 export function isApproved(halt: Halt, approved: Approved): boolean {
   if (approved === 'anything') return halt.kind !== 'missing';
@@ -165,24 +173,24 @@ export function isApproved(halt: Halt, approved: Approved): boolean {
   }
 }
 
-/** Returns until when removals must have been noticed to be approved, epoch milliseconds. */
+/** Returns the time until which removals must have been noticed to be approved, epoch milliseconds. */
 export function approvedUntil(approved: Approved): number {
   if (approved === 'anything') return Infinity;
   return approved?.kind === 'mass-removal' ? approved.noticedUntilMs : -Infinity;
 }
 
-/** Removals are counted over this long, milliseconds: a slow mass deletion is one as well. */
+/** Removals are counted over this window, milliseconds, to notice a slow mass deletion too. */
 export const REMOVAL_WINDOW_MS = 3_600_000;
 
-/** Up to this many files nothing counts as a mass: in a small folder two files are soon half of it. */
+/** Up to this many removals are never a mass: in a small folder two files are soon half of it. */
 export const FEW_FILES = 10;
 
 /**
- * Returns why so many removals are not believed; `null` when they may go ahead: a failed mount is not a deletion.
+ * Returns why a guard rejects these removals; `null`: they may go ahead. A failed mount is not a deletion.
  *
  * @param wanted - removals that are due now.
  * @param recent - removals carried out within `REMOVAL_WINDOW_MS`.
- * @param recorded - files the source had, those removed within the window included.
+ * @param recorded - files the source had, including those removed within the window.
  */
 export function guardRemovals(
   wanted: number,

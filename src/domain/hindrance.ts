@@ -1,17 +1,17 @@
 import { haltSchema, type Halt } from './guard.ts';
 import { isFieldDifference, type FieldDifference } from './source-settings.ts';
 
-/** A halt about what one host sees of a directory; another host may see the files. */
+/** A halt caused by how one host sees a directory; another host may see the files. */
 export type UnseenHalt = Extract<
   Halt,
   { readonly kind: 'missing' | 'replaced' | 'emptied' | 'mounts-changed' }
 >;
 
-/** What keeps a host of a cluster from a source of its configuration. It stands beside its beat, as JSON. */
+/** Why a host of a cluster does not sync a source of its configuration. Stored as JSON with the host's heartbeat. */
 export type Hindrance =
   /**
-   * It does not see the files. `unit`: the number of the source's unit; `halt`: what would halt the source here, `no-files` where the
-   * directory is empty and no file of it is on record.
+   * The host does not see the files. `unit`: the number of the source's unit; `halt`: the halt that the source would get on this
+   * host; `no-files`: the directory is empty and none of its files is recorded.
    */
   | {
       readonly kind: 'unseen';
@@ -19,13 +19,12 @@ export type Hindrance =
       readonly unit: number;
       readonly halt: UnseenHalt | { readonly kind: 'no-files'; readonly directory: string };
     }
-  /** The ledger has another configuration of it. */
+  /** The ledger has another configuration of the source. */
   | { readonly kind: 'differing'; readonly source: string; readonly fields: readonly FieldDifference[] };
 
-/** See `Hindrance`. */
 export type Unseen = Extract<Hindrance, { readonly kind: 'unseen' }>;
 
-/** A host, as far as it matters which units it could work on. */
+/** A host, for deciding which units it could work on. */
 export interface AbleHost {
   readonly name: string;
   /** See `HostNews`. */
@@ -33,12 +32,12 @@ export interface AbleHost {
   readonly hindrances: readonly Hindrance[];
 }
 
-/** Returns whether a halt is about what this host sees of a directory. */
+/** Returns whether a halt is caused by how this host sees a directory. */
 export function isUnseen(halt: Halt): halt is UnseenHalt {
   return halt.kind !== 'new-keys' && halt.kind !== 'mass-removal';
 }
 
-/** Returns whether a host sees the directories of a unit that it has in its configuration. */
+/** Returns whether a host has a unit in its configuration and sees its directories. */
 function sees(host: AbleHost, unit: number): boolean {
   return host.units.includes(unit) && seesIfTaken(host, unit);
 }
@@ -47,7 +46,7 @@ function seesIfTaken({ hindrances }: AbleHost, unit: number): boolean {
   return !hindrances.some((one) => one.kind === 'unseen' && one.unit === unit);
 }
 
-/** Returns what of a host's hindrances people are told: that a directory is empty is nothing to tell of unless another host sees files. */
+/** Returns the hindrances to report. An empty directory is reported only if another host sees files in it. */
 export function toldHindrances({ hindrances }: AbleHost, hosts: readonly AbleHost[]): Hindrance[] {
   return hindrances.filter(
     (one) =>
@@ -55,7 +54,10 @@ export function toldHindrances({ hindrances }: AbleHost, hosts: readonly AbleHos
   );
 }
 
-/** Returns the name of a host that sees the directories of a unit where this one does not; `null`: it does, or no other does either. */
+/**
+ * Returns the name of a host that sees a unit's directories when this host does not; `null`: this host sees them, or no other
+ * does.
+ */
 export function seeingInstead(hosts: readonly AbleHost[], me: string, unit: number): string | null {
   const isBlind = hosts.some((host) => host.name === me && !seesIfTaken(host, unit));
   const other = hosts.find((host) => host.name !== me && sees(host, unit));
@@ -63,15 +65,15 @@ export function seeingInstead(hosts: readonly AbleHost[], me: string, unit: numb
 }
 
 /**
- * Returns which of some hosts are to have a unit: those that see its directories. Where none does, it is all that have it in their
- * configuration: one of them halts it, so that people are told and can approve.
+ * Returns the hosts that may get a unit: those that see its directories. If none does, all hosts that have it in their
+ * configuration: one of them halts it, so that people can see and approve the halt.
  */
 export function ableHosts<H extends AbleHost>(hosts: readonly H[], unit: number): H[] {
   const seeing = hosts.filter((host) => sees(host, unit));
   return seeing.length > 0 ? seeing : hosts.filter(({ units }) => units.includes(unit));
 }
 
-/** Returns whether a value is a hindrance: somebody else may have written to the database. */
+/** Validates a value from the database, which others may have written. */
 export function isHindrance(value: unknown): value is Hindrance {
   const { kind, source, unit, halt, fields } = (value ?? {}) as Record<string, unknown>;
   if (typeof source !== 'string') return false;

@@ -1,34 +1,34 @@
 /**
- * How a path looks to every machine that has its share mounted. What clients of one share may tell differently is left out:
- * inode and ctime, and the size of a directory.
+ * The attributes of a path that all machines with the same share mounted agree on. Inode, ctime and the size of a directory
+ * differ between clients.
  */
 export type PathLook =
   | { readonly kind: 'absent' }
-  /** A link is not followed. */
+  /** Links are not followed. */
   | { readonly kind: 'file' | 'link'; readonly sizeBytes: bigint; readonly mtimeNs: bigint }
   | { readonly kind: 'directory'; readonly mtimeNs: bigint }
   /** A socket, a FIFO, a device. */
   | { readonly kind: 'other' };
 
-/** A path, relative to its source, at which a host saw something happen on its own machine, and how it looked there afterwards. */
+/** A path, relative to its source, where a host noticed an event of its own machine, and its attributes afterwards. */
 export interface HintedPath {
   readonly path: string;
   readonly look: PathLook;
 }
 
-/** What a host tells the one that syncs a source: where to look. Nothing of it is believed. */
+/** Paths that a host suggests to the host that syncs the source for a rescan; not trusted beyond that. */
 export type Hint =
   | { readonly kind: 'paths'; readonly paths: readonly HintedPath[] }
-  /** More happened than is worth naming, or than could be followed. */
+  /** There were too many events to name, or the host lost track of them. */
   | { readonly kind: 'everything' };
 
-/** Clients of SMB are told hundreds of nanoseconds, those of NFS whatever the server keeps. */
+/** SMB clients get multiples of 100 ns, NFS clients the server's resolution. */
 const FINEST_NS = 1000n;
 
-/** What some file systems know of a time. */
+/** The resolution of times on some file systems. */
 const COARSEST_NS = 1_000_000_000n;
 
-/** Whether a path looks as another machine saw it, as far as their mounts tell the same. */
+/** Returns whether a path looks the same to this and another machine, as far as their mounts can agree. */
 export function isSameLook(here: PathLook, there: PathLook): boolean {
   switch (here.kind) {
     case 'absent':
@@ -46,7 +46,7 @@ export function isSameLook(here: PathLook, there: PathLook): boolean {
   }
 }
 
-/** Whether two machines may mean the same moment: one of them may be told whole seconds only. */
+/** Returns whether two times may be the same moment: one machine may get whole seconds only. */
 function isSameMoment(one: bigint, other: bigint): boolean {
   const isCoarse = one % COARSEST_NS === 0n || other % COARSEST_NS === 0n;
   const unit = isCoarse ? COARSEST_NS : FINEST_NS;
@@ -54,8 +54,8 @@ function isSameMoment(one: bigint, other: bigint): boolean {
 }
 
 /**
- * The part of a path up to which its names can be told: Node puts U+FFFD where a name is not valid UTF-8. `null`: not even the first
- * one can.
+ * Returns the leading part of a path whose names are valid UTF-8: Node replaces invalid bytes by U+FFFD. `null`: not even the
+ * first name is.
  */
 export function legiblePart(path: string): string | null {
   const illegible = path.indexOf('\ufffd');

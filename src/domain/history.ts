@@ -1,29 +1,28 @@
-/** What was done in a time, counted. */
 export interface HistoryCounts {
   /** Files whose content was sent, and their bytes. */
   readonly sentFiles: number;
   readonly sentBytes: number;
-  /** Files of which other facts were told, without sending their content. */
+  /** Files whose settings were changed without sending their content. */
   readonly updated: number;
-  /** Files that the platform had already, though nothing was on record of them. */
+  /** Files without a record that the platform had already. */
   readonly adopted: number;
   readonly removed: number;
-  /** Attempts with a file that failed; each new attempt counts. */
+  /** Failed attempts, each counted. */
   readonly failed: number;
-  /** Files that were refused before they were sent; each pass that finds them counts. */
+  /** Files that were refused before they were sent, counted in each pass that finds them. */
   readonly refused: number;
-  /** Requests that the platform answered; its store counts none. */
+  /** Requests that the platform answered, without those to its store. */
   readonly requests: number;
-  /** Of those: refused because of the rate limit (429). */
+  /** Requests refused because of the rate limit (429). */
   readonly throttled: number;
 }
 
-/** What was done from a moment on, for a minute, an hour or any other span. */
+/** The counts of a minute, an hour or any other span. */
 export interface HistoryBucket extends HistoryCounts {
   /** Epoch milliseconds. */
   readonly startMs: number;
   readonly spanMs: number;
-  /** The platform's rate limit, requests a minute, the lowest of that time; `null`: none was told or found. */
+  /** The lowest rate limit of the platform in that time, requests a minute; `null`: unknown. */
   readonly requestLimit: number | null;
 }
 
@@ -31,24 +30,23 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** Minutes are kept for so long, then only the hours that they are in, milliseconds. */
+/** Minutes are kept for this long, then merged into hours, milliseconds. */
 export const MINUTES_KEPT_MS = 24 * HOUR_MS;
 
-/** Hours are kept for so long, milliseconds. */
+/** Hours are kept for this long, milliseconds. */
 export const HOURS_KEPT_MS = 30 * DAY_MS;
 
-/** Counts of nothing. */
 export const NOTHING_DONE: HistoryCounts = {
   ...{ sentFiles: 0, sentBytes: 0, updated: 0, adopted: 0, removed: 0, failed: 0, refused: 0 },
   ...{ requests: 0, throttled: 0 },
 };
 
-/** The start of the minute, hour or other span that a moment is in, milliseconds. */
+/** Returns the start of the minute, hour or other span that contains a moment, milliseconds. */
 export function startOf(momentMs: number, spanMs: number): number {
   return Math.floor(momentMs / spanMs) * spanMs;
 }
 
-/** A bucket with more counted into it, and a limit that held meanwhile. */
+/** Returns a bucket with more counts and the lower of both request limits. */
 export function added<T extends HistoryBucket>(
   bucket: T,
   counts: Partial<HistoryCounts>,
@@ -61,7 +59,7 @@ export function added<T extends HistoryBucket>(
   };
 }
 
-/** Buckets together, as one that begins at a moment and is so long. */
+/** Merges buckets into one. */
 export function together(
   buckets: readonly HistoryBucket[],
   { startMs, spanMs }: Pick<HistoryBucket, 'startMs' | 'spanMs'>,
@@ -71,9 +69,9 @@ export function together(
 }
 
 /**
- * Buckets, oldest first, by the rows that they are shown in.
+ * Groups buckets, oldest first, into rows.
  *
- * @param rowOf - when the row begins that a moment is in, epoch milliseconds; rows may differ in length, as days do.
+ * @param rowOf - the start of the row that contains a moment, epoch milliseconds; rows may differ in length, as days do.
  */
 export function byRow(
   buckets: readonly HistoryBucket[],
@@ -88,7 +86,7 @@ export function byRow(
   return [...rows.values()];
 }
 
-/** Most requests a minute, on average over a bucket. */
+/** Returns the highest number of requests a minute, each bucket averaged. */
 export function busiest(buckets: readonly HistoryBucket[]): number {
   return Math.round(Math.max(0, ...buckets.map(({ requests, spanMs }) => requests / (spanMs / MINUTE_MS))));
 }

@@ -1,4 +1,4 @@
-/** Who requests speak for (interface.md, Authentication 3). Part of what a record belongs to. */
+/** The identity that requests act for (interface.md, Authentication 3). Part of what a record belongs to. */
 export interface Identity {
   readonly integrationId?: string;
   readonly integrationAlias?: string;

@@ -1,12 +1,10 @@
-/** Any value that JSON can carry. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 
-/** An object of JSON values. */
 export interface JsonObject {
   readonly [name: string]: JsonValue;
 }
 
-/** JSON text with the names of every object in code-unit order, so that equal values give equal text. */
+/** Returns JSON text with the names of every object in code-unit order, so that equal values give equal text. */
 export function canonicalJson(value: JsonValue): string {
   return JSON.stringify(value, (_name, inner: JsonValue) =>
     isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(byName)) : inner,

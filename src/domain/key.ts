@@ -1,13 +1,16 @@
-/** The key of a file: the source's prefix and the path, NFC-normalised (interface.md, File: `key`). */
+/** Returns the key of a file: the source's prefix and the path, NFC-normalised (interface.md, File: `key`). */
 export function fileKey(keyPrefix: string, path: RelativePath): FileKey {
   return (keyPrefix + path).normalize('NFC') as FileKey;
 }
 
-/** Identifiers that must not be mixed up. Each is made in one place: keys in `key.ts`, paths in `src/files/`, bots in `src/config/`. */
+/**
+ * For identifiers that must not be mixed up. Each is created in one place: keys in `key.ts`, paths in `src/files/`, bots in
+ * `src/config/`.
+ */
 declare const brand: unique symbol;
 type Brand<T, Name extends string> = T & { readonly [brand]: Name };
 
-/** A file's name on the platform: `keyPrefix` + relative path, NFC (interface.md, File: `key`). */
+/** The name of a file on the platform: `keyPrefix` + relative path, NFC (interface.md, File: `key`). */
 export type FileKey = Brand<string, 'FileKey'>;
 
 /** A path relative to a source's directory, `/`-separated, exactly as the file system spells it. */

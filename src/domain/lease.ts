@@ -1,24 +1,27 @@
-/** After this part of the lease without proof nothing new is begun. */
+/** Without proof for this part of the lease, nothing new is started. */
 const BEGIN_PART = 1 / 3;
 
-/** What is under way ends this long before the lease does: this part of it, and at least so many milliseconds. */
+/** Work under way must end before the lease does: by this part of the lease, and at least by this many milliseconds. */
 const MARGIN_PART = 1 / 10;
 const LEAST_MARGIN_MS = 600;
 
-/** So many beats fit into a lease. */
+/** Heartbeats per lease. */
 const BEATS_A_LEASE = 4;
 
-/** How often a holder proves that it lives, milliseconds. */
+/** Returns the interval of a holder's heartbeats, milliseconds. */
 export function beatMs(leaseMs: number): number {
   return leaseMs / BEATS_A_LEASE;
 }
 
-/** How long after a proof of the lease was sent something may be begun, milliseconds. */
+/** Returns how long after sending a proof of the lease new work may start, milliseconds. */
 export function beginWithinMs(leaseMs: number): number {
   return leaseMs * BEGIN_PART;
 }
 
-/** How long after a proof of the lease was sent what was begun may go on, milliseconds; after that another host may be at work. */
+/**
+ * Returns how long after sending a proof of the lease started work may go on, milliseconds; after that another host may be at
+ * work.
+ */
 export function finishWithinMs(leaseMs: number): number {
   return leaseMs - Math.max(LEAST_MARGIN_MS, leaseMs * MARGIN_PART);
 }
@@ -29,7 +32,6 @@ export interface Moment {
   readonly wallMs: number;
 }
 
-/** The clocks of a host. */
 export interface Clocks {
   /** Milliseconds that never go back. */
   readonly monotonic: () => number;
@@ -37,25 +39,24 @@ export interface Clocks {
   readonly now: () => number;
 }
 
-/** Now, by both clocks. */
 export function momentOf(clocks: Clocks): Moment {
   return { monotonicMs: clocks.monotonic(), wallMs: clocks.now() };
 }
 
-/** What a request has to ask before it leaves: whether whoever sends it still holds what it is about. */
+/** Checks before a request is sent: is this host still the holder? */
 export interface Fence {
-  /** Whether something may be begun now. */
+  /** Returns whether new work may start now. */
   readonly mayBegin: () => boolean;
-  /** Whether what was begun may go on to its end now. */
+  /** Returns whether started work may go on now. */
   readonly mayFinish: () => boolean;
-  /** Resolves when `mayBegin` may have become true; at once when it never will, or the signal aborts. */
+  /** Resolves when `mayBegin` may have become true, or the signal aborts; at once when it never will. */
   readonly proven: (signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * A lease as its holder sees it: asked of the clock each time, never of timers, since a process that was stopped wakes up
- * with its timers late. The monotonic clock stands still while a machine sleeps, so that the wall clock counts as well
- * where it tells of more time: one that is set forward costs the wait for the next beat.
+ * A lease as seen by its holder. It reads the clock on each call instead of using timers, which fire late after a process was
+ * stopped. The monotonic clock does not advance while a machine sleeps, so the clock with more elapsed time counts: a wall clock
+ * that is set forward only costs the wait for the next heartbeat.
  */
 export class Lease implements Fence {
   readonly leaseMs: number;
@@ -71,25 +72,24 @@ export class Lease implements Fence {
     this.#provenAt = provenAt;
   }
 
-  /** The database took a proof that was sent at this moment. */
+  /** Records that the database accepted a proof sent at this moment. */
   prove(sentAt: Moment): void {
     if (sentAt.monotonicMs < this.#provenAt.monotonicMs) return;
     this.#provenAt = sentAt;
     this.#wake();
   }
 
-  /** It was released, or lost: nothing may happen under it any more. */
+  /** Ends the lease, which was released or lost: nothing may happen under it any more. */
   end(): void {
     this.#isOver = true;
     this.#wake();
   }
 
-  /** Whether it was ended. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** How long what is under way may go on unless the lease is proven again, milliseconds; 0: no longer. */
+  /** Time for work under way without another proof, milliseconds; 0: none. */
   get remainingMs(): number {
     return this.#isOver ? 0 : Math.max(0, finishWithinMs(this.leaseMs) - this.#elapsedMs());
   }

@@ -5,17 +5,16 @@ import { MARK_NAME } from './mark.ts';
 import type { ResolvedSettings } from './rules.ts';
 import { hasNames, settingsDigest, type AccessPolicy, type FileSettings } from './settings.ts';
 
-/** The config's `limits`. */
 export interface Limits {
   /** Largest file that may be indexed, bytes. */
   readonly indexBytes: number;
   /** Largest file that is sent at all, bytes. */
   readonly fileBytes: number;
-  /** Extensions (without dot, lower case) that the platform is known to index; others only draw a warning. */
+  /** Extensions (without dot, lower case) that the platform is known to index; others only cause a warning. */
   readonly indexableExtensions: readonly string[];
 }
 
-/** What the size of a file makes of its settings. */
+/** The result of checking a file's size. */
 export type Admission =
   | { readonly kind: 'send'; readonly resolved: ResolvedSettings }
   | { readonly kind: 'skip'; readonly reason: string }
@@ -35,7 +34,7 @@ export interface UpsertBody {
   readonly publicContentImmediatelyAccessible?: true;
 }
 
-/** An upsert that may be sent, with its expiry in epoch milliseconds; or why the file is not sent. */
+/** A valid upsert with its expiry in epoch milliseconds, or why the file is not sent. */
 export type PreparedUpsert =
   | { readonly kind: 'ready'; readonly body: UpsertBody; readonly expiresAtMs: number | null }
   | { readonly kind: 'refuse'; readonly reason: string };
@@ -47,8 +46,8 @@ export const LONGEST_TAG_VALUE = 1000;
 export const LARGEST_BODY_BYTES = 1_000_000;
 
 /**
- * Holds a file's size against the limits (interface.md, Limits: Indexing size; platform-facts.md: 1 GB a file).
- * What comes back may be without `index` where the rule allows that.
+ * Checks a file's size against the limits (interface.md, Limits: Indexing size; platform-facts.md: 1 GB a file). The returned
+ * settings may be without `index` where the rule allows that.
  */
 export function admit(resolved: ResolvedSettings, sizeBytes: number, limits: Limits): Admission {
   if (sizeBytes > limits.fileBytes) {
@@ -70,13 +69,12 @@ export function admit(resolved: ResolvedSettings, sizeBytes: number, limits: Lim
 }
 
 /**
- * The exact body of a file's upsert, checked against the rules that the platform states
- * (interface.md, Create or update a file and Limits). `nowMs` is the platform's time, epoch milliseconds.
+ * Returns the body of a file's upsert, checked against the platform's limits (interface.md, Create or update a file and Limits).
+ * `nowMs` is the platform's time, epoch milliseconds.
  *
- * Tags, metadata, access policies and index are always said, also when empty: an update that leaves a field out may
- * leave the old value standing.
+ * Tags, metadata, access policies and index are included even when empty: an update without a field may keep the old value.
  *
- * @param mark - what is left in the metadata to recognise the content by (see `markOf`).
+ * @param mark - for the metadata, to recognise the content by (see `markOf`).
  */
 export function prepareUpsert(
   key: FileKey,
@@ -113,7 +111,7 @@ export function prepareUpsert(
   return { kind: 'ready', body, expiresAtMs: expiry ? expiry.expiresAtMs : null };
 }
 
-/** What all but the key and the numbers make of a body, bytes. Files share their settings, so it is worth remembering. */
+/** Returns the size of a body without the key and the numbers, bytes. Cached, because files share their settings. */
 function sharedBytes(settings: FileSettings): number {
   let bytes = knownBytes.get(settings);
   if (bytes === undefined) {
@@ -125,10 +123,10 @@ function sharedBytes(settings: FileSettings): number {
 
 const knownBytes = new WeakMap<FileSettings, number>();
 
-/** More than any mark takes; whether a file is taken does not depend on whether it gets one. */
+/** More than any mark takes. Always counted, so that whether a file is accepted does not depend on its mark. */
 const MARK_BYTES = 2000;
 
-/** A control character becomes an escape of six. */
+/** A control character becomes an escape of six characters. */
 const MOST_JSON_BYTES_A_CHARACTER = 6;
 
 function refuse(reason: string): { readonly kind: 'refuse'; readonly reason: string } {
@@ -139,7 +137,7 @@ function count(value: number): string {
   return value.toLocaleString('en');
 }
 
-/** How many characters a text has: one beyond the first 65,536 is one, though JavaScript counts two. */
+/** Returns the number of characters in a text: one beyond U+FFFF counts once, though JavaScript counts it twice. */
 export function charactersOf(text: string): number {
   return Array.from(text).length;
 }

@@ -1,30 +1,30 @@
 import { programsOf, type Program, type Step } from './regexp-program.ts';
 
-/** For each program, for each of its steps: 1 if it succeeds from one place of a text, otherwise 0. */
+/** For each program and each of its steps: 1 if the step succeeds at one position of a text, otherwise 0. */
 type Successes = readonly Uint8Array[];
 
-/** What is known of a place of a text after reading everything behind it. */
+/** The knowledge about a position after reading everything behind it. */
 interface State {
   readonly successes: Successes;
-  /** No step of the whole expression succeeds from here, so none does further to the front. */
+  /** No step of the whole expression succeeds here, so none does further to the front. */
   readonly isDead: boolean;
-  /** The states one place further to the front, by the code unit between. */
+  /** The states one position further to the front, by the code unit between. */
   readonly before: State[];
-  /** The result, by the code unit that is the first of the text. */
+  /** The match results, by the first code unit of the text. */
   readonly results: Map<number, boolean>;
 }
 
-/** The memory for states that are kept, counted in steps. */
+/** The memory for cached states, counted in steps. */
 const MOST_KEPT = 250_000;
 
 /**
- * A predicate for whole texts, not empty, that match a regular expression (flag s alone, no back references, no lookbehind). Its
- * time grows with the length of the text, whatever the expression.
+ * Returns a predicate for whole, non-empty texts that match a regular expression (flag s alone, no back references, no
+ * lookbehind). Its time is linear in the length of the text, for any expression.
  *
- * It reads a text from its end. What follows a place decides which steps succeed from there, lookaheads included, and
- * so the places before it follow one by one. Sets of successful steps that were met before are looked up.
+ * It reads a text from its end: the rest of the text decides which steps succeed at a position, lookaheads included, and the
+ * positions before it follow one by one. Known sets of successful steps are cached.
  *
- * Throws `UnsupportedSyntax`, or `SyntaxError` for what is no expression.
+ * @throws `UnsupportedSyntax`, or `SyntaxError` for an invalid expression.
  */
 export function linearMatcher(source: string): (text: string) => boolean {
   const programs = programsOf(source);
@@ -78,13 +78,13 @@ function newState(successes: Successes): State {
   return { successes, isDead, before: [], results: new Map() };
 }
 
-/** Whether a program as a whole succeeds. */
+/** Returns whether a program as a whole succeeds. */
 function isSuccess(programs: readonly Program[], successes: Successes, program: number): boolean {
   const start = programs[program]?.start;
   return start !== undefined && successes[program]?.[start] === 1;
 }
 
-/** @param behind - the successes one place further to the back, `null` at the end; `unit` is the code unit between. */
+/** @param behind - the successes one position further to the back, `null` at the end; `unit` is the code unit between. */
 function successesAt(
   programs: readonly Program[],
   behind: Successes | null,
@@ -109,7 +109,7 @@ function successesAt(
           return own[step.next] === 1 && isSuccess(programs, successes, step.ahead) !== step.isNegative;
       }
     };
-    // Steps come after those that they lead to, except for loops: these are why it is repeated.
+    // Steps come after those that they lead to, except in loops: these need the repetition.
     let hasChanged = true;
     while (hasChanged) {
       hasChanged = false;

@@ -1,24 +1,23 @@
 import type { JsonObject, JsonValue } from './json.ts';
 
-/** The name in a file's metadata under which botsync says what it sent. */
+/** The name of botsync's mark in a file's metadata. */
 export const MARK_NAME = 'botsync';
 
 const VERSION = 1;
 
-/** What botsync leaves in the metadata of a file that it sent. */
+/** Identifies the content of a file that botsync sent, in the file's metadata. */
 export interface Mark {
   /** SHA-256 of the content, lower-case hexadecimal. */
   readonly sha256: string;
-  /** The source that it came from. */
   readonly source: string;
 }
 
-/** The mark of a content as it stands in the metadata. */
+/** Returns the mark of a content as metadata. */
 export function markOf(sha256: Buffer, source: string): JsonObject {
   return { v: VERSION, sha256: sha256.toString('hex'), source };
 }
 
-/** The mark in the metadata of a file; `null`: it has none, or one of a version that is not known. */
+/** Returns the mark in a file's metadata; `null`: there is none, or its version is unknown. */
 export function readMark(metadata: JsonObject): Mark | null {
   const mark: JsonValue = metadata[MARK_NAME] ?? null;
   if (typeof mark !== 'object' || mark === null || Array.isArray(mark)) return null;

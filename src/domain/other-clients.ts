@@ -1,42 +1,39 @@
-/** Above this part of the limit the requests of others are no noise of our own timing. */
+/** Requests of others above this part of the limit are not timing noise. */
 const NOISE_PART = 0.04;
 
-/** So many more than the window tells must be on their way, as a part of the limit, to be believed. */
+/** A surge of others must exceed the window's count by this part of the limit to be believed. */
 const SURGE_PART = 0.25;
 
-/** How much of a window is looked at at least to see how fast requests come. */
+/** Minimum part of a window for one measurement of the rate. */
 const STRETCH_PART = 1 / 8;
 
-/** Two stretches tell how fast they come now. */
+/** The number of stretches that give the current rate. */
 const LATEST = 2;
 
-/** A time in which requests of others came evenly. */
+/** A time in which requests of others arrived evenly; `came`: their number. */
 interface Interval {
   readonly fromMs: number;
   readonly untilMs: number;
   readonly came: number;
 }
 
-/** Whether there are other clients: they take more of a limit than timing explains. */
+/** Returns whether there are other clients: they use more of a limit than timing explains. */
 export function areThereOthers(taken: number, limit: number): boolean {
   return taken > limit * NOISE_PART;
 }
 
 /**
- * What other clients take of a sliding window of requests.
+ * Estimates the use of a sliding window of requests by other clients.
  *
- * The window tells what they took in all of it, which is late to show that they have begun: two clients that start
- * together would each take everything for most of a window. So it is followed how fast their requests come.
+ * The window counts a whole window's requests, so it shows late that others have started: two clients that start together would
+ * each take everything for most of a window. Therefore this class tracks how fast the requests of others arrive.
  */
 export class OtherClients {
-  /** Oldest first, one window of them and a little more. */
+  /** Oldest first, a little more than one window. */
   #stretches: Interval[] = [];
   #takenBefore = 0;
 
-  /**
-   * Takes note of how many requests of others are in the window now. Returns how many there will be if they go on as
-   * they do.
-   */
+  /** Records the number of requests of others in the window now. Returns how many there will be at their current rate. */
   note(taken: number, limit: number, windowMs: number, nowMs: number): number {
     this.#follow(taken, windowMs, nowMs);
     const latest = this.#stretches.slice(-LATEST);
@@ -53,10 +50,10 @@ export class OtherClients {
     const elapsedMs = nowMs - fromMs;
     if (elapsedMs < windowMs * STRETCH_PART) return;
     if (elapsedMs > windowMs / 2) {
-      // Nobody looked for too long to know when they came.
+      // The last measurement is too old to know when the requests arrived.
       this.#stretches = [{ fromMs: nowMs - windowMs, untilMs: nowMs, came: taken }];
     } else {
-      // Of what was in the window before, some has left it by now: the rest of what is in it is new.
+      // Some of the earlier requests have left the window: the rest of its content is new.
       const left = this.#cameBetween(fromMs - windowMs, nowMs - windowMs);
       const came = Math.max(0, taken - this.#takenBefore + left);
       this.#stretches.push({ fromMs, untilMs: nowMs, came });
@@ -73,10 +70,10 @@ export class OtherClients {
   }
 }
 
-/** When requests were released, for as long as anybody asks about it. Times are those of the monotonic clock, milliseconds. */
+/** The times of released requests, for a limited time. By the monotonic clock, milliseconds. */
 export class RequestLog {
   readonly #keptMs: number;
-  /** Oldest first; those before `#start` are forgotten. */
+  /** Oldest first; those before `#start` are dropped. */
   #times: number[] = [];
   #start = 0;
 
@@ -95,18 +92,18 @@ export class RequestLog {
     }
   }
 
-  /** Takes back a request that was released at a moment: the platform did not count it. */
+  /** Removes a released request that the platform did not count. */
   remove(releasedAtMs: number): void {
     const at = this.#firstAfter(releasedAtMs) - 1;
     if (at >= this.#start && this.#times[at] === releasedAtMs) this.#times.splice(at, 1);
   }
 
-  /** How many were released after one moment and up to another. */
+  /** Returns the number of requests released after `afterMs` and up to `untilMs`. */
   count(afterMs: number, untilMs: number): number {
     return this.#firstAfter(untilMs) - this.#firstAfter(afterMs);
   }
 
-  /** When the n-th last request was released, from 1; `null`: there were fewer. */
+  /** Returns when the n-th last request was released, counted from 1; `null`: there were fewer. */
   last(n: number): number | null {
     const at = this.#times.length - n;
     return at < this.#start ? null : (this.#times[at] ?? null);

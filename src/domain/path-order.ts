@@ -1,8 +1,8 @@
 /**
  * Compares two strings by their UTF-8 bytes, as SQLite's BINARY collation does.
  *
- * JavaScript compares UTF-16 code units, which agrees except that it puts surrogates (characters beyond the basic
- * plane) before U+E000–U+FFFF. Negative: `a` first; positive: `b` first; 0: equal.
+ * JavaScript compares UTF-16 code units, which differs only for surrogates (characters beyond the basic plane): they come before
+ * U+E000–U+FFFF. Negative: `a` first; positive: `b` first; 0: equal.
  */
 export function compareUtf8(a: string, b: string): number {
   if (a === b) return 0;
@@ -15,19 +15,19 @@ export function compareUtf8(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Moves surrogates above U+FFFF and leaves the order otherwise as it is. */
+/** Moves surrogates above U+FFFF and keeps the order otherwise. */
 function rank(codeUnit: number): number {
   if (codeUnit < 0xd800) return codeUnit;
   return codeUnit < 0xe000 ? codeUnit + 0x2000 : codeUnit - 0x800;
 }
 
-/** Whether a real path is a directory itself or lies below it. Both are absolute and without links. */
+/** Returns whether a real path is a directory itself or is below it. Both are absolute and without links. */
 export function isWithin(realRoot: string, realPath: string): boolean {
   const root = realRoot.endsWith('/') ? realRoot : `${realRoot}/`;
   return realPath === realRoot || realPath.startsWith(root);
 }
 
-/** Whether a relative path names something below the directory that it starts at. */
+/** Returns whether a relative path leads to something below its starting directory. */
 export function leadsBelow(path: string): boolean {
   return (
     !path.includes('\0') && !path.split('/').some((name) => name === '' || name === '.' || name === '..')

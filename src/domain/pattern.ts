@@ -2,18 +2,18 @@ import picomatch from 'picomatch';
 import { linearMatcher } from './linear-match.ts';
 import { UnsupportedSyntax } from './regexp-program.ts';
 
-/** A text that is no pattern. The message continues a sentence that begins with the text. */
+/** An invalid pattern. The message continues a sentence that begins with the pattern. */
 export class PatternError extends Error {}
 
-/** What picomatch translates in little time, whatever it is. */
+/** picomatch translates any pattern of this length quickly. */
 const LONGEST_PATTERN = 1000;
 
 /**
- * A predicate for one pattern of the config: picomatch with `dot: true`, case-sensitive, against an NFC path relative
- * to the source. A pattern without `/` matches the name at any depth, as in .gitignore. Its time grows with the length
- * of the path, whatever the pattern: names come from whoever writes to a source.
+ * Compiles a pattern of the config to a predicate: picomatch with `dot: true`, case-sensitive, against an NFC path relative to
+ * the source. A pattern without `/` matches the name at any depth, as in .gitignore. The predicate's time is linear in the length
+ * of the path, for any pattern: anybody who can write to a source chooses the names.
  *
- * Throws `PatternError`.
+ * @throws `PatternError`
  */
 export function compilePattern(pattern: string): (path: string) => boolean {
   const normal = pattern.normalize('NFC');
@@ -22,14 +22,14 @@ export function compilePattern(pattern: string): (path: string) => boolean {
     throw new PatternError(`is longer than ${LONGEST_PATTERN} characters; write several patterns`);
   const glob = normal.includes('/') ? normal.replace(/^\//u, '') : `**/${normal}`;
   const matches = linearMatcherOf(glob);
-  // As in picomatch: a path that is the pattern to the letter matches.
+  // As in picomatch: a path equal to the pattern matches.
   return (path) => path === glob || matches(path);
 }
 
 function linearMatcherOf(glob: string): (path: string) => boolean {
   try {
-    // With `debug` picomatch throws; without it a broken pattern silently matches nothing. Flag s: a name may hold a
-    // line feed.
+    // With `debug` picomatch throws; without it a broken pattern silently matches nothing. Flag s: a name may contain a line
+    // feed.
     return linearMatcher(picomatch.makeRe(glob, { dot: true, flags: 's', debug: true }).source);
   } catch (error) {
     if (error instanceof UnsupportedSyntax)
@@ -42,10 +42,13 @@ function linearMatcherOf(glob: string): (path: string) => boolean {
   }
 }
 
-/** More of them take minutes for some paths: the time grows with the depth of a path to the power of their number. */
+/** More take minutes for some paths: the time grows with the depth of a path to the power of their number. */
 const MOST_CROSSINGS = 2;
 
-/** Why a line in .gitignore syntax cannot be used; `null`: it can. The text continues a sentence that begins with the line. */
+/**
+ * Returns why a line in .gitignore syntax cannot be used; `null`: it can. The text continues a sentence that begins with the
+ * line.
+ */
 export function problemOfIgnorePattern(line: string): string | null {
   const crossings = line.startsWith('#') ? [] : line.match(/(?:^|\/)\*{2,}(?=\/)/gu);
   return (crossings?.length ?? 0) > MOST_CROSSINGS
@@ -53,19 +56,19 @@ export function problemOfIgnorePattern(line: string): string | null {
     : null;
 }
 
-/** A source as far as patterns are about it. */
+/** The data of a source that hints about patterns need. */
 export interface PatternPlace {
   readonly name: string;
   /** Absolute. */
   readonly directory: string;
   readonly keyPrefix: string;
-  /** Whether there is a directory at a path relative to the source. */
+  /** Returns whether a directory exists at a path relative to the source. */
   readonly hasDirectory: (path: string) => boolean;
 }
 
 /**
- * What to write in place of patterns that match no file of some sources, where that can be told: most begin outside the
- * source, or name a directory. Else what patterns are compared with.
+ * Returns a suggestion for patterns that match no file: most begin outside the source, or name a directory. Otherwise explains
+ * what patterns are compared with.
  */
 export function hintForPatterns(patterns: readonly string[], places: readonly PatternPlace[]): string {
   for (const place of places)
@@ -95,11 +98,11 @@ function hintFor(pattern: string, place: PatternPlace): string | null {
   return null;
 }
 
-/** A pattern without what leads from outside to the source: its path, the name of its directory, or its key prefix. */
+/** Removes the part of a pattern that leads to the source: its path, the name of its directory, or its key prefix. */
 function withinSource(pattern: string, { directory, keyPrefix, hasDirectory }: PatternPlace): string {
   const relative = withoutStart(pattern.replace(/^(?:\.{1,2}\/)+/u, ''), `${directory}/`).replace(/^\//u, '');
   const [first = ''] = relative.split('/');
-  // It may be a directory of that name within the source that is meant.
+  // The pattern may mean a directory of that name within the source.
   if (first === relative || hasDirectory(first)) return relative;
   const withoutName = withoutStart(relative, `${directory.slice(directory.lastIndexOf('/') + 1)}/`);
   return withoutName === relative && keyPrefix !== '' ? withoutStart(relative, keyPrefix) : withoutName;

@@ -1,24 +1,23 @@
 import type { CatalogFile } from './file-catalog.ts';
 import { readMark } from './mark.ts';
 
-/** What the platform's answer about a file says of the content that was sent. `said`: its own word, for people. */
+/** The platform's status of the content that was sent. `said`: in the platform's words, for people. */
 export type PlatformStatus =
-  /** It has the content, and the bot can search it where it is to be indexed. */
+  /** The platform has the content, and the bot can search it if it is to be indexed. */
   | { readonly kind: 'final'; readonly verdict: 'stored' | 'searchable'; readonly said: string }
   | { readonly kind: 'unsearchable'; readonly said: string; readonly reason: string }
-  /** It does not have what the store took. */
+  /** The platform does not have content that its store received. */
   | { readonly kind: 'lost'; readonly said: string; readonly reason: string; readonly cause: LossCause }
-  /** It has an entry, and has not registered what the store took. */
+  /** The platform has an entry, and has not registered the content yet. */
   | { readonly kind: 'unregistered'; readonly said: string }
-  /** The answer is about another content: the one before, or somebody else's. */
+  /** The answer is about other content: the previous one, or somebody else's. */
   | { readonly kind: 'other'; readonly said: string }
-  /** It is on its way, or has a status that is not known. */
+  /** In progress, or an unknown status. */
   | { readonly kind: 'pending'; readonly said: string };
 
-/** Why the platform does not have what the store took. */
+/** Why the platform does not have content that its store received. */
 export type LossCause = 'quota' | 'size' | 'other';
 
-/** The file does not exist. */
 export const GONE: PlatformStatus = {
   kind: 'lost',
   said: 'not found',
@@ -26,18 +25,17 @@ export const GONE: PlatformStatus = {
   cause: 'other',
 };
 
-/** It is not listed, which need not mean that it is gone. */
+/** A file that is not listed may still exist. */
 export const NOT_LISTED: PlatformStatus = { kind: 'pending', said: 'not listed' };
 
-/** The fields of an answer that its status is read from. */
+/** The fields of an answer that determine the status. */
 export type StatusFields = Pick<CatalogFile, 'status' | 'failedReason' | 'index' | 'sizeBytes' | 'metadata'>;
 
-/** A content that was sent. */
 export interface SentContent {
   readonly sizeBytes: number;
   /** `null`: not known any more. */
   readonly sha256: Buffer | null;
-  /** Whether the entry was given the mark of this content. */
+  /** The entry has the mark of this content. */
   readonly isMarked: boolean;
 }
 
@@ -46,7 +44,7 @@ interface Meaning {
   readonly index: 'none' | 'awaited' | 'done' | 'failed';
 }
 
-/** The statuses that are known (docs/PLATFORM.md, A file's life). */
+/** The known statuses (docs/PLATFORM.md, A file's life). */
 const MEANINGS: ReadonlyMap<string | null, Meaning> = new Map([
   ['upload_pending', { content: 'awaited', index: 'none' }],
   ['upload_failed', { content: 'refused', index: 'none' }],
@@ -57,9 +55,9 @@ const MEANINGS: ReadonlyMap<string | null, Meaning> = new Map([
 ]);
 
 /**
- * Reads what an answer says of the content that was sent.
+ * Returns the status of the content that was sent.
  *
- * @param isIndexed - whether it was sent to be indexed; `null`: not known any more, so that the answer decides.
+ * @param isIndexed - whether it was sent to be indexed; `null`: not known any more, so the answer decides.
  */
 export function readStatus(file: StatusFields, sent: SentContent, isIndexed: boolean | null): PlatformStatus {
   const { status, sizeBytes } = file;
@@ -71,7 +69,7 @@ export function readStatus(file: StatusFields, sent: SentContent, isIndexed: boo
   if (meaning?.content === 'awaited') return { kind: 'unregistered', said };
   if (sizeBytes !== null && sizeBytes !== sent.sizeBytes) return other;
   if (meaning === undefined) return { kind: 'pending', said };
-  // A platform knows the size of every content that it has.
+  // A platform knows the size of all content that it has.
   if (sizeBytes === null) return { kind: 'pending', said: `${said} without a size` };
   const isSearched = isIndexed ?? file.index ?? meaning.index !== 'none';
   return isSearched ? readIndex(file, meaning, said) : { kind: 'final', verdict: 'stored', said };
@@ -96,7 +94,7 @@ function refused({ failedReason }: StatusFields, said: string): PlatformStatus {
   return { kind: 'lost', said, reason: `the platform refused the content: ${why}`, cause: causeOf(why) };
 }
 
-/** By the words of a reason: it has no other form. */
+/** Classifies a reason by its words: the platform gives no code. */
 function causeOf(reason: string): LossCause {
   if (/quota/iu.test(reason)) return 'quota';
   return /\btoo (?:large|big)\b|\blarger than\b|\bat most [\d,.]+|\b(?:size|bytes) limit\b|\bmaximum (?:file )?size\b/iu.test(
@@ -106,26 +104,29 @@ function causeOf(reason: string): LossCause {
     : 'other';
 }
 
-/** Returns whether an entry has the mark of a content, or none where none was set. A list may lag behind, and show the entry of before. */
+/**
+ * Returns whether an entry has the mark of a content, or no mark where none was set. A list may lag behind, and show the previous
+ * entry.
+ */
 function hasMarkOf({ metadata }: StatusFields, { sha256, isMarked }: SentContent): boolean {
   const mark = readMark(metadata);
   return mark === null ? !isMarked : mark.sha256 === sha256?.toString('hex');
 }
 
-/** Returns whether a status says that some content is there, or leaves that open. */
+/** Returns whether a status says that content exists, or leaves that open. */
 export function mayHaveContent(status: string | null): boolean {
   return status !== null && (MEANINGS.get(status)?.content ?? 'there') === 'there';
 }
 
-/** Content that the store took, and that the platform has not registered after so long, is lost, milliseconds. */
+/** Content that the platform has not registered this long after the upload is lost, milliseconds. */
 const REGISTERED_AFTER_MS = 600_000;
 
-/** A platform takes no longer to index a file, milliseconds. */
+/** The longest time that the platform takes to index a file, milliseconds. */
 const LONGEST_INDEXING_MS = 86_400_000;
 
 /**
- * What is wrong with a status that is not final, by its age in milliseconds: `lost` when the content never arrived, `late` when it
- * should have become final; `null`: nothing yet.
+ * Returns the problem with a status that is not final, by its age in milliseconds: `lost`: the content never arrived; `late`: the
+ * status should be final by now; `null`: no problem yet.
  */
 export function delayOf({ kind }: PlatformStatus, ageMs: number): 'lost' | 'late' | null {
   switch (kind) {

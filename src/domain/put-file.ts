@@ -2,26 +2,25 @@ import type { FileKey } from './key.ts';
 import type { CatalogFile } from './file-catalog.ts';
 import { readMark } from './mark.ts';
 
-/** What is on record of a file that was put on the platform, as far as it tells whether it is still that one. */
+/** The part of a record that shows whether the platform still has the file that botsync put there. */
 export interface PutFile {
   readonly key: FileKey;
   readonly source: string;
-  /** The platform's id of the file; `null`: it was not told. */
+  /** `null`: unknown. */
   readonly remoteId: string | null;
-  /** Of the bytes the platform holds; `null`: an attempt that was not recorded may have left something else of ours. */
+  /** Of the content on the platform; `null`: an attempt that was not recorded may have left other content of botsync's. */
   readonly sha256: Buffer | null;
   readonly sizeBytes: number;
-  /** Of the content that an attempt was begun with since, if there was one. */
+  /** Size of the content of the last attempt, which may not have succeeded. */
   readonly triedBytes: number;
-  /** Whether the mark of this content was set. */
   readonly isMarked: boolean;
 }
 
 /**
- * Whether what the platform has is what was put there:
- * - `ours`: it is.
- * - `untold`: the platform has not taken all of it yet, or of another in its place, which cannot be told apart.
- * - `replaced`: somebody put another file there; `reason` says what shows it, for people.
+ * The owner of the platform's file under a key:
+ * - `ours`: botsync put it there.
+ * - `untold`: unknown, because the platform has not received all of this or another content yet.
+ * - `replaced`: somebody put another file there; `reason` is the evidence, for people.
  */
 export type Ownership =
   | { readonly kind: 'ours' }
@@ -31,11 +30,11 @@ export type Ownership =
 const OURS: Ownership = { kind: 'ours' };
 
 /**
- * Decides it by the id and the mark, and by the size where there is no mark. After an attempt that was not recorded an id
- * tells nothing, as an upsert may have given it another one; then a mark of the same source will do.
+ * Determines the owner of a file by its id and mark, and by its size where there is no mark. After an attempt that was not
+ * recorded the id proves nothing, because an upsert may have changed it; then a mark of the same source is enough.
  */
 export function ownershipOf(found: CatalogFile, put: PutFile): Ownership {
-  // A key may look like the id of another file.
+  // The key of one file may look like the id of another.
   if (found.key !== put.key) return replaced('it has another key');
   return put.sha256 === null ? ownershipInDoubt(found, put) : ownershipByContent(found, put, put.sha256);
 }
@@ -53,7 +52,7 @@ function ownershipByContent(found: CatalogFile, put: PutFile, sha256: Buffer): O
 function ownershipInDoubt({ metadata, sizeBytes }: CatalogFile, put: PutFile): Ownership {
   const mark = readMark(metadata);
   if (mark !== null) return mark.source === put.source ? OURS : replaced('its mark names another source');
-  // Without content it is an upsert of ours that got no further, or what an earlier attempt to remove it left.
+  // No content: left by an unfinished upsert of botsync's, or by an earlier attempt to remove the file.
   if (sizeBytes === null || [0, put.sizeBytes, put.triedBytes].includes(sizeBytes)) return OURS;
   return otherSize(sizeBytes, put.triedBytes);
 }

@@ -2,39 +2,36 @@ import type { FileKey, RelativePath } from './key.ts';
 import type { Fingerprint } from './fingerprint.ts';
 
 /**
- * Where a file stands with the platform:
- * - `sending`: an upsert is about to be sent or was; what the platform holds is unknown until it ends.
- * - `synced`: the platform took the upsert and the store took every byte; what became of it then says the verdict.
- * - `failed`: the last attempt ended without that; it is made again.
- * - `refused`: the platform will not take the file as it is.
- * - `removing`: an empty file that expires was put in its place, or it is being deleted; what was deleted has no record.
+ * State of a file on the platform:
+ * - `sending`: an upsert was sent or is about to be; the platform's content is unknown until it ends.
+ * - `synced`: the platform accepted the upsert and the store received every byte; the verdict says what followed.
+ * - `failed`: the last attempt failed and will be retried.
+ * - `refused`: the platform does not accept the file as it is.
+ * - `removing`: an expiring empty file replaces it, or it is being deleted; a deleted file has no record.
  */
 export type RecordState = 'sending' | 'synced' | 'failed' | 'refused' | 'removing';
 
 /**
- * What becomes of a record that has no file in its source:
- * - `removed`: the file was deleted, and is to be removed from the platform as `removals.mode` says.
- * - `kept`: it stays there, since the file is newly ignored, or was deleted while `removals.mode` was `keep`, until the file is
- *   back or somebody prunes it.
- * - `pruned`: it was kept, and somebody who saw it listed has it removed, whatever the mode.
+ * The treatment of a record whose file is not in its source:
+ * - `removed`: the file was deleted; it is removed from the platform as `removals.mode` says.
+ * - `kept`: the platform keeps it until the file is back or somebody prunes it, because the file is newly ignored, or was deleted
+ *   while `removals.mode` was `keep`.
+ * - `pruned`: it was kept, and somebody who saw it in a list has it removed, whatever the mode.
  * - `orphan`: it was found on the platform without a record, and somebody has all such files removed, whatever the mode. Nobody
- *   has seen which they are, so they count as removals for the guards.
+ *   has seen their list, so the guards count them as removals.
  */
 export type Absence = 'removed' | 'kept' | 'pruned' | 'orphan';
 
-/**
- * The status of a file on the platform for good, by its own word: it has the content, the bot can also search it, or it
- * could not be indexed.
- */
+/** The final status of a file, confirmed by the platform: it has the content, the bot can also search it, or indexing failed. */
 export type Verdict = 'stored' | 'searchable' | 'unsearchable';
 
 /**
- * What the platform was found to have otherwise than it was sent: the content, or only what was told of it; `replaced`:
- * somebody else's file is in its place, and is left alone.
+ * A difference between the platform's file and what was sent: in the content, or only in settings; `replaced`: somebody else's
+ * file is in its place, and is left alone.
  */
 export type Difference = 'content' | 'facts' | 'replaced';
 
-/** What is recorded of one file at one target: a row of the table `file`. Times in epoch milliseconds. */
+/** The record of one file at one target: a row of the table `file`. Times in epoch milliseconds. */
 export interface FileRecord {
   /** The number of the target in the state file. */
   readonly target: number;
@@ -43,41 +40,41 @@ export interface FileRecord {
   readonly key: FileKey;
   readonly state: RecordState;
   readonly fingerprint: Fingerprint;
-  /** Whether an equal fingerprint proves equal content (see `isTrustworthy`). */
+  /** An equal fingerprint proves equal content (see `isTrustworthy`). */
   readonly trusted: boolean;
   /** `settingsDigest` of what was sent. */
   readonly settingsDigest: string;
   readonly expiresAtMs: number | null;
-  /** When it is sent again before it expires; `null`: never. */
+  /** When it is renewed, before it expires; `null`: never. */
   readonly renewAtMs: number | null;
   readonly absence: Absence | null;
   /** When the absence was noticed; meaningless without an absence. */
   readonly absentSinceMs: number | null;
-  /** Of the content sent last, or of that of an attempt begun since. */
+  /** Of the content sent last, or of an attempt that began after that. */
   readonly sizeBytes: number;
-  /** Of the bytes that the platform has; `null`: unknown. */
+  /** Of the platform's content; `null`: unknown. */
   readonly sha256: Buffer | null;
-  /** Whether the platform took, or may have taken, an upsert. */
+  /** The platform accepted, or may have accepted, an upsert. */
   readonly uploaded: boolean;
   /** Why the state is `failed` or `refused`, why a removal failed, or why the file could not be indexed. */
   readonly failure: string | null;
-  /** When the state changed last. */
+  /** When the state last changed. */
   readonly changedAtMs: number;
-  /** The platform's id of the file; `null`: unknown. */
+  /** `null`: unknown. */
   readonly remoteId: string | null;
   /** `null`: unknown. */
   readonly verdict: Verdict | null;
-  /** When the store had every byte. */
+  /** When the store had received every byte. */
   readonly sentAtMs: number | null;
   /** When the platform is asked next, or a lost file is sent again; `null`: never. */
   readonly askAtMs: number | null;
-  /** When the platform answered last. */
+  /** When the platform last answered. */
   readonly askedAtMs: number | null;
-  /** How often the platform lost this content after the store had taken it. */
+  /** Number of times that the platform lost this content after its store had received it. */
   readonly losses: number;
-  /** Whether the mark of this content still has to be set. */
+  /** The mark of this content still has to be set. */
   readonly isMarkDue: boolean;
-  /** Whether the mark of this content was set. */
+  /** The mark of this content was set. */
   readonly isMarked: boolean;
   /** Digest of the settings that an unfinished change in place may have sent; `null`: there is none. */
   readonly changing: string | null;
@@ -85,7 +82,7 @@ export interface FileRecord {
   readonly differs: Difference | null;
 }
 
-/** A record of a file whose upload ended: the platform can be asked about it. */
+/** The record of a finished upload, whose status the platform can be asked for. */
 export type SentRecord = FileRecord & {
   readonly remoteId: string;
   readonly sha256: Buffer;
@@ -103,44 +100,43 @@ export function differenceOf({
   return differs ?? (changing === null ? null : 'facts');
 }
 
-/** What becomes of a removed file on the platform: it is left, an expiring empty file takes its place, or it is deleted. */
+/** The treatment of removed files on the platform: kept, replaced by an expiring empty file, or deleted. */
 export type RemovalMode = 'keep' | 'expire' | 'delete';
 
-/** What is remembered of a file that is not there, as far as its fate depends on it. */
+/** The part of an absent file's record that decides its fate. */
 export interface AbsentFile {
   readonly state: RecordState;
-  /** Whether the platform ever took an upsert of it, or may have. */
   readonly uploaded: boolean;
   /** Epoch milliseconds. */
   readonly expiresAtMs: number | null;
-  /** What was decided before. */
+  /** The absence that was recorded before. */
   readonly absence: Absence | null;
 }
 
 /**
- * What becomes on the platform of a file that has a record and is not there:
- * - `unknown`: it could not be seen, and may be there.
- * - `forget`: nothing of it is there, and it is gone.
- * - `none`: nothing of it is there.
- * - `tombstone`: an empty file that expires is in its place.
- * - `remove`: it is to be let expire, or deleted.
+ * The fate on the platform of a recorded file that is absent:
+ * - `unknown`: it could not be checked, and may exist.
+ * - `forget`: nothing is on the platform; the record is dropped.
+ * - `none`: nothing is on the platform; the record stays.
+ * - `tombstone`: an expiring empty file is in its place.
+ * - `remove`: it will expire or be deleted.
  * - `keep`: it is left alone.
  */
 export type Fate = 'unknown' | 'forget' | 'none' | 'tombstone' | 'remove' | 'keep';
 
-/** Returns whether somebody wants a file removed whatever the mode. */
+/** Returns whether somebody asked for the removal of a file, whatever the mode. */
 export function isAskedFor(absence: Absence | null): absence is 'pruned' | 'orphan' {
   return absence === 'pruned' || absence === 'orphan';
 }
 
-/** Decides it. `absence`: why it is not there now; `null` when that is not certain. */
+/** Returns the fate of an absent file. `absence`: why it is absent now; `null`: not certain. */
 export function fateOf(file: AbsentFile, absence: Absence | null, removals: RemovalMode): Fate {
   if (absence === null) return 'unknown';
-  // One that was begun and not answered may have left the file as it was.
+  // Without an expiry, the removal was started and not answered: the file may be as it was.
   if (file.state === 'removing' && file.expiresAtMs !== null) return 'tombstone';
   const mayBeThere = file.uploaded || file.state === 'sending';
   if (!mayBeThere) return absence === 'kept' ? 'none' : 'forget';
-  // An orphan that is ignored here is kept, like any file; what is pruned may be ignored.
+  // An orphan that is ignored here is kept, like any file; a pruned file may be ignored.
   if (file.absence === 'pruned' || (file.absence === 'orphan' && absence !== 'kept')) return 'remove';
   return removals !== 'keep' && absence === 'removed' && file.absence !== 'kept' ? 'remove' : 'keep';
 }

@@ -7,7 +7,7 @@ export type Step =
   | { readonly kind: 'unit'; readonly accepts: (unit: number) => boolean; readonly next: number }
   | { readonly kind: 'choice'; readonly ways: readonly number[] }
   | { readonly kind: 'edge'; readonly edge: 'start' | 'end'; readonly next: number }
-  /** Goes on if the program at `ahead` in the list of programs succeeds from here (`isNegative`: if it fails). */
+  /** Continues if the program at `ahead` in the list of programs succeeds here (`isNegative`: if it fails). */
   | { readonly kind: 'look'; readonly ahead: number; readonly isNegative: boolean; readonly next: number };
 
 /** A regular expression, or the inside of a lookahead, as steps that lead to a step `done`. */
@@ -26,7 +26,10 @@ export class UnsupportedSyntax extends Error {
   }
 }
 
-/** A regular expression (flag s alone) as programs: each comes after those that it looks ahead with, itself last. */
+/**
+ * Translates a regular expression (flag s alone) into programs: each comes after those of its lookaheads, the whole expression
+ * last.
+ */
 export function programsOf(source: string): Program[] {
   const pattern = new RegExpParser().parsePattern(source, 0, source.length, { unicode: false });
   const programs: Program[] = [];
@@ -34,10 +37,10 @@ export function programsOf(source: string): Program[] {
   return programs;
 }
 
-/** Compiles from the end to the start: each part is given the step that comes after it. */
+/** Compiles from the end to the start, so that each part knows the step that follows. */
 class Compiler {
   readonly #programs: Program[];
-  /** Positions of the programs of lookaheads by their text. */
+  /** Positions of the programs of lookaheads, by their text. */
   readonly #known: Map<string, number>;
   readonly #steps: Step[] = [{ kind: 'done' }];
 

@@ -1,4 +1,4 @@
-/** What happened to a file in a pass, or in a dry run would. */
+/** A file's event in a pass, or the planned one in a dry run. */
 export type EventKind =
   'upload' | 'renew' | 'update' | 'adopt' | 'remove' | 'skip' | 'refuse' | 'problem' | 'confirm';
 
@@ -10,7 +10,7 @@ export interface FileEvent {
   readonly path: string;
   readonly key: string | null;
   readonly reason: string;
-  /** Absent in a dry run, and where nothing was to be carried out. Of a file that was confirmed: what the platform has. */
+  /** Absent in a dry run, and where there was nothing to carry out. For `confirm`: what the platform has. */
   readonly outcome?: 'done' | 'failed' | 'stored' | 'searchable';
   /** Why the outcome is `failed`. */
   readonly error?: string;
@@ -20,9 +20,9 @@ export interface FileEvent {
 export interface Summary {
   uploaded: number;
   renewed: number;
-  /** Files of which other facts were told, without sending their content. */
+  /** Files whose settings were changed without sending their content. */
   updated: number;
-  /** Files that the platform had already, though nothing was on record of them. */
+  /** Files without a record that the platform had already. */
   adopted: number;
   removed: number;
   unchanged: number;
@@ -30,22 +30,21 @@ export interface Summary {
   refused: number;
   failed: number;
   problems: number;
-  /** Files that are no longer synced and left alone on the platform: removed, or left out from now on. */
+  /** Files that were deleted or ignored here and that the platform keeps. */
   kept: number;
-  /** Files that were deleted here and are still on the platform: their removal waits, for its time or for a halt to end. */
+  /** Files that were deleted here and are still on the platform: their removal waits for its time or for the end of a halt. */
   toRemove: number;
-  /** Files that were not tried because something larger stood in the way. */
+  /** Files that were not tried because of a larger problem. */
   pending: number;
-  /** Files that were sent over files of the platform that botsync did not put there, as far as that is known. */
+  /** Files that replaced files on the platform that botsync did not put there, as far as known. */
   overwritten: number;
-  /** Files that were sent, of which the platform has not said yet their status. */
+  /** Sent files whose status the platform has not confirmed yet. */
   unconfirmed: number;
-  /** Content bytes the store took. */
+  /** Content bytes that the store received. */
   bytes: number;
   durationMs: number;
 }
 
-/** A summary of nothing. */
 export function emptySummary(): Summary {
   return {
     uploaded: 0,
@@ -67,7 +66,7 @@ export function emptySummary(): Summary {
     durationMs: 0,
   };
 }
-/** What the sending of a file took: the attempt that succeeded. */
+/** Size and duration of the successful attempt to send a file. */
 
 export interface Transferred {
   readonly bytes: number;

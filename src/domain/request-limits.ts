@@ -1,23 +1,23 @@
 import type { JsonObject, JsonValue } from './json.ts';
 import { charactersOf, LARGEST_BODY_BYTES } from './limits.ts';
 
-/** What a conversation is made of (interface.md, Create a conversation: Request body). */
+/** The body of a request for a conversation (interface.md, Create a conversation: Request body). */
 export interface ConversationRequest {
   readonly channel: string;
-  /** Values have to be strings. */
+  /** Values must be strings. */
   readonly tags: JsonObject;
   /** Deprecated by the platform. */
   readonly integrationName?: string;
 }
 
-/** What a message is made of (interface.md, Create a message: Request body). */
+/** The body of a request for a message (interface.md, Create a message: Request body). */
 export interface MessageRequest {
   readonly conversationId: string;
-  /** Its `type` says what it is. */
+  /** `type` is required. */
   readonly payload: JsonObject;
 }
 
-/** A field that the platform would not take, and why in words that follow its name. */
+/** A field that the platform would not accept. `message` follows the field's name. */
 export interface LimitProblem<Field> {
   readonly field: Field;
   readonly message: string;
@@ -26,15 +26,15 @@ export interface LimitProblem<Field> {
 /** interface.md, Limits: channel length and integrationName length, characters. */
 export const LONGEST_NAME = 200;
 
-/** platform-facts.md, Bots, hub, conversations, messages: a message payload, in the smaller reading of "128 KB". */
+/** platform-facts.md, Bots, hub, conversations, messages: a message payload, with "128 KB" read as the smaller number. */
 const LARGEST_PAYLOAD_BYTES = 128_000;
 
-/** Written when it is needed: the first number that is formatted takes milliseconds, which every start would pay. */
+/** A function, because the first formatted number takes milliseconds, which every start would pay. */
 function tooLarge(): string {
   return `makes the request larger than ${count(LARGEST_BODY_BYTES)} bytes`;
 }
 
-/** Holds a conversation against what the platform states of it; `null` when it may be sent. */
+/** Checks a conversation against the platform's limits; `null`: it may be sent. */
 export function checkConversation(
   request: ConversationRequest,
 ): LimitProblem<keyof ConversationRequest> | null {
@@ -46,7 +46,7 @@ export function checkConversation(
   return checkName('channel', channel) ?? checkName('integrationName', integrationName ?? null);
 }
 
-/** Holds a message against what the platform states of it; `null` when it may be sent. */
+/** Checks a message against the platform's limits; `null`: it may be sent. */
 export function checkMessage({
   conversationId,
   payload,

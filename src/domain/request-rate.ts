@@ -1,113 +1,130 @@
 import { areThereOthers, OtherClients, RequestLog } from './other-clients.ts';
 
-/** What an answer says of a rate limit (platform-facts.md, Rate limits). */
+/** The rate limit in an answer (platform-facts.md, Rate limits). */
 export interface RateLimitReport {
-  /** Requests a window; `null`: not told. */
+  /** Requests a window; `null`: unknown. */
   readonly limit: number | null;
-  /** Requests left in the window when the answer was made. */
+  /** Requests left in the window at the time of the answer. */
   readonly remaining: number;
-  /** Until the window is renewed, milliseconds; `null`: not told. */
+  /** Time until the window is renewed, milliseconds; `null`: unknown. */
   readonly resetMs: number | null;
-  /** How long a window is, milliseconds; `null`: not told. */
+  /** Length of a window, milliseconds; `null`: unknown. */
   readonly windowMs: number | null;
 }
 
-/** What one answer tells. */
 export interface AnsweredRequest {
-  /** When the request was released, by the monotonic clock. */
+  /** By the monotonic clock. */
   readonly releasedAtMs: number;
-  /** Whether the platform refused it because of its rate limit (429). */
+  /** The platform refused the request because of its rate limit (429). */
   readonly wasLimited: boolean;
-  /** `null`: the answer says nothing of a limit. */
+  /** `null`: the answer has no rate limit. */
   readonly report: RateLimitReport | null;
 }
 
 /** The window of a platform that names none: "about 100 requests a second" (platform-facts.md, Rate limits). */
 const USUAL_WINDOW_MS = 1000;
 
-/** Windows up to this are paced evenly. Of longer ones only the last requests are spread: nobody waits for a budget that is there. */
+/**
+ * Windows up to this length are paced evenly. In longer ones only the last requests are spread: nobody waits while there is
+ * budget.
+ */
 const LONGEST_PACED_WINDOW_MS = 2000;
 
-/** Until the first answer tells whether there is a limit, requests leave at this distance, milliseconds. */
+/** Interval of requests until the first answer shows whether there is a limit, milliseconds. */
 const FIRST_INTERVAL_MS = 50;
 
-/** So many requests of a window stay free, … */
+/** Requests of a window that are left free, … */
 const SPARE = 1;
 
-/** … and this part of our own: the more beside others, so that a client that takes more leaves more, until all take the same. */
+/**
+ * … and the part of our own use that is left free. Beside other clients it is larger, so that a client that takes more leaves
+ * more, until all have the same share.
+ */
 const SPARE_PART_ALONE = 0.01;
 const SPARE_PART_BESIDE_OTHERS = 0.06;
 
-/** A client that takes more than the others leaves up to this many times as much, one that takes less as many times less. */
+/**
+ * A client that takes more than the others leaves up to this many times as much; one that takes less leaves as many times less.
+ */
 const MOST_CONCESSION = 3;
 
-/** Others that take less than this part of the limit get no such concession: they may want no more. */
+/** Other clients below this part of the limit get no such concession: they may not want more. */
 const CONCESSION_FROM_PART = 0.15;
 
-/** A client that takes less than this part of what the others take is one of several, which meet by chance: this part of the limit stays free as well. */
+/**
+ * A client that takes less than this part of what the others take is one of several, whose requests meet by chance: then this
+ * part of the limit is left free as well.
+ */
 const SEVERAL_FROM_PART = 1 / 2;
 const SPARE_PART_OF_SEVERAL = 0.01;
 
-/** Who has less than this part of the limit beside others gains what is missing to it in this time, milliseconds: the same for all, so that nobody starves. */
+/**
+ * A client below this part of the limit, beside others, gains the missing part within this time, milliseconds: the same for all,
+ * so that nobody starves.
+ */
 const FEW_PART = 1 / 5;
 const GAINED_WITHIN_MS = 5000;
 
-/** How fast the rate follows what becomes free, and what is taken: time constants, milliseconds. */
+/** Time constants of the rate's rise and fall, milliseconds. */
 const RISE_MS = 700;
 const FALL_MS = 80;
 
-/** The rate begins at this part of what seems to be free: others may have begun at the same moment. */
+/** The rate starts at this part of what seems to be free: others may have started at the same moment. */
 const FIRST_PART = 1 / 3;
 
-/** After a longer time without answers the rate changes as if only so much had passed, milliseconds. */
+/** After a longer time without answers the rate changes as if only this long had passed, milliseconds. */
 const LONGEST_STEP_MS = 100;
 
-/** Of a long window, this many requests, or this part, are spread over the time that is left. */
+/** This many requests of a long window, or this part, are spread over the remaining time. */
 const SPREAD_BELOW = 32;
 const SPREAD_BELOW_PART = 0.1;
 
-/** A spread request waits no longer than this for its turn, milliseconds. */
+/** The longest wait of a spread request, milliseconds. */
 const LONGEST_INTERVAL_MS = 10_000;
 
-/** When a long window is renewed, one request goes ahead to find out about the next, and the others wait so long for its answer. */
+/**
+ * When a long window is renewed, one request asks for the new limit, and the others wait this long for its answer, milliseconds.
+ */
 const PROBE_MS = 250;
 
-/** After the last request of a paced window nothing is sent for this part of it: by then others have left it. */
+/** After the last request of a paced window nothing is sent for this part of it: by then other requests have left it. */
 const REST_PART = 1 / 20;
 
-/** After a 429 the rate is this part of what it was. */
+/** Factor of the rate after a 429. */
 const PART_AFTER_REFUSAL = 0.9;
 
-/** Where nothing is told, a client begins with this part of what got through, and never with less than so many a second, … */
+/**
+ * Where the platform reports no limit, the rate starts at this part of the requests that passed, at least this many a second, …
+ */
 const FIRST_FOUND_PART = 0.5;
 const NEWCOMER_PER_SECOND = 20;
 
-/** … and doubles that in this time, until it is refused again. */
+/** … and doubles in this time until the next refusal, milliseconds. */
 const DOUBLING_MS = 4000;
 
-/** A rate that was found so is held for so long for each request a second: who has little asks for more first. */
+/** A rate found this way is held for this long per request a second, milliseconds: a client with few asks for more first. */
 const HELD_MS_A_REQUEST = 600;
 
-/** Then it grows ever faster: after t seconds by half of this times t², whatever it was. Requests a second. */
+/** Then the rate grows faster and faster, whatever it was: after t seconds by half of this times t². Requests a second. */
 const GROWTH = 0.05;
 
-/** A rate that was refused because it had grown goes back to this part. */
+/** Factor of a rate that was refused after it had grown. */
 const PART_AFTER_GROWTH = 0.98;
 
-/** Less than this part of a rate got through: others take much more than was thought. */
+/** When less than this part of the rate passed, others take much more than was thought. */
 const FAR_OFF_PART = 0.8;
 
-/** Fewer than this many a second are never asked for, nor less than this part of the limit. */
+/** The lowest rate: requests a second, and part of the limit. */
 const LOWEST_PER_SECOND = 1;
 const LOWEST_PART = 0.02;
 
-/** A limit above so many requests a minute is none. */
+/** A limit above this many requests a minute counts as none. */
 const BEYOND_ANY_LIMIT = 1e9;
 
-/** A timer that fires late by up to this is made up for, milliseconds; a time of rest is not. */
+/** A timer that fires late by up to this long is compensated, milliseconds; idle time is not. */
 const LONGEST_CATCH_UP_MS = 20;
 
-/** A rate that was found by being refused. `isFirst`: since the only refusal so far. */
+/** A rate found by refusals. `isFirst`: after the first refusal. */
 interface FoundRate {
   readonly perSecond: number;
   readonly atMs: number;
@@ -115,12 +132,12 @@ interface FoundRate {
 }
 
 /**
- * Finds the rate of requests that the platform grants, from what its answers say. Pure bookkeeping: the caller waits.
+ * Finds the rate of requests that the platform allows, from its answers. Does not wait; the caller does.
  *
- * Where answers tell how many requests of a sliding window are left, what we used of it and what is left is what there
- * is for us; no search is needed. Each client leaves a part of its own use free, so that several that do the same end up
- * with equal shares. Where nothing is told nothing is paced, until a 429 shows that there is a limit: then increase that is the same for
- * all meets decrease in proportion (docs/decisions/0028-the-rate-of-requests.md).
+ * Where answers report the requests left in a sliding window, that number and our own use give our share without a search. Each
+ * client leaves a part of its own use free, so that several such clients end up with equal shares. Where nothing is reported,
+ * requests are not paced until the first 429: then the rate increases by the same amount for all and decreases in proportion
+ * (docs/decisions/0028-the-rate-of-requests.md).
  */
 export class RequestRate {
   readonly #log = new RequestLog(2 * LONGEST_PACED_WINDOW_MS);
@@ -130,22 +147,22 @@ export class RequestRate {
   /** When a long window that is used up, or nearly, is renewed. */
   #renewedAtMs: number | null = null;
   #isAnswered = false;
-  /** The most that was ever left and ours together, for a platform that does not tell its limit. */
+  /** The largest sum of our own and the remaining requests, for a platform that does not report its limit. */
   #mostSeen = 0;
   /** Our requests a window; `null`: the window is not paced. */
   #share: number | null = null;
   #lastReportMs = -Infinity;
-  /** Refused requests that were released before this tell nothing new. */
+  /** Refusals of requests released before this moment are no news. */
   #reactedAtMs = -Infinity;
   #found: FoundRate | null = null;
   #limitPerMinute: number | null = null;
 
-  /** The platform's limit as an answer told it last, or as it was found, requests a minute; `null`: none is known. */
+  /** The platform's limit as last reported or found, requests a minute; `null`: unknown. */
   get limitPerMinute(): number | null {
     return this.#limitPerMinute;
   }
 
-  /** When the next request may be released, by the monotonic clock. */
+  /** Returns when the next request may be released, by the monotonic clock. */
   nextAtMs(nowMs: number): number {
     if (this.#found === null) {
       const dueMs = this.#lastReleaseMs + this.#intervalMs;
@@ -155,7 +172,7 @@ export class RequestRate {
     return this.#lastReleaseMs + this.#intervalMs;
   }
 
-  /** Takes note of a request that is released now. */
+  /** Records a request that is released now. */
   released(nowMs: number): void {
     const dueMs = this.#lastReleaseMs + this.#intervalMs;
     this.#lastReleaseMs = nowMs - dueMs > LONGEST_CATCH_UP_MS ? nowMs : Math.min(nowMs, dueMs);
@@ -166,7 +183,7 @@ export class RequestRate {
     }
   }
 
-  /** Takes note of an answer. Returns for how long nothing is to be sent, milliseconds: the limit is used up. */
+  /** Records an answer. Returns for how long to send nothing, milliseconds: the limit is used up. */
   answered(answer: AnsweredRequest, nowMs: number): number {
     const { wasLimited, report, releasedAtMs } = answer;
     if (wasLimited) this.#log.remove(releasedAtMs);
@@ -178,7 +195,7 @@ export class RequestRate {
     return 0;
   }
 
-  /** The platform tells what is left. */
+  /** For answers that report the remaining requests. */
   #follow(answer: AnsweredRequest, report: RateLimitReport, nowMs: number): number {
     const windowMs = report.windowMs ?? Math.max(USUAL_WINDOW_MS, report.resetMs ?? 0);
     this.#found = null;
@@ -224,7 +241,7 @@ export class RequestRate {
     return Math.max(lowest, isNews ? share * PART_AFTER_REFUSAL : share);
   }
 
-  /** The last requests of a long window are spread over what is left of it. */
+  /** Spreads the last requests of a long window over the rest of it. */
   #spread({ limit, remaining, resetMs }: RateLimitReport, windowMs: number, nowMs: number): void {
     this.#share = null;
     const isPlenty = remaining >= Math.max(SPREAD_BELOW, (limit ?? 0) * SPREAD_BELOW_PART);
@@ -233,10 +250,10 @@ export class RequestRate {
     this.#renewedAtMs = isPlenty ? null : nowMs + leftMs;
   }
 
-  /** The platform tells nothing, but that it was too much. Returns for how long nothing is to be sent, milliseconds. */
+  /** For a 429 without a reported limit. Returns for how long to send nothing, milliseconds. */
   #find(releasedAtMs: number, nowMs: number): number {
     if (releasedAtMs <= this.#reactedAtMs) return 0;
-    // What a change of the rate does is known once all of the window is under it.
+    // The effect of a new rate shows once a whole window has passed.
     this.#reactedAtMs = nowMs + USUAL_WINDOW_MS;
     const passed = this.#log.count(releasedAtMs - USUAL_WINDOW_MS, releasedAtMs);
     const isFirst = this.#found === null;
@@ -246,12 +263,12 @@ export class RequestRate {
         : Math.max(LOWEST_PER_SECOND, rateAfterRefusal(this.#found, passed, nowMs));
     this.#found = { perSecond, atMs: nowMs, isFirst };
     this.#noteLimit(perSecond, 1000);
-    // What left in a burst before the limit was found is still in the window.
+    // Requests of a burst before the first refusal are still in the window.
     return isFirst ? USUAL_WINDOW_MS : 0;
   }
 }
 
-/** What part of its own use a client leaves free. */
+/** Returns the part of its own use that a client leaves free. */
 function sparePart(own: number, taken: number, limit: number): number {
   if (!areThereOthers(taken, limit)) return SPARE_PART_ALONE;
   const most = taken > limit * CONCESSION_FROM_PART ? MOST_CONCESSION : 1;
@@ -261,7 +278,7 @@ function sparePart(own: number, taken: number, limit: number): number {
 /** `passed`: requests that were not refused in the second before. */
 function rateAfterRefusal(found: FoundRate, passed: number, nowMs: number): number {
   const before = foundRate(found, nowMs);
-  // A pause may be why so little passed.
+  // The low number may be due to a pause.
   const least = Math.max(passed, before / 2);
   if (found.isFirst || least < before * FAR_OFF_PART)
     return Math.min(before * PART_AFTER_REFUSAL, least * PART_AFTER_GROWTH);
@@ -274,7 +291,7 @@ function foundRate(found: FoundRate, nowMs: number): number {
   return perSecond + (GROWTH / 2) * (Math.max(0, grownForMs(found, nowMs)) / 1000) ** 2;
 }
 
-/** For how long a rate has grown after it was held; below zero while it is held. Milliseconds. */
+/** Returns how long a rate has grown since the end of its hold, milliseconds; below zero: still held. */
 function grownForMs({ perSecond, atMs }: FoundRate, nowMs: number): number {
   return nowMs - atMs - perSecond * HELD_MS_A_REQUEST;
 }

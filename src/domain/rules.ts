@@ -1,49 +1,44 @@
 import { compilePattern } from './pattern.ts';
 import { resolveSettings, settingsDigest, type FileSettings, type RuleSettings } from './settings.ts';
 
-/** One entry of the config's `rules`. */
 export interface Rule {
-  /** Patterns of which one has to match. */
+  /** At least one pattern must match. */
   readonly match: readonly string[];
-  /** Names of the sources it applies to; `null` is every source. */
+  /** Names of the sources that the rule applies to; `null`: all. */
   readonly sources: readonly string[] | null;
   readonly set: RuleSettings;
 }
 
-/** The settings of a file with their digest. */
 export interface ResolvedSettings {
   readonly settings: FileSettings;
   readonly digest: string;
 }
 
-/** The rules of one source, compiled. */
 export interface RuleBook {
-  /** The settings of the file at a path (relative to the source, NFC). */
+  /** Returns the settings of the file at a path (relative to the source, NFC). */
   resolve: (path: string) => ResolvedSettings;
-  /** The positions in `rules` (from 0) of those that match a path, in order. */
+  /** Returns the positions in `rules` (from 0) of those that match a path, in order. */
   matching: (path: string) => number[];
-  /** What the paths that were resolved so far have matched. */
   readonly met: MetPatterns;
 }
 
-/** What of the configuration has matched a file. */
+/** The parts of the configuration that have matched a file. */
 export interface MetPatterns {
   /** Positions in `rules`; grows as paths are resolved. */
   readonly rules: ReadonlySet<number>;
-  /** Whether any path was resolved. */
+  /** Returns whether any path was resolved. */
   hasFiles: () => boolean;
-  /** Of the patterns that are only watched for, those that nothing has matched. */
+  /** Returns the watched patterns that have matched nothing. */
   unmet: () => readonly string[];
 }
 
 /**
  * Compiles the rules that apply to a source.
  *
- * Files that the same rules match and whose names suggest the same content type share one settings object: a tree of
- * a million files has a handful of them. That is also how it is known which rules have matched anything: a file that
- * matches others than those before it asks for settings that are not there yet, and costs nothing else.
+ * Files with the same matching rules and the same suggested content type share one settings object: a tree of a million files has
+ * a handful of them. The creation of such an object also records which rules have matched, so that this costs nothing per file.
  *
- * @param watched - patterns of which it is noted whether anything matches them.
+ * @param watched - patterns for `MetPatterns.unmet`.
  */
 export function compileRules(
   rules: readonly Rule[],

@@ -4,20 +4,20 @@ import { canonicalJson, type JsonObject, type JsonValue } from './json.ts';
 /** Who may read a file's content (interface.md, Create or update a file: `accessPolicies`). */
 export type AccessPolicy = 'public_content' | 'integrations';
 
-/** What to do with a file that is to be indexed and is larger than `limits.indexBytes`. */
+/** The treatment of a file that should be indexed and is larger than `limits.indexBytes`. */
 export type WhenTooLargeToIndex = 'fail' | 'upload-without-index' | 'skip';
 
-/** How a file's expiry is given: a lifetime from each upload, or a fixed moment (epoch milliseconds). */
+/** A lifetime from each upload, or a fixed moment (epoch milliseconds). */
 export type Expiry =
   | { readonly kind: 'in'; readonly lifetimeMs: number; readonly renewal: Renewal | null }
   | { readonly kind: 'at'; readonly atMs: number };
 
-/** A file is sent again this long before it expires. */
+/** A file is renewed this long before it expires. */
 export interface Renewal {
   readonly beforeMs: number;
 }
 
-/** Everything the rules say of one file, resolved: what goes into its upsert, and botsync's own policy for it. */
+/** The settings of one file according to all rules: the content of its upsert, and botsync's own policies. */
 export interface FileSettings {
   readonly index: boolean;
   readonly indexing: JsonObject | null;
@@ -31,8 +31,8 @@ export interface FileSettings {
 }
 
 /**
- * What one rule says. Absent: says nothing. `null`: unsets what earlier rules said. Tags and metadata merge name by
- * name, where `null` unsets one name; all else replaces.
+ * The settings of one rule. Absent: no change. `null`: unsets the values of earlier rules. Tags and metadata merge name by name,
+ * and `null` unsets one name; everything else replaces.
  */
 export interface RuleSettings {
   readonly index?: boolean | null;
@@ -42,7 +42,7 @@ export interface RuleSettings {
   readonly contentType?: string | null;
   readonly accessPolicies?: readonly AccessPolicy[] | null;
   readonly publicContentImmediatelyAccessible?: boolean | null;
-  /** `expiresIn` and `expiresAt` are two spellings of one setting, so that the later rule wins. */
+  /** `expiresIn` and `expiresAt` are two spellings of one setting, so the later rule wins. */
   readonly expires?:
     | { readonly kind: 'in'; readonly lifetimeMs: number }
     | { readonly kind: 'at'; readonly atMs: number }
@@ -55,14 +55,14 @@ export interface RuleSettings {
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** The renewal lead when no rule says one: a quarter of the lifetime, at most two days. */
+/** The default renewal lead is a quarter of the lifetime, at most this. */
 const LONGEST_DEFAULT_LEAD_MS = 2 * DAY_MS;
 
 /**
- * The settings of a file from the rules that match it, in their order, and the content type its name suggests.
+ * Returns the settings of a file from its matching rules, in their order, and the content type that its name suggests.
  *
- * A renewal lead longer than half the lifetime is taken as half of it, and always leaves the minute that the platform's
- * whole minutes may cost: otherwise a file would be due again as soon as it was sent.
+ * Limits a renewal lead to half the lifetime, and to the lifetime less the minute that rounding to whole minutes may cost:
+ * otherwise a file would be due again right after it was sent.
  */
 export function resolveSettings(rules: readonly RuleSettings[], suggestedContentType: string): FileSettings {
   const tags = new Map<string, string>();
@@ -105,8 +105,8 @@ function resolveExpiry({ expires, renew, renewBeforeMs }: RuleSettings): Expiry 
 }
 
 /**
- * A digest of what the platform is told about a file besides its key and size. It changes exactly when the file has to
- * be sent again for its settings: a renewal lead or a policy for too large files is botsync's own affair.
+ * Returns a digest of the settings that are sent to the platform. It changes exactly when the file must be sent again for its
+ * settings; a renewal lead or a policy for too large files does not count.
  */
 export function settingsDigest(settings: FileSettings): string {
   return createHash('sha256')
@@ -115,7 +115,7 @@ export function settingsDigest(settings: FileSettings): string {
     .slice(0, 22);
 }
 
-/** What the platform is told about a file besides its key and size; a lifetime in milliseconds, a moment in whole minutes. */
+/** The settings that are sent to the platform, besides key and size; a lifetime in milliseconds, a moment in whole minutes. */
 export interface ToldSettings extends JsonObject {
   readonly index: boolean;
   readonly indexing: JsonObject | null;
@@ -127,7 +127,7 @@ export interface ToldSettings extends JsonObject {
   readonly expiry: JsonObject | null;
 }
 
-/** What the platform is told under some settings: what their digest is made of. */
+/** Returns the settings that are sent to the platform; `settingsDigest` is made of them. */
 export function toldOf(settings: FileSettings): ToldSettings {
   const { expiry } = settings;
   return {
@@ -142,7 +142,7 @@ export function toldOf(settings: FileSettings): ToldSettings {
   };
 }
 
-/** Whether a value has the shape of what `toldOf` gives. */
+/** Returns whether a value has the shape of `ToldSettings`. */
 export function isToldSettings(value: unknown): value is ToldSettings {
   if (typeof value !== 'object' || value === null) return false;
   const { index, tags, metadata, contentType, accessPolicies } = value as Record<string, unknown>;
@@ -155,12 +155,12 @@ export function isToldSettings(value: unknown): value is ToldSettings {
   );
 }
 
-/** A moment counts by the minute, as the platform takes it. */
+/** The platform takes a moment in whole minutes. */
 function toldExpiry(expiry: Expiry): JsonObject {
   return expiry.kind === 'at' ? { at: Math.floor(expiry.atMs / MINUTE_MS) } : { in: expiry.lifetimeMs };
 }
 
-/** Whether an `indexing` object is sent: an empty one says nothing. */
+/** Returns whether an `indexing` object is sent: an empty one has no effect. */
 export function hasNames(indexing: JsonObject | null): indexing is JsonObject {
   return indexing !== null && Object.keys(indexing).length > 0;
 }

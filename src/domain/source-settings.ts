@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from './json.ts';
 
-/** A field of a source's configuration that two hosts have with different values; `null`: it is not there. Values are JSON. */
+/** A field that differs between the source's configurations on this host and in the ledger; `null`: absent. Values are JSON. */
 export interface FieldDifference {
   /** Such as `keyPrefix` or `rules[0].set.index`. */
   readonly field: string;
@@ -8,7 +8,7 @@ export interface FieldDifference {
   readonly ledger: string | null;
 }
 
-/** Returns the fields in which two configurations of a source differ, the deepest that tell them apart. */
+/** Returns the fields in which two configurations of a source differ, as deep as possible. */
 export function differencesOf(here: JsonObject, ledger: JsonObject): FieldDifference[] {
   return differences('', here, ledger);
 }
@@ -40,7 +40,7 @@ function textOf(value: JsonValue | undefined): string | null {
   return value === undefined ? null : JSON.stringify(value);
 }
 
-/** Returns whether a value is a difference: somebody else may have written to the database. */
+/** Validates a value from the database, which others may have written. */
 export function isFieldDifference(value: unknown): value is FieldDifference {
   const { field, here, ledger } = (value ?? {}) as Partial<Record<keyof FieldDifference, unknown>>;
   const areTexts = [here, ledger].every((one) => one === null || typeof one === 'string');

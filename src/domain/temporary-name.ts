@@ -1,9 +1,8 @@
 /**
- * Names that programs give to files which they are still writing and will rename, and that files which are there to stay
- * may have as well.
+ * Names that programs give to files while they write them and before they rename them; permanent files may have such names too.
  */
 const FORMS: readonly RegExp[] = [
-  // mkstemp's six characters behind a name: rsync's `.name.XXXXXX`, and many others
+  // mkstemp's six characters after a name: rsync's `.name.XXXXXX`, and many others
   /\.(?=.*\d|.*[A-Z].*[a-z]|.*[a-z].*[A-Z])(?=.*[A-Za-z])[A-Za-z0-9]{6}$/u,
   // `mktemp`, Python, `sed -i`, git, GLib
   /^tmp\.[A-Za-z0-9]{6,}$/u,
@@ -13,11 +12,11 @@ const FORMS: readonly RegExp[] = [
   /^\.goutputstream-[A-Za-z0-9]{6}$/u,
   // npm's write-file-atomic
   /\.\d{9,10}$/u,
-  // By it vim finds out whether it may write to a directory
+  // vim creates it to find out whether a directory is writable
   /^4913$/u,
 ];
 
-/** Whether a file may be one that a program is still writing, by its path or name. What looks so need not be. */
+/** Returns whether a path or name looks like a file that a program is still writing. The file may be permanent all the same. */
 export function looksTemporary(path: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1);
   return FORMS.some((form) => form.test(name));

@@ -1,15 +1,14 @@
 /** Traffic is counted in stretches of this length, milliseconds. */
 const STRETCH_MS = 1000;
 
-/** So many stretches are remembered. */
 const MOST_STRETCHES = 60;
 
-/** How fast content gets through, over all transfers together. Times are of the monotonic clock, milliseconds. */
+/** The transfer rate of content, over all transfers together. Times are of the monotonic clock, milliseconds. */
 export class Throughput {
-  /** Bytes in each stretch in which anything was under way, by its number; the latest last. */
+  /** Bytes of each stretch with transfers, by its number; the latest last. */
   readonly #bytes = new Map<number, number>();
 
-  /** Takes note of bytes that got through in a time, evenly as far as is known; none: something was under way. */
+  /** Records bytes that were transferred in an interval, evenly as far as known; 0 bytes: transfers were under way. */
   note(bytes: number, fromMs: number, untilMs: number): void {
     const last = Math.floor(untilMs / STRETCH_MS);
     const first = Math.max(Math.floor(fromMs / STRETCH_MS), last - MOST_STRETCHES + 1);
@@ -20,7 +19,7 @@ export class Throughput {
     while (this.#bytes.size > MOST_STRETCHES) this.#bytes.delete(Math.min(...this.#bytes.keys()));
   }
 
-  /** Bytes a second, over the last so many seconds in which anything was under way; `null`: nothing got through yet. */
+  /** Returns the bytes a second over the last `seconds` stretches with transfers; `null`: nothing was transferred yet. */
   perSecond(seconds: number): number | null {
     const latest = [...this.#bytes].sort(([a], [b]) => b - a).slice(0, seconds);
     const sum = latest.reduce((total, [, bytes]) => total + bytes, 0);

@@ -1,8 +1,8 @@
 /**
- * Spreads something countable over time: requests, bytes. Pure bookkeeping; the caller waits.
+ * Spreads countable things, such as requests or bytes, over time. Does not wait; the caller does.
  *
- * A caller that takes more than is there goes into debt and is told how long to wait, so that a large amount need not be cut
- * into pieces and is still paid for by those who come later.
+ * A caller that takes more than is available goes into debt and gets a wait, so that a large amount need not be cut into pieces
+ * and later callers wait for it.
  */
 export class TokenBucket {
   readonly #perSecond: number;
@@ -10,7 +10,7 @@ export class TokenBucket {
   #tokens: number;
   #lastMs: number;
 
-  /** @param burst - how much may be taken at once after a time of rest. */
+  /** @param burst - how much may be taken at once after a pause. */
   constructor(perSecond: number, burst: number, nowMs: number) {
     this.#perSecond = perSecond;
     this.#burst = burst;
@@ -18,7 +18,7 @@ export class TokenBucket {
     this.#lastMs = nowMs;
   }
 
-  /** Takes an amount and says how many milliseconds to wait before using it. A clock set back takes nothing away. */
+  /** Takes an amount and returns the wait before its use, milliseconds. A clock that is set back takes nothing away. */
   take(amount: number, nowMs: number): number {
     const elapsedMs = Math.max(0, nowMs - this.#lastMs);
     this.#lastMs = nowMs;

@@ -1,17 +1,17 @@
-/** What matters for whether a host takes a unit that it could work on and does not hold. */
+/** The facts that decide whether a host takes a unit that it could work on and does not hold. */
 export interface TakeFacts {
-  /** Who has it, as far as is known; `this-host`: a process of this host that has ended. */
+  /** The last known holder; `this-host`: a process of this host that has ended. */
   readonly holder: 'nobody' | 'this-host' | 'another-host';
-  /** For how long nobody has proven it, milliseconds. */
+  /** For how long nobody has proven the unit's lease, milliseconds. */
   readonly stillMs: number;
   readonly leaseMs: number;
-  /** Whether of all hosts that could take it this one is to. */
+  /** This host was chosen among all that could take the unit. */
   readonly isAssigned: boolean;
-  /** For how long a unit that is another host's to take is left to that one, milliseconds. */
+  /** For how long a unit is left to the other host that was chosen for it, milliseconds. */
   readonly courtesyMs: number;
 }
 
-/** Whether a host takes a unit now. */
+/** Returns whether a host takes a unit now. */
 export function isToTake({ holder, stillMs, leaseMs, isAssigned, courtesyMs }: TakeFacts): boolean {
   switch (holder) {
     case 'this-host':
@@ -24,13 +24,13 @@ export function isToTake({ holder, stillMs, leaseMs, isAssigned, courtesyMs }: T
 }
 
 /**
- * Why no host could take a unit.
- * - `no-host`: none is up.
- * - `no-taker`: none that is up has its sources and would take them.
+ * Why no host could take a unit:
+ * - `no-host`: none is running.
+ * - `no-taker`: none that is running has its sources and would take them.
  */
 export type WhyUntaken = 'no-host' | 'no-taker';
 
-/** Why none of these hosts, which are up, could take a unit, by its number; `null`: one could. */
+/** Returns why none of the running hosts could take a unit (by number); `null`: at least one could. */
 export function whyUntaken(
   unit: number,
   hosts: readonly { readonly units: readonly number[] }[],
@@ -39,7 +39,7 @@ export function whyUntaken(
   return hosts.some(({ units }) => units.includes(unit)) ? null : 'no-taker';
 }
 
-/** A unit, as far as it matters which host works on it. */
+/** A unit, for deciding which host works on it. */
 export interface Assignable {
   readonly id: number;
   /** `null`: it is free. */
@@ -49,8 +49,8 @@ export interface Assignable {
 }
 
 /**
- * Gives each free unit to the host with the fewest units of those that could work on it; of several, to the first by name. All hosts
- * that know the same give the same. Units with few candidates come first, so that the others make up for them.
+ * Gives each free unit to the candidate with the fewest units; of several, to the first by name. All hosts with the same data get
+ * the same result. Units with few candidates come first, so that the others can balance them.
  */
 export function assignFree(units: readonly Assignable[]): ReadonlyMap<number, string> {
   const counts = countHeld(units);
@@ -68,8 +68,8 @@ export function assignFree(units: readonly Assignable[]): ReadonlyMap<number, st
 }
 
 /**
- * Numbers of the units that a host has to get from others so that all have as many as each other, as far as they could work on them: the
- * numbers that two hosts find at a time do not meet.
+ * Returns the numbers of the units that a host must get from others, so that all have equally many as far as possible. The
+ * numbers of different hosts do not overlap.
  */
 export function fairShareOf(host: string, units: readonly Assignable[]): number[] {
   const held = units.filter(({ holder }) => holder !== null);
@@ -90,7 +90,7 @@ interface Move {
   readonly to: string;
 }
 
-/** The move that evens out most; `null`: every move would only turn the difference round. */
+/** Returns the move that balances most; `null`: every move would only reverse the difference. */
 function largestMove(
   units: readonly Assignable[],
   holders: ReadonlyMap<number, string>,
@@ -118,22 +118,22 @@ function order(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** How long what others tell has not changed, by our own clock: the clocks of others may say anything. */
+/** Measures how long the reports of others have not changed, by our own clock: their clocks may be wrong. */
 export class Standstill<K> {
   readonly #seen = new Map<K, { mark: string; sinceMs: number }>();
 
-  /** Takes note of what was told last, at a moment of the monotonic clock, milliseconds. */
+  /** Records the latest report, at a moment of the monotonic clock, milliseconds. */
   note(key: K, mark: string, atMs: number): void {
     const seen = this.#seen.get(key);
     if (seen?.mark !== mark) this.#seen.set(key, { mark, sinceMs: atMs });
   }
 
-  /** What was told before counts no more. */
+  /** Drops all reports. */
   forget(): void {
     this.#seen.clear();
   }
 
-  /** For how long it has not changed, milliseconds; 0 for what was never told. */
+  /** Returns for how long a report has not changed, milliseconds; 0 if there is none. */
   forMs(key: K, nowMs: number): number {
     const seen = this.#seen.get(key);
     return seen === undefined ? 0 : nowMs - seen.sinceMs;

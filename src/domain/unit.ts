@@ -1,18 +1,18 @@
-/** What a unit is made of: a source, as far as it matters which host works on it. */
+/** A source, for deciding which host works on it. */
 export interface UnitSource {
   readonly name: string;
   readonly keyPrefix: string;
-  /** Names its target: sources of different targets never meet. */
+  /** Sources of different targets never share keys. */
   readonly targetName: string;
 }
 
-/** Sources that one host at a time works on, since two of them may give one key. In the order they were given. */
+/** Sources that one host at a time works on, since several of them may produce the same key. In the order of the input. */
 export interface Unit<S extends UnitSource = UnitSource> {
   readonly name: string;
   readonly sources: readonly S[];
 }
 
-/** Whether two sources may give one key. */
+/** Returns whether two sources may produce the same key. */
 export function mayShareKey(
   a: Pick<UnitSource, 'keyPrefix' | 'targetName'>,
   b: Pick<UnitSource, 'keyPrefix' | 'targetName'>,
@@ -20,13 +20,13 @@ export function mayShareKey(
   return a.targetName === b.targetName && prefixesMeet(a.keyPrefix, b.keyPrefix);
 }
 
-/** Whether files under two key prefixes may have the same key. */
+/** Returns whether files under two key prefixes may have the same key. */
 export function prefixesMeet(one: string, other: string): boolean {
   const [a, b] = [one.normalize('NFC'), other.normalize('NFC')];
   return a.startsWith(b) || b.startsWith(a);
 }
 
-/** Puts together what may meet, directly or by others, each group in the order given. */
+/** Groups items that may meet, directly or through others, each group in the order of the input. */
 export function groupMeeting<T>(items: readonly T[], mayMeet: (a: T, b: T) => boolean): T[][] {
   let groups: T[][] = [];
   for (const one of items) {
@@ -36,7 +36,7 @@ export function groupMeeting<T>(items: readonly T[], mayMeet: (a: T, b: T) => bo
   return groups.map((group) => group.sort((a, b) => items.indexOf(a) - items.indexOf(b)));
 }
 
-/** The units of some sources, named after them. */
+/** Returns the units of some sources, named after them. */
 export function unitsOf<S extends UnitSource>(sources: readonly S[]): Unit<S>[] {
   return groupMeeting(sources, mayShareKey).map((group) => ({
     name: group
@@ -47,7 +47,7 @@ export function unitsOf<S extends UnitSource>(sources: readonly S[]): Unit<S>[] 
   }));
 }
 
-/** What puts names together in the names of units does not stand in a name itself. */
+/** Escapes the characters that join names in the names of units. */
 function partOfName(source: string): string {
   return source.replace(/[%+@]/gu, encodeURIComponent);
 }

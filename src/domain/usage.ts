@@ -1,33 +1,33 @@
-/** What of a workspace's quotas has to do with files (docs/PLATFORM.md, Usage). */
+/** The quotas of a workspace that concern files (docs/PLATFORM.md, Usage). */
 export const QUOTAS = ['storage', 'vectorStorage', 'indexedFiles', 'largestFile'] as const;
 
-/** One of them. */
+/** A quota of a workspace that concerns files. */
 export type Quota = (typeof QUOTAS)[number];
 
-/** How much of a quota is used and may be, as the platform says: in which unit is not known. */
+/** Use and limit of a quota, as the platform reports them, in an unknown unit. */
 export interface Usage {
   readonly used: number;
-  /** `null`: not told. */
+  /** `null`: unknown. */
   readonly allowed: number | null;
 }
 
-/** All that the platform tells; `null`: nothing of that quota. */
+/** All reported quotas; `null`: not reported. */
 export type Usages = Readonly<Record<Quota, Usage | null>>;
 
-/** What a plan takes of each quota beyond what is taken now: bytes, a number of files, and the bytes of its largest file. */
+/** The amounts that a plan adds to the quotas: bytes, a number of files, and the bytes of its largest file. */
 export type Additions = Readonly<Record<Quota, number>>;
 
-/** A file as it counts against quotas. */
+/** A file, for counting it against quotas. */
 export interface Counted {
   readonly sizeBytes: number;
   readonly isIndexed: boolean;
 }
 
-/** What sending some files adds, each in the place of what is there under its key. */
+/** Adds up what sending some files takes of each quota; each file replaces the one under its key. */
 export class AdditionCount {
   readonly #sums: Record<Quota, number> = { storage: 0, vectorStorage: 0, indexedFiles: 0, largestFile: 0 };
 
-  /** @param before - what it takes the place of; `null`: nothing. */
+  /** @param before - the file that it replaces; `null`: none. */
   add(file: Counted, before: Counted | null): void {
     const indexedBytes = (one: Counted | null): number => (one?.isIndexed === true ? one.sizeBytes : 0);
     this.#sums.storage += file.sizeBytes - (before?.sizeBytes ?? 0);
@@ -36,13 +36,13 @@ export class AdditionCount {
     this.#sums.largestFile = Math.max(this.#sums.largestFile, file.sizeBytes);
   }
 
-  /** Below zero where more is given back than taken. */
+  /** Below zero where more is freed than taken. */
   get additions(): Additions {
     return { ...this.#sums };
   }
 }
 
-/** A quota that a plan would go over, if the platform counts as botsync does: bytes and files. */
+/** A quota that a plan would exceed, if the platform counts like botsync: bytes and files. */
 export interface Excess {
   readonly quota: Quota;
   readonly used: number;
@@ -50,7 +50,7 @@ export interface Excess {
   readonly added: number;
 }
 
-/** Which quotas a plan would go over. */
+/** Returns the quotas that a plan would exceed. */
 export function excessesOf(usages: Usages, additions: Additions): Excess[] {
   return QUOTAS.flatMap((quota) => {
     const { used = 0, allowed = null } = usages[quota] ?? {};

@@ -1,30 +1,30 @@
-/** A store that takes less than this in a second, of one content, is not waited for. */
+/** The slowest acceptable rate of the store for one content. */
 const SLOWEST_BYTES_PER_SECOND = 8_000;
 
-/** Nothing is waited for longer than so many stall timeouts: where no rate is known, and where one was measured. */
+/** The longest wait in stall timeouts: without a known rate, and with a measured one. */
 const MOST_TIMEOUTS = 4;
 const MOST_TIMEOUTS_MEASURED = 20;
 
-/** The longest that a transfer may make no progress before it is given up, milliseconds. */
+/** Returns the longest time without progress before a transfer is given up, milliseconds. */
 export function longestWaitMs(stallTimeoutMs: number): number {
   return stallTimeoutMs * MOST_TIMEOUTS_MEASURED;
 }
 
-/** What is known of a transfer in which nothing moves. */
+/** A transfer without progress. */
 export interface StandingTransfer {
-  /** Bytes of this content that may lie in buffers of the other side. */
+  /** Bytes of this content that may be in buffers of the other side. */
   readonly ownBytes: number;
-  /** The same of all contents that are under way. */
+  /** The same for all contents under way. */
   readonly allBytes: number;
-  /** How fast content got through lately, in all; `null`: not known. */
+  /** Recent rate of all transfers; `null`: unknown. */
   readonly bytesPerSecond: number | null;
 }
 
 /**
- * How long a transfer may make no progress before it is given up, milliseconds, while the other side is there.
+ * Returns how long a transfer may make no progress before it is given up, milliseconds, while the other side is reachable.
  *
- * What was handed over may still lie in buffers that nobody can see: the other side is given twice the time that it takes
- * at the rate that was measured, or at the slowest that is borne with.
+ * Sent bytes may be in invisible buffers: the other side gets twice the time that they take at the measured rate, or at the
+ * slowest acceptable one.
  */
 export function waitLimitMs(
   { ownBytes, allBytes, bytesPerSecond }: StandingTransfer,
