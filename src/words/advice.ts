@@ -2,17 +2,16 @@ import { placeOf } from './place.ts';
 import { quoteForShell } from '../config/problem.ts';
 import type { SourceStatus, Trouble } from '../domain/status.ts';
 
-/** What people can do about a trouble. */
 export interface Advice {
-  /** `decide`: somebody has to decide; `fix`: somebody has to change something; `wait`: botsync retries by itself. */
+  /** `decide`: somebody must decide; `fix`: somebody must change something; `wait`: botsync retries automatically. */
   readonly need: 'decide' | 'fix' | 'wait';
-  /** A sentence or two; where there is a command, the last leads to it. */
+  /** A sentence or two; the last introduces the command, if there is one. */
   readonly text: string;
-  /** What follows `botsync`, without the options that name the configuration; `null`: there is nothing to run. */
+  /** The arguments of `botsync`, without the options that name the configuration; `null`: no command. */
   readonly command: string | null;
 }
 
-/** What to do about a trouble of a running daemon. `directoryOf`: where the files of a source are. */
+/** Returns what to do about a problem of a running daemon. `directoryOf`: the directory of a source. */
 export function adviceFor(
   trouble: Trouble,
   sources: readonly SourceStatus[],
@@ -78,7 +77,7 @@ export function adviceFor(
 
 function haltAdvice(name: string, sources: readonly SourceStatus[]): Advice {
   const status = sources.find((one) => one.name === name);
-  // What nobody can approve goes on by itself once the directory is back.
+  // A halt that cannot be approved ends automatically once the directory is back.
   if (status?.halt === null || status?.halt?.kind === 'missing')
     return fix('botsync continues by itself once the directory is back.', null);
   return {

@@ -4,27 +4,26 @@ import type { RemovalMode } from '../domain/record.ts';
 import { countText } from '../service/amounts.ts';
 import { placeOf } from './place.ts';
 
-/** What came of an approval on all hosts of a cluster. Without a cluster nothing is passed on. */
+/** The result of an approval on all hosts of a cluster. */
 export interface HostsApproval extends Approval {
-  /** What other hosts were asked to approve. */
+  /** Approvals that other hosts were asked for. */
   readonly passedOn?: readonly { readonly source: string; readonly host: string }[];
-  /** What nobody could be asked to. */
+  /** Approvals that no host could be asked for. */
   readonly failed?: readonly { readonly source: string; readonly reason: string }[];
 }
 
-/** What comes of it when somebody wants a look on all hosts of a cluster. */
+/** The result of a rescan on all hosts of a cluster. */
 export type HostsRescan =
   | AskedRescan
   | { readonly kind: 'passed-on'; readonly host: string }
   | { readonly kind: 'not-passed-on'; readonly reason: string };
 
-/** What comes of it when somebody has kept files pruned on all hosts of a cluster. */
+/** The result of a prune on all hosts of a cluster. */
 export type HostsPrune =
   | AskedPrune
   | { readonly kind: 'passed-on'; readonly host: string }
   | { readonly kind: 'not-passed-on'; readonly reason: string };
 
-/** The result of a prune. */
 export function pruneWords(asked: HostsPrune, source: string): string {
   switch (asked.kind) {
     case 'pruning':
@@ -44,7 +43,7 @@ export function pruneWords(asked: HostsPrune, source: string): string {
   }
 }
 
-/** The result of an approval, a sentence each. */
+/** Returns the result of an approval as sentences. */
 export function approvalWords({
   approved,
   missing,
@@ -67,7 +66,7 @@ export function approvalWords({
   return sentences.length === 0 ? ['This source is not halted, so there is nothing to approve.'] : sentences;
 }
 
-/** The effect that an approval of a halt has, a sentence that the first paths of `halt` may follow. */
+/** Returns the effect of approving a halt: a sentence that the first paths of `halt` may follow. */
 export function approvalEffect({ kind, files }: HaltStatus, removals: RemovalMode): string {
   const removed = {
     keep: 'will be removed from the platform',
@@ -94,7 +93,7 @@ export function approvalEffect({ kind, files }: HaltStatus, removals: RemovalMod
 }
 
 /**
- * What comes of it when somebody wants a look now, in a sentence or two.
+ * Returns the result of a rescan in a sentence or two.
  *
  * @param source - `null` for all.
  * @param path - relative to the source; `null` for everything.

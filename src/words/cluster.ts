@@ -4,13 +4,12 @@ import type { WhyUntaken } from '../domain/unit-moves.ts';
 import type { ClusterFacts, ClusterTrouble, HindranceStatus, HostFacts } from '../domain/cluster-status.ts';
 import { counted } from './quantity.ts';
 
-/** So many hosts are named to people. */
 const HOSTS_SHOWN = 20;
 
-/** So many fields are named to people that two hosts have with different values. */
+/** The most fields shown of two differing configurations. */
 const FIELDS_SHOWN = 4;
 
-/** Who of a cluster does what, a line for each host, this one first. */
+/** Returns a line for each host with its work, this host first. */
 export function describeCluster(cluster: ClusterFacts): string[] {
   const { host, trouble, hosts } = cluster;
   const others = hosts.filter(({ isMe }) => !isMe);
@@ -21,13 +20,12 @@ export function describeCluster(cluster: ClusterFacts): string[] {
     isIdle
       ? `Cluster: this host, ${shown(host)}, takes no part; how the sources stand that it does not sync is not known here`
       : `Cluster: this host, ${shown(host)}, ${workOf(cluster, host, mine)}`,
-    // Nothing is heard of anybody while the database is out of reach.
+    // Without the database nothing is known about other hosts.
     ...(trouble === null ? others.slice(0, HOSTS_SHOWN).map((one) => `  ${describeHost(cluster, one)}`) : []),
     ...(trouble === null && more > 0 ? [`  … and ${counted(more, 'more host')}; --json lists them`] : []),
   ];
 }
 
-/** What another host of a cluster does. */
 function describeHost(cluster: ClusterFacts, { name, version, alive }: HostFacts): string {
   const units = unitsOf(cluster, name);
   const what = workOf(cluster, name, units);
@@ -44,7 +42,7 @@ function workOf({ hosts }: ClusterFacts, name: string, units: readonly string[])
   return [work, ...left].join(' and ');
 }
 
-/** What keeps a host from a source, as the predicate of a sentence about that host. */
+/** Returns why a host does not sync a source, as the predicate of a sentence about that host. */
 export function describeHindrance(hindrance: HindranceStatus): string {
   const source = shown(hindrance.source);
   switch (hindrance.kind) {
@@ -65,7 +63,7 @@ function describeField({ field, here, ledger }: FieldDifference): string {
   return `${shown(field)} is ${shown(here ?? 'not set')}, in the ledger ${shown(ledger ?? 'not set')}`;
 }
 
-/** Names of the units that a host syncs. This host's are those that it works on, whatever the ledger has heard of. */
+/** Returns the names of the units that a host syncs; for this host those that it works on, whatever the ledger says. */
 export function unitsOf({ host, held, units }: ClusterFacts, name: string): string[] {
   if (name === host) return [...held];
   return units.filter(({ holderHost }) => holderHost === name).map((unit) => unit.name);
@@ -83,7 +81,7 @@ function whyFree({
   return known.length === 0 ? '' : `: ${known.join('; ')}`;
 }
 
-/** Why no host could take a unit, as a part of a sentence. */
+/** Returns why no host could take a unit, as a part of a sentence. */
 export function describeUntaken(why: WhyUntaken): string {
   switch (why) {
     case 'no-host':
@@ -99,7 +97,6 @@ function whyRefused({ host, refusal }: Extract<ClusterTrouble, { readonly kind: 
     : `: the platform refuses the credentials of ${shown(host)}: ${shown(refusal)}`;
 }
 
-/** A trouble of a cluster in a sentence. */
 export function describeClusterTrouble(trouble: ClusterTrouble): string {
   switch (trouble.kind) {
     case 'cluster':

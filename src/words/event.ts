@@ -5,10 +5,10 @@ import type { Style } from '../service/colour.ts';
 import { bytesText, durationText } from '../service/amounts.ts';
 import { placeOf } from './place.ts';
 
-/** A shorter transfer is reported without its duration. */
+/** Shorter transfers are reported without a duration. */
 const SHORTEST_SHOWN_MS = 100;
 
-/** The verbs for something that was done. */
+/** Verbs for completed actions. */
 const DONE: Readonly<Record<'upload' | 'renew' | 'update' | 'adopt' | 'remove', string>> = {
   upload: 'uploaded',
   renew: 'renewed',
@@ -17,7 +17,7 @@ const DONE: Readonly<Record<'upload' | 'renew' | 'update' | 'adopt' | 'remove', 
   remove: 'removed',
 };
 
-/** The verbs for something that could not be done. */
+/** Verbs for failed actions. */
 const FAILED: Readonly<Record<EventKind, string>> = {
   upload: 'could not upload',
   renew: 'could not renew',
@@ -30,7 +30,7 @@ const FAILED: Readonly<Record<EventKind, string>> = {
   problem: 'problem with',
 };
 
-/** Reasons in the words for what was done; the others are printed unchanged. */
+/** Reasons for messages about completed actions; others are printed unchanged. */
 const REASONS: Readonly<Record<string, string>> = {
   'settings-changed': 'its settings changed',
   'renewal-due': 'before it expires',
@@ -45,7 +45,7 @@ const REASONS: Readonly<Record<string, string>> = {
   orphan: 'not known here',
 };
 
-/** What happened to a file, in words that are the same in every form of the log. */
+/** Returns the message about a file's event, the same in every form of the log. */
 export function eventWords(event: FileEvent, transferred?: Transferred): Words {
   const { kind, source, path, reason, outcome, error } = event;
   const place = placeOf(source, path);
@@ -67,12 +67,11 @@ export function eventWords(event: FileEvent, transferred?: Transferred): Words {
   }
 }
 
-/** A halt, in words that are the same in every form of the log. */
+/** Returns the message about a halt, the same in every form of the log. */
 export function haltWords({ source, halt, howToApprove }: HaltFacts): Words {
   return words('halted', 'halted', ` ${source}: ${haltNotice(halt, howToApprove)}`);
 }
 
-/** How important it is that something happened to a file. */
 export function eventLevel({ kind, outcome }: FileEvent): LogLevel {
   if (outcome === 'failed' || kind === 'problem' || kind === 'refuse') return 'warn';
   return kind === 'skip' || kind === 'confirm' ? 'debug' : 'info';

@@ -3,7 +3,7 @@ import { escapeControls as shown } from '../domain/escape.ts';
 import type { Explanation, PlatformWord } from '../domain/status.ts';
 import { placeOf } from './place.ts';
 
-/** An explanation as lines for people. `isAsked`: whether the platform is asked the status of files. */
+/** Returns an explanation as lines. `isAsked`: the platform is asked for the status of files. */
 export function describeExplanation(explanation: Explanation, isAsked: boolean): string[] {
   const { source, path, key, botId, rules, upsert, record, action, reason } = explanation;
   const lines = [
@@ -28,7 +28,7 @@ export function describeExplanation(explanation: Explanation, isAsked: boolean):
   return lines;
 }
 
-/** The state on record: `synced`, or `synced, removed` of a file that is not in its source any more. */
+/** Describes a recorded state: `synced`, or `synced, removed` for a file that is no longer in its source. */
 function describeState(written: string): string {
   const [state = '', absence] = written.split(', ');
   const known = STATES[state] ?? state;
@@ -47,7 +47,7 @@ const ABSENCES: Readonly<Record<string, string>> = {
   orphan: 'was found on the platform without a record, and is to be removed there',
 };
 
-/** What the platform said, and when it was asked. */
+/** Describes the platform's status of the file, and when it was asked. */
 function describeWord({ verdict, askedAt, nextAskAt }: PlatformWord): string[] {
   const isWaiting = verdict === null && nextAskAt !== null;
   const said = isWaiting ? 'has not confirmed it yet' : SAID[verdict ?? 'unknown'];

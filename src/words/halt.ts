@@ -37,7 +37,7 @@ export function describeHalt(halt: Halt): string {
   }
 }
 
-/** Returns why removals are held back, a sentence without its full stop. */
+/** Returns why a guard rejects removals: a sentence without its full stop. */
 export function describeRemovals(excess: RemovalExcess): string {
   if (excess.kind === 'hidden')
     return `${countText(excess.orphans, 'orphan')} may be hidden: their directories have no files now, or a file system was mounted or unmounted there`;
@@ -51,14 +51,14 @@ export function describeRemovals(excess: RemovalExcess): string {
     : `${counted}, more than removals.maxFraction (${limit})`;
 }
 
-/** Returns a halt as the event of its source, which has the path `.`; the form of JSON output and of the log. */
+/** Returns a halt as an event of its source, with the path `.`, for JSON output and the log. */
 export function haltAsFileEvent({ source, halt, howToApprove }: HaltFacts): FileEvent {
   const reason = `halted: ${haltNotice(halt, howToApprove)}`;
   return { kind: 'problem', source, path: '.', key: null, reason };
 }
 
 /**
- * Returns a halt with what was left undone and the fix, for messages.
+ * Returns a halt for messages: the reason, the consequence and the fix.
  *
  * @param howToApprove - the command that approves it.
  */
@@ -76,7 +76,7 @@ const UNDONE: Readonly<Record<Halt['kind'], string>> = {
   'mass-removal': 'none of these was removed',
 };
 
-/** Returns what status output has of a hindrance. */
+/** Returns a hindrance in the form of status output. */
 export function hindranceStatus(hindrance: Hindrance): HindranceStatus {
   if (hindrance.kind === 'differing') return hindrance;
   const { halt } = hindrance;
@@ -89,7 +89,7 @@ export function describeUnseen(halt: Unseen['halt']): string {
   return halt.kind === 'no-files' ? `${halt.directory} has no files` : describeHalt(halt);
 }
 
-/** Returns what there is in place of a directory that does not exist. */
+/** Returns what exists in place of a missing directory. */
 export function describeNearest({ kind, path }: NearestDirectory): string {
   return kind === 'meant' ? `did you mean ${path}?` : `the nearest directory that exists is ${path}`;
 }

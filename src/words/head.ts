@@ -4,17 +4,19 @@ import type { Paint, Style } from '../service/colour.ts';
 import { counted, describeSpan } from './quantity.ts';
 import { describeBrokenConfiguration, describeNoService } from './service.ts';
 
-/** What the first lines of a status depend on beside the facts. */
 export interface HeadWords {
   readonly nowMs: number;
-  /** What is to be run where no pass was made yet. */
+  /** The command to run if there was no pass yet. */
   readonly nextStep: string;
-  /** Whether the records are those of a cluster, which other hosts keep up to date. */
+  /** The records are those of a cluster, which other hosts keep up to date. */
   readonly hasLedger: boolean;
   readonly paint: Paint;
 }
 
-/** Says whether a service runs, and how things stand. `isAtWork`: some botsync runs on the state file. */
+/**
+ * Returns the first lines of a status: whether a service runs, and the verdict. `isAtWork`: a botsync process uses the state
+ * file.
+ */
 export function describeHead(
   known: Known,
   standing: Standing,
@@ -50,7 +52,6 @@ function verdictStyle({ exitCode, troubles }: Standing): Style {
   return troubles.length > 0 ? 'failure' : 'warning';
 }
 
-/** How things stand, in one line. */
 function describeVerdict(
   { sources, service }: Known,
   { troubles, underWay }: Standing,

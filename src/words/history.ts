@@ -2,7 +2,7 @@ import { busiest, together, type HistoryBucket } from '../domain/history.ts';
 import { bytesText } from '../service/amounts.ts';
 import { counted } from './quantity.ts';
 
-/** What was done in a time as a sentence without its end, such as "3 files sent (2 MB), 1 failed; 9 requests". */
+/** Returns the work of a time as a sentence without its end, such as "3 files sent (2 MB), 1 failed; 9 requests". */
 export function describeDoings(buckets: readonly HistoryBucket[]): string {
   const all = together(buckets, { startMs: 0, spanMs: 0 });
   const { sentFiles, sentBytes, requests, throttled, requestLimit } = all;

@@ -6,10 +6,10 @@ import { escapeControls as shown } from '../domain/escape.ts';
 import { haltNotice, type HaltFacts } from './halt.ts';
 import { placeOf } from './place.ts';
 
-/** So many files are named for each reason; the rest are counted. */
+/** Files named for each reason; the rest are counted. */
 const NAMED_A_REASON = 5;
 
-/** So many reasons are shown; each has its own line of files. */
+/** Reasons shown, each with its files. */
 const REASONS_SHOWN = 20;
 
 interface Title {
@@ -31,12 +31,12 @@ interface Group {
   count: number;
 }
 
-/** Gathers what went wrong by reason, however many files it was. */
+/** Collects problems by reason, for any number of files. */
 export class TroubleList {
   readonly #groups = new Map<string, Group>();
   #more = 0;
 
-  /** Adds an event that is trouble; ignores all others. */
+  /** Ignores events that are no problem. */
   add(event: FileEvent): void {
     const title = event.outcome === 'failed' ? FAILED : TITLES[event.kind];
     if (title !== undefined) this.#add(title, event.error ?? event.reason, placeOf(event.source, event.path));
@@ -61,7 +61,7 @@ export class TroubleList {
     if (group.names.length < NAMED_A_REASON) group.names.push(name);
   }
 
-  /** The list as lines for people, empty when there was no trouble. */
+  /** Returns the list as lines, none without a problem. */
   lines(paint: Paint): string[] {
     const lines: string[] = [];
     for (const { title, reason, names, count } of this.#groups.values()) {
@@ -75,14 +75,13 @@ export class TroubleList {
   }
 }
 
-/** What is told of a pass beside its counts. */
 export interface SummaryOptions {
   readonly paint?: Paint;
-  /** Files that were to be sent and were not come to. */
+  /** Files that should have been sent and were not attempted. */
   readonly notReached?: number;
 }
 
-/** The counts of a pass as one or two lines for people. */
+/** Returns the counts of a pass as one or two lines. */
 export function describeSummary(
   summary: Summary,
   isDryRun: boolean,
@@ -100,10 +99,9 @@ export function describeSummary(
   return lines;
 }
 
-/** The counts of a pass in words. */
 export function summaryWords(summary: Summary, isDryRun: boolean, isCutShort: boolean): Words {
   const { uploaded, renewed, updated, removed, refused, failed, problems, pending } = summary;
-  // What an earlier version wrote down does not have it.
+  // Summaries stored by earlier versions may lack these fields.
   const { unconfirmed = 0 } = summary as Partial<Summary>;
   const sent = uploaded + renewed + updated + removed;
   const astray = refused + failed + problems + pending;
@@ -116,7 +114,7 @@ export function summaryWords(summary: Summary, isDryRun: boolean, isCutShort: bo
   return words('ok', sent === 0 ? 'In sync, nothing had to be sent' : 'In sync');
 }
 
-/** What a pass did, or would do, in counts: how things stood then is not said, as it may have changed since. */
+/** Returns the counts of a pass, or of a plan, without a verdict, which may be out of date. */
 export function describeDone(summary: Summary, isDryRun: boolean): string {
   const {
     uploaded,
@@ -132,7 +130,7 @@ export function describeDone(summary: Summary, isDryRun: boolean): string {
     kept,
     pending,
   } = summary;
-  // What an earlier version wrote down does not have them.
+  // Summaries stored by earlier versions may lack these fields.
   const { unconfirmed = 0, toRemove = 0 } = summary as Partial<Summary>;
   const took = durationText(summary.durationMs);
   const what = [

@@ -1,4 +1,4 @@
-/** The name of a file for people: its source and its path in the source; for the source itself its name alone. */
+/** Returns the name of a file for messages: its source and its path in the source; for the source itself only its name. */
 export function placeOf(source: string, path: string): string {
   return path === '.' ? source : `${source}/${path}`;
 }

@@ -3,15 +3,15 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** A count with what is counted: "1 file", "1,204 files". `many`: unless it is `one` with an s. */
+/** Returns a count with its noun: "1 file", "1,204 files". `many`: for an irregular plural. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
-/** How long something takes, for people: "12 s", "4 min", "3 h", "2 days". What is negative counts as none. */
+/** Returns a duration: "12 s", "4 min", "3 h", "2 days". Negative durations count as 0. */
 export function describeSpan(spanMs: number): string {
   const leftMs = Math.max(0, spanMs);
-  // Rounded first: "60 s" is a minute.
+  // Rounding comes first: "60 s" is a minute.
   if (Math.round(leftMs / SECOND_MS) < 60) return `${Math.round(leftMs / SECOND_MS)} s`;
   if (Math.round(leftMs / MINUTE_MS) < 60) return `${Math.round(leftMs / MINUTE_MS)} min`;
   if (Math.round(leftMs / HOUR_MS) < 24) return `${Math.round(leftMs / HOUR_MS)} h`;

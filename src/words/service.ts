@@ -3,9 +3,9 @@ import type { ServiceState } from '../domain/status.ts';
 import { describeSpan } from './quantity.ts';
 
 /**
- * Says that no service runs, or that it does not answer, and what is shown instead; `null`: it runs, or there is none.
+ * Reports that no service runs, or that it does not answer, and what is shown instead; `null`: it runs, or there is none.
  *
- * @param hasLedger - whether the records are those of a cluster, which other hosts keep up to date.
+ * @param hasLedger - the records are those of a cluster, which other hosts keep up to date.
  */
 export function describeNoService(service: ServiceState, nowMs: number, hasLedger: boolean): string | null {
   switch (service.kind) {
@@ -25,7 +25,6 @@ export function describeNoService(service: ServiceState, nowMs: number, hasLedge
   }
 }
 
-/** Says that a service goes on with an older configuration. */
 export function describeBrokenConfiguration(problem: string, loadedAt: string): string {
   return `the configuration on disk cannot be loaded: ${escapeControls(problem)}; the one of ${loadedAt} is in use`;
 }

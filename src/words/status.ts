@@ -22,26 +22,25 @@ import { counted, describeSpan } from './quantity.ts';
 import { describeBrokenConfiguration } from './service.ts';
 import { describeVerified } from './verified.ts';
 
-/** So many reasons are shown to people, and so many files of each. */
+/** Reasons shown, and files for each. */
 const GROUPS_SHOWN = 20;
 const FILES_SHOWN = 5;
 
-/** Who runs on the state file. `since`: ISO 8601. */
+/** The process that uses the state file. `since`: ISO 8601. */
 export interface Runner extends Running {
   readonly command: string;
   readonly pid: number;
   readonly since: string;
 }
 
-/** What the words depend on beside the facts. */
 export interface StatusWords extends HeadWords {
-  /** What commands need to find the same configuration, such as ` -c other.json`. */
+  /** Options that commands need to find the same configuration, such as ` -c other.json`. */
   readonly commandEnd: string;
-  /** Whether the platform is asked the status of the files. */
+  /** The platform is asked for the status of files. */
   readonly isAsked: boolean;
 }
 
-/** How things stand as lines for people: whether a service runs, the verdict, the sources, what is wrong, what is going on, the last pass. */
+/** Returns a status as lines: service, verdict, sources, problems, work in progress, last pass. */
 export function describeStatus(
   known: Known,
   standing: Standing,
@@ -97,7 +96,7 @@ function describeSource(
   return [`${shown(name)}: ${parts.join('; ')}`, ...halts];
 }
 
-/** How many files of a source are not simply in sync, by what they are. `sending`: what is said of those on their way. */
+/** Returns the counts of a source's files that are not simply in sync. `sending`: the words for files being sent. */
 export function describeOthers(source: SourceStatus, sending: string): string[] {
   const counts: readonly (readonly [number, string])[] = [
     [source.unconfirmed, 'being indexed or not confirmed yet'],
@@ -114,7 +113,7 @@ export function describeOthers(source: SourceStatus, sending: string): string[] 
   return counts.flatMap(([count, what]) => (count > 0 ? [`${count.toLocaleString('en')} ${what}`] : []));
 }
 
-/** What the platform says of the files of a source that are in sync. */
+/** Returns the counts of a source's synced files by their status on the platform. */
 export function describeWords({ files, stored, searchable }: SourceStatus): string[] {
   const known: readonly (readonly [number, string])[] = [
     [searchable, 'searchable'],
@@ -124,7 +123,7 @@ export function describeWords({ files, stored, searchable }: SourceStatus): stri
   return known.flatMap(([count, what]) => (count > 0 ? [`${count.toLocaleString('en')} ${what}`] : []));
 }
 
-/** What is wrong, but for what is said with each source. */
+/** Describes the problems, without those that are shown with their source. */
 function describeTroubles(troubles: readonly Trouble[], words: StatusWords): string[] {
   const groups = troubles.filter((one) => one.kind === 'files');
   const hidden = groups.slice(GROUPS_SHOWN).reduce((sum, { files }) => sum + files.length, 0);
@@ -136,7 +135,7 @@ function describeTroubles(troubles: readonly Trouble[], words: StatusWords): str
   return lines;
 }
 
-/** A trouble that is no matter of single files, in a sentence; `null`: it is told with its source. */
+/** Describes a problem that does not concern single files; `null`: it is shown with its source. */
 export function describeCause(trouble: Exclude<Trouble, FailingGroup>, nowMs: number): string | null {
   if (isOfCluster(trouble)) return describeClusterTrouble(trouble);
   switch (trouble.kind) {
@@ -167,7 +166,6 @@ function waiting(files: number): string {
   return files === 0 ? '' : `; ${counted(files, 'file')} waiting`;
 }
 
-/** A platform that cannot be reached: since when, and when it is retried. */
 function describeOutage(outage: Extract<Trouble, { kind: 'outage' }>, nowMs: number): string {
   const { since, nextTry, reason, waiting: files } = outage;
   const lasts = describeSpan(nowMs - Date.parse(since));
@@ -193,7 +191,6 @@ function describeGroup({ files }: FailingGroup, { nowMs, commandEnd }: StatusWor
   ];
 }
 
-/** What people read for the kind of a file that is not in sync. */
 export const KIND_WORDS: Readonly<Record<Failing['kind'], string>> = {
   failed: 'failed',
   sending: 'interrupted',
@@ -204,7 +201,7 @@ export const KIND_WORDS: Readonly<Record<Failing['kind'], string>> = {
   pending: 'waiting',
 };
 
-/** When a file is retried; `null`: that is said with its source. */
+/** Returns when a file is retried; `null`: shown with its source. */
 export function describeRetry(
   { kind, retry, retryAt }: Pick<Failing, 'kind' | 'retry' | 'retryAt'>,
   nowMs: number,
@@ -254,7 +251,7 @@ function describeLastPass({ lastPass, sinceLastPass }: Known, nowMs: number): st
   ];
 }
 
-/** What was done since the last pass, in one line. */
+/** Describes the work since the last pass in one line. */
 function describeSince({ last, ...since }: SincePass, nowMs: number): string[] {
   const what: readonly (readonly [number, string])[] = [
     [since.sent, 'sent'],
@@ -285,7 +282,7 @@ function until(moment: string, nowMs: number): string {
   return ms(Math.max(0, Date.parse(moment) - nowMs), { long: true });
 }
 
-/** When something comes: "now", or "in 4 min". */
+/** Returns "now", or a time such as "in 4 min". */
 function soon(moment: string, nowMs: number): string {
   const leftMs = Date.parse(moment) - nowMs;
   return leftMs < 1000 ? 'now' : `in ${describeSpan(leftMs)}`;

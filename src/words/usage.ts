@@ -1,6 +1,6 @@
 import { QUOTAS, type Additions, type Excess, type Quota, type Usages } from '../domain/usage.ts';
 
-/** What is used and allowed, and what a plan would add, as lines for people. The numbers are the platform's own. */
+/** Returns a line for each quota: use, limit and the addition of a plan. The numbers are the platform's. */
 export function describeUsage(usages: Usages, additions: Additions | null): string[] {
   const known = QUOTAS.filter((quota) => usages[quota] !== null);
   return known.map((quota) => {
@@ -11,7 +11,7 @@ export function describeUsage(usages: Usages, additions: Additions | null): stri
   });
 }
 
-/** What is used, allowed and added, for programs. */
+/** Returns use, limit and addition for JSON output. */
 export function usageForPrograms(usages: Usages, additions: Additions | null): object {
   const entries = QUOTAS.map((quota) => {
     const usage = usages[quota];
@@ -26,7 +26,6 @@ function describeOne(usages: Usages, quota: Quota): string {
   return allowed === null ? `${figure(used)} used` : `${figure(used)} of ${figure(allowed)} used`;
 }
 
-/** What people read for a quota. */
 const QUOTA_NAMES: Readonly<Record<Quota, string>> = {
   storage: 'storage',
   vectorStorage: 'vector storage',
@@ -34,7 +33,7 @@ const QUOTA_NAMES: Readonly<Record<Quota, string>> = {
   largestFile: 'largest file',
 };
 
-/** That a plan would go over a quota, if the platform counts as botsync does. */
+/** Reports that a plan would exceed a quota, if the platform counts like botsync. */
 export function describeExcess({ quota, used, allowed, added }: Excess): string {
   const limits = `the platform allows ${figure(allowed)}`;
   const what =
@@ -44,7 +43,6 @@ export function describeExcess({ quota, used, allowed, added }: Excess): string 
   return `the quota of ${QUOTA_NAMES[quota]} may not suffice: ${what}; no file is held back because of this`;
 }
 
-/** A number of bytes or files, as people read it. */
 function figure(amount: number): string {
   return amount.toLocaleString('en');
 }

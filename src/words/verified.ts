@@ -1,6 +1,5 @@
 import type { DifferenceReason, Verified } from '../domain/status.ts';
 
-/** What people read for a reason why a file on the platform differs. */
 export const DIFFERENCE_WORDS: Readonly<Record<DifferenceReason, string>> = {
   missing: 'missing',
   size: 'another size',
@@ -14,7 +13,7 @@ export const DIFFERENCE_WORDS: Readonly<Record<DifferenceReason, string>> = {
   orphan: 'orphan',
 };
 
-/** The counts of a comparison in a line for people. */
+/** Returns the counts of a comparison in one line. */
 export function describeVerified({ compared, same, foreign, busy, unread, reasons }: Verified): string {
   const found = Object.entries(reasons) as [DifferenceReason, number][];
   const rest = [
