@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ClientConfig } from 'pg';
 
-/** A problem is a sentence that shows nothing of the address. */
+/** A problem is a sentence that does not contain the address. */
 export type Connection = { readonly kind: 'ok'; readonly config: ClientConfig } | Problem;
 
 interface Problem {
@@ -87,7 +87,7 @@ const SEVERAL_HOSTS = 'names several hosts; name one, such as that of a proxy wh
 
 const NO_PORT = 'has a port that does not exist; write a number up to 65535';
 
-/** Returns what is wrong with the form of an address; `null`: `URL` can parse it. */
+/** Returns the error in the form of an address; `null`: `URL` can parse it. */
 function faultIn(text: string): string | null {
   const [, authority, rest] = /^postgres(?:ql)?:\/\/([^/?#]*)(.*)$/su.exec(text) ?? [];
   if (authority === undefined || rest === undefined)

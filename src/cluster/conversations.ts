@@ -18,7 +18,7 @@ export class Conversations {
     this.#table = `${quoted(schema)}.conversation`;
   }
 
-  /** The id of the recorded conversation; `null`: there is none. */
+  /** Returns the id of the recorded conversation; `null`: none. */
   async find(purpose: string): Promise<Outcome<string | null, LookupFailure>> {
     const known = this.#known.get(purpose);
     if (known !== undefined) return ok(known);

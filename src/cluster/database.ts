@@ -44,7 +44,7 @@ export interface DatabaseSettings {
   readonly connections: number;
 }
 
-/** What a database says of itself. */
+/** Facts that a database reports about itself. */
 export interface DatabaseHealth {
   readonly version: string;
   /** As PostgreSQL numbers its versions: 170010 is 17.10. */
@@ -54,7 +54,7 @@ export interface DatabaseHealth {
   readonly isFsyncOff: boolean;
   /** The setting `synchronous_commit`. */
   readonly commit: string;
-  /** Whether `synchronous_standby_names` has any. */
+  /** `synchronous_standby_names` is not empty. */
   readonly areStandbysNamed: boolean;
   /** Connected standbys. */
   readonly standbys: number;
@@ -115,7 +115,7 @@ export class ClusterDatabase {
     };
   }
 
-  /** The clock of the database, epoch milliseconds. */
+  /** Returns the time by the database's clock, epoch milliseconds. */
   async nowMs(): Promise<number> {
     const [row] = await this.sql(
       'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::double precision AS now_ms',

@@ -23,10 +23,10 @@ export function channelOf(schema: string): string {
   return `botsync_${digest.slice(0, DIGEST_DIGITS)}`;
 }
 
-/** Waits before a connection that failed is made again. */
+/** Waits before a failed connection is replaced. */
 type Pause = (signal: AbortSignal) => Promise<void>;
 
-/** Messages between the hosts of a cluster. Whoever does not listen at that moment misses them. */
+/** Messages between the hosts of a cluster. Hosts that are not listening at that moment miss them. */
 export class HostMessages {
   readonly #database: Pick<ClusterDatabase, 'sql' | 'listen'>;
   readonly #schema: string;
@@ -36,7 +36,7 @@ export class HostMessages {
     this.#schema = schema;
   }
 
-  /** Has all hosts beat at once: else they hear of a change with their next beat. Throws `DatabaseError`. */
+  /** Makes all hosts send a heartbeat at once; otherwise they learn of a change with their next one. Throws `DatabaseError`. */
   async wake(host: string): Promise<void> {
     await this.#database.sql('SELECT pg_notify($1, $2)', [channelOf(this.#schema), host]);
   }

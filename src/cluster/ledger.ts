@@ -9,7 +9,7 @@ export interface Grant {
   readonly instance: string;
   /** The number of shipments before. */
   readonly seq: number;
-  /** Whether the database may have lost records of the unit. */
+  /** The database may have lost records of the unit. */
   readonly isInDoubt: boolean;
 }
 
@@ -101,7 +101,7 @@ export class Ledger {
     ];
     const ask = async (): Promise<SqlRow | undefined> => (await this.#sql(this.#shipText, values))[0];
     let answer = await ask();
-    // An earlier attempt with a lost answer still held the unit's row: this one waited for it, and then saw the row of before.
+    // An earlier attempt whose answer was lost still held the unit's row: this one waited for it, and then saw the previous row.
     if (hasStoodStill(answer, grant, seq)) answer = await ask();
     if (answer?.['fenced'] === null || answer?.['fenced'] === undefined)
       return this.#whyNot(answer, grant, seq);
@@ -153,7 +153,7 @@ export class Ledger {
     }
   }
 
-  /** Rows of a unit's other tables by the name of their host ('' for rows that count on all hosts), as JSON arrays. */
+  /** Returns rows of a unit's other tables by host ('' for rows that count on all hosts), as JSON arrays. */
   async entriesByHost(unit: number, hosts: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const rows = await this.#sql(
       `SELECT host, coalesce(string_agg(body::text, ','), '') AS rows FROM ${this.#schema}.entry
@@ -163,7 +163,7 @@ export class Ledger {
     return new Map(rows.map((row) => [String(row['host']), `[${String(row['rows'])}]`]));
   }
 
-  /** How many files of each unit are in each state. */
+  /** Returns the number of each unit's files in each state. */
   async countFiles(): Promise<Map<number, Map<string, number>>> {
     const rows = await this.#sql(
       `SELECT unit, state, count(*) AS count FROM ${this.#schema}.file GROUP BY unit, state ORDER BY state`,
@@ -195,7 +195,7 @@ export class Ledger {
     if (typeof answer?.['epoch'] !== 'string') return 'lost';
     const isOurs = answer['holder'] === grant.instance && Number(answer['epoch']) === grant.epoch;
     if (!isOurs) return 'lost';
-    // It was taken and its answer lost: no other process ships under this epoch.
+    // The shipment was recorded and its answer lost: no other process ships under this epoch.
     if (Number(answer['seq']) > seq) return 'taken';
     return 'lost';
   }

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import type { Client, ClientConfig, Notification } from 'pg';
 
-/** How long the server may take to close a connection, milliseconds: one that is cut off never does. */
+/** The time for the server to close a connection, milliseconds: a connection that was cut off never closes. */
 const FAREWELL_MS = 1000;
 
 export interface Listener {
@@ -21,7 +21,7 @@ export class Listening {
   /** The last statement on the connection. */
   #said: Promise<unknown> = Promise.resolve();
   #running: Promise<void> | null = null;
-  /** Aborted when nobody listens any more. */
+  /** Aborted when the last listener ends. */
   #needless = new AbortController();
 
   /**

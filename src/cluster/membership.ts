@@ -3,16 +3,16 @@ import type { Sql, SqlRow } from './database.ts';
 import type { Grant } from './ledger.ts';
 import { quoted } from './schema.ts';
 
-/** What a host publishes with each beat. */
+/** The data that a host publishes with each heartbeat. */
 export interface HostNews {
   readonly name: string;
   readonly instance: string;
-  /** Whether the host leaves after a pass: no host releases a unit for it. */
+  /** The host leaves after a pass: no host releases a unit for it. */
   readonly isVisitor: boolean;
   readonly version: string;
   /** Numbers of the units in its configuration that it would take. */
   readonly units: readonly number[];
-  /** Why it leaves some units to others. */
+  /** Why the host leaves some units to others. */
   readonly hindrances: readonly Hindrance[];
   /** The state of its sources, JSON. */
   readonly report: string | null;
@@ -68,7 +68,7 @@ const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 /** The cluster as a beat finds it. */
 export interface ClusterView {
-  /** Whether the ledger still knows this process under its host name; otherwise another process has taken the name. */
+  /** The ledger still knows this process under its host name; otherwise another process has taken the name. */
   readonly isKnown: boolean;
   /** Numbers of the units whose leases the beat proved. */
   readonly proven: readonly number[];
@@ -219,15 +219,15 @@ export class Membership {
   }
 }
 
-/** What every beat brings back of a host. */
+/** The columns of hosts that every heartbeat returns. */
 const HOST_COLUMNS = `name, instance, beat, is_visitor, version, units, hindrances, greatest(paused_until - ${NOW_MS}, 0) AS paused`;
 
-/** An escape of JSON; the group has one that PostgreSQL can make no text of: NUL, or half a surrogate pair. */
+/** An escape of JSON; the group has one that PostgreSQL cannot store as text: NUL, or half a surrogate pair. */
 const ESCAPE = /\\(?:(u0000|ud[89a-f][0-9a-f]{2})|.)/gu;
 
 /**
- * What `JSON.stringify` made, with U+FFFD in the place of what PostgreSQL cannot hold as text. Reading does without this, but not in
- * hosts of older versions: one such text would end the leases of all of them.
+ * Replaces escapes that PostgreSQL cannot store as text by U+FFFD in the output of `JSON.stringify`. Reading does not need this,
+ * except in hosts of older versions: one such text would end the leases of all of them.
  */
 function storable(json: string): string;
 function storable(json: string | null): string | null;

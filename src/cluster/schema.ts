@@ -33,8 +33,9 @@ export function ledgerTables(schema: string): string[] {
        identity text NOT NULL,
        UNIQUE (base_url, bot_id, identity)
      )`,
-    // is_visitor: it leaves after a pass; units: numbers of those of its configuration that it would take; hindrances: why it leaves
-    // some of them to others, see src/domain/hindrance.ts; report: what it says of its sources; paused_until: the platform asked it to wait, by the database's clock.
+    // is_visitor: leaves after a pass; units: numbers of the units in its configuration that it would take; hindrances: why it
+    // leaves some of them to others, see src/domain/hindrance.ts; report: the state of its sources; paused_until: end of a pause
+    // that the platform asked for, by the database's clock.
     `CREATE TABLE IF NOT EXISTS ${s}.host (
        name     text PRIMARY KEY,
        instance text NOT NULL,                -- one process
@@ -46,8 +47,8 @@ export function ledgerTables(schema: string): string[] {
        report   json,
        paused_until bigint NOT NULL DEFAULT 0  -- epoch ms
      )`,
-    // seq: shipments of this epoch and all before it; is_in_doubt: the database lost some of them, and the records were not compared with
-    // the platform since; settled_at: all that was there then is on the platform, by the database's clock.
+    // seq: shipments of this and all earlier epochs; is_in_doubt: the database lost some of them, and the records were not
+    // compared with the platform since; settled_at: everything older than this is on the platform, by the database's clock.
     `CREATE TABLE IF NOT EXISTS ${s}.unit (
        id          integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
        target      integer NOT NULL REFERENCES ${s}.target (id),
@@ -62,8 +63,8 @@ export function ledgerTables(schema: string): string[] {
        settled_at  bigint,                    -- epoch ms
        UNIQUE (target, name)
      )`,
-    // Rows are written by one statement, which holds the row of their unit: that PostgreSQL looks both up once more for each row would be
-    // a quarter of the work.
+    // No foreign keys: one statement writes the rows while it holds the row of their unit, and checking both keys for each row
+    // would be a quarter of the work.
     `CREATE TABLE IF NOT EXISTS ${s}.file (
        target   integer NOT NULL,             -- that of its unit
        key_hash bytea NOT NULL,
@@ -83,14 +84,14 @@ export function ledgerTables(schema: string): string[] {
        body     json NOT NULL,                -- as it was shipped, with the name of the table
        PRIMARY KEY (unit, tbl, host, key_hash)
      )`,
-    // The conversations that were created for notifications: those of all units go there.
+    // The conversations created for notifications; all units use them.
     `CREATE TABLE IF NOT EXISTS ${s}.conversation (
        purpose text PRIMARY KEY,              -- canonical JSON of what it was created from
        id      text NOT NULL,
        proven  boolean NOT NULL DEFAULT false -- a message has arrived there
      )`,
-    // The configuration of each source that all hosts go by, and what each host brought last, also of hosts that are gone: JSON whose text
-    // is equal where the configuration is.
+    // The configuration of each source in force on all hosts, and the last one that each host offered, even if the host has left:
+    // JSON whose text is equal where the configuration is.
     `CREATE TABLE IF NOT EXISTS ${s}.source (
        name     text PRIMARY KEY,
        settings text NOT NULL
@@ -101,7 +102,7 @@ export function ledgerTables(schema: string): string[] {
        settings text NOT NULL,
        PRIMARY KEY (host, source)
      )`,
-    // What a host wants of the holder of a unit.
+    // A command for the holder of a unit.
     `CREATE TABLE IF NOT EXISTS ${s}.wish (
        id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
        unit integer NOT NULL REFERENCES ${s}.unit (id) ON DELETE CASCADE,
@@ -111,7 +112,7 @@ export function ledgerTables(schema: string): string[] {
   ];
 }
 
-/** Whether this version of botsync can work with a ledger. */
+/** The result of checking a ledger's version. */
 export type LedgerStanding =
   { readonly kind: 'ready' } | { readonly kind: 'none' | 'older' | 'newer'; readonly version: number };
 
@@ -177,7 +178,7 @@ export class LedgerTables {
     );
   }
 
-  /** The statement that sets the ledger aside under another name. */
+  /** Returns the statement that renames the ledger's schema, to set the ledger aside. */
   renaming(name: string): string {
     return `ALTER SCHEMA ${quoted(this.#schema)} RENAME TO ${quoted(name)}`;
   }
@@ -186,7 +187,7 @@ export class LedgerTables {
     await this.#sql(this.renaming(name));
   }
 
-  /** The rights that the role of this connection lacks to work with the ledger, such as `INSERT on file`. */
+  /** Returns the rights that this connection's role lacks to work with the ledger, such as `INSERT on file`. */
   async lackingRights(): Promise<string[]> {
     const wanted = tableRights(this.#schema).flatMap(([table, rights]) =>
       rights.split(', ').map((right) => ({ table, right })),
@@ -201,7 +202,7 @@ export class LedgerTables {
   }
 }
 
-/** The statements that give a role the rights of hosts, and no others. */
+/** Returns the statements that grant a role the rights of hosts, and no others. */
 export function grantsFor(schema: string, role: string | null): string[] {
   const to = role === null ? ROLE_PLACEHOLDER : quoted(role);
   const byRights = new Map<string, string[]>();
@@ -214,7 +215,7 @@ export function grantsFor(schema: string, role: string | null): string[] {
   ];
 }
 
-/** The tables of the ledger with the rights of hosts on each. */
+/** Returns the tables of the ledger with the rights of hosts on each. */
 function tableRights(schema: string): [table: string, rights: string][] {
   const start = `CREATE TABLE IF NOT EXISTS ${quoted(schema)}.`;
   return ledgerTables(schema).flatMap((text): [string, string][] => {

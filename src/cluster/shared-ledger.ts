@@ -11,8 +11,8 @@ import { SourceSettings } from './source-settings.ts';
 type Methods<T> = Pick<T, keyof T>;
 
 /**
- * The records that several hosts share: all that a cluster needs of its database. PostgreSQL has the only implementation;
- * another one implements this and is chosen by `openSharedLedger`. Methods throw `DatabaseError`.
+ * The records that several hosts share: everything that a cluster needs from its database. PostgreSQL has the only
+ * implementation; `openSharedLedger` would choose another. Methods throw `DatabaseError`.
  */
 export interface SharedLedger {
   /** The rows of units: `ship` is the fence. */
@@ -25,23 +25,23 @@ export interface SharedLedger {
   readonly messages: Methods<HostMessages>;
   /** Facts about the database itself, for `botsync doctor`. */
   readonly database: Pick<ClusterDatabase, 'health' | 'nowMs'>;
-  /** Whether the connection is encrypted and the server's certificate checked; otherwise the database is on this machine. */
+  /** The connection is encrypted and the server's certificate checked; otherwise the database is on this machine. */
   readonly isEncrypted: boolean;
   readonly close: () => Promise<void>;
 }
 
 export interface SharedLedgerOptions {
-  /** How this host is called in the database's own lists of connections. */
+  /** This host's name in the database's lists of connections. */
   readonly applicationName: string;
   readonly schema: string;
-  /** A statement is given up after so long without an answer, milliseconds. */
+  /** Time after which a statement without an answer fails, milliseconds. */
   readonly patienceMs: number;
 }
 
-/** Connections of a host: shipments of several units, beats, and questions beside them. */
+/** Connections of a host: shipments of several units, heartbeats, and queries. */
 const CONNECTIONS = 6;
 
-/** Opens the ledger at an address; nothing is asked of it yet. A problem is a sentence that shows nothing of the address. */
+/** Opens the ledger at an address without a query yet. A problem is a sentence that does not contain the address. */
 export function openSharedLedger(
   address: string,
   { applicationName, schema, patienceMs }: SharedLedgerOptions,
