@@ -11,7 +11,7 @@ export interface AskedOfHolders {
   readonly kind: Wish['kind'];
   /** `null` for all sources. */
   readonly source: string | null;
-  /** Further fields of the wish. */
+  /** Further fields of the command. */
   readonly terms: Readonly<Record<string, string | null>>;
 }
 
@@ -27,7 +27,7 @@ export interface AskedHolders {
 }
 
 /**
- * Asks the other hosts that hold the units of sources, through the ledger: they carry it out with their next beat
+ * Sends a command through the ledger to the other hosts that hold the units of sources: they execute it with their next heartbeat
  * at the latest. Throws `UsageError` if no host holds them.
  */
 export async function askHolders(

@@ -6,7 +6,7 @@ import { writeError, paintFor } from './render/output.ts';
 
 type LogOptions = Pick<GlobalOptions, 'logLevel' | 'logFormat'>;
 
-/** Who reads standard error; `pipe` includes files. */
+/** The reader of standard error; `pipe` includes files. */
 export type LogReader = 'terminal' | 'service-manager' | 'pipe';
 
 export function logReader(): LogReader {
@@ -24,7 +24,7 @@ export function logSettings({ logLevel, logFormat }: LogOptions, reader: LogRead
   return {
     level: logLevel ?? (reader === 'terminal' && format === 'pretty' ? 'warn' : 'info'),
     format,
-    // Whoever waits for a command knows the time.
+    // The user who waits for a command knows the time.
     isTimed: false,
     paint: paintFor(2),
   };

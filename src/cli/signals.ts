@@ -54,7 +54,7 @@ export function listenForStop(
 /** A closing terminal that sent the signal closes within this time, in milliseconds. */
 const LOOK_AGAIN_MS = 1000;
 
-/** How often to check in that time. */
+/** Number of checks in that time. */
 const LOOKS = 10;
 
 /**

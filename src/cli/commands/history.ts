@@ -71,7 +71,7 @@ const HOURS_UP_TO_MS = 48 * HOUR_MS;
 interface Column {
   readonly head: string;
   readonly cell: (row: HistoryBucket) => string;
-  /** Whether the column is omitted if all its cells are empty. */
+  /** The column is omitted if all its cells are empty. */
   readonly isOptional: boolean;
 }
 

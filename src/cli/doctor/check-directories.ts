@@ -18,7 +18,7 @@ interface Survey {
   troubles: number;
   /** With the reason. */
   firstTrouble: string | null;
-  /** Whether every file was checked. */
+  /** Every file was checked. */
   isComplete: boolean;
 }
 

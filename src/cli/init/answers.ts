@@ -28,7 +28,6 @@ export interface Answers {
   readonly keyPrefix: string;
   /** Patterns of files to index; empty for none. */
   readonly index: readonly string[];
-  /** What happens on the platform to a file that is deleted here. */
   readonly removals: RemovalMode;
 }
 
@@ -46,7 +45,7 @@ export interface AnswerOptions {
   readonly removals: RemovalMode | undefined;
 }
 
-/** What is known before the platform can be asked for its bots. */
+/** The answers that are needed before the platform can be asked for its bots. */
 export type Access = Pick<Answers, 'baseUrl' | 'chatUrl' | 'token' | 'workspaceId'>;
 
 export interface Interview extends DirectoryPorts {
@@ -210,7 +209,7 @@ function orNull(text: string): string | null {
   return text === '' ? null : text;
 }
 
-/** What is typed is shown, so it cannot be the secret itself. */
+/** Typed text is visible, so it cannot be the secret itself. */
 function readTokenPlace(text: string): Reading<unknown> {
   const reading = readSecretReference(text);
   return reading.kind === 'ok' || text.includes(':')

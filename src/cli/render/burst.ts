@@ -5,7 +5,7 @@ import { bytesText, countText, durationText } from '../../service/amounts.ts';
 /** A burst is over after this time without changes, in milliseconds. */
 const QUIET_MS = 1000;
 
-/** How long to wait for the platform's confirmation without a message, in milliseconds. */
+/** Wait for the platform's confirmation before a message, in milliseconds. */
 const SILENT_WAIT_MS = 10_000;
 
 /** Limit on remembered files with problems. */
@@ -14,7 +14,7 @@ const MOST_TROUBLES = 10_000;
 export interface BurstSituation {
   /** Files whose final status the platform has not reported yet. */
   readonly unconfirmed: number;
-  /** Whether a source is halted or the platform refuses something. */
+  /** A source is halted, or the platform refuses something. */
   readonly isHindered: boolean;
 }
 
@@ -59,7 +59,7 @@ export class Burst {
     this.#monotonic = monotonic;
   }
 
-  /** Whether there is something to summarise. */
+  /** There is something to summarise. */
   get isPending(): boolean {
     return this.#counts !== null;
   }

@@ -20,7 +20,7 @@ export class DaemonView {
   readonly log: StyledLog;
   readonly showsProgress: boolean;
   readonly #options: GlobalOptions;
-  /** Whether a person reads the log live. */
+  /** A person reads the log live. */
   readonly #isForPeople: boolean;
   readonly #watch: ProgressWatch;
   readonly #serviceManager: () => Pick<ServiceManager, 'status'>;

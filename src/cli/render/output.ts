@@ -12,7 +12,7 @@ import { type Paint, usesColour, inColour, withoutColour } from '../../service/c
 /** Limit on bytes that wait for a slow reader; further lines are dropped. */
 const MOST_WAITING_BYTES = 1_000_000;
 
-/** How long to wait at the end for a reader that reads nothing, in milliseconds. */
+/** Wait at the end for a reader that reads nothing, in milliseconds. */
 const LAST_PATIENCE_MS = 1000;
 
 /** Called when a reader does not read. */
@@ -78,7 +78,7 @@ export async function drainOutput(): Promise<number> {
   return results;
 }
 
-/** How this program was called, for suggested commands. */
+/** Returns the command that started this program, for suggested commands. */
 export function invocation(): string {
   const script = process.argv[1] ?? '';
   return basename(script) === 'botsync' ? 'botsync' : `node ${relative(process.cwd(), script)}`;

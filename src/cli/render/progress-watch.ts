@@ -7,7 +7,7 @@ import { writeError } from './output.ts';
 import type { FileInFlight } from '../../run/transfer-tally.ts';
 import { Burst, type BurstNews } from './burst.ts';
 
-/** How often to check whether everything is over, in milliseconds. */
+/** Interval of checks for the end of all work, in milliseconds. */
 const LOOK_MS = 500;
 
 /** Follows the work of a daemon from the first change to the last: by a progress line, and a summary at the end. */

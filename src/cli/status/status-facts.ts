@@ -43,7 +43,7 @@ export async function askForFacts(stateFile: string, signal?: AbortSignal): Prom
   }
 }
 
-/** What `botsync status --json` prints. */
+/** Returns the document of `botsync status --json`. */
 export function statusDocument({ known, daemon }: StatusFacts, { exitCode }: Standing): object {
   return { ...known, inSync: exitCode === EXIT.ok, daemon };
 }

@@ -26,7 +26,7 @@ export interface WatchInput {
   readonly words: Omit<StatusWords, 'nowMs'>;
   /** A duration; empty for the default. */
   readonly every: string;
-  /** Whether to print a document for each change, instead of updating rows. */
+  /** Print a document for each change, instead of updating rows. */
   readonly isJson: boolean;
 }
 
@@ -74,7 +74,7 @@ export function restMs(intervalMs: number, tookMs: number): number {
 
 interface Shown {
   readonly exitCode: number;
-  /** Whether a daemon did not answer in time: then the duration does not reflect the cost of an answer. */
+  /** A daemon did not answer in time: then the duration does not reflect the cost of an answer. */
   readonly isSilent: boolean;
 }
 
