@@ -2,14 +2,14 @@ import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface ClusterMeasures {
   readonly unitsHeld: number;
-  /** Whether the last beat reached the database. */
+  /** The last heartbeat reached the database. */
   readonly isDatabaseUp: boolean;
 }
 
 /** In seconds: from a database on the same machine to one that is about to be given up. */
 const SHIP_BUCKETS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10];
 
-/** Counts what a host does in a cluster, for Prometheus. */
+/** Counts the work of a host in a cluster, for Prometheus. */
 export class ClusterMetrics {
   readonly #measure: () => ClusterMeasures;
   readonly #unitsHeld: Gauge;

@@ -3,7 +3,7 @@ import { closeSync, constants, openSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { buffer } from 'stream/consumers';
 
-/** How to bind or connect to the socket of a state file. */
+/** The address of a state file's socket, for binding or connecting. */
 export type SocketPlace =
   /** `release` must follow the last use of `address`. */
   | {
@@ -20,8 +20,8 @@ export type SocketPlace =
 const LONGEST_ADDRESS = process.platform === 'linux' ? 107 : 103;
 
 /**
- * Locates the socket `<stateFile>.socket`. `stateFile` is absolute and may be too long for a socket address: on
- * Linux an open descriptor then stands in for the directory.
+ * Locates the socket `<stateFile>.socket`. `stateFile` is absolute and may be too long for a socket address: on Linux an open
+ * descriptor then replaces the directory.
  */
 export function locateSocket(stateFile: string): SocketPlace {
   const path = `${stateFile}.socket`;

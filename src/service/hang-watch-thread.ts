@@ -42,9 +42,9 @@ const AT_FDCWD = 0xffffff9cn;
 const LOWEST_ADDRESS = 0x10000n;
 
 /**
- * Returns the path of the main thread's system call; `null` if it cannot be determined (only Linux tells), or if
- * the thread is running. Must be called from another thread. Linux names the call and its arguments: the first or
- * second one is a path, or the first is an open file. Accesses no file system but `/proc`.
+ * Returns the path of the main thread's system call; `null` if it is unknown (only Linux reports it), or if the thread is
+ * running. Must be called from another thread. Linux reports the call and its arguments: the first or second one is a path, or
+ * the first is an open file. Accesses no file system but `/proc`.
  */
 function pathBlockedOn(): string | null {
   try {

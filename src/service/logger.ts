@@ -8,7 +8,7 @@ export interface LogSettings {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
   /** `pretty`: lines for people. */
   readonly format: 'json' | 'pretty';
-  /** Whether lines for people begin with date and time; lines of JSON always have them. */
+  /** Lines for people begin with date and time; lines of JSON always have them. */
   readonly isTimed?: boolean;
   /** Colours of lines for people; none by default. */
   readonly paint?: Paint;
@@ -22,7 +22,7 @@ export interface Log {
   readonly error: (message: string, fields?: object) => void;
 }
 
-/** A log that also takes messages with a style, which tell people everything: `fields` are for programs alone. */
+/** A log that also takes styled messages. These are complete for people: only JSON lines include `fields`. */
 export interface StyledLog extends Log {
   readonly say: (level: LogLevel, words: Words, fields: object) => void;
 }

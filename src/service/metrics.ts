@@ -75,7 +75,7 @@ export async function createMetrics(
   return new Metrics(library, version, measure);
 }
 
-/** Counts what the daemon does, for Prometheus. Nothing runs between requests for metrics. */
+/** Counts the daemon's work, for Prometheus. Nothing runs between requests for metrics. */
 class Metrics {
   readonly #library: typeof import('prom-client');
   readonly #registry: Registry;
@@ -338,7 +338,7 @@ function measureProcess(library: typeof import('prom-client'), registry: Registr
     help: 'Open file descriptors.',
     registers,
     collect() {
-      // One of them is that of this listing.
+      // One of them belongs to this listing.
       this.set(readdirSync('/proc/self/fd').length - 1);
     },
   });

@@ -128,7 +128,7 @@ export class AttemptLimit {
   }
 }
 
-/** Returns what belongs to one client: an IPv4 address, or an IPv6 network of 64 bits. */
+/** Returns the network of one client: an IPv4 address, or an IPv6 network of 64 bits. */
 function networkOf(address: string): string {
   const mapped = /^::ffff:([\d.]+)$/iu.exec(address)?.[1];
   if (mapped !== undefined && isIPv4(mapped)) return mapped;

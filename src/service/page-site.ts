@@ -10,7 +10,7 @@ import { text, type StatusAnswer } from './status-routes.ts';
 export interface SitePorts {
   /** Carries out the action of a signed-in visitor and returns its result in a sentence. */
   readonly act: (action: Exclude<PageAction, { readonly kind: 'sign-out' }>) => string | Promise<string>;
-  /** Logs who did what. `fields` never contain a secret. */
+  /** Logs an action or a failed attempt with its client. `fields` never contain a secret. */
   readonly note: (level: 'info' | 'warn', message: string, fields: object) => void;
   readonly failed: (error: unknown) => void;
 }

@@ -1,5 +1,5 @@
 export interface PageSource {
-  /** Returns the whole HTML document for a query. `mayAsk`: whether the platform may be asked for it. */
+  /** Returns the whole HTML document for a query. `mayAsk`: the platform may be asked for it. */
   readonly document: (query: URLSearchParams, access: PageAccess, mayAsk: boolean) => Promise<string>;
   /**
    * Returns the markup of the changing parts by element id, the same for everybody with this query. Never contains
@@ -13,9 +13,9 @@ export interface PageSource {
 }
 
 /**
- * What a visitor may do: `look-only` without a configured secret, `locked` before signing in, `open` afterwards.
- * `csrfToken` is in the only form, `id="control"`, of the document; the parts have buttons with `form="control"`.
- * `notice`: the result of the last action.
+ * The rights of a visitor: `look-only` without a configured secret, `locked` before signing in, `open` afterwards. `csrfToken` is
+ * in the only form, `id="control"`, of the document; the parts have buttons with `form="control"`. `notice`: the result of the
+ * last action.
  */
 export type PageAccess =
   | { readonly kind: 'look-only' }

@@ -44,7 +44,7 @@ interface Stream {
   shown: ReadonlyMap<string, string> | null;
   /** Messages that the system has not taken yet, because the client reads too slowly. */
   unread: number;
-  /** Whether there were unread messages at the last heartbeat. */
+  /** There were unread messages at the last heartbeat. */
   wasBehind: boolean;
 }
 
@@ -80,7 +80,7 @@ export class PageStreams {
   /**
    * Keeps the page of a response up to date until either side ends it. The headers must be written already.
    *
-   * @param mayAct - whether the visitor may act now.
+   * @param mayAct - returns whether the visitor may act now.
    */
   add(response: ServerResponse, query: URLSearchParams, mayAct: () => boolean): void {
     const sorted = new URLSearchParams(query);

@@ -20,7 +20,7 @@ export interface LockHolder {
   readonly host: string;
   /** ISO 8601. */
   readonly since: string;
-  /** What it runs, for people: "sync --once". */
+  /** Its command, for people: "sync --once". */
   readonly command: string;
 }
 
@@ -28,7 +28,7 @@ export interface LockHolder {
 export interface ProcessLock {
   /** The previous holder did not release the lock: it was killed, or the machine crashed. */
   readonly wasAbandoned: boolean;
-  /** Whether the locked file is still the one at its path; if not, another process could lock that one. */
+  /** Returns whether the locked file is still the one at its path; if not, another process could lock that one. */
   readonly isInPlace: () => boolean;
   /** Further calls do nothing. */
   readonly release: () => void;

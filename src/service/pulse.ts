@@ -1,4 +1,4 @@
-/** A part of the daemon's work that is watched for standstill: `walk`, `transfer`, `record`. */
+/** A part of the daemon's work that is checked for progress: `walk`, `transfer`, `record`. */
 export interface Stage {
   /** A piece of work begins. */
   readonly begin: () => void;
@@ -31,7 +31,7 @@ export class Pulse {
   /**
    * Adds a stage.
    *
-   * @param isExcused - whether a standstill is intended now: the platform asked for a pause, or an outage lasts.
+   * @param isExcused - returns whether a lack of progress is intended now: the platform asked for a pause, or an outage lasts.
    */
   stage(name: string, isExcused: () => boolean = () => false): Stage {
     const beat: Beat = { isExcused, underWay: 0, movedAtMs: 0 };
@@ -41,7 +41,7 @@ export class Pulse {
     this.#beats.set(name, beat);
     return {
       begin: () => {
-        // Adding work to work that hangs is no progress.
+        // More work on top of work that hangs is no progress.
         if (beat.underWay++ === 0) move();
       },
       progress: move,

@@ -13,7 +13,7 @@ export function originOf(headers: IncomingHttpHeaders): RequestOrigin {
   const site = headers['sec-fetch-site'];
   if (site === 'same-origin') return 'own';
   if (origin !== undefined && origin !== 'null') return isAt(origin, host) ? 'own' : 'foreign';
-  // A page that hides its origin. "same-site" includes other ports of this machine, which may be foreign.
+  // The page hides its origin. "same-site" includes other ports of this machine, which may be foreign.
   if (origin === 'null') return 'foreign';
   return site === undefined || site === 'none' ? 'unknown' : 'foreign';
 }

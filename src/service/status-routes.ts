@@ -1,4 +1,4 @@
-/** What a running daemon reports. If a port throws, the answer is 500 and `failed` gets the error. */
+/** The reports of a running daemon. If a port throws, the answer is 500 and `failed` gets the error. */
 export interface StatusPorts {
   /** `reasons` are sentences without secrets. */
   readonly readiness: () => { readonly ready: boolean; readonly reasons: readonly string[] };
@@ -8,7 +8,7 @@ export interface StatusPorts {
   readonly failed: (error: unknown) => void;
 }
 
-/** What the owner of the socket may ask of a running daemon. The results, or promises of them, are answered as JSON. */
+/** Commands of the socket's owner to a running daemon. The results, or promises of them, are answered as JSON. */
 export interface ControlPorts extends StatusPorts {
   /** Approves the halt of a source with this digest. */
   readonly approve: (source: string, halt: string) => unknown;

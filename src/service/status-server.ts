@@ -182,7 +182,7 @@ async function listening(server: Server): Promise<NodeJS.ErrnoException | null> 
 }
 
 function serving(server: Server, address: string, { failed }: StatusPorts): ServeAttempt {
-  // Such as a lack of file descriptors for another connection, which is no reason to end.
+  // For example too few file descriptors for another connection, which is no reason to end.
   server.on('error', failed);
   let closed: Promise<unknown> | null = null;
   const close = async (): Promise<void> => {

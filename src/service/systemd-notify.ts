@@ -1,24 +1,24 @@
 import { spawn } from 'node:child_process';
 
-/** Tells the service manager how the daemon is (systemd's `sd_notify` protocol). Nothing here waits or fails. */
+/** Reports the daemon's state to the service manager (systemd's `sd_notify` protocol). Methods neither wait nor fail. */
 export interface ServiceManager {
-  /** The daemon is up, or done with reloading; with what it does now. */
+  /** Reports that the daemon has started, or finished reloading. `status`: its current work. */
   readonly ready: (status: string) => void;
-  /** The configuration is being read again; `ready` ends it. */
+  /** Reports a reload of the configuration; `ready` ends it. */
   readonly reloading: () => void;
-  /** The daemon is about to end. */
+  /** Reports that the daemon is about to end. */
   readonly stopping: () => void;
-  /** What it does now, for people: one line of `systemctl status`. */
+  /** Reports the current work, as the line of `systemctl status`. */
   readonly status: (text: string) => void;
-  /** The daemon is alive. Due well within `watchdogIntervalMs`, half of it as a rule. */
+  /** Reports that the daemon is alive. Due well within `watchdogIntervalMs`, half of it as a rule. */
   readonly watchdog: () => void;
-  /** The service manager ends a daemon that it has not heard of for so long, milliseconds; `null`: it does not watch. */
+  /** The service manager ends a daemon without a report for this long, milliseconds; `null`: no watchdog. */
   readonly watchdogIntervalMs: number | null;
-  /** Resolves when all that was said is delivered or given up. */
+  /** Resolves when all messages are delivered or given up. */
   readonly flush: () => Promise<void>;
 }
 
-/** `systemd-notify` itself waits 5 s for the service manager to have read a message. */
+/** `systemd-notify` itself waits 5 s until the service manager has read a message. */
 const DELIVERY_LIMIT_MS = 10_000;
 
 /** A message may have 4,096 bytes; a longer one is dropped. */
@@ -67,8 +67,8 @@ export function openServiceManager(env: NodeJS.ProcessEnv, warn: (message: strin
     sending ??= sendAll();
   };
   /**
-   * Adds to the last waiting message, for what is no change of state, so that messages do not pile up for a slow
-   * service manager.
+   * Adds to the last waiting message, for reports that change no state, so that messages do not pile up for a slow service
+   * manager.
    */
   const join = (...variable: [string, string]): void => {
     const last = waiting.at(-1);
