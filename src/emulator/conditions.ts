@@ -21,7 +21,7 @@ export type Condition =
   | { readonly kind: 'rate-limit'; readonly rateLimit: RateLimit }
   | FileCondition;
 
-/** How the platform treats files; `keys` is a glob. */
+/** A treatment of files by the platform; `keys` is a glob. */
 export type FileCondition =
   /**
    * Lists show the files of `lagMs` ago, but nothing older than this condition; Infinity: the files as they are

@@ -26,7 +26,7 @@ export class ContentStore {
   readonly #runningMarker: string;
   readonly #knownDirs = new Set<string>();
 
-  /** Creates the directories (mode 0700) and deletes what interrupted uploads of an earlier run left. */
+  /** Creates the directories (mode 0700) and deletes the remains of interrupted uploads of an earlier run. */
   constructor(dataDir: string) {
     this.#contentDir = join(dataDir, 'content');
     this.#temporaryDir = join(dataDir, 'incoming');

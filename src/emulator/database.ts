@@ -66,7 +66,7 @@ export function openDatabase(dataDir: string): Database {
   return database;
 }
 
-/** The data directory cannot be used. The message says what to do. */
+/** The data directory cannot be used. The message contains the fix. */
 export class UnusableData extends Error {}
 
 /** Resources of one kind by id, in the order of their creation: all in memory, every change written through. */

@@ -10,7 +10,7 @@ import {
 import type { FaultAction } from './faults.ts';
 import { untilClosed, waitWhileOpen, type AnswerPacing } from './reply.ts';
 
-/** How long a client may take to read an early answer before its connection ends. */
+/** The time for a client to read an early answer before its connection ends. */
 const EARLY_ANSWER_GRACE_MS = 2000;
 
 /** Longer than the lifetime of any upload address. */

@@ -17,9 +17,9 @@ export interface FaultScope {
     | 'list-passages'
     | 'get-usage'
     | (string & {});
-  /** How many requests it strikes; default 1, Infinity for all. */
+  /** Number of requests that it strikes; default 1, Infinity for all. */
   readonly times?: number;
-  /** How many matching requests pass first; default 0. */
+  /** Number of matching requests that pass first; default 0. */
   readonly after?: number;
   /** Only requests about the file of this key. */
   readonly key?: string;
@@ -96,7 +96,7 @@ export class Faults {
     this.#released = this.#newRelease();
   }
 
-  /** `times` and `after` are what is left of each fault. */
+  /** `times` and `after` are the remaining numbers of each fault. */
   pending(): readonly Fault[] {
     return this.#entries.map(({ fault, toSkip, timesLeft }) => ({
       ...fault,

@@ -36,11 +36,11 @@ export interface EmulatorOptions {
   readonly limits?: Partial<Limits> | undefined;
   /** Without it there is no limit and no RateLimit header. */
   readonly rateLimit?: RateLimit | null | undefined;
-  /** What is served besides the page: everything (the default), or the five operations of interface.md. */
+  /** The operations besides the page: all (the default), or the five of interface.md. */
   readonly operations?: 'all' | 'specified' | undefined;
-  /** How long an indexed file stays indexing_pending after its last byte. Default 0; Infinity: forever. */
+  /** Time that an indexed file stays indexing_pending after its last byte. Default 0; Infinity: forever. */
   readonly indexingDelayMs?: number | undefined;
-  /** How long it then stays indexing_in_progress. Default 0. */
+  /** Time that it then stays indexing_in_progress. Default 0. */
   readonly indexingProgressMs?: number | undefined;
   /** Globs of keys whose indexing fails. */
   readonly failIndexing?: readonly string[] | undefined;
@@ -48,9 +48,9 @@ export interface EmulatorOptions {
   readonly uploadUrlLifetimeMs?: number | undefined;
   /** Epoch milliseconds. Default Date.now. */
   readonly now?: (() => number) | undefined;
-  /** Whether `emulator.requests` is filled. Default false. */
+  /** Fills `emulator.requests`. Default false. */
   readonly recordRequests?: boolean | undefined;
-  /** How many of the latest requests `emulator.requests` keeps. Default 10,000. */
+  /** Number of latest requests that `emulator.requests` keeps. Default 10,000. */
   readonly recordedRequestsMax?: number | undefined;
 }
 

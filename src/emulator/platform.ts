@@ -12,7 +12,7 @@ import { RequestLog } from './request-log.ts';
 
 const DEFAULT_BOT: EmulatorBot = { id: 'demo-bot', name: 'Demo bot' };
 
-/** What operations work on: the data of one directory, settings, conditions and clock. */
+/** The state for operations: the data of one directory, settings, conditions and clock. */
 export class Platform {
   readonly settings: Settings;
   readonly conditions: Conditions;

@@ -9,7 +9,7 @@ export type AnswerPacing =
   /** The second half is sent when `until` resolves. */
   | { readonly kind: 'in-halves'; readonly until: Promise<void> }
   | { readonly kind: 'in-pieces'; readonly pieces: number; readonly everyMs: number }
-  /** This many bytes of it, at most all but one; then the connection ends. */
+  /** Sends this many bytes, at most all but one; then the connection ends. */
   | { readonly kind: 'cut'; readonly afterBytes: number };
 
 export interface Sending {

@@ -118,7 +118,7 @@ function checkRequest(request: EmulatorRequest, platform: Platform): void {
   if (address === 'expired') refuseAtStore(403, 'AccessDenied', 'Request has expired');
 }
 
-/** Names the headers that differ from what was signed, if the file is still known; a real store does not know that. */
+/** Names the headers that differ from the signed ones, if the file is still known; a real store does not know that. */
 function explainMismatch(request: EmulatorRequest, platform: Platform): string {
   const general = 'The request signature we calculated does not match the signature you provided';
   const file = findNamedFile(request, platform);

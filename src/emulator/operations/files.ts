@@ -132,7 +132,7 @@ function readPosition(
   return [value, id];
 }
 
-/** The platform does not say whether an update indexes the file again; here it does so only under a condition. */
+/** The platform does not document whether an update indexes the file again; here it does so only under a condition. */
 function lifeAfterUpdate(file: StoredFile, platform: Platform): FileLife | null {
   const { life } = file;
   const { settings, conditions } = platform;

@@ -98,7 +98,7 @@ function readPassages(file: StoredFile, platform: Platform): Passage[] {
     }));
 }
 
-/** Returns the share of the query's words that the passage contains, where the platform compares meaning. */
+/** Returns the share of the query's words that the passage contains; the real platform compares meaning. */
 function scoreOf(query: string, { content }: Passage): number {
   const words = wordsOf(query);
   const own = new Set(wordsOf(content));

@@ -78,7 +78,7 @@ function text(status: number, line: string): OperationResult {
   };
 }
 
-/** The page depends on the clock, so that it is rendered this often, in milliseconds. */
+/** Interval of rendering the page, which depends on the clock, in milliseconds. */
 const LOOK_MS = 1000;
 
 /** Keeps open pages up to date. */
