@@ -7,22 +7,19 @@ import { mayHaveContent, readStatus } from './platform-status.ts';
 import type { Verdict } from './record.ts';
 import { toldOf, type FileSettings } from './settings.ts';
 
-/** A file of the platform that may have the content of a local file: its content is still to be compared with the mark. */
+/** A file of the platform that may have the content of a local file; their contents are not compared yet. */
 export interface Adoptable {
   readonly file: ListedFile;
-  /** Of the content that was sent, from the mark. */
+  /** From the mark. */
   readonly sha256: Buffer;
-  /**
-   * Compares the settings of the file on the platform with the rules: `same`, `facts` where a change in place is enough, or
-   * `other` where it must be sent.
-   */
+  /** `same` as the rules, `facts` where a change in place is enough, or `other` where the file must be sent. */
   readonly told: 'same' | 'facts' | 'other';
 }
 
 /**
- * Returns the platform's file as a candidate for a local file without a record; `null`: it cannot have that content.
+ * Returns the candidate for a local file without a record; `null`: it cannot have that content.
  *
- * @param settings - from the rules, for the local file.
+ * @param settings - of the local file.
  * @param nowMs - the platform's time, epoch milliseconds.
  */
 export function adoptable(

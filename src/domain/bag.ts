@@ -1,6 +1,6 @@
 /** An item that is in at most one bag. */
 export interface BagItem {
-  /** Its index in the bag; only the bag uses it. */
+  /** Its index in the bag. */
   bagIndex: number;
 }
 
@@ -51,7 +51,6 @@ export class Multiset {
     this.#counts.set(value, (this.#counts.get(value) ?? 0) + 1);
   }
 
-  /** Takes a value out once. */
   delete(value: string): void {
     const others = (this.#counts.get(value) ?? 1) - 1;
     if (others === 0) this.#counts.delete(value);

@@ -8,7 +8,6 @@ export interface ClusterFacts {
   readonly host: string;
   /** Why this host cannot take part; `null`: it can. Then the other fields are from the last contact. */
   readonly trouble: string | null;
-  /** Names of the units that this host holds. */
   readonly held: readonly string[];
   readonly units: readonly UnitFacts[];
   readonly hosts: readonly HostFacts[];
@@ -26,7 +25,6 @@ export interface UnitFacts {
   readonly holderHost: string | null;
   /** Number of times that the unit was taken. */
   readonly epoch: number;
-  /** The unit is in this host's configuration. */
   readonly isConfigured: boolean;
   /** No host may sync the unit, because its keys may be those of another unit. */
   readonly isHalted: boolean;
@@ -36,7 +34,7 @@ export interface UnitFacts {
 
 export interface HostFacts {
   readonly name: string;
-  /** Version of botsync. */
+  /** Of botsync. */
   readonly version: string;
   /** The host gave a sign of life within the time of a lease. */
   readonly alive: boolean;

@@ -7,13 +7,12 @@ const MINUTE_MS = 60_000;
 /** Delay between the end of an upload and the first question for the file's status, milliseconds. */
 export const FIRST_ASKED_AFTER_MS = 1000;
 
-/** The longest delay between two questions for a status, milliseconds. */
+/** Milliseconds. */
 export const LONGEST_ASK_MS = 15 * MINUTE_MS;
 
 /** A list may not have a new file yet: after this long the file is asked for individually, milliseconds. */
 const LISTED_AFTER_MS = MINUTE_MS;
 
-/** Delays before a file that the platform lost is sent again. */
 const RESEND: Backoff = { firstMs: 5000, longestMs: LONGEST_ASK_MS };
 
 type SentFacts = Pick<SentRecord, 'sentAtMs' | 'losses'>;

@@ -21,7 +21,6 @@ const WORST_FIRST: readonly number[] = [
   EXIT.ok,
 ];
 
-/** Returns the exit code of several passes together. */
 export function worstOf(exitCodes: readonly number[]): number {
   return WORST_FIRST.find((code) => exitCodes.includes(code)) ?? EXIT.ok;
 }

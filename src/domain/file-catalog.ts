@@ -13,7 +13,6 @@ export interface CatalogFile {
   readonly sizeBytes: number | null;
   /** Such as `indexing_pending`; unknown values are possible. */
   readonly status: string | null;
-  /** Why the status is a failure. */
   readonly failedReason: string | null;
   readonly contentType: string | null;
   readonly tags: Readonly<Record<string, string>>;
@@ -31,7 +30,7 @@ export interface CatalogFile {
 /** The part of a file's entry that is stored. */
 export type ListedFile = Omit<CatalogFile, 'url'>;
 
-/** One page of a bot's files. `nextToken`: `null` on the last page. */
+/** `nextToken`: `null` on the last page. */
 export interface CatalogPage {
   readonly files: readonly CatalogFile[];
   readonly nextToken: string | null;

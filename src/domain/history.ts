@@ -17,7 +17,6 @@ export interface HistoryCounts {
   readonly throttled: number;
 }
 
-/** The counts of a minute, an hour or any other span. */
 export interface HistoryBucket extends HistoryCounts {
   /** Epoch milliseconds. */
   readonly startMs: number;
@@ -46,7 +45,7 @@ export function startOf(momentMs: number, spanMs: number): number {
   return Math.floor(momentMs / spanMs) * spanMs;
 }
 
-/** Returns a bucket with more counts and the lower of both request limits. */
+/** Adds counts, and keeps the lower request limit. */
 export function added<T extends HistoryBucket>(
   bucket: T,
   counts: Partial<HistoryCounts>,
@@ -59,7 +58,6 @@ export function added<T extends HistoryBucket>(
   };
 }
 
-/** Merges buckets into one. */
 export function together(
   buckets: readonly HistoryBucket[],
   { startMs, spanMs }: Pick<HistoryBucket, 'startMs' | 'spanMs'>,

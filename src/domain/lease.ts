@@ -43,7 +43,7 @@ export function momentOf(clocks: Clocks): Moment {
   return { monotonicMs: clocks.monotonic(), wallMs: clocks.now() };
 }
 
-/** Checks before a request is sent: is this host still the holder? */
+/** Checks that this host still holds a unit, before a request about it is sent. */
 export interface Fence {
   /** Returns whether new work may start now. */
   readonly mayBegin: () => boolean;

@@ -14,7 +14,6 @@ export interface Limits {
   readonly indexableExtensions: readonly string[];
 }
 
-/** The result of checking a file's size. */
 export type Admission =
   | { readonly kind: 'send'; readonly resolved: ResolvedSettings }
   | { readonly kind: 'skip'; readonly reason: string }

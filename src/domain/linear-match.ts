@@ -78,7 +78,6 @@ function newState(successes: Successes): State {
   return { successes, isDead, before: [], results: new Map() };
 }
 
-/** Returns whether a program as a whole succeeds. */
 function isSuccess(programs: readonly Program[], successes: Successes, program: number): boolean {
   const start = programs[program]?.start;
   return start !== undefined && successes[program]?.[start] === 1;

@@ -1,6 +1,5 @@
 import { BlockList, isIP } from 'node:net';
 
-/** A TCP address to listen on. */
 export interface ListenAddress {
   /** An IP address, without brackets. */
   readonly host: string;

@@ -16,7 +16,6 @@ export interface NotifySettings {
   readonly on: ReadonlySet<Topic>;
   /** The shortest time between two messages about a problem that comes back or grows, milliseconds. */
   readonly quietMs: number;
-  /** The time between two summaries, milliseconds. */
   readonly summaryEveryMs: number;
   /** Patterns as in rules: uploads of matching files are announced. */
   readonly announce: readonly string[];

@@ -82,7 +82,6 @@ export class RequestLog {
     this.#keptMs = keptMs;
   }
 
-  /** Adds a request that is released now. */
   add(nowMs: number): void {
     this.#times.push(nowMs);
     while ((this.#times[this.#start] ?? Infinity) < nowMs - this.#keptMs) this.#start += 1;

@@ -56,7 +56,6 @@ export function problemOfIgnorePattern(line: string): string | null {
     : null;
 }
 
-/** The data of a source that hints about patterns need. */
 export interface PatternPlace {
   readonly name: string;
   /** Absolute. */

@@ -3,7 +3,7 @@ import { readMark } from './mark.ts';
 
 /** The platform's status of the content that was sent. `said`: in the platform's words, for people. */
 export type PlatformStatus =
-  /** The platform has the content, and the bot can search it if it is to be indexed. */
+  /** The platform has the content, and the bot can search it if it was sent to be indexed. */
   | { readonly kind: 'final'; readonly verdict: 'stored' | 'searchable'; readonly said: string }
   | { readonly kind: 'unsearchable'; readonly said: string; readonly reason: string }
   /** The platform does not have content that its store received. */
@@ -28,7 +28,6 @@ export const GONE: PlatformStatus = {
 /** A file that is not listed may still exist. */
 export const NOT_LISTED: PlatformStatus = { kind: 'pending', said: 'not listed' };
 
-/** The fields of an answer that determine the status. */
 export type StatusFields = Pick<CatalogFile, 'status' | 'failedReason' | 'index' | 'sizeBytes' | 'metadata'>;
 
 export interface SentContent {

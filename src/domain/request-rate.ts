@@ -4,11 +4,11 @@ import { areThereOthers, OtherClients, RequestLog } from './other-clients.ts';
 export interface RateLimitReport {
   /** Requests a window; `null`: unknown. */
   readonly limit: number | null;
-  /** Requests left in the window at the time of the answer. */
+  /** At the time of the answer. */
   readonly remaining: number;
-  /** Time until the window is renewed, milliseconds; `null`: unknown. */
+  /** Milliseconds; `null`: unknown. */
   readonly resetMs: number | null;
-  /** Length of a window, milliseconds; `null`: unknown. */
+  /** Milliseconds; `null`: unknown. */
   readonly windowMs: number | null;
 }
 
@@ -172,7 +172,6 @@ export class RequestRate {
     return this.#lastReleaseMs + this.#intervalMs;
   }
 
-  /** Records a request that is released now. */
   released(nowMs: number): void {
     const dueMs = this.#lastReleaseMs + this.#intervalMs;
     this.#lastReleaseMs = nowMs - dueMs > LONGEST_CATCH_UP_MS ? nowMs : Math.min(nowMs, dueMs);
@@ -183,7 +182,7 @@ export class RequestRate {
     }
   }
 
-  /** Records an answer. Returns for how long to send nothing, milliseconds: the limit is used up. */
+  /** Records an answer. Returns for how long to send nothing, milliseconds: more than 0 once the limit is used up. */
   answered(answer: AnsweredRequest, nowMs: number): number {
     const { wasLimited, report, releasedAtMs } = answer;
     if (wasLimited) this.#log.remove(releasedAtMs);

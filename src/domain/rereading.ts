@@ -16,7 +16,6 @@ export interface RereadState {
   readonly atMs: number;
 }
 
-/** The part of the round that is reread now. */
 export interface RereadPart {
   readonly from: number;
   readonly length: number;

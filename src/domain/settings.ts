@@ -142,7 +142,6 @@ export function toldOf(settings: FileSettings): ToldSettings {
   };
 }
 
-/** Returns whether a value has the shape of `ToldSettings`. */
 export function isToldSettings(value: unknown): value is ToldSettings {
   if (typeof value !== 'object' || value === null) return false;
   const { index, tags, metadata, contentType, accessPolicies } = value as Record<string, unknown>;

@@ -83,7 +83,7 @@ export interface HaltStatus {
   readonly kind: Halt['kind'];
   /** Identifies the halt in its approval. */
   readonly digest: string;
-  /** The number of files at stake, as far as known. */
+  /** As far as known. */
   readonly files: number;
   /** The first of their paths. */
   readonly first: readonly string[];
@@ -162,7 +162,6 @@ export interface Doing {
   readonly watchedDirectories: number;
   /** Changed paths that wait for a rescan. */
   readonly queued: number;
-  /** Files that are being sent. */
   readonly sending: number;
   /** `nextTry`: `null`: with the next change. `null`: the platform is reachable. */
   readonly outage: {
@@ -246,9 +245,7 @@ export interface Standing {
   readonly underWay: {
     /** The first full pass since the start is in progress. */
     readonly isLooking: boolean;
-    /** Changed paths that wait. */
     readonly queued: number;
-    /** Files that are being sent. */
     readonly sending: number;
   } | null;
   /**

@@ -11,7 +11,6 @@ export interface TakeFacts {
   readonly courtesyMs: number;
 }
 
-/** Returns whether a host takes a unit now. */
 export function isToTake({ holder, stillMs, leaseMs, isAssigned, courtesyMs }: TakeFacts): boolean {
   switch (holder) {
     case 'this-host':
@@ -128,7 +127,6 @@ export class Standstill<K> {
     if (seen?.mark !== mark) this.#seen.set(key, { mark, sinceMs: atMs });
   }
 
-  /** Drops all reports. */
   forget(): void {
     this.#seen.clear();
   }

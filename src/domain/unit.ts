@@ -36,7 +36,6 @@ export function groupMeeting<T>(items: readonly T[], mayMeet: (a: T, b: T) => bo
   return groups.map((group) => group.sort((a, b) => items.indexOf(a) - items.indexOf(b)));
 }
 
-/** Returns the units of some sources, named after them. */
 export function unitsOf<S extends UnitSource>(sources: readonly S[]): Unit<S>[] {
   return groupMeeting(sources, mayShareKey).map((group) => ({
     name: group

@@ -17,7 +17,6 @@ export type Usages = Readonly<Record<Quota, Usage | null>>;
 /** The amounts that a plan adds to the quotas: bytes, a number of files, and the bytes of its largest file. */
 export type Additions = Readonly<Record<Quota, number>>;
 
-/** A file, for counting it against quotas. */
 export interface Counted {
   readonly sizeBytes: number;
   readonly isIndexed: boolean;
@@ -50,7 +49,6 @@ export interface Excess {
   readonly added: number;
 }
 
-/** Returns the quotas that a plan would exceed. */
 export function excessesOf(usages: Usages, additions: Additions): Excess[] {
   return QUOTAS.flatMap((quota) => {
     const { used = 0, allowed = null } = usages[quota] ?? {};

@@ -10,7 +10,6 @@ export function longestWaitMs(stallTimeoutMs: number): number {
   return stallTimeoutMs * MOST_TIMEOUTS_MEASURED;
 }
 
-/** A transfer without progress. */
 export interface StandingTransfer {
   /** Bytes of this content that may be in buffers of the other side. */
   readonly ownBytes: number;
