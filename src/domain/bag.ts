@@ -1,4 +1,3 @@
-/** An item that is in at most one bag. */
 export interface BagItem {
   /** Its index in the bag. */
   bagIndex: number;

@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 /** Delay between the end of an upload and the first question for the file's status, milliseconds. */
 export const FIRST_ASKED_AFTER_MS = 1000;
 
-/** Milliseconds. */
+/** The longest delay between two questions for a status. */
 export const LONGEST_ASK_MS = 15 * MINUTE_MS;
 
 /** A list may not have a new file yet: after this long the file is asked for individually, milliseconds. */

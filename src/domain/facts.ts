@@ -2,7 +2,6 @@ import type { ListedFile } from './file-catalog.ts';
 import { canonicalJson } from './json.ts';
 import type { ToldSettings } from './settings.ts';
 
-/** A setting of a file on the platform. */
 export type Fact = 'index' | 'contentType' | 'tags' | 'metadata' | 'accessPolicies';
 
 /**

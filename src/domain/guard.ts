@@ -43,7 +43,6 @@ const directoryFault = z.discriminatedUnion('kind', [
 
 export type DirectoryFault = z.infer<typeof directoryFault>;
 
-/** Why a guard rejects removals. */
 const removalExcess = z.discriminatedUnion('kind', [
   /** More removals than `removals.maxCount` or `removals.maxFraction`, which is `limit`. `guardRemovals` explains the counts. */
   z.object({
@@ -118,13 +117,12 @@ export const haltSchema = z.discriminatedUnion('kind', [
  */
 export type Halt = z.infer<typeof haltSchema>;
 
-/** A halt because the directory cannot be synced at all. */
 export type MissingHalt = Extract<Halt, { kind: 'missing' }>;
 
 /** The approval for a source: for one halt, for any halt, or none. */
 export type Approved = Halt | 'anything' | null;
 
-/** Returns the digest that identifies a halt in an approval, so that the approval covers no other halt. */
+/** Returns the digest that identifies a halt in its approval. */
 export function haltDigest(halt: Halt): string {
   return createHash('sha256')
     .update(JSON.stringify(essenceOf(halt)))
@@ -173,7 +171,7 @@ export function isApproved(halt: Halt, approved: Approved): boolean {
   }
 }
 
-/** Returns the time until which removals must have been noticed to be approved, epoch milliseconds. */
+/** Removals are approved if they were noticed by this time, epoch milliseconds. */
 export function approvedUntil(approved: Approved): number {
   if (approved === 'anything') return Infinity;
   return approved?.kind === 'mass-removal' ? approved.noticedUntilMs : -Infinity;

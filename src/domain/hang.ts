@@ -1,7 +1,6 @@
 /** Checks per hang timeout: sleep and scheduling shift a check or two. */
 const CHECKS = 20;
 
-/** Milliseconds. */
 const LONGEST_CHECK_MS = 5000;
 
 /** Returns the interval between checks of the main thread, milliseconds. */

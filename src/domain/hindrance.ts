@@ -24,7 +24,6 @@ export type Hindrance =
 
 export type Unseen = Extract<Hindrance, { readonly kind: 'unseen' }>;
 
-/** A host, for deciding which units it could work on. */
 export interface AbleHost {
   readonly name: string;
   /** See `HostNews`. */

@@ -40,7 +40,6 @@ export const NOTHING_DONE: HistoryCounts = {
   ...{ requests: 0, throttled: 0 },
 };
 
-/** Returns the start of the minute, hour or other span that contains a moment, milliseconds. */
 export function startOf(momentMs: number, spanMs: number): number {
   return Math.floor(momentMs / spanMs) * spanMs;
 }

@@ -8,7 +8,6 @@ const LEAST_MARGIN_MS = 600;
 /** Heartbeats per lease. */
 const BEATS_A_LEASE = 4;
 
-/** Returns the interval of a holder's heartbeats, milliseconds. */
 export function beatMs(leaseMs: number): number {
   return leaseMs / BEATS_A_LEASE;
 }

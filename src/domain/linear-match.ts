@@ -14,7 +14,7 @@ interface State {
   readonly results: Map<number, boolean>;
 }
 
-/** The memory for cached states, counted in steps. */
+/** Counted in steps. */
 const MOST_KEPT = 250_000;
 
 /**

@@ -1,11 +1,10 @@
 import type { JsonObject, JsonValue } from './json.ts';
 
-/** The name of botsync's mark in a file's metadata. */
 export const MARK_NAME = 'botsync';
 
 const VERSION = 1;
 
-/** Identifies the content of a file that botsync sent, in the file's metadata. */
+/** Identifies the content of a sent file, in the file's metadata. */
 export interface Mark {
   /** SHA-256 of the content, lower-case hexadecimal. */
   readonly sha256: string;

@@ -7,7 +7,6 @@ const SURGE_PART = 0.25;
 /** Minimum part of a window for one measurement of the rate. */
 const STRETCH_PART = 1 / 8;
 
-/** The number of stretches that give the current rate. */
 const LATEST = 2;
 
 /** A time in which requests of others arrived evenly; `came`: their number. */

@@ -1,7 +1,7 @@
 import type { CatalogFile } from './file-catalog.ts';
 import { readMark } from './mark.ts';
 
-/** The platform's status of the content that was sent. `said`: in the platform's words, for people. */
+/** `said`: in the platform's words, for people. */
 export type PlatformStatus =
   /** The platform has the content, and the bot can search it if it was sent to be indexed. */
   | { readonly kind: 'final'; readonly verdict: 'stored' | 'searchable'; readonly said: string }
@@ -15,7 +15,6 @@ export type PlatformStatus =
   /** In progress, or an unknown status. */
   | { readonly kind: 'pending'; readonly said: string };
 
-/** Why the platform does not have content that its store received. */
 export type LossCause = 'quota' | 'size' | 'other';
 
 export const GONE: PlatformStatus = {

@@ -103,13 +103,11 @@ export function differenceOf({
 /** The treatment of removed files on the platform: kept, replaced by an expiring empty file, or deleted. */
 export type RemovalMode = 'keep' | 'expire' | 'delete';
 
-/** The part of an absent file's record that decides its fate. */
 export interface AbsentFile {
   readonly state: RecordState;
   readonly uploaded: boolean;
   /** Epoch milliseconds. */
   readonly expiresAtMs: number | null;
-  /** The absence that was recorded before. */
   readonly absence: Absence | null;
 }
 
@@ -124,7 +122,6 @@ export interface AbsentFile {
  */
 export type Fate = 'unknown' | 'forget' | 'none' | 'tombstone' | 'remove' | 'keep';
 
-/** Returns whether somebody asked for the removal of a file, whatever the mode. */
 export function isAskedFor(absence: Absence | null): absence is 'pruned' | 'orphan' {
   return absence === 'pruned' || absence === 'orphan';
 }

@@ -40,7 +40,7 @@ export function programsOf(source: string): Program[] {
 /** Compiles from the end to the start, so that each part knows the step that follows. */
 class Compiler {
   readonly #programs: Program[];
-  /** Positions of the programs of lookaheads, by their text. */
+  /** By the text of the lookahead. */
   readonly #known: Map<string, number>;
   readonly #steps: Step[] = [{ kind: 'done' }];
 

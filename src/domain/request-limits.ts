@@ -34,7 +34,7 @@ function tooLarge(): string {
   return `makes the request larger than ${count(LARGEST_BODY_BYTES)} bytes`;
 }
 
-/** Checks a conversation against the platform's limits; `null`: it may be sent. */
+/** `null`: it may be sent. */
 export function checkConversation(
   request: ConversationRequest,
 ): LimitProblem<keyof ConversationRequest> | null {
@@ -46,7 +46,7 @@ export function checkConversation(
   return checkName('channel', channel) ?? checkName('integrationName', integrationName ?? null);
 }
 
-/** Checks a message against the platform's limits; `null`: it may be sent. */
+/** `null`: it may be sent. */
 export function checkMessage({
   conversationId,
   payload,

@@ -1,6 +1,6 @@
 import { areThereOthers, OtherClients, RequestLog } from './other-clients.ts';
 
-/** The rate limit in an answer (platform-facts.md, Rate limits). */
+/** platform-facts.md, Rate limits. */
 export interface RateLimitReport {
   /** Requests a window; `null`: unknown. */
   readonly limit: number | null;
@@ -65,7 +65,7 @@ const SPARE_PART_OF_SEVERAL = 0.01;
 const FEW_PART = 1 / 5;
 const GAINED_WITHIN_MS = 5000;
 
-/** Time constants of the rate's rise and fall, milliseconds. */
+/** Time constants, milliseconds. */
 const RISE_MS = 700;
 const FALL_MS = 80;
 
@@ -79,7 +79,6 @@ const LONGEST_STEP_MS = 100;
 const SPREAD_BELOW = 32;
 const SPREAD_BELOW_PART = 0.1;
 
-/** The longest wait of a spread request, milliseconds. */
 const LONGEST_INTERVAL_MS = 10_000;
 
 /**
@@ -267,7 +266,6 @@ export class RequestRate {
   }
 }
 
-/** Returns the part of its own use that a client leaves free. */
 function sparePart(own: number, taken: number, limit: number): number {
   if (!areThereOthers(taken, limit)) return SPARE_PART_ALONE;
   const most = taken > limit * CONCESSION_FROM_PART ? MOST_CONCESSION : 1;

@@ -41,7 +41,6 @@ export function isOnPart(path: string, { from, length }: RereadPart): boolean {
   return (positionOf(path) - from + POSITIONS) % POSITIONS < length;
 }
 
-/** Returns the progress after a part was reread. */
 export function afterPart({ from, length }: RereadPart, nowMs: number): RereadState {
   return { position: (from + length) % POSITIONS, atMs: nowMs };
 }

@@ -154,20 +154,18 @@ export interface Overview {
   readonly lastVerification: (Verified & { readonly finishedAt: string }) | null;
 }
 
-/** The current work of a daemon. Times are ISO 8601. */
+/** Times are ISO 8601. */
 export interface Doing {
   readonly activity: 'starting' | 'pass' | 'watching';
   /** A full pass has ended since the settings were loaded. */
   readonly isFirstPassOver: boolean;
   readonly watchedDirectories: number;
-  /** Changed paths that wait for a rescan. */
   readonly queued: number;
   readonly sending: number;
   /** `nextTry`: `null`: with the next change. `null`: the platform is reachable. */
   readonly outage: {
     readonly since: string;
     readonly nextTry: string | null;
-    /** The last failure. */
     readonly reason: string;
   } | null;
   /** Why the platform refuses the credentials; `null`: it does not, as far as known. */
@@ -201,7 +199,6 @@ export interface Running extends Partial<Doing> {
  */
 export type Retry = 'now' | 'change' | 'halt' | 'outage' | 'ask' | 'pass';
 
-/** A file that is not in sync, and when it is retried. */
 export interface Failing extends Omit<NotInSync, 'retry'> {
   readonly retry: Retry;
   /** ISO 8601; `null`: unknown, or now. */
@@ -303,12 +300,11 @@ export interface Explanation {
     /** The difference on the platform; `null`: none, as far as known. */
     readonly differs: Difference | null;
   } | null;
-  /** The action of a pass now. */
   readonly action: Exclude<EventKind, 'confirm'> | 'verify' | 'none' | 'keep';
   readonly reason: string;
 }
 
-/** The platform's status of a file. Times are ISO 8601; `null`: none. */
+/** Times are ISO 8601; `null`: none. */
 export interface PlatformWord {
   /** The final status; `null`: unknown. */
   readonly verdict: Verdict | null;
@@ -317,7 +313,6 @@ export interface PlatformWord {
   readonly nextAskAt: string | null;
 }
 
-/** The state of the service that uses a state file. */
 export type ServiceState =
   | { readonly kind: 'running' }
   /** It holds the state file, and does not answer requests yet, or no longer. */
@@ -329,7 +324,6 @@ export type ServiceState =
   /** Only single passes use the state file. */
   | { readonly kind: 'none' };
 
-/** The configuration that a service uses. */
 export interface ConfigurationInUse {
   /** An absolute path. */
   readonly file: string;

@@ -19,7 +19,7 @@ export class Throughput {
     while (this.#bytes.size > MOST_STRETCHES) this.#bytes.delete(Math.min(...this.#bytes.keys()));
   }
 
-  /** Returns the bytes a second over the last `seconds` stretches with transfers; `null`: nothing was transferred yet. */
+  /** `seconds`: how many stretches with transfers count. `null`: nothing was transferred yet. */
   perSecond(seconds: number): number | null {
     const latest = [...this.#bytes].sort(([a], [b]) => b - a).slice(0, seconds);
     const sum = latest.reduce((total, [, bytes]) => total + bytes, 0);

@@ -38,7 +38,6 @@ export function whyUntaken(
   return hosts.some(({ units }) => units.includes(unit)) ? null : 'no-taker';
 }
 
-/** A unit, for deciding which host works on it. */
 export interface Assignable {
   readonly id: number;
   /** `null`: it is free. */

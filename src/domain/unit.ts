@@ -1,4 +1,3 @@
-/** A source, for deciding which host works on it. */
 export interface UnitSource {
   readonly name: string;
   readonly keyPrefix: string;
@@ -12,7 +11,6 @@ export interface Unit<S extends UnitSource = UnitSource> {
   readonly sources: readonly S[];
 }
 
-/** Returns whether two sources may produce the same key. */
 export function mayShareKey(
   a: Pick<UnitSource, 'keyPrefix' | 'targetName'>,
   b: Pick<UnitSource, 'keyPrefix' | 'targetName'>,
