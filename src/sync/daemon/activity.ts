@@ -6,19 +6,18 @@ import type { DueDates } from './due-dates.ts';
 import type { Passes } from './passes.ts';
 import type { PathRescans } from './path-rescans.ts';
 
-/** The parts of a daemon that know what it is doing. */
 export interface ActivityInput {
   readonly syncContext: Pick<SyncContext, 'flights' | 'breaker'>;
   readonly blockade: Pick<Blockade, 'refusal' | 'shortage'>;
   readonly passes: Pick<Passes, 'isUnderWay' | 'hasEnded' | 'outlook'>;
   readonly rescans: Pick<PathRescans, 'waiting'>;
   readonly dueDates: Pick<DueDates, 'failedRenewalsAgainMs'>;
-  /** Directories under watch, by source. */
+  /** Watched directories by source. */
   readonly watched: ReadonlyMap<string, number>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
-/** What a daemon is doing now. */
+/** Returns the current activity of a daemon. */
 export function activityOf(input: ActivityInput): DaemonActivity {
   const { passes, rescans, dueDates, watched, clock } = input;
   const { flights, breaker } = input.syncContext;
@@ -46,7 +45,7 @@ export function activityOf(input: ActivityInput): DaemonActivity {
   };
 }
 
-/** A time of the monotonic clock as ISO 8601; one that has passed is now. */
+/** Converts a time of the monotonic clock to ISO 8601; a time in the past becomes now. */
 function momentOf(monotonicMs: number | null, clock: ActivityInput['clock']): string | null {
   if (monotonicMs === null) return null;
   const leftMs = Math.max(0, Math.round(monotonicMs - clock.monotonic()));

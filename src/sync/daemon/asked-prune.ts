@@ -7,7 +7,7 @@ import { leadsBelow } from '../../domain/path-order.ts';
 import type { SyncContext } from '../pass/sync-context.ts';
 import { type Halt, haltDigest, type Approved } from '../../domain/guard.ts';
 
-/** Kept files of a source that somebody saw listed and wants removed. */
+/** Kept files of a source to remove, after a user saw their list. */
 export interface WantedPrune {
   readonly source: string;
   readonly matches: MatchesPath;
@@ -16,9 +16,9 @@ export interface WantedPrune {
 }
 
 /**
- * Has the kept files of a source removed.
+ * Marks kept files of a source for removal, unless the source is halted or the list has changed.
  *
- * @param found - the source as it was found last.
+ * @param found - the source in its last known state.
  */
 export function askPrune(
   { source, matches, digest }: WantedPrune,
@@ -35,10 +35,10 @@ export function askPrune(
 }
 
 /**
- * What a rescan of one path of a source comes to. Before a source was met by a pass, a pass is all there is.
+ * Decides what a requested rescan of one path does. Before the first pass over the source, it causes a whole pass.
  *
- * @param path - relative to the source; from outside, so that it may lead anywhere.
- * @param found - the source as it was found last.
+ * @param path - relative to the source; untrusted, so it may lead outside.
+ * @param found - the source in its last known state.
  * @param refusal - why the platform refuses everything; `null`: it does not.
  */
 export function judgeRescan(
@@ -58,15 +58,15 @@ export function judgeRescan(
   return { kind: 'path', waitsFor: breaker.outage?.reason ?? refusal };
 }
 
-/** Halts that somebody approved. Each holds for one pass that was made to its end, and for that halt alone. */
+/** Approved halts. Each approval holds for one completed pass, and for that halt only. */
 export class Approvals {
   readonly #given = new Map<string, Halt>();
 
   /**
-   * Approves halts.
+   * Approves halts, except those of missing directories.
    *
    * @param halts - by source.
-   * @param digest - of the halt that is meant, see `haltDigest`; `null`: whatever halts the sources now.
+   * @param digest - of the halt to approve, see `haltDigest`; `null`: the current halt of each source.
    */
   give(halts: ReadonlyMap<string, Halt>, digest: string | null): Approval {
     const approved: string[] = [];
@@ -83,17 +83,16 @@ export class Approvals {
     return { approved, missing, changed };
   }
 
-  /** Those given until now. */
+  /** The approvals given so far, by source. */
   get pending(): ReadonlyMap<string, Halt> {
     return new Map(this.#given);
   }
 
-  /** The approved halt of a source. */
   of(source: string): Approved {
     return this.#given.get(source) ?? null;
   }
 
-  /** Drops approvals once a pass that began after them was made to its end. */
+  /** Drops approvals after the completion of a pass that began after them. */
   used(before: ReadonlyMap<string, Halt>): void {
     for (const [name, halt] of before) if (this.#given.get(name) === halt) this.#given.delete(name);
   }

@@ -30,12 +30,12 @@ export interface DaemonInput extends SyncServices {
   readonly othersSettledUntilMs?: () => number;
 }
 
-/** How often directories and due dates are looked at, milliseconds. */
+/** Interval for checks of directories and due dates, milliseconds. */
 const TICK_MS = 2000;
 
 /**
- * Keeps the platform up to date for as long as it runs: passes over everything at the start and now and then, looks at
- * single paths as soon as they change, renewals and removals when they are due. Every trigger ends in the same walk.
+ * Keeps the platform up to date as long as it runs. Makes passes over everything, at the start and regularly; rescans
+ * paths as soon as they change; renews and removes files when due. Every trigger ends in the same walk.
  */
 export class Daemon {
   readonly #input: DaemonInput;
@@ -48,9 +48,9 @@ export class Daemon {
   readonly #verifications: Verifications;
   readonly #outageProbe: OutageProbe;
   readonly #approvals = new Approvals();
-  /** Shared by all settings: what is running at a reload goes on. */
+  /** Shared by all settings: running work continues after a reload. */
   readonly #flights = new Flights();
-  /** Ends what is running under any settings. */
+  /** Breaks off running work under any settings. */
   readonly #broken = new AbortController();
   readonly #tickBell = new Bell();
   readonly #refusalNews: RefusalNews;
@@ -102,7 +102,11 @@ export class Daemon {
     this.#syncContext = this.#createEngine();
   }
 
-  /** Runs until it is asked to stop. Throws `StateFileError`; nothing is running any more then. */
+  /**
+   * Runs until the stop signal aborts.
+   *
+   * @throws {StateFileError} after all running work has ended.
+   */
   async run(): Promise<void> {
     const { stop } = this.#input;
     try {
@@ -122,8 +126,8 @@ export class Daemon {
   }
 
   /**
-   * Goes on under other settings. Resolves once they are in use; what is running then goes on under the old ones, until
-   * `whenSettled` resolves. After the end of the run nothing is left that could use them.
+   * Switches to other settings. Resolves once they are in use, or the run has ended. Work that is then running
+   * continues under the old settings, until `whenSettled` resolves.
    */
   async reload(settings: SyncSettings): Promise<{ readonly whenSettled: Promise<void> }> {
     await new Promise<void>((resolve) => {
@@ -131,7 +135,7 @@ export class Daemon {
         resolve();
         return;
       }
-      // One that was not taken yet is overtaken.
+      // A later reload replaces one that is not in use yet.
       this.#next?.taken();
       this.#next = { settings, taken: resolve };
       this.#switch.abort();
@@ -140,10 +144,10 @@ export class Daemon {
   }
 
   /**
-   * Lets through, once, what halts a source: that halt, and no other that may come.
+   * Approves the current halt of a source, once, and no later one.
    *
    * @param source - `null`: all sources.
-   * @param digest - of the halt, see `haltDigest`; `null`: whatever halts the source now.
+   * @param digest - of the halt, see `haltDigest`; `null`: any current halt.
    */
   approve(source: string | null, digest: string | null = null): Approval {
     const approval = this.#approvals.give(
@@ -155,9 +159,9 @@ export class Daemon {
   }
 
   /**
-   * Looks again now: at everything, or at one path of a source and what lies below it. Failed files are tried again.
+   * Rescans everything, or one path of a source and everything below it. Retries failed files.
    *
-   * @param source - `null`: all; one alone means all as well, since a pass is over everything.
+   * @param source - `null`: all sources. A source without a path also means all, because a pass covers everything.
    */
   rescan(source: string | null, path: string | null): AskedRescan {
     const wanted: AskedRescan =
@@ -169,27 +173,27 @@ export class Daemon {
     return wanted;
   }
 
-  /** Has kept files removed that somebody saw listed. The removals of their source check what they check of deleted files. */
+  /** Marks kept files for removal. The next removals of their source check them like deleted files. */
   prune(wanted: WantedPrune): AskedPrune {
     return askPrune(wanted, this.#watches.found(wanted.source), this.#input.state);
   }
 
-  /** Compares everything with what the bots have soon, and repairs what differs. */
+  /** Requests a comparison of everything with the bots soon, and the repair of differences. */
   repair(): void {
     this.#verifications.want();
   }
 
-  /** Another host wrote to a source, or says so: it is looked at, nothing is believed. */
+  /** Handles a hint that another host wrote to a source. The hint only causes rescans; its content is not trusted. */
   hear(source: string, hint: Hint): void {
     this.#hinted.hear(source, hint);
   }
 
-  /** Is told what a watch beside the daemon's own sees on this machine. */
+  /** Receives events of other watches on this machine. */
   get watchListener(): Pick<SourceListener, 'settled' | 'lost'> {
     return this.#watches.listener;
   }
 
-  /** What keeps the daemon from being of full service now; empty when nothing does. */
+  /** Reasons why the daemon is not fully working now, for messages. */
   get impediments(): string[] {
     const { refusal, shortage } = this.#blockade;
     const { outage } = this.#syncContext.breaker;
@@ -202,14 +206,14 @@ export class Daemon {
     ];
   }
 
-  /** Why the platform refuses the credentials; `null` when it does not, as far as is known. */
+  /** Why the platform refuses the credentials; `null`: no refusal is known. */
   get refusal(): string | null {
     return this.#blockade.refusal;
   }
 
   /**
-   * Everything that was there by then is on the platform, as far as it can be sent, epoch milliseconds; `null`: it is not known, or
-   * something is under way.
+   * The time up to which all changes are on the platform, as far as files can be sent, epoch milliseconds; `null`:
+   * unknown, or work is in progress.
    */
   get settledUntilMs(): number | null {
     const { activity, sending, queued } = this.activity;
@@ -218,7 +222,6 @@ export class Daemon {
     return Math.min(this.#input.clock.now(), ...sources.map(({ name }) => this.#seenUntilMs(name)));
   }
 
-  /** How it stands, for people and programs that ask. */
   get activity(): DaemonActivity {
     return activityOf({
       syncContext: this.#syncContext,
@@ -231,17 +234,17 @@ export class Daemon {
     });
   }
 
-  /** Files that were sent, of which the platform has not said yet their status. */
+  /** The number of sent files whose status the platform has not reported yet. */
   get unconfirmed(): number {
     return this.#syncContext.confirmations?.unconfirmed ?? 0;
   }
 
-  /** Directories under watch, by source. */
+  /** Watched directories by source. */
   get watchedDirectories(): ReadonlyMap<string, number> {
     return this.#watches.directories;
   }
 
-  /** Everything that happened in a source until then has been rescanned, epoch milliseconds. */
+  /** Returns the time up to which all changes in a source have been rescanned, epoch milliseconds. */
   #seenUntilMs(source: string): number {
     const oldest = [this.#rescans.oldest(source), this.#hinted.oldest(source)];
     return Math.min(this.#watches.toldUntilMs(source), ...oldest.map((atMs) => (atMs ?? Infinity) - 1));
@@ -251,7 +254,7 @@ export class Daemon {
     return this.#passes.blockade(this.#syncContext);
   }
 
-  /** By source, as they are on record: also those that no pass of this run has come to yet. */
+  /** Returns the recorded halts by source, including sources that no pass of this run has reached yet. */
   #halts(): Map<string, Halt> {
     const halts = new Map<string, Halt>();
     for (const { name } of this.#settings.config.sources) {
@@ -300,7 +303,7 @@ export class Daemon {
     this.#next = null;
   }
 
-  /** Runs everything under the settings of now, until a stop or a reload. */
+  /** Runs everything under the current settings, until a stop or a reload. */
   async #serve(trigger: Trigger): Promise<void> {
     const syncContext = this.#syncContext;
     await this.#watches.adjust(syncContext, syncContext.stop);
@@ -314,13 +317,13 @@ export class Daemon {
     ]);
   }
 
-  /** Looks at what no event tells of. */
+  /** Regularly checks everything that has no event of its own. */
   async #runTicks(syncContext: SyncContext): Promise<void> {
     const { clock } = this.#input;
     while (!syncContext.stop.aborted) {
       this.#input.checkInPlace();
       await this.#watches.check(syncContext, (name) => syncContext.walkStates.set(name, 'halted'));
-      // Under new settings nothing is known before something was tried.
+      // Under new settings, nothing is known before the first attempt.
       if (this.#passes.hasEnded || this.#blockade.isOn) this.#refusalNews.update(this.#blockade);
       this.#schedule.checkWallClock();
       this.#outageProbe.probe(syncContext);
@@ -335,7 +338,7 @@ export class Daemon {
         this.#rescans.wantInTime(source, path);
       });
       if (this.#dueDates.areRemovalsDue(syncContext)) this.#schedule.wake();
-      // A probe that is due between two ticks is not to wait for the next.
+      // A probe that is due between two ticks must not wait for the next tick.
       const untilProbeMs = syncContext.breaker.untilProbeMs || TICK_MS;
       await this.#tickBell.wait(clock, Math.min(TICK_MS, untilProbeMs), syncContext.stop);
     }

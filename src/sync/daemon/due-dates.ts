@@ -5,19 +5,19 @@ import { OVERDUE_AFTER_MS } from '../plan/overview.ts';
 import { removeWhatIsDue } from '../pass/pass.ts';
 import { targetOf, type FoundSource } from '../sources/source.ts';
 
-/** What could not be renewed or removed when it was due is retried after so long, milliseconds. */
+/** The delay before failed renewals and removals are retried, milliseconds. */
 const AGAIN_MS = 60_000;
 
 /**
- * Renewals that failed, milliseconds: the next rescan may come after the files have expired. When there is time for two
- * of these at most, they are made like the others.
+ * The delay before failed renewals are retried, milliseconds: the next rescan may come after the files have expired.
+ * Files that expire within two such delays are retried like all others.
  */
 const FAILED_AGAIN_MS = 300_000;
 
-/** Removals are retried no sooner than this, milliseconds. */
+/** The shortest delay before removals are retried, milliseconds. */
 const SHORTEST_AGAIN_MS = 2000;
 
-/** Knows which renewals and removals are due between passes. It keeps no timers: the daemon asks often. */
+/** Finds renewals and removals that are due between passes. It has no timers: the daemon polls it often. */
 export class DueDates {
   readonly #emit: Emit;
   readonly #sourceNamed: (name: string) => FoundSource | undefined;
@@ -25,9 +25,9 @@ export class DueDates {
   #renewalsAgainAtMs = 0;
   #failedAgainAtMs = 0;
   #removalsAgainAtMs = 0;
-  /** Since when each source has had renewals that are overdue, by the monotonic clock. */
+  /** Since when each source has had overdue renewals, by the monotonic clock. */
   readonly #overdueSinceMs = new Map<string, number>();
-  /** Sources whose removals a guard halted: nothing more of it until the next pass. */
+  /** Sources whose removals a guard halted: they wait for the next pass. */
   readonly #held = new Set<string>();
 
   constructor(emit: Emit, sourceNamed: (name: string) => FoundSource | undefined) {
@@ -35,12 +35,12 @@ export class DueDates {
     this.#sourceNamed = sourceNamed;
   }
 
-  /** When renewals that failed are retried, by the monotonic clock. */
+  /** When failed renewals are retried, by the monotonic clock. */
   get failedRenewalsAgainMs(): number {
     return this.#failedAgainAtMs;
   }
 
-  /** A pass has done all that was due, and told what it halted. */
+  /** Notes the end of a pass, which did everything that was due and reported its halts. */
   passEnded({ clock, config, state }: SyncContext): void {
     this.#held.clear();
     for (const { name } of config.sources)
@@ -49,8 +49,8 @@ export class DueDates {
   }
 
   /**
-   * Asks for a rescan of each file that is to be sent again before it expires, and tells how many are late and were not
-   * made up for within a minute, as after a night's sleep they are. What no pass has come to yet has to wait.
+   * Requests a rescan of each file that must be sent again before it expires. Reports how many renewals have been
+   * overdue for a minute, such as after a machine slept. Sources that no pass has reached yet have to wait.
    */
   findRenewals(syncContext: SyncContext, want: (source: string, path: string) => void): void {
     const { state, config, platformName, clock, walkStates } = syncContext;
@@ -70,7 +70,7 @@ export class DueDates {
       if (overdue === 0) this.#overdueSinceMs.delete(source.name);
       else this.#overdueSinceMs.set(source.name, sinceMs);
       if (isHalted || clock.monotonic() - sinceMs >= AGAIN_MS) late += overdue;
-      // Nothing is sent of a halted source.
+      // Files of a halted source are not sent.
       if (isHalted) continue;
       const pageAfter = (last: FileRecord | null) =>
         state.renewalsDue(target, source.name, nowMs, failedUntilMs, last);
@@ -82,13 +82,13 @@ export class DueDates {
     this.#emit({ kind: 'renewals-overdue', count: late });
   }
 
-  /** Whether files were noticed missing long enough ago to be removed from the platform. */
+  /** Returns whether files have been missing long enough to be removed from the platform. */
   areRemovalsDue(syncContext: SyncContext): boolean {
     if (syncContext.clock.monotonic() < this.#removalsAgainAtMs) return false;
     return this.#sourcesWithRemovals(syncContext).length > 0;
   }
 
-  /** Removes them, unless a guard halts it. Not to be run beside a pass. */
+  /** Removes these files, unless a guard halts the source. Must not run during a pass. */
   async remove(syncContext: SyncContext): Promise<void> {
     const { clock, waitLimits, stop } = syncContext;
     for (const found of this.#sourcesWithRemovals(syncContext)) {
@@ -114,7 +114,7 @@ export class DueDates {
       if (own === undefined || found === undefined || this.#held.has(source)) return [];
       if (state.targetId(targetOf(config, own, platformName)) !== target) return [];
       if (config.removals.mode === 'keep' && !state.hasAskedRemovals(target, source)) return [];
-      // After a walk that could not see everything nothing is removed.
+      // Nothing is removed after an incomplete walk.
       return walkStates.get(source) === 'complete' ? [found] : [];
     });
   }

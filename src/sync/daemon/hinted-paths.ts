@@ -7,34 +7,33 @@ import { IGNORE_FILE } from '../sources/source.ts';
 import type { PassSchedule } from './pass-schedule.ts';
 import type { Watches } from './watches.ts';
 
-/** So long a path is looked at in vain: clients of NFS believe what they once saw for a minute at most, unless told otherwise. */
+/** The longest wait for a path to look as hinted: by default, NFS clients cache for at most a minute. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** The first pause between two looks; each is twice as long as the one before, up to the longest. */
+/** The first pause between two checks; each is twice as long as the one before, up to the longest. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
 
-/** More paths are not waited for one by one: a pass over everything is cheaper then. */
+/** Above this number, paths are not awaited one by one: a pass over everything is cheaper. */
 const MOST_WAITING = 2000;
 
-/** So many looks are taken in one go: on a share each may be a question to its server. */
+/** Checks made without a pause: on a share, each may be a request to its server. */
 const LOOKS_A_TURN = 50;
 
-/** What waiting for hinted paths needs from outside. */
 export interface HintedPathsPorts {
-  /** How a path looks from here now; `null`: that cannot be seen. */
+  /** Returns the path as it looks from this host; `null`: it cannot be checked. */
   readonly lookAt: (source: string, path: string) => PathLook | null;
-  /** Whether a path is none of the source's files, whatever became of it. */
+  /** Returns whether the path is not a file of the source, whatever happened to it. */
   readonly ignores: (source: string, path: string) => boolean;
-  /** The path looks as the other host saw it, or never will: it is to be rescanned. */
+  /** Called when the path looks as the other host saw it, or never will; rescans it. */
   readonly arrived: (source: string, path: string) => void;
-  /** All of the source is to be rescanned, and people are told so. */
+  /** Rescans and reports the whole source. */
   readonly everything: (source: string) => void;
-  /** All is to be rescanned once more: what was rescanned may not have been what the other host saw. */
+  /** Repeats the rescan of everything: the first one may have seen an outdated state of the share. */
   readonly everythingAgain: () => void;
 }
 
-/** What hints lead to in a daemon: what its watches' events do. */
+/** Creates `HintedPaths` that act on hints as on events of the daemon's own watches. */
 export function hintedPathsFor(clock: Clock, watches: Watches, schedule: PassSchedule): HintedPaths {
   return new HintedPaths(clock, {
     lookAt: (source, path) => {
@@ -56,12 +55,12 @@ export function hintedPathsFor(clock: Clock, watches: Watches, schedule: PassSch
 
 interface Waiting extends HintedPath {
   readonly source: string;
-  /** When it was heard of first, epoch milliseconds. */
+  /** When the first hint came, epoch milliseconds. */
   readonly firstMs: number;
-  /** By the monotonic clock: when it was heard of last, and when it is rescanned whatever it looks like. */
+  /** Monotonic: when the last hint came, and when the path is rescanned at the latest. */
   readonly heardAtMs: number;
   readonly endsAtMs: number;
-  /** When it is looked at next, by the monotonic clock, and the pause after that. */
+  /** Monotonic: when the path is checked next; then the pause after that check. */
   nextMs: number;
   pauseMs: number;
 }
@@ -72,15 +71,15 @@ interface Repetition {
 }
 
 /**
- * Paths of which other hosts said that something happened there. A host may see its share as it was a while ago, so each path is
- * looked at until it looks as the other host saw it, and rescanned then; at the latest after a minute.
+ * Paths about which other hosts sent hints. A host may see an outdated state of its share, so each path is checked
+ * until it looks as the other host saw it, and then rescanned; after a minute at the latest.
  */
 export class HintedPaths {
   readonly #clock: Clock;
   readonly #ports: HintedPathsPorts;
   readonly #bell = new Bell();
   readonly #waiting = new Map<string, Waiting>();
-  /** Sources of which all is rescanned once more, when what is seen of the share cannot be as old as the hint any more. */
+  /** Sources to rescan completely once more, when this host's view of the share can no longer predate the hint. */
   readonly #again = new Map<string, Repetition>();
 
   constructor(clock: Clock, ports: HintedPathsPorts) {
@@ -88,12 +87,12 @@ export class HintedPaths {
     this.#ports = ports;
   }
 
-  /** Paths that wait. */
+  /** The number of waiting paths. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** When what is still waited for in a source was heard of first, epoch milliseconds; `null`: there is nothing. */
+  /** Returns when the oldest hint that a source still waits for came, epoch milliseconds; `null`: it waits for none. */
   oldest(source: string): number | null {
     const times = [...this.#waiting.values()].flatMap((one) => (one.source === source ? [one.firstMs] : []));
     const repetition = this.#again.get(source);
@@ -101,14 +100,13 @@ export class HintedPaths {
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  /** A host gave a hint about a source. */
   hear(source: string, hint: Hint): void {
     if (hint.kind === 'everything') this.#everything(source);
     else for (const one of hint.paths) this.#add(source, one);
     this.#bell.ring();
   }
 
-  /** Looks at paths until the signal aborts. What waits then goes on waiting in the next run. */
+  /** Checks waiting paths until the signal aborts. Paths that still wait then do so in the next run. */
   async run(stop: AbortSignal): Promise<void> {
     while (!stop.aborted) {
       await this.#lookAtDue(stop);
@@ -159,7 +157,7 @@ export class HintedPaths {
     const isOver = nowMs >= endsAtMs;
     if (isThere || isOver) this.#ports.arrived(source, path);
     const untilMs = heardAtMs + LONGEST_WAIT_MS;
-    // Heard of again meanwhile: that hint has its own minute.
+    // A hint that came in the meantime has its own minute.
     if (isThere || (isOver && nowMs >= untilMs)) this.#waiting.delete(key);
     else if (isOver) this.#waiting.set(key, { ...one, endsAtMs: untilMs, firstMs: this.#clock.now() });
     else {

@@ -1,11 +1,11 @@
 import type { SyncContext } from '../pass/sync-context.ts';
 
-/** So many are asked for at a time: the next are there when it is looked again. */
+/** The most files that are requested at a time; the next check finds the others. */
 const AT_A_TIME = 1000;
 
 /**
- * Asks for a rescan of each file that the platform lost after its store had taken it, and that is to be sent again now. One
- * whose rescan does not come to that is sent by the next pass that tries failed files again.
+ * Requests a rescan of each file that the platform lost after its store had accepted it, and whose resend is due. If
+ * the rescan does not send it, the next pass that retries failed files does.
  */
 export function findLost(
   { confirmations, state, clock }: Pick<SyncContext, 'confirmations' | 'state' | 'clock'>,

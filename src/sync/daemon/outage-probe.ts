@@ -2,20 +2,20 @@ import type { StateStore } from '../../store/state-store.ts';
 import type { SyncContext } from '../pass/sync-context.ts';
 import { targetOf } from '../sources/source.ts';
 
-/** In an outage that nobody waits for, one file after the other finds out whether it is over. */
+/** During an outage in which no attempt waits, sends one file after the other to find out whether it is over. */
 export class OutageProbe {
   readonly #state: StateStore;
   readonly #want: (source: string, path: string) => void;
-  /** The file that tried last. */
+  /** The last file that probed. */
   #probed = { source: '', path: '' };
 
-  /** @param want - has a file be sent. */
+  /** @param want - requests that a file be sent. */
   constructor(state: StateStore, want: (source: string, path: string) => void) {
     this.#state = state;
     this.#want = want;
   }
 
-  /** Has the next file try, if it is time. */
+  /** Requests the next file, if a probe is due. */
   probe({ breaker, config, platformName, walkStates }: SyncContext): void {
     if (!breaker.isProbeDue) return;
     for (const after of [this.#probed, { source: '', path: '' }]) {

@@ -3,16 +3,22 @@ import { backoffMs, type Backoff } from '../../domain/retry.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { Bell } from '../../service/bell.ts';
 
-/** After lost events a pass rests as long as the last one took, so that it takes half the time at most; but no longer than this. */
+/**
+ * The longest rest after a pass, milliseconds. For lost events, the rest is as long as the last pass took, so that
+ * passes run at most half of the time.
+ */
 const LONGEST_REST_MS = 60_000;
 
-/** When the platform refused, it is retried after so long: a person who fixed it should not wait as long as it was broken. */
+/** Delays before a refusal by the platform is retried. They are bounded, so that a fix takes effect soon. */
 const RETRY: Backoff = { firstMs: 60_000, longestMs: 15 * 60_000 };
 
-/** How much a rescan comes sooner or later than told, so that many machines do not come at once. */
+/** Rescans come earlier or later by up to this fraction, so that many machines do not come at the same time. */
 const JITTER = 0.1;
 
-/** What a pass is made for, the weakest first: of several that are wanted the strongest counts. One that was asked for, or approved of, tries everything again. */
+/**
+ * Triggers of passes, weakest first; of several wanted at a time, the strongest counts. A pass that was requested or
+ * approved retries everything.
+ */
 const STRENGTH: readonly Trigger[] = [
   'lost',
   'rescan',
@@ -25,7 +31,7 @@ const STRENGTH: readonly Trigger[] = [
   'start',
 ];
 
-/** Says when the next pass over everything is to be made, and why. */
+/** Decides when the next pass over everything begins, and why. */
 export class PassSchedule {
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -34,13 +40,13 @@ export class PassSchedule {
   #beganMs = 0;
   /** By the monotonic clock. */
   #dueAtMs = Infinity;
-  /** By the wall clock: a machine that slept has time to make up for. */
+  /** By the wall clock: a machine that slept must catch up. */
   #dueAtWallMs = Infinity;
   #restUntilMs = 0;
-  /** When the platform refused, it is retried then, by the monotonic clock; `null`: it did not. */
+  /** When a refusal by the platform is retried, by the monotonic clock; `null`: no refusal. */
   #retryAtMs: number | null = null;
   #refusals = 0;
-  /** Whether the pass that began last was to try again what was refused. */
+  /** The last pass retried refused files. */
   #isRetry = false;
 
   constructor(clock: Clock, random: () => number) {
@@ -48,7 +54,7 @@ export class PassSchedule {
     this.#random = random;
   }
 
-  /** Asks for a pass. */
+  /** Requests a pass. */
   want(trigger: Trigger): void {
     if (this.#wanted === null || STRENGTH.indexOf(trigger) > STRENGTH.indexOf(this.#wanted))
       this.#wanted = trigger;
@@ -60,7 +66,7 @@ export class PassSchedule {
     this.#bell.ring();
   }
 
-  /** A pass begins: it does for all that was wanted until now. */
+  /** Notes that a pass begins, which serves all requests so far. */
   begin(): void {
     this.#wanted = null;
     this.#dueAtMs = this.#dueAtWallMs = Infinity;
@@ -68,11 +74,11 @@ export class PassSchedule {
     this.#isRetry = this.mayRetry;
   }
 
-  /** A pass ended; the next is due in about `everyMs`, sooner when the platform refused. */
+  /** Notes that a pass ended. The next is due in about `everyMs`, sooner if the platform refused. */
   end(everyMs: number, isBlocked: boolean): void {
     const nowMs = this.#clock.monotonic();
     if (!isBlocked) this.#retryAtMs = null;
-    // A pass before its time tried nothing.
+    // A pass before the retry time tried nothing.
     else if (this.#isRetry) this.#retryAtMs = nowMs + backoffMs(RETRY, ++this.#refusals);
     if (!isBlocked) this.#refusals = 0;
     const jittered = everyMs * (1 - JITTER + 2 * JITTER * this.#random());
@@ -82,7 +88,7 @@ export class PassSchedule {
     this.#restUntilMs = nowMs + Math.min(nowMs - this.#beganMs, LONGEST_REST_MS);
   }
 
-  /** The platform refused a file between passes: a pass is due in a while to try again. */
+  /** Notes that the platform refused a file between passes, and schedules a pass to retry it. */
   noteBlocked(): void {
     if (this.#retryAtMs !== null) return;
     this.#retryAtMs = this.#clock.monotonic() + RETRY.firstMs;
@@ -91,27 +97,27 @@ export class PassSchedule {
     this.#bell.ring();
   }
 
-  /** Whether a pass that begins now may try what the platform refused before. */
+  /** A pass that begins now may retry what the platform refused. */
   get mayRetry(): boolean {
     return this.#retryAtMs === null || this.#clock.monotonic() >= this.#retryAtMs;
   }
 
-  /** When the next pass is due, by the monotonic clock; `null`: one is under way. */
+  /** When the next pass is due, by the monotonic clock; `null`: a pass is running. */
   get dueAtMs(): number | null {
     return this.#dueAtMs === Infinity ? null : this.#dueAtMs;
   }
 
-  /** When what the platform refused is retried, by the monotonic clock; `null`: it refused nothing. */
+  /** When a refusal by the platform is retried, by the monotonic clock; `null`: no refusal. */
   get retryAtMs(): number | null {
     return this.#retryAtMs;
   }
 
-  /** Notices that by the wall clock a pass is due: the other one may stand still while a machine sleeps. */
+  /** Requests a pass that is due by the wall clock: the monotonic clock may stop while a machine sleeps. */
   checkWallClock(): void {
     if (this.#clock.now() >= this.#dueAtWallMs && this.#wanted === null) this.want('rescan');
   }
 
-  /** Waits until a pass is to be made and says why; `null` for other work, or a stop. */
+  /** Waits until a pass is due and returns its trigger; `null`: other work is due, or a stop. */
   async next(stop: AbortSignal, isOtherWorkDue: () => boolean): Promise<Trigger | null> {
     while (!stop.aborted) {
       const nowMs = this.#clock.monotonic();

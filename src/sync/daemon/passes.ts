@@ -10,10 +10,9 @@ import type { PathRescans } from './path-rescans.ts';
 import type { PassSchedule } from './pass-schedule.ts';
 import type { Watches } from './watches.ts';
 
-/** A rescan a little before its time, by its jitter, is still one that tries failed files again. */
+/** A regular rescan retries failed files even if its jitter brings it a little before their time. */
 const FAILED_AGAIN_PART = 0.8;
 
-/** What passes of a daemon go by. */
 export interface PassesInput {
   readonly clock: Clock;
   readonly emit: Emit;
@@ -24,44 +23,42 @@ export interface PassesInput {
   readonly approvals: Approvals;
 }
 
-/** When the next pass comes, and one that tries again what failed; by the monotonic clock, `null`: it is under way. */
+/** When the next pass begins, and the next that retries failed files; by the monotonic clock, `null`: it is running. */
 export interface PassOutlook {
   readonly nextPassMs: number | null;
   readonly failedAgainMs: number | null;
 }
 
-/** Makes the passes of a daemon, one at a time, and what is due between them. */
+/** Makes the passes of a daemon, one at a time, and the removals that are due between them. */
 export class Passes {
   readonly #input: PassesInput;
   #isUnderWay = false;
   #hasEnded = false;
-  /** What stood in the way before the running pass. */
+  /** The blockade before the running pass. */
   #blockadeBefore: Blockade | null = null;
-  /** Whether the running pass, or was last, tries again what failed. */
+  /** The running or last pass retries failed files. */
   #isRetryingFailed = false;
-  /** Failed files are retried then, by the monotonic clock. */
+  /** When failed files are retried, by the monotonic clock. */
   #failedAgainAtMs = 0;
 
   constructor(input: PassesInput) {
     this.#input = input;
   }
 
-  /** Whether one is under way. */
   get isUnderWay(): boolean {
     return this.#isUnderWay;
   }
 
-  /** Whether one ended since the settings are new. */
+  /** A pass has ended since the settings became current. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** What stands in the way, as far as is known: a pass that tries again has not disproved it yet. */
+  /** Returns the known blockade. While a pass retries, the previous blockade counts until it is disproved. */
   blockade({ round: { blockade } }: SyncContext): Blockade {
     return blockade.isOn ? blockade : (this.#blockadeBefore ?? blockade);
   }
 
-  /** When passes come, for people and programs that ask. */
   get outlook(): PassOutlook {
     const { schedule } = this.#input;
     const { dueAtMs, retryAtMs } = schedule;
@@ -70,12 +67,16 @@ export class Passes {
     return { nextPassMs: dueAtMs, failedAgainMs: Math.max(soonestMs, dueAtMs ?? soonestMs) };
   }
 
-  /** The settings are new. */
+  /** Notes that the settings are new. */
   renew(): void {
     this.#hasEnded = false;
   }
 
-  /** Makes them until a stop. Throws `StateFileError`. */
+  /**
+   * Makes passes until a stop.
+   *
+   * @throws {StateFileError}
+   */
   async run(syncContext: SyncContext, first: Trigger): Promise<void> {
     const { schedule, dueDates } = this.#input;
     for (let trigger: Trigger | null = first; !syncContext.stop.aborted;) {
@@ -118,7 +119,7 @@ export class Passes {
         },
       });
       this.#input.dueDates.passEnded(syncContext);
-      // What was not watched while it was walked may have changed behind the walk.
+      // Files may have changed after they were walked and before they were watched.
       if ((await Promise.all(rewatched)).includes(true)) schedule.want('root');
       if (syncContext.stop.aborted) return;
       approvals.used(approved);

@@ -9,18 +9,18 @@ import type { FoundSource, Source } from '../sources/source.ts';
 import { together } from './together.ts';
 import { Workers } from '../pass/workers.ts';
 
-/** Single files in hand. */
+/** The most fresh changes in progress at a time. */
 const FILES_AHEAD = 64;
 
-/** Files of bulk work in hand. */
+/** The most files of bulk work in progress at a time. */
 const BULK_FILES_AHEAD = 256;
 
-/** When more than this wait, new files are bulk work: an edit must not wait behind thousands that were copied in. */
+/** When more paths than this wait, new files are bulk work: an edit must not wait behind thousands of copied files. */
 const MANY_WAITING = 32;
 
 /**
- * Rescans single paths as soon as they are asked for. What is no fresh change of a single file goes its own way, behind
- * which no such change waits: directories, which may hold any number of files, renewals, and new files in numbers.
+ * Rescans single paths as soon as they are requested. Fresh changes of single files have their own queue, so that they
+ * do not wait behind bulk work: directories (of any number of files), renewals, and many new files at a time.
  */
 export class PathRescans {
   readonly #clock: Clock;
@@ -28,14 +28,14 @@ export class PathRescans {
   readonly #freshBell = new Bell();
   readonly #bulk = new RescanQueue();
   readonly #bulkBell = new Bell();
-  /** Being walked now. */
+  /** Paths that are being walked. */
   readonly #underWay = new Set<QueuedRescan>();
   readonly #sourceNamed: (name: string) => FoundSource | undefined;
   readonly #tooMany: () => void;
 
   /**
-   * @param sourceNamed - the source as it was found last.
-   * @param tooMany - called when so many paths wait that none is remembered any more.
+   * @param sourceNamed - returns a source in its last known state.
+   * @param tooMany - called when too many paths wait and all were dropped.
    */
   constructor(clock: Clock, sourceNamed: (name: string) => FoundSource | undefined, tooMany: () => void) {
     this.#clock = clock;
@@ -43,12 +43,12 @@ export class PathRescans {
     this.#tooMany = tooMany;
   }
 
-  /** Paths that wait. */
+  /** The number of waiting paths. */
   get waiting(): number {
     return this.#fresh.size + this.#bulk.size;
   }
 
-  /** When the rescan in a source that is not over longest was asked for, epoch milliseconds; `null`: there is none. */
+  /** Returns when the oldest unfinished rescan in a source was requested, epoch milliseconds; `null`: there is none. */
   oldest(source: string): number | null {
     const underWay = [...this.#underWay].filter((one) => one.source === source);
     const asked = [
@@ -60,17 +60,17 @@ export class PathRescans {
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  /** A pass begins: it rescans what is not remembered. */
+  /** Notes that a pass begins, which rescans the dropped paths. */
   passBegins(): void {
     this.#fresh.passBegins();
     this.#bulk.passBegins();
   }
 
-  /** Asks for a rescan of what just changed. */
+  /** Requests a rescan of a path that just changed. */
   want(source: string, path: string): void {
     const legible = legiblePart(path);
     if (legible !== path) {
-      // The name is not valid UTF-8, or has this character: its directory tells which.
+      // The name is not valid UTF-8, or contains U+FFFD itself: its directory is rescanned.
       if (legible === null) this.#tooMany();
       else this.wantInTime(source, legible);
       return;
@@ -79,12 +79,16 @@ export class PathRescans {
     else this.#tooMany();
   }
 
-  /** Asks for a rescan that is in no hurry. */
+  /** Requests a rescan without urgency. */
   wantInTime(source: string, path: string): void {
     this.#toBulk({ source, path, askedAtMs: this.#clock.now() });
   }
 
-  /** Rescans until the context stops. Throws `StateFileError`; then nothing is running any more. */
+  /**
+   * Rescans until the context stops.
+   *
+   * @throws {StateFileError} after all running work has ended.
+   */
   async run(syncContext: SyncContext): Promise<void> {
     const { config, state, fail, detach } = syncContext;
     const most = config.upload.concurrency + state.mostAhead;
@@ -147,7 +151,7 @@ function walkContext(syncContext: SyncContext, workers: Workers, transfer: Trans
   return { ...syncContext, summary, transfer, workers, isForced: () => false, retriesFailed: true };
 }
 
-/** Whether a path of a source is a directory now, which may hold any number of files. */
+/** Returns whether a path of a source is a directory now, which may hold any number of files. */
 function isDirectory({ disk, root, symlinks }: Source, path: RelativePath): boolean {
   try {
     return (symlinks === 'skip' ? disk.lstat : disk.stat)(`${root}/${path}`).isDirectory();
@@ -156,31 +160,30 @@ function isDirectory({ disk, root, symlinks }: Source, path: RelativePath): bool
   }
 }
 
-/** A path of a source that is to be rescanned. */
 export interface QueuedRescan {
   readonly source: string;
   readonly path: string;
-  /** When it was first asked for, epoch milliseconds. */
+  /** When it was first requested, epoch milliseconds. */
   readonly askedAtMs: number;
 }
 
-/** More is not remembered one by one: a pass over everything is cheaper then. */
+/** Above this number, paths are dropped: a pass over everything is cheaper. */
 const MOST_QUEUED = 10_000;
 
-/** Paths to rescan, each once; the sources take turns. */
+/** Paths to rescan, without duplicates. The sources take turns. */
 export class RescanQueue {
-  /** When each path was asked for, by source, oldest first. */
+  /** When each path was requested, by source, oldest first. */
   readonly #paths = new Map<string, Map<string, number>>();
-  /** When the oldest of those that are not remembered was asked for, by source. */
+  /** When the oldest of the dropped paths was requested, by source. */
   readonly #forgotten = new Map<string, number>();
   #size = 0;
 
-  /** Paths that wait. */
+  /** The number of waiting paths. */
   get size(): number {
     return this.#size;
   }
 
-  /** Adds a path; `false` when there are too many, and none is remembered any more. */
+  /** Adds a path. Returns `false` when there were too many, and all were dropped. */
   add({ source, path, askedAtMs }: QueuedRescan): boolean {
     const own = this.#paths.get(source) ?? new Map<string, number>();
     this.#paths.set(source, own);
@@ -193,7 +196,7 @@ export class RescanQueue {
     return false;
   }
 
-  /** Takes the next path, of the source whose turn it is; `null` when none waits. */
+  /** Takes the next path, of the source whose turn it is; `null`: none waits. */
   take(): QueuedRescan | null {
     for (const [source, paths] of this.#paths) {
       this.#paths.delete(source);
@@ -208,8 +211,8 @@ export class RescanQueue {
   }
 
   /**
-   * When the path of a source that waits longest was asked for, epoch milliseconds; `null`: none waits. One that is not
-   * remembered waits for a pass.
+   * Returns when the longest-waiting path of a source was requested, epoch milliseconds; `null`: none waits. Dropped
+   * paths wait for a pass.
    */
   oldest(source: string): number | null {
     const forgotten = this.#forgotten.get(source);
@@ -218,7 +221,7 @@ export class RescanQueue {
     return null;
   }
 
-  /** A pass begins: what was not remembered waits no longer. */
+  /** Notes that a pass begins: dropped paths no longer wait. */
   passBegins(): void {
     this.#forgotten.clear();
   }

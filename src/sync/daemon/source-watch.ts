@@ -6,17 +6,16 @@ import { identityOf, isSameDirectory } from '../sources/directory-identity.ts';
 import { mountsBelow } from '../sources/mounts.ts';
 import type { FoundSource, Source } from '../sources/source.ts';
 
-/** What a watched source tells. */
 export interface SourceListener {
   /** Paths that changed and have settled. */
   readonly settled: (source: string, paths: readonly string[]) => void;
-  /** Something may have been missed from `fromMs` on (epoch milliseconds), so that everything has to be looked at. */
+  /** Events may have been lost since `fromMs` (epoch milliseconds), so that everything must be rescanned. */
   readonly lost: (source: string, reason: string, fromMs: number) => void;
-  /** People should know that some of it is not watched. */
+  /** A part of the source is not watched. */
   readonly limited: (source: string, message: string) => void;
 }
 
-/** One source under watch, across deletions and replacements of its directory. */
+/** Watches one source, across deletions and replacements of its directory. */
 export class SourceWatch {
   readonly #settings: Config['watch'];
   readonly #madeFor: string;
@@ -25,7 +24,7 @@ export class SourceWatch {
   readonly #name: string;
   #found: FoundSource;
   #watcher: TreeWatcher | null = null;
-  /** The inode under watch, which keeps it from becoming another's; `null`: it was not told, or nothing is watched. */
+  /** The watched inode, which cannot be reused while it is watched; `null`: unknown, or nothing is watched. */
   #watchedInode: bigint | null = null;
   #meeting: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -40,22 +39,21 @@ export class SourceWatch {
     this.#watch();
   }
 
-  /** Whether the watch will do for a source of another configuration. */
+  /** Returns whether the watch fits a source of another configuration. */
   watchesFor(config: Config, source: SourceConfig): boolean {
     return whatMatters(config, source) === this.#madeFor;
   }
 
-  /** The source as it was found last. */
+  /** The source in its last known state. */
   get found(): FoundSource {
     return this.#found;
   }
 
-  /** Directories under watch. */
   get watchedDirectories(): number {
     return this.#watcher?.watchedDirectories ?? 0;
   }
 
-  /** Whatever happened until then has been told, epoch milliseconds. */
+  /** The time up to which all events have been reported, epoch milliseconds. */
   get toldUntilMs(): number {
     return this.#watcher?.toldUntilMs ?? this.#clock.now();
   }
@@ -65,7 +63,7 @@ export class SourceWatch {
     await this.#watcher?.ready;
   }
 
-  /** Whether the directory is another one than the one under watch, or has come or gone. */
+  /** The directory is not the watched one, or has appeared or disappeared. */
   get isReplaced(): boolean {
     const known = this.#found.kind === 'found' ? this.#found.source.identity : null;
     try {
@@ -81,12 +79,14 @@ export class SourceWatch {
     return this.#found.kind === 'found' ? this.#found.source.disk : DISK;
   }
 
-  /** Whether the watch is on another directory: also of one whose inode is not what it is recognised by. */
+  /**
+   * Returns whether another inode than this is watched, also where the inode is not part of the directory's identity.
+   */
   #isOther(inode: bigint | null): boolean {
     return this.#watchedInode !== null && inode !== this.#watchedInode;
   }
 
-  /** Whether something was mounted or unmounted below the directory, where events do not tell of it. */
+  /** A file system was mounted or unmounted below the directory, which causes no event. */
   get isMountedOtherwise(): boolean {
     if (this.#found.kind === 'missing') return false;
     const { source } = this.#found;
@@ -94,12 +94,12 @@ export class SourceWatch {
   }
 
   /**
-   * Takes the source as it was found now; watches again what is another directory, ignores other files or has other mounts. Resolves when
-   * it is watched, to whether anything was different.
+   * Takes the source as found now. Watches it again if the directory, its ignored files or its mounts are different.
+   * Resolves once it is watched; returns whether anything was different.
    */
   meet(found: FoundSource): Promise<boolean> {
     const met = this.#meeting.then(() => this.#meet(found));
-    // One after the other: each may place a watcher of its own.
+    // Calls run one after the other, because each may create a watcher.
     this.#meeting = met.catch(() => false);
     return met;
   }
@@ -121,7 +121,6 @@ export class SourceWatch {
     return true;
   }
 
-  /** Ends the watch. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#meeting;

@@ -1,4 +1,4 @@
-/** Runs loops side by side; one that throws ends the others by `fail`. Throws what the first threw once all have ended. */
+/** Runs loops concurrently. If one throws, ends the others by `fail`, and throws its error once all have ended. */
 export async function together(
   others: { readonly fail: () => void },
   loops: readonly Promise<void>[],

@@ -4,35 +4,34 @@ import { ListingError } from '../../store/listing.ts';
 import { noteDifference, noteSame, verifyBots } from '../pass/verification.ts';
 import { planningTime, type SyncContext } from '../pass/sync-context.ts';
 
-/** How often it is looked whether one is due, milliseconds. */
+/** How often the schedule is checked, milliseconds. */
 const LOOK_MS = 60_000;
 
-/** The first that ever is comes so long after a pass, milliseconds: what was just sent need not be looked at. */
+/** The delay of the very first verification, milliseconds: files that were just sent need no check. */
 const FIRST_AFTER_MS = 600_000;
 
-/** One that failed is made again after so long, milliseconds. */
+/** The delay after a failed verification, milliseconds. */
 const AGAIN_MS = 3_600_000;
 
-/** How much one comes sooner or later than told, so that many machines do not come at once. */
+/** Verifications come earlier or later by up to this fraction, so that many machines do not come at the same time. */
 const JITTER = 0.1;
 
-/** What verifications go by. */
 export interface VerificationsInput {
-  /** A number in [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
-  /** Whether a pass has ended under these settings. */
+  /** Returns whether a pass has ended under the current settings. */
   readonly hasPassed: () => boolean;
-  /** Asks for a rescan of a path. */
+  /** Requests a rescan of a path. */
   readonly want: (source: string, path: string) => void;
 }
 
 /**
- * Compares all that the bots have with what they were sent, now and then and in no hurry: its requests come behind those
- * of files. What is found different is written down, and repaired by rescans of paths.
+ * Compares the files of the bots with what was sent to them, regularly and with low priority: requests for files go
+ * first. Differences are recorded, and repaired by rescans.
  */
 export class Verifications {
   readonly #input: VerificationsInput;
-  /** When the next is due, epoch milliseconds: a restart or a sleep of the machine does not put it off. `null`: unknown yet. */
+  /** When the next is due, epoch milliseconds, so that neither a restart nor sleep delays it. `null`: unknown yet. */
   #dueAtMs: number | null = null;
   readonly #bell = new Bell();
   #isAsked = false;
@@ -41,13 +40,17 @@ export class Verifications {
     this.#input = input;
   }
 
-  /** Somebody wants one soon, and what it finds repaired, whatever the configuration says. */
+  /** Requests a verification soon that also repairs, whatever the configuration says. */
   want(): void {
     this.#isAsked = true;
     this.#bell.ring();
   }
 
-  /** Makes them until a stop. Throws `StateFileError`. */
+  /**
+   * Makes verifications until a stop.
+   *
+   * @throws {StateFileError}
+   */
   async run(syncContext: SyncContext): Promise<void> {
     const { catalog, clock, stop, config } = syncContext;
     const everyMs = config.verify.everyMs ?? Infinity;
@@ -81,7 +84,7 @@ export class Verifications {
     return ms * (1 - JITTER + 2 * JITTER * this.#input.random());
   }
 
-  /** Whether all could be compared. */
+  /** Returns whether nothing is left to compare: all was compared, or the platform does not serve it. */
   async #verify(
     syncContext: SyncContext,
     catalog: NonNullable<SyncContext['catalog']>,
@@ -94,7 +97,7 @@ export class Verifications {
         platformName,
         state,
         catalog,
-        // It is nobody's concern that a question is asked twice.
+        // Retries are not reported.
         ports: { clock, random, patienceMs: config.upload.giveUpAfterMs, onRetry: () => undefined, stop },
         platformNow: planningTime(syncContext),
         isBusy: (id) => flights.has(id),
@@ -110,7 +113,7 @@ export class Verifications {
       });
       if (verified.kind === 'failed') {
         const { kind, message } = verified.failure;
-        // What is not served was told when that was found out.
+        // A platform that does not serve this was already reported.
         if (!stop.aborted && kind !== 'not-served')
           emit({ kind: 'warning', message: `the files of the bots could not be compared: ${message}` });
         return kind === 'not-served';

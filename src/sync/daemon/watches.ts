@@ -5,24 +5,23 @@ import type { Disk } from '../../files/disk.ts';
 import { findSource, IGNORE_FILE, type FoundSource } from '../sources/source.ts';
 import { SourceWatch, type SourceListener } from './source-watch.ts';
 
-/** What is done about what watches see. */
 export interface WatchesPorts {
-  /** A path stands still, and is to be rescanned. */
+  /** Rescans a path that has settled. */
   readonly rescan: (source: string, path: string) => void;
-  /** Everything is to be rescanned. */
+  /** Requests a pass over everything. */
   readonly pass: (trigger: Trigger) => void;
-  /** The patterns in a source's directory may be others: there is something for `check`. */
+  /** Called when the patterns in a source's directory may have changed, so that `check` has work. */
   readonly patternsChanged: (source: string) => void;
 }
 
-/** What of a context says which directories are watched. */
+/** The part of a context that determines which directories are watched. */
 interface Setting {
   readonly config: Config;
   readonly platformName: string;
   readonly disk?: Disk;
 }
 
-/** The watches over all sources, from one configuration to the next. */
+/** The watches of all sources, kept across configurations. */
 export class Watches {
   readonly #clock: Clock;
   readonly #emit: Emit;
@@ -30,9 +29,9 @@ export class Watches {
   readonly #watches = new Map<string, SourceWatch>();
   /** Sources whose ignore file changed. */
   readonly #otherPatterns = new Set<string>();
-  /** Sources that are to be looked at as a whole at the next check. */
+  /** Sources to check as a whole at the next `check`. */
   readonly #unseen = new Set<string>();
-  /** Of each source whose events may have been lost: from when on, until a pass begins. Epoch milliseconds. */
+  /** Since when events of each source may have been lost, until a pass begins; epoch milliseconds. */
   readonly #lostFromMs = new Map<string, number>();
 
   constructor(clock: Clock, emit: Emit, ports: WatchesPorts) {
@@ -41,7 +40,7 @@ export class Watches {
     this.#ports = ports;
   }
 
-  /** Is told what watches see: those of here, and any others. */
+  /** Receives the events of these watches, and of any others. */
   readonly listener: SourceListener = {
     settled: (name, paths) => {
       for (const path of paths) {
@@ -62,27 +61,27 @@ export class Watches {
     },
   };
 
-  /** Directories under watch, by source. */
+  /** Watched directories by source. */
   get directories(): ReadonlyMap<string, number> {
     return new Map([...this.#watches].map(([name, one]) => [name, one.watchedDirectories]));
   }
 
-  /** A source as its watch last met it. */
+  /** Returns a source as its watch last found it. */
   readonly found = (name: string): FoundSource | undefined => this.#watches.get(name)?.found;
 
-  /** Whether by the patterns of now a file is left out. */
+  /** Returns whether the current patterns ignore a file. */
   ignores(name: string, path: string): boolean {
     const found = this.found(name);
     return found?.kind === 'found' && found.source.filter.ignoresFile(path);
   }
 
-  /** A rescan of everything that happened in a source until then has been asked for, epoch milliseconds. */
+  /** Returns the time up to which all changes in a source have been queued for a rescan, epoch milliseconds. */
   toldUntilMs(name: string): number {
     const toldUntilMs = this.#watches.get(name)?.toldUntilMs ?? this.#clock.now();
     return Math.min(toldUntilMs, this.#lostFromMs.get(name) ?? Infinity);
   }
 
-  /** Watches what is not watched yet, and no longer what left the configuration. Resolves when all is watched, or at a stop. */
+  /** Watches new sources and ends the watches of removed ones. Resolves when all are watched, or at a stop. */
   async adjust({ config, platformName, disk }: Setting, stop: AbortSignal): Promise<void> {
     const before = new Map(this.#watches);
     this.#watches.clear();
@@ -100,16 +99,18 @@ export class Watches {
     await Promise.race([ready, aborted(stop)]);
   }
 
-  /** Takes note of how a pass that begins found sources. Each promise says whether its watch had to be made again. */
+  /** Takes the sources as found by a pass that begins. Each promise resolves to whether the watch was replaced. */
   meet(found: readonly FoundSource[]): Promise<boolean>[] {
     this.#lostFromMs.clear();
     return found.flatMap((one) => this.#watches.get(one.config.name)?.meet(one) ?? []);
   }
 
   /**
-   * Looks for what no event tells of: directories and mounts that came, went or were replaced, and other patterns. Asks for a pass.
+   * Finds changes that have no event: directories and mounts that appeared, disappeared or were replaced, and changed
+   * patterns. Requests a pass.
    *
-   * @param replaced - told a source whose directory is another one: nothing of it is rescanned before a pass checked it.
+   * @param replaced - called with a source whose directory was replaced: nothing of it is rescanned before a pass
+   * checked it.
    */
   async check({ config, platformName, disk }: Setting, replaced: (name: string) => void): Promise<void> {
     for (const [position, source] of config.sources.entries()) {
@@ -120,7 +121,7 @@ export class Watches {
       const isOther = this.#unseen.delete(source.name) || isReplaced || watch.isMountedOtherwise;
       if (!isOther && !hasOtherPatterns) continue;
       const found = findSource(config, source, position, platformName, disk);
-      // A directory that is there may be missing all the same: what keeps it from being watched is not over.
+      // An existing directory can be missing too: it still cannot be watched.
       if (found.kind === 'missing' && watch.found.kind === 'missing') continue;
       if (isReplaced) replaced(source.name);
       await watch.meet(found);
@@ -128,12 +129,11 @@ export class Watches {
     }
   }
 
-  /** Has the next check ask for a pass, though all may be there again by then. */
+  /** Makes the next check request a pass, even if the source looks the same by then. */
   lookAgain(source: string): void {
     this.#unseen.add(source);
   }
 
-  /** Ends all watching. */
   async close(): Promise<void> {
     for (const watch of this.#watches.values()) await watch.close();
     this.#watches.clear();
